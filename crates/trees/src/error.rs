@@ -1,0 +1,171 @@
+//! What can go wrong, said to the person who caused it.
+
+use std::fmt;
+
+use crate::TreeSet;
+
+/// Every error of this crate. Words are numbered from 1; 0 is the artificial root.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A score is NaN, +∞, or so large that sums of scores would overflow.
+    #[error(
+        "the score of arc {head} → {modifier}{} is {value}; scores must be finite and at most 1e300 \
+         in size, or −∞ for a forbidden arc",
+        .label.map(|l| format!(" with label {l}")).unwrap_or_default()
+    )]
+    BadScore {
+        /// Head of the offending arc (0 is the root).
+        head: usize,
+        /// Modifier of the offending arc.
+        modifier: usize,
+        /// Label of the offending arc, for labelled scores.
+        label: Option<usize>,
+        /// The score found.
+        value: f64,
+    },
+
+    /// An array does not have the shape that was expected.
+    #[error("expected {expected}, found {found}")]
+    Shape {
+        /// The layout that was expected, in words.
+        expected: String,
+        /// What was given.
+        found: String,
+    },
+
+    /// No tree of the set has a finite score.
+    #[error("{}", describe_no_tree(*.tree_set, .words))]
+    NoTree {
+        /// The tree set in which nothing is possible.
+        tree_set: TreeSet,
+        /// The words that cannot be attached, in increasing order.
+        words: Vec<usize>,
+    },
+
+    /// A list of heads is not a tree.
+    #[error(transparent)]
+    NotATree(#[from] NotATree),
+
+    /// An arc that does not exist in a sentence of this length.
+    #[error(
+        "there is no arc {head} → {modifier} in a sentence of {words} words: heads are 0..={words} \
+         (0 is the root), modifiers 1..={words}, and a word cannot head itself"
+    )]
+    NoSuchArc {
+        /// Head asked for.
+        head: usize,
+        /// Modifier asked for.
+        modifier: usize,
+        /// Number of words of the sentence.
+        words: usize,
+    },
+
+    /// A label beyond the label set.
+    #[error("there is no label {label}: labels are 0..{labels}")]
+    NoSuchLabel {
+        /// Label asked for.
+        label: usize,
+        /// Size of the label set.
+        labels: usize,
+    },
+
+    /// Two things that must speak of the same sentence have different numbers of words.
+    #[error("one side has {left} words and the other {right}: they must be of the same sentence")]
+    DifferentLengths {
+        /// Words on the left.
+        left: usize,
+        /// Words on the right.
+        right: usize,
+    },
+
+    /// A parameter outside its range.
+    #[error("{what} is {found}; it must be {expected}")]
+    BadParameter {
+        /// The parameter's name.
+        what: &'static str,
+        /// What it must be.
+        expected: &'static str,
+        /// What was given.
+        found: String,
+    },
+
+    /// A tree-set name that is none of the four.
+    #[error(
+        "no tree set is called {found:?}; there are nonprojective-multi-root, \
+         nonprojective-single-root, projective-multi-root and projective-single-root"
+    )]
+    UnknownTreeSet {
+        /// The name given.
+        found: String,
+    },
+}
+
+/// Why a list of heads is not a tree of the expected kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotATree {
+    /// A head beyond the sentence.
+    #[error("word {modifier} has head {head}, but the sentence has {words} words")]
+    HeadOutOfRange {
+        /// The word.
+        modifier: usize,
+        /// Its head.
+        head: usize,
+        /// Number of words of the sentence.
+        words: usize,
+    },
+    /// Words that head each other in a circle, first word repeated at the end when printed.
+    #[error("the heads form a cycle: {}", CycleDisplay(.words))]
+    Cycle {
+        /// The words of the cycle: each is the head of the next, the last of the first.
+        words: Vec<usize>,
+    },
+    /// More than one word attached to the root where one is allowed.
+    #[error("words {} are all attached to the root, but only one may be", join(.words))]
+    SeveralRoots {
+        /// The words attached to the root.
+        words: Vec<usize>,
+    },
+    /// Two arcs cross where no crossing is allowed.
+    #[error(
+        "arc {} → {} is not projective: word {between} lies between its ends but does not descend \
+         from {}", .arc.0, .arc.1, .arc.0
+    )]
+    NotProjective {
+        /// The non-projective arc, `(head, modifier)`.
+        arc: (usize, usize),
+        /// A word under the arc that does not descend from its head.
+        between: usize,
+    },
+}
+
+struct CycleDisplay<'a>(&'a [usize]);
+
+impl fmt::Display for CycleDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for word in self.0 {
+            write!(f, "{word} → ")?;
+        }
+        write!(f, "{}", self.0.first().copied().unwrap_or(0))
+    }
+}
+
+fn join(words: &[usize]) -> String {
+    words.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn describe_no_tree(tree_set: TreeSet, words: &[usize]) -> String {
+    match words {
+        [] => format!("no {tree_set} tree is possible with the arcs that are allowed"),
+        [word] => format!(
+            "no {tree_set} tree is possible: word {word} cannot be attached with the arcs that are \
+             allowed"
+        ),
+        _ => format!(
+            "no {tree_set} tree is possible: words {} cannot all be attached with the arcs that \
+             are allowed",
+            join(words)
+        ),
+    }
+}

@@ -1,0 +1,17 @@
+//! Exact inference over dependency trees.
+#![deny(unsafe_code)]
+
+mod error;
+mod exp;
+mod matrix;
+#[cfg(any(test, feature = "oracle"))]
+pub mod oracle;
+mod simd;
+mod tree;
+mod tree_set;
+mod weight;
+
+pub use error::{Error, NotATree};
+pub use matrix::ArcMatrix;
+pub use tree::Tree;
+pub use tree_set::TreeSet;

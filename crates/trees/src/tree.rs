@@ -1,0 +1,228 @@
+//! A dependency tree: one head per word.
+
+use crate::{Error, NotATree, TreeSet};
+
+/// A dependency tree over words `1..=n`: every word has one head, and every word is reached from
+/// the root 0. A value of this type is always a tree; [`Tree::new`] is where that is checked.
+///
+/// ```
+/// use tutte_trees::{Tree, NotATree, Error};
+/// let tree = Tree::new(&[2, 0, 2])?;            // 2 is the root word, 1 and 3 hang on it
+/// assert_eq!(tree.head(3), Some(2));
+/// assert!(tree.is_projective());
+///
+/// let circle = Tree::new(&[2, 1, 0]);           // 1 and 2 head each other
+/// assert_eq!(circle, Err(Error::NotATree(NotATree::Cycle { words: vec![1, 2] })));
+/// assert_eq!(circle.unwrap_err().to_string(), "the heads form a cycle: 1 → 2 → 1");
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tree {
+    /// `heads[modifier - 1]`.
+    heads: Vec<usize>,
+}
+
+impl Tree {
+    /// Checks a list of heads (`heads[0]` is the head of word 1) and keeps it.
+    ///
+    /// # Errors
+    /// [`Error::NotATree`] naming the head out of range or the cycle, word by word.
+    pub fn new(heads: &[usize]) -> Result<Self, Error> {
+        check_heads(heads)?;
+        Ok(Self { heads: heads.to_vec() })
+    }
+
+    /// For decoders, whose results are trees by construction.
+    pub(crate) fn from_decoder(heads: Vec<usize>) -> Self {
+        debug_assert_eq!(check_heads(&heads), Ok(()));
+        Self { heads }
+    }
+
+    /// The number of words.
+    pub fn words(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// The head of a word (0 is the root), or `None` if there is no such word.
+    pub fn head(&self, modifier: usize) -> Option<usize> {
+        modifier.checked_sub(1).and_then(|index| self.heads.get(index).copied())
+    }
+
+    /// All heads; entry 0 is the head of word 1.
+    pub fn heads(&self) -> &[usize] {
+        &self.heads
+    }
+
+    /// The arcs as `(head, modifier)`, by modifier.
+    pub fn arcs(&self) -> impl ExactSizeIterator<Item = (usize, usize)> + '_ {
+        self.heads.iter().enumerate().map(|(index, &head)| (head, index + 1))
+    }
+
+    /// The words attached to the root.
+    pub fn root_words(&self) -> impl Iterator<Item = usize> + '_ {
+        self.arcs().filter(|&(head, _)| head == 0).map(|(_, modifier)| modifier)
+    }
+
+    /// Whether the tree belongs to a tree set.
+    ///
+    /// # Errors
+    /// [`Error::NotATree`] saying which roots are too many or which arc is not projective.
+    pub fn check_in(&self, tree_set: TreeSet) -> Result<(), Error> {
+        if tree_set.is_single_root() && self.root_words().count() > 1 {
+            return Err(NotATree::SeveralRoots { words: self.root_words().collect() }.into());
+        }
+        if tree_set.is_projective()
+            && let Some((arc, between)) = self.first_nonprojective_arc()
+        {
+            return Err(NotATree::NotProjective { arc, between }.into());
+        }
+        Ok(())
+    }
+
+    /// Whether no arc covers a word that does not descend from its head.
+    pub fn is_projective(&self) -> bool {
+        self.first_nonprojective_arc().is_none()
+    }
+
+    /// The arcs that cover a word which does not descend from their head.
+    ///
+    /// ```
+    /// use tutte_trees::Tree;
+    /// let tree = Tree::new(&[3, 4, 0, 3])?;      // 4 → 2 covers 3, which heads it
+    /// assert_eq!(tree.nonprojective_arcs(), [(4, 2)]);
+    /// # Ok::<(), tutte_trees::Error>(())
+    /// ```
+    pub fn nonprojective_arcs(&self) -> Vec<(usize, usize)> {
+        let intervals = Intervals::new(&self.heads);
+        self.arcs().filter(|&arc| intervals.escapee(arc).is_some()).collect()
+    }
+
+    fn first_nonprojective_arc(&self) -> Option<((usize, usize), usize)> {
+        let intervals = Intervals::new(&self.heads);
+        self.arcs().find_map(|arc| intervals.escapee(arc).map(|between| (arc, between)))
+    }
+
+    /// The gap degree: over all words, the largest number of gaps in the span of a word and its
+    /// descendants (Kuhlmann & Nivre 2006). Zero exactly for trees without crossing arcs below the
+    /// root.
+    ///
+    /// ```
+    /// use tutte_trees::Tree;
+    /// assert_eq!(Tree::new(&[2, 0, 2])?.gap_degree(), 0);
+    /// assert_eq!(Tree::new(&[3, 4, 0, 3])?.gap_degree(), 1); // 4 governs 2 and 4, not 3
+    /// # Ok::<(), tutte_trees::Error>(())
+    /// ```
+    pub fn gap_degree(&self) -> usize {
+        let n = self.words();
+        let intervals = Intervals::new(&self.heads);
+        (1..=n)
+            .map(|word| {
+                let mut blocks = 0;
+                let mut inside = false;
+                for other in 1..=n {
+                    let descends = intervals.descends(other, word);
+                    blocks += usize::from(descends && !inside);
+                    inside = descends;
+                }
+                blocks - 1
+            })
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Whether `word` is `ancestor` or lies below it. Every word descends from 0.
+    pub fn descends(&self, word: usize, ancestor: usize) -> bool {
+        let mut at = word;
+        loop {
+            if at == ancestor {
+                return true;
+            }
+            match self.head(at) {
+                Some(head) => at = head,
+                None => return false,
+            }
+        }
+    }
+}
+
+/// Depth-first entry and exit times: descent is a comparison instead of a walk.
+struct Intervals {
+    enter: Vec<usize>,
+    leave: Vec<usize>,
+}
+
+impl Intervals {
+    fn new(heads: &[usize]) -> Self {
+        let n = heads.len();
+        let mut first_child = vec![0; n + 1];
+        let mut next_sibling = vec![0; n + 1];
+        for modifier in (1..=n).rev() {
+            let head = heads[modifier - 1];
+            next_sibling[modifier] = first_child[head];
+            first_child[head] = modifier;
+        }
+        let (mut enter, mut leave) = (vec![0; n + 1], vec![0; n + 1]);
+        let mut clock = 0;
+        let mut at = 0;
+        loop {
+            clock += 1;
+            enter[at] = clock;
+            if first_child[at] != 0 {
+                at = first_child[at];
+                continue;
+            }
+            loop {
+                leave[at] = clock;
+                if at == 0 {
+                    return Self { enter, leave };
+                }
+                if next_sibling[at] != 0 {
+                    at = next_sibling[at];
+                    break;
+                }
+                at = heads[at - 1];
+            }
+        }
+    }
+
+    fn descends(&self, word: usize, ancestor: usize) -> bool {
+        self.enter[ancestor] <= self.enter[word] && self.enter[word] <= self.leave[ancestor]
+    }
+
+    /// A word strictly between the ends of the arc that does not descend from its head.
+    fn escapee(&self, (head, modifier): (usize, usize)) -> Option<usize> {
+        let (low, high) = (head.min(modifier), head.max(modifier));
+        (low + 1..high).find(|&between| !self.descends(between, head))
+    }
+}
+
+/// `Ok` if every head is in range and every word reaches 0.
+fn check_heads(heads: &[usize]) -> Result<(), NotATree> {
+    let n = heads.len();
+    if let Some(index) = heads.iter().position(|&head| head > n) {
+        return Err(NotATree::HeadOutOfRange { modifier: index + 1, head: heads[index], words: n });
+    }
+    // 0 = not visited, otherwise the walk that visited it.
+    let mut visited_by = vec![0; n + 1];
+    for start in 1..=n {
+        let mut at = start;
+        while at != 0 && visited_by[at] == 0 {
+            visited_by[at] = start;
+            at = heads[at - 1];
+        }
+        if at != 0 && visited_by[at] == start {
+            // `at` heads itself through its heads: collect the circle, heads before modifiers.
+            let mut words = vec![at];
+            let mut next = heads[at - 1];
+            while next != at {
+                words.push(next);
+                next = heads[next - 1];
+            }
+            words.reverse();
+            let smallest = words.iter().enumerate().min_by_key(|&(_, w)| w).map_or(0, |(i, _)| i);
+            words.rotate_left(smallest);
+            return Err(NotATree::Cycle { words });
+        }
+    }
+    Ok(())
+}

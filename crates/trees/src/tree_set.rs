@@ -1,0 +1,98 @@
+//! Which trees count: the four tree sets.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Error;
+
+/// Which dependency trees a distribution ranges over.
+///
+/// A *projective* tree has no crossing arcs: every word between a head and its modifier descends
+/// from that head. A *single-root* tree has exactly one word attached to the artificial root 0.
+///
+/// With all scores equal, the number of trees of a sentence of `n` words is
+///
+/// | set | n = 1, 2, 3, 4, 5 | closed form |
+/// |---|---|---|
+/// | [`NonProjectiveMultiRoot`](Self::NonProjectiveMultiRoot) | 1, 3, 16, 125, 1296 | (n+1)^(n−1) |
+/// | [`NonProjectiveSingleRoot`](Self::NonProjectiveSingleRoot) | 1, 2, 9, 64, 625 | n^(n−1) |
+/// | [`ProjectiveMultiRoot`](Self::ProjectiveMultiRoot) | 1, 3, 12, 55, 273 | C(3n, n) / (2n+1) |
+/// | [`ProjectiveSingleRoot`](Self::ProjectiveSingleRoot) | 1, 2, 7, 30, 143 | C(3n−2, n−1) / n |
+///
+/// ```
+/// use tutte_trees::TreeSet;
+/// let set: TreeSet = "projective-single-root".parse()?;
+/// assert_eq!(set, TreeSet::ProjectiveSingleRoot);
+/// assert!(set.is_projective() && set.is_single_root());
+/// # Ok::<(), tutte_trees::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TreeSet {
+    /// Crossing arcs allowed, any number of root words: the matrix-tree theorem as Tutte wrote it.
+    NonProjectiveMultiRoot,
+    /// Crossing arcs allowed, exactly one root word: what most treebanks annotate.
+    NonProjectiveSingleRoot,
+    /// No crossing arcs, any number of root words.
+    ProjectiveMultiRoot,
+    /// No crossing arcs, exactly one root word.
+    ProjectiveSingleRoot,
+}
+
+impl TreeSet {
+    /// All four sets, for tests and tables.
+    pub const ALL: [TreeSet; 4] = [
+        TreeSet::NonProjectiveMultiRoot,
+        TreeSet::NonProjectiveSingleRoot,
+        TreeSet::ProjectiveMultiRoot,
+        TreeSet::ProjectiveSingleRoot,
+    ];
+
+    /// Whether crossing arcs are excluded.
+    pub const fn is_projective(self) -> bool {
+        matches!(self, TreeSet::ProjectiveMultiRoot | TreeSet::ProjectiveSingleRoot)
+    }
+
+    /// Whether exactly one word must attach to the root.
+    pub const fn is_single_root(self) -> bool {
+        matches!(self, TreeSet::NonProjectiveSingleRoot | TreeSet::ProjectiveSingleRoot)
+    }
+
+    pub(crate) const fn roots(self) -> Roots {
+        if self.is_single_root() { Roots::Single } else { Roots::Multi }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            TreeSet::NonProjectiveMultiRoot => "nonprojective-multi-root",
+            TreeSet::NonProjectiveSingleRoot => "nonprojective-single-root",
+            TreeSet::ProjectiveMultiRoot => "projective-multi-root",
+            TreeSet::ProjectiveSingleRoot => "projective-single-root",
+        }
+    }
+}
+
+impl fmt::Display for TreeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for TreeSet {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        TreeSet::ALL
+            .into_iter()
+            .find(|set| set.name() == text)
+            .ok_or_else(|| Error::UnknownTreeSet { found: text.to_owned() })
+    }
+}
+
+/// How many words may attach to the root; what the two inference families are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Roots {
+    /// One or more.
+    Multi,
+    /// Exactly one.
+    Single,
+}
