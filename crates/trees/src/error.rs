@@ -62,11 +62,11 @@ pub enum Error {
     },
 
     /// A label beyond the label set.
-    #[error("there is no label {label}: labels are 0..{labels}")]
+    #[error("there is no label {label}: {}", describe_labels(*.labels))]
     NoSuchLabel {
         /// Label asked for.
         label: usize,
-        /// Size of the label set.
+        /// Size of the label set; 0 where arcs carry no labels.
         labels: usize,
     },
 
@@ -88,6 +88,61 @@ pub enum Error {
         expected: &'static str,
         /// What was given.
         found: String,
+    },
+
+    /// Two nodes of a graph with the same name.
+    #[error("there are two nodes called {node:?}; names must differ")]
+    DuplicateNode {
+        /// The name.
+        node: String,
+    },
+
+    /// A node that a graph does not have.
+    #[error("the graph has no node {node:?}")]
+    UnknownNode {
+        /// The name or number asked for.
+        node: String,
+    },
+
+    /// A weight in a graph is NaN, +∞, or so large that sums would overflow.
+    #[error(
+        "the log-weight of arc {parent:?} → {child:?} is {value}; log-weights must be finite and at \
+         most 1e300 in size, or −∞ for a forbidden arc"
+    )]
+    BadWeight {
+        /// Name of the parent.
+        parent: String,
+        /// Name of the child.
+        child: String,
+        /// The log-weight found.
+        value: f64,
+    },
+
+    /// Nodes of a graph that no path from the root reaches, so that there is no tree.
+    #[error("no allowed path leads from the root to {}", join_names(.nodes))]
+    Unreachable {
+        /// Their names, in the order of the graph.
+        nodes: Vec<String>,
+    },
+
+    /// Exactly one child of the root was asked for, but several are needed to reach all nodes.
+    #[error(
+        "one child of the root cannot reach all nodes: {} need each their own; allow several \
+         children of the root, or add arcs",
+        join_names(.nodes)
+    )]
+    SeveralChildrenNeeded {
+        /// A node of each part that only the root leads to.
+        nodes: Vec<String>,
+    },
+
+    /// An arc number that a graph does not have.
+    #[error("there is no arc {arc}: the graph has {arcs} arcs, numbered from 0")]
+    NoSuchGraphArc {
+        /// Number asked for.
+        arc: usize,
+        /// Number of arcs of the graph.
+        arcs: usize,
     },
 
     /// A tree-set name that is none of the four.
@@ -152,7 +207,25 @@ impl fmt::Display for CycleDisplay<'_> {
 }
 
 fn join(words: &[usize]) -> String {
-    words.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+    list(words.iter().map(usize::to_string))
+}
+
+fn join_names(names: &[String]) -> String {
+    list(names.iter().map(|name| format!("{name:?}")))
+}
+
+/// The first ten of many, and how many more there are.
+fn list(items: impl ExactSizeIterator<Item = String>) -> String {
+    let more = items.len().saturating_sub(10);
+    let shown = items.take(10).collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+fn describe_labels(labels: usize) -> String {
+    match labels.checked_sub(1) {
+        Some(last) => format!("labels are 0..={last}"),
+        None => "these arcs carry no labels".into(),
+    }
 }
 
 fn describe_no_tree(tree_set: TreeSet, words: &[usize]) -> String {

@@ -6,9 +6,11 @@ mod exp;
 mod matrix;
 #[cfg(any(test, feature = "oracle"))]
 pub mod oracle;
+mod projective;
 mod simd;
 mod tree;
 mod tree_set;
+mod uniform;
 mod weight;
 
 pub use error::{Error, NotATree};

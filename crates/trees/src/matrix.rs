@@ -18,8 +18,8 @@ use crate::{Error, Tree};
 ///        3    ·  3→1   3→2    ·
 /// ```
 ///
-/// The cells marked `·` (column 0 and the diagonal) are no arcs; nothing reads them. As scores,
-/// `−∞` forbids an arc.
+/// The cells marked `·` (column 0 and the diagonal) are no arcs: whatever they hold, no answer
+/// depends on it, and two matrices are equal if their arcs are. As scores, `−∞` forbids an arc.
 ///
 /// ```
 /// use tutte_trees::ArcMatrix;
@@ -30,10 +30,10 @@ use crate::{Error, Tree};
 /// assert_eq!(scores.get(0, 2), Some(1.5));
 /// assert_eq!(scores.get(2, 2), None); // no such arc
 /// ```
-#[derive(Clone, PartialEq, Default)]
+#[derive(Clone)]
 pub struct ArcMatrix {
     words: usize,
-    /// (n+1)·(n+1), head-major. Empty only for the default value, which has no words.
+    /// (n+1)·(n+1), head-major. Empty only while the memory is lent out.
     values: Vec<f64>,
 }
 
@@ -42,8 +42,11 @@ impl ArcMatrix {
     pub const MAX_SCORE: f64 = 1e300;
 
     /// Every arc at `value`.
+    ///
+    /// # Panics
+    /// If (n+1)² values are more than memory can be asked for, as [`Vec::with_capacity`] does.
     pub fn filled(words: usize, value: f64) -> Self {
-        Self { words, values: vec![value; (words + 1) * (words + 1)] }
+        Self { words, values: vec![value; cells(words)] }
     }
 
     /// Every arc at 0: as scores, all trees equally likely.
@@ -56,7 +59,17 @@ impl ArcMatrix {
         Self::filled(words, f64::NEG_INFINITY)
     }
 
-    /// One value per arc, `value(head, modifier)`, called for real arcs only.
+    /// One value per arc, `value(head, modifier)`, called for real arcs only, by head and then
+    /// modifier.
+    ///
+    /// ```
+    /// use tutte_trees::ArcMatrix;
+    /// // Near heads are better, and words prefer heads on their left.
+    /// let scores = ArcMatrix::from_fn(4, |head, modifier| {
+    ///     -(head.abs_diff(modifier) as f64) - if head > modifier { 0.5 } else { 0.0 }
+    /// });
+    /// assert_eq!(scores[(3, 1)], -2.5);
+    /// ```
     pub fn from_fn(words: usize, mut value: impl FnMut(usize, usize) -> f64) -> Self {
         let mut matrix = Self::zeros(words);
         for head in 0..=words {
@@ -74,9 +87,7 @@ impl ArcMatrix {
     /// # Errors
     /// [`Error::Shape`] if the length is not (n+1)².
     pub fn from_vec(words: usize, values: Vec<f64>) -> Result<Self, Error> {
-        let side = words.checked_add(1);
-        let expected = side.and_then(|side| side.checked_mul(side));
-        if expected != Some(values.len()) {
+        if cells(words) != values.len() {
             return Err(Error::Shape {
                 expected: format!(
                     "(n+1)·(n+1) values for n = {words} words, head-major (row = head, row 0 the \
@@ -89,6 +100,19 @@ impl ArcMatrix {
     }
 
     /// Takes n+1 rows (heads, row 0 the root) of n+1 columns (modifiers, column 0 unused).
+    ///
+    /// ```
+    /// use tutte_trees::ArcMatrix;
+    /// let no = f64::NEG_INFINITY;
+    /// let scores = ArcMatrix::from_rows(&[
+    ///     [0.0, 1.0, 2.5], // 0 → 1, 0 → 2
+    ///     [0.0, 0.0, 0.5], //        1 → 2
+    ///     [0.0, no, 0.0],  // 2 → 1 is forbidden
+    /// ])?;
+    /// assert_eq!(scores.words(), 2);
+    /// assert_eq!(scores[(0, 2)], 2.5);
+    /// # Ok::<(), tutte_trees::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Shape`] if the rows do not form a square.
@@ -129,15 +153,7 @@ impl ArcMatrix {
 
     /// Whether `head → modifier` is an arc of a sentence of this length (allowed or not).
     pub fn has_arc(&self, head: usize, modifier: usize) -> bool {
-        head <= self.words && (1..=self.words).contains(&modifier) && head != modifier
-    }
-
-    pub(crate) fn check_arc(&self, head: usize, modifier: usize) -> Result<(), Error> {
-        if self.has_arc(head, modifier) {
-            Ok(())
-        } else {
-            Err(Error::NoSuchArc { head, modifier, words: self.words })
-        }
+        check_arc(self.words, head, modifier).is_ok()
     }
 
     /// Sets an arc's score to −∞. Does nothing if there is no such arc.
@@ -152,6 +168,7 @@ impl ArcMatrix {
     /// # Panics
     /// If `head > words`, as slice indexing does.
     pub fn row(&self, head: usize) -> &[f64] {
+        assert!(head <= self.words, "row {head} of a matrix of {} words", self.words);
         let side = self.words + 1;
         &self.values[head * side..(head + 1) * side]
     }
@@ -166,7 +183,13 @@ impl ArcMatrix {
         &self.values
     }
 
-    /// All arcs with their values, by head and then modifier.
+    /// All arcs as (head, modifier, value), by head and then modifier.
+    ///
+    /// ```
+    /// use tutte_trees::ArcMatrix;
+    /// let arcs: Vec<_> = ArcMatrix::zeros(2).arcs().collect();
+    /// assert_eq!(arcs, [(0, 1, 0.0), (0, 2, 0.0), (1, 2, 0.0), (2, 1, 0.0)]);
+    /// ```
     pub fn arcs(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let words = self.words;
         (0..=words).flat_map(move |head| {
@@ -187,26 +210,86 @@ impl ArcMatrix {
         Ok(tree.arcs().map(|arc| self[arc]).sum())
     }
 
+    /// Where a value is stored. A column too far must not become a cell of the next row.
+    #[inline(always)]
+    fn cell(&self, head: usize, modifier: usize) -> usize {
+        assert!(
+            head <= self.words && modifier <= self.words,
+            "cell ({head}, {modifier}) of a matrix of {} words",
+            self.words
+        );
+        head * (self.words + 1) + modifier
+    }
+
+    /// Hands out the memory for a while; what stays behind holds nothing and is not to be read.
+    pub(crate) fn lend(&mut self) -> Self {
+        std::mem::replace(self, Self { words: 0, values: Vec::new() })
+    }
+
     /// Makes this an n-word matrix with every cell at `value`, keeping the memory it has.
     pub(crate) fn reset(&mut self, words: usize, value: f64) {
         self.words = words;
         self.values.clear();
-        self.values.resize((words + 1) * (words + 1), value);
+        self.values.resize(cells(words), value);
+    }
+
+    /// Divides every column by its sum, where it has one. What is no arc must be 0; `sums` is scratch.
+    #[inline(always)]
+    pub(crate) fn normalise_columns(&mut self, sums: &mut Vec<f64>) {
+        let side = self.words + 1;
+        sums.clear();
+        sums.resize(side, 0.0);
+        for row in self.values.chunks_exact(side) {
+            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+        }
+        for row in self.values.chunks_exact_mut(side) {
+            for (value, &sum) in row.iter_mut().zip(sums.iter()) {
+                *value = if sum > 0.0 { *value / sum } else { *value };
+            }
+        }
+    }
+
+    /// Takes off each column what `scores` says of the tree's arc into that word. As scores, this
+    /// changes no probability.
+    pub(crate) fn shift_by(&mut self, scores: &Self, tree: &Tree) {
+        for (tree_head, modifier) in tree.arcs() {
+            let reference = scores[(tree_head, modifier)];
+            for head in (0..=self.words).filter(|&head| head != modifier) {
+                self[(head, modifier)] -= reference;
+            }
+        }
+    }
+
+    /// Replaces every value.
+    pub(crate) fn map_in_place(&mut self, f: impl Fn(f64) -> f64) {
+        self.values.iter_mut().for_each(|value| *value = f(*value));
+    }
+
+    /// Replaces every value by `f(value, other's value)`; both of one sentence.
+    pub(crate) fn zip_in_place(&mut self, other: &Self, f: impl Fn(f64, f64) -> f64) {
+        debug_assert_eq!(self.words, other.words);
+        self.values.iter_mut().zip(&other.values).for_each(|(value, &x)| *value = f(*value, x));
     }
 
     /// As scores: names the first arc that is NaN, +∞ or too large.
     pub(crate) fn check_scores(&self) -> Result<(), Error> {
         // One branch-free pass for the usual case; NaN fails the comparison.
-        let fine = |x: f64| x.abs() <= Self::MAX_SCORE || x == f64::NEG_INFINITY;
-        if self.values.iter().fold(true, |all, &x| all & fine(x)) {
+        if self.values.iter().fold(true, |all, &x| all & is_score(x)) {
             return Ok(());
         }
-        match self.arcs().find(|&(_, _, value)| !fine(value)) {
+        match self.arcs().find(|&(_, _, value)| !is_score(value)) {
             Some((head, modifier, value)) => {
                 Err(Error::BadScore { head, modifier, label: None, value })
             }
             None => Ok(()), // it was a cell that is no arc
         }
+    }
+}
+
+impl Default for ArcMatrix {
+    /// No words: what an output starts as.
+    fn default() -> Self {
+        Self::zeros(0)
     }
 }
 
@@ -216,14 +299,22 @@ impl Index<(usize, usize)> for ArcMatrix {
     /// `matrix[(head, modifier)]`; panics outside the matrix, [`ArcMatrix::get`] does not.
     #[inline]
     fn index(&self, (head, modifier): (usize, usize)) -> &f64 {
-        &self.values[head * (self.words + 1) + modifier]
+        &self.values[self.cell(head, modifier)]
     }
 }
 
 impl IndexMut<(usize, usize)> for ArcMatrix {
     #[inline]
     fn index_mut(&mut self, (head, modifier): (usize, usize)) -> &mut f64 {
-        &mut self.values[head * (self.words + 1) + modifier]
+        let cell = self.cell(head, modifier);
+        &mut self.values[cell]
+    }
+}
+
+impl PartialEq for ArcMatrix {
+    /// Whether all arcs have equal values.
+    fn eq(&self, other: &Self) -> bool {
+        self.words == other.words && self.arcs().eq(other.arcs())
     }
 }
 
@@ -244,3 +335,33 @@ impl fmt::Debug for ArcMatrix {
         Ok(())
     }
 }
+
+/// (n+1)², or a number no memory holds.
+pub(crate) fn cells(words: usize) -> usize {
+    let side = words.saturating_add(1);
+    side.saturating_mul(side)
+}
+
+/// Finite and small enough to be summed; false for NaN.
+#[inline(always)]
+pub(crate) fn is_number(value: f64) -> bool {
+    value.abs() <= ArcMatrix::MAX_SCORE
+}
+
+/// A number, or −∞ for what is forbidden.
+#[inline(always)]
+pub(crate) fn is_score(value: f64) -> bool {
+    is_number(value) || value == f64::NEG_INFINITY
+}
+
+/// `Ok` if `head → modifier` is an arc of a sentence of `words` words.
+pub(crate) fn check_arc(words: usize, head: usize, modifier: usize) -> Result<(), Error> {
+    if head <= words && (1..=words).contains(&modifier) && head != modifier {
+        Ok(())
+    } else {
+        Err(Error::NoSuchArc { head, modifier, words })
+    }
+}
+
+#[cfg(test)]
+mod tests;

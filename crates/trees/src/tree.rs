@@ -1,6 +1,7 @@
 //! A dependency tree: one head per word.
 
-use crate::{Error, NotATree, TreeSet};
+use crate::tree_set::Roots;
+use crate::{Error, NotATree, TreeSet, projective};
 
 /// A dependency tree over words `1..=n`: every word has one head, and every word is reached from
 /// the root 0. A value of this type is always a tree; [`Tree::new`] is where that is checked.
@@ -9,6 +10,7 @@ use crate::{Error, NotATree, TreeSet};
 /// use tutte_trees::{Tree, NotATree, Error};
 /// let tree = Tree::new(&[2, 0, 2])?;            // 2 is the root word, 1 and 3 hang on it
 /// assert_eq!(tree.head(3), Some(2));
+/// assert_eq!(tree.root_words().collect::<Vec<_>>(), [2]);
 /// assert!(tree.is_projective());
 ///
 /// let circle = Tree::new(&[2, 1, 0]);           // 1 and 2 head each other
@@ -53,6 +55,11 @@ impl Tree {
         &self.heads
     }
 
+    /// The list of heads, without copying it.
+    pub fn into_heads(self) -> Vec<usize> {
+        self.heads
+    }
+
     /// The arcs as `(head, modifier)`, by modifier.
     pub fn arcs(&self) -> impl ExactSizeIterator<Item = (usize, usize)> + '_ {
         self.heads.iter().enumerate().map(|(index, &head)| (head, index + 1))
@@ -79,9 +86,10 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether no arc covers a word that does not descend from its head.
+    /// Whether no arc covers a word that does not descend from its head. O(n).
     pub fn is_projective(&self) -> bool {
-        self.first_nonprojective_arc().is_none()
+        let intervals = Intervals::new(&self.heads);
+        (1..=self.words()).all(|word| intervals.is_contiguous(word))
     }
 
     /// The arcs that cover a word which does not descend from their head.
@@ -103,8 +111,7 @@ impl Tree {
     }
 
     /// The gap degree: over all words, the largest number of gaps in the span of a word and its
-    /// descendants (Kuhlmann & Nivre 2006). Zero exactly for trees without crossing arcs below the
-    /// root.
+    /// descendants (Kuhlmann & Nivre 2006). Zero exactly for projective trees.
     ///
     /// ```
     /// use tutte_trees::Tree;
@@ -113,42 +120,59 @@ impl Tree {
     /// # Ok::<(), tutte_trees::Error>(())
     /// ```
     pub fn gap_degree(&self) -> usize {
-        let n = self.words();
         let intervals = Intervals::new(&self.heads);
-        (1..=n)
-            .map(|word| {
-                let mut blocks = 0;
-                let mut inside = false;
-                for other in 1..=n {
-                    let descends = intervals.descends(other, word);
-                    blocks += usize::from(descends && !inside);
-                    inside = descends;
-                }
-                blocks - 1
-            })
-            .max()
-            .unwrap_or(0)
+        let gaps = |word: usize| {
+            if intervals.is_contiguous(word) {
+                return 0;
+            }
+            let descends = |&other: &usize| intervals.descends(other, word);
+            // The span starts and ends inside; a gap starts wherever a word outside follows one inside.
+            (intervals.first[word]..intervals.last[word])
+                .filter(|other| descends(other) && !descends(&(other + 1)))
+                .count()
+        };
+        (1..=self.words()).map(gaps).max().unwrap_or(0)
     }
 
-    /// Whether `word` is `ancestor` or lies below it. Every word descends from 0.
+    /// The closest projective tree: as many heads kept as possible, and where a head must change, the
+    /// nearest of the word's ancestors preferred (as the lifting of Nivre & Nilsson 2005 does). A
+    /// tree with one root word keeps one; a projective tree is returned as it is. O(n³) otherwise.
+    ///
+    /// ```
+    /// use tutte_trees::Tree;
+    /// let tree = Tree::new(&[3, 4, 0, 3])?;             // 4 → 2 crosses the root's arc to 3
+    /// assert_eq!(tree.projectivise().heads(), [3, 3, 0, 3]); // 2 is lifted to 4's head
+    /// # Ok::<(), tutte_trees::Error>(())
+    /// ```
+    pub fn projectivise(&self) -> Tree {
+        if self.is_projective() {
+            return self.clone();
+        }
+        let one_root = self.root_words().count() == 1;
+        projective::projectivise(self, if one_root { Roots::Single } else { Roots::Multi })
+    }
+
+    /// Whether `word` is `ancestor` or lies below it. Every word descends from 0; a word that the
+    /// tree does not have descends from nothing.
     pub fn descends(&self, word: usize, ancestor: usize) -> bool {
         let mut at = word;
-        loop {
-            if at == ancestor {
-                return true;
-            }
+        while at != ancestor {
             match self.head(at) {
                 Some(head) => at = head,
                 None => return false,
             }
         }
+        ancestor <= self.words()
     }
 }
 
-/// Depth-first entry and exit times: descent is a comparison instead of a walk.
+/// Depth-first entry and exit times: descent is a comparison instead of a walk. And the span of
+/// every word and its descendants, from its first to its last.
 struct Intervals {
     enter: Vec<usize>,
     leave: Vec<usize>,
+    first: Vec<usize>,
+    last: Vec<usize>,
 }
 
 impl Intervals {
@@ -162,6 +186,8 @@ impl Intervals {
             first_child[head] = modifier;
         }
         let (mut enter, mut leave) = (vec![0; n + 1], vec![0; n + 1]);
+        let mut first: Vec<usize> = (0..=n).collect();
+        let mut last = first.clone();
         let mut clock = 0;
         let mut at = 0;
         loop {
@@ -174,15 +200,23 @@ impl Intervals {
             loop {
                 leave[at] = clock;
                 if at == 0 {
-                    return Self { enter, leave };
+                    return Self { enter, leave, first, last };
                 }
+                let head = heads[at - 1];
+                first[head] = first[head].min(first[at]);
+                last[head] = last[head].max(last[at]);
                 if next_sibling[at] != 0 {
                     at = next_sibling[at];
                     break;
                 }
-                at = heads[at - 1];
+                at = head;
             }
         }
+    }
+
+    /// Whether a word's descendants and itself have no gap.
+    fn is_contiguous(&self, word: usize) -> bool {
+        self.last[word] - self.first[word] == self.leave[word] - self.enter[word]
     }
 
     fn descends(&self, word: usize, ancestor: usize) -> bool {
@@ -191,6 +225,9 @@ impl Intervals {
 
     /// A word strictly between the ends of the arc that does not descend from its head.
     fn escapee(&self, (head, modifier): (usize, usize)) -> Option<usize> {
+        if self.is_contiguous(head) {
+            return None; // without a look at what may be a long way
+        }
         let (low, high) = (head.min(modifier), head.max(modifier));
         (low + 1..high).find(|&between| !self.descends(between, head))
     }
@@ -226,3 +263,6 @@ fn check_heads(heads: &[usize]) -> Result<(), NotATree> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

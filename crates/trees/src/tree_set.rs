@@ -57,6 +57,33 @@ impl TreeSet {
         matches!(self, TreeSet::NonProjectiveSingleRoot | TreeSet::ProjectiveSingleRoot)
     }
 
+    /// Whether every tree of `other` is a tree of this set.
+    pub const fn contains(self, other: TreeSet) -> bool {
+        (other.is_projective() || !self.is_projective())
+            && (other.is_single_root() || !self.is_single_root())
+    }
+
+    /// The number of trees of a sentence of `words` words, if it (and the arithmetic) fits 128 bits.
+    ///
+    /// ```
+    /// use tutte_trees::TreeSet;
+    /// assert_eq!(TreeSet::ProjectiveSingleRoot.tree_count(5), Some(143));
+    /// assert_eq!(TreeSet::NonProjectiveMultiRoot.tree_count(100), None);
+    /// ```
+    pub fn tree_count(self, words: usize) -> Option<u128> {
+        let n = u128::try_from(words).ok()?;
+        if n == 0 {
+            return Some(1);
+        }
+        let power = |base: u128| base.checked_pow(u32::try_from(n - 1).ok()?);
+        match self {
+            TreeSet::NonProjectiveMultiRoot => power(n + 1),
+            TreeSet::NonProjectiveSingleRoot => power(n),
+            TreeSet::ProjectiveMultiRoot => Some(binomial(3 * n, n)? / (2 * n + 1)),
+            TreeSet::ProjectiveSingleRoot => Some(binomial(3 * n - 2, n - 1)? / n),
+        }
+    }
+
     pub(crate) const fn roots(self) -> Roots {
         if self.is_single_root() { Roots::Single } else { Roots::Multi }
     }
@@ -95,4 +122,9 @@ pub(crate) enum Roots {
     Multi,
     /// Exactly one.
     Single,
+}
+
+/// C(n, k), multiplying and dividing in turn so that every step is a whole number.
+fn binomial(n: u128, k: u128) -> Option<u128> {
+    (0..k).try_fold(1u128, |product, i| Some(product.checked_mul(n - i)? / (i + 1)))
 }

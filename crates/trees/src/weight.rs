@@ -36,6 +36,26 @@ pub(crate) trait Weight: Semiring + Copy {
     fn ln(self) -> f64;
     /// x as an ordinary number, where it is known to be of ordinary size.
     fn value(self) -> f64;
+    /// The power of ε in front; 0 for every type without one.
+    #[inline(always)]
+    fn order(self) -> i32 {
+        0
+    }
+    /// `sums[j] += factor · terms[j]`.
+    #[inline(always)]
+    fn add_scaled(sums: &mut [Self], factor: Self, terms: &[Self]) {
+        for (sum, term) in sums.iter_mut().zip(terms) {
+            *sum = sum.plus(&factor.times(term));
+        }
+    }
+    /// `sums[j] += Σ_i factors[i] · rows[i][j]`, the rows `stride` apart.
+    #[inline(always)]
+    fn add_products(sums: &mut [Self], factors: &[Self], rows: &[Self], stride: usize) {
+        let width = sums.len();
+        for (i, &factor) in factors.iter().enumerate() {
+            Self::add_scaled(sums, factor, &rows[i * stride..i * stride + width]);
+        }
+    }
 }
 
 impl Semiring for f64 {
@@ -70,6 +90,23 @@ impl Weight for f64 {
     fn over(self, divisor: Self) -> Self {
         self / divisor
     }
+    /// Four rows per pass over the sums.
+    #[inline(always)]
+    fn add_products(sums: &mut [f64], factors: &[f64], rows: &[f64], stride: usize) {
+        let width = sums.len();
+        let row = |i: usize| &rows[i * stride..i * stride + width];
+        let (fours, rest) = factors.as_chunks::<4>();
+        for (i, f) in fours.iter().enumerate() {
+            let x = [row(4 * i), row(4 * i + 1), row(4 * i + 2), row(4 * i + 3)];
+            for c in 0..width {
+                sums[c] =
+                    sums[c] + f[0] * x[0][c] + f[1] * x[1][c] + f[2] * x[2][c] + f[3] * x[3][c];
+            }
+        }
+        for (i, &factor) in rest.iter().enumerate() {
+            Self::add_scaled(sums, factor, row(4 * fours.len() + i));
+        }
+    }
     #[inline(always)]
     fn is_zero(self) -> bool {
         self == 0.0
@@ -102,6 +139,14 @@ pub(crate) fn log_sum_exp(values: &[f64]) -> f64 {
         return high;
     }
     high + values.iter().map(|&x| exp(x - high)).sum::<f64>().ln()
+}
+
+/// e^x / Σ e^x, as a function of x in the list; 1 at most, whatever the range. Of ln Σ e^x the part
+/// that tells ties apart is lost next to 1e300, so shares are not taken from it.
+pub(crate) fn shares(values: &[f64]) -> impl Fn(f64) -> f64 + use<> {
+    let high = values.iter().fold(f64::NEG_INFINITY, |high, &x| high.max(x));
+    let sum: f64 = values.iter().map(|&x| exp(x - high)).sum();
+    move |x| exp(x - high) / sum
 }
 
 impl Semiring for Log {
@@ -140,7 +185,7 @@ impl Weight for Log {
     }
     #[inline(always)]
     fn over(self, divisor: Self) -> Self {
-        // 0 / x = 0 also where ln x is −∞ would be NaN; callers never divide by zero.
+        // Callers never divide by zero, except perhaps zero itself: −∞ − −∞ would be NaN.
         if self.is_zero() { self } else { Log(self.0 - divisor.0) }
     }
     #[inline(always)]
@@ -217,6 +262,10 @@ impl Weight for Graded {
     fn ln(self) -> f64 {
         self.log
     }
+    #[inline(always)]
+    fn order(self) -> i32 {
+        self.order
+    }
     /// The limit for ε → 0 of a quantity that stays bounded.
     #[inline(always)]
     fn value(self) -> f64 {
@@ -284,5 +333,9 @@ impl<W: Weight> Weight for Tangent<W> {
     #[inline(always)]
     fn value(self) -> f64 {
         self.weight.value()
+    }
+    #[inline(always)]
+    fn order(self) -> i32 {
+        self.weight.order()
     }
 }
