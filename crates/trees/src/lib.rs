@@ -4,6 +4,7 @@
 mod error;
 mod exp;
 mod matrix;
+mod nonprojective;
 #[cfg(any(test, feature = "oracle"))]
 pub mod oracle;
 mod projective;

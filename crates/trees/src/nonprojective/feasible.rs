@@ -1,0 +1,117 @@
+//! Whether there is any tree, and which words are in the way if not. O(n²).
+//!
+//! Several roots: a tree exists iff every word can be reached from the root over allowed arcs.
+//!
+//! One root: its only child must reach every other word over arcs between words. Among the
+//! strongly connected groups of words (Kosaraju & Sharir 1981), the child must then lie in the
+//! only group that no word outside enters. If every word can be reached from the root and there
+//! is one such group, the root must have an arc into it, and that arc's word serves; if there are
+//! two or more, each of them needs a root arc of its own.
+
+use crate::ArcMatrix;
+use crate::tree_set::Roots;
+
+/// The words that cannot be attached, increasing; empty iff a tree exists.
+///
+/// They are the words out of the root's reach; if there are none, those of the groups that can
+/// each be entered from the root only, where just one of them may be.
+pub(crate) fn unattachable(scores: &ArcMatrix, roots: Roots) -> Vec<usize> {
+    let n = scores.words();
+    let mut reached = vec![false; n + 1];
+    let mut order = Vec::with_capacity(n + 1);
+    search(0, &mut reached, &mut order, |head, m| m > 0 && allowed(scores, head, m));
+    let unreached: Vec<usize> = (1..=n).filter(|&word| !reached[word]).collect();
+    if !unreached.is_empty() || roots == Roots::Multi {
+        return unreached;
+    }
+
+    // Words in the order in which a depth-first search over all of them leaves them.
+    let mut seen = vec![false; n + 1];
+    order.clear();
+    for word in 1..=n {
+        if !seen[word] {
+            search(word, &mut seen, &mut order, |head, m| m > 0 && allowed(scores, head, m));
+        }
+    }
+    // Backwards from the last one left, each search collects one group.
+    seen.fill(false);
+    let mut group = Vec::with_capacity(n);
+    let (mut entered_from_root, mut groups) = (Vec::new(), 0);
+    for &word in order.iter().rev() {
+        if seen[word] {
+            continue;
+        }
+        group.clear();
+        search(word, &mut seen, &mut group, |m, head| head > 0 && allowed(scores, head, m));
+        let mut inside = vec![false; n + 1];
+        for &member in &group {
+            inside[member] = true;
+        }
+        let from_outside = |&m: &usize| (1..=n).any(|h| !inside[h] && allowed(scores, h, m));
+        if !group.iter().any(from_outside) {
+            groups += 1;
+            entered_from_root.extend_from_slice(&group);
+        }
+    }
+    if groups == 1 || n == 0 {
+        return Vec::new();
+    }
+    entered_from_root.sort_unstable();
+    entered_from_root
+}
+
+/// Which words are the root word of some single-root tree, where there is one; entry 0 is unused.
+pub(crate) fn possible_root_words(scores: &ArcMatrix) -> Vec<bool> {
+    let n = scores.words();
+    let mut order = Vec::with_capacity(n + 1);
+    // The last word from which a search had to start reaches all, since some word does.
+    let mut seen = vec![false; n + 1];
+    let mut reaches_all = 0;
+    for word in 1..=n {
+        if !seen[word] {
+            search(word, &mut seen, &mut order, |head, m| m > 0 && allowed(scores, head, m));
+            reaches_all = word;
+        }
+    }
+    // And so do the words that reach it.
+    seen.fill(false);
+    search(reaches_all, &mut seen, &mut order, |m, head| {
+        m > 0 && head > 0 && allowed(scores, head, m)
+    });
+    for (word, possible) in seen.iter_mut().enumerate() {
+        *possible &= word > 0 && allowed(scores, 0, word);
+    }
+    seen
+}
+
+fn allowed(scores: &ArcMatrix, head: usize, modifier: usize) -> bool {
+    head != modifier && scores[(head, modifier)] > f64::NEG_INFINITY
+}
+
+/// Depth-first search from `start`; nodes are appended to `left` when the search leaves them.
+fn search(
+    start: usize,
+    seen: &mut [bool],
+    left: &mut Vec<usize>,
+    is_arc: impl Fn(usize, usize) -> bool,
+) {
+    seen[start] = true;
+    // Each node on the way with the next neighbour to try.
+    let mut way = vec![(start, 0)];
+    while let Some((node, next)) = way.last_mut() {
+        if *next == seen.len() {
+            left.push(*node);
+            way.pop();
+            continue;
+        }
+        let (from, to) = (*node, *next);
+        *next += 1;
+        if !seen[to] && is_arc(from, to) {
+            seen[to] = true;
+            way.push((to, 0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
