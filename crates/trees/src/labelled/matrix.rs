@@ -1,0 +1,220 @@
+//! One number per labelled arc.
+
+use std::ops::{Index, IndexMut, Range};
+
+use crate::matrix::{cells, check_arc, is_score};
+use crate::weight::log_sum_exp;
+use crate::{ArcMatrix, Error, LabelledTree};
+
+/// One `f64` for every arc and label: labelled scores, marginals, gradients.
+///
+/// Laid out as [`ArcMatrix`], with the labels of an arc side by side:
+/// `values[(head * (n + 1) + modifier) * labels + label]`. As scores, −∞ forbids a label on an arc;
+/// an arc all of whose labels are forbidden is forbidden.
+///
+/// ```
+/// use tutte_trees::LabelledArcMatrix;
+/// let mut scores = LabelledArcMatrix::zeros(3, 2);
+/// scores[(0, 2, 1)] = 1.5; // the root heads word 2 with label 1
+/// scores.forbid(0, 2, 0);  // and with no other
+/// assert_eq!(scores.get(0, 2, 1), Some(1.5));
+/// assert_eq!(scores.get(0, 2, 2), None); // no such label
+/// assert_eq!(scores.labels_of(0, 2), Some(&[f64::NEG_INFINITY, 1.5][..]));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct LabelledArcMatrix {
+    words: usize,
+    labels: usize,
+    values: Vec<f64>,
+}
+
+impl LabelledArcMatrix {
+    /// Every labelled arc at `value`.
+    ///
+    /// # Panics
+    /// If (n+1)²·L values are more than memory can be asked for, as [`Vec::with_capacity`] does.
+    pub fn filled(words: usize, labels: usize, value: f64) -> Self {
+        Self { words, labels, values: vec![value; cells(words).saturating_mul(labels)] }
+    }
+
+    /// Every labelled arc at 0.
+    pub fn zeros(words: usize, labels: usize) -> Self {
+        Self::filled(words, labels, 0.0)
+    }
+
+    /// Every labelled arc at −∞: nothing allowed until scores are put in.
+    pub fn forbidden(words: usize, labels: usize) -> Self {
+        Self::filled(words, labels, f64::NEG_INFINITY)
+    }
+
+    /// One value per labelled arc, `value(head, modifier, label)`, called for real arcs only.
+    ///
+    /// ```
+    /// use tutte_trees::LabelledArcMatrix;
+    /// const ROOT: usize = 0;
+    /// // Label 0 if and only if the head is the root.
+    /// let scores = LabelledArcMatrix::from_fn(3, 5, |head, _, label| {
+    ///     if (head == 0) == (label == ROOT) { 0.0 } else { f64::NEG_INFINITY }
+    /// });
+    /// assert_eq!(scores[(2, 1, ROOT)], f64::NEG_INFINITY);
+    /// ```
+    pub fn from_fn(
+        words: usize,
+        labels: usize,
+        mut value: impl FnMut(usize, usize, usize) -> f64,
+    ) -> Self {
+        let mut matrix = Self::zeros(words, labels);
+        for head in 0..=words {
+            for modifier in (1..=words).filter(|&modifier| modifier != head) {
+                for label in 0..labels {
+                    matrix[(head, modifier, label)] = value(head, modifier, label);
+                }
+            }
+        }
+        matrix
+    }
+
+    /// Takes a flat (n+1)·(n+1)·labels array, head-major, labels innermost.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the length does not fit.
+    pub fn from_vec(words: usize, labels: usize, values: Vec<f64>) -> Result<Self, Error> {
+        if cells(words).checked_mul(labels) != Some(values.len()) {
+            return Err(Error::Shape {
+                expected: format!(
+                    "(n+1)·(n+1)·L values for n = {words} words and L = {labels} labels, \
+                     head-major, labels innermost (row 0 the root, column 0 unused)"
+                ),
+                found: format!("{} values", values.len()),
+            });
+        }
+        Ok(Self { words, labels, values })
+    }
+
+    /// The number of words, n.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The number of labels.
+    pub fn labels(&self) -> usize {
+        self.labels
+    }
+
+    /// The value of a labelled arc, or `None` if there is no such arc or label.
+    pub fn get(&self, head: usize, modifier: usize, label: usize) -> Option<f64> {
+        self.labels_of(head, modifier)?.get(label).copied()
+    }
+
+    /// Sets a labelled arc's score to −∞. Does nothing if there is no such arc or label.
+    pub fn forbid(&mut self, head: usize, modifier: usize, label: usize) {
+        if check_arc(self.words, head, modifier).is_ok() && label < self.labels {
+            self[(head, modifier, label)] = f64::NEG_INFINITY;
+        }
+    }
+
+    /// The values of one arc, by label, or `None` if there is no such arc.
+    pub fn labels_of(&self, head: usize, modifier: usize) -> Option<&[f64]> {
+        check_arc(self.words, head, modifier).ok().map(|()| self.cell(head, modifier))
+    }
+
+    /// All cells, head-major, labels innermost.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// All labelled arcs as (head, modifier, label, value), by head, modifier and label.
+    pub fn arcs(&self) -> impl Iterator<Item = (usize, usize, usize, f64)> + '_ {
+        (0..=self.words)
+            .flat_map(move |head| (1..=self.words).map(move |modifier| (head, modifier)))
+            .filter(|&(head, modifier)| head != modifier)
+            .flat_map(move |(head, modifier)| {
+                let values = self.cell(head, modifier).iter().enumerate();
+                values.map(move |(label, &value)| (head, modifier, label, value))
+            })
+    }
+
+    /// Σ over the labelled arcs of `tree`.
+    ///
+    /// # Errors
+    /// [`Error::DifferentLengths`], [`Error::NoSuchLabel`].
+    pub fn sum_over(&self, tree: &LabelledTree) -> Result<f64, Error> {
+        let words = tree.tree().words();
+        if words != self.words {
+            return Err(Error::DifferentLengths { left: self.words, right: words });
+        }
+        if let Some(&label) = tree.labels().iter().find(|&&label| label >= self.labels) {
+            return Err(Error::NoSuchLabel { label, labels: self.labels });
+        }
+        Ok(tree.arcs().map(|arc| self[arc]).sum())
+    }
+
+    pub(crate) fn cell(&self, head: usize, modifier: usize) -> &[f64] {
+        &self.values[self.cell_range(head, modifier)]
+    }
+
+    pub(crate) fn cell_mut(&mut self, head: usize, modifier: usize) -> &mut [f64] {
+        let range = self.cell_range(head, modifier);
+        &mut self.values[range]
+    }
+
+    /// Where an arc's labels are stored. A column too far must not become a cell of the next row.
+    fn cell_range(&self, head: usize, modifier: usize) -> Range<usize> {
+        assert!(
+            head <= self.words && modifier <= self.words,
+            "cell ({head}, {modifier}) of a matrix of {} words",
+            self.words
+        );
+        let start = (head * (self.words + 1) + modifier) * self.labels;
+        start..start + self.labels
+    }
+
+    /// One number per arc from its labels' numbers.
+    pub(crate) fn reduce(&self, f: impl Fn(&[f64]) -> f64) -> ArcMatrix {
+        ArcMatrix::from_fn(self.words, |head, modifier| f(self.cell(head, modifier)))
+    }
+
+    /// θ\[h\]\[m\] = log Σ_ℓ exp θ\[h\]\[m\]\[ℓ\]: labels summed out.
+    pub(crate) fn log_sum_labels(&self) -> ArcMatrix {
+        self.reduce(log_sum_exp)
+    }
+
+    /// The best label's score of every arc.
+    pub(crate) fn best_labels(&self) -> ArcMatrix {
+        self.reduce(|cell| cell.iter().fold(f64::NEG_INFINITY, |best, &x| best.max(x)))
+    }
+
+    /// As scores: names the first labelled arc that is NaN, +∞ or too large.
+    pub(crate) fn check_scores(&self) -> Result<(), Error> {
+        match self.arcs().find(|&(.., value)| !is_score(value)) {
+            Some((head, modifier, label, value)) => {
+                Err(Error::BadScore { head, modifier, label: Some(label), value })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl PartialEq for LabelledArcMatrix {
+    /// Whether all labelled arcs have equal values.
+    fn eq(&self, other: &Self) -> bool {
+        (self.words, self.labels) == (other.words, other.labels) && self.arcs().eq(other.arcs())
+    }
+}
+
+impl Index<(usize, usize, usize)> for LabelledArcMatrix {
+    type Output = f64;
+
+    /// `matrix[(head, modifier, label)]`; panics outside, [`LabelledArcMatrix::get`] does not.
+    #[inline]
+    fn index(&self, (head, modifier, label): (usize, usize, usize)) -> &f64 {
+        &self.cell(head, modifier)[label]
+    }
+}
+
+impl IndexMut<(usize, usize, usize)> for LabelledArcMatrix {
+    #[inline]
+    fn index_mut(&mut self, (head, modifier, label): (usize, usize, usize)) -> &mut f64 {
+        &mut self.cell_mut(head, modifier)[label]
+    }
+}
