@@ -181,6 +181,7 @@ mod distribution;
 mod error;
 mod exp;
 mod feasible;
+mod graph;
 mod information;
 mod labelled;
 mod matrix;
@@ -199,6 +200,7 @@ mod workspace;
 pub use constraints::Constraints;
 pub use distribution::{ScoredTree, TreeDistribution};
 pub use error::{Error, NotATree};
+pub use graph::{ArcFrequencies, Estimate, Graph, GraphDistribution, clusters};
 pub use labelled::{LabelledArcMatrix, LabelledTree, LabelledTreeDistribution, ScoredLabelledTree};
 pub use matrix::ArcMatrix;
 /// The traits of random generators that samplers take, in the version they take.
