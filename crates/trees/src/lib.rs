@@ -210,3 +210,8 @@ pub use tree_set::TreeSet;
 pub use workspace::{
     Workspace, arc_covariances_with, argmax_with, log_partition_with, marginals_with, mbr_with,
 };
+
+/// README's example, run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,42 @@
+# The steps of .ci/run and some more, by name. `just` lists them.
+
+default:
+    @just --list --unsorted
+
+# README's first command: the distribution over the trees of one sentence
+demo:
+    cargo run -p tutte-trees --example telescope
+
+# README's second command: unit, property, integration and documentation tests
+test:
+    cargo test --workspace
+
+# format, lints and documentation, as CI wants them
+check:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# all that CI does
+ci:
+    .ci/run
+
+# benchmarks with their ratios, in the terminal
+bench *ARGS:
+    cargo bench -p tutte-trees {{ARGS}}
+
+# the same, written to docs/results/inference.md
+record-benchmarks:
+    scripts/record-benchmarks
+
+# tutte-trees beside torch-struct, supar, NumPy and SciPy (downloads 3 GB; see benches/peers)
+peers PYTHON="python3":
+    {{PYTHON}} crates/trees/benches/peers/compare.py --output docs/results/inference-peers.md
+
+# fuzz a target for some seconds
+fuzz TARGET="trees" SECONDS="600":
+    fuzz/run {{TARGET}} {{SECONDS}}
+
+# the documentation, in a browser
+doc:
+    cargo doc --workspace --no-deps --open
