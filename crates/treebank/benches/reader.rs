@@ -1,0 +1,113 @@
+//! The reader against its limit: splitting the same bytes into lines and columns, and nothing
+//! else. The last line printed is the ratio; it should stay below 4, and the reader above
+//! 150 MB/s.
+#![allow(missing_docs, clippy::print_stdout, reason = "a benchmark reports")]
+
+use std::fmt::Write;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput};
+use memchr::memchr_iter;
+use tutte_treebank::{Reader, Sentence};
+
+/// About 8 MB in the manner of a CoNLL-U file.
+fn synthetic() -> Vec<u8> {
+    let words = ["der", "Hafen", "liegt", "hinter", "den", "Dünen", "über", "Nacht", ",", "leer"];
+    let tags = ["DET", "NOUN", "VERB", "ADP", "DET", "NOUN", "ADP", "NOUN", "PUNCT", "ADJ"];
+    let feats = ["Case=Nom|Gender=Masc|Number=Sing", "_", "Mood=Ind|Tense=Pres", "_"];
+    let mut file = String::new();
+    for sentence in 0..6000usize {
+        let n = 5 + (sentence * 7919) % 31;
+        let _ = writeln!(file, "# sent_id = synthetic-{sentence}\n# text = {}", words.join(" "));
+        for word in 1..=n {
+            let k = (sentence + word * word) % 10;
+            let (form, tag, feat) = (words[k], tags[k], feats[k % 4]);
+            let head = if word == 1 { 0 } else { 1 + (word * 31) % (word - 1) };
+            let _ = writeln!(file, "{word}\t{form}\t{form}\t{tag}\t_\t{feat}\t{head}\tdep\t_\t_");
+        }
+        file.push('\n');
+    }
+    file.into_bytes()
+}
+
+/// The limit: a plain split into lines and columns.
+fn plain_split(bytes: &[u8]) -> usize {
+    let mut sum = 0;
+    let mut start = 0;
+    for end in memchr_iter(b'\n', bytes) {
+        let line = &bytes[start..end];
+        let mut column = 0;
+        for tab in memchr_iter(b'\t', line) {
+            sum += black_box(&line[column..tab]).len();
+            column = tab + 1;
+        }
+        sum += black_box(&line[column..]).len();
+        start = end + 1;
+    }
+    sum
+}
+
+fn read_into_one(bytes: &[u8]) -> usize {
+    let mut reader = Reader::new(bytes);
+    let mut sentence = Sentence::default();
+    let mut words = 0;
+    while reader.read(&mut sentence).expect("the file is well-formed") {
+        words += black_box(&sentence).len();
+    }
+    words
+}
+
+fn iterate(bytes: &[u8]) -> usize {
+    Reader::new(bytes).map(|s| black_box(s.expect("the file is well-formed")).len()).sum()
+}
+
+/// The best of several runs: other programs only ever make it slower.
+fn best(mut run: impl FnMut() -> usize) -> Duration {
+    let time = |_| {
+        let start = Instant::now();
+        black_box(run());
+        start.elapsed()
+    };
+    (0..15).map(time).min().unwrap_or_default()
+}
+
+fn main() {
+    let mut files = vec![("synthetic".to_owned(), synthetic())];
+    let data = std::env::var("TUTTE_DATA")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into());
+    for name in ["ud/english-ewt/dev.conllu", "ud/arabic-padt/dev.conllu"] {
+        match std::fs::read(Path::new(&data).join(name)) {
+            Ok(bytes) => files.push((name.to_owned(), bytes)),
+            Err(_) => println!("{name}: not found, skipped (set TUTTE_DATA)"),
+        }
+    }
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1))
+        .configure_from_args();
+    for (name, bytes) in &files {
+        let mut group = criterion.benchmark_group(name);
+        group.throughput(Throughput::Bytes(bytes.len() as u64));
+        group.bench_function("plain split", |b| b.iter(|| plain_split(bytes)));
+        group.bench_function("reader", |b| b.iter(|| iterate(bytes)));
+        group.bench_function("reader, one sentence reused", |b| b.iter(|| read_into_one(bytes)));
+        group.finish();
+    }
+    for (name, bytes) in &files {
+        let limit = best(|| plain_split(bytes));
+        for (how, time) in
+            [("new", best(|| iterate(bytes))), ("reused", best(|| read_into_one(bytes)))]
+        {
+            println!(
+                "{name}, sentences {how}: {:.0} MB/s, {:.2} times a plain split ({:.0} MB/s)",
+                bytes.len() as f64 / 1e6 / time.as_secs_f64(),
+                time.as_secs_f64() / limit.as_secs_f64(),
+                bytes.len() as f64 / 1e6 / limit.as_secs_f64(),
+            );
+        }
+    }
+    criterion.final_summary();
+}

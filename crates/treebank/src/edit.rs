@@ -1,0 +1,235 @@
+//! Changing a sentence: the columns named, and no other byte.
+
+use tutte_trees::Tree;
+
+use crate::id::number;
+use crate::reader::LONGEST_SENTENCE;
+use crate::sentence::UNKNOWN;
+use crate::{Column, Error, Format, Id, Sentence};
+
+impl Sentence {
+    /// Attaches a word to its head, 0 for the root, or says that the head is unknown. In CoNLL-X,
+    /// PHEAD stays as it is.
+    ///
+    /// # Errors
+    /// If there is no such word or no such head, or both are the same.
+    pub fn set_head(&mut self, word: usize, head: Option<usize>) -> Result<(), Error> {
+        match head {
+            None => self.set(word, Column::Head, "_"),
+            Some(head) => self.set(word, Column::Head, &head.to_string()),
+        }
+    }
+
+    /// Sets all heads, those of [`partial_heads`](Sentence::partial_heads) of another sentence for
+    /// instance.
+    ///
+    /// # Errors
+    /// If there are not as many heads as words, or one of them is not possible; nothing is changed
+    /// then.
+    pub fn set_heads(&mut self, heads: &[Option<usize>]) -> Result<(), Error> {
+        self.check_length(heads.len())?;
+        for (word, head) in (1..).zip(heads) {
+            self.check_head(word, *head)?;
+        }
+        self.rewrite(Column::Head, 20 * heads.len(), |id, old, out| {
+            match id.word().map(|word| heads[word - 1]) {
+                None => out.push_str(old),
+                Some(None) => out.push('_'),
+                Some(Some(head)) => push_number(out, head),
+            }
+        })?;
+        self.heads.clear();
+        self.heads.extend(heads.iter().map(|head| head.map_or(UNKNOWN, |head| head as u32)));
+        Ok(())
+    }
+
+    /// Sets all heads to those of a tree.
+    ///
+    /// # Errors
+    /// If the tree has another number of words.
+    pub fn set_tree(&mut self, tree: &Tree) -> Result<(), Error> {
+        let heads: Vec<Option<usize>> = tree.heads().iter().map(|&head| Some(head)).collect();
+        self.set_heads(&heads)
+    }
+
+    /// Sets the relation of a word to its head.
+    ///
+    /// # Errors
+    /// If there is no such word, or the label holds a tab or a line end.
+    pub fn set_deprel(&mut self, word: usize, label: &str) -> Result<(), Error> {
+        self.set(word, Column::Deprel, label)
+    }
+
+    /// Sets the relations of all words to their heads.
+    ///
+    /// # Errors
+    /// If there are not as many labels as words, or one of them is not possible; nothing is changed
+    /// then.
+    pub fn set_deprels<S: AsRef<str>>(&mut self, labels: &[S]) -> Result<(), Error> {
+        self.check_length(labels.len())?;
+        let mut added = 0;
+        for (word, label) in (1..).zip(labels) {
+            self.check_value(Id::Word(word), Column::Deprel, label.as_ref())?;
+            added += label.as_ref().len();
+        }
+        self.rewrite(Column::Deprel, added, |id, old, out| {
+            out.push_str(id.word().map_or(old, |word| labels[word - 1].as_ref()));
+        })
+    }
+
+    /// Sets any column but ID of a word (by its number), a multiword token or an empty node.
+    ///
+    /// # Errors
+    /// If there is no such line, or the column cannot hold the value.
+    pub fn set(&mut self, id: impl Into<Id>, column: Column, value: &str) -> Result<(), Error> {
+        let id = id.into();
+        if !self.rows.iter().any(|row| row.id == id) {
+            return Err(Error::NoSuchLine { id, words: self.len() });
+        }
+        self.check_value(id, column, value)?;
+        self.rewrite(column, value.len(), |other, old, out| {
+            out.push_str(if other == id { value } else { old });
+        })?;
+        if let (Id::Word(word), Column::Head) = (id, column) {
+            self.heads[word - 1] = number(value.as_bytes()).map_or(UNKNOWN, |head| head as u32);
+        }
+        Ok(())
+    }
+
+    /// Sets the entry `key=value` of MISC, in its place or at the end, or removes it.
+    ///
+    /// # Errors
+    /// If there is no such line, the key or the value cannot be written, or the format is CoNLL-X,
+    /// which has no MISC.
+    pub fn set_misc(
+        &mut self,
+        id: impl Into<Id>,
+        key: &str,
+        value: Option<&str>,
+    ) -> Result<(), Error> {
+        let id = id.into();
+        let bad = |value: &str, expected| {
+            let column = Column::Misc.name(Format::ConllU);
+            Err(Error::BadValue { id, column, value: value.to_owned(), expected })
+        };
+        if self.format != Format::ConllU {
+            return bad(key, "CoNLL-X has no column MISC; convert to CoNLL-U first");
+        }
+        if key.is_empty() || key == "_" || key.contains(['=', '|']) {
+            return bad(key, "a key is not empty, not _, and holds no = and no |");
+        }
+        if value.is_some_and(|value| value.contains('|')) {
+            return bad(value.unwrap_or_default(), "| separates entries");
+        }
+        let Some(token) = self.tokens().find(|token| token.id() == id) else {
+            return Err(Error::NoSuchLine { id, words: self.len() });
+        };
+        let mut new = value.map(|value| format!("{key}={value}"));
+        let old = if token.misc() == "_" { "" } else { token.misc() };
+        let is_key = |entry: &str| entry.split_once('=').map_or(entry, |(key, _)| key) == key;
+        if value.is_none() && !old.split('|').any(is_key) {
+            return Ok(());
+        }
+        let mut entries = Vec::new();
+        for entry in old.split('|').filter(|_| !old.is_empty()) {
+            if is_key(entry) {
+                entries.extend(new.take());
+            } else {
+                entries.push(entry.to_owned());
+            }
+        }
+        entries.extend(new);
+        let misc = entries.join("|");
+        self.set(id, Column::Misc, if misc.is_empty() { "_" } else { &misc })
+    }
+
+    fn check_length(&self, found: usize) -> Result<(), Error> {
+        let words = self.len();
+        if found == words { Ok(()) } else { Err(Error::WrongLength { found, words }) }
+    }
+
+    fn check_head(&self, word: usize, head: Option<usize>) -> Result<(), Error> {
+        match head {
+            Some(head) if head > self.len() || head == word => Err(Error::BadValue {
+                id: Id::Word(word),
+                column: "HEAD",
+                value: head.to_string(),
+                expected: "a head is another word of the sentence, or 0 for the root",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_value(&self, id: Id, column: Column, value: &str) -> Result<(), Error> {
+        let bad = |expected| {
+            let column = column.name(self.format);
+            Err(Error::BadValue { id, column, value: value.to_owned(), expected })
+        };
+        if value.contains(['\t', '\n', '\r']) {
+            return bad("a column holds no tabs and no line ends");
+        }
+        match (column, id) {
+            (Column::Id, _) => bad("IDs are not changed"),
+            (Column::Form, Id::Word(_)) if value.is_empty() => bad("a word has a form"),
+            (Column::Misc, _) if value.ends_with(' ') => bad("a line does not end with spaces"),
+            (Column::Head, Id::Word(word)) if value != "_" => match number(value.as_bytes()) {
+                None => bad("a head is the number of a word, 0 for the root, or _"),
+                head => self.check_head(word, head),
+            },
+            (Column::Head, _) if value != "_" => bad("only words have heads"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the text anew with other values in one column, and moves all offsets along. `added`
+    /// bounds how much longer it gets.
+    fn rewrite(
+        &mut self,
+        column: Column,
+        added: usize,
+        mut value: impl FnMut(Id, &str, &mut String),
+    ) -> Result<(), Error> {
+        if self.text.len() + added > 2 * LONGEST_SENTENCE {
+            return Err(Error::TooLong {
+                place: Box::new(self.place()),
+                limit: 2 * LONGEST_SENTENCE,
+            });
+        }
+        let column = column as usize;
+        let old = std::mem::take(&mut self.text);
+        let mut new = String::with_capacity(old.len() + added);
+        // How much of the old text is in the new one, changed or not.
+        let mut done = 0;
+        let shift = |done: usize, new: &str| (new.len() as u32).wrapping_sub(done as u32);
+        let mut comments = self.comments.iter_mut().peekable();
+        let mut move_comments = |before: u32, by: u32| {
+            while let Some(comment) = comments.next_if(|comment| comment.start < before) {
+                comment.start = comment.start.wrapping_add(by);
+                comment.end = comment.end.wrapping_add(by);
+            }
+        };
+        for row in &mut self.rows {
+            let by = shift(done, &new);
+            move_comments(row.starts[0], by);
+            let (start, end) = (row.starts[column] as usize, row.starts[column + 1] as usize - 1);
+            new.push_str(&old[done..start]);
+            value(row.id, &old[start..end], &mut new);
+            done = end;
+            let by_after = shift(done, &new);
+            for (at, start) in row.starts.iter_mut().enumerate() {
+                *start = start.wrapping_add(if at <= column { by } else { by_after });
+            }
+        }
+        move_comments(u32::MAX, shift(done, &new));
+        new.push_str(&old[done..]);
+        self.text = new;
+        Ok(())
+    }
+}
+
+/// Without the allocation of `to_string`.
+fn push_number(out: &mut String, number: usize) {
+    use std::fmt::Write;
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{number}");
+}

@@ -1,0 +1,103 @@
+//! Dependency treebanks as people store them, read and written without loss.
+//!
+//! CoNLL-U (versions 1 and 2) and CoNLL-X (with its 2007 sibling), streamed sentence by sentence
+//! from files, standard input, gzip or Zstandard. Whatever a sentence came with, comments,
+//! multiword tokens, empty nodes, odd spaces, line ends of any kind, goes out again byte for byte,
+//! except for the columns that you change.
+//!
+//! ```
+//! use tutte_treebank::{Reader, Writer};
+//!
+//! let file = "\
+//! ## sent_id = tea-7
+//! 1\tShe\tshe\tPRON\t_\t_\t2\tnsubj\t_\t_
+//! 2\tpoured\tpour\tVERB\t_\t_\t0\troot\t_\t_
+//! 3\ttea\ttea\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No
+//!
+//! ";
+//! // `tutte_treebank::open(path)` does the same for files, `-`, `.gz` and `.zst`.
+//! let mut reader = Reader::new(file.as_bytes());
+//! let mut writer = Writer::new(Vec::new());
+//! for sentence in &mut reader {
+//!     let mut sentence = sentence?;
+//!     assert_eq!(sentence.sent_id(), Some("tea-7"));
+//!     assert_eq!(sentence.word(3).unwrap().form(), "tea");
+//!
+//!     sentence.set_head(3, Some(2))?;
+//!     sentence.set_deprel(3, "obj")?;
+//!     assert!(sentence.tree()?.is_projective());
+//!     writer.write(&sentence)?;
+//! }
+//! writer.write_tail(reader.tail())?;
+//!
+//! let written = String::from_utf8(writer.finish()?)?;
+//! assert_eq!(written, file.replace("_\t_\t_\tSpace", "2\tobj\t_\tSpace"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The doors
+//!
+//! - [`open`] and [`Reader`] read, [`create`] and [`Writer`] write; [`AtomicFile`] for any file
+//!   that should appear whole or not at all.
+//! - [`Sentence`] holds the lines of a sentence, [`Token`] is a view of one of them, [`Id`] says
+//!   which; [`Sentence::tree`] is the way to [`tutte_trees`].
+//! - [`Format`] and [`Column`] know what the two formats have in common and what not.
+//! - [`Error`] says where (`file:line:column`), which sentence, what was found, what was expected;
+//!   [`Error::hint`] what to do. A sentence that cannot be read does not end the reading:
+//!
+//! ```
+//! use tutte_treebank::Reader;
+//!
+//! let file = "\
+//! ## sent_id = weblog-0042
+//! 1\tToo\t_\tADV\t_\t_\t2\tadvmod\t_\t_
+//! 2\tfar\t_\tADV\t_\t_\t14\troot\t_\t_
+//!
+//! 1\tFine\t_\tADJ\t_\t_\t0\troot\t_\t_
+//!
+//! ";
+//! let mut reader = Reader::new(file.as_bytes()).lenient();
+//! let readable: Vec<_> = reader.by_ref().collect::<Result<_, _>>()?;
+//! assert_eq!((readable.len(), reader.skipped()), (1, 1));
+//! assert_eq!(
+//!     reader.errors()[0].to_string(),
+//!     "input:3:7: HEAD is 14, but this sentence has 2 words (sent_id = weblog-0042)"
+//! );
+//! # Ok::<(), tutte_treebank::Error>(())
+//! ```
+//!
+//! # Lossless, exactly
+//!
+//! The concatenation of [`Sentence::as_str`] over all sentences, and [`Reader::tail`] at the end,
+//! is the input. Lines of spaces and tabs count as blank. Spaces at the end of a line, like its
+//! `\r`, belong to the line end, not to the last column. Input in another [`Encoding`] than UTF-8
+//! is the exception: it is written as UTF-8.
+//!
+//! # References
+//!
+//! - S. Buchholz, E. Marsi (2006). CoNLL-X shared task on multilingual dependency parsing.
+//! - J. Nivre, J. Hall, S. Kübler, R. McDonald, J. Nilsson, S. Riedel, D. Yuret (2007). The CoNLL
+//!   2007 shared task on dependency parsing.
+//! - J. Nivre et al. (2016, 2020). Universal Dependencies v1: a multilingual treebank collection;
+//!   v2: an evergrowing multilingual treebank collection.
+#![forbid(unsafe_code)]
+
+mod edit;
+mod encoding;
+mod error;
+mod format;
+mod id;
+mod parse;
+mod reader;
+mod sentence;
+mod source;
+mod writer;
+
+pub use encoding::Encoding;
+pub use error::{Error, Place, Problem};
+pub use format::{Column, Format};
+pub use id::{Id, NotAnId};
+pub use reader::{Lenient, Options, Reader};
+pub use sentence::{Sentence, Token};
+pub use source::{Input, decompress, open, open_with};
+pub use writer::{AtomicFile, Output, Writer, create};

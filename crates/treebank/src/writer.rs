@@ -1,0 +1,274 @@
+//! Where sentences go: anything that can be written, and files that appear whole or not at all.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::{Error, Sentence};
+
+/// Writes sentences as they were read.
+///
+/// Two things are looked after, so that sentences of several files can be mixed: a blank line
+/// between sentences is added where a file ended without one, and a byte order mark is written
+/// only at the start.
+#[derive(Debug)]
+pub struct Writer<W: Write> {
+    output: BufWriter<W>,
+    started: bool,
+    /// What has to be written before another sentence.
+    owed: &'static str,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes to anything; no buffer is needed around it.
+    pub fn new(output: W) -> Self {
+        Self { output: BufWriter::with_capacity(1 << 16, output), started: false, owed: "" }
+    }
+
+    /// Writes a sentence.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write(&mut self, sentence: &Sentence) -> io::Result<()> {
+        self.output.write_all(self.owed.as_bytes())?;
+        self.owed = missing_end(sentence.as_str());
+        self.write_text(sentence.as_str())
+    }
+
+    /// Writes what followed the last sentence of an input, [`Reader::tail`](crate::Reader::tail).
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write_tail(&mut self, tail: &str) -> io::Result<()> {
+        self.write_text(tail)
+    }
+
+    fn write_text(&mut self, text: &str) -> io::Result<()> {
+        let text = if self.started { text.trim_start_matches('\u{feff}') } else { text };
+        self.started |= !text.is_empty();
+        self.output.write_all(text.as_bytes())
+    }
+
+    /// Sends everything on its way, for readers that wait.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+
+    /// Writes what is left and gives back the output.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(self) -> io::Result<W> {
+        self.output.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+}
+
+/// What a sentence lacks before another one may follow.
+fn missing_end(text: &str) -> &'static str {
+    let crlf = text.contains("\r\n");
+    let Some(body) = text.strip_suffix('\n') else {
+        return match () {
+            () if text.is_empty() => "",
+            () if crlf => "\r\n\r\n",
+            () => "\n\n",
+        };
+    };
+    let last = body.rfind('\n').map_or(body, |at| &body[at + 1..]);
+    match crate::parse::is_blank(last.as_bytes()) {
+        true => "",
+        false if crlf => "\r\n",
+        false => "\n",
+    }
+}
+
+/// Creates a treebank: a path, or `-` for standard output. A path that ends in `.gz` is
+/// compressed. The file appears under its name when [`Output::commit`] is called.
+///
+/// ```no_run
+/// let mut writer = tutte_treebank::create("out.conllu.gz")?;
+/// for sentence in tutte_treebank::open("in.conllu")? {
+///     writer.write(&sentence?)?;
+/// }
+/// writer.finish()?.commit()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the file cannot be created.
+pub fn create(path: impl AsRef<Path>) -> Result<Writer<Output>, Error> {
+    let path = path.as_ref();
+    if path == Path::new("-") {
+        return Ok(Writer::new(Output(Kind::Stdout(io::stdout()))));
+    }
+    let extension = path.extension().unwrap_or_default();
+    if extension.eq_ignore_ascii_case("zst") {
+        let reason = "Zstandard is read, not written; write .gz, or pipe the output into zstd";
+        let source = io::Error::new(io::ErrorKind::Unsupported, reason);
+        return Err(Error::File { path: path.to_owned(), action: "create", source });
+    }
+    let file = AtomicFile::create(path)?;
+    Ok(Writer::new(Output(if extension.eq_ignore_ascii_case("gz") {
+        Kind::Gzip(GzEncoder::new(file, Compression::default()))
+    } else {
+        Kind::File(file)
+    })))
+}
+
+/// What [`create`] writes to: standard output or a file, plain or compressed.
+#[derive(Debug)]
+pub struct Output(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Stdout(io::Stdout),
+    File(AtomicFile),
+    Gzip(GzEncoder<AtomicFile>),
+}
+
+impl Output {
+    /// Ends the output and lets a file appear under its name. Without this, there is none.
+    ///
+    /// # Errors
+    /// If the last bytes cannot be written or the file not be renamed.
+    pub fn commit(self) -> Result<(), Error> {
+        match self.0 {
+            Kind::Stdout(mut stdout) => stdout.flush().map_err(|source| Error::File {
+                path: "<stdout>".into(),
+                action: "write",
+                source,
+            }),
+            Kind::File(file) => file.commit(),
+            Kind::Gzip(encoder) => {
+                let path = encoder.get_ref().path.clone();
+                let failed = |source| Error::File { path, action: "write", source };
+                encoder.finish().map_err(failed)?.commit()
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Kind::Stdout(stdout) => stdout.write(bytes),
+            Kind::File(file) => file.write(bytes),
+            Kind::Gzip(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Kind::Stdout(stdout) => stdout.flush(),
+            Kind::File(file) => file.flush(),
+            Kind::Gzip(encoder) => encoder.flush(),
+        }
+    }
+}
+
+/// A file that appears whole or not at all: written beside its destination, and renamed when
+/// everything is on disk. Dropped before [`commit`](AtomicFile::commit), it leaves no trace, and a
+/// file that was there stays as it was. A destination that is no regular file (a pipe, a device)
+/// is written directly.
+pub struct AtomicFile {
+    path: PathBuf,
+    /// Where it is written until it is complete.
+    temporary: Option<PathBuf>,
+    file: File,
+}
+
+impl AtomicFile {
+    /// Starts a file.
+    ///
+    /// # Errors
+    /// If nothing can be created there.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        Self::try_create(path).map_err(|source| Error::File {
+            path: path.to_owned(),
+            action: "create",
+            source,
+        })
+    }
+
+    fn try_create(path: &Path) -> io::Result<Self> {
+        // Through a link, the file it points to is replaced, not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let existing = fs::metadata(&path).ok();
+        if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
+            let file = OpenOptions::new().write(true).open(&path)?;
+            return Ok(Self { path, temporary: None, file });
+        }
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        for attempt in 0u32.. {
+            let mut beside = OsString::from(".");
+            beside.push(name);
+            beside.push(format!(".{}-{attempt}.tmp", std::process::id()));
+            let temporary = path.with_file_name(beside);
+            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+                Ok(file) => {
+                    let this = Self { path, temporary: Some(temporary), file };
+                    if let Some(existing) = existing {
+                        this.file.set_permissions(existing.permissions())?;
+                    }
+                    return Ok(this);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// If it cannot be written to disk or renamed; what was there before stays.
+    pub fn commit(mut self) -> Result<(), Error> {
+        let done = match &self.temporary {
+            Some(temporary) => {
+                self.file.sync_all().and_then(|()| fs::rename(temporary, &self.path))
+            }
+            None => Ok(()),
+        };
+        match done {
+            Ok(()) => {
+                self.temporary = None;
+                Ok(())
+            }
+            Err(source) => Err(Error::File { path: self.path.clone(), action: "write", source }),
+        }
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = self.temporary.take() {
+            // Nobody is left to hear of a failure.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+impl fmt::Debug for AtomicFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtomicFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,87 @@
+//! Every real treebank at hand goes through unchanged.
+#![allow(clippy::print_stderr, reason = "a skipped test must say so")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tutte_treebank::{Format, Reader, Writer, open};
+
+/// `$TUTTE_DATA`, or a folder beside the project.
+fn treebanks() -> Vec<PathBuf> {
+    let root = std::env::var_os("TUTTE_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
+    let mut folders = vec![root.clone()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "conllu" || e == "conll") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        eprintln!("SKIPPED: no treebanks in {}; set TUTTE_DATA", root.display());
+    }
+    files
+}
+
+#[test]
+fn every_treebank_is_written_as_it_was_read() {
+    for path in treebanks() {
+        let bytes = fs::read(&path).unwrap();
+        let mut reader = open(&path).unwrap();
+        let mut writer = Writer::new(Vec::with_capacity(bytes.len()));
+        let mut words = 0;
+        for sentence in &mut reader {
+            let sentence = sentence.unwrap();
+            words += sentence.len();
+            writer.write(&sentence).unwrap();
+        }
+        writer.write_tail(reader.tail()).unwrap();
+        assert!(writer.finish().unwrap() == bytes, "{} changed", path.display());
+
+        // The slow twin: a word is a line that starts with digits and a tab.
+        let is_word = |line: &&str| {
+            line.split_once('\t').is_some_and(|(id, _)| id.bytes().all(|b| b.is_ascii_digit()))
+        };
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(words, text.lines().filter(is_word).count(), "{}", path.display());
+    }
+}
+
+#[test]
+fn the_format_of_every_treebank_is_recognised() {
+    for path in treebanks() {
+        let mut reader = open(&path).unwrap();
+        reader.next().unwrap().unwrap();
+        let conll_u = path.extension().is_some_and(|e| e == "conllu");
+        let expected = if conll_u { Format::ConllU } else { Format::ConllX };
+        assert_eq!(reader.format(), Some(expected), "{}", path.display());
+    }
+}
+
+#[test]
+fn setting_what_is_already_there_changes_nothing() {
+    for path in treebanks() {
+        let file = fs::File::open(&path).unwrap();
+        for sentence in Reader::new(file).step_by(50) {
+            let sentence = sentence.unwrap();
+            let mut copy = sentence.clone();
+            let heads: Vec<_> = sentence.partial_heads().collect();
+            let labels: Vec<_> = sentence.words().map(|word| word.deprel()).collect();
+            copy.set_heads(&heads).unwrap();
+            copy.set_deprels(&labels).unwrap();
+            assert_eq!(copy, sentence);
+            if sentence.heads().is_some() {
+                copy.set_tree(&sentence.tree().unwrap()).unwrap();
+                assert_eq!(copy, sentence);
+            }
+        }
+    }
+}
