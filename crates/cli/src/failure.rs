@@ -1,0 +1,168 @@
+//! Errors as people read them, and exit codes.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use tutte_treebank::Error;
+
+/// How a verb that ran to its end ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Good,
+    /// What was looked for was found: errors in a treebank, differences between files.
+    CheckFailed,
+    /// The results are of only part of the input, the rest could not be read.
+    BadInput,
+}
+
+const USAGE: u8 = 2;
+const BAD_INPUT: u8 = 3;
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Good => ExitCode::SUCCESS,
+            Outcome::CheckFailed => ExitCode::from(1),
+            Outcome::BadInput => ExitCode::from(BAD_INPUT),
+        }
+    }
+}
+
+/// Arguments that each make sense but not together, or not with these files.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// A [`Usage`] error as everything else here carries errors.
+pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(Usage(message.into()))
+}
+
+/// Advice that travels with an error: `error.context(Hint(…))` would hide the error behind it, so
+/// it is the error that is wrapped.
+#[derive(Debug)]
+pub(crate) struct Advised {
+    error: anyhow::Error,
+    hint: String,
+}
+
+impl std::fmt::Display for Advised {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#}", self.error)
+    }
+}
+
+impl std::error::Error for Advised {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.error.as_ref())
+    }
+}
+
+/// Bad input that a verb, not a library, found: what is wrong, and what to do about it.
+pub(crate) fn advise(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(Advised { error: error.into(), hint: hint.into() })
+}
+
+/// Says what went wrong on standard error, and with which exit code to end.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    if error.chain().any(is_broken_pipe) {
+        // Whoever read the output, `head` for instance, has seen enough.
+        return ExitCode::SUCCESS;
+    }
+    explain("error", AnsiColor::Red, error);
+    let usage = error.downcast_ref::<Usage>().is_some();
+    ExitCode::from(if usage { USAGE } else { BAD_INPUT })
+}
+
+/// Prints an error that does not end the run: a sentence passed over, say.
+pub(crate) fn warn(error: &anyhow::Error) {
+    explain("warning", AnsiColor::Yellow, error);
+}
+
+fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    cause.downcast_ref::<io::Error>().is_some_and(broken)
+        || matches!(cause.downcast_ref(), Some(Error::File { source, .. }) if broken(source))
+}
+
+fn explain(kind: &str, colour: AnsiColor, error: &anyhow::Error) {
+    let bold = colour.on_default().bold();
+    let mut text = match error.downcast_ref::<Advised>() {
+        Some(advised) => format!("{bold}{kind}:{bold:#} {advised}\n"),
+        None => format!("{bold}{kind}:{bold:#} {}\n", one_line(error)),
+    };
+    let treebank_error = error.chain().find_map(|cause| cause.downcast_ref::<Error>());
+    if let Some(Error::Malformed { place, line, .. }) = treebank_error {
+        let column = place.column.map(|column| column.number());
+        text.push_str(&offending_line(place.line, line, column));
+    }
+    let hint = match error.downcast_ref::<Advised>() {
+        Some(advised) => Some(advised.hint.clone()),
+        None => treebank_error.and_then(Error::hint),
+    };
+    if let Some(hint) = hint {
+        let cyan = AnsiColor::Cyan.on_default().bold();
+        text.push_str(&format!("{cyan}hint:{cyan:#} {hint}\n"));
+    }
+    // Nobody is left to hear of a failure to write.
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The chain of causes, without repeating a cause that its effect already quotes.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut line = error.to_string();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        if !line.contains(&cause) {
+            line.push_str(": ");
+            line.push_str(&cause);
+        }
+    }
+    line
+}
+
+/// The line that was refused, with the column to blame underlined:
+///
+/// ```text
+///   1832 │ 3  far  _  ADV  _  _  14  root  _  _
+///        │                      ^^
+/// ```
+fn offending_line(number: u64, line: &str, column: Option<usize>) -> String {
+    use unicode_width::UnicodeWidthStr as _;
+    const LONGEST: usize = 160;
+    if line.is_empty() {
+        return String::new();
+    }
+    let dim = Style::new().dimmed();
+    let margin = number.to_string();
+    let blank = " ".repeat(margin.len());
+    let mut shown = String::new();
+    let mut mark = None;
+    for (at, value) in line.split('\t').enumerate() {
+        if at > 0 {
+            shown.push_str("  ");
+        }
+        if column == Some(at + 1) {
+            mark = Some((shown.width(), value.width().max(1)));
+        }
+        shown.extend(value.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+    }
+    if shown.chars().count() > LONGEST {
+        shown = shown.chars().take(LONGEST).chain(['…']).collect();
+    }
+    let mut text = format!("  {dim}{margin} │{dim:#} {shown}\n");
+    if let Some((start, width)) = mark.filter(|(start, width)| start + width <= LONGEST) {
+        let carets = "^".repeat(width);
+        text.push_str(&format!("  {dim}{blank} │{dim:#} {}{carets}\n", " ".repeat(start)));
+    }
+    text
+}

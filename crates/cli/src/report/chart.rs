@@ -1,0 +1,320 @@
+//! Charts as SVG: bars, lines, reliability diagrams. Each is a standalone document that also
+//! follows the colours of the page it stands on.
+
+use std::fmt::Write as _;
+
+use crate::report::escape;
+
+/// Colours: those of the page, or their own where a chart stands alone.
+const STYLE: &str = "\
+.chart { font: 12px system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; max-width: 100%; height: auto; }
+.chart text { fill: var(--ink, #1c1e21); } .chart .tick { fill: var(--faint, #6b7280); }
+.chart .grid { stroke: var(--line, #d7dae0); } .chart .axis { stroke: var(--faint, #6b7280); }
+.chart .bar { fill: var(--accent, #2563a8); } .chart .whisker { stroke: var(--ink, #1c1e21); }
+.chart .line { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
+.chart .ideal { stroke: var(--faint, #6b7280); stroke-dasharray: 4 3; fill: none; }
+.chart .s0 { stroke: var(--accent, #2563a8); } .chart .s1 { stroke: var(--accent-2, #c2571a); }
+.chart .s2 { stroke: #3f8f5b; } .chart .s3 { stroke: #8c5bb0; }
+.chart .dot { stroke: none; fill: var(--accent, #2563a8); }
+.chart .key0 { fill: var(--accent, #2563a8); } .chart .key1 { fill: var(--accent-2, #c2571a); }
+.chart .key2 { fill: #3f8f5b; } .chart .key3 { fill: #8c5bb0; }
+";
+
+/// A bar: what it is called, how high it is, and what to say of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Bar {
+    pub(crate) label: String,
+    pub(crate) value: f64,
+    /// Shown when the pointer rests on the bar.
+    pub(crate) hover: String,
+}
+
+/// A line of a [`lines`] chart.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) name: String,
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+/// The axes of a [`lines`] chart.
+#[derive(Clone, Debug)]
+pub(crate) struct Axes {
+    pub(crate) x_name: String,
+    pub(crate) y_name: String,
+    pub(crate) x: (f64, f64),
+    pub(crate) y: (f64, f64),
+    /// Whether to draw the line from the lower left to the upper right corner.
+    pub(crate) diagonal: bool,
+}
+
+const WIDTH: f64 = 460.0;
+const HEIGHT: f64 = 280.0;
+const LEFT: f64 = 56.0;
+const RIGHT: f64 = 12.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 44.0;
+
+/// Upright bars from left to right, for histograms.
+pub(crate) fn bars(bars: &[Bar], x_name: &str, y_name: &str) -> String {
+    let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+    let frame = Frame { x: (0.0, bars.len().max(1) as f64), y: (0.0, nice_ceiling(highest)) };
+    let mut svg = frame.start(x_name, y_name, false);
+    // Labels that would overlap are left out.
+    let longest = bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(1);
+    let room = (WIDTH - LEFT - RIGHT) / bars.len().max(1) as f64;
+    let every = ((longest as f64 * 7.0 + 6.0) / room).ceil().max(1.0) as usize;
+    for (at, bar) in bars.iter().enumerate() {
+        let (left, right) = (frame.place_x(at as f64 + 0.08), frame.place_x(at as f64 + 0.92));
+        let (top, base) = (frame.place_y(bar.value), frame.place_y(0.0));
+        let _ = writeln!(
+            svg,
+            "<rect class=\"bar\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" \
+             height=\"{:.1}\"><title>{}</title></rect>",
+            right - left,
+            base - top,
+            escape(&bar.hover)
+        );
+        if at.is_multiple_of(every) {
+            let middle = frame.place_x(at as f64 + 0.5);
+            tick(&mut svg, middle, base + 15.0, "middle", &bar.label);
+        }
+    }
+    frame.end(svg)
+}
+
+/// Bars from top to bottom, each on a line of its own: labels with their counts, say.
+pub(crate) fn ranking(bars: &[Bar]) -> String {
+    const ROW: f64 = 20.0;
+    const NAMES: f64 = 130.0;
+    let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+    let height = ROW * bars.len() as f64 + 8.0;
+    let mut svg = document(WIDTH, height);
+    for (at, bar) in bars.iter().enumerate() {
+        let y = 4.0 + ROW * at as f64;
+        let width = (WIDTH - NAMES - 70.0) * (bar.value / highest).clamp(0.0, 1.0);
+        tick(&mut svg, NAMES - 8.0, y + 13.0, "end", &bar.label);
+        let _ = writeln!(
+            svg,
+            "<rect class=\"bar\" x=\"{NAMES}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{:.1}\"/>",
+            y + 2.0,
+            ROW - 5.0
+        );
+        tick(&mut svg, NAMES + width + 6.0, y + 13.0, "start", &bar.hover);
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+/// Curves over common axes, with a key where there are several.
+pub(crate) fn lines(axes: &Axes, lines: &[Line]) -> String {
+    let frame = Frame { x: axes.x, y: axes.y };
+    let mut svg = frame.start(&axes.x_name, &axes.y_name, true);
+    if axes.diagonal {
+        let _ = writeln!(
+            svg,
+            "<path class=\"ideal\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>",
+            frame.place_x(axes.x.0),
+            frame.place_y(axes.y.0),
+            frame.place_x(axes.x.1),
+            frame.place_y(axes.y.1)
+        );
+    }
+    for (at, line) in lines.iter().enumerate() {
+        let colour = at % 4;
+        let mut path = String::new();
+        for &(x, y) in line.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite()) {
+            let step = if path.is_empty() { 'M' } else { 'L' };
+            let _ = write!(path, "{step}{:.1} {:.1}", frame.place_x(x), frame.place_y(y));
+        }
+        let name = escape(&line.name);
+        let _ = writeln!(
+            svg,
+            "<path class=\"line s{colour}\" d=\"{path}\"><title>{name}</title></path>"
+        );
+        if lines.len() > 1 {
+            let y = TOP + 14.0 + 16.0 * at as f64;
+            let _ = writeln!(
+                svg,
+                "<rect class=\"key{colour}\" x=\"{:.1}\" y=\"{:.1}\" width=\"12\" height=\"3\"/>",
+                LEFT + 10.0,
+                y - 5.0
+            );
+            tick(&mut svg, LEFT + 28.0, y, "start", &line.name);
+        }
+    }
+    frame.end(svg)
+}
+
+/// A point of a reliability diagram: how sure, how often right (with an interval), how many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reliability {
+    pub(crate) confidence: f64,
+    pub(crate) accuracy: f64,
+    pub(crate) interval: (f64, f64),
+    pub(crate) count: usize,
+}
+
+/// Confidence against accuracy; a point's area is its share of the arcs, the dashed diagonal is
+/// perfect calibration.
+pub(crate) fn reliability(points: &[Reliability]) -> String {
+    let frame = Frame { x: (0.0, 1.0), y: (0.0, 1.0) };
+    let mut svg = frame.start("confidence", "accuracy", true);
+    let _ = writeln!(
+        svg,
+        "<path class=\"ideal\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>",
+        frame.place_x(0.0),
+        frame.place_y(0.0),
+        frame.place_x(1.0),
+        frame.place_y(1.0)
+    );
+    let most = points.iter().map(|point| point.count).max().unwrap_or(1).max(1) as f64;
+    for point in points.iter().filter(|point| point.count > 0) {
+        let (x, y) = (frame.place_x(point.confidence), frame.place_y(point.accuracy));
+        let (low, high) = (frame.place_y(point.interval.0), frame.place_y(point.interval.1));
+        let radius = 2.5 + 6.5 * (point.count as f64 / most).sqrt();
+        let _ = writeln!(
+            svg,
+            "<path class=\"whisker\" d=\"M{x:.1} {low:.1}V{high:.1}\"/>\n\
+             <circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" opacity=\"0.85\">\
+             <title>confidence {:.3}, accuracy {:.3}, {} arcs</title></circle>",
+            point.confidence, point.accuracy, point.count
+        );
+    }
+    frame.end(svg)
+}
+
+/// From numbers to places.
+struct Frame {
+    x: (f64, f64),
+    y: (f64, f64),
+}
+
+impl Frame {
+    fn place_x(&self, x: f64) -> f64 {
+        LEFT + (WIDTH - LEFT - RIGHT) * share(x, self.x)
+    }
+
+    fn place_y(&self, y: f64) -> f64 {
+        HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share(y, self.y)
+    }
+
+    /// The grid, the axes' names and the numbers; those of the x axis only if it is a scale.
+    fn start(&self, x_name: &str, y_name: &str, x_is_scale: bool) -> String {
+        let mut svg = document(WIDTH, HEIGHT);
+        let (left, right) = (LEFT, WIDTH - RIGHT);
+        for step in 0..=4 {
+            let part = f64::from(step) / 4.0;
+            let value = self.y.0 + part * (self.y.1 - self.y.0);
+            let y = self.place_y(value);
+            let _ = writeln!(svg, "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>");
+            tick(&mut svg, left - 6.0, y + 4.0, "end", &number(value));
+            if x_is_scale {
+                let value = self.x.0 + part * (self.x.1 - self.x.0);
+                let (x, y) = (self.place_x(value), HEIGHT - BOTTOM + 15.0);
+                tick(&mut svg, x, y, "middle", &number(value));
+            }
+        }
+        let base = HEIGHT - BOTTOM;
+        let _ = writeln!(svg, "<path class=\"axis\" d=\"M{left} {base}H{right}\"/>");
+        let (middle_x, middle_y) = ((left + right) / 2.0, (TOP + base) / 2.0);
+        let _ = writeln!(
+            svg,
+            "<text x=\"{middle_x}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
+             <text transform=\"translate(12 {middle_y}) rotate(-90)\" \
+             text-anchor=\"middle\">{}</text>",
+            HEIGHT - 8.0,
+            escape(x_name),
+            escape(y_name)
+        );
+        svg
+    }
+
+    fn end(&self, mut svg: String) -> String {
+        svg.push_str("</svg>");
+        svg
+    }
+}
+
+fn share(value: f64, (low, high): (f64, f64)) -> f64 {
+    if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// The start of a document that can stand alone: it carries its own colours.
+fn document(width: f64, height: f64) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\" role=\"img\">\n<style>{STYLE}</style>\n"
+    )
+}
+
+fn tick(svg: &mut String, x: f64, y: f64, anchor: &str, label: &str) {
+    let label = escape(label);
+    let _ = writeln!(
+        svg,
+        "<text class=\"tick\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{label}</text>"
+    );
+}
+
+/// A number on an axis.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    match () {
+        () if size >= 1000.0 || value.fract() == 0.0 => crate::report::count(size.round() as usize),
+        () if size >= 10.0 => format!("{value:.0}"),
+        () if size >= 1.0 => format!("{value:.1}"),
+        () => format!("{value:.2}"),
+    }
+}
+
+/// The next round number whose quarters are round too.
+fn nice_ceiling(value: f64) -> f64 {
+    if value.is_nan() || value <= 0.0 {
+        return 1.0;
+    }
+    let power = 10f64.powf(value.log10().floor());
+    let steps = [1.0, 1.2, 1.6, 2.0, 2.4, 3.2, 4.0, 6.0, 8.0, 10.0];
+    steps.iter().map(|step| step * power).find(|ceiling| *ceiling >= value).unwrap_or(10.0 * power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ceilings_are_round_and_not_below() {
+        for value in [0.0, 0.3, 1.0, 7.0, 99.0, 101.0, 12_345.0] {
+            let ceiling = nice_ceiling(value);
+            assert!(ceiling >= value && ceiling <= (1.7 * value).max(1.0), "{value} {ceiling}");
+        }
+    }
+
+    #[test]
+    fn charts_of_nothing_are_charts() {
+        let axes = Axes {
+            x_name: "x".into(),
+            y_name: "y".into(),
+            x: (0.0, 0.0),
+            y: (0.0, 1.0),
+            diagonal: true,
+        };
+        for svg in [bars(&[], "x", "y"), ranking(&[]), lines(&axes, &[]), reliability(&[])] {
+            assert!(svg.starts_with("<svg") && svg.ends_with("</svg>"));
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        }
+    }
+
+    #[test]
+    fn values_are_escaped_and_points_that_are_no_numbers_left_out() {
+        let bar = Bar { label: "<x>".into(), value: 2.0, hover: "a & b".into() };
+        assert!(bars(&[bar], "x", "y").contains("a &amp; b"));
+        let axes = Axes {
+            x_name: "x".into(),
+            y_name: "y".into(),
+            x: (0.0, 1.0),
+            y: (0.0, 1.0),
+            diagonal: false,
+        };
+        let line = Line { name: "f".into(), points: vec![(0.0, f64::NAN), (0.5, 0.5), (1.0, 1.0)] };
+        assert!(!lines(&axes, &[line]).contains("NaN"));
+    }
+}

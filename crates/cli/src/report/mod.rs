@@ -1,0 +1,47 @@
+//! How results look: tables for terminals and pages, charts as SVG, pages as HTML.
+//!
+//! A verb describes a table once ([`Table`]) and prints it or puts it on a [`Page`]; a chart
+//! ([`chart`]) is an SVG string, for a page or a file of its own.
+
+pub(crate) mod chart;
+mod page;
+mod table;
+
+pub(crate) use page::{Page, escape};
+pub(crate) use table::{Align, Table};
+
+/// A share as people read it: `12.34` for 0.1234. Undefined shares (0 of 0) are a dash.
+pub(crate) fn percent(part: usize, whole: usize) -> String {
+    if whole == 0 {
+        return "–".to_owned();
+    }
+    format!("{:.2}", 100.0 * part as f64 / whole as f64)
+}
+
+/// A number with its thousands set apart: `1,234,567`.
+pub(crate) fn count(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_000), "1,000");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(percent(1, 3), "33.33");
+        assert_eq!(percent(0, 0), "–");
+    }
+}

@@ -1,0 +1,138 @@
+//! One self-contained HTML page: no scripts, no links to anywhere, light or dark as the reader's
+//! system is.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use tutte_treebank::AtomicFile;
+
+use crate::report::Table;
+
+const STYLE: &str = "\
+:root { color-scheme: light dark; --ink: #1c1e21; --paper: #ffffff; --faint: #6b7280;
+  --line: #d7dae0; --accent: #2563a8; --accent-2: #c2571a; --soft: #f4f6f9; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --paper: #16181c; --faint: #9aa3af;
+  --line: #363b44; --accent: #74b0ee; --accent-2: #f0985c; --soft: #1f2329; } }
+body { font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif;
+  color: var(--ink); background: var(--paper); max-width: 62rem; margin: 2rem auto;
+  padding: 0 1rem; }
+h1 { font-size: 1.6rem; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; } p { margin: .4rem 0; } .faint { color: var(--faint); }
+table { border-collapse: collapse; margin: .6rem 0; font-size: .92rem; display: block;
+  overflow-x: auto; }
+th, td { padding: .2rem .7rem; text-align: start; border-bottom: 1px solid var(--line); }
+th { font-weight: 600; } .number { text-align: end; font-variant-numeric: tabular-nums; }
+tbody tr:hover { background: var(--soft); }
+figure { margin: 1rem 0; overflow-x: auto; } figcaption { color: var(--faint); font-size: .9rem; }
+.side { display: flex; flex-wrap: wrap; gap: 1rem 2.5rem; align-items: flex-start; }
+pre { background: var(--soft); padding: .6rem .8rem; overflow-x: auto; font-size: .88rem; }
+code { font-size: .92em; }
+footer { margin-top: 3rem; color: var(--faint); font-size: .85rem; }
+";
+
+/// A page that grows from top to bottom.
+#[derive(Debug)]
+pub(crate) struct Page {
+    title: String,
+    body: String,
+}
+
+impl Page {
+    /// A page with a title; `subtitle` says of what, the files for instance.
+    pub(crate) fn new(title: &str, subtitle: &str) -> Self {
+        let mut page = Self { title: title.to_owned(), body: String::new() };
+        let _ = write!(
+            page.body,
+            "<h1>{}</h1>\n<p class=\"faint\">{}</p>\n",
+            escape(title),
+            escape(subtitle)
+        );
+        page
+    }
+
+    /// A section.
+    pub(crate) fn heading(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<h2>{}</h2>", escape(text));
+    }
+
+    /// A part of a section.
+    pub(crate) fn subheading(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<h3>{}</h3>", escape(text));
+    }
+
+    /// Plain text.
+    pub(crate) fn paragraph(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<p>{}</p>", escape(text));
+    }
+
+    /// A table.
+    pub(crate) fn table(&mut self, table: &Table) {
+        self.body.push_str(&table.html());
+    }
+
+    /// A picture: SVG as it stands, with a caption.
+    pub(crate) fn figure(&mut self, svg: &str, caption: &str) {
+        let caption = escape(caption);
+        let _ =
+            writeln!(self.body, "<figure>\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>");
+    }
+
+    /// Things beside each other where there is room; `fill` adds them.
+    pub(crate) fn side_by_side(&mut self, fill: impl FnOnce(&mut Self)) {
+        self.body.push_str("<div class=\"side\">\n");
+        fill(self);
+        self.body.push_str("</div>\n");
+    }
+
+    /// A block of `side_by_side` that keeps what belongs together.
+    pub(crate) fn block(&mut self, fill: impl FnOnce(&mut Self)) {
+        self.body.push_str("<div>\n");
+        fill(self);
+        self.body.push_str("</div>\n");
+    }
+
+    /// The whole page.
+    pub(crate) fn html(&self) -> String {
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{}\
+             <footer>tutte {}</footer>\n</body>\n</html>\n",
+            escape(&self.title),
+            self.body,
+            env!("CARGO_PKG_VERSION"),
+        )
+    }
+
+    /// Writes the page to a file, which appears whole or not at all.
+    pub(crate) fn write(&self, path: &Path) -> Result<()> {
+        write_whole(path, &self.html())
+    }
+}
+
+/// Writes a text file that appears whole or not at all.
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(file.commit()?)
+}
+
+/// Text as HTML and SVG want it.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            // Control characters are not allowed in XML at all.
+            c if c.is_control() && !matches!(c, '\n' | '\t') => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

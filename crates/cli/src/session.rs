@@ -1,0 +1,207 @@
+//! What every verb shares: where sentences come from, where results go, and how long it may take
+//! before somebody wonders.
+
+use std::cell::Cell;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use tutte_treebank::{Encoding, Error, Format, Input, Options, Reader, Sentence, open_with};
+
+use crate::failure::{self, Outcome, usage};
+
+/// How to read treebanks; flattened into the arguments of every verb that reads some.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct Reading {
+    /// The input's format, conllu or conllx [default: recognised from its content]
+    #[arg(long, value_name = "FORMAT", display_order = 800)]
+    pub(crate) format: Option<Format>,
+
+    /// The input's encoding, such as latin1 or iso-8859-2; results are UTF-8
+    #[arg(long, value_name = "NAME", default_value = "utf-8", hide_default_value = true)]
+    #[arg(display_order = 801)]
+    pub(crate) encoding: Encoding,
+
+    /// Skip sentences that cannot be read, count them, and end with exit code 3
+    #[arg(long, display_order = 802)]
+    pub(crate) lenient: bool,
+}
+
+/// One run of the program.
+#[derive(Debug)]
+pub(crate) struct Session {
+    quiet: bool,
+    json: bool,
+    /// Sentences passed over because of `--lenient`.
+    skipped: Cell<usize>,
+    stdin_taken: Cell<bool>,
+}
+
+impl Session {
+    pub(crate) fn new(quiet: bool, json: bool) -> Self {
+        Self { quiet, json, skipped: Cell::new(0), stdin_taken: Cell::new(false) }
+    }
+
+    /// Whether to print a JSON document instead of tables.
+    pub(crate) fn json(&self) -> bool {
+        self.json
+    }
+
+    /// The files to read: those named, or standard input if something is piped into it.
+    pub(crate) fn files(&self, named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+        if !named.is_empty() {
+            return Ok(named.to_vec());
+        }
+        if io::stdin().is_terminal() {
+            return Err(usage("no files given; name some, or - for standard input"));
+        }
+        Ok(vec![PathBuf::from("-")])
+    }
+
+    /// Opens a treebank.
+    pub(crate) fn open(&self, path: &Path, reading: &Reading) -> Result<Reader<Input>> {
+        if path == Path::new("-") && self.stdin_taken.replace(true) {
+            return Err(usage("standard input (-) can be read only once"));
+        }
+        if path.is_dir() {
+            let path = path.display();
+            return Err(usage(format!("{path} is a folder; name its files, {path}/*.conllu say")));
+        }
+        let options = Options { name: None, format: reading.format, encoding: reading.encoding };
+        Ok(open_with(path, &options)?)
+    }
+
+    /// The sentences of a treebank, one at a time; with `--lenient` those that can be read, each
+    /// of the others being warned of and counted.
+    pub(crate) fn sentences(
+        &self,
+        path: &Path,
+        reading: &Reading,
+    ) -> Result<impl Iterator<Item = Result<Sentence>>> {
+        let mut reader = self.open(path, reading)?;
+        let lenient = reading.lenient;
+        let mut progress = self.progress("sentences");
+        Ok(std::iter::from_fn(move || {
+            loop {
+                progress.step();
+                match reader.next()? {
+                    Err(error @ Error::Malformed { .. }) if lenient => self.skip(&error.into()),
+                    result => return Some(result.map_err(anyhow::Error::from)),
+                }
+            }
+        }))
+    }
+
+    /// All sentences of a treebank.
+    pub(crate) fn read_all(&self, path: &Path, reading: &Reading) -> Result<Vec<Sentence>> {
+        self.sentences(path, reading)?.collect()
+    }
+
+    /// Passes over a sentence that cannot be used, as `--lenient` asks: warns and counts.
+    pub(crate) fn skip(&self, error: &anyhow::Error) {
+        const SHOWN: usize = 5;
+        let skipped = self.skipped.get() + 1;
+        self.skipped.set(skipped);
+        if !self.quiet && skipped <= SHOWN {
+            failure::warn(error);
+        }
+    }
+
+    /// How the run ends: as the verb says, unless sentences were passed over.
+    pub(crate) fn end(&self, outcome: Outcome) -> Outcome {
+        match self.skipped.get() {
+            0 => outcome,
+            skipped => {
+                let sentences = if skipped == 1 { "sentence" } else { "sentences" };
+                self.note(format!("{skipped} {sentences} could not be read and were skipped"));
+                Outcome::BadInput
+            }
+        }
+    }
+
+    /// Says something on standard error that is no result, unless `-q` was given.
+    pub(crate) fn note(&self, text: impl AsRef<str>) {
+        if !self.quiet {
+            // Nobody is left to hear of a failure to write.
+            let _ = writeln!(anstream::stderr().lock(), "{}", text.as_ref());
+        }
+    }
+
+    /// Standard output for results; colours are taken out where they would not be seen.
+    pub(crate) fn stdout(&self) -> BufWriter<impl Write + use<>> {
+        BufWriter::new(anstream::AutoStream::auto(io::stdout()))
+    }
+
+    /// Prints a result as JSON.
+    pub(crate) fn print_json(&self, value: &impl Serialize) -> Result<()> {
+        let mut out = BufWriter::new(io::stdout().lock());
+        serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+        out.write_all(b"\n")?;
+        Ok(out.flush()?)
+    }
+
+    /// Progress of work that counts `unit`s; shown only to people, and only when it takes long.
+    pub(crate) fn progress(&self, unit: &'static str) -> Progress {
+        Progress {
+            shown: (!self.quiet && io::stderr().is_terminal()).then_some(unit),
+            started: Instant::now(),
+            done: 0,
+            bar: None,
+        }
+    }
+
+    /// The width of the terminal that results go to, or what suits a file.
+    pub(crate) fn width(&self) -> usize {
+        terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| width.0.into())
+    }
+}
+
+/// A line on standard error that says how far the work is.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    shown: Option<&'static str>,
+    started: Instant,
+    done: u64,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Before this, nobody wonders.
+    const PATIENCE: Duration = Duration::from_secs(2);
+
+    /// One unit more is done.
+    pub(crate) fn step(&mut self) {
+        self.done += 1;
+        // Looking at the clock costs more than reading a short sentence.
+        let Some(unit) = self.shown.filter(|_| self.done.is_multiple_of(256)) else { return };
+        let elapsed = self.started.elapsed();
+        if elapsed < Self::PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+            bar.set_style(
+                ProgressStyle::with_template("{spinner} {msg}")
+                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            );
+            bar
+        });
+        let rate = self.done as f64 / elapsed.as_secs_f64();
+        let (done, rate) = (HumanCount(self.done), HumanCount(rate as u64));
+        bar.set_message(format!("{done} {unit}, {rate} a second"));
+        bar.tick();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

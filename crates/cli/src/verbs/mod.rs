@@ -1,0 +1,29 @@
+//! One file a verb: its arguments, and what it prints. A verb is added by a file here, a line in
+//! [`Verb`], a line in [`run`] and its name in a group of `arguments.rs`.
+//!
+//! A verb reads through [`Session::sentences`], so that `--format`, `--encoding` and `--lenient`
+//! mean the same everywhere; computes with a library; prints to [`Session::stdout`] a table, or
+//! with `--json` the library's report; and ends with [`Session::end`].
+
+mod setup;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::failure::Outcome;
+use crate::session::Session;
+
+/// What can be asked of the program.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Completions(setup::Completions),
+    Manual(setup::Manual),
+}
+
+/// Does what was asked.
+pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
+    match verb {
+        Verb::Completions(arguments) => setup::completions(arguments, session),
+        Verb::Manual(arguments) => setup::manual(arguments, session),
+    }
+}

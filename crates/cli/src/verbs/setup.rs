@@ -1,0 +1,50 @@
+//! `tutte completions` and `tutte manual`: what a package installs beside the program.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use clap_complete::Shell;
+
+use crate::arguments;
+use crate::failure::Outcome;
+use crate::session::Session;
+
+/// Print the completions of a shell
+///
+/// For bash: tutte completions bash > ~/.local/share/bash-completion/completions/tutte
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// Which shell
+    shell: Shell,
+}
+
+pub(crate) fn completions(arguments: &Completions, session: &Session) -> Result<Outcome> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut arguments::command(), "tutte", &mut script);
+    let mut out = session.stdout();
+    out.write_all(&script)?;
+    out.flush()?;
+    Ok(Outcome::Good)
+}
+
+/// Write the manual pages, tutte.1 and one a verb, into a folder
+///
+/// To read one without installing it: man ./tutte-eval.1
+#[derive(Debug, Args)]
+pub(crate) struct Manual {
+    /// The folder, made if it is not there
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+pub(crate) fn manual(arguments: &Manual, session: &Session) -> Result<Outcome> {
+    let folder = &arguments.folder;
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    clap_mangen::generate_to(arguments::command(), folder)
+        .with_context(|| format!("cannot write into {}", folder.display()))?;
+    session.note(format!("manual pages written; to read one: man {}/tutte.1", folder.display()));
+    Ok(Outcome::Good)
+}
