@@ -91,6 +91,7 @@ mod parse;
 mod reader;
 mod sentence;
 mod source;
+pub mod stats;
 mod writer;
 
 pub use encoding::Encoding;
