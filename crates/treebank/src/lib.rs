@@ -82,6 +82,7 @@
 //!   v2: an evergrowing multilingual treebank collection.
 #![forbid(unsafe_code)]
 
+pub mod check;
 mod edit;
 mod encoding;
 mod error;

@@ -81,7 +81,7 @@ impl Histogram {
     pub fn median(&self) -> Option<f64> {
         let total = self.total();
         let upper = self.nth(total / 2)?;
-        let lower = if total % 2 == 0 { self.nth(total / 2 - 1)? } else { upper };
+        let lower = if total.is_multiple_of(2) { self.nth(total / 2 - 1)? } else { upper };
         Some((lower as f64 + upper as f64) / 2.0)
     }
 
