@@ -5,7 +5,9 @@
 //! mean the same everywhere; computes with a library; prints to [`Session::stdout`] a table, or
 //! with `--json` the library's report; and ends with [`Session::end`].
 
+mod check;
 mod setup;
+mod stats;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -16,6 +18,8 @@ use crate::session::Session;
 /// What can be asked of the program.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Check(check::Check),
+    Stats(stats::Stats),
     Completions(setup::Completions),
     Manual(setup::Manual),
 }
@@ -23,6 +27,8 @@ pub(crate) enum Verb {
 /// Does what was asked.
 pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
     match verb {
+        Verb::Check(arguments) => check::run(arguments, session),
+        Verb::Stats(arguments) => stats::run(arguments, session),
         Verb::Completions(arguments) => setup::completions(arguments, session),
         Verb::Manual(arguments) => setup::manual(arguments, session),
     }

@@ -82,6 +82,9 @@ kinds! {
     /// U+FEFF inside the file.
     ByteOrderMark "byte-order-mark" "sentence" "a byte order mark inside the file";
 
+    /// A file without sentences.
+    NoSentences "no-sentences" "file" "no sentence in the file";
+
     /// Heads that never reach the root.
     Cycle "cycle" "sentence" "heads form a cycle";
     /// All heads are known and none is 0.
@@ -151,10 +154,9 @@ kinds! {
     RepeatedSentId "repeated-sent-id" "sentence" "a sent_id appears twice in a file";
     /// A `sent_id` that several files have.
     SharedSentId "shared-sent-id" "sentence" "a sent_id appears in several files";
-    /// A sentence that another file has too.
+    /// A sentence that another file has too; short ones are counted in [`Overlap`](super::Overlap)
+    /// only.
     Overlap "overlap" "sentence" "the same words as a sentence of another file";
-    /// A short sentence that another file has too.
-    ShortOverlap "short-overlap" "sentence" "the same words as a sentence of another file, fewer than 6";
     /// A sentence that the file has twice.
     RepeatedSentence "repeated-sentence" "sentence" "the same words as an earlier sentence of the file";
     /// The words of an earlier sentence with another tree.
@@ -169,7 +171,7 @@ kinds! {
     /// A feature seen once in all files.
     FeatureOnce "feature-once" "feature" "feature seen once";
     /// A label or tag that the largest file does not have.
-    NewValue "new-value" "label or tag" "not in the largest file, so nothing to learn it from";
+    NewValue "new-value" "value" "labels or tags that the largest file does not have";
 }
 
 impl Kind {
@@ -212,8 +214,10 @@ impl Kind {
         match self {
             Kind::SeveralRoots | Kind::MissingLabel if scheme.is_universal() => Error,
             Kind::SeveralRoots | Kind::MissingLabel if scheme.format == Format::ConllX => Note,
-            Kind::RepeatedSentId if scheme.is_universal() => Error,
-            Kind::UnknownHead
+            // Version 1 made no rule of it.
+            Kind::RepeatedSentId if scheme.is_universal() && scheme.version == 2 => Error,
+            Kind::NoSentences
+            | Kind::UnknownHead
             | Kind::SeveralRoots
             | Kind::MissingLabel
             | Kind::MixedVersions
@@ -236,7 +240,6 @@ impl Kind {
             | Kind::NoLabels
             | Kind::NoSentId
             | Kind::NoText
-            | Kind::ShortOverlap
             | Kind::RepeatedSentence
             | Kind::OtherTree
             | Kind::LabelOnce

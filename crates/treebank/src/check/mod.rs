@@ -240,7 +240,9 @@ impl Checker {
         };
         // What holds for every word is said once.
         let tallies = &mut current.found.tallies;
-        if current.words > 0 && current.heads == 0 {
+        if current.sentences + current.unreadable == 0 {
+            current.found.add(Kind::NoSentences, || whole_file("nothing to read".to_owned()));
+        } else if current.words > 0 && current.heads == 0 {
             tallies.remove(&Kind::UnknownHead);
             current.found.add(Kind::NoHeads, || whole_file(format!("{} words", current.words)));
         } else if current.heads > 0 && current.labels == 0 {
@@ -314,6 +316,11 @@ impl Checker {
         let scheme = Evidence::default().scheme(Format::default());
         for (kind, tally) in found.tallies {
             self.tally(kind, scheme, tally);
+        }
+        // Trees of another scheme are other trees.
+        let found = |kind: Kind| self.findings.keys().any(|(_, found)| *found == kind);
+        if found(Kind::OtherValues) || found(Kind::MixedFormats) {
+            self.findings.retain(|(_, kind), _| *kind != Kind::OtherTree);
         }
         let finding = |((Reverse(severity), kind), tally): (_, Tally)| Finding {
             severity,

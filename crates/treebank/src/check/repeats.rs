@@ -27,6 +27,8 @@ pub struct Overlap {
     pub of_first: usize,
     /// Sentences of the second file, of [`SHORT`] words or more, that the first file has.
     pub of_second: usize,
+    /// Shorter sentences of the first file that the second file has.
+    pub short_of_first: usize,
     /// Shorter sentences of the second file that the first file has.
     pub short_of_second: usize,
 }
@@ -86,12 +88,8 @@ impl Repeats {
         };
         let describe =
             || format!("“{}” also at {}", start(sentence), position(seen.file, seen.line));
-        if seen.file == file {
-            if !short {
-                found.sentence(Kind::RepeatedSentence, sentence, describe);
-            }
-        } else {
-            let kind = if short { Kind::ShortOverlap } else { Kind::Overlap };
+        if !short {
+            let kind = if seen.file == file { Kind::RepeatedSentence } else { Kind::Overlap };
             found.sentence(kind, sentence, describe);
         }
         if sentence.len() > 1 && tree.is_some() && seen.tree.is_some() && tree != seen.tree {
@@ -125,9 +123,11 @@ impl Repeats {
                         second: files[second as usize].clone(),
                         of_first: 0,
                         of_second: 0,
+                        short_of_first: 0,
                         short_of_second: 0,
                     });
                     if seen.short {
+                        pair.short_of_first += of_first as usize;
                         pair.short_of_second += of_second as usize;
                     } else {
                         pair.of_first += of_first as usize;
