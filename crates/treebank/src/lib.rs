@@ -42,6 +42,7 @@
 //! - [`Sentence`] holds the lines of a sentence, [`Token`] is a view of one of them, [`Id`] says
 //!   which; [`Sentence::tree`] is the way to [`tutte_trees`].
 //! - [`Format`] and [`Column`] know what the two formats have in common and what not.
+//! - [`check`] finds what is wrong with a treebank, [`stats`] counts what it is made of.
 //! - [`Error`] says where (`file:line:column`), which sentence, what was found, what was expected;
 //!   [`Error::hint`] what to do. A sentence that cannot be read does not end the reading:
 //!

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte_treebank::check::{Checker, Finding, Overlap, Report, SHORT, Severity};
+use tutte_treebank::check::{CheckedFile, Checker, Finding, Overlap, Report, SHORT, Severity};
 use tutte_treebank::{Encoding, Format, Sentence};
 
 use crate::failure::Outcome;
@@ -76,8 +76,18 @@ impl From<Level> for Severity {
 struct Document<'a> {
     verdict: &'a str,
     failed: bool,
+    files: &'a [CheckedFile],
+    findings: Vec<Titled<'a>>,
+    overlaps: &'a [Overlap],
+}
+
+/// A finding in words.
+#[derive(Serialize)]
+struct Titled<'a> {
+    title: &'static str,
+    unit: &'static str,
     #[serde(flatten)]
-    report: &'a Report,
+    finding: &'a Finding,
 }
 
 pub(crate) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
@@ -91,7 +101,18 @@ pub(crate) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
     let verdict = verdict(&report);
     report.findings.retain(|finding| finding.severity >= arguments.level.into());
     if session.json() {
-        session.print_json(&Document { verdict: &verdict, failed, report: &report })?;
+        let findings = report.findings.iter().map(|finding| Titled {
+            title: finding.kind.title(),
+            unit: finding.kind.unit(),
+            finding,
+        });
+        session.print_json(&Document {
+            verdict: &verdict,
+            failed,
+            files: &report.files,
+            findings: findings.collect(),
+            overlaps: &report.overlaps,
+        })?;
     } else {
         print(&report, &verdict, session)?;
     }

@@ -180,8 +180,8 @@ fn overview(document: &Document) -> Table {
         row("several roots, % of sentences", &|s| percent(s.trees.multi_root_share, 1));
         row("head before modifier, % of arcs", &|s| percent(s.trees.head_initial_share, 1));
         row("mean length of arcs", &|s| decimal(s.trees.dependency_length.mean, 2));
-        row("with words shuffled", &|s| decimal(s.trees.dependency_length.random, 2));
-        row("shuffled but projective", &|s| {
+        row("mean length, words shuffled", &|s| decimal(s.trees.dependency_length.random, 2));
+        row("mean length, shuffled projectively", &|s| {
             decimal(s.trees.dependency_length.random_projective, 2)
         });
         row("mean depth of trees", &|s| decimal(s.trees.mean_depth, 2));
@@ -261,6 +261,41 @@ fn percent(share: Option<f64>, digits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn document(names: &[&str]) -> Document {
+        let text = "1\tA & <B>\t_\tN\t_\t_\t0\tROOT\t_\t_\n\n";
+        let mut statistics = Statistics::default();
+        for sentence in tutte_treebank::Reader::new(text.as_bytes()) {
+            statistics.add(&sentence.unwrap());
+        }
+        let named = |name: &&str| Named { name: (*name).to_owned(), summary: statistics.summary() };
+        Document { files: names.iter().map(named).collect(), total: statistics.summary() }
+    }
+
+    #[test]
+    fn names_lose_the_folders_they_share() {
+        let short = |names: &[&str]| short_names(&document(names));
+        assert_eq!(short(&["ud/da/dev.conllu"]), ["dev.conllu"]);
+        assert_eq!(
+            short(&["ud/da/dev.conllu", "ud/nl/dev.conllu"]),
+            ["da/dev.conllu", "nl/dev.conllu"]
+        );
+        assert_eq!(short(&["a/x", "b/x", "<stdin>"]), ["a/x", "b/x", "<stdin>"]);
+        assert_eq!(short(&["/é/x", "/è/x"]), ["é/x", "è/x"]);
+        assert!(short(&[]).is_empty());
+    }
+
+    #[test]
+    fn pages_are_whole_for_one_file_for_many_and_for_nothing() {
+        let nothing = Document { files: Vec::new(), total: Statistics::default().summary() };
+        for document in [document(&["a"]), document(&["a"; 9]), nothing] {
+            let html = page::page(&document).html();
+            assert!(html.ends_with("</html>\n"));
+            assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
+            let links = html.replace("http://www.w3.org/2000/svg", "");
+            assert!(!links.contains("://"), "a page links to nothing");
+        }
+    }
 
     #[test]
     fn bins_hold_everything_once() {

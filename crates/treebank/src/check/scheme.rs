@@ -87,7 +87,14 @@ impl fmt::Display for Scheme {
 #[cfg(feature = "serde")]
 impl serde::Serialize for Scheme {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        use serde::ser::SerializeStruct;
+        let mut fields = serializer.serialize_struct("Scheme", 5)?;
+        fields.serialize_field("name", &self.to_string())?;
+        fields.serialize_field("format", &self.format.to_string())?;
+        fields.serialize_field("universal_tags", &self.universal_tags)?;
+        fields.serialize_field("universal_labels", &self.universal_labels)?;
+        fields.serialize_field("version", &self.is_universal().then_some(self.version))?;
+        fields.end()
     }
 }
 
