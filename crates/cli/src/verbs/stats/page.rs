@@ -47,22 +47,28 @@ pub(super) fn page(document: &Document) -> Page {
         let tags = total.upos.iter().map(|t| (t.value.as_str(), t.count, t.share));
         page.figure(&ranking(tags), "Tags (UPOS), % of words.");
     });
-    page.heading("All labels");
-    page.table(&labels(total));
-    for (title, name, shares) in
-        [("All tags (XPOS)", "XPOS", &total.xpos), ("All features", "feature", &total.features)]
-    {
-        if !shares.is_empty() {
-            page.heading(title);
-            page.table(&shares_table(name, shares));
-            more(&mut page, shares.len());
+    page.heading("All values");
+    page.side_by_side(|page| {
+        let mut list = |title: &str, table: &Table, all: usize| {
+            page.block(|page| {
+                page.subheading(title);
+                page.table(table);
+                if all > MOST {
+                    page.paragraph(&format!("… and {} more; --json has them all.", all - MOST));
+                }
+            });
+        };
+        list("Labels", &labels(total), total.deprels.len());
+        if !total.tag_pairs.is_empty() {
+            list("Pairs of tags", &pairs(total), total.tag_pairs.len());
         }
-    }
-    if !total.tag_pairs.is_empty() {
-        page.heading("Pairs of tags");
-        page.table(&pairs(total));
-        more(&mut page, total.tag_pairs.len());
-    }
+        if !total.xpos.is_empty() {
+            list("Tags (XPOS)", &shares("XPOS", &total.xpos), total.xpos.len());
+        }
+        if !total.features.is_empty() {
+            list("Features", &shares("feature", &total.features), total.features.len());
+        }
+    });
     page
 }
 
@@ -138,7 +144,7 @@ fn labels(total: &Summary) -> Table {
         ("%", Align::Right),
         ("head first, %", Align::Right),
     ]);
-    for label in &total.deprels {
+    for label in total.deprels.iter().take(MOST) {
         table.row([
             label.value.clone(),
             number(label.count),
@@ -149,7 +155,7 @@ fn labels(total: &Summary) -> Table {
     table
 }
 
-fn shares_table(name: &str, shares: &[Share]) -> Table {
+fn shares(name: &str, shares: &[Share]) -> Table {
     let mut table = Table::new([(name, Align::Left), ("words", Align::Right), ("%", Align::Right)]);
     for share in shares.iter().take(MOST) {
         table.row([share.value.clone(), number(share.count), percent(Some(share.share), 2)]);
@@ -173,10 +179,4 @@ fn pairs(total: &Summary) -> Table {
         ]);
     }
     table
-}
-
-fn more(page: &mut Page, all: usize) {
-    if all > MOST {
-        page.paragraph(&format!("… and {} more; --json has them all.", all - MOST));
-    }
 }
