@@ -95,6 +95,7 @@ mod sentence;
 mod source;
 pub mod stats;
 mod writer;
+mod zstandard;
 
 pub use encoding::Encoding;
 pub use error::{Error, Place, Problem};

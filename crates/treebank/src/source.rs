@@ -3,13 +3,12 @@
 //! Compression is recognised by the first bytes of the content, whatever the file is called.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use crate::zstandard::Decoder;
 use crate::{Error, Options, Reader};
 
 /// Bytes from wherever they come.
@@ -62,7 +61,7 @@ pub fn decompress<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Re
     match kind {
         Compression::None => Ok(Box::new(whole)),
         Compression::Gzip => Ok(Box::new(MultiGzDecoder::new(buffered(whole)))),
-        Compression::Zstandard => Ok(Box::new(Zstandard::new(buffered(whole)))),
+        Compression::Zstandard => Ok(Box::new(Decoder::new(buffered(whole)))),
         Compression::Other(name) => Err(io::Error::new(
             io::ErrorKind::Unsupported,
             format!("the content is {name}; gzip and Zstandard are understood, decompress others"),
@@ -92,71 +91,4 @@ fn recognise(first: &[u8]) -> Compression {
         [b'P', b'K', 3, 4, ..] => Compression::Other("a zip archive"),
         _ => Compression::None,
     }
-}
-
-/// All frames of a Zstandard stream, checksums verified. The decoder itself knows one frame only,
-/// but parallel compressors write many, and files may be joined with `cat`.
-struct Zstandard<R> {
-    input: R,
-    decoder: FrameDecoder,
-    inside_frame: bool,
-}
-
-impl<R: BufRead> Zstandard<R> {
-    fn new(input: R) -> Self {
-        Self { input, decoder: FrameDecoder::new(), inside_frame: false }
-    }
-
-    /// Goes to the next frame; `false` at the end.
-    fn next_frame(&mut self) -> io::Result<bool> {
-        while !self.input.fill_buf()?.is_empty() {
-            match self.decoder.reset(&mut self.input) {
-                Ok(()) => return Ok(true),
-                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                    length,
-                    ..
-                })) => {
-                    let length = u64::from(length);
-                    let skipped = io::copy(&mut (&mut self.input).take(length), &mut io::sink())?;
-                    if skipped < length {
-                        return Err(io::ErrorKind::UnexpectedEof.into());
-                    }
-                }
-                Err(error) => return Err(invalid(error)),
-            }
-        }
-        Ok(false)
-    }
-}
-
-impl<R: BufRead> Read for Zstandard<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while !out.is_empty() {
-            if !self.inside_frame {
-                if !self.next_frame()? {
-                    break;
-                }
-                self.inside_frame = true;
-            }
-            while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
-                self.decoder
-                    .decode_blocks(&mut self.input, BlockDecodingStrategy::UptoBlocks(1))
-                    .map_err(invalid)?;
-            }
-            let read = self.decoder.read(out)?;
-            if read > 0 {
-                return Ok(read);
-            }
-            self.inside_frame = false;
-            let expected = self.decoder.get_checksum_from_data();
-            if expected.is_some() && expected != self.decoder.get_calculated_checksum() {
-                return Err(invalid("the checksum of a Zstandard frame does not match"));
-            }
-        }
-        Ok(0)
-    }
-}
-
-fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, error)
 }

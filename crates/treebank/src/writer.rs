@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::zstandard;
 use crate::{Error, Sentence};
 
 /// Writes sentences as they were read.
@@ -89,8 +90,8 @@ fn missing_end(text: &str) -> &'static str {
     }
 }
 
-/// Creates a treebank: a path, or `-` for standard output. A path that ends in `.gz` is
-/// compressed. The file appears under its name when [`Output::commit`] is called.
+/// Creates a treebank: a path, or `-` for standard output. A path that ends in `.gz` or `.zst` is
+/// compressed: the one smaller, the other faster. The file appears under its name when [`Output::commit`] is called.
 ///
 /// ```no_run
 /// let mut writer = tutte_treebank::create("out.conllu.gz")?;
@@ -109,14 +110,11 @@ pub fn create(path: impl AsRef<Path>) -> Result<Writer<Output>, Error> {
         return Ok(Writer::new(Output(Kind::Stdout(io::stdout()))));
     }
     let extension = path.extension().unwrap_or_default();
-    if extension.eq_ignore_ascii_case("zst") {
-        let reason = "Zstandard is read, not written; write .gz, or pipe the output into zstd";
-        let source = io::Error::new(io::ErrorKind::Unsupported, reason);
-        return Err(Error::File { path: path.to_owned(), action: "create", source });
-    }
     let file = AtomicFile::create(path)?;
     Ok(Writer::new(Output(if extension.eq_ignore_ascii_case("gz") {
         Kind::Gzip(GzEncoder::new(file, Compression::default()))
+    } else if extension.eq_ignore_ascii_case("zst") {
+        Kind::Zstandard(zstandard::Encoder::new(file))
     } else {
         Kind::File(file)
     })))
@@ -131,6 +129,7 @@ enum Kind {
     Stdout(io::Stdout),
     File(AtomicFile),
     Gzip(GzEncoder<AtomicFile>),
+    Zstandard(zstandard::Encoder<AtomicFile>),
 }
 
 impl Output {
@@ -139,19 +138,40 @@ impl Output {
     /// # Errors
     /// If the last bytes cannot be written or the file not be renamed.
     pub fn commit(self) -> Result<(), Error> {
-        match self.0 {
-            Kind::Stdout(mut stdout) => stdout.flush().map_err(|source| Error::File {
-                path: "<stdout>".into(),
-                action: "write",
-                source,
-            }),
-            Kind::File(file) => file.commit(),
+        Self::commit_all([self])
+    }
+
+    /// Ends several outputs that belong together: only when all of them are complete on disk, the
+    /// first one appears under its name.
+    ///
+    /// # Errors
+    /// If the last bytes cannot be written, then no file appears; or if one cannot be renamed, then
+    /// those before it have appeared.
+    pub fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), Error> {
+        let complete: Vec<_> =
+            outputs.into_iter().map(Output::complete).collect::<Result<_, _>>()?;
+        complete.into_iter().flatten().try_for_each(AtomicFile::appear)
+    }
+
+    /// Everything on disk, under a temporary name.
+    fn complete(self) -> Result<Option<AtomicFile>, Error> {
+        let failed = |path: PathBuf| move |source| Error::File { path, action: "write", source };
+        let file = match self.0 {
+            Kind::Stdout(mut stdout) => {
+                return stdout.flush().map_err(failed("<stdout>".into())).map(|()| None);
+            }
+            Kind::File(file) => file,
             Kind::Gzip(encoder) => {
                 let path = encoder.get_ref().path.clone();
-                let failed = |source| Error::File { path, action: "write", source };
-                encoder.finish().map_err(failed)?.commit()
+                encoder.finish().map_err(failed(path))?
             }
-        }
+            Kind::Zstandard(encoder) => {
+                let path = encoder.get_ref().path.clone();
+                encoder.finish().map_err(failed(path))?
+            }
+        };
+        file.sync()?;
+        Ok(Some(file))
     }
 }
 
@@ -161,6 +181,7 @@ impl Write for Output {
             Kind::Stdout(stdout) => stdout.write(bytes),
             Kind::File(file) => file.write(bytes),
             Kind::Gzip(encoder) => encoder.write(bytes),
+            Kind::Zstandard(encoder) => encoder.write(bytes),
         }
     }
 
@@ -169,6 +190,7 @@ impl Write for Output {
             Kind::Stdout(stdout) => stdout.flush(),
             Kind::File(file) => file.flush(),
             Kind::Gzip(encoder) => encoder.flush(),
+            Kind::Zstandard(encoder) => encoder.flush(),
         }
     }
 }
@@ -231,20 +253,27 @@ impl AtomicFile {
     ///
     /// # Errors
     /// If it cannot be written to disk or renamed; what was there before stays.
-    pub fn commit(mut self) -> Result<(), Error> {
-        let done = match &self.temporary {
-            Some(temporary) => {
-                self.file.sync_all().and_then(|()| fs::rename(temporary, &self.path))
-            }
-            None => Ok(()),
-        };
-        match done {
-            Ok(()) => {
-                self.temporary = None;
-                Ok(())
-            }
-            Err(source) => Err(Error::File { path: self.path.clone(), action: "write", source }),
+    pub fn commit(self) -> Result<(), Error> {
+        self.sync()?;
+        self.appear()
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        // A pipe or a device has nothing to be synchronised.
+        let done = if self.temporary.is_some() { self.file.sync_all() } else { Ok(()) };
+        done.map_err(|source| self.failed(source))
+    }
+
+    fn appear(mut self) -> Result<(), Error> {
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.path).map_err(|source| self.failed(source))?;
+            self.temporary = None;
         }
+        Ok(())
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::File { path: self.path.clone(), action: "write", source }
     }
 }
 

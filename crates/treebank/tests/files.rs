@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use tutte_treebank::{
-    AtomicFile, Error, Format, Options, Reader, Sentence, Writer, create, decompress, open,
+    AtomicFile, Error, Format, Options, Output, Reader, Sentence, Writer, create, decompress, open,
     open_with,
 };
 
@@ -198,7 +198,8 @@ fn files_appear_whole_or_not_at_all() {
     assert_eq!(folder.names(), ["bank.conllu"]);
     assert_eq!(fs::read(&path).unwrap(), b"old");
 
-    for name in ["bank.conllu", "new.conllu", "new.conllu.gz"] {
+    let names = ["bank.conllu", "new.conllu", "new.conllu.gz", "new.conllu.zst"];
+    for name in names {
         let path = folder.0.join(name);
         let mut writer = create(&path).unwrap();
         for sentence in Reader::new(TWO.as_bytes()) {
@@ -206,10 +207,24 @@ fn files_appear_whole_or_not_at_all() {
         }
         writer.finish().unwrap().commit().unwrap();
         assert_eq!(text_of(&mut open(&path).unwrap()), TWO);
-        assert_eq!(fs::read(&path).unwrap().starts_with(&[0x1F, 0x8B]), name.ends_with("gz"));
+        let bytes = fs::read(&path).unwrap();
+        assert_eq!(bytes.starts_with(&[0x1F, 0x8B]), name.ends_with("gz"));
+        assert_eq!(bytes.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]), name.ends_with("zst"));
     }
-    assert_eq!(folder.names(), ["bank.conllu", "new.conllu", "new.conllu.gz"]);
-    assert!(create(folder.0.join("x.zst")).unwrap_err().to_string().contains("not written"));
+    assert_eq!(folder.names(), names);
+
+    // Files that belong together appear together, or not at all.
+    let half = |name: &str| {
+        let mut writer = create(folder.0.join(name)).unwrap();
+        writer.write(&Reader::new(TWO.as_bytes()).next().unwrap().unwrap()).unwrap();
+        writer.finish().unwrap()
+    };
+    let outputs = vec![half("a.conllu"), half("b.conllu.gz"), half("c.conllu.zst")];
+    assert_eq!(folder.names().iter().filter(|name| !name.starts_with('.')).count(), names.len());
+    drop(outputs);
+    assert_eq!(folder.names(), names);
+    Output::commit_all(["a.conllu", "b.conllu.gz", "c.conllu.zst"].map(half)).unwrap();
+    assert_eq!(folder.names().len(), names.len() + 3);
     assert!(create(folder.0.join("no/such/x.conllu")).is_err());
 }
 
