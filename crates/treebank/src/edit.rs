@@ -1,10 +1,13 @@
 //! Changing a sentence: the columns named, and no other byte.
 
+use std::ops::Range;
+
+use memchr::memchr;
 use tutte_trees::Tree;
 
 use crate::id::number;
 use crate::reader::LONGEST_SENTENCE;
-use crate::sentence::UNKNOWN;
+use crate::sentence::{Span, UNKNOWN, after_key};
 use crate::{Column, Error, Format, Id, Sentence};
 
 impl Sentence {
@@ -143,6 +146,98 @@ impl Sentence {
         self.set(id, Column::Misc, if misc.is_empty() { "_" } else { &misc })
     }
 
+    /// Sets the comment `# key = value`, in its place or after the other comments, or removes it.
+    /// Where there were several of that key, one is left. Nothing else changes; a new line ends as
+    /// its neighbours do.
+    ///
+    /// # Errors
+    /// If the key or the value cannot be written, or the format is CoNLL-X, which has no comments.
+    pub fn set_comment(&mut self, key: &str, value: Option<&str>) -> Result<(), Error> {
+        let bad = |expected| {
+            let (key, value) = (key.to_owned(), value.unwrap_or_default().to_owned());
+            Err(Error::BadComment { key, value, expected })
+        };
+        if self.format != Format::ConllU {
+            return bad("CoNLL-X has no comments; convert to CoNLL-U first");
+        }
+        if key.is_empty() || key.trim() != key || key.contains(['=', '\n', '\r']) {
+            return bad("a key is not empty, holds no = and no line end, and no spaces around it");
+        }
+        if value.is_some_and(|value| value.contains(['\n', '\r']) || value.trim() != value) {
+            return bad("a value is one line, without spaces around it");
+        }
+        let mut line = value.map(|value| format!("# {key} = {value}"));
+        self.check_size(line.as_ref().map_or(0, String::len) + 2)?;
+
+        let mut patches: Vec<(Range<usize>, String)> = Vec::new();
+        let mut kept = Vec::with_capacity(self.comments.len() + 1);
+        for span in self.comments.drain(..) {
+            let (start, end) = (span.start as usize, span.end as usize);
+            if !has_key(&self.text[start..end], key) {
+                kept.push(span);
+            } else if let Some(line) = line.take() {
+                if self.text[start..end] != line {
+                    patches.push((start..end, line));
+                }
+                kept.push(span);
+            } else {
+                patches.push((start..end_of_line(&self.text, end), String::new()));
+            }
+        }
+        self.comments = kept;
+        if let Some(line) = line {
+            self.insert_comment(&line);
+        }
+        self.patch(&patches);
+        Ok(())
+    }
+
+    /// After the last comment before the words.
+    fn insert_comment(&mut self, comment: &str) {
+        let words = self.rows.first().map_or(self.text.len(), |row| row.starts[0] as usize);
+        let at = self.comments.partition_point(|span| (span.start as usize) < words);
+        let start = match self.comments[..at].last() {
+            Some(span) => end_of_line(&self.text, span.end as usize),
+            None => words,
+        };
+        let crlf = self.text.contains("\r\n");
+        let line = format!("{comment}{}", if crlf { "\r\n" } else { "\n" });
+        self.patch(&[(start..start, line)]);
+        let start = start as u32;
+        self.comments.insert(at, Span { start, end: start + comment.len() as u32 });
+    }
+
+    /// Replaces pieces of the text, given in order, and moves all offsets along. A piece starts and
+    /// ends where lines or comments do.
+    fn patch(&mut self, patches: &[(Range<usize>, String)]) {
+        if patches.is_empty() {
+            return;
+        }
+        let mut new = String::with_capacity(self.text.len());
+        // Where the text behind each patch moves to.
+        let mut moves = Vec::with_capacity(patches.len());
+        let mut done = 0;
+        for (range, line) in patches {
+            new.push_str(&self.text[done..range.start]);
+            new.push_str(line);
+            done = range.end;
+            moves.push((done as u32, (new.len() as u32).wrapping_sub(done as u32)));
+        }
+        new.push_str(&self.text[done..]);
+        self.text = new;
+        let moved = |offset: &mut u32| {
+            let before = moves.partition_point(|&(end, _)| end <= *offset);
+            if let Some((_, by)) = before.checked_sub(1).map(|last| moves[last]) {
+                *offset = offset.wrapping_add(by);
+            }
+        };
+        self.rows.iter_mut().flat_map(|row| &mut row.starts).for_each(moved);
+        self.comments.iter_mut().for_each(|span| {
+            moved(&mut span.start);
+            moved(&mut span.end);
+        });
+    }
+
     fn check_length(&self, found: usize) -> Result<(), Error> {
         let words = self.len();
         if found == words { Ok(()) } else { Err(Error::WrongLength { found, words }) }
@@ -181,20 +276,23 @@ impl Sentence {
         }
     }
 
+    fn check_size(&self, added: usize) -> Result<(), Error> {
+        let limit = 2 * LONGEST_SENTENCE;
+        if self.text.len() + added > limit {
+            return Err(Error::TooLong { place: Box::new(self.place()), limit });
+        }
+        Ok(())
+    }
+
     /// Writes the text anew with other values in one column, and moves all offsets along. `added`
     /// bounds how much longer it gets.
-    fn rewrite(
+    pub(crate) fn rewrite(
         &mut self,
         column: Column,
         added: usize,
         mut value: impl FnMut(Id, &str, &mut String),
     ) -> Result<(), Error> {
-        if self.text.len() + added > 2 * LONGEST_SENTENCE {
-            return Err(Error::TooLong {
-                place: Box::new(self.place()),
-                limit: 2 * LONGEST_SENTENCE,
-            });
-        }
+        self.check_size(added)?;
         let column = column as usize;
         let old = std::mem::take(&mut self.text);
         let mut new = String::with_capacity(old.len() + added);
@@ -225,6 +323,19 @@ impl Sentence {
         self.text = new;
         Ok(())
     }
+}
+
+/// Whether a comment is `# key = …`, `# key`, or `# sent_id …` as in version 1.
+fn has_key(comment: &str, key: &str) -> bool {
+    after_key(comment, key).is_some_and(|rest| {
+        let value = rest.trim_start();
+        value.is_empty() || value.starts_with('=') || (key == "sent_id" && value != rest)
+    })
+}
+
+/// Behind the newline, or the end of the text.
+fn end_of_line(text: &str, from: usize) -> usize {
+    memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at + 1)
 }
 
 /// Without the allocation of `to_string`.

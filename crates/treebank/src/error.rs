@@ -125,6 +125,17 @@ pub enum Error {
         /// What it must be.
         expected: &'static str,
     },
+
+    /// A comment that cannot be written.
+    #[error("no comment {key:?} can be set to {value:?}: {expected}")]
+    BadComment {
+        /// The key given.
+        key: String,
+        /// The value given.
+        value: String,
+        /// What they must be.
+        expected: &'static str,
+    },
 }
 
 /// Why a sentence cannot be read.
@@ -212,6 +223,22 @@ pub enum Problem {
         /// The word.
         word: usize,
     },
+    /// An enhanced dependency that is no head and label.
+    #[error("DEPS holds {found:?}, but a dependency is HEAD:LABEL, as in 4:nsubj or 5.1:obj")]
+    BadDependency {
+        /// What stands between two bars.
+        found: String,
+    },
+    /// An enhanced dependency on a node that is not there.
+    #[error("DEPS names the head {found}, but {}", match .found {
+        Id::Word(_) => "this sentence has no such word",
+        Id::Empty(..) => "this sentence has no such empty node",
+        Id::Multiword(..) => "multiword tokens have no dependents, their words have",
+    })]
+    NoSuchNode {
+        /// The head found.
+        found: Id,
+    },
     /// Comments or empty nodes, but no word.
     #[error("a sentence without words")]
     NoWords,
@@ -291,6 +318,7 @@ impl Problem {
             Problem::BadId { format: Format::ConllX, .. } => "for CoNLL-U, say --format conllu",
             Problem::EmptyForm => "a form that is not known is written _",
             Problem::BadHead { found } if found.is_empty() => "write _ for an unknown head",
+            Problem::BadDependency { .. } => "dependencies are separated by |; none at all is _",
             Problem::NoWords => "remove it, or join it to the sentence that follows",
             Problem::NotUtf8 { byte: 0xFF, offset: 0, .. } => {
                 "this looks like UTF-16: decode it with --encoding utf-16le"

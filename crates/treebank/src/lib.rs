@@ -84,6 +84,7 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+mod deps;
 mod edit;
 mod encoding;
 mod error;

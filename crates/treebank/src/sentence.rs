@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use tutte_trees::Tree;
 
-use crate::{Column, Error, Format, Id, Place};
+use crate::{Column, Error, Format, Id, Place, Problem};
 
 /// A sentence of a treebank. It remembers every byte it was read from.
 ///
@@ -229,7 +229,7 @@ impl fmt::Display for Sentence {
 /// stand in the file, `_` where nothing is said.
 #[derive(Clone, Copy)]
 pub struct Token<'a> {
-    sentence: &'a Sentence,
+    pub(crate) sentence: &'a Sentence,
     row: usize,
 }
 
@@ -326,6 +326,13 @@ impl<'a> Token<'a> {
         self.column_in(Format::ConllX, Column::Misc)
     }
 
+    /// An error about a column of this line.
+    pub(crate) fn malformed(self, column: Column, problem: Problem) -> Error {
+        let place = Place { line: self.line(), column: Some(column), ..self.sentence.place() };
+        let line = Column::ALL.map(|column| self.column(column)).join("\t");
+        Error::Malformed { place: Box::new(place), problem, line }
+    }
+
     fn column_in(self, format: Format, column: Column) -> &'a str {
         if self.sentence.format == format { self.column(column) } else { "_" }
     }
@@ -344,7 +351,7 @@ fn entries(field: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// What follows the key of a comment.
-fn after_key<'a>(comment: &'a str, key: &str) -> Option<&'a str> {
+pub(crate) fn after_key<'a>(comment: &'a str, key: &str) -> Option<&'a str> {
     comment.strip_prefix('#')?.trim_start().strip_prefix(key)
 }
 

@@ -267,6 +267,8 @@ impl From<&Problem> for Kind {
             Problem::BadHead { .. } => Kind::BadHead,
             Problem::HeadOutOfRange { .. } => Kind::HeadOutOfRange,
             Problem::OwnHead { .. } => Kind::OwnHead,
+            Problem::BadDependency { .. } => Kind::BadDeps,
+            Problem::NoSuchNode { .. } => Kind::DepsHead,
             Problem::NoWords | Problem::SecondSentence => Kind::SentenceBounds,
             Problem::NotUtf8 { .. } => Kind::NotUtf8,
             Problem::ByteOrderMark => Kind::ByteOrderMark,
