@@ -169,27 +169,39 @@ impl Sentence {
         let mut line = value.map(|value| format!("# {key} = {value}"));
         self.check_size(line.as_ref().map_or(0, String::len) + 2)?;
 
-        let mut patches: Vec<(Range<usize>, String)> = Vec::new();
-        let mut kept = Vec::with_capacity(self.comments.len() + 1);
-        for span in self.comments.drain(..) {
-            let (start, end) = (span.start as usize, span.end as usize);
-            if !has_key(&self.text[start..end], key) {
-                kept.push(span);
-            } else if let Some(line) = line.take() {
-                if self.text[start..end] != line {
-                    patches.push((start..end, line));
-                }
-                kept.push(span);
-            } else {
-                patches.push((start..end_of_line(&self.text, end), String::new()));
+        self.edit_comments(|comment| match (has_key(comment, key), line.take()) {
+            (false, unused) => {
+                line = unused;
+                CommentEdit::Keep
             }
-        }
-        self.comments = kept;
+            (true, Some(line)) => CommentEdit::Replace(line),
+            (true, None) => CommentEdit::Remove,
+        });
         if let Some(line) = line {
             self.insert_comment(&line);
         }
-        self.patch(&patches);
         Ok(())
+    }
+
+    /// Keeps, replaces and removes comments.
+    pub(crate) fn edit_comments(&mut self, mut edit: impl FnMut(&str) -> CommentEdit) {
+        let mut patches: Vec<(Range<usize>, String)> = Vec::new();
+        let Self { comments, text, .. } = self;
+        comments.retain(|span| {
+            let (start, end) = (span.start as usize, span.end as usize);
+            match edit(&text[start..end]) {
+                CommentEdit::Keep => true,
+                CommentEdit::Replace(line) => {
+                    patches.push((start..end, line));
+                    true
+                }
+                CommentEdit::Remove => {
+                    patches.push((start..end_of_line(text, end), String::new()));
+                    false
+                }
+            }
+        });
+        self.patch(&patches);
     }
 
     /// After the last comment before the words.
@@ -323,6 +335,14 @@ impl Sentence {
         self.text = new;
         Ok(())
     }
+}
+
+/// What becomes of a comment.
+pub(crate) enum CommentEdit {
+    Keep,
+    /// By another line, without line end.
+    Replace(String),
+    Remove,
 }
 
 /// Whether a comment is `# key = …`, `# key`, or `# sent_id …` as in version 1.

@@ -41,6 +41,8 @@
 //!   that should appear whole or not at all.
 //! - [`Sentence`] holds the lines of a sentence, [`Token`] is a view of one of them, [`Id`] says
 //!   which; [`Sentence::tree`] is the way to [`tutte_trees`].
+//! - [`Converter`] puts sentences into the other format; [`Sentence::projectivise`] and
+//!   [`Sentence::strip_heads`] change their trees; [`select`] samples, shuffles and splits.
 //! - [`Format`] and [`Column`] know what the two formats have in common and what not.
 //! - [`check`] finds what is wrong with a treebank, [`stats`] counts what it is made of.
 //! - [`Error`] says where (`file:line:column`), which sentence, what was found, what was expected;
@@ -84,6 +86,7 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+mod convert;
 mod deps;
 mod edit;
 mod encoding;
@@ -92,12 +95,14 @@ mod format;
 mod id;
 mod parse;
 mod reader;
+pub mod select;
 mod sentence;
 mod source;
 pub mod stats;
 mod writer;
 mod zstandard;
 
+pub use convert::{ConllxPos, Converter, Losses};
 pub use encoding::Encoding;
 pub use error::{Error, Place, Problem};
 pub use format::{Column, Format};

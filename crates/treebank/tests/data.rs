@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tutte_treebank::{Format, Reader, Writer, open};
+use tutte_treebank::{Column, Converter, Format, Losses, Reader, Sentence, Writer, open};
 
 /// `$TUTTE_DATA`, or a folder beside the project.
 fn treebanks() -> Vec<PathBuf> {
@@ -82,6 +82,53 @@ fn setting_what_is_already_there_changes_nothing() {
                 copy.set_tree(&sentence.tree().unwrap()).unwrap();
                 assert_eq!(copy, sentence);
             }
+        }
+    }
+}
+
+/// Columns 1 to 8 of the words, white space in a value replaced.
+fn common_columns(sentence: &Sentence) -> Vec<String> {
+    let plain = |value: &str| value.replace(char::is_whitespace, "_");
+    let columns = &Column::ALL[..8];
+    sentence
+        .words()
+        .flat_map(|word| columns.iter().map(move |&column| plain(word.column(column))))
+        .collect()
+}
+
+#[test]
+fn the_other_format_and_back_keeps_the_common_columns() {
+    for path in treebanks() {
+        let mut there = [Converter::new(Format::ConllX), Converter::new(Format::ConllU)];
+        for sentence in open(&path).unwrap() {
+            let before = sentence.unwrap();
+            let columns = common_columns(&before);
+            let mut sentence = before.clone();
+            let first = usize::from(before.format() == Format::ConllX);
+            for at in [first, 1 - first] {
+                there[at].convert(&mut sentence);
+                assert_eq!(common_columns(&sentence), columns, "{}", before.place());
+            }
+            assert_eq!(sentence.format(), before.format());
+        }
+        // The way back from CoNLL-X loses nothing.
+        if path.extension().is_some_and(|e| e == "conllu") {
+            assert_eq!(there[1].losses(), Losses::default(), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_enhanced_dependency_is_understood_and_written_as_it_was() {
+    for path in treebanks() {
+        for sentence in open(&path).unwrap() {
+            let sentence = sentence.unwrap();
+            let mut copy = sentence.clone();
+            for token in sentence.tokens().filter(|token| token.deps() != "_") {
+                let dependencies: Vec<_> = token.enhanced().collect::<Result<_, _>>().unwrap();
+                copy.set_enhanced(token.id(), &dependencies).unwrap();
+            }
+            assert_eq!(copy.as_str(), sentence.as_str());
         }
     }
 }

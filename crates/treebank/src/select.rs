@@ -1,0 +1,188 @@
+//! Some sentences of many: samples, shuffles, splits, the same for the same seed.
+//!
+//! - A *sample* of N is drawn while reading, N sentences in memory (reservoir sampling, Algorithm R
+//!   of Vitter 1985): item t takes, with probability N/t, the place of a random one of those kept.
+//! - A *shuffle* is that of Fisher & Yates (1938): all sentences in memory, see [`Pool`].
+//! - A *split* cuts a sequence of units, sentences or documents, where the number of sentences
+//!   before the cut is nearest to its share.
+//!
+//! Random numbers are those of PCG64 (O'Neill 2014) seeded with one number, whole numbers below a
+//! bound by the method of Lemire (2019): no platform and no version of a library changes them.
+
+use std::sync::Arc;
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+
+use crate::{Error, Format, Sentence};
+
+/// Random choices that are the same for the same seed, always.
+#[derive(Clone, Debug)]
+pub struct Choices(Pcg64);
+
+impl Choices {
+    /// Starts anew.
+    pub fn new(seed: u64) -> Self {
+        Self(Pcg64::seed_from_u64(seed))
+    }
+
+    /// A whole number below a bound, each as likely as the others; 0 if the bound is 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        // The upper half of a product is below the bound, and uniform if lower halves that would
+        // come once too often, those below 2⁶⁴ mod bound, are drawn again.
+        let surplus = bound.wrapping_neg().checked_rem(bound).unwrap_or(0);
+        loop {
+            let product = u128::from(self.0.next_u64()) * u128::from(bound);
+            if product as u64 >= surplus {
+                return (product >> 64) as u64;
+            }
+        }
+    }
+
+    /// Puts items into a random order, every order as likely as the others.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+}
+
+/// A random sample of items that come one by one, each subset of its size as likely as the others.
+///
+/// ```
+/// use tutte_treebank::select::Reservoir;
+/// let mut sample = Reservoir::new(3, 42);
+/// (0..1000).for_each(|item| sample.offer(|| item));
+/// let sample = sample.into_items();
+/// assert_eq!(sample.len(), 3);
+/// assert!(sample.is_sorted()); // the order they came in
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reservoir<T> {
+    size: usize,
+    seen: u64,
+    choices: Choices,
+    /// With the number of each.
+    kept: Vec<(u64, T)>,
+}
+
+impl<T> Reservoir<T> {
+    /// A sample of that size, or of all items if they are fewer.
+    pub fn new(size: usize, seed: u64) -> Self {
+        Self { size, seen: 0, choices: Choices::new(seed), kept: Vec::new() }
+    }
+
+    /// The next item, which is made only if it is kept, for now.
+    pub fn offer(&mut self, item: impl FnOnce() -> T) {
+        let number = self.seen;
+        self.seen += 1;
+        if self.kept.len() < self.size {
+            self.kept.push((number, item()));
+        } else if let Some(place) = self.kept.get_mut(self.choices.below(self.seen) as usize) {
+            *place = (number, item());
+        }
+    }
+
+    /// How many items there were.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// The sample, in the order the items came in.
+    pub fn into_items(mut self) -> Vec<T> {
+        self.kept.sort_unstable_by_key(|&(number, _)| number);
+        self.kept.into_iter().map(|(_, item)| item).collect()
+    }
+}
+
+/// Where to cut a sequence of units of these sizes so that the parts have these shares: the number
+/// of units before the end of each part, the last being all of them. Each cut is where the sizes
+/// before it sum up to the number nearest to its share of the total, the earlier one if two are.
+///
+/// ```
+/// use tutte_treebank::select::split;
+/// // A hundred sentences; four documents.
+/// assert_eq!(split(&[1; 100], &[80, 10, 10]), [80, 90, 100]);
+/// assert_eq!(split(&[50, 25, 20, 5], &[80, 20]), [2, 4]);
+/// ```
+pub fn split(sizes: &[usize], shares: &[u32]) -> Vec<usize> {
+    let whole: u128 = shares.iter().map(|&share| u128::from(share)).sum();
+    let total: u128 = sizes.iter().map(|&size| size as u128).sum();
+    let (mut units, mut sum, mut share_sum) = (0, 0u128, 0u128);
+    let mut cuts: Vec<usize> = shares
+        .iter()
+        .map(|&share| {
+            share_sum += u128::from(share);
+            // Both sides of sum = total·share/whole, times 2·whole: no division, no rounding. One
+            // unit more is nearer if its middle is before the target.
+            while let Some(&size) = sizes.get(units) {
+                if (2 * sum + size as u128) * whole >= 2 * total * share_sum {
+                    break;
+                }
+                sum += size as u128;
+                units += 1;
+            }
+            units
+        })
+        .collect();
+    if let Some(last) = cuts.last_mut() {
+        *last = sizes.len();
+    }
+    cuts
+}
+
+/// Sentences in little more memory than their text takes in the file: what a shuffle needs.
+#[derive(Clone, Debug, Default)]
+pub struct Pool {
+    text: String,
+    sentences: Vec<Pooled>,
+}
+
+#[derive(Clone, Debug)]
+struct Pooled {
+    /// Where its text ends.
+    end: usize,
+    first_line: u64,
+    format: Format,
+    source: Arc<str>,
+}
+
+impl Pool {
+    /// Adds a sentence.
+    pub fn push(&mut self, sentence: &Sentence) {
+        self.text.push_str(sentence.as_str());
+        self.sentences.push(Pooled {
+            end: self.text.len(),
+            first_line: sentence.first_line,
+            format: sentence.format,
+            source: sentence.source.clone(),
+        });
+    }
+
+    /// The number of sentences.
+    pub fn len(&self) -> usize {
+        self.sentences.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sentences.is_empty()
+    }
+
+    /// Reads a sentence, as it was put in, into one that exists; `false` if there is none with this
+    /// number (from 0). Its lines are numbered as in its file if they were not changed before.
+    ///
+    /// # Errors
+    /// None for sentences that can be read, and others cannot be put in.
+    pub fn read(&self, number: usize, sentence: &mut Sentence) -> Result<bool, Error> {
+        let Some(pooled) = self.sentences.get(number) else { return Ok(false) };
+        let start = number.checked_sub(1).map_or(0, |before| self.sentences[before].end);
+        sentence.text.clear();
+        sentence.text.push_str(&self.text[start..pooled.end]);
+        sentence.parse_text(Some(pooled.format), &pooled.source, pooled.first_line)?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests;
