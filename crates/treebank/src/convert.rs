@@ -10,7 +10,7 @@
 //! To CoNLL-X, which has no room for them, comments, multiword tokens, empty nodes, DEPS and MISC
 //! are left out, and white space inside a value becomes `_`. To CoNLL-U, PHEAD and PDEPREL are left
 //! out. Nothing is made up: PHEAD and DEPS are `_`, labels and features stay what they were (those
-//! of an old treebank do not become universal by a change of format). An empty value becomes `_`.
+//! of an old treebank do not become universal by a change of format). A blank value becomes `_`.
 //! Lines end as they did in the sentence. A sentence that is in the format already stays as it is,
 //! to the byte. What is lost is counted.
 //!
@@ -165,20 +165,22 @@ impl Converter {
             Format::ConllX => {
                 self.losses.deps += usize::from(*ninth != "_");
                 self.losses.misc += usize::from(*tenth != "_");
-                let or = |first, second| if first == "_" { second } else { first };
+                let or = |first, second| if says_nothing(first) { second } else { first };
                 (*upos, *xpos) = match self.pos {
                     None => (*upos, *xpos),
                     Some(ConllxPos::Xpos) => (or(*upos, *xpos), or(*xpos, *upos)),
                     Some(ConllxPos::Upos) => (or(*upos, *xpos), or(*upos, *xpos)),
                 };
-                self.losses.without_postag += usize::from(*xpos == "_" && *upos != "_");
+                self.losses.without_postag +=
+                    usize::from(says_nothing(xpos) && !says_nothing(upos));
             }
         }
         (*ninth, *tenth) = ("_", "_");
     }
 
     fn push(&mut self, value: &str, text: &mut String) {
-        if value.is_empty() {
+        if says_nothing(value) {
+            self.losses.spaces += usize::from(!value.is_empty() && value != "_");
             text.push('_');
         } else if self.to == Format::ConllX && value.contains(char::is_whitespace) {
             self.losses.spaces += 1;
@@ -187,6 +189,11 @@ impl Converter {
             text.push_str(value);
         }
     }
+}
+
+/// Whether a value is `_`, or should have been.
+fn says_nothing(value: &str) -> bool {
+    value == "_" || value.trim().is_empty()
 }
 
 /// Entries of MISC that speak of heads and labels.

@@ -21,8 +21,7 @@ fn common(sentence: &Sentence) -> Vec<[String; 8]> {
 
 /// What CoNLL-X makes of a value.
 fn without_spaces(value: &str) -> String {
-    let plain = value.replace(char::is_whitespace, "_");
-    if plain.is_empty() { "_".into() } else { plain }
+    if value.trim().is_empty() { "_".into() } else { value.replace(char::is_whitespace, "_") }
 }
 
 /// The slow twin: CoNLL-X, line by line.

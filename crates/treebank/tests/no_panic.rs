@@ -1,0 +1,59 @@
+//! No public function panics, whatever it is given, and every promise is kept: the shared questions
+//! of `support/any_bytes.rs`, asked of the fuzzer's seeds, of damaged files and of random bytes.
+//! `fuzz/` asks the same questions with coverage feedback.
+
+#[path = "support/any_bytes.rs"]
+mod any_bytes;
+mod support;
+
+use any_bytes::ask_everything;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+#[test]
+fn seeds_of_the_fuzzer() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/treebank");
+    let seeds: Vec<Vec<u8>> = std::fs::read_dir(folder)
+        .expect("the seeds are part of the repository")
+        .map(|entry| std::fs::read(entry.unwrap().path()).unwrap())
+        .collect();
+    assert!(seeds.len() >= 5);
+    for seed in &seeds {
+        ask_everything(seed);
+        // Every value of every choice, and every file cut short.
+        let mut bytes = seed.clone();
+        for at in 0..8 {
+            for choice in 0..12 {
+                bytes[at] = choice;
+                ask_everything(&bytes);
+            }
+            bytes[at] = seed[at];
+        }
+        (0..seed.len()).for_each(|end| ask_everything(&seed[..end]));
+    }
+}
+
+proptest! {
+    // A finding becomes a seed, not a file of random ones.
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn random_bytes(data in vec(any::<u8>(), 0..200)) {
+        ask_everything(&data);
+    }
+
+    #[test]
+    fn damaged_files(
+        choices in vec(any::<u8>(), 8),
+        file in support::file(),
+        damage in vec((any::<proptest::sample::Index>(), any::<u8>()), 0..3),
+    ) {
+        let mut data = choices;
+        data.extend_from_slice(file.as_bytes());
+        for (at, byte) in damage {
+            let at = at.index(data.len());
+            data[at] = byte;
+        }
+        ask_everything(&data);
+    }
+}
