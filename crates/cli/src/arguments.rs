@@ -24,8 +24,11 @@ pub(crate) struct Arguments {
 }
 
 /// The verbs by what people come for. Every visible verb is in one group.
-const GROUPS: &[(&str, &[&str])] =
-    &[("Look at a treebank", &["check", "stats"]), ("Set up", &["completions", "manual"])];
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Look at a treebank", &["check", "stats"]),
+    ("Change it", &["convert"]),
+    ("Set up", &["completions", "manual"]),
+];
 
 const EXAMPLES: &str = "\
 Examples:

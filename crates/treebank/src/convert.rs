@@ -100,6 +100,11 @@ impl Converter {
         Self { pos: Some(pos), ..self }
     }
 
+    /// The format to convert to.
+    pub fn format(&self) -> Format {
+        self.to
+    }
+
     /// What was lost so far.
     pub fn losses(&self) -> Losses {
         self.losses

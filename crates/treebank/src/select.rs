@@ -69,7 +69,8 @@ pub struct Reservoir<T> {
 impl<T> Reservoir<T> {
     /// A sample of that size, or of all items if they are fewer.
     pub fn new(size: usize, seed: u64) -> Self {
-        Self { size, seen: 0, choices: Choices::new(seed), kept: Vec::new() }
+        // Other numbers than those of a shuffle with the same seed.
+        Self { size, seen: 0, choices: Choices::new(!seed), kept: Vec::new() }
     }
 
     /// The next item, which is made only if it is kept, for now.

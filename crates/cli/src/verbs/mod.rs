@@ -6,6 +6,7 @@
 //! with `--json` the library's report; and ends with [`Session::end`].
 
 mod check;
+mod convert;
 mod setup;
 mod stats;
 
@@ -20,6 +21,7 @@ use crate::session::Session;
 pub(crate) enum Verb {
     Check(check::Check),
     Stats(stats::Stats),
+    Convert(convert::Convert),
     Completions(setup::Completions),
     Manual(setup::Manual),
 }
@@ -29,6 +31,7 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
     match verb {
         Verb::Check(arguments) => check::run(arguments, session),
         Verb::Stats(arguments) => stats::run(arguments, session),
+        Verb::Convert(arguments) => convert::convert(arguments, session),
         Verb::Completions(arguments) => setup::completions(arguments, session),
         Verb::Manual(arguments) => setup::manual(arguments, session),
     }

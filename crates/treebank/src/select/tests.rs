@@ -12,7 +12,7 @@ fn the_same_choices_for_ever() {
     assert_eq!(order, [4, 1, 3, 9, 6, 8, 5, 7, 2, 0]);
     let mut sample = Reservoir::new(4, 7);
     (0..100).for_each(|item| sample.offer(|| item));
-    assert_eq!(sample.into_items(), [58, 73, 74, 97]);
+    assert_eq!(sample.into_items(), [3, 12, 30, 52]);
 }
 
 /// The χ² statistic of counts that should be equal.
