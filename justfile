@@ -25,13 +25,17 @@ ci:
 bench *ARGS:
     cargo bench -p tutte-trees {{ARGS}}
 
-# the same, written to docs/results/inference.md
-record-benchmarks:
-    scripts/record-benchmarks
+# the tables of all benchmarks, or of `inference` or `treebank`, written to docs/results
+record-benchmarks *WHICH:
+    scripts/record-benchmarks {{WHICH}}
 
 # tutte-trees beside torch-struct, supar, NumPy and SciPy (downloads 3 GB; see benches/peers)
 peers PYTHON="python3":
     {{PYTHON}} crates/trees/benches/peers/compare.py --output docs/results/inference-peers.md
+
+# tutte-treebank beside conllu and pyconll, which PYTHON must have
+reader-peers PYTHON="python3":
+    {{PYTHON}} crates/treebank/benches/peers/reader.py --output docs/results/treebank-peers.md
 
 # fuzz a target for some seconds
 fuzz TARGET="trees" SECONDS="600":
