@@ -7,7 +7,7 @@ use tutte_trees::Tree;
 
 use crate::id::number;
 use crate::reader::LONGEST_SENTENCE;
-use crate::sentence::{Span, UNKNOWN, after_key};
+use crate::sentence::{Span, UNKNOWN, after_key, comment_value};
 use crate::{Column, Error, Format, Id, Sentence};
 
 impl Sentence {
@@ -150,6 +150,16 @@ impl Sentence {
     /// Where there were several of that key, one is left. Nothing else changes; a new line ends as
     /// its neighbours do.
     ///
+    /// ```
+    /// use tutte_treebank::Sentence;
+    /// let mut sentence: Sentence =
+    ///     "# text = Tea\n1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\t_\n".parse()?;
+    /// sentence.set_comment("tutte_logprob", Some("-2.5"))?;
+    /// sentence.set_comment("tutte_logprob", Some("-0.3"))?;
+    /// assert!(sentence.as_str().starts_with("# text = Tea\n# tutte_logprob = -0.3\n1\tTea"));
+    /// # Ok::<(), tutte_treebank::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the key or the value cannot be written, or the format is CoNLL-X, which has no comments.
     pub fn set_comment(&mut self, key: &str, value: Option<&str>) -> Result<(), Error> {
@@ -169,13 +179,11 @@ impl Sentence {
         let mut line = value.map(|value| format!("# {key} = {value}"));
         self.check_size(line.as_ref().map_or(0, String::len) + 2)?;
 
-        self.edit_comments(|comment| match (has_key(comment, key), line.take()) {
-            (false, unused) => {
-                line = unused;
-                CommentEdit::Keep
-            }
-            (true, Some(line)) => CommentEdit::Replace(line),
-            (true, None) => CommentEdit::Remove,
+        self.edit_comments(|comment| match line.take_if(|_| has_key(comment, key)) {
+            Some(_) if comment_value(comment, key) == value => CommentEdit::Keep,
+            Some(line) => CommentEdit::Replace(line),
+            None if has_key(comment, key) => CommentEdit::Remove,
+            None => CommentEdit::Keep,
         });
         if let Some(line) = line {
             self.insert_comment(&line);

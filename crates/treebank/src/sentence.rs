@@ -133,9 +133,7 @@ impl Sentence {
 
     /// The value of the first comment `# key = value`.
     pub fn comment(&self, key: &str) -> Option<&str> {
-        self.comments().find_map(|comment| {
-            Some(after_key(comment, key)?.trim_start().strip_prefix('=')?.trim())
-        })
+        self.comments().find_map(|comment| comment_value(comment, key))
     }
 
     /// The sentence's name: `# sent_id = …`, or `# sent_id …` as in version 1.
@@ -348,6 +346,11 @@ impl fmt::Debug for Token<'_> {
 fn entries(field: &str) -> impl Iterator<Item = (&str, &str)> {
     let field = if field == "_" { "" } else { field };
     field.split('|').filter(|entry| !entry.is_empty()).map(|e| e.split_once('=').unwrap_or((e, "")))
+}
+
+/// The value of a comment `# key = value`.
+pub(crate) fn comment_value<'a>(comment: &'a str, key: &str) -> Option<&'a str> {
+    Some(after_key(comment, key)?.trim_start().strip_prefix('=')?.trim())
 }
 
 /// What follows the key of a comment.

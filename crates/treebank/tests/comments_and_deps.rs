@@ -23,7 +23,11 @@ fn set_comment_by_lines(text: &str, key: &str, value: Option<&str>) -> String {
             let rest = rest.trim();
             rest.is_empty() || rest.starts_with('=')
         });
-        if is_key {
+        let old = rest.and_then(|rest| rest.trim().strip_prefix('=')).map(str::trim);
+        if is_key && new.is_some() && old == value {
+            new = None;
+            lines.push(line.to_owned());
+        } else if is_key {
             lines.extend(new.take().map(|new| format!("{new}{end}")));
         } else {
             lines.push(line.to_owned());

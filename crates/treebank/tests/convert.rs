@@ -6,7 +6,7 @@ mod support;
 use proptest::prelude::*;
 use proptest::sample::select;
 use support::{assert_consistent, conll_u, content, file};
-use tutte_treebank::select::Pool;
+use tutte_treebank::select::{Choices, Pool, Reservoir, split};
 use tutte_treebank::{
     Column, ConllxPos, Converter, Format, Id, Losses, Options, Reader, Sentence, Writer,
 };
@@ -177,6 +177,63 @@ proptest! {
         }
         prop_assert!(!pool.read(sentences.len(), &mut sentence).unwrap());
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn shuffles_splits_and_samples_are_the_treebank(
+        files in proptest::collection::vec(file(), 1..4),
+        seed: u64,
+        size in 0..6usize,
+        shares in proptest::collection::vec(1..90u32, 1..4),
+    ) {
+        let sentences: Vec<Sentence> =
+            files.iter().flat_map(|file| conll_u(file.as_bytes()).map(Result::unwrap)).collect();
+        let mut pool = Pool::default();
+        sentences.iter().for_each(|sentence| pool.push(sentence));
+        let parts = || {
+            let mut order: Vec<usize> = (0..pool.len()).collect();
+            Choices::new(seed).shuffle(&mut order);
+            let cuts = split(&vec![1; order.len()], &shares);
+            let starts = std::iter::once(0).chain(cuts.clone());
+            starts.zip(cuts).map(|(start, end)| written(&pool, &order[start..end])).collect()
+        };
+        let first: Vec<Vec<u8>> = parts();
+        prop_assert_eq!(&first, &parts());
+
+        // Every sentence is in one part, once. Byte order marks and missing blank lines aside.
+        let bare = |sentence: &Sentence| sentence.as_str().trim_matches(['\u{feff}', '\r', '\n', ' ']).to_owned();
+        let mut found: Vec<String> =
+            first.iter().flat_map(|part| conll_u(&part[..]).map(|s| bare(&s.unwrap()))).collect();
+        let mut expected: Vec<String> = sentences.iter().map(bare).collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        prop_assert_eq!(found, expected);
+
+        let sample = || {
+            let mut sample = Reservoir::new(size, seed);
+            sentences.iter().for_each(|sentence| sample.offer(|| sentence));
+            sample.into_items()
+        };
+        let drawn = sample();
+        prop_assert_eq!(drawn.len(), size.min(sentences.len()));
+        prop_assert_eq!(&drawn, &sample());
+        let mut rest = sentences.iter();
+        prop_assert!(drawn.iter().all(|&item| rest.any(|other| std::ptr::eq(item, other))));
+    }
+}
+
+/// Sentences of a pool, as a file.
+fn written(pool: &Pool, numbers: &[usize]) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new());
+    let mut sentence = Sentence::default();
+    for &number in numbers {
+        assert!(pool.read(number, &mut sentence).unwrap());
+        writer.write(&sentence).unwrap();
+    }
+    writer.finish().unwrap()
 }
 
 const HERON: &str = "\u{feff}\r
