@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::eval::Difference;
 use crate::{Column, Format, Id};
 
 /// Every error of this crate. The message says what was found and what was expected;
@@ -112,6 +113,10 @@ pub enum Error {
         /// Number of words.
         words: usize,
     },
+
+    /// Two files that should be analyses of the same text are not.
+    #[error("{0}")]
+    DifferentText(Box<Difference>),
 
     /// A value that the column of a line cannot hold.
     #[error("{column} of line {id} cannot be {value:?}: {expected}")]
@@ -268,6 +273,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Malformed { problem, line, .. } => problem.hint(line),
+            Error::DifferentText(difference) => Some(difference.hint.clone()),
             Error::NoHead { .. } => Some("parse it first, or leave it out".into()),
             Error::Undecodable { .. } => {
                 Some("choose another --encoding, or repair the file".into())

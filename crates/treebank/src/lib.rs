@@ -45,6 +45,7 @@
 //!   [`Sentence::strip_heads`] change their trees; [`select`] samples, shuffles and splits.
 //! - [`Format`] and [`Column`] know what the two formats have in common and what not.
 //! - [`check`] finds what is wrong with a treebank, [`stats`] counts what it is made of.
+//! - [`eval`] judges an analysis against a better one.
 //! - [`Error`] says where (`file:line:column`), which sentence, what was found, what was expected;
 //!   [`Error::hint`] what to do. A sentence that cannot be read does not end the reading:
 //!
@@ -91,6 +92,7 @@ mod deps;
 mod edit;
 mod encoding;
 mod error;
+pub mod eval;
 mod format;
 mod id;
 mod parse;

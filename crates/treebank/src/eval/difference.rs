@@ -1,0 +1,194 @@
+//! Where two files stop being analyses of the same text, and what may have happened.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::iter;
+
+use super::alignment::{is_surface, push_without_spaces};
+use crate::{Place, Sentence, Token};
+
+/// The first place where two files differ that should hold the same text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The place in the gold standard, `None` if it has ended.
+    pub gold: Option<Spot>,
+    /// The place in the system's analysis, `None` if it has ended.
+    pub system: Option<Spot>,
+    /// What may have happened, and what to do.
+    pub hint: String,
+}
+
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// File, line and `sent_id`.
+    pub place: Place,
+    /// The number of the sentence in its file, from 1.
+    pub sentence: usize,
+    /// The form on the line.
+    pub form: String,
+    /// The whole line.
+    pub line: String,
+}
+
+impl Difference {
+    /// The first characters that differ, spaces aside.
+    pub(super) fn of_characters(gold: &[Sentence], system: &[Sentence]) -> Self {
+        let characters = |sentences| {
+            surface(sentences).flat_map(|(sentence, token)| {
+                let mut characters = String::new();
+                push_without_spaces(&mut characters, token.form());
+                let characters: Vec<char> = characters.chars().collect();
+                characters.into_iter().map(move |character| (character, (sentence, token)))
+            })
+        };
+        let (gold_at, system_at) = first_difference(characters(gold), characters(system));
+        let hint = hint(gold, system, gold_at, system_at).unwrap_or_else(|| {
+            "every character of the text must be kept, spaces aside: look for quotes, dots or \
+             accents that were replaced, or words left out"
+                .to_owned()
+        });
+        Difference { gold: spot(gold, gold_at), system: spot(system, system_at), hint }
+    }
+
+    /// The first words that differ. A sentence that ends early differs from one that goes on.
+    pub(super) fn of_words(gold: &[Sentence], system: &[Sentence]) -> Self {
+        // Words are compared together with what makes them comparable: their place.
+        let words = |sentences| {
+            all_words(sentences).map(|(sentence, token): (usize, Token<'_>)| {
+                ((sentence, token.id(), token.form()), (sentence, token))
+            })
+        };
+        let (gold_at, system_at) = first_difference(words(gold), words(system));
+        let same_text = surface_text(gold) == surface_text(system);
+        let hint = if same_text {
+            "the text is the same, but divided in another way; without --conllx, words are \
+             aligned by their characters"
+                .to_owned()
+        } else {
+            hint(gold, system, gold_at, system_at).unwrap_or_else(|| {
+                "both files must hold the same sentences, divided into the same words".to_owned()
+            })
+        };
+        Difference { gold: spot(gold, gold_at), system: spot(system, system_at), hint }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let has = |spot: &Spot| match &spot.place.sent_id {
+            Some(id) => format!("{} (sent_id = {id}) has {:?}", spot.place, spot.form),
+            None => format!("{} has {:?}", spot.place, spot.form),
+        };
+        match (&self.gold, &self.system) {
+            (Some(gold), Some(system)) => write!(
+                f,
+                "the files hold different text from sentence {} on: {}, but {}",
+                gold.sentence,
+                has(gold),
+                has(system),
+            ),
+            (Some(gold), None) => write!(
+                f,
+                "the system's analysis ends before sentence {} of the gold standard is complete: {}",
+                gold.sentence,
+                has(gold)
+            ),
+            (None, Some(system)) => write!(
+                f,
+                "the gold standard ends before sentence {} of the system's analysis is complete: {}",
+                system.sentence,
+                has(system)
+            ),
+            (None, None) => write!(f, "the files hold different text"),
+        }
+    }
+}
+
+/// A token and the number of its sentence, from 0.
+type At<'a> = (usize, Token<'a>);
+
+/// What the first items that differ belong to.
+fn first_difference<'a, Item: PartialEq>(
+    mut gold: impl Iterator<Item = (Item, At<'a>)>,
+    mut system: impl Iterator<Item = (Item, At<'a>)>,
+) -> (Option<At<'a>>, Option<At<'a>>) {
+    loop {
+        match (gold.next(), system.next()) {
+            (Some((g, _)), Some((s, _))) if g == s => {}
+            (g, s) => return (g.map(|(_, at)| at), s.map(|(_, at)| at)),
+        }
+    }
+}
+
+/// The tokens that stand for the text, with the number of their sentence.
+fn surface(sentences: &[Sentence]) -> impl Iterator<Item = At<'_>> {
+    sentences.iter().enumerate().flat_map(|(number, sentence)| {
+        let mut covered = 0;
+        let on_surface = move |token: &Token<'_>| is_surface(*token, &mut covered);
+        iter::zip(iter::repeat(number), sentence.tokens().filter(on_surface))
+    })
+}
+
+fn all_words(sentences: &[Sentence]) -> impl Iterator<Item = At<'_>> {
+    sentences
+        .iter()
+        .enumerate()
+        .flat_map(|(number, sentence)| iter::zip(iter::repeat(number), sentence.words()))
+}
+
+fn surface_text(sentences: &[Sentence]) -> String {
+    let mut text = String::new();
+    for (_, token) in surface(sentences) {
+        push_without_spaces(&mut text, token.form());
+    }
+    text
+}
+
+fn spot(sentences: &[Sentence], at: Option<At<'_>>) -> Option<Spot> {
+    let (number, token) = at?;
+    let sentence = sentences.get(number)?;
+    let line = sentence.text.lines().nth((token.line() - sentence.first_line) as usize)?;
+    Some(Spot {
+        place: Place { line: token.line(), ..sentence.place() },
+        sentence: number + 1,
+        form: token.form().to_owned(),
+        line: line.trim_end().to_owned(),
+    })
+}
+
+/// What the rest of the files says about the difference.
+fn hint(
+    gold: &[Sentence],
+    system: &[Sentence],
+    gold_at: Option<At<'_>>,
+    system_at: Option<At<'_>>,
+) -> Option<String> {
+    let (Some((g, gold_token)), Some((s, system_token))) = (gold_at, system_at) else {
+        return Some("is one of the files cut off, or only a part of the text?".to_owned());
+    };
+    let text = |sentence: &Sentence| surface_text(std::slice::from_ref(sentence));
+    let mut sentence_in_gold = HashMap::new();
+    for (number, sentence) in gold.iter().enumerate() {
+        sentence_in_gold.entry(text(sentence)).or_insert(number);
+    }
+    if !system.iter().any(|sentence| sentence_in_gold.contains_key(&text(sentence))) {
+        return Some(
+            "the files have no sentence in common: are they analyses of the same text?".to_owned(),
+        );
+    }
+    if let Some(&elsewhere) = sentence_in_gold.get(&text(&system[s]))
+        && elsewhere != g
+    {
+        return Some(format!(
+            "sentence {} of the system is sentence {} of the gold standard ({}): sentences are \
+             missing, or in another order",
+            s + 1,
+            elsewhere + 1,
+            gold[elsewhere].place(),
+        ));
+    }
+    let lower = |token: Token<'_>| token.form().to_lowercase();
+    (lower(gold_token) == lower(system_token))
+        .then(|| "only the case differs: was the text lower-cased before parsing?".to_owned())
+}

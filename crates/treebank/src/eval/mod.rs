@@ -1,0 +1,38 @@
+//! How good an analysis is, judged against a better one.
+//!
+//! Everything starts from an [`Alignment`]: which word of the system is which word of the gold
+//! standard. The text must be the same, its division into sentences, tokens and words need not be.
+//!
+//! ```
+//! use tutte_treebank::{Reader, Sentence, eval::Alignment};
+//!
+//! let gold = "\
+//! 1\tI\tI\tPRON\t_\t_\t2\tnsubj\t_\t_
+//! 2\twanna\twanna\tVERB\t_\t_\t0\troot\t_\t_
+//! 3\tsleep\tsleep\tVERB\t_\t_\t2\txcomp\t_\t_
+//!
+//! ";
+//! let system = "\
+//! 1\tI\tI\tPRON\t_\t_\t2\tnsubj\t_\t_
+//! 2\twan\twant\tVERB\t_\t_\t0\troot\t_\t_
+//! 3\tna\tto\tPART\t_\t_\t4\tmark\t_\t_
+//! 4\tsleep\tsleep\tVERB\t_\t_\t2\txcomp\t_\t_
+//!
+//! ";
+//! let gold: Vec<Sentence> = Reader::new(gold.as_bytes()).collect::<Result<_, _>>()?;
+//! let system: Vec<Sentence> = Reader::new(system.as_bytes()).collect::<Result<_, _>>()?;
+//! let alignment = Alignment::new(&gold, &system)?;
+//! assert_eq!(alignment.pairs().len(), 2); // "I" and "sleep"
+//! // Their heads are "wanna" and "wan", which are not the same word.
+//! assert!(alignment.pairs().iter().all(|pair| !pair.head_correct && pair.label_correct));
+//! # Ok::<(), tutte_treebank::Error>(())
+//! ```
+
+mod alignment;
+mod difference;
+
+pub use alignment::{Alignment, Overlap, Pair, Subtypes, WordRef};
+pub use difference::{Difference, Spot};
+
+#[cfg(test)]
+mod tests;
