@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::iter;
 
-use super::alignment::{is_surface, push_without_spaces};
+use super::spans::{is_surface, push_without_spaces};
 use crate::{Place, Sentence, Token};
 
 /// The first place where two files differ that should hold the same text.

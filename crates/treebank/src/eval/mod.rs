@@ -30,6 +30,7 @@
 
 mod alignment;
 mod difference;
+mod spans;
 
 pub use alignment::{Alignment, Overlap, Pair, Subtypes, WordRef};
 pub use difference::{Difference, Spot};
