@@ -118,6 +118,13 @@ pub enum Error {
     #[error("{0}")]
     DifferentText(Box<Difference>),
 
+    /// Empty nodes whose enhanced dependencies are so entangled that their paths are too many.
+    #[error("{place}: too many paths over empty nodes{}", .place.sent_id_in_brackets())]
+    TooManyPaths {
+        /// The sentence.
+        place: Box<Place>,
+    },
+
     /// A value that the column of a line cannot hold.
     #[error("{column} of line {id} cannot be {value:?}: {expected}")]
     BadValue {
@@ -274,6 +281,9 @@ impl Error {
         match self {
             Error::Malformed { problem, line, .. } => problem.hint(line),
             Error::DifferentText(difference) => Some(difference.hint.clone()),
+            Error::TooManyPaths { .. } => {
+                Some("empty nodes rarely depend on each other: is DEPS right here?".into())
+            }
             Error::NoHead { .. } => Some("parse it first, or leave it out".into()),
             Error::Undecodable { .. } => {
                 Some("choose another --encoding, or repair the file".into())
@@ -296,6 +306,7 @@ impl Error {
             Error::Malformed { place, .. }
             | Error::NotATree { place, .. }
             | Error::NoHead { place, .. }
+            | Error::TooManyPaths { place }
             | Error::Undecodable { place, .. }
             | Error::TooLong { place, .. }
             | Error::Read { place, .. } => Some(place),

@@ -2,6 +2,8 @@
 //!
 //! Everything starts from an [`Alignment`]: which word of the system is which word of the gold
 //! standard. The text must be the same, its division into sentences, tokens and words need not be.
+//! [`Metrics`] are the scores of the CoNLL 2018 shared task, from tokens to enhanced graphs;
+//! [`conllx`] has those of 2006 and 2007. [`Attachment`] scores heads and labels without files.
 //!
 //! ```
 //! use tutte_treebank::{Reader, Sentence, eval::Alignment};
@@ -29,11 +31,21 @@
 //! ```
 
 mod alignment;
+mod attachment;
+pub mod conllx;
 mod difference;
+pub mod enhanced;
+mod irregular;
+pub mod metrics;
+mod score;
 mod spans;
 
 pub use alignment::{Alignment, Overlap, Pair, Subtypes, WordRef};
+pub use attachment::Attachment;
 pub use difference::{Difference, Spot};
+pub use irregular::Irregular;
+pub use metrics::{Metric, Metrics};
+pub use score::{CompleteMatch, Score};
 
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,93 @@
+//! Attachment scores from heads and labels alone, for whoever holds them already: a learner that
+//! watches its progress, say.
+
+use std::ops::AddAssign;
+
+use super::CompleteMatch;
+use super::score::ratio;
+
+/// How many words have the right head, the right label, both.
+///
+/// ```
+/// use tutte_treebank::eval::Attachment;
+///
+/// let mut total = Attachment::default();
+/// total += Attachment::of(&[2, 0], &["nsubj", "root"], &[2, 0], &["obj", "root"]);
+/// total += Attachment::of(&[0, 1, 2], &["root", "obj", "amod"], &[0, 1, 1], &["root", "obj", "amod"]);
+/// assert_eq!((total.uas(), total.las(), total.label_accuracy()), (0.8, 0.6, 0.8));
+/// assert_eq!(total.complete.unlabelled_share(), 0.5);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attachment {
+    /// Words that were scored.
+    pub words: usize,
+    /// Words with the right head.
+    pub heads: usize,
+    /// Words with the right label, whatever the head.
+    pub labels: usize,
+    /// Words with the right head and label.
+    pub both: usize,
+    /// Sentences in which all words that were scored are right.
+    pub complete: CompleteMatch,
+}
+
+impl Attachment {
+    /// The scores of one sentence; heads are numbers of words from 1, 0 for the root, and
+    /// `heads[0]` is the head of word 1. Where the lengths differ, the words beyond the shortest
+    /// are not scored.
+    pub fn of<G: PartialEq<S>, S>(
+        gold_heads: &[usize],
+        gold_labels: &[G],
+        heads: &[usize],
+        labels: &[S],
+    ) -> Self {
+        let heads = gold_heads.iter().zip(heads).map(|(gold, system)| gold == system);
+        let labels = gold_labels.iter().zip(labels).map(|(gold, system)| gold == system);
+        Self::of_words(heads.zip(labels))
+    }
+
+    /// The scores of one sentence from `(head is right, label is right)` of its words. A sentence
+    /// without words is no sentence.
+    pub fn of_words(words: impl IntoIterator<Item = (bool, bool)>) -> Self {
+        let mut sum = Attachment::default();
+        for (head, label) in words {
+            sum.words += 1;
+            sum.heads += usize::from(head);
+            sum.labels += usize::from(label);
+            sum.both += usize::from(head && label);
+        }
+        sum.complete = CompleteMatch {
+            sentences: usize::from(sum.words > 0),
+            unlabelled: usize::from(sum.words > 0 && sum.heads == sum.words),
+            labelled: usize::from(sum.words > 0 && sum.both == sum.words),
+        };
+        sum
+    }
+
+    /// Unlabelled attachment score: the share of words with the right head.
+    pub fn uas(&self) -> f64 {
+        ratio(self.heads, self.words)
+    }
+
+    /// Labelled attachment score: the share of words with the right head and label.
+    pub fn las(&self) -> f64 {
+        ratio(self.both, self.words)
+    }
+
+    /// Label accuracy: the share of words with the right label.
+    pub fn label_accuracy(&self) -> f64 {
+        ratio(self.labels, self.words)
+    }
+}
+
+impl AddAssign for Attachment {
+    fn add_assign(&mut self, other: Self) {
+        self.words += other.words;
+        self.heads += other.heads;
+        self.labels += other.labels;
+        self.both += other.both;
+        self.complete.sentences += other.complete.sentences;
+        self.complete.unlabelled += other.complete.unlabelled;
+        self.complete.labelled += other.complete.labelled;
+    }
+}
