@@ -27,6 +27,7 @@ pub(crate) struct Arguments {
 const GROUPS: &[(&str, &[&str])] = &[
     ("Look at a treebank", &["check", "stats"]),
     ("Change it", &["convert"]),
+    ("Judge a parser", &["eval"]),
     ("Set up", &["completions", "manual"]),
 ];
 

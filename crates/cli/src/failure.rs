@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use tutte_treebank::Error;
+use tutte_treebank::{Column, Error};
 
 /// How a verb that ran to its end ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,16 @@ fn explain(kind: &str, colour: AnsiColor, error: &anyhow::Error) {
     let treebank_error = error.chain().find_map(|cause| cause.downcast_ref::<Error>());
     if let Some(Error::Malformed { place, line, .. }) = treebank_error {
         let column = place.column.map(|column| column.number());
-        text.push_str(&offending_line(place.line, line, column));
+        text.push_str(&offending_line(&place.line.to_string(), line, column));
+    }
+    if let Some(Error::DifferentText(difference)) = treebank_error {
+        let form = Some(Column::Form.number());
+        for (side, spot) in [("  gold", &difference.gold), ("system", &difference.system)] {
+            if let Some(spot) = spot {
+                let margin = format!("{side}:{}", spot.place.line);
+                text.push_str(&offending_line(&margin, &spot.line, form));
+            }
+        }
     }
     let hint = match error.downcast_ref::<Advised>() {
         Some(advised) => Some(advised.hint.clone()),
@@ -136,15 +145,14 @@ fn one_line(error: &anyhow::Error) -> String {
 ///   1832 │ 3  far  _  ADV  _  _  14  root  _  _
 ///        │                      ^^
 /// ```
-fn offending_line(number: u64, line: &str, column: Option<usize>) -> String {
+fn offending_line(margin: &str, line: &str, column: Option<usize>) -> String {
     use unicode_width::UnicodeWidthStr as _;
     const LONGEST: usize = 160;
     if line.is_empty() {
         return String::new();
     }
     let dim = Style::new().dimmed();
-    let margin = number.to_string();
-    let blank = " ".repeat(margin.len());
+    let blank = " ".repeat(margin.width());
     let mut shown = String::new();
     let mut mark = None;
     for (at, value) in line.split('\t').enumerate() {

@@ -7,6 +7,7 @@
 
 mod check;
 mod convert;
+mod eval;
 mod setup;
 mod stats;
 
@@ -22,6 +23,7 @@ pub(crate) enum Verb {
     Check(check::Check),
     Stats(stats::Stats),
     Convert(convert::Convert),
+    Eval(eval::Eval),
     Completions(setup::Completions),
     Manual(setup::Manual),
 }
@@ -32,6 +34,7 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
         Verb::Check(arguments) => check::run(arguments, session),
         Verb::Stats(arguments) => stats::run(arguments, session),
         Verb::Convert(arguments) => convert::convert(arguments, session),
+        Verb::Eval(arguments) => eval::run(arguments, session),
         Verb::Completions(arguments) => setup::completions(arguments, session),
         Verb::Manual(arguments) => setup::manual(arguments, session),
     }

@@ -91,3 +91,21 @@ impl AddAssign for Attachment {
         self.complete.labelled += other.complete.labelled;
     }
 }
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Attachment {
+    /// Counts together with the fractions.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct as _;
+        let mut fields = serializer.serialize_struct("Attachment", 8)?;
+        fields.serialize_field("uas", &self.uas())?;
+        fields.serialize_field("las", &self.las())?;
+        fields.serialize_field("label_accuracy", &self.label_accuracy())?;
+        fields.serialize_field("words", &self.words)?;
+        fields.serialize_field("heads", &self.heads)?;
+        fields.serialize_field("labels", &self.labels)?;
+        fields.serialize_field("both", &self.both)?;
+        fields.serialize_field("complete", &self.complete)?;
+        fields.end()
+    }
+}

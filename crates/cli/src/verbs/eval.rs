@@ -1,0 +1,172 @@
+//! `tutte eval`: how good analyses are, judged against a gold standard.
+//!
+//! ```text
+//! results.rs   where results go: terminal, page and JSON at once
+//! scores.rs    the tables of the shared tasks
+//! ```
+//!
+//! Every section below the tables is a function `(&[System], &Eval, &mut Results)` of its own
+//! file, called at the end of [`run`].
+
+mod results;
+mod scores;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use tutte_treebank::Sentence;
+use tutte_treebank::eval::conllx::Punctuation;
+use tutte_treebank::eval::{Alignment, Irregular, Subtypes};
+
+use self::results::Results;
+use crate::failure::Outcome;
+use crate::session::{Reading, Session};
+
+/// Score analyses against a gold standard
+///
+/// Words are aligned by their characters, so that a system may divide the text into sentences and
+/// words as it likes. The table is that of the CoNLL 2018 shared task, with ELAS and EULAS of the
+/// IWPT shared tasks if both files have enhanced dependencies; numbers are theirs to the last
+/// digit.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tutte eval gold.conllu system.conllu
+  tutte eval gold.conllu baseline.conllu better.conllu    two systems, and how they compare
+  tutte eval --conllx --punct keep gold.conll system.conll")]
+pub(crate) struct Eval {
+    /// The gold standard
+    gold: PathBuf,
+
+    /// One or more analyses of the same text
+    #[arg(value_name = "SYSTEM", required = true)]
+    systems: Vec<PathBuf>,
+
+    /// Score as CoNLL-X (2006) and CoNLL 2007 did: same words required, whole labels
+    #[arg(long)]
+    conllx: bool,
+
+    /// Whether punctuation counts with --conllx: drop as in 2006 [default], keep as in 2007
+    #[arg(long, value_name = "drop|keep", requires = "conllx", hide_possible_values = true)]
+    punct: Option<Punct>,
+
+    /// Compare labels with their subtypes: nsubj:pass is not nsubj
+    #[arg(long, conflicts_with = "conllx")]
+    subtypes: bool,
+
+    /// Show counts instead of percentages
+    #[arg(long, conflicts_with = "conllx")]
+    counts: bool,
+
+    /// Write the results to a page, with charts
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Punct {
+    Drop,
+    Keep,
+}
+
+impl Eval {
+    /// Which words count, as asked with `--punct`. Without `--conllx` all do.
+    fn punctuation(&self) -> Punctuation {
+        match self.punct {
+            None if self.conllx => Punctuation::Drop,
+            Some(Punct::Drop) => Punctuation::Drop,
+            None | Some(Punct::Keep) => Punctuation::Keep,
+        }
+    }
+}
+
+/// An analysis that is judged.
+struct System<'a> {
+    /// What it is called in tables.
+    name: String,
+    alignment: Alignment<'a>,
+}
+
+pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
+    let read = |path: &Path| session.read_all(path, &arguments.reading);
+    let gold = read(&arguments.gold)?;
+    let analyses: Vec<Vec<Sentence>> =
+        arguments.systems.iter().map(|path| read(path)).collect::<Result<_>>()?;
+    let names = names(&arguments.systems);
+    let systems: Vec<System<'_>> = std::iter::zip(names, &analyses)
+        .map(|(name, analysis)| {
+            let alignment = if arguments.conllx {
+                Alignment::by_position(&gold, analysis)?
+            } else if arguments.subtypes {
+                Alignment::new(&gold, analysis)?.with_subtypes(Subtypes::Keep)
+            } else {
+                Alignment::new(&gold, analysis)?
+            };
+            Ok(System { name, alignment })
+        })
+        .collect::<Result<_>>()?;
+    if !arguments.conllx {
+        note_irregular(&arguments.gold, &gold, session);
+        for (path, analysis) in std::iter::zip(&arguments.systems, &analyses) {
+            note_irregular(path, analysis, session);
+        }
+    }
+
+    let mut results = Results::new(&arguments.gold, &arguments.systems);
+    if arguments.conllx {
+        scores::conllx(&systems, arguments, &mut results)?;
+    } else {
+        scores::conll2018(&systems, arguments, session, &mut results)?;
+    }
+    // Further sections go here.
+
+    results.publish(session, arguments.html.as_deref())?;
+    Ok(session.end(Outcome::Good))
+}
+
+/// Short names for files: as typed, or without the folders if that is enough to tell them apart.
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let short = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        name.to_string_lossy().into_owned()
+    };
+    let mut names: Vec<String> = paths.iter().map(short).collect();
+    let mut distinct = names.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    if distinct.len() < names.len() {
+        names = paths.iter().map(|path| path.display().to_string()).collect();
+    }
+    names
+}
+
+/// Says what the official evaluation would refuse.
+fn note_irregular(path: &Path, sentences: &[Sentence], session: &Session) {
+    let irregular = Irregular::find(sentences);
+    let Some(first) = &irregular.first else { return };
+    let kinds = [
+        (irregular.unknown_heads, "with unknown heads"),
+        (irregular.cycles, "with cycles"),
+        (irregular.several_roots, "with several roots"),
+    ];
+    let found: Vec<String> = kinds
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {} {what}", plural(*count, "sentence")))
+        .collect();
+    session.note(format!(
+        "note: {} has {}, the first at line {}; the official evaluation refuses such files",
+        path.display(),
+        found.join(", "),
+        first.line
+    ));
+}
+
+/// `sentence` or `sentences`.
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}

@@ -1,0 +1,113 @@
+//! Where results go: sections are described once, and come out on the terminal, on the page and in
+//! the JSON document.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::report::{Page, Table};
+use crate::session::Session;
+
+/// Everything that was found out.
+#[derive(Debug)]
+pub(super) struct Results {
+    text: String,
+    page: Page,
+    /// What concerns all systems.
+    json: Map<String, Value>,
+    /// What concerns each.
+    systems: Vec<Map<String, Value>>,
+}
+
+impl Results {
+    /// Nothing found yet.
+    pub(super) fn new(gold: &Path, systems: &[PathBuf]) -> Self {
+        let display = |path: &Path| path.display().to_string();
+        let names: Vec<_> = systems.iter().map(|path| display(path)).collect();
+        let subtitle = format!("{} against {}", names.join(", "), display(gold));
+        let systems = names
+            .iter()
+            .map(|name| Map::from_iter([("file".to_owned(), Value::from(name.as_str()))]));
+        Results {
+            text: String::new(),
+            page: Page::new("Evaluation", &subtitle),
+            json: Map::from_iter([("gold".to_owned(), Value::from(display(gold)))]),
+            systems: systems.collect(),
+        }
+    }
+
+    /// A section. On the terminal, a blank line and the title.
+    pub(super) fn heading(&mut self, title: &str) {
+        self.gap();
+        let _ = writeln!(self.text, "{title}");
+        self.page.heading(title);
+    }
+
+    /// A blank line on the terminal, unless nothing stands above it.
+    pub(super) fn gap(&mut self) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+    }
+
+    /// A table.
+    pub(super) fn table(&mut self, table: &Table) {
+        self.text.push_str(&table.text(0));
+        self.page.table(table);
+    }
+
+    /// A sentence or two.
+    pub(super) fn paragraph(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{text}");
+        self.page.paragraph(text);
+    }
+
+    /// Lines for the terminal alone, where the page shows the same in another way.
+    pub(super) fn terminal(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// The page alone, for charts and what else a terminal cannot show.
+    pub(super) fn page(&mut self) -> &mut Page {
+        &mut self.page
+    }
+
+    /// An entry of the JSON document.
+    pub(super) fn record(&mut self, key: &str, value: &impl Serialize) -> Result<()> {
+        self.json.insert(key.to_owned(), serde_json::to_value(value)?);
+        Ok(())
+    }
+
+    /// An entry of a system's part of the JSON document.
+    pub(super) fn record_of(
+        &mut self,
+        system: usize,
+        key: &str,
+        value: &impl Serialize,
+    ) -> Result<()> {
+        if let Some(entries) = self.systems.get_mut(system) {
+            entries.insert(key.to_owned(), serde_json::to_value(value)?);
+        }
+        Ok(())
+    }
+
+    /// Prints what was found out, and writes the page if one was asked for.
+    pub(super) fn publish(mut self, session: &Session, html: Option<&Path>) -> Result<()> {
+        if let Some(path) = html {
+            self.page.write(path)?;
+            session.note(format!("{} written", path.display()));
+        }
+        if session.json() {
+            let systems = std::mem::take(&mut self.systems);
+            self.record("systems", &systems)?;
+            return session.print_json(&self.json);
+        }
+        let mut out = session.stdout();
+        out.write_all(self.text.as_bytes())?;
+        Ok(out.flush()?)
+    }
+}

@@ -1,0 +1,172 @@
+//! The tables of the shared tasks, for each system, and systems side by side.
+
+use anyhow::Result;
+use tutte_treebank::eval::conllx::{self, Punctuation};
+use tutte_treebank::eval::{Attachment, CompleteMatch, Metric, Metrics, Score};
+
+use super::results::Results;
+use super::{Eval, System};
+use crate::report::{Align, Table, count, percent};
+use crate::session::Session;
+
+/// The metrics of the CoNLL 2018 shared task.
+pub(super) fn conll2018(
+    systems: &[System<'_>],
+    arguments: &Eval,
+    session: &Session,
+    results: &mut Results,
+) -> Result<()> {
+    results.record("convention", &"conll2018")?;
+    let mut all = Vec::with_capacity(systems.len());
+    for (number, system) in systems.iter().enumerate() {
+        let metrics = Metrics::new(&system.alignment)?;
+        note_oddities(system, &metrics, session);
+        if systems.len() > 1 {
+            results.heading(&system.name);
+        } else {
+            results.page().heading("Scores");
+        }
+        let table =
+            if arguments.counts { metrics.counts().to_string() } else { metrics.to_string() };
+        results.terminal(&table);
+        results.page().table(&score_table(&metrics));
+        complete_match(metrics.complete_match(), results);
+        results.record_of(number, "metrics", &metrics)?;
+        results.record_of(number, "complete_match", &metrics.complete_match())?;
+        all.push(metrics);
+    }
+    if systems.len() > 1 {
+        results.heading("F1 of all systems");
+        let mut table = side_by_side(systems);
+        for metric in Metric::ALL {
+            let scores: Vec<Option<Score>> = all.iter().map(|m| m.get(metric)).collect();
+            if scores.iter().any(Option::is_some) {
+                let f1 = |score: &Option<Score>| match score {
+                    Some(score) => hundredths(score.f1()),
+                    None => "–".to_owned(),
+                };
+                let cells = scores.iter().map(f1);
+                table.row([metric.name().to_owned()].into_iter().chain(cells));
+            }
+        }
+        let complete: Vec<_> = all.iter().map(Metrics::complete_match).collect();
+        add_complete_match(&mut table, &complete);
+        results.table(&table);
+    }
+    Ok(())
+}
+
+/// The scores of the shared tasks of 2006 and 2007.
+pub(super) fn conllx(
+    systems: &[System<'_>],
+    arguments: &Eval,
+    results: &mut Results,
+) -> Result<()> {
+    let punctuation = arguments.punctuation();
+    results.record("convention", &"conllx")?;
+    let (name, rule) = match punctuation {
+        Punctuation::Drop => ("drop", "without punctuation, as in CoNLL-X"),
+        Punctuation::Keep => ("keep", "with punctuation, as in CoNLL 2007"),
+    };
+    results.record("punctuation", &name)?;
+    let all: Vec<Attachment> =
+        systems.iter().map(|system| conllx::attachment(&system.alignment, punctuation)).collect();
+    results.page().heading("Scores");
+    let words = all.first().map_or(0, |scores| scores.words);
+    results.paragraph(&format!("{} words, {rule}", count(words)));
+    results.gap();
+    let mut table = side_by_side(systems);
+    let rows: [(&str, fn(&Attachment) -> usize); 3] = [
+        ("UAS", |scores| scores.heads),
+        ("LAS", |scores| scores.both),
+        ("Label accuracy", |scores| scores.labels),
+    ];
+    for (name, correct) in rows {
+        let cells = all.iter().map(|scores| percent(correct(scores), scores.words));
+        table.row([name.to_owned()].into_iter().chain(cells));
+    }
+    let complete: Vec<_> = all.iter().map(|scores| scores.complete).collect();
+    add_complete_match(&mut table, &complete);
+    results.table(&table);
+    for (number, scores) in all.iter().enumerate() {
+        results.record_of(number, "attachment", scores)?;
+    }
+    Ok(())
+}
+
+/// A column a system.
+fn side_by_side(systems: &[System<'_>]) -> Table {
+    let columns = systems.iter().map(|system| (system.name.clone(), Align::Right));
+    Table::new([(String::new(), Align::Left)].into_iter().chain(columns))
+}
+
+fn add_complete_match(table: &mut Table, complete: &[CompleteMatch]) {
+    let rows: [(&str, fn(&CompleteMatch) -> usize); 2] = [
+        ("Complete match, unlabelled", |complete| complete.unlabelled),
+        ("Complete match, labelled", |complete| complete.labelled),
+    ];
+    for (name, right) in rows {
+        let cells = complete.iter().map(|complete| percent(right(complete), complete.sentences));
+        table.row([name.to_owned()].into_iter().chain(cells));
+    }
+}
+
+fn complete_match(complete: CompleteMatch, results: &mut Results) {
+    let line = |name: &str, right: usize| {
+        format!(
+            "Complete match, {name:<10} {:>6} % ({} of {} sentences)",
+            percent(right, complete.sentences),
+            count(right),
+            count(complete.sentences)
+        )
+    };
+    results.gap();
+    results.paragraph(&line("unlabelled", complete.unlabelled));
+    results.paragraph(&line("labelled", complete.labelled));
+}
+
+/// The official table for a page.
+fn score_table(metrics: &Metrics) -> Table {
+    let mut table = Table::new([
+        ("Metric", Align::Left),
+        ("Precision", Align::Right),
+        ("Recall", Align::Right),
+        ("F1", Align::Right),
+        ("Aligned accuracy", Align::Right),
+        ("Correct", Align::Right),
+        ("Gold", Align::Right),
+        ("System", Align::Right),
+        ("Aligned", Align::Right),
+    ]);
+    for (metric, score) in metrics.iter() {
+        table.row([
+            metric.name().to_owned(),
+            hundredths(score.precision()),
+            hundredths(score.recall()),
+            hundredths(score.f1()),
+            score.aligned_accuracy().map(hundredths).unwrap_or_default(),
+            count(score.correct),
+            count(score.gold),
+            count(score.system),
+            score.aligned.map(count).unwrap_or_default(),
+        ]);
+    }
+    table
+}
+
+/// `12.34` for 0.1234.
+fn hundredths(share: f64) -> String {
+    format!("{:.2}", 100.0 * share)
+}
+
+/// What a reader of the table might stumble over.
+fn note_oddities(system: &System<'_>, metrics: &Metrics, session: &Session) {
+    if metrics.get(Metric::Eulas).is_some_and(|score| score.correct > score.gold.min(score.system))
+    {
+        session.note(format!(
+            "note: EULAS of {} is above 100 because words have several arcs that differ in subtypes \
+             only, and the official evaluation counts every equal pair of them",
+            system.name
+        ));
+    }
+}
