@@ -175,7 +175,8 @@ struct Stretch {
 /// either side sticks out of.
 fn multiword_stretch(gold: &[Word<'_>], system: &[Word<'_>], g: usize, s: usize) -> Stretch {
     let (mut g, mut s) = (g, s);
-    // A plain word that starts before the multiword token is outside.
+    // A plain word that starts before the multiword token is outside. After tokens that differ there
+    // may be several; the shared task's evaluation passes over one, so that is what we do.
     let mut end;
     if gold[g].in_multiword {
         end = gold[g].span.end;
