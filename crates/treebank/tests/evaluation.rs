@@ -220,8 +220,7 @@ fn missing_and_changed_text_is_refused() {
     let (message, hint) = difference(&gold, &text(&["milk", "Tea", "sugar"]));
     assert_eq!(
         message,
-        "the system's analysis ends before sentence 4 of the gold standard is complete: \
-         input:11 (sent_id = s3) has \"cup\""
+        "input ends before sentence 4 of the other file does: input:11 (sent_id = s3) has \"cup\""
     );
     assert_eq!(hint, "is one of the files cut off, or only a part of the text?");
 
@@ -232,6 +231,11 @@ fn missing_and_changed_text_is_refused() {
          but input:5 (sent_id = s1) has \"sugar\""
     );
     assert!(hint.starts_with("sentence 2 of the system is sentence 3 of the gold standard"));
+
+    let (_, hint) = difference(&text(&["milk", "sugar", "cup"]), &gold);
+    assert!(hint.starts_with("sentence 2 of the gold standard is sentence 3 of the system"));
+    let (message, _) = difference(&gold, "");
+    assert!(message.starts_with("the system's analysis ends before sentence 1"), "{message}");
 
     let (_, hint) = difference(&gold, &text(&["milk", "tea", "sugar", "cup"]));
     assert!(hint.starts_with("only the case differs"), "{hint}");

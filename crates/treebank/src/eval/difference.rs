@@ -14,6 +14,8 @@ pub struct Difference {
     pub gold: Option<Spot>,
     /// The place in the system's analysis, `None` if it has ended.
     pub system: Option<Spot>,
+    /// The file that has ended, if one has.
+    pub ended: Option<String>,
     /// What may have happened, and what to do.
     pub hint: String,
 }
@@ -48,7 +50,7 @@ impl Difference {
              accents that were replaced, or words left out"
                 .to_owned()
         });
-        Difference { gold: spot(gold, gold_at), system: spot(system, system_at), hint }
+        Difference::new((gold, gold_at), (system, system_at), hint)
     }
 
     /// The first words that differ. A sentence that ends early differs from one that goes on.
@@ -70,7 +72,24 @@ impl Difference {
                 "both files must hold the same sentences, divided into the same words".to_owned()
             })
         };
-        Difference { gold: spot(gold, gold_at), system: spot(system, system_at), hint }
+        Difference::new((gold, gold_at), (system, system_at), hint)
+    }
+
+    fn new(
+        (gold, gold_at): (&[Sentence], Option<At<'_>>),
+        (system, system_at): (&[Sentence], Option<At<'_>>),
+        hint: String,
+    ) -> Self {
+        let (gold_spot, system_spot) = (spot(gold, gold_at), spot(system, system_at));
+        let name = |sentences: &[Sentence], unread: &str| {
+            sentences.last().map_or(unread.to_owned(), |last| last.source.to_string())
+        };
+        let ended = match (&gold_spot, &system_spot) {
+            (None, Some(_)) => Some(name(gold, "the gold standard")),
+            (Some(_), None) => Some(name(system, "the system's analysis")),
+            _ => None,
+        };
+        Difference { gold: gold_spot, system: system_spot, ended, hint }
     }
 }
 
@@ -80,27 +99,21 @@ impl fmt::Display for Difference {
             Some(id) => format!("{} (sent_id = {id}) has {:?}", spot.place, spot.form),
             None => format!("{} has {:?}", spot.place, spot.form),
         };
-        match (&self.gold, &self.system) {
-            (Some(gold), Some(system)) => write!(
+        match (&self.gold, &self.system, &self.ended) {
+            (Some(gold), Some(system), _) => write!(
                 f,
                 "the files hold different text from sentence {} on: {}, but {}",
                 gold.sentence,
                 has(gold),
                 has(system),
             ),
-            (Some(gold), None) => write!(
+            (Some(spot), None, Some(ended)) | (None, Some(spot), Some(ended)) => write!(
                 f,
-                "the system's analysis ends before sentence {} of the gold standard is complete: {}",
-                gold.sentence,
-                has(gold)
+                "{ended} ends before sentence {} of the other file does: {}",
+                spot.sentence,
+                has(spot)
             ),
-            (None, Some(system)) => write!(
-                f,
-                "the gold standard ends before sentence {} of the system's analysis is complete: {}",
-                system.sentence,
-                has(system)
-            ),
-            (None, None) => write!(f, "the files hold different text"),
+            _ => write!(f, "the files hold different text"),
         }
     }
 }
@@ -168,11 +181,13 @@ fn hint(
         return Some("is one of the files cut off, or only a part of the text?".to_owned());
     };
     let text = |sentence: &Sentence| surface_text(std::slice::from_ref(sentence));
-    let mut sentence_in_gold = HashMap::new();
-    for (number, sentence) in gold.iter().enumerate() {
-        sentence_in_gold.entry(text(sentence)).or_insert(number);
-    }
-    let common = system.iter().filter(|s| sentence_in_gold.contains_key(&text(s))).count();
+    let index = |sentences: &[Sentence]| {
+        // Of equal sentences the first counts, so they are put in from behind.
+        let numbered = sentences.iter().enumerate().rev();
+        numbered.map(|(number, sentence)| (text(sentence), number)).collect::<HashMap<_, _>>()
+    };
+    let (in_gold, in_system) = (index(gold), index(system));
+    let common = system.iter().filter(|sentence| in_gold.contains_key(&text(sentence))).count();
     // Texts of one kind share a greeting or two, analyses of one text most of their sentences.
     if 5 * common < system.len() {
         return Some(format!(
@@ -181,15 +196,23 @@ fn hint(
             system.len()
         ));
     }
-    if let Some(&elsewhere) = sentence_in_gold.get(&text(&system[s]))
-        && elsewhere != g
-    {
+    let elsewhere = |found: Option<&usize>, here: usize| found.copied().filter(|&at| at != here);
+    if let Some(at) = elsewhere(in_gold.get(&text(&system[s])), g) {
         return Some(format!(
             "sentence {} of the system is sentence {} of the gold standard ({}): sentences are \
              missing, or in another order",
             s + 1,
-            elsewhere + 1,
-            gold[elsewhere].place(),
+            at + 1,
+            gold[at].place(),
+        ));
+    }
+    if let Some(at) = elsewhere(in_system.get(&text(&gold[g])), s) {
+        return Some(format!(
+            "sentence {} of the gold standard is sentence {} of the system ({}): there are \
+             sentences too many, or in another order",
+            g + 1,
+            at + 1,
+            system[at].place(),
         ));
     }
     let lower = |token: Token<'_>| token.form().to_lowercase();
