@@ -76,15 +76,13 @@ pub(super) fn conllx(
     results.paragraph(&format!("{} words, {rule}", count(words)));
     results.gap();
     let mut table = side_by_side(systems);
-    let rows: [(&str, fn(&Attachment) -> usize); 3] = [
-        ("UAS", |scores| scores.heads),
-        ("LAS", |scores| scores.both),
-        ("Label accuracy", |scores| scores.labels),
-    ];
-    for (name, correct) in rows {
+    let mut row = |name: &str, correct: fn(&Attachment) -> usize| {
         let cells = all.iter().map(|scores| percent(correct(scores), scores.words));
         table.row([name.to_owned()].into_iter().chain(cells));
-    }
+    };
+    row("UAS", |scores| scores.heads);
+    row("LAS", |scores| scores.both);
+    row("Label accuracy", |scores| scores.labels);
     let complete: Vec<_> = all.iter().map(|scores| scores.complete).collect();
     add_complete_match(&mut table, &complete);
     results.table(&table);
@@ -101,14 +99,12 @@ fn side_by_side(systems: &[System<'_>]) -> Table {
 }
 
 fn add_complete_match(table: &mut Table, complete: &[CompleteMatch]) {
-    let rows: [(&str, fn(&CompleteMatch) -> usize); 2] = [
-        ("Complete match, unlabelled", |complete| complete.unlabelled),
-        ("Complete match, labelled", |complete| complete.labelled),
-    ];
-    for (name, right) in rows {
+    let mut row = |name: &str, right: fn(&CompleteMatch) -> usize| {
         let cells = complete.iter().map(|complete| percent(right(complete), complete.sentences));
         table.row([name.to_owned()].into_iter().chain(cells));
-    }
+    };
+    row("Complete match, unlabelled", |complete| complete.unlabelled);
+    row("Complete match, labelled", |complete| complete.labelled);
 }
 
 fn complete_match(complete: CompleteMatch, results: &mut Results) {
