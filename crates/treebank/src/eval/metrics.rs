@@ -19,7 +19,7 @@
 //! | CLAS      | content     | head and label                                                    |
 //! | MLAS      | content     | head, label, UPOS, UFeats; the same functional words depend on it, with the same label, UPOS and UFeats |
 //! | BLEX      | content     | head, label and lemma                                             |
-//! | ELAS      | enhanced arcs | head and path of labels (see [`enhanced`](super::enhanced))     |
+//! | ELAS      | enhanced arcs | head and path of labels (see [`enhanced`])                      |
 //! | EULAS     | enhanced arcs | head and path of labels without subtypes                        |
 //!
 //! Content words are those whose label is one of [`CONTENT_RELATIONS`], functional words those
