@@ -1,13 +1,10 @@
 //! The shape of columns, and whether `# text` is what the words say.
 
-use std::collections::HashSet;
-
 use super::kind::Kind;
 use super::tally::{Example, Found};
-use crate::{Column, Format, Id, Sentence, Token};
+use crate::{Column, Error, Format, Id, Problem, Sentence, Token};
 
 pub(super) fn check(sentence: &Sentence, found: &mut Found) {
-    let empty_nodes: HashSet<Id> = sentence.empty_nodes().map(Token::id).collect();
     for token in sentence.tokens() {
         spaces(sentence, token, found);
         if sentence.format() == Format::ConllU {
@@ -19,7 +16,7 @@ pub(super) fn check(sentence: &Sentence, found: &mut Found) {
                 features(sentence, token, found);
             }
             if token.deps() != "_" {
-                deps(sentence, token, &empty_nodes, found);
+                deps(sentence, token, found);
             }
             if token.misc() != "_" {
                 misc(sentence, token, found);
@@ -144,38 +141,38 @@ fn lower(name: &str) -> impl Iterator<Item = u8> + '_ {
     name.bytes().map(|byte| byte.to_ascii_lowercase())
 }
 
-fn deps(sentence: &Sentence, token: Token<'_>, empty_nodes: &HashSet<Id>, found: &mut Found) {
+fn deps(sentence: &Sentence, token: Token<'_>, found: &mut Found) {
     let deps = token.deps();
     if deps.is_empty() {
         return;
     }
     let mut previous = (0, 0);
     let (mut malformed, mut impossible, mut unsorted) = (None, None, false);
-    for entry in deps.split('|') {
-        let parsed = entry
-            .split_once(':')
-            .filter(|(_, relation)| !relation.is_empty())
-            .and_then(|(head, _)| head.parse::<Id>().ok());
-        let order = match parsed {
-            Some(Id::Word(word)) => (word, 0),
-            Some(Id::Empty(after, number)) => (after, number),
-            _ => {
-                malformed = malformed.or(Some(entry));
+    for dependency in token.enhanced() {
+        let head = match dependency {
+            Ok((head, _)) => head,
+            Err(Error::Malformed { problem: Problem::NoSuchNode { found }, .. }) => {
+                impossible = impossible.or(Some((found, false)));
+                found
+            }
+            Err(Error::Malformed { problem: Problem::BadDependency { found }, .. }) => {
+                malformed = malformed.or(Some(found));
                 continue;
             }
+            Err(_) => continue,
         };
-        let head = parsed.unwrap_or(Id::Word(0));
-        let exists = match head {
-            Id::Word(word) => word <= sentence.len(),
-            _ => empty_nodes.contains(&head),
-        };
-        if !exists || head == token.id() {
-            impossible = impossible.or(Some((head, exists)));
+        if head == token.id() {
+            impossible = impossible.or(Some((head, true)));
         }
+        let order = match head {
+            Id::Empty(after, number) => (after, number),
+            head => (head.first(), 0),
+        };
         unsorted |= order < previous;
         previous = order;
     }
     let column = Column::Deps;
+    let well_formed = malformed.is_none();
     if let Some(entry) = malformed {
         found.token(Kind::BadDeps, sentence, token, column, || format!("{entry:?} in {deps}"));
     }
@@ -185,7 +182,7 @@ fn deps(sentence: &Sentence, token: Token<'_>, empty_nodes: &HashSet<Id>, found:
             false => format!("{deps}, but this sentence has no {head}"),
         });
     }
-    if unsorted && malformed.is_none() {
+    if unsorted && well_formed {
         found.token(Kind::DepsOrder, sentence, token, column, || deps.to_owned());
     }
 }
