@@ -38,6 +38,7 @@ pub mod enhanced;
 mod irregular;
 pub mod metrics;
 mod score;
+pub mod significance;
 mod spans;
 
 pub use alignment::{Alignment, Overlap, Pair, Subtypes, WordRef};
