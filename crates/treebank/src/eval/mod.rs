@@ -32,6 +32,7 @@
 
 mod alignment;
 mod attachment;
+pub mod calibration;
 pub mod conllx;
 mod difference;
 pub mod enhanced;
