@@ -42,6 +42,18 @@ pub enum Error {
         word: usize,
     },
 
+    /// A probability that is none.
+    #[error("{place}: {key} is {found:?}, but a probability is a number from 0 to 1{}",
+        .place.sent_id_in_brackets())]
+    NotAProbability {
+        /// Where.
+        place: Box<Place>,
+        /// What the probability is called.
+        key: &'static str,
+        /// What was found.
+        found: String,
+    },
+
     /// Input that the chosen encoding does not allow. Nothing after it can be read.
     #[error("{place}: byte {offset} of the input is not valid {encoding}")]
     Undecodable {
@@ -307,6 +319,7 @@ impl Error {
             | Error::NotATree { place, .. }
             | Error::NoHead { place, .. }
             | Error::TooManyPaths { place }
+            | Error::NotAProbability { place, .. }
             | Error::Undecodable { place, .. }
             | Error::TooLong { place, .. }
             | Error::Read { place, .. } => Some(place),

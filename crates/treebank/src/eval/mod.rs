@@ -5,6 +5,10 @@
 //! [`Metrics`] are the scores of the CoNLL 2018 shared task, from tokens to enhanced graphs;
 //! [`conllx`] has those of 2006 and 2007. [`Attachment`] scores heads and labels without files.
 //!
+//! [`Arcs`] is what analyses of errors count: [`Breakdown`] by label, tag, length and so on,
+//! [`Confusions`], [`FrequentErrors`], the tables of [`Druck`] et al. Two modules know numbers only:
+//! [`significance`] compares two systems, [`calibration`] judges probabilities.
+//!
 //! ```
 //! use tutte_treebank::{Reader, Sentence, eval::Alignment};
 //!
@@ -31,11 +35,16 @@
 //! ```
 
 mod alignment;
+mod arcs;
 mod attachment;
+mod breakdown;
 pub mod calibration;
+mod confusion;
 pub mod conllx;
 mod difference;
+mod druck;
 pub mod enhanced;
+mod errors;
 mod irregular;
 pub mod metrics;
 mod score;
@@ -43,8 +52,13 @@ pub mod significance;
 mod spans;
 
 pub use alignment::{Alignment, Overlap, Pair, Subtypes, WordRef};
+pub use arcs::{Arcs, Criterion, Direction, HEAD_PROBABILITY, HeadProbabilities, ScoredArc, Side};
 pub use attachment::Attachment;
+pub use breakdown::{Breakdown, ClassScore, Grouping, Row};
+pub use confusion::{Cell, Confusion, Confusions};
 pub use difference::{Difference, Spot};
+pub use druck::{Druck, FalsePositive, Share};
+pub use errors::{Attached, ErrorKind, ErrorRate, Example, FrequentErrors, Shift};
 pub use irregular::Irregular;
 pub use metrics::{Metric, Metrics};
 pub use score::{CompleteMatch, Score};
