@@ -1,9 +1,15 @@
-//! Charts as SVG: bars, lines, reliability diagrams. Each is a standalone document that also
-//! follows the colours of the page it stands on.
+//! Charts as SVG: bars, lines, reliability diagrams, matrices. Each is a standalone document that
+//! also follows the colours of the page it stands on.
+
+mod grouped;
+mod matrix;
 
 use std::fmt::Write as _;
 
 use crate::report::escape;
+
+pub(crate) use grouped::{Series, grouped_bars};
+pub(crate) use matrix::matrix;
 
 /// Colours: those of the page, or their own where a chart stands alone.
 const STYLE: &str = "\
@@ -57,7 +63,8 @@ const BOTTOM: f64 = 44.0;
 /// Upright bars from left to right, for histograms.
 pub(crate) fn bars(bars: &[Bar], x_name: &str, y_name: &str) -> String {
     let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
-    let frame = Frame { x: (0.0, bars.len().max(1) as f64), y: (0.0, nice_ceiling(highest)) };
+    let x = (0.0, bars.len().max(1) as f64);
+    let frame = Frame { x, y: (0.0, nice_ceiling(highest)), above: 0.0 };
     let mut svg = frame.start(x_name, y_name, false);
     // Labels that would overlap are left out.
     let longest = bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(1);
@@ -88,7 +95,7 @@ pub(crate) fn ranking(bars: &[Bar]) -> String {
     const NAMES: f64 = 130.0;
     let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
     let height = ROW * bars.len() as f64 + 8.0;
-    let mut svg = document(WIDTH, height);
+    let mut svg = document(WIDTH, height, 0.0);
     for (at, bar) in bars.iter().enumerate() {
         let y = 4.0 + ROW * at as f64;
         let width = (WIDTH - NAMES - 70.0) * (bar.value / highest).clamp(0.0, 1.0);
@@ -107,7 +114,7 @@ pub(crate) fn ranking(bars: &[Bar]) -> String {
 
 /// Curves over common axes, with a key where there are several.
 pub(crate) fn lines(axes: &Axes, lines: &[Line]) -> String {
-    let frame = Frame { x: axes.x, y: axes.y };
+    let frame = Frame { x: axes.x, y: axes.y, above: 0.0 };
     let mut svg = frame.start(&axes.x_name, &axes.y_name, true);
     if axes.diagonal {
         let _ = writeln!(
@@ -157,7 +164,7 @@ pub(crate) struct Reliability {
 /// Confidence against accuracy; a point's area is its share of the arcs, the dashed diagonal is
 /// perfect calibration.
 pub(crate) fn reliability(points: &[Reliability]) -> String {
-    let frame = Frame { x: (0.0, 1.0), y: (0.0, 1.0) };
+    let frame = Frame { x: (0.0, 1.0), y: (0.0, 1.0), above: 0.0 };
     let mut svg = frame.start("confidence", "accuracy", true);
     let _ = writeln!(
         svg,
@@ -187,6 +194,8 @@ pub(crate) fn reliability(points: &[Reliability]) -> String {
 struct Frame {
     x: (f64, f64),
     y: (f64, f64),
+    /// Room above the chart, for a key.
+    above: f64,
 }
 
 impl Frame {
@@ -200,7 +209,7 @@ impl Frame {
 
     /// The grid, the axes' names and the numbers; those of the x axis only if it is a scale.
     fn start(&self, x_name: &str, y_name: &str, x_is_scale: bool) -> String {
-        let mut svg = document(WIDTH, HEIGHT);
+        let mut svg = document(WIDTH, HEIGHT, self.above);
         let (left, right) = (LEFT, WIDTH - RIGHT);
         for step in 0..=4 {
             let part = f64::from(step) / 4.0;
@@ -239,11 +248,15 @@ fn share(value: f64, (low, high): (f64, f64)) -> f64 {
     if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The start of a document that can stand alone: it carries its own colours.
-fn document(width: f64, height: f64) -> String {
+/// The start of a document that can stand alone: it carries its own colours. `above` is room over
+/// y = 0.
+fn document(width: f64, height: f64, above: f64) -> String {
+    let whole = height + above;
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\" role=\"img\">\n<style>{STYLE}</style>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" \
+         viewBox=\"0 {} {width} {whole}\" width=\"{width}\" height=\"{whole}\" role=\"img\">\n\
+         <style>{STYLE}</style>\n",
+        0.0 - above
     )
 }
 
@@ -262,12 +275,14 @@ fn number(value: f64) -> String {
         () if size >= 1000.0 || value.fract() == 0.0 => crate::report::count(size.round() as usize),
         () if size >= 10.0 => format!("{value:.0}"),
         () if size >= 1.0 => format!("{value:.1}"),
+        // Quarters of 0.1 need a third digit.
+        () if (100.0 * value - (100.0 * value).round()).abs() > 1e-9 => format!("{value:.3}"),
         () => format!("{value:.2}"),
     }
 }
 
 /// The next round number whose quarters are round too.
-fn nice_ceiling(value: f64) -> f64 {
+pub(crate) fn nice_ceiling(value: f64) -> f64 {
     if value.is_nan() || value <= 0.0 {
         return 1.0;
     }
@@ -297,7 +312,15 @@ mod tests {
             y: (0.0, 1.0),
             diagonal: true,
         };
-        for svg in [bars(&[], "x", "y"), ranking(&[]), lines(&axes, &[]), reliability(&[])] {
+        let empty = [
+            bars(&[], "x", "y"),
+            ranking(&[]),
+            lines(&axes, &[]),
+            reliability(&[]),
+            grouped_bars(&[], &[], "x", "y", 100.0),
+            matrix(&[], &[], &[], "x", "y"),
+        ];
+        for svg in empty {
             assert!(svg.starts_with("<svg") && svg.ends_with("</svg>"));
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         }

@@ -7,7 +7,7 @@ pub(crate) mod chart;
 mod page;
 mod table;
 
-pub(crate) use page::{Page, escape};
+pub(crate) use page::{Page, escape, write_whole};
 pub(crate) use table::{Align, Table};
 
 /// A share as people read it: `12.34` for 0.1234. Undefined shares (0 of 0) are a dash.

@@ -23,12 +23,13 @@ h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; } p { margin: .4rem 0; } .faint { 
 table { border-collapse: collapse; margin: .6rem 0; font-size: .92rem; display: block;
   overflow-x: auto; }
 th, td { padding: .2rem .7rem; text-align: start; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; } .number { text-align: end; font-variant-numeric: tabular-nums; }
+th, td:not(:last-child) { white-space: nowrap; } th { font-weight: 600; } .number { text-align: end; font-variant-numeric: tabular-nums; }
 tbody tr:hover { background: var(--soft); }
 figure { margin: 1rem 0; overflow-x: auto; } figcaption { color: var(--faint); font-size: .9rem; }
 .side { display: flex; flex-wrap: wrap; gap: 1rem 2.5rem; align-items: flex-start; }
 pre { background: var(--soft); padding: .6rem .8rem; overflow-x: auto; font-size: .88rem; }
 code { font-size: .92em; }
+details { margin: .4rem 0; } summary { cursor: pointer; color: var(--accent); }
 footer { margin-top: 3rem; color: var(--faint); font-size: .85rem; }
 ";
 
@@ -91,6 +92,13 @@ impl Page {
         self.body.push_str("<div>\n");
         fill(self);
         self.body.push_str("</div>\n");
+    }
+
+    /// Something that is shown when its summary is clicked.
+    pub(crate) fn folded(&mut self, summary: &str, fill: impl FnOnce(&mut Self)) {
+        let _ = writeln!(self.body, "<details>\n<summary>{}</summary>", escape(summary));
+        fill(self);
+        self.body.push_str("</details>\n");
     }
 
     /// The whole page.

@@ -1,15 +1,22 @@
 //! `tutte eval`: how good analyses are, judged against a gold standard.
 //!
 //! ```text
-//! results.rs   where results go: terminal, page and JSON at once
-//! scores.rs    the tables of the shared tasks
+//! results.rs       where results go: terminal, page and JSON at once
+//! scores.rs        the tables of the shared tasks
+//! analyses.rs      what else can be asked, each in a file of its own:
+//! significance.rs  whether systems differ
+//! calibration.rs   whether their probabilities mean what they say
+//! breakdown.rs     scores by class
+//! errors.rs        confusions, frequent errors, the tables of Druck et al.
 //! ```
-//!
-//! Every section below the tables is a function `(&[System], &Eval, &mut Results)` of its own
-//! file, called at the end of [`run`].
 
+mod analyses;
+mod breakdown;
+mod calibration;
+mod errors;
 mod results;
 mod scores;
+mod significance;
 
 use std::path::{Path, PathBuf};
 
@@ -34,6 +41,8 @@ use crate::session::{Reading, Session};
 Examples:
   tutte eval gold.conllu system.conllu
   tutte eval gold.conllu baseline.conllu better.conllu    two systems, and how they compare
+  tutte eval gold.conllu system.conllu --by deprel,length --errors
+  tutte eval gold.conllu system.conllu --html report.html   everything, with charts
   tutte eval --conllx --punct keep gold.conll system.conll")]
 pub(crate) struct Eval {
     /// The gold standard
@@ -59,9 +68,12 @@ pub(crate) struct Eval {
     #[arg(long, conflicts_with = "conllx")]
     counts: bool,
 
-    /// Write the results to a page, with charts
+    /// Write a page with everything below and charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+
+    #[command(flatten)]
+    analyses: analyses::Analyses,
 
     #[command(flatten)]
     reading: Reading,
@@ -122,7 +134,7 @@ pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
     } else {
         scores::conll2018(&systems, arguments, session, &mut results)?;
     }
-    // Further sections go here.
+    analyses::sections(&systems, arguments, session, &mut results)?;
 
     results.publish(session, arguments.html.as_deref())?;
     Ok(session.end(Outcome::Good))

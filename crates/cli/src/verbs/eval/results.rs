@@ -1,7 +1,6 @@
 //! Where results go: sections are described once, and come out on the terminal, on the page and in
 //! the JSON document.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +15,8 @@ use crate::session::Session;
 #[derive(Debug)]
 pub(super) struct Results {
     text: String,
+    /// Whether what is added is for the page alone.
+    page_only: bool,
     page: Page,
     /// What concerns all systems.
     json: Map<String, Value>,
@@ -34,41 +35,68 @@ impl Results {
             .map(|name| Map::from_iter([("file".to_owned(), Value::from(name.as_str()))]));
         Results {
             text: String::new(),
+            page_only: false,
             page: Page::new("Evaluation", &subtitle),
             json: Map::from_iter([("gold".to_owned(), Value::from(display(gold)))]),
             systems: systems.collect(),
         }
     }
 
+    /// From here on, whether what is added is for the page alone: a page has room for what nobody
+    /// asked for.
+    pub(super) fn set_page_only(&mut self, page_only: bool) {
+        self.page_only = page_only;
+    }
+
     /// A section. On the terminal, a blank line and the title.
     pub(super) fn heading(&mut self, title: &str) {
         self.gap();
-        let _ = writeln!(self.text, "{title}");
+        self.terminal(&format!("{title}\n"));
         self.page.heading(title);
+    }
+
+    /// A part of a section. On the terminal it looks like a section.
+    pub(super) fn subheading(&mut self, title: &str) {
+        self.gap();
+        self.terminal(&format!("{title}\n"));
+        self.page.subheading(title);
     }
 
     /// A blank line on the terminal, unless nothing stands above it.
     pub(super) fn gap(&mut self) {
         if !self.text.is_empty() {
-            self.text.push('\n');
+            self.terminal("\n");
         }
     }
 
     /// A table.
     pub(super) fn table(&mut self, table: &Table) {
-        self.text.push_str(&table.text(0));
+        self.terminal(&table.text(0));
         self.page.table(table);
+    }
+
+    /// Tables below each other on the terminal, side by side on a page where there is room.
+    pub(super) fn tables(&mut self, tables: &[Table]) {
+        for (at, table) in tables.iter().enumerate() {
+            if at > 0 {
+                self.gap();
+            }
+            self.terminal(&table.text(0));
+        }
+        self.page.side_by_side(|page| tables.iter().for_each(|table| page.table(table)));
     }
 
     /// A sentence or two.
     pub(super) fn paragraph(&mut self, text: &str) {
-        let _ = writeln!(self.text, "{text}");
+        self.terminal(&format!("{text}\n"));
         self.page.paragraph(text);
     }
 
     /// Lines for the terminal alone, where the page shows the same in another way.
     pub(super) fn terminal(&mut self, text: &str) {
-        self.text.push_str(text);
+        if !self.page_only {
+            self.text.push_str(text);
+        }
     }
 
     /// The page alone, for charts and what else a terminal cannot show.
@@ -93,6 +121,15 @@ impl Results {
             entries.insert(key.to_owned(), serde_json::to_value(value)?);
         }
         Ok(())
+    }
+
+    /// Further entries of an object in a system's part of the JSON document.
+    pub(super) fn extend_of(&mut self, system: usize, key: &str, entries: Map<String, Value>) {
+        let Some(system) = self.systems.get_mut(system) else { return };
+        match system.entry(key).or_insert_with(|| Value::Object(Map::new())) {
+            Value::Object(object) => object.extend(entries),
+            other => *other = Value::Object(entries),
+        }
     }
 
     /// Prints what was found out, and writes the page if one was asked for.

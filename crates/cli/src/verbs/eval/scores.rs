@@ -151,7 +151,7 @@ fn score_table(metrics: &Metrics) -> Table {
 }
 
 /// `12.34` for 0.1234.
-fn hundredths(share: f64) -> String {
+pub(super) fn hundredths(share: f64) -> String {
     format!("{:.2}", 100.0 * share)
 }
 

@@ -1,0 +1,62 @@
+//! Bars in groups: a group a class, a bar a series.
+
+use std::fmt::Write as _;
+
+use super::{Frame, LEFT, TOP, tick};
+use crate::report::escape;
+
+/// What the bars of one colour stand for.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    pub(crate) name: String,
+    /// One for each class; none where there is nothing to show.
+    pub(crate) values: Vec<Option<f64>>,
+}
+
+/// Upright bars from 0 to `highest`: classes from left to right, a bar of every series in each. With
+/// several series, a key above.
+pub(crate) fn grouped_bars(
+    classes: &[String],
+    series: &[Series],
+    x_name: &str,
+    y_name: &str,
+    highest: f64,
+) -> String {
+    const KEY_ROW: f64 = 16.0;
+    let keys = if series.len() > 1 { series.len() } else { 0 };
+    let above = KEY_ROW * keys as f64;
+    let frame = Frame { x: (0.0, classes.len().max(1) as f64), y: (0.0, highest), above };
+    let mut svg = frame.start(x_name, y_name, false);
+    for (number, one) in series.iter().take(keys).enumerate() {
+        let y = TOP - above + KEY_ROW * number as f64;
+        let colour = number % 4;
+        let _ = writeln!(
+            svg,
+            "<rect class=\"key{colour}\" x=\"{LEFT}\" y=\"{:.1}\" width=\"10\" height=\"10\"/>",
+            y - 7.0
+        );
+        tick(&mut svg, LEFT + 16.0, y + 2.0, "start", &one.name);
+    }
+    let base = frame.place_y(0.0);
+    let width = 0.84 / series.len().max(1) as f64;
+    for (at, class) in classes.iter().enumerate() {
+        for (number, one) in series.iter().enumerate() {
+            let Some(Some(value)) = one.values.get(at) else { continue };
+            let left = at as f64 + 0.08 + width * number as f64;
+            let (left, right) = (frame.place_x(left), frame.place_x(left + width));
+            let top = frame.place_y(*value);
+            let _ = writeln!(
+                svg,
+                "<rect class=\"key{}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" \
+                 height=\"{:.1}\"><title>{}, {}: {value:.2}</title></rect>",
+                number % 4,
+                (right - left - 1.0).max(0.5),
+                base - top,
+                escape(class),
+                escape(&one.name),
+            );
+        }
+        tick(&mut svg, frame.place_x(at as f64 + 0.5), base + 15.0, "middle", class);
+    }
+    frame.end(svg)
+}

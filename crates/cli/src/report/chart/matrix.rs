@@ -1,0 +1,78 @@
+//! A table whose cells are shaded by how much of their row they hold.
+
+use std::fmt::Write as _;
+
+use super::{document, tick};
+use crate::report::escape;
+
+/// How often combinations occur, `counts[row][column]`. A cell is as dark as its share of the row;
+/// hovering says the numbers. Where row and column have the same name, things are as they should be.
+pub(crate) fn matrix(
+    rows: &[String],
+    columns: &[String],
+    counts: &[Vec<usize>],
+    row_name: &str,
+    column_name: &str,
+) -> String {
+    const CELL: f64 = 34.0;
+    const ROW: f64 = 22.0;
+    let names = rows.iter().chain(columns);
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0) as f64;
+    let (left, top) = (30.0 + 7.0 * longest, 26.0 + 5.2 * longest);
+    let width = left + CELL * columns.len() as f64 + 5.0 * longest;
+    let height = top + ROW * rows.len() as f64 + 4.0;
+    let mut svg = document(width, height, 0.0);
+    let _ = writeln!(
+        svg,
+        "<text x=\"{left:.1}\" y=\"12\">{}</text>\n<text transform=\"translate(12 {:.1}) \
+         rotate(-90)\" text-anchor=\"end\">{}</text>",
+        escape(column_name),
+        top,
+        escape(row_name)
+    );
+    for (at, name) in rows.iter().enumerate() {
+        tick(&mut svg, left - 6.0, top + ROW * at as f64 + 15.0, "end", name);
+    }
+    for (at, name) in columns.iter().enumerate() {
+        let _ = writeln!(
+            svg,
+            "<text class=\"tick\" transform=\"translate({:.1} {:.1}) rotate(-45)\">{}</text>",
+            left + CELL * at as f64 + 14.0,
+            top - 6.0,
+            escape(name)
+        );
+    }
+    for (at, (row, cells)) in rows.iter().zip(counts).enumerate() {
+        let sum = cells.iter().sum::<usize>().max(1) as f64;
+        for (across, (column, &count)) in columns.iter().zip(cells).enumerate() {
+            let (x, y) = (left + CELL * across as f64, top + ROW * at as f64);
+            let share = count as f64 / sum;
+            // What is right is one colour, what is wrong another; never so dark that the number
+            // cannot be read, never quite invisible.
+            let colour = if row == column { "key0" } else { "key1" };
+            let opacity = if count == 0 { 0.0 } else { 0.08 + 0.47 * share.sqrt() };
+            let _ = writeln!(
+                svg,
+                "<rect class=\"{colour}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" \
+                 height=\"{:.1}\" opacity=\"{opacity:.2}\"><title>{} as {}: {count} ({:.1} %)</title>\
+                 </rect>",
+                CELL - 1.0,
+                ROW - 1.0,
+                escape(row),
+                escape(column),
+                100.0 * share,
+            );
+            if count > 0 && count < 100_000 {
+                let _ = writeln!(
+                    svg,
+                    "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"10\" \
+                     pointer-events=\"none\">{count}</text>",
+                    x + CELL / 2.0,
+                    y + 15.0
+                );
+            }
+        }
+    }
+    svg.push_str("</svg>");
+    svg
+}

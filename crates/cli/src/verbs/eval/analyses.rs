@@ -1,0 +1,138 @@
+//! What can be asked beyond the tables. The terminal and the JSON document show what was asked for;
+//! a page has room for everything.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use tutte_treebank::eval::{Arcs, Grouping};
+
+use super::results::Results;
+use super::{Eval, System, breakdown, calibration, errors, significance};
+use crate::session::Session;
+
+/// The arguments of analyses.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Analyses")]
+pub(super) struct Analyses {
+    /// Scores by class: deprel, upos, length, length-exact, depth, direction, sentence-length,
+    /// projectivity; several with commas
+    #[arg(long, value_name = "CLASSES", value_delimiter = ',', hide_possible_values = true)]
+    #[arg(value_parser = groupings())]
+    pub(super) by: Vec<Grouping>,
+
+    /// The N most frequent confusions of labels and of tags [default N: 10]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "10")]
+    pub(super) confusion: Option<usize>,
+
+    /// The N most frequent errors, and the words and tags that make most of them [default N: 10]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "10")]
+    pub(super) errors: Option<usize>,
+
+    /// Heads by tag, direction and distance, and false positives, as Druck et al. (2009) show them
+    #[arg(long)]
+    pub(super) druck: bool,
+
+    /// The number of random swaps and samples when systems are compared
+    #[arg(long, value_name = "N", default_value = "10000")]
+    pub(super) resamples: NonZeroU32,
+
+    /// The seed of these
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(super) seed: u64,
+
+    /// Do not test whether systems differ
+    #[arg(long)]
+    pub(super) no_significance: bool,
+
+    /// The number of bins of probabilities
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(super) bins: NonZeroUsize,
+
+    /// Do not judge probabilities (HeadProb in MISC)
+    #[arg(long)]
+    pub(super) no_calibration: bool,
+
+    /// Write reliability diagrams and risk–coverage curves as SVG into a folder
+    #[arg(long, value_name = "DIR", conflicts_with = "no_calibration")]
+    pub(super) svg_dir: Option<PathBuf>,
+}
+
+fn groupings() -> impl TypedValueParser<Value = Grouping> {
+    PossibleValuesParser::new(Grouping::ALL.map(Grouping::name)).try_map(|name| {
+        let known = Grouping::ALL.into_iter().find(|grouping| grouping.name() == name);
+        known.ok_or("no such class")
+    })
+}
+
+/// A system, and those of its arcs that count.
+pub(super) struct Judged<'a> {
+    pub(super) name: &'a str,
+    pub(super) arcs: Arcs<'a>,
+}
+
+/// Everything that was asked for, and on a page everything.
+pub(super) fn sections(
+    systems: &[System<'_>],
+    arguments: &Eval,
+    session: &Session,
+    results: &mut Results,
+) -> Result<()> {
+    let asked = &arguments.analyses;
+    let page = arguments.html.is_some();
+    let punctuation = arguments.punctuation();
+    let judged: Vec<Judged<'_>> = systems
+        .iter()
+        .map(|system| Judged {
+            name: &system.name,
+            arcs: Arcs::of_words(&system.alignment, |word| punctuation.counts(word.form())),
+        })
+        .collect();
+    if !asked.no_significance && judged.len() > 1 {
+        significance::section(&judged, asked, results)?;
+    }
+    if !asked.no_calibration {
+        calibration::section(&judged, asked, session, results)?;
+    }
+    for by in groupings_shown(&asked.by, page) {
+        let shown = asked.by.contains(&by);
+        results.set_page_only(!shown);
+        breakdown::section(&judged, by, shown, results)?;
+    }
+    if asked.confusion.is_some() || page {
+        results.set_page_only(asked.confusion.is_none());
+        errors::confusions(&judged, asked.confusion, results)?;
+    }
+    if asked.errors.is_some() || page {
+        results.set_page_only(asked.errors.is_none());
+        errors::frequent(&judged, asked.errors, results)?;
+    }
+    if asked.druck || page {
+        results.set_page_only(!asked.druck);
+        errors::druck(&judged, asked.druck, results)?;
+    }
+    results.set_page_only(false);
+    Ok(())
+}
+
+/// What was asked for, in that order, and on a page the others: but for exact lengths, a long table
+/// of little news.
+fn groupings_shown(asked: &[Grouping], page: bool) -> Vec<Grouping> {
+    let others = Grouping::ALL.into_iter().filter(|by| page && *by != Grouping::LengthExact);
+    let mut shown = Vec::new();
+    for by in asked.iter().copied().chain(others) {
+        if !shown.contains(&by) {
+            shown.push(by);
+        }
+    }
+    shown
+}
+
+/// A title, with the system's name where there are several.
+pub(super) fn title(what: &str, system: &Judged<'_>, of: &[Judged<'_>]) -> String {
+    if of.len() > 1 { format!("{what}: {}", system.name) } else { what.to_owned() }
+}

@@ -1,0 +1,104 @@
+//! Whether systems differ: each against the first.
+
+use anyhow::Result;
+use serde::Serialize;
+use tutte_treebank::eval::significance::{Comparison, Interval, Resampling, compare};
+use tutte_treebank::eval::{Criterion, significance::UnitCounts};
+
+use super::analyses::{Analyses, Judged};
+use super::results::Results;
+use super::scores::hundredths;
+use crate::report::{Align, Table, count};
+
+/// A comparison as JSON.
+#[derive(Serialize)]
+struct Record<'a> {
+    first: &'a str,
+    second: &'a str,
+    seed: u64,
+    uas: Comparison,
+    las: Comparison,
+}
+
+pub(super) fn section(
+    systems: &[Judged<'_>],
+    asked: &Analyses,
+    results: &mut Results,
+) -> Result<()> {
+    let Some((first, others)) = systems.split_first() else { return Ok(()) };
+    let resampling = Resampling { resamples: asked.resamples, seed: asked.seed };
+    let mut records = Vec::new();
+    for other in others {
+        let compare = |criterion| compare(&units(first, other, criterion), &resampling);
+        let (uas, las) = (compare(Criterion::Uas), compare(Criterion::Las));
+        results.heading(&format!("Significance: {} against {}", other.name, first.name));
+        results.table(&table(first, other, &[("UAS", &uas), ("LAS", &las)]));
+        for (name, comparison) in [("UAS", &uas), ("LAS", &las)] {
+            results.paragraph(&explained(name, comparison));
+        }
+        records.push(Record { first: first.name, second: other.name, seed: asked.seed, uas, las });
+    }
+    let resamples = count(asked.resamples.get() as usize);
+    results.paragraph(&format!(
+        "Intervals hold 95 % of {resamples} bootstrap samples of sentences, seed {}.",
+        asked.seed
+    ));
+    if others.len() > 1 {
+        results.paragraph(&format!(
+            "{} systems were compared with the first; p-values are not corrected for that.",
+            others.len()
+        ));
+    }
+    results.record("significance", &records)
+}
+
+/// What both did, sentence by sentence.
+fn units(first: &Judged<'_>, second: &Judged<'_>, by: Criterion) -> Vec<[UnitCounts; 2]> {
+    let (first, second) = (first.arcs.counts_by_sentence(by), second.arcs.counts_by_sentence(by));
+    first.into_iter().zip(second).map(|(first, second)| [first, second]).collect()
+}
+
+fn table(first: &Judged<'_>, second: &Judged<'_>, rows: &[(&str, &Comparison)]) -> Table {
+    let names = [first.name, "interval", second.name, "interval", "difference", "interval", "p"];
+    let names = names.map(|name| (name, Align::Right));
+    let mut table = Table::new([("", Align::Left)].into_iter().chain(names));
+    for (name, c) in rows {
+        let plain = |interval: Interval| {
+            format!("[{}, {}]", hundredths(interval.low), hundredths(interval.high))
+        };
+        let signed = |interval: Interval| {
+            format!("[{:+.2}, {:+.2}]", 100.0 * interval.low, 100.0 * interval.high)
+        };
+        table.row([
+            (*name).to_owned(),
+            hundredths(c.first),
+            plain(c.bootstrap.first),
+            hundredths(c.second),
+            plain(c.bootstrap.second),
+            format!("{:+.2}", 100.0 * c.difference),
+            signed(c.bootstrap.difference),
+            p_value(c.permutation.p),
+        ]);
+    }
+    table
+}
+
+/// The tests in words.
+fn explained(name: &str, c: &Comparison) -> String {
+    let swaps = count(c.permutation.swaps as usize);
+    let how = if c.permutation.exact { format!("all {swaps}") } else { swaps };
+    let sign = &c.sign;
+    format!(
+        "{name}: p = {} by permutation ({how} swaps); p = {} by the sign test ({} sentences better, \
+         {} worse, {} alike).",
+        p_value(c.permutation.p),
+        p_value(sign.p),
+        count(sign.better as usize),
+        count(sign.worse as usize),
+        count(sign.ties as usize)
+    )
+}
+
+fn p_value(p: f64) -> String {
+    if p < 0.000_05 { format!("{p:.1e}") } else { format!("{p:.4}") }
+}
