@@ -297,6 +297,11 @@ impl Error {
                 Some("empty nodes rarely depend on each other: is DEPS right here?".into())
             }
             Error::NoHead { .. } => Some("parse it first, or leave it out".into()),
+            Error::NotAProbability { found, .. }
+                if found.trim_end_matches('%').parse::<f64>().is_ok_and(|n| n > 1.0) =>
+            {
+                Some("a percentage? Divide it by 100".into())
+            }
             Error::Undecodable { .. } => {
                 Some("choose another --encoding, or repair the file".into())
             }

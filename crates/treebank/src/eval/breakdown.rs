@@ -182,10 +182,10 @@ impl ClassScore {
     fn new(gold: usize, system: usize, correct_gold: usize, correct_system: usize) -> Self {
         let share = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
         let (precision, recall) = (share(correct_system, system), share(correct_gold, gold));
-        let f1 = precision.zip(recall).map(|(p, r)| {
-            // Both are 0 only where nothing is correct.
-            if p + r == 0.0 { 0.0 } else { 2.0 * p * r / (p + r) }
-        });
+        // 2PR / (P + R) in whole numbers, which one division rounds once.
+        let part = 2 * correct_gold * correct_system;
+        let whole = correct_system * gold + correct_gold * system;
+        let f1 = (gold > 0 && system > 0).then(|| part as f64 / whole.max(1) as f64);
         Self { correct_gold, correct_system, precision, recall, f1 }
     }
 }

@@ -123,7 +123,7 @@ pub struct CalibrationError {
     /// How the bins were made.
     pub binning: Binning,
     /// ECE.
-    pub error: f64,
+    pub value: f64,
     /// The ECE that perfect probabilities would have, by chance alone.
     pub if_calibrated: f64,
     /// The reliability table.
@@ -172,8 +172,8 @@ pub struct RiskAtCoverage {
 ///
 /// assert_eq!(report.accuracy, 0.75);
 /// // Half of them say 0.9 and are right, half say 0.6 and are right half the time.
-/// assert!((report.error.error - 0.1).abs() < 1e-12);
-/// assert_eq!(report.error.bins.len(), 2);
+/// assert!((report.ece.value - 0.1).abs() < 1e-12);
+/// assert_eq!(report.ece.bins.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -186,9 +186,9 @@ pub struct Calibration {
     /// The mean of the probabilities: what the forecaster expects its accuracy to be.
     pub mean_probability: f64,
     /// ECE with [`Binning::EqualMass`].
-    pub error: CalibrationError,
+    pub ece: CalibrationError,
     /// ECE with [`Binning::EqualWidth`], as others report it.
-    pub equal_width_error: CalibrationError,
+    pub equal_width_ece: CalibrationError,
     /// The Brier score.
     pub brier: Brier,
     /// Mean log-likelihood in nats; larger is better, 0 is best.
@@ -217,15 +217,15 @@ impl Calibration {
         let n = falling.len() as f64;
         let accuracy = falling.iter().filter(|forecast| forecast.correct).count() as f64 / n;
         let groups = tie_groups(&falling);
-        let error = calibration_error(Binning::EqualMass, &groups, falling.len(), bins);
+        let ece = calibration_error(Binning::EqualMass, &groups, falling.len(), bins);
         let (risk_coverage, area_under_risk_coverage) = risk_coverage(&groups, falling.len());
         Some(Self {
             forecasts: falling.len(),
             accuracy,
             mean_probability: falling.iter().map(|f| f.probability.get()).sum::<f64>() / n,
-            brier: brier(&falling, accuracy, &error.bins),
-            error,
-            equal_width_error: calibration_error(Binning::EqualWidth, &groups, falling.len(), bins),
+            brier: brier(&falling, accuracy, &ece.bins),
+            ece,
+            equal_width_ece: calibration_error(Binning::EqualWidth, &groups, falling.len(), bins),
             log_likelihood: falling.iter().map(log_likelihood).sum::<f64>() / n,
             impossible: falling.iter().filter(|f| likelihood(f) == 0.0).count(),
             risk_coverage,
@@ -280,7 +280,7 @@ fn calibration_error(
             (bin, group)
         })
         .collect();
-    let (mut table, mut error, mut if_calibrated) = (Vec::new(), 0.0, 0.0);
+    let (mut table, mut value, mut if_calibrated) = (Vec::new(), 0.0, 0.0);
     for groups in rising.chunk_by(|(a, _), (b, _)| a == b) {
         let bin = groups[0].0;
         let (low, high) = match binning {
@@ -294,7 +294,7 @@ fn calibration_error(
             sum += group.count as f64 * group.probability;
             variance += group.count as f64 * group.probability * (1.0 - group.probability);
         }
-        error += (correct as f64 - sum).abs() / n as f64;
+        value += (correct as f64 - sum).abs() / n as f64;
         if_calibrated += (std::f64::consts::FRAC_2_PI * variance).sqrt() / n as f64;
         table.push(Bin {
             low,
@@ -305,7 +305,7 @@ fn calibration_error(
             interval: wilson(correct, count),
         });
     }
-    CalibrationError { binning, error, if_calibrated, bins: table }
+    CalibrationError { binning, value, if_calibrated, bins: table }
 }
 
 /// Wilson's 95 % interval of a share: `(p̂ + z²/2n ± z √(p̂(1−p̂)/n + z²/4n²)) / (1 + z²/n)`.

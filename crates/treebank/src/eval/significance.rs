@@ -324,15 +324,27 @@ pub fn sign_test(units: &[[UnitCounts; 2]]) -> SignTest {
     SignTest { better, worse, ties, p: fair_coin(better, worse) }
 }
 
-/// `min(1, 2 · Σ_{i ≤ min(a, b)} C(a + b, i) / 2^{a+b})`, terms as logarithms: 2^{a+b} overflows.
+/// `min(1, 2 · Σ_{i ≤ min(a, b)} C(a + b, i) / 2^{a+b})`.
 fn fair_coin(a: u64, b: u64) -> f64 {
     let n = a + b;
-    let mut log_term = -(n as f64) * std::f64::consts::LN_2;
-    let mut tail = log_term.exp();
-    for i in 1..=a.min(b) {
-        log_term += ((n - i + 1) as f64 / i as f64).ln();
-        tail += log_term.exp();
-    }
+    let factors = (1..=a.min(b)).map(|i| ((n - i + 1) as f64, i as f64));
+    let tail = if n <= 1000 {
+        // C(1000, 500) and 2⁻¹⁰⁰⁰ are numbers still; small ones are exact.
+        let (mut term, mut sum) = (1.0, 1.0);
+        for (above, below) in factors {
+            term = term * above / below;
+            sum += term;
+        }
+        sum * 0.5f64.powi(n as i32)
+    } else {
+        let mut log_term = -(n as f64) * std::f64::consts::LN_2;
+        let mut sum = log_term.exp();
+        for (above, below) in factors {
+            log_term += (above / below).ln();
+            sum += log_term.exp();
+        }
+        sum
+    };
     (2.0 * tail).min(1.0)
 }
 

@@ -59,9 +59,9 @@ pub(super) fn section(
         }
     }
     for forecaster in &forecasters {
-        let error = &forecaster.calibration.error;
+        let ece = &forecaster.calibration.ece;
         results.subheading(&title("Reliability", forecaster.system, systems));
-        results.table(&reliability_table(error));
+        results.table(&reliability_table(ece));
         let record = Record { missing: forecaster.missing, calibration: &forecaster.calibration };
         results.record_of(forecaster.number, "calibration", &record)?;
     }
@@ -73,7 +73,7 @@ pub(super) fn section(
                 forecaster.system,
                 systems,
             );
-            page.figure(&diagram(&forecaster.calibration.error), &caption);
+            page.figure(&diagram(&forecaster.calibration.ece), &caption);
         }
         page.figure(&curves, "Risk and coverage: errors among the most probable arcs");
     });
@@ -86,7 +86,7 @@ pub(super) fn section(
             } else {
                 "reliability.svg".to_owned()
             };
-            written.push((folder.join(name), diagram(&forecaster.calibration.error)));
+            written.push((folder.join(name), diagram(&forecaster.calibration.ece)));
         }
         for (path, svg) in written {
             write_whole(&path, &svg)?;
@@ -116,9 +116,9 @@ fn summary(forecasters: &[Forecaster<'_>]) -> Table {
         ("Arcs without", Box::new(|f| count(f.missing))),
         ("Heads right, %", percent(|c| c.accuracy)),
         ("Mean probability, %", percent(|c| c.mean_probability)),
-        ("Expected calibration error, %", percent(|c| c.error.error)),
-        ("ECE by chance alone, %", percent(|c| c.error.if_calibrated)),
-        ("ECE with bins of equal width, %", percent(|c| c.equal_width_error.error)),
+        ("Expected calibration error, %", percent(|c| c.ece.value)),
+        ("ECE by chance alone, %", percent(|c| c.ece.if_calibrated)),
+        ("ECE with bins of equal width, %", percent(|c| c.equal_width_ece.value)),
         ("Brier score", of(|c| c.brier.score)),
         ("= reliability (0 is best)", of(|c| c.brier.reliability)),
         ("− resolution", of(|c| c.brier.resolution)),

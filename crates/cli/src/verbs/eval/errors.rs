@@ -197,15 +197,20 @@ pub(super) fn druck(systems: &[Judged<'_>], asked: bool, results: &mut Results) 
         for kind in &druck.false_positives {
             false_positives.row([kind.text(), count(kind.count)]);
         }
-        results.tables(&[
+        let mut tables = vec![
             shares_table("parent tag", &druck.parent_tags),
             shares_table("direction", &druck.directions),
             shares_table("distance", &druck.distances),
-            false_positives,
-        ]);
-        results.paragraph(
-            "False positives: the head stands first, and the arrow points to where its word is.",
-        );
+        ];
+        if !false_positives.is_empty() {
+            tables.push(false_positives);
+        }
+        results.tables(&tables);
+        if tables.len() > 3 {
+            results.paragraph(
+                "False positives: the head stands first, and the arrow points to where its word is.",
+            );
+        }
         if asked {
             results.record_of(number, "druck", &druck)?;
         }

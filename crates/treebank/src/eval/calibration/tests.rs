@@ -25,19 +25,19 @@ fn by_hand() {
     assert_close(c.mean_probability, 0.65);
 
     // Two bins of two: {0.2, 0.7} with half right, {0.8, 0.9} with half right.
-    assert_eq!(c.error.bins.len(), 2);
-    assert_eq!((c.error.bins[0].low, c.error.bins[0].high, c.error.bins[0].count), (0.2, 0.7, 2));
-    assert_close(c.error.bins[0].mean_probability, 0.45);
-    assert_close(c.error.error, 0.5 * 0.05 + 0.5 * 0.35);
+    assert_eq!(c.ece.bins.len(), 2);
+    assert_eq!((c.ece.bins[0].low, c.ece.bins[0].high, c.ece.bins[0].count), (0.2, 0.7, 2));
+    assert_close(c.ece.bins[0].mean_probability, 0.45);
+    assert_close(c.ece.value, 0.5 * 0.05 + 0.5 * 0.35);
     let variances = [0.2 * 0.8 + 0.7 * 0.3, 0.8 * 0.2 + 0.9 * 0.1];
     let chance = variances.map(|v: f64| (2.0 / std::f64::consts::PI * v).sqrt() / 4.0);
-    assert_close(c.error.if_calibrated, chance[0] + chance[1]);
+    assert_close(c.ece.if_calibrated, chance[0] + chance[1]);
 
     // [0, ½): {0.2}, none right; [½, 1]: {0.7, 0.8, 0.9}, two right.
-    let wide = &c.equal_width_error.bins;
+    let wide = &c.equal_width_ece.bins;
     assert_eq!((wide[0].low, wide[0].high, wide[0].count), (0.0, 0.5, 1));
     assert_eq!((wide[1].low, wide[1].high, wide[1].count), (0.5, 1.0, 3));
-    assert_close(c.equal_width_error.error, 0.25 * 0.2 + 0.75 * (0.8 - 2.0 / 3.0));
+    assert_close(c.equal_width_ece.value, 0.25 * 0.2 + 0.75 * (0.8 - 2.0 / 3.0));
 
     assert_close(c.brier.score, (0.01 + 0.64 + 0.09 + 0.04) / 4.0);
     assert_close(c.brier.uncertainty, 0.25);
@@ -70,7 +70,7 @@ fn zero_and_one_are_not_infinitely_bad() {
     assert_eq!(c.impossible, 2);
     let (bad, good) = (LEAST_PROBABILITY.ln(), (1.0 - LEAST_PROBABILITY).ln());
     assert_close(c.log_likelihood, (bad + good) / 2.0);
-    assert_close(c.equal_width_error.error, 0.5);
+    assert_close(c.equal_width_ece.value, 0.5);
 }
 
 #[test]
@@ -111,15 +111,15 @@ fn perfect_probabilities_score_what_chance_gives_them() {
     let (mut found, mut expected) = (0.0, 0.0);
     for seed in 0..runs {
         let c = Calibration::new(&simulate(1000, seed, |p| p), 1000, bins).unwrap();
-        found += c.error.error / runs as f64;
-        expected += c.error.if_calibrated / runs as f64;
+        found += c.ece.value / runs as f64;
+        expected += c.ece.if_calibrated / runs as f64;
     }
     // The standard error of the mean of 200 is below 2 %.
     assert!((found / expected - 1.0).abs() < 0.06, "{found} {expected}");
 
     let overconfident = simulate(1000, 1, |p| p * p);
     let c = Calibration::new(&overconfident, 1000, bins).unwrap();
-    assert!(c.error.error > 4.0 * c.error.if_calibrated);
+    assert!(c.ece.value > 4.0 * c.ece.if_calibrated);
 }
 
 /// The slow twin of the curve: the average over orders of ties, one error at a time.
@@ -149,18 +149,18 @@ proptest! {
         let bins = NonZeroUsize::new(bins).unwrap();
         let c = Calibration::new(&forecasts, n, bins).unwrap();
 
-        for error in [&c.error, &c.equal_width_error] {
-            prop_assert_eq!(error.bins.iter().map(|bin| bin.count).sum::<usize>(), n);
-            prop_assert!(error.bins.len() <= bins.get());
-            prop_assert!(error.bins.windows(2).all(|pair| pair[0].high <= pair[1].low));
-            for bin in &error.bins {
+        for ece in [&c.ece, &c.equal_width_ece] {
+            prop_assert_eq!(ece.bins.iter().map(|bin| bin.count).sum::<usize>(), n);
+            prop_assert!(ece.bins.len() <= bins.get());
+            prop_assert!(ece.bins.windows(2).all(|pair| pair[0].high <= pair[1].low));
+            for bin in &ece.bins {
                 prop_assert!(bin.low <= bin.mean_probability + 1e-12);
                 prop_assert!(bin.mean_probability <= bin.high + 1e-12);
                 prop_assert!(bin.interval.low <= bin.accuracy && bin.accuracy <= bin.interval.high);
             }
             // The triangle inequality: one bin hides what several show.
-            prop_assert!((c.accuracy - c.mean_probability).abs() <= error.error + 1e-12);
-            prop_assert!(error.error <= 1.0);
+            prop_assert!((c.accuracy - c.mean_probability).abs() <= ece.value + 1e-12);
+            prop_assert!(ece.value <= 1.0);
         }
         let b = c.brier;
         let parts = b.reliability - b.resolution + b.uncertainty + b.within_bins;
@@ -181,7 +181,7 @@ proptest! {
 
         // The order of the input is nothing.
         let reversed: Vec<_> = forecasts.iter().rev().copied().collect();
-        prop_assert_eq!(&Calibration::new(&reversed, n, bins).unwrap().error, &c.error);
+        prop_assert_eq!(&Calibration::new(&reversed, n, bins).unwrap().ece, &c.ece);
     }
 
     /// With a bin for every probability, Murphy's three parts are everything.
@@ -196,7 +196,7 @@ proptest! {
             falling
         };
         let c = Calibration::new(&forecasts, 1, NonZeroUsize::new(5).unwrap()).unwrap();
-        let b = brier(&falling, c.accuracy, &c.equal_width_error.bins);
+        let b = brier(&falling, c.accuracy, &c.equal_width_ece.bins);
         prop_assert!(b.within_bins.abs() < 1e-12, "{}", b.within_bins);
     }
 }
