@@ -89,8 +89,8 @@ fn explained(name: &str, c: &Comparison) -> String {
     let how = if c.permutation.exact { format!("all {swaps}") } else { swaps };
     let sign = &c.sign;
     format!(
-        "{name}: p = {} by permutation ({how} swaps); p = {} by the sign test ({} sentences better, \
-         {} worse, {} alike).",
+        "{name}: p = {} by permutation ({how} swaps); p = {} by the sign test (better on {} \
+         sentences, worse on {}, alike on {}).",
         p_value(c.permutation.p),
         p_value(sign.p),
         count(sign.better as usize),
