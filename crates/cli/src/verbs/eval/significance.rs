@@ -6,6 +6,7 @@ use tutte_treebank::eval::significance::{Comparison, Interval, Resampling, compa
 use tutte_treebank::eval::{Criterion, significance::UnitCounts};
 
 use super::analyses::{Analyses, Judged};
+use super::plural;
 use super::results::Results;
 use super::scores::hundredths;
 use crate::report::{Align, Table, count};
@@ -90,10 +91,11 @@ fn explained(name: &str, c: &Comparison) -> String {
     let sign = &c.sign;
     format!(
         "{name}: p = {} by permutation ({how} swaps); p = {} by the sign test (better on {} \
-         sentences, worse on {}, alike on {}).",
+         {}, worse on {}, alike on {}).",
         p_value(c.permutation.p),
         p_value(sign.p),
         count(sign.better as usize),
+        plural(sign.better as usize, "sentence"),
         count(sign.worse as usize),
         count(sign.ties as usize)
     )
