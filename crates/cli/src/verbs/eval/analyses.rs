@@ -23,15 +23,17 @@ pub(super) struct Analyses {
     #[arg(value_parser = groupings())]
     pub(super) by: Vec<Grouping>,
 
-    /// The N most frequent confusions of labels and of tags [default N: 10]
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "10")]
-    pub(super) confusion: Option<usize>,
+    /// The most frequent confusions of labels and of tags
+    #[arg(long)]
+    pub(super) confusion: bool,
 
-    /// The N most frequent errors, and the words and tags that make most of them [default N: 10]
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "10")]
-    pub(super) errors: Option<usize>,
+    /// The most frequent errors, and the words and tags that make most of them
+    #[arg(long)]
+    pub(super) errors: bool,
+
+    /// How many confusions and errors to show
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub(super) top: usize,
 
     /// Heads by tag, direction and distance, and false positives, as Druck et al. (2009) show them
     #[arg(long)]
@@ -103,13 +105,13 @@ pub(super) fn sections(
         results.set_page_only(!shown);
         breakdown::section(&judged, by, shown, results)?;
     }
-    if asked.confusion.is_some() || page {
-        results.set_page_only(asked.confusion.is_none());
-        errors::confusions(&judged, asked.confusion, results)?;
+    if asked.confusion || page {
+        results.set_page_only(!asked.confusion);
+        errors::confusions(&judged, asked.confusion.then_some(asked.top), results)?;
     }
-    if asked.errors.is_some() || page {
-        results.set_page_only(asked.errors.is_none());
-        errors::frequent(&judged, asked.errors, results)?;
+    if asked.errors || page {
+        results.set_page_only(!asked.errors);
+        errors::frequent(&judged, asked.errors.then_some(asked.top), results)?;
     }
     if asked.druck || page {
         results.set_page_only(!asked.druck);
