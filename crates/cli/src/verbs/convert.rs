@@ -123,7 +123,7 @@ impl Shares {
     }
 }
 
-pub(crate) fn convert(arguments: &Convert, session: &Session) -> Result<Outcome> {
+pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
     arguments.check(session)?;
     let mut run = Run {
         arguments,

@@ -33,7 +33,7 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
     match verb {
         Verb::Check(arguments) => check::run(arguments, session),
         Verb::Stats(arguments) => stats::run(arguments, session),
-        Verb::Convert(arguments) => convert::convert(arguments, session),
+        Verb::Convert(arguments) => convert::run(arguments, session),
         Verb::Eval(arguments) => eval::run(arguments, session),
         Verb::Completions(arguments) => setup::completions(arguments, session),
         Verb::Manual(arguments) => setup::manual(arguments, session),
