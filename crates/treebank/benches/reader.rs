@@ -109,7 +109,7 @@ const NAME: usize = 28;
 fn print_reading(files: &[(String, Vec<u8>)]) {
     println!("Reading, from memory: MB/s, and the time relative to a plain split (targets)");
     println!(
-        "{:NAME$} {:>8} {:>12} {:>20} {:>22}",
+        "{:NAME$} {:>6} {:>12} {:>27} {:>27}",
         "", "MB", "plain split", "sentences new", "one sentence reused"
     );
     for (name, bytes) in files {
@@ -121,7 +121,7 @@ fn print_reading(files: &[(String, Vec<u8>)]) {
         };
         let (new, reused) = (best(|| iterate(bytes)), best(|| read_into_one(bytes)));
         println!(
-            "{name:NAME$} {megabytes:>8.1} {:>12.0} {:>22} {:>22}",
+            "{name:NAME$} {megabytes:>6.1} {:>12.0} {:>27} {:>27}",
             megabytes / limit,
             cell(new),
             cell(reused)
