@@ -122,7 +122,8 @@ impl Converter {
             // In CoNLL-X only if someone said that this is CoNLL-X.
             for comment in sentence.comments() {
                 let start = text.len() as u32;
-                text.push_str(comment);
+                // A stray `\r` before the new line end would become part of it.
+                text.push_str(comment.trim_end_matches('\r'));
                 comments.push(Span { start, end: text.len() as u32 });
                 text.push_str(newline);
             }
@@ -131,12 +132,13 @@ impl Converter {
         }
         let mut rows = Vec::with_capacity(sentence.words.len());
         for (token, row) in sentence.tokens().zip(&sentence.rows) {
-            match token.id() {
-                Id::Word(_) => {}
-                Id::Multiword(..) => self.losses.multiword_tokens += 1,
-                Id::Empty(..) => self.losses.empty_nodes += 1,
-            }
-            if token.id().word().is_none() {
+            let lost = match token.id() {
+                Id::Word(_) => None,
+                Id::Multiword(..) => Some(&mut self.losses.multiword_tokens),
+                Id::Empty(..) => Some(&mut self.losses.empty_nodes),
+            };
+            if let Some(lost) = lost {
+                *lost += 1;
                 continue;
             }
             let mut values = Column::ALL.map(|column| token.column(column));
@@ -165,11 +167,11 @@ impl Converter {
         let [.., upos, xpos, _, _, _, ninth, tenth] = values;
         match self.to {
             Format::ConllU => {
-                self.losses.pheads += usize::from(*ninth != "_" || *tenth != "_");
+                self.losses.pheads += usize::from(!says_nothing(ninth) || !says_nothing(tenth));
             }
             Format::ConllX => {
-                self.losses.deps += usize::from(*ninth != "_");
-                self.losses.misc += usize::from(*tenth != "_");
+                self.losses.deps += usize::from(!says_nothing(ninth));
+                self.losses.misc += usize::from(!says_nothing(tenth));
                 let or = |first, second| if says_nothing(first) { second } else { first };
                 (*upos, *xpos) = match self.pos {
                     None => (*upos, *xpos),

@@ -311,6 +311,16 @@ fn projective_heads_of_conllx_are_dropped_and_counted() {
 }
 
 #[test]
+fn a_stray_carriage_return_does_not_move_into_the_line_end() {
+    let file = "1\tEn\t_\tPI\tPI\t_\t0\tROOT\t_\t_\n# odd\r\r";
+    let mut sentence =
+        Reader::with_options(file.as_bytes(), &options(Format::ConllX)).next().unwrap().unwrap();
+    assert_eq!(sentence.comments().next(), Some("# odd\r"));
+    Converter::new(Format::ConllU).convert(&mut sentence);
+    assert_consistent(&sentence);
+}
+
+#[test]
 fn stripping_takes_what_a_parser_wrote() {
     let mut sentence: Sentence = "\
 # sent_id = otter-1
