@@ -29,8 +29,9 @@ fn read(path: &str) -> Result<Counts, Error> {
 /// As the peers do, whether anybody asks or not.
 fn take_apart(path: &str) -> Result<Counts, Error> {
     let mut counts = [0; 6];
-    for sentence in open(path)? {
-        let sentence = sentence?;
+    let mut reader = open(path)?;
+    let mut sentence = Sentence::default();
+    while reader.read(&mut sentence)? {
         counts[0] += 1;
         for word in sentence.words() {
             counts[1] += 1;

@@ -4,6 +4,7 @@
 //! word, an empty node or 0 for the root, a colon and a label, which may hold colons too. Entries
 //! are sorted by head (Schuster & Manning 2016; Nivre et al. 2020).
 
+use crate::sentence::{bars, halves};
 use crate::{Column, Error, Format, Id, Problem, Sentence, Token};
 
 impl<'a> Token<'a> {
@@ -32,13 +33,13 @@ impl<'a> Token<'a> {
     /// sentence.
     pub fn enhanced(self) -> impl Iterator<Item = Result<(Id, &'a str), Error>> {
         let deps = if self.deps() == "_" { None } else { Some(self.deps()) };
-        deps.into_iter().flat_map(|deps| deps.split('|')).map(move |entry| {
+        deps.into_iter().flat_map(bars).map(move |entry| {
             self.dependency(entry).map_err(|problem| self.malformed(Column::Deps, problem))
         })
     }
 
     fn dependency(self, entry: &'a str) -> Result<(Id, &'a str), Problem> {
-        let parts = entry.split_once(':').filter(|(_, label)| !label.is_empty());
+        let parts = halves(entry, b':').filter(|(_, label)| !label.is_empty());
         let parsed = parts.and_then(|(head, label)| Some((head.parse().ok()?, label)));
         match parsed {
             Some((found, _)) if !self.sentence.is_head(found) => Err(Problem::NoSuchNode { found }),
