@@ -43,6 +43,7 @@
 //!   which; [`Sentence::tree`] is the way to [`tutte_trees`].
 //! - [`Converter`] puts sentences into the other format; [`Sentence::projectivise`] and
 //!   [`Sentence::strip_heads`] change their trees; [`select`] samples, shuffles and splits.
+//! - [`draw`] makes pictures of sentences: SVG, TikZ, text; [`diff`] compares two analyses.
 //! - [`Format`] and [`Column`] know what the two formats have in common and what not.
 //! - [`check`] finds what is wrong with a treebank, [`stats`] counts what it is made of.
 //! - [`eval`] judges an analysis against a better one.
@@ -89,6 +90,8 @@
 pub mod check;
 mod convert;
 mod deps;
+pub mod diff;
+pub mod draw;
 mod edit;
 mod encoding;
 mod error;

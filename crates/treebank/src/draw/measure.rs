@@ -1,0 +1,81 @@
+//! How wide a string is: in cells of a terminal, and in pixels of a font nobody knows yet.
+//!
+//! Terminals give a character 0, 1 or 2 cells (Unicode Standard Annex 11), so that width is exact.
+//! A drawing is rendered with whatever sans-serif font the reader has. Its widths are estimated
+//! from classes of characters, on the generous side: a little too much space between two words is
+//! pleasant, too little is unreadable.
+
+use unicode_bidi::BidiClass;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Cells of a terminal.
+pub(crate) fn cells(text: &str) -> i32 {
+    i32::try_from(text.width()).unwrap_or(i32::MAX / 4)
+}
+
+/// Pixels of a sans-serif font of `size` pixels.
+pub(crate) fn pixels(text: &str, size: i32) -> i32 {
+    let thousandths: u64 = text.chars().map(thousandths_of_size).sum();
+    i32::try_from((thousandths * u64::from(size.unsigned_abs())).div_ceil(1000))
+        .unwrap_or(i32::MAX / 4)
+}
+
+/// Widths as in fonts made for screens, which are wider than Helvetica.
+fn thousandths_of_size(character: char) -> u64 {
+    match character {
+        'i' | 'j' | 'l' | '\'' | '|' | '.' | ',' | ':' | ';' | '!' | '’' | '‘' => 300,
+        'f' | 't' | 'r' | 'I' | '(' | ')' | '[' | ']' | '/' | '\\' | ' ' | '-' | '"' => 400,
+        'm' | 'M' | 'w' | 'W' | '@' | '%' | '—' | '…' | 'Œ' | 'œ' | 'Æ' | 'æ' => 930,
+        'A'..='Z' => 700,
+        ' '..='~' => 590,
+        _ => match character.width() {
+            None | Some(0) => 0,
+            Some(1) if character.is_uppercase() => 720,
+            Some(1) => 620,
+            Some(_) => 1030,
+        },
+    }
+}
+
+/// The beginning of a text that fits, with `…` if that is not all of it.
+pub(crate) fn shorten(text: &str, width: i32) -> String {
+    if cells(text) <= width {
+        return text.to_owned();
+    }
+    if width <= 0 {
+        return String::new();
+    }
+    let mut room = width - 1;
+    let mut short: String = text
+        .chars()
+        .take_while(|character| {
+            room -= i32::try_from(character.width().unwrap_or(0)).unwrap_or(0);
+            room >= 0
+        })
+        .collect();
+    // A variation selector can make the character before it wider than it is alone.
+    while cells(&short) >= width && short.pop().is_some() {}
+    short.push('…');
+    short
+}
+
+/// Whether the first letter with a direction is read from right to left; `None` if there is no
+/// such letter (rule P2 of Unicode Standard Annex 9).
+pub(crate) fn right_to_left(text: &str) -> Option<bool> {
+    text.chars().find_map(|character| match unicode_bidi::bidi_class(character) {
+        BidiClass::L => Some(false),
+        BidiClass::R | BidiClass::AL => Some(true),
+        _ => None,
+    })
+}
+
+/// What can be shown of a text: no control characters, which XML forbids and terminals obey, and
+/// none that change the direction of what follows.
+pub(crate) fn printable(text: &str) -> String {
+    let unwanted = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(c, '\u{fffe}' | '\u{ffff}')
+    };
+    text.chars().map(|c| if unwanted(c) { '\u{fffd}' } else { c }).collect()
+}

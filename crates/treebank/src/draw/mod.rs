@@ -1,0 +1,197 @@
+//! Dependency trees as pictures: SVG, TikZ, and Unicode art for terminals.
+//!
+//! A [`Drawing`] is made from a [`Sentence`], whatever its heads: a tree, half a tree, cycles. Arcs
+//! stand above the words, packed by nesting, with their labels at the apex. Long sentences are
+//! wrapped, right-to-left sentences drawn right to left, non-projective arcs stand out, arc
+//! probabilities (`HeadProb` in MISC) show as opacity. Multiword tokens are bracketed under their
+//! words; empty nodes stand among them, greyed. Enhanced dependencies are drawn below the words if
+//! asked for.
+//!
+//! ```
+//! use tutte_treebank::{Sentence, draw::{Drawing, Style}};
+//!
+//! let sentence: Sentence = "\
+//! 1\tShe\tshe\tPRON\t_\t_\t2\tnsubj\t_\t_
+//! 2\tpoured\tpour\tVERB\t_\t_\t0\troot\t_\t_
+//! 3\ttea\ttea\tNOUN\t_\t_\t2\tobj\t_\t_
+//!
+//! "
+//! .parse()?;
+//! let drawing = Drawing::new(&sentence, &Style::default());
+//! assert_eq!(format!("\n{}", drawing.text()), "
+//!           root
+//!   ┌─nsubj─┐ │ ┌─obj─┐
+//!   ▼       │ ▼ │     ▼
+//!  She     poured    tea
+//! PRON      VERB    NOUN
+//! ");
+//! assert!(drawing.svg().starts_with("<svg "));
+//! assert!(drawing.tikz().contains("\\depedge"));
+//! # Ok::<(), tutte_treebank::Error>(())
+//! ```
+//!
+//! [`Drawing::of_two`] puts two analyses of the same words into one picture, the first above, the
+//! second below, where they differ in colour.
+//!
+//! # How it works
+//!
+//! A scene (nodes, arcs, groups) is taken from the sentence; a layout gives everything a place, in
+//! pixels or in cells of a terminal; one module for each kind of output writes that down. The
+//! module `layout` says how arcs are packed and lines broken.
+
+mod layout;
+mod measure;
+mod scene;
+mod svg;
+mod text;
+mod tikz;
+
+use crate::diff::{self, WordDifference};
+use crate::{Column, Sentence};
+use scene::Scene;
+
+/// What a drawing shows, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Lines of small print under the words: UPOS by default; features take one line each.
+    pub tags: Vec<Column>,
+    /// Draw the enhanced dependencies of DEPS below the words.
+    pub enhanced: bool,
+    /// Show the probability of an arc, `HeadProb` in MISC, if there is one.
+    pub probabilities: bool,
+    /// From which side sentences are read.
+    pub direction: Direction,
+    /// Name the sentence, by its `sent_id`, over the drawing.
+    pub caption: bool,
+    /// SVG and TikZ are wrapped at this width.
+    pub width_pixels: usize,
+    /// Text is wrapped at this width.
+    pub width_columns: usize,
+    /// Which text art.
+    pub text: TextArt,
+    /// SVG for renderers that turn it into pixels or print: one set of colours, an opaque
+    /// background, no style sheet, probabilities in numbers (nothing can hover).
+    pub fixed: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self {
+            tags: vec![Column::Upos],
+            enhanced: false,
+            probabilities: true,
+            direction: Direction::Auto,
+            caption: false,
+            width_pixels: 1000,
+            width_columns: 80,
+            text: TextArt::Auto,
+            fixed: false,
+        }
+    }
+}
+
+/// From which side a sentence is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// From the side from which most of its words are.
+    #[default]
+    Auto,
+    /// As English.
+    LeftToRight,
+    /// As Arabic.
+    RightToLeft,
+}
+
+/// How trees are drawn with characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextArt {
+    /// Arcs if the sentence fits on a line and is read from left to right, branches otherwise.
+    #[default]
+    Auto,
+    /// Arcs above the words, wrapped if need be; branches if a word and its arcs are too wide for
+    /// any line.
+    Arcs,
+    /// A word on each line, and branches to the left of them. Needs no wrapping, and keeps its
+    /// shape in terminals that reorder right-to-left text.
+    Branches,
+}
+
+/// A sentence, or two analyses of one, ready to be drawn. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    scene: Scene,
+    style: Style,
+    /// Of two analyses: where they differ.
+    differences: Option<Vec<WordDifference>>,
+}
+
+impl Drawing {
+    /// A drawing of a sentence. Words without head have no arc.
+    pub fn new(sentence: &Sentence, style: &Style) -> Self {
+        Self { scene: Scene::of(sentence, style), style: style.clone(), differences: None }
+    }
+
+    /// A drawing of two analyses of the same words: the first one's arcs above, the second one's
+    /// below, and in colour where the other has no such arc. As text it lists the words with
+    /// different heads, labels or tags. Words are paired by their number; what only one sentence
+    /// has is left out.
+    ///
+    /// ```
+    /// use tutte_treebank::{Sentence, draw::{Drawing, Style}};
+    ///
+    /// let gold: Sentence = "1\tSo\t_\tADV\t_\t_\t2\tadvmod\t_\t_\n2\tbe\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n".parse()?;
+    /// let mut system = gold.clone();
+    /// system.set_deprel(1, "mark")?;
+    /// assert_eq!(Drawing::of_two(&gold, &system, &Style::default()).text(), "\
+    /// 1 So  DEPREL  advmod  mark
+    /// ");
+    /// # Ok::<(), tutte_treebank::Error>(())
+    /// ```
+    pub fn of_two(first: &Sentence, second: &Sentence, style: &Style) -> Self {
+        let mut columns = style.tags.clone();
+        columns.extend([Column::Head, Column::Deprel]);
+        let differences = diff::words(first, second, &columns);
+        let scene = Scene::of_two(first, second, style);
+        Self { scene, style: style.clone(), differences: Some(differences) }
+    }
+
+    /// A standalone SVG image. Its colours follow the reader's preference for light or dark, and
+    /// arcs say what they are when the pointer is over them, unless [`Style::fixed`] asks for an
+    /// image that any renderer can turn into pixels.
+    pub fn svg(&self) -> String {
+        svg::page(std::slice::from_ref(self))
+    }
+
+    /// An `<svg>` element without style sheet and background, for a page that has [`CSS`] in its
+    /// own. Arcs part where they cross in the colour of `tutte-halo`, which should be the page's
+    /// background.
+    pub fn svg_element(&self) -> String {
+        svg::element(self)
+    }
+
+    /// A picture for LaTeX documents that say `\usepackage{tikz-dependency}`.
+    pub fn tikz(&self) -> String {
+        tikz::write(&self.scene, &self.style)
+    }
+
+    /// Text art, with a line end after every line. No line is wider than
+    /// [`Style::width_columns`].
+    pub fn text(&self) -> String {
+        match &self.differences {
+            Some(differences) => text::differences(&self.scene, differences, &self.style),
+            None => text::write(&self.scene, &self.style),
+        }
+    }
+}
+
+/// One SVG image of several drawings, one below the other.
+pub fn svg_of_all(drawings: &[Drawing]) -> String {
+    svg::page(drawings)
+}
+
+/// The style sheet for [`Drawing::svg_element`]: light, and dark where readers prefer that. All
+/// class names start with `tutte-`.
+pub const CSS: &str = svg::CSS;
+
+#[cfg(test)]
+mod tests;

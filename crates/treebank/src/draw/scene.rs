@@ -1,0 +1,297 @@
+//! What there is to draw, before anything has a place: nodes in the order of the sentence, arcs
+//! above and below them, multiword tokens around them.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Direction, Style, measure};
+use crate::{Column, Id, Sentence, Token};
+
+/// A sentence as a picture shows it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scene {
+    pub(crate) nodes: Vec<Node>,
+    /// How many lines of tags there are under every node.
+    pub(crate) tag_lines: usize,
+    /// The tree; of two analyses, the first.
+    pub(crate) above: Vec<Arc>,
+    /// Enhanced dependencies, or the second analysis.
+    pub(crate) below: Vec<Arc>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) right_to_left: bool,
+    /// A line over the picture.
+    pub(crate) caption: String,
+}
+
+/// A word or an empty node.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) id: Id,
+    pub(crate) form: String,
+    /// Exactly `Scene::tag_lines`, empty where nothing is said.
+    pub(crate) tags: Vec<Tag>,
+}
+
+impl Node {
+    pub(crate) fn is_empty_node(&self) -> bool {
+        matches!(self.id, Id::Empty(..))
+    }
+
+    /// The node in the margin, where an arc to it is cut.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.id, self.form)
+    }
+}
+
+/// A line of small print under a word.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tag {
+    pub(crate) text: String,
+    /// Whether two analyses disagree here.
+    pub(crate) differs: bool,
+}
+
+/// An arc from a head, `None` for the root, to a dependent; both are places in `Scene::nodes`.
+#[derive(Clone, Debug)]
+pub(crate) struct Arc {
+    pub(crate) head: Option<usize>,
+    pub(crate) dependent: usize,
+    pub(crate) label: String,
+    pub(crate) probability: Option<f64>,
+    pub(crate) kind: Kind,
+}
+
+/// What should be seen at a glance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    /// Covers a word that does not descend from its head.
+    NonProjective,
+    /// The same on the other side.
+    Shared,
+    /// In the first of two analyses only.
+    First,
+    /// In the second of two analyses only, or among the enhanced dependencies only.
+    Second,
+}
+
+/// A multiword token: the nodes from first to last are written as one.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+    pub(crate) form: String,
+}
+
+impl Scene {
+    /// The same, with probabilities as numbers in the labels.
+    pub(crate) fn with_numbers(&self) -> Self {
+        let mut scene = self.clone();
+        for arc in scene.above.iter_mut().chain(&mut scene.below) {
+            arc.label = arc.label_with_probability();
+        }
+        scene
+    }
+
+    pub(crate) fn of(sentence: &Sentence, style: &Style) -> Self {
+        let lines: Vec<Token<'_>> = sentence.tokens().collect();
+        let mut scene = Self::with_nodes(&lines, None, style);
+        let places = scene.places();
+        scene.above = basic_arcs(sentence, &places, style);
+        if style.enhanced {
+            scene.below = enhanced_arcs(&lines, &places);
+            let known: Vec<_> = scene.above.iter().map(Arc::key).collect();
+            mark(&mut scene.below, &known, Kind::Second);
+        }
+        scene.caption = caption(sentence, style);
+        scene
+    }
+
+    /// Two analyses of the same words; the second one's heads, labels and tags are below.
+    pub(crate) fn of_two(first: &Sentence, second: &Sentence, style: &Style) -> Self {
+        let is_word = |token: &Token<'_>| token.id().word().is_some();
+        // Empty nodes and multiword tokens of the second might not have a place in the first.
+        let lines: Vec<Token<'_>> =
+            first.tokens().filter(|t| is_word(t) || matches!(t.id(), Id::Multiword(..))).collect();
+        let mut scene = Self::with_nodes(&lines, Some(second), style);
+        let places = scene.places();
+        scene.above = basic_arcs(first, &places, style);
+        scene.below = basic_arcs(second, &places, style);
+        let known: Vec<_> = scene.above.iter().map(Arc::key).collect();
+        let known_below: Vec<_> = scene.below.iter().map(Arc::key).collect();
+        mark(&mut scene.above, &known_below, Kind::First);
+        mark(&mut scene.below, &known, Kind::Second);
+        scene.caption = caption(first, style);
+        scene
+    }
+
+    fn with_nodes(lines: &[Token<'_>], second: Option<&Sentence>, style: &Style) -> Self {
+        let mut scene = Scene::default();
+        let mut groups = Vec::new();
+        let mut columns_of_nodes = Vec::new();
+        for &token in lines {
+            let form = match (token.form(), token.id()) {
+                ("_" | "", Id::Empty(..)) => token.id().to_string(),
+                (form, _) => measure::printable(form),
+            };
+            if let Id::Multiword(first, last) = token.id() {
+                groups.push((first, last, form));
+                continue;
+            }
+            let other = token.id().word().and_then(|word| second?.word(word));
+            let columns: Vec<Vec<Tag>> =
+                style.tags.iter().map(|&column| tags(token, other, column)).collect();
+            columns_of_nodes.push(columns);
+            scene.nodes.push(Node { id: token.id(), form, tags: Vec::new() });
+        }
+        // A column takes as many lines as its longest entry (features have one line each).
+        for column in 0..style.tags.len() {
+            let tallest = columns_of_nodes.iter().map(|columns| columns[column].len()).max();
+            for (node, columns) in scene.nodes.iter_mut().zip(&mut columns_of_nodes) {
+                columns[column].resize_with(tallest.unwrap_or(0), Tag::default);
+                node.tags.append(&mut columns[column]);
+            }
+            scene.tag_lines += tallest.unwrap_or(0);
+        }
+        let places = scene.places();
+        for (first, last, form) in groups {
+            if let (Some(&first), Some(&last)) =
+                (places.get(&Id::Word(first)), places.get(&Id::Word(last)))
+            {
+                scene.groups.push(Group { first, last, form });
+            }
+        }
+        scene.right_to_left = match style.direction {
+            Direction::LeftToRight => false,
+            Direction::RightToLeft => true,
+            Direction::Auto => is_right_to_left(&scene.nodes),
+        };
+        scene
+    }
+
+    fn places(&self) -> HashMap<Id, usize> {
+        self.nodes.iter().enumerate().map(|(place, node)| (node.id, place)).collect()
+    }
+}
+
+impl Arc {
+    /// The two ends, or `None` for an arc from the root.
+    pub(crate) fn span(&self) -> Option<(usize, usize)> {
+        let head = self.head?;
+        Some((head.min(self.dependent), head.max(self.dependent)))
+    }
+
+    /// For pictures that cannot be asked: `nsubj .93`.
+    pub(crate) fn label_with_probability(&self) -> String {
+        let Some(probability) = self.probability else { return self.label.clone() };
+        let number = format!("{probability:.2}");
+        let number = number.strip_prefix('0').unwrap_or(&number);
+        format!("{} {number}", self.label).trim_start().to_owned()
+    }
+
+    /// What makes two arcs the same.
+    fn key(&self) -> (Option<usize>, usize, String) {
+        (self.head, self.dependent, self.label.clone())
+    }
+}
+
+/// The direction of most words that have one; of the first such word if they are even. A name in
+/// another script at the start does not turn a sentence around.
+fn is_right_to_left(nodes: &[Node]) -> bool {
+    let directions = || nodes.iter().filter_map(|node| measure::right_to_left(&node.form));
+    let surplus: i64 = directions().map(|right_to_left| if right_to_left { 1 } else { -1 }).sum();
+    if surplus == 0 { directions().next().unwrap_or(false) } else { surplus > 0 }
+}
+
+fn caption(sentence: &Sentence, style: &Style) -> String {
+    let name = if style.caption { sentence.sent_id().unwrap_or("") } else { "" };
+    measure::printable(name)
+}
+
+/// The lines that a column of a word takes, and where another analysis disagrees.
+fn tags(token: Token<'_>, other: Option<Token<'_>>, column: Column) -> Vec<Tag> {
+    let value = |token: Token<'_>| match token.column(column) {
+        "_" => String::new(),
+        value => measure::printable(value),
+    };
+    let (mine, theirs) = (value(token), other.map(value));
+    match theirs {
+        Some(theirs) if theirs != mine => {
+            let or_none = |text: String| if text.is_empty() { "_".to_owned() } else { text };
+            let text = format!("{} ≠ {}", or_none(mine), or_none(theirs));
+            vec![Tag { text, differs: true }]
+        }
+        _ if column == Column::Feats => mine
+            .split('|')
+            .filter(|feature| !feature.is_empty())
+            .map(|feature| Tag { text: feature.to_owned(), differs: false })
+            .collect(),
+        _ => vec![Tag { text: mine, differs: false }],
+    }
+}
+
+fn basic_arcs(sentence: &Sentence, places: &HashMap<Id, usize>, style: &Style) -> Vec<Arc> {
+    let place = |word: usize| places.get(&Id::Word(word)).copied();
+    let mut arcs = Vec::with_capacity(sentence.len());
+    for token in sentence.words() {
+        let (Some(head), Some(dependent)) = (token.head(), token.id().word().and_then(place))
+        else {
+            continue;
+        };
+        let head = if head == 0 { None } else { place(head) };
+        arcs.push(Arc {
+            head,
+            dependent,
+            label: label(token.deprel()),
+            probability: probability(token).filter(|_| style.probabilities),
+            kind: Kind::Plain,
+        });
+    }
+    // Heads that form no tree have no descendants to speak of, and only arcs that meet.
+    if let Ok(tree) = sentence.tree() {
+        for (_, dependent) in tree.nonprojective_arcs() {
+            if let Some(arc) = arcs.get_mut(dependent - 1) {
+                arc.kind = Kind::NonProjective;
+            }
+        }
+    }
+    arcs
+}
+
+/// The column DEPS, but for loops and what cannot be read.
+fn enhanced_arcs(lines: &[Token<'_>], places: &HashMap<Id, usize>) -> Vec<Arc> {
+    let mut arcs = Vec::new();
+    for token in lines {
+        let Some(&dependent) = places.get(&token.id()) else { continue };
+        for (head, name) in token.enhanced().flatten() {
+            let head = match head {
+                Id::Word(0) => None,
+                id => match places.get(&id) {
+                    Some(&place) if place != dependent => Some(place),
+                    _ => continue,
+                },
+            };
+            let (label, kind) = (label(name), Kind::Plain);
+            arcs.push(Arc { head, dependent, label, probability: None, kind });
+        }
+    }
+    arcs
+}
+
+/// Says of every arc whether the other side has it too.
+fn mark(arcs: &mut [Arc], others: &[(Option<usize>, usize, String)], unshared: Kind) {
+    let others: HashSet<_> = others.iter().collect();
+    for arc in arcs {
+        let shared = others.contains(&arc.key());
+        arc.kind = if shared { Kind::Shared } else { unshared };
+    }
+}
+
+fn label(name: &str) -> String {
+    if name == "_" { String::new() } else { measure::printable(name) }
+}
+
+/// `HeadProb` of MISC, if it is a probability.
+fn probability(token: Token<'_>) -> Option<f64> {
+    let probability: f64 = token.misc_entry("HeadProb")?.parse().ok()?;
+    (0.0..=1.0).contains(&probability).then_some(probability)
+}
