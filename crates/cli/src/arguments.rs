@@ -25,9 +25,9 @@ pub(crate) struct Arguments {
 
 /// The verbs by what people come for. Every visible verb is in one group.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Look at a treebank", &["check", "stats"]),
+    ("Look at a treebank", &["check", "stats", "draw"]),
     ("Change it", &["convert"]),
-    ("Judge a parser", &["eval"]),
+    ("Judge a parser", &["eval", "diff"]),
     ("Set up", &["completions", "manual"]),
 ];
 

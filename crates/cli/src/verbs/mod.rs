@@ -7,6 +7,8 @@
 
 mod check;
 mod convert;
+mod diff;
+mod draw;
 mod eval;
 mod setup;
 mod stats;
@@ -22,8 +24,10 @@ use crate::session::Session;
 pub(crate) enum Verb {
     Check(check::Check),
     Stats(stats::Stats),
+    Draw(draw::Draw),
     Convert(convert::Convert),
     Eval(eval::Eval),
+    Diff(diff::Diff),
     Completions(setup::Completions),
     Manual(setup::Manual),
 }
@@ -35,6 +39,8 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
         Verb::Stats(arguments) => stats::run(arguments, session),
         Verb::Convert(arguments) => convert::run(arguments, session),
         Verb::Eval(arguments) => eval::run(arguments, session),
+        Verb::Draw(arguments) => draw::run(arguments, session),
+        Verb::Diff(arguments) => diff::run(arguments, session),
         Verb::Completions(arguments) => setup::completions(arguments, session),
         Verb::Manual(arguments) => setup::manual(arguments, session),
     }

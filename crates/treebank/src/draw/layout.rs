@@ -201,7 +201,8 @@ fn place(scene: &Scene, metrics: &Metrics, ruler: &Ruler, range: Range<usize>) -
     let mut ends = (before.names, width - 1 - after.names);
     if scene.right_to_left {
         nodes.reverse();
-        nodes.iter_mut().for_each(|(_, x)| *x = width - 1 - *x);
+        // The middle of an even width is the second of two.
+        nodes.iter_mut().for_each(|(node, x)| *x = width - *x - ruler.widths[*node] % 2);
         ends = (width - 1 - ends.1, width - 1 - ends.0);
     }
     let above = side(scene, &scene.above, metrics, ruler, &range, &nodes, ends);

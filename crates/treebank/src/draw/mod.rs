@@ -61,8 +61,6 @@ pub struct Style {
     pub probabilities: bool,
     /// From which side sentences are read.
     pub direction: Direction,
-    /// Name the sentence, by its `sent_id`, over the drawing.
-    pub caption: bool,
     /// SVG and TikZ are wrapped at this width.
     pub width_pixels: usize,
     /// Text is wrapped at this width.
@@ -81,7 +79,6 @@ impl Default for Style {
             enhanced: false,
             probabilities: true,
             direction: Direction::Auto,
-            caption: false,
             width_pixels: 1000,
             width_columns: 80,
             text: TextArt::Auto,
@@ -132,27 +129,40 @@ impl Drawing {
     }
 
     /// A drawing of two analyses of the same words: the first one's arcs above, the second one's
-    /// below, and in colour where the other has no such arc. As text it lists the words with
-    /// different heads, labels or tags. Words are paired by their number; what only one sentence
-    /// has is left out.
+    /// below, in colour where the other has no such arc. `columns` says which differences count;
+    /// without [`Column::Head`] and [`Column::Deprel`], say, arcs are all the same, and those of
+    /// tags are shown in any case. As text it lists the words that differ. Words are paired by
+    /// their number; what only one sentence has is left out.
     ///
     /// ```
-    /// use tutte_treebank::{Sentence, draw::{Drawing, Style}};
+    /// use tutte_treebank::{Column, Sentence, draw::{Drawing, Style}};
     ///
     /// let gold: Sentence = "1\tSo\t_\tADV\t_\t_\t2\tadvmod\t_\t_\n2\tbe\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n".parse()?;
     /// let mut system = gold.clone();
     /// system.set_deprel(1, "mark")?;
-    /// assert_eq!(Drawing::of_two(&gold, &system, &Style::default()).text(), "\
-    /// 1 So  DEPREL  advmod  mark
-    /// ");
+    /// let columns = [Column::Head, Column::Deprel];
+    /// let drawing = Drawing::of_two(&gold, &system, &columns, &Style::default());
+    /// assert_eq!(drawing.text(), "1 So  DEPREL  advmod  mark\n");
     /// # Ok::<(), tutte_treebank::Error>(())
     /// ```
-    pub fn of_two(first: &Sentence, second: &Sentence, style: &Style) -> Self {
-        let mut columns = style.tags.clone();
-        columns.extend([Column::Head, Column::Deprel]);
-        let differences = diff::words(first, second, &columns);
-        let scene = Scene::of_two(first, second, style);
-        Self { scene, style: style.clone(), differences: Some(differences) }
+    pub fn of_two(first: &Sentence, second: &Sentence, columns: &[Column], style: &Style) -> Self {
+        let mut style = style.clone();
+        for &column in columns {
+            let is_tag =
+                [Column::Lemma, Column::Upos, Column::Xpos, Column::Feats].contains(&column);
+            if is_tag && !style.tags.contains(&column) {
+                style.tags.push(column);
+            }
+        }
+        let scene = Scene::of_two(first, second, columns, &style);
+        let differences = Some(diff::words(first, second, columns));
+        Self { scene, style, differences }
+    }
+
+    /// The drawing with a line of small print over it, the name of the sentence say.
+    pub fn with_caption(mut self, caption: &str) -> Self {
+        self.scene.caption = measure::printable(caption);
+        self
     }
 
     /// A standalone SVG image. Its colours follow the reader's preference for light or dark, and

@@ -99,32 +99,49 @@ impl Scene {
         scene.above = basic_arcs(sentence, &places, style);
         if style.enhanced {
             scene.below = enhanced_arcs(&lines, &places);
-            let known: Vec<_> = scene.above.iter().map(Arc::key).collect();
-            mark(&mut scene.below, &known, Kind::Second);
+            let known: HashSet<_> = scene.above.iter().map(Arc::key).collect();
+            mark(&mut scene.below, |arc| known.contains(&arc.key()), Kind::Second);
         }
-        scene.caption = caption(sentence, style);
         scene
     }
 
     /// Two analyses of the same words; the second one's heads, labels and tags are below.
-    pub(crate) fn of_two(first: &Sentence, second: &Sentence, style: &Style) -> Self {
+    pub(crate) fn of_two(
+        first: &Sentence,
+        second: &Sentence,
+        columns: &[Column],
+        style: &Style,
+    ) -> Self {
         let is_word = |token: &Token<'_>| token.id().word().is_some();
         // Empty nodes and multiword tokens of the second might not have a place in the first.
         let lines: Vec<Token<'_>> =
             first.tokens().filter(|t| is_word(t) || matches!(t.id(), Id::Multiword(..))).collect();
-        let mut scene = Self::with_nodes(&lines, Some(second), style);
+        let mut scene = Self::with_nodes(&lines, Some((second, columns)), style);
         let places = scene.places();
         scene.above = basic_arcs(first, &places, style);
         scene.below = basic_arcs(second, &places, style);
-        let known: Vec<_> = scene.above.iter().map(Arc::key).collect();
-        let known_below: Vec<_> = scene.below.iter().map(Arc::key).collect();
-        mark(&mut scene.above, &known_below, Kind::First);
-        mark(&mut scene.below, &known, Kind::Second);
-        scene.caption = caption(first, style);
+        let differ = |column| columns.contains(&column);
+        let key = |arc: &Arc| {
+            let (head, dependent, label) = arc.key();
+            let (head_counts, label_counts) = (differ(Column::Head), differ(Column::Deprel));
+            (
+                head.filter(|_| head_counts),
+                dependent,
+                if label_counts { label } else { String::new() },
+            )
+        };
+        let above: HashSet<_> = scene.above.iter().map(key).collect();
+        let below: HashSet<_> = scene.below.iter().map(key).collect();
+        mark(&mut scene.above, |arc| below.contains(&key(arc)), Kind::First);
+        mark(&mut scene.below, |arc| above.contains(&key(arc)), Kind::Second);
         scene
     }
 
-    fn with_nodes(lines: &[Token<'_>], second: Option<&Sentence>, style: &Style) -> Self {
+    fn with_nodes(
+        lines: &[Token<'_>],
+        second: Option<(&Sentence, &[Column])>,
+        style: &Style,
+    ) -> Self {
         let mut scene = Scene::default();
         let mut groups = Vec::new();
         let mut columns_of_nodes = Vec::new();
@@ -137,9 +154,12 @@ impl Scene {
                 groups.push((first, last, form));
                 continue;
             }
-            let other = token.id().word().and_then(|word| second?.word(word));
+            let other = |column: Column| {
+                let (second, _) = second.filter(|(_, columns)| columns.contains(&column))?;
+                second.word(token.id().word()?)
+            };
             let columns: Vec<Vec<Tag>> =
-                style.tags.iter().map(|&column| tags(token, other, column)).collect();
+                style.tags.iter().map(|&column| tags(token, other(column), column)).collect();
             columns_of_nodes.push(columns);
             scene.nodes.push(Node { id: token.id(), form, tags: Vec::new() });
         }
@@ -200,11 +220,6 @@ fn is_right_to_left(nodes: &[Node]) -> bool {
     let directions = || nodes.iter().filter_map(|node| measure::right_to_left(&node.form));
     let surplus: i64 = directions().map(|right_to_left| if right_to_left { 1 } else { -1 }).sum();
     if surplus == 0 { directions().next().unwrap_or(false) } else { surplus > 0 }
-}
-
-fn caption(sentence: &Sentence, style: &Style) -> String {
-    let name = if style.caption { sentence.sent_id().unwrap_or("") } else { "" };
-    measure::printable(name)
 }
 
 /// The lines that a column of a word takes, and where another analysis disagrees.
@@ -278,11 +293,9 @@ fn enhanced_arcs(lines: &[Token<'_>], places: &HashMap<Id, usize>) -> Vec<Arc> {
 }
 
 /// Says of every arc whether the other side has it too.
-fn mark(arcs: &mut [Arc], others: &[(Option<usize>, usize, String)], unshared: Kind) {
-    let others: HashSet<_> = others.iter().collect();
+fn mark(arcs: &mut [Arc], is_shared: impl Fn(&Arc) -> bool, unshared: Kind) {
     for arc in arcs {
-        let shared = others.contains(&arc.key());
-        arc.kind = if shared { Kind::Shared } else { unshared };
+        arc.kind = if is_shared(arc) { Kind::Shared } else { unshared };
     }
 }
 

@@ -31,7 +31,7 @@ macro_rules! css {
         pub(crate) const CSS: &str = concat!(
             ".tutte-drawing{font-family:'Noto Sans','Segoe UI','Helvetica Neue',Arial,sans-serif}\n",
             ".tutte-arc:hover .tutte-line{stroke-width:2.6}\n",
-            ".tutte-arc:hover .tutte-label{font-weight:bold}\n",
+            ".tutte-arc:hover text{font-weight:bold}\n",
             $(".", $class, "{", $property, ":", $light, "}\n",)*
             "@media (prefers-color-scheme:dark){\n",
             $(".", $class, "{", $property, ":", $dark, "}\n",)*
@@ -44,8 +44,8 @@ macro_rules! css {
 }
 
 css! {
-    "tutte-background": "fill", "#ffffff", "#15181d";
-    "tutte-halo": "stroke", "#ffffff", "#15181d";
+    "tutte-background": "fill", "#ffffff", "#16181c";
+    "tutte-halo": "stroke", "#ffffff", "#16181c";
     "tutte-form": "fill", "#1b1f24", "#e8ebef";
     "tutte-empty": "fill", "#7a828c", "#8f98a3";
     "tutte-frame": "stroke", "#a9b1ba", "#5b646e";

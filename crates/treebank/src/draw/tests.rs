@@ -69,10 +69,7 @@ fn arcs() {
     assert_snapshot!(text(&tea(), Style { probabilities: false, ..Style::default() }));
     assert_snapshot!(text(&crossing(), Style::default()));
     let tags = vec![Column::Upos, Column::Lemma, Column::Feats];
-    assert_snapshot!(text(
-        &odd(),
-        Style { enhanced: true, caption: true, tags, ..Style::default() }
-    ));
+    assert_snapshot!(text(&odd(), Style { enhanced: true, tags, ..Style::default() }));
 }
 
 #[test]
@@ -118,8 +115,8 @@ fn right_to_left() {
 #[test]
 fn svg() {
     assert_snapshot!(Drawing::new(&tea(), &Style { width_pixels: 300, ..Style::default() }).svg());
-    let fixed = Style { fixed: true, enhanced: true, caption: true, ..Style::default() };
-    assert_snapshot!(Drawing::new(&odd(), &fixed).svg());
+    let fixed = Style { fixed: true, enhanced: true, ..Style::default() };
+    assert_snapshot!(Drawing::new(&odd(), &fixed).with_caption("odd-1").svg());
     let fixed = Drawing::new(&tea(), &fixed).svg();
     for word in ["<style", "class=", "@media"] {
         assert!(!fixed.contains(word), "{word} in what is to be rendered anywhere");
@@ -141,14 +138,20 @@ fn two_analyses() {
     system.set_head(5, Some(2)).unwrap();
     system.set_deprel(4, "mark").unwrap();
     system.set(3, Column::Upos, "ADV").unwrap();
-    let drawing = Drawing::of_two(&gold, &system, &Style::default());
+    let columns = [Column::Upos, Column::Head, Column::Deprel];
+    let drawing = Drawing::of_two(&gold, &system, &columns, &Style::default());
     assert_snapshot!(drawing.text());
     assert_snapshot!(drawing.tikz());
     let kinds = |arcs: &[Arc]| arcs.iter().map(|arc| arc.kind).collect::<Vec<_>>();
     use Kind::{First, Second, Shared};
     assert_eq!(kinds(&drawing.scene.above), [Shared, Shared, Shared, First, First]);
     assert_eq!(kinds(&drawing.scene.below), [Shared, Shared, Shared, Second, Second]);
-    assert_eq!(Drawing::of_two(&gold, &gold, &Style::default()).text(), "");
+    assert_eq!(Drawing::of_two(&gold, &gold, &columns, &Style::default()).text(), "");
+    // Labels and tags do not count.
+    let drawing = Drawing::of_two(&gold, &system, &[Column::Head], &Style::default());
+    assert_eq!(drawing.text(), "5 milk_2%  HEAD  3 tea  2 poured\n");
+    assert_eq!(kinds(&drawing.scene.above), [Shared, Shared, Shared, Shared, First]);
+    assert!(!drawing.svg().contains("≠"));
 }
 
 #[test]
@@ -268,6 +271,14 @@ proptest! {
             if scene.right_to_left {
                 nodes[start..].reverse();
             }
+            // There is space between words.
+            let mut free = 0;
+            for &(node, x) in &line.nodes {
+                let width = measure::cells(&scene.nodes[node].form).max(4);
+                prop_assert!(free <= x - width / 2);
+                free = x - width / 2 + width + metrics.gap;
+            }
+            prop_assert!(free - metrics.gap <= layout.width);
             // No two arcs come down at the same place.
             let mut feet: Vec<i32> = Vec::new();
             for piece in &line.above.pieces {
@@ -318,7 +329,7 @@ proptest! {
 
     #[test]
     fn two_analyses_of_anything_can_be_drawn(a in any_sentence(7), b in any_sentence(7)) {
-        let drawing = Drawing::of_two(&a, &b, &Style::default());
+        let drawing = Drawing::of_two(&a, &b, &Column::ALL, &Style::default());
         prop_assert!(roxmltree::Document::parse(&drawing.svg()).is_ok());
         let _ = (drawing.tikz(), drawing.text());
     }

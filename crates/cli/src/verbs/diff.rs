@@ -1,0 +1,283 @@
+//! `tutte diff`: where two analyses of the same sentences differ.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use tutte_treebank::diff::{self, Differences, PairedBy, SentenceDifference, What};
+use tutte_treebank::draw::{self, Drawing, Style};
+use tutte_treebank::{Column, Format, Sentence};
+
+use super::draw::{Columns, Kind, Look, columns, figure};
+use crate::failure::Outcome;
+use crate::report::{Align, Page, Table, count, percent};
+use crate::session::{Reading, Session};
+
+/// Show where two analyses of the same sentences differ
+///
+/// Sentences are paired by position, or by sent_id where both files have them in different order.
+/// As SVG or TikZ, the arcs of the first file are above the words and those of the second below.
+/// The exit code is 1 if anything differs.
+///
+///   tutte diff gold.conllu system.conllu
+///   tutte diff gold.conllu system.conllu --columns upos,feats
+///   tutte diff gold.conllu system.conllu --html differences.html
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Diff {
+    /// The first treebank, gold say
+    #[arg(value_name = "A")]
+    first: PathBuf,
+
+    /// The second treebank, a parser's output say
+    #[arg(value_name = "B")]
+    second: PathBuf,
+
+    /// Which columns count: lemma, upos, xpos, feats, head, deprel, deps, misc
+    #[arg(long, value_name = "COLUMNS", default_value = "head,deprel", value_parser = columns)]
+    columns: Columns,
+
+    /// Show at most N sentences; all are counted
+    #[arg(short = 'n', value_name = "N")]
+    number: Option<usize>,
+
+    /// How to show them: text, svg, tikz, or png-svg, which is SVG that any renderer can turn into
+    /// pixels
+    #[arg(short = 'o', long = "output", value_name = "KIND", default_value = "text")]
+    kind: Kind,
+
+    /// Write a page with drawings of all sentences that differ
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    #[command(flatten)]
+    look: Look,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// Both files and what differs between them.
+struct Comparison {
+    names: [String; 2],
+    sentences: [Vec<Sentence>; 2],
+    columns: Vec<Column>,
+    differences: Differences,
+    style: Style,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    first: &'a str,
+    second: &'a str,
+    #[serde(flatten)]
+    differences: &'a Differences,
+}
+
+pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
+    let first = session.read_all(&arguments.first, &arguments.reading)?;
+    let second = session.read_all(&arguments.second, &arguments.reading)?;
+    let kind = if arguments.html.is_some() { Kind::Svg } else { arguments.kind };
+    let comparison = Comparison {
+        names: [&arguments.first, &arguments.second].map(|path| path.display().to_string()),
+        differences: diff::sentences(&first, &second, &arguments.columns),
+        sentences: [first, second],
+        columns: arguments.columns.to_vec(),
+        style: arguments.look.style(kind, arguments.html.is_some(), session),
+    };
+    let differences = &comparison.differences;
+    let shown = arguments.number.unwrap_or(usize::MAX).min(differences.differences.len());
+    let shown = &differences.differences[..shown];
+    if session.json() {
+        let [first, second] = &comparison.names;
+        session.print_json(&Json { first, second, differences })?;
+    } else if let Some(path) = &arguments.html {
+        comparison.page(shown).write(path)?;
+        session.note(format!("{} written", path.display()));
+    } else {
+        let mut out = session.stdout();
+        match kind {
+            Kind::Text => out.write_all(comparison.text(shown).as_bytes())?,
+            Kind::Svg | Kind::PngSvg => {
+                let drawings: Vec<Drawing> =
+                    shown.iter().filter_map(|difference| comparison.drawing(difference)).collect();
+                out.write_all(draw::svg_of_all(&drawings).as_bytes())?;
+                comparison.undrawn(session);
+            }
+            Kind::Tikz => {
+                for drawing in shown.iter().filter_map(|difference| comparison.drawing(difference))
+                {
+                    writeln!(out, "{}", drawing.tikz())?;
+                }
+                comparison.undrawn(session);
+            }
+        }
+        out.flush()?;
+    }
+    let outcome = if differences.is_empty() { Outcome::Good } else { Outcome::CheckFailed };
+    Ok(session.end(outcome))
+}
+
+impl Comparison {
+    /// Two sentences with the same words.
+    fn pair(&self, difference: &SentenceDifference) -> Option<(&Sentence, &Sentence)> {
+        let [first, second] = &self.sentences;
+        let (a, b) = (first.get(difference.first? - 1)?, second.get(difference.second? - 1)?);
+        matches!(difference.what, What::Words(_)).then_some((a, b))
+    }
+
+    fn drawing(&self, difference: &SentenceDifference) -> Option<Drawing> {
+        let (first, second) = self.pair(difference)?;
+        let [above, below] = &self.names;
+        let caption = format!("{}: {above} above, {below} below", name(difference));
+        Some(Drawing::of_two(first, second, &self.columns, &self.style).with_caption(&caption))
+    }
+
+    /// Says on standard error what no drawing shows.
+    fn undrawn(&self, session: &Session) {
+        for difference in &self.differences.differences {
+            if let Some(text) = self.without_words(difference) {
+                session.note(format!("{}: {text}", name(difference)));
+            }
+        }
+        session.note(self.summary().trim_end());
+    }
+
+    /// Why a sentence was not compared word by word.
+    fn without_words(&self, difference: &SentenceDifference) -> Option<String> {
+        let [first_name, second_name] = &self.names;
+        match &difference.what {
+            What::Words(_) => None,
+            What::Missing => {
+                let only = if difference.first.is_some() { first_name } else { second_name };
+                Some(format!("only in {only}"))
+            }
+            What::Tokens { word, first, second } => {
+                let form = |form: &Option<String>| match form {
+                    Some(form) => format!("{form:?}"),
+                    None => "nothing".to_owned(),
+                };
+                let (first, second) = (form(first), form(second));
+                Some(format!(
+                    "other words: word {word} is {first} in {first_name}, {second} in {second_name}"
+                ))
+            }
+        }
+    }
+
+    fn text(&self, shown: &[SentenceDifference]) -> String {
+        let mut text = String::new();
+        for difference in shown {
+            text.push_str(&name(difference));
+            match (&difference.what, self.pair(difference)) {
+                (What::Words(_), Some((first, second))) => {
+                    text.push('\n');
+                    let drawing = Drawing::of_two(first, second, &self.columns, &self.style);
+                    drawing.text().lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+                }
+                _ => {
+                    let why = self.without_words(difference).unwrap_or_default();
+                    text.push_str(&format!(": {why}\n"));
+                }
+            }
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text + &self.summary()
+    }
+
+    fn summary(&self) -> String {
+        let Differences { compared, words, differing_sentences, differing_words, .. } =
+            self.differences;
+        let mut text = String::new();
+        let by = match self.differences.paired_by {
+            PairedBy::Position => "position",
+            PairedBy::SentId => "sent_id",
+        };
+        let mut line = |what: String| {
+            text.push_str(&what);
+            text.push('\n');
+        };
+        line(format!(
+            "{} of {} sentences differ, paired by {by}",
+            count(differing_sentences),
+            count(compared)
+        ));
+        line(format!("{} of {} words differ", count(differing_words), count(words)));
+        for column in &self.differences.by_column {
+            let same = words - column.words;
+            line(format!(
+                "  {:<7} {} differ, {} % agree",
+                column.column.name(Format::ConllU),
+                count(column.words),
+                percent(same, words)
+            ));
+        }
+        let missing = |side: fn(&SentenceDifference) -> Option<usize>| {
+            let differences = self.differences.differences.iter();
+            differences.filter(|d| d.what == What::Missing && side(d).is_some()).count()
+        };
+        let [first, second] = &self.names;
+        for (only, name) in [(missing(|d| d.first), first), (missing(|d| d.second), second)] {
+            if only > 0 {
+                line(format!("{} only in {name}", sentences(only)));
+            }
+        }
+        let tokens = self.differences.differences.iter();
+        let tokens = tokens.filter(|d| matches!(d.what, What::Tokens { .. })).count();
+        if tokens > 0 {
+            line(format!("{} with other words, not compared", sentences(tokens)));
+        }
+        text
+    }
+
+    fn page(&self, shown: &[SentenceDifference]) -> Page {
+        let [first, second] = &self.names;
+        let mut page = Page::new(
+            "Differences",
+            &format!("{first} (above, blue) and {second} (below, orange)"),
+        );
+        page.paragraph(self.summary().lines().next().unwrap_or_default());
+        let mut table = Table::new([
+            ("column", Align::Left),
+            ("differ", Align::Right),
+            ("% agree", Align::Right),
+        ]);
+        let words = self.differences.words;
+        for column in &self.differences.by_column {
+            table.row([
+                column.column.name(Format::ConllU).to_owned(),
+                count(column.words),
+                percent(words - column.words, words),
+            ]);
+        }
+        page.table(&table);
+        let mut drawn = false;
+        for difference in shown {
+            page.subheading(&name(difference));
+            match self.pair(difference) {
+                Some((a, b)) => {
+                    let drawing = Drawing::of_two(a, b, &self.columns, &self.style);
+                    page.figure(&figure(&drawing, !std::mem::replace(&mut drawn, true)), "");
+                }
+                None => page.paragraph(&self.without_words(difference).unwrap_or_default()),
+            }
+        }
+        page
+    }
+}
+
+fn name(difference: &SentenceDifference) -> String {
+    let place = difference.first.or(difference.second).unwrap_or(0);
+    match &difference.sent_id {
+        Some(id) => id.clone(),
+        None => format!("sentence {place}"),
+    }
+}
+
+fn sentences(number: usize) -> String {
+    format!("{} {}", count(number), if number == 1 { "sentence" } else { "sentences" })
+}

@@ -1,0 +1,166 @@
+//! How drawings look: the arguments that `draw` and `diff` share.
+
+use clap::{Args, ValueEnum};
+use tutte_treebank::Column;
+use tutte_treebank::draw::{self, Direction, Drawing, Style, TextArt};
+
+use crate::session::Session;
+
+/// What is made of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Svg,
+    Tikz,
+    PngSvg,
+}
+
+impl std::str::FromStr for Kind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "text" => Ok(Kind::Text),
+            "svg" => Ok(Kind::Svg),
+            "tikz" => Ok(Kind::Tikz),
+            "png-svg" => Ok(Kind::PngSvg),
+            // What -o means elsewhere.
+            _ if name.contains(['.', '/']) => Err(format!(
+                "-o says what to make: text, svg, tikz or png-svg; write to a file with > {name}"
+            )),
+            _ => Err("it is text, svg, tikz or png-svg".to_owned()),
+        }
+    }
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Text => "text",
+            Kind::Svg => "svg",
+            Kind::Tikz => "tikz",
+            Kind::PngSvg => "png-svg",
+        }
+    }
+
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Kind::Text => "txt",
+            Kind::Svg | Kind::PngSvg => "svg",
+            Kind::Tikz => "tex",
+        }
+    }
+
+    pub(crate) fn draw(self, drawing: &Drawing) -> String {
+        match self {
+            Kind::Text => drawing.text(),
+            Kind::Svg | Kind::PngSvg => drawing.svg(),
+            Kind::Tikz => drawing.tikz(),
+        }
+    }
+}
+
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Looks")]
+pub(crate) struct Look {
+    /// Where long sentences are wrapped: columns of text, or pixels [default: the terminal's
+    /// width, 1000 pixels]
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+
+    /// What stands under the words: upos, xpos, lemma and feats, between commas, or none
+    #[arg(long, value_name = "COLUMNS", default_value = "upos", value_parser = columns)]
+    tags: Columns,
+
+    /// Draw enhanced dependencies below the words
+    #[arg(long)]
+    enhanced: bool,
+
+    /// Do not show the probabilities of arcs
+    #[arg(long)]
+    no_probs: bool,
+
+    /// From which side sentences are read
+    #[arg(long, value_name = "SIDE", default_value = "auto")]
+    direction: Side,
+
+    /// Text as arcs above the words, or as branches with a word on each line; auto takes branches
+    /// where arcs do not fit on a line
+    #[arg(long, value_name = "SHAPE", default_value = "auto")]
+    shape: Shape,
+}
+
+/// Columns by name; `Vec` itself would make clap take several arguments.
+pub(crate) type Columns = std::sync::Arc<[Column]>;
+
+/// Reads `head,deprel`; `none` is no column.
+pub(crate) fn columns(names: &str) -> Result<Columns, String> {
+    if names == "none" {
+        return Ok([].into());
+    }
+    let column = |name: &str| match name.trim().to_lowercase().as_str() {
+        "lemma" => Ok(Column::Lemma),
+        "upos" | "cpostag" => Ok(Column::Upos),
+        "xpos" | "postag" => Ok(Column::Xpos),
+        "feats" => Ok(Column::Feats),
+        "head" => Ok(Column::Head),
+        "deprel" => Ok(Column::Deprel),
+        "deps" => Ok(Column::Deps),
+        "misc" => Ok(Column::Misc),
+        _ => Err(format!(
+            "no column is called {name:?}; there are lemma, upos, xpos, feats, head, deprel, \
+             deps and misc"
+        )),
+    };
+    names.split(',').map(column).collect()
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Side {
+    Auto,
+    Ltr,
+    Rtl,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Shape {
+    Auto,
+    Arcs,
+    Branches,
+}
+
+impl Look {
+    /// `page`: whether drawings go onto a page, which has margins.
+    pub(crate) fn style(&self, kind: Kind, page: bool, session: &Session) -> Style {
+        let standard = if page { 940 } else { Style::default().width_pixels };
+        let width_columns = self.width.unwrap_or_else(|| session.width());
+        Style {
+            tags: self.tags.to_vec(),
+            enhanced: self.enhanced,
+            probabilities: !self.no_probs,
+            direction: match self.direction {
+                Side::Auto => Direction::Auto,
+                Side::Ltr => Direction::LeftToRight,
+                Side::Rtl => Direction::RightToLeft,
+            },
+            width_pixels: self.width.unwrap_or(standard),
+            width_columns,
+            text: match self.shape {
+                Shape::Auto => TextArt::Auto,
+                Shape::Arcs => TextArt::Arcs,
+                Shape::Branches => TextArt::Branches,
+            },
+            fixed: kind == Kind::PngSvg,
+        }
+    }
+}
+
+/// A drawing on a page; the first one brings the style sheet for all.
+pub(crate) fn figure(drawing: &Drawing, first: bool) -> String {
+    let sheet = if first {
+        format!("<style>\n{}.tutte-halo{{stroke:var(--paper)}}\n</style>\n", draw::CSS)
+    } else {
+        String::new()
+    };
+    sheet + &drawing.svg_element()
+}
