@@ -3,8 +3,12 @@
 default:
     @just --list --unsorted
 
-# README's first command: the distribution over the trees of one sentence
+# README's first command: trees in the terminal
 demo:
+    cargo run -p tutte-cli -- draw examples/tea.conllu
+
+# the distribution over the trees of one sentence
+telescope:
     cargo run -p tutte-trees --example telescope
 
 # README's second command: unit, property, integration and documentation tests

@@ -53,7 +53,7 @@ pub(crate) fn command() -> Command {
         }
         verbs.push('\n');
     }
-    command.subcommand_required(true).arg_required_else_help(true).help_template(format!(
+    command.subcommand_value_name("VERB").subcommand_required(true).arg_required_else_help(true).help_template(format!(
         "{{about}}\n\n{{usage-heading}} tutte VERB [OPTIONS] [FILES]\n\n{verbs}Options:\n{{options}}\n\n{EXAMPLES}"
     ))
 }

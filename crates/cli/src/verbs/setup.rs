@@ -48,3 +48,29 @@ pub(crate) fn manual(arguments: &Manual, session: &Session) -> Result<Outcome> {
     session.note(format!("manual pages written; to read one: man {}/tutte.1", folder.display()));
     Ok(Outcome::Good)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum as _;
+
+    use super::*;
+
+    #[test]
+    fn completions_of_every_shell_and_manual_pages_know_every_verb() {
+        let command = arguments::command();
+        let folder = std::env::temp_dir().join(format!("tutte-manual-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        clap_mangen::generate_to(arguments::command(), &folder).unwrap();
+        for verb in command.get_subcommands() {
+            let name = verb.get_name();
+            for shell in Shell::value_variants() {
+                let mut script = Vec::new();
+                clap_complete::generate(*shell, &mut arguments::command(), "tutte", &mut script);
+                assert!(String::from_utf8(script).unwrap().contains(name), "{shell} {name}");
+            }
+            let page = fs::read_to_string(folder.join(format!("tutte-{name}.1"))).unwrap();
+            assert!(page.contains(".SH SYNOPSIS"), "{page}");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
