@@ -1,6 +1,6 @@
 //! `tutte diff`: where two analyses of the same sentences differ.
 
-use std::io::Write as _;
+use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
         comparison.page(shown).write(path)?;
         session.note(format!("{} written", path.display()));
     } else {
-        let mut out = session.stdout();
+        let mut out = BufWriter::new(io::stdout().lock());
         match kind {
             Kind::Text => out.write_all(comparison.text(shown).as_bytes())?,
             Kind::Svg | Kind::PngSvg => {

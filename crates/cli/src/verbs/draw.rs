@@ -5,7 +5,7 @@ mod selection;
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -71,7 +71,7 @@ struct Entry {
 }
 
 pub(crate) fn run(arguments: &Draw, session: &Session) -> Result<Outcome> {
-    let to_terminal = std::io::stdout().is_terminal() && arguments.out_dir.is_none();
+    let to_terminal = io::stdout().is_terminal() && arguments.out_dir.is_none();
     let default = if to_terminal && !session.json() { Kind::Text } else { Kind::Svg };
     let kind = if arguments.html.is_some() { Kind::Svg } else { arguments.kind.unwrap_or(default) };
     let style = arguments.look.style(kind, arguments.html.is_some(), session);
@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &Draw, session: &Session) -> Result<Outcome> {
         let files = if taken.len() == 1 { "file" } else { "files" };
         session.note(format!("{} {files} written to {}", taken.len(), folder.display()));
     } else {
-        print(&mut selection, kind, &style, session)?;
+        print(&mut selection, kind, &style)?;
     }
     if let Some(note) = selection.note() {
         session.note(note);
@@ -121,13 +121,9 @@ pub(crate) fn run(arguments: &Draw, session: &Session) -> Result<Outcome> {
 }
 
 /// Everything to standard output: text as it comes, SVG as one image.
-fn print(
-    selection: &mut Selection<'_>,
-    kind: Kind,
-    style: &draw::Style,
-    session: &Session,
-) -> Result<()> {
-    let mut out = session.stdout();
+fn print(selection: &mut Selection<'_>, kind: Kind, style: &draw::Style) -> Result<()> {
+    // Drawings hold no colours, and megabytes of them are not searched for some.
+    let mut out = BufWriter::new(io::stdout().lock());
     let mut sentences = selection.peekable();
     let mut several = false;
     let mut drawings = Vec::new();
