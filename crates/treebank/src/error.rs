@@ -317,7 +317,8 @@ impl Error {
         }
     }
 
-    /// Where in the input, for errors that have a place.
+    /// Where in the input, for errors that have a place; of two files that differ, where the first
+    /// does.
     pub fn place(&self) -> Option<&Place> {
         match self {
             Error::Malformed { place, .. }
@@ -328,6 +329,10 @@ impl Error {
             | Error::Undecodable { place, .. }
             | Error::TooLong { place, .. }
             | Error::Read { place, .. } => Some(place),
+            Error::DifferentText(difference) => {
+                let spot = difference.gold.as_ref().or(difference.system.as_ref())?;
+                Some(&spot.place)
+            }
             _ => None,
         }
     }

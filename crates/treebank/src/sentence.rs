@@ -327,8 +327,13 @@ impl<'a> Token<'a> {
     /// An error about a column of this line.
     pub(crate) fn malformed(self, column: Column, problem: Problem) -> Error {
         let place = Place { line: self.line(), column: Some(column), ..self.sentence.place() };
-        let line = Column::ALL.map(|column| self.column(column)).join("\t");
-        Error::Malformed { place: Box::new(place), problem, line }
+        Error::Malformed { place: Box::new(place), problem, line: self.as_str().to_owned() }
+    }
+
+    /// The whole line, without its end.
+    pub(crate) fn as_str(self) -> &'a str {
+        let starts = &self.row().starts;
+        &self.sentence.text[starts[0] as usize..starts[10] as usize - 1]
     }
 
     fn column_in(self, format: Format, column: Column) -> &'a str {

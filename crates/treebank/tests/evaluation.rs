@@ -179,6 +179,26 @@ fn tokens_words_and_sentences_may_differ() {
 }
 
 #[test]
+fn tokens_may_have_no_characters() {
+    let plain = sentence("1 tea _ X _ _ 0 root");
+    let multiword = "1-2\t\u{a0}\t_\t_\t_\t_\t_\t_\t_\t_\n".to_owned()
+        + &sentence("1 a _ X _ _ 3 x\n2 b _ X _ _ 3 x\n3 tea _ X _ _ 0 root");
+    let without_form = multiword.replace('\u{a0}', "");
+    let space = "1\t\u{a0}\t_\tX\t_\t_\t2\tx\t_\t_\n2\ttea\t_\tX\t_\t_\t0\troot\t_\t_\n\n";
+    for (odd, words) in [(multiword.as_str(), 3), (&without_form, 3), (space, 2)] {
+        let against_itself = metrics(odd, odd);
+        assert!(against_itself.iter().all(|(_, score)| score.f1() == 1.0), "{odd}{against_itself}");
+        for (metrics, sizes) in
+            [(metrics(odd, &plain), [words, 1]), (metrics(&plain, odd), [1, words])]
+        {
+            assert_eq!(counts(&metrics, Metric::Words), [sizes[0], sizes[1], 1, 0]);
+            assert_eq!(counts(&metrics, Metric::Tokens)[2], 1);
+            assert_eq!(counts(&metrics, Metric::Las)[2], 1);
+        }
+    }
+}
+
+#[test]
 fn heads_agree_across_sentence_boundaries_of_the_system() {
     // The system joins two sentences; the second root is no root any more, the rest is the same.
     let gold = sentence("1 Go _ VERB _ _ 0 root")

@@ -161,12 +161,11 @@ fn surface_text(sentences: &[Sentence]) -> String {
 fn spot(sentences: &[Sentence], at: Option<At<'_>>) -> Option<Spot> {
     let (number, token) = at?;
     let sentence = sentences.get(number)?;
-    let line = sentence.text.lines().nth((token.line() - sentence.first_line) as usize)?;
     Some(Spot {
         place: Place { line: token.line(), ..sentence.place() },
         sentence: number + 1,
         form: token.form().to_owned(),
-        line: line.trim_end().to_owned(),
+        line: token.as_str().to_owned(),
     })
 }
 

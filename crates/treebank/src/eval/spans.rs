@@ -15,11 +15,19 @@
 use super::alignment::{Overlap, WordRef};
 use crate::{Id, Sentence, Token};
 
-/// A stretch of the characters, as byte offsets.
+/// A stretch of the characters, as byte offsets. Empty for a form of nothing but spaces, and for a
+/// multiword token without form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: usize,
     pub(super) end: usize,
+}
+
+impl Span {
+    /// What stands first in the text is smaller; something empty stands before what starts there.
+    fn place(self) -> (usize, bool) {
+        (self.start, self.start < self.end)
+    }
 }
 
 /// A word and the span of the token it is, or is part of.
@@ -135,9 +143,9 @@ pub(super) fn overlap(
             common += 1;
             same(g, s);
         }
-        let (gold_start, system_start) = (gold[g].start, system[s].start);
-        g += usize::from(gold_start <= system_start);
-        s += usize::from(system_start <= gold_start);
+        let order = gold[g].place().cmp(&system[s].place());
+        g += usize::from(order.is_le());
+        s += usize::from(order.is_ge());
     }
     Overlap { gold: gold.len(), system: system.len(), common }
 }
@@ -154,7 +162,7 @@ pub(super) fn align(gold: &[Word<'_>], system: &[Word<'_>]) -> Vec<(usize, usize
         } else if gold[g].span == system[s].span {
             matches.push((g, s));
             (g, s) = (g + 1, s + 1);
-        } else if gold[g].span.start <= system[s].span.start {
+        } else if gold[g].span.place() <= system[s].span.place() {
             g += 1;
         } else {
             s += 1;
@@ -186,15 +194,16 @@ fn multiword_stretch(gold: &[Word<'_>], system: &[Word<'_>], g: usize, s: usize)
         g += usize::from(gold[g].span.start < system[s].span.start);
     }
     let (gold_start, system_start) = (g, s);
-    let inside = |word: Option<&Word<'_>>, end: usize| match word {
-        Some(word) if word.in_multiword => word.span.start < end,
-        Some(word) => word.span.end <= end,
-        None => false,
+    // The first word of the token itself is inside even if its span is empty.
+    let inside = |word: Option<&Word<'_>>, end: usize| {
+        word.is_some_and(|word| {
+            word.span.end <= end || (word.in_multiword && word.span.start < end)
+        })
     };
     while inside(gold.get(g), end) || inside(system.get(s), end) {
         // The word that starts first is taken; its multiword token may move the end.
         let gold_first = match (gold.get(g), system.get(s)) {
-            (Some(gold), Some(system)) => gold.span.start <= system.span.start,
+            (Some(gold), Some(system)) => gold.span.place() <= system.span.place(),
             (gold, _) => gold.is_some(),
         };
         let (words, next) = if gold_first { (gold, &mut g) } else { (system, &mut s) };

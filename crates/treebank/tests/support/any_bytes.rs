@@ -7,7 +7,13 @@
 
 use std::io::Read;
 
+use tutte_treebank::check::Checker;
+use tutte_treebank::eval::{
+    Alignment, Arcs, Breakdown, Confusions, Druck, FrequentErrors, Grouping, Irregular, Metric,
+    Metrics,
+};
 use tutte_treebank::select::Pool;
+use tutte_treebank::stats::Statistics;
 use tutte_treebank::{
     Column, ConllxPos, Converter, Encoding, Error, Format, Id, Options, Reader, Sentence, Token,
     Writer, decompress,
@@ -65,6 +71,8 @@ pub(crate) fn ask_everything(data: &[u8]) {
         ask_trees(sentence);
     }
     ask_pool(&sentences);
+    ask_counts(&results);
+    ask_scores(&sentences, choice(2));
     // Compressed or not, and never more than a moment's worth.
     if let Ok(input) = decompress(file) {
         let _ = Reader::new(input.take(1 << 20)).count();
@@ -326,4 +334,76 @@ fn ask_pool(sentences: &[&Sentence]) {
         assert_eq!(sentence.place(), expected.place());
     }
     assert!(!pool.read(sentences.len(), &mut sentence).expect("there is none"));
+}
+
+/// Checked and counted, every sentence once.
+fn ask_counts(results: &[Result<Sentence, Error>]) {
+    let (mut checker, mut statistics) = (Checker::new(2), Statistics::default());
+    checker.start("input".to_owned());
+    for result in results {
+        match result {
+            Ok(sentence) => {
+                checker.sentence(sentence);
+                statistics.add(sentence);
+            }
+            Err(Error::Malformed { place, problem, line }) => {
+                let (place, problem, line) = (place.clone(), problem.clone(), line.clone());
+                checker.unreadable(Error::Malformed { place, problem, line }).expect("a finding");
+            }
+            Err(_) => {}
+        }
+    }
+    let (file, summary) = (&checker.finish().files[0], statistics.summary());
+    assert_eq!((file.sentences, file.words), (summary.sentences, summary.words));
+    assert_eq!(summary.sentences as usize, results.iter().flatten().count());
+    assert_eq!(summary.trees.trees + summary.trees.without_tree, summary.sentences);
+}
+
+/// Scored against themselves, without multiword tokens, and with sentences missing.
+fn ask_scores(sentences: &[&Sentence], missing: usize) {
+    let gold: Vec<Sentence> = sentences.iter().copied().cloned().collect();
+    let words: usize = gold.iter().map(Sentence::len).sum();
+    let alignment = Alignment::new(&gold, &gold).expect("the same text");
+    assert_eq!(alignment.pairs().len(), words);
+    assert!(alignment.pairs().iter().all(|pair| pair.gold == pair.system && pair.label_correct));
+    ask_alignment(&alignment);
+    ask_alignment(&Alignment::by_position(&gold, &gold).expect("the same words"));
+    assert!(Irregular::find(&gold).is_empty() <= gold.iter().all(|s| s.tree().is_ok()));
+
+    let mut system = gold.clone();
+    system.iter_mut().for_each(|sentence| Converter::new(Format::ConllX).convert(sentence));
+    system.drain(..missing.min(gold.len()) / 8);
+    for (gold, system) in [(&gold, &system), (&system, &gold)] {
+        match Alignment::new(gold, system) {
+            Ok(alignment) => ask_alignment(&alignment),
+            Err(error) => ask_error(&error),
+        }
+        let _ = Alignment::by_position(gold, system).map_err(|error| ask_error(&error));
+    }
+}
+
+fn ask_alignment(alignment: &Alignment<'_>) {
+    match Metrics::new(alignment) {
+        Ok(metrics) => {
+            let counted = metrics.iter().filter(|(metric, _)| *metric != Metric::Eulas);
+            for (metric, score) in counted {
+                assert!(score.correct <= score.gold.min(score.system), "{metric} {score:?}");
+            }
+        }
+        Err(error) => ask_error(&error),
+    }
+    let arcs = Arcs::new(alignment);
+    for by in Grouping::ALL {
+        let rows = Breakdown::new(&arcs, by).rows;
+        let (gold, system): (usize, usize) = rows
+            .iter()
+            .map(|r| (r.gold, r.system))
+            .fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+        let words = alignment.words();
+        assert_eq!((gold, system), (words.gold, words.system), "{}", by.name());
+    }
+    assert_eq!(Confusions::new(&arcs).labels.words, alignment.pairs().len());
+    assert!(FrequentErrors::new(&arcs, 3).by_tag.len() <= 3);
+    assert!(Druck::new(&arcs, 3).false_positives.len() <= 3);
+    let _ = arcs.head_probabilities().map_err(|error| ask_error(&error));
 }
