@@ -40,7 +40,7 @@ pub(super) struct Analyses {
     pub(super) druck: bool,
 
     /// The number of random swaps and samples when systems are compared
-    #[arg(long, value_name = "N", default_value = "10000")]
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = resamples)]
     pub(super) resamples: NonZeroU32,
 
     /// The seed of these
@@ -52,7 +52,7 @@ pub(super) struct Analyses {
     pub(super) no_significance: bool,
 
     /// The number of bins of probabilities
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = bins)]
     pub(super) bins: NonZeroUsize,
 
     /// Do not judge probabilities (HeadProb in MISC)
@@ -69,6 +69,18 @@ fn groupings() -> impl TypedValueParser<Value = Grouping> {
         let known = Grouping::ALL.into_iter().find(|grouping| grouping.name() == name);
         known.ok_or("no such class")
     })
+}
+
+/// All samples are in memory, to be sorted.
+const MOST_RESAMPLES: u32 = 10_000_000;
+
+fn resamples(typed: &str) -> Result<NonZeroU32, String> {
+    let number = typed.parse().ok().filter(|&number: &NonZeroU32| number.get() <= MOST_RESAMPLES);
+    number.ok_or_else(|| format!("a whole number from 1 to {MOST_RESAMPLES}"))
+}
+
+fn bins(typed: &str) -> Result<NonZeroUsize, &'static str> {
+    typed.parse().map_err(|_| "a whole number above 0")
 }
 
 /// A system, and those of its arcs that count.
