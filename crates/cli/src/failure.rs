@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use tutte_treebank::{Column, Error};
 
+use crate::report::visible;
+
 /// How a verb that ran to its end ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -97,9 +99,10 @@ fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
 fn explain(kind: &str, colour: AnsiColor, error: &anyhow::Error) {
     let bold = colour.on_default().bold();
     let mut text = match error.downcast_ref::<Advised>() {
-        Some(advised) => format!("{bold}{kind}:{bold:#} {advised}\n"),
-        None => format!("{bold}{kind}:{bold:#} {}\n", one_line(error)),
+        Some(advised) => advised.to_string(),
+        None => one_line(error),
     };
+    text = format!("{bold}{kind}:{bold:#} {}\n", visible(&text));
     let treebank_error = error.chain().find_map(|cause| cause.downcast_ref::<Error>());
     if let Some(Error::Malformed { place, line, .. }) = treebank_error {
         let column = place.column.map(|column| column.number());
@@ -120,7 +123,7 @@ fn explain(kind: &str, colour: AnsiColor, error: &anyhow::Error) {
     };
     if let Some(hint) = hint {
         let cyan = AnsiColor::Cyan.on_default().bold();
-        text.push_str(&format!("{cyan}hint:{cyan:#} {hint}\n"));
+        text.push_str(&format!("{cyan}hint:{cyan:#} {}\n", visible(&hint)));
     }
     // Nobody is left to hear of a failure to write.
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
@@ -162,7 +165,7 @@ fn offending_line(margin: &str, line: &str, column: Option<usize>) -> String {
         if column == Some(at + 1) {
             mark = Some((shown.width(), value.width().max(1)));
         }
-        shown.extend(value.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+        shown.push_str(&visible(value));
     }
     if shown.chars().count() > LONGEST {
         shown = shown.chars().take(LONGEST).chain(['…']).collect();

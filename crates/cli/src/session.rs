@@ -13,6 +13,7 @@ use serde::Serialize;
 use tutte_treebank::{Encoding, Error, Format, Input, Options, Reader, Sentence, open_with};
 
 use crate::failure::{self, Outcome, usage};
+use crate::report::counted;
 
 /// How to read treebanks; flattened into the arguments of every verb that reads some.
 #[derive(Args, Clone, Debug)]
@@ -117,8 +118,9 @@ impl Session {
         match self.skipped.get() {
             0 => outcome,
             skipped => {
-                let sentences = if skipped == 1 { "sentence" } else { "sentences" };
-                self.note(format!("{skipped} {sentences} could not be read and were skipped"));
+                let were = if skipped == 1 { "was" } else { "were" };
+                let skipped = counted(skipped, "sentence");
+                self.note(format!("{skipped} could not be read and {were} skipped"));
                 Outcome::BadInput
             }
         }

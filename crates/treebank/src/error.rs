@@ -109,7 +109,7 @@ pub enum Error {
     },
 
     /// A line that a sentence does not have.
-    #[error("the sentence has no line with ID {id}; it has {words} words")]
+    #[error("the sentence has no line with ID {id}; it has {}", words_counted(*.words))]
     NoSuchLine {
         /// The ID asked for.
         id: Id,
@@ -118,7 +118,7 @@ pub enum Error {
     },
 
     /// As many values as words were expected.
-    #[error("{found} values were given for a sentence of {words} words")]
+    #[error("{found} values were given for a sentence of {}", words_counted(*.words))]
     WrongLength {
         /// Number of values.
         found: usize,
@@ -217,7 +217,7 @@ pub enum Problem {
         previous: Id,
     },
     /// A range that ends after the sentence.
-    #[error("multiword token {found} ends after the sentence, which has {words} words")]
+    #[error("multiword token {found} ends after the sentence, which has {}", words_counted(*.words))]
     RangeOutOfSentence {
         /// The range found.
         found: Id,
@@ -234,7 +234,7 @@ pub enum Problem {
         found: String,
     },
     /// A head after the end of the sentence.
-    #[error("HEAD is {found}, but this sentence has {words} words")]
+    #[error("HEAD is {found}, but this sentence has {}", words_counted(*.words))]
     HeadOutOfRange {
         /// The head found.
         found: String,
@@ -375,6 +375,11 @@ impl Problem {
         };
         Some(hint.to_owned())
     }
+}
+
+/// `1 word`, `2 words`.
+pub(crate) fn words_counted(words: usize) -> String {
+    format!("{words} word{}", if words == 1 { "" } else { "s" })
 }
 
 /// A place in an input, printed as `file:line:column`.

@@ -7,6 +7,8 @@ pub(crate) mod chart;
 mod page;
 mod table;
 
+use std::borrow::Cow;
+
 pub(crate) use page::{Page, escape, write_whole};
 pub(crate) use table::{Align, Table};
 
@@ -31,6 +33,22 @@ pub(crate) fn count(number: usize) -> String {
     grouped
 }
 
+/// So many of a thing: `1 word`, `1,234 words`; of a phrase, the first word takes the plural.
+pub(crate) fn counted(number: usize, thing: &str) -> String {
+    let (noun, rest) = thing.split_at(thing.find(' ').unwrap_or(thing.len()));
+    format!("{} {noun}{}{rest}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// Text from a file as a terminal may show it: what would move the cursor, change colours or ring
+/// the bell becomes U+FFFD.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if text.contains(char::is_control) {
+        text.replace(char::is_control, "\u{fffd}").into()
+    } else {
+        text.into()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,5 +61,16 @@ mod tests {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(percent(1, 3), "33.33");
         assert_eq!(percent(0, 0), "–");
+        assert_eq!(counted(1, "word"), "1 word");
+        assert_eq!(counted(1_000, "kind of error"), "1,000 kinds of error");
+    }
+
+    #[test]
+    fn nothing_in_a_file_moves_the_cursor() {
+        assert_eq!(visible("né 水"), "né 水");
+        assert_eq!(
+            visible("\u{1b}[31mred\u{7}\t\u{9b}2J"),
+            "\u{fffd}[31mred\u{fffd}\u{fffd}\u{fffd}2J"
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::report::escape;
+use crate::report::{escape, visible};
 
 /// On which side a column is flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +23,15 @@ pub(crate) struct Table {
 impl Table {
     /// A table with these columns. Names are flush left, numbers flush right.
     pub(crate) fn new<S: Into<String>>(columns: impl IntoIterator<Item = (S, Align)>) -> Self {
-        let columns = columns.into_iter().map(|(name, align)| (name.into(), align)).collect();
+        let shown = |name: S| visible(&name.into()).into_owned();
+        let columns = columns.into_iter().map(|(name, align)| (shown(name), align)).collect();
         Self { columns, rows: Vec::new() }
     }
 
     /// Adds a row. Cells beyond the last column are dropped, cells missing are empty.
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        let mut cells: Vec<String> = cells.into_iter().map(Into::into).collect();
+        let mut cells: Vec<String> =
+            cells.into_iter().map(|cell| visible(&cell.into()).into_owned()).collect();
         cells.resize(self.columns.len(), String::new());
         self.rows.push(cells);
     }

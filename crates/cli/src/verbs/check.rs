@@ -11,7 +11,7 @@ use tutte_treebank::check::{CheckedFile, Checker, Finding, Overlap, Report, SHOR
 use tutte_treebank::{Encoding, Format, Sentence};
 
 use crate::failure::Outcome;
-use crate::report::{Align, Table, count, percent};
+use crate::report::{Align, Table, count, counted, percent, visible};
 use crate::session::{Reading, Session};
 
 /// Find what is wrong with treebanks, or may be
@@ -163,7 +163,7 @@ fn files(report: &Report) -> Table {
         if file.unreadable > 0 {
             scheme.push_str(&format!(
                 ", {} unreadable",
-                plural(file.unreadable as usize, "sentence")
+                counted(file.unreadable as usize, "sentence")
             ));
         }
         let (sentences, words) = (count(file.sentences as usize), count(file.words as usize));
@@ -182,17 +182,17 @@ fn print_finding(finding: &Finding, out: &mut impl std::io::Write) -> Result<()>
     .bold();
     let dim = Style::new().dimmed();
     let (kind, severity) = (finding.kind, finding.severity);
-    let amount = plural(finding.count, kind.unit());
+    let amount = counted(finding.count, kind.unit());
     writeln!(out, "{bold}{severity}:{bold:#} {} ({amount})", kind.title())?;
     let place = |example: &tutte_treebank::check::Example| {
-        format!("{}:{}", example.file, example.position())
+        format!("{}:{}", visible(&example.file), example.position())
     };
     let width = finding.examples.iter().map(|e| place(e).chars().count()).max().unwrap_or(0);
     for example in &finding.examples {
-        let found = shorten(&example.found, 120);
+        let found = shorten(&visible(&example.found), 120);
         write!(out, "  {:<width$}  {found}", place(example))?;
         match &example.sent_id {
-            Some(id) => writeln!(out, "  {dim}{id}{dim:#}")?,
+            Some(id) => writeln!(out, "  {dim}{}{dim:#}", visible(id))?,
             None => writeln!(out)?,
         }
     }
@@ -227,13 +227,13 @@ fn overlaps(shared: &[&Overlap], report: &Report) -> Table {
 /// One sentence that says whether all is well.
 fn verdict(report: &Report) -> String {
     let sentences: u64 = report.files.iter().map(|file| file.sentences + file.unreadable).sum();
-    let sentences = plural(sentences as usize, "sentence");
+    let sentences = counted(sentences as usize, "sentence");
     let kinds = |severity: Severity| {
         let of = report.findings.iter().filter(|finding| finding.severity == severity);
         let places: usize = of.map(|finding| finding.count).sum();
         let kinds = report.count(severity);
         (kinds > 0).then(|| {
-            format!("{} ({} in all)", plural(kinds, &format!("kind of {severity}")), count(places))
+            format!("{} ({} in all)", counted(kinds, &format!("kind of {severity}")), count(places))
         })
     };
     match (kinds(Severity::Error), kinds(Severity::Warning)) {
@@ -241,17 +241,6 @@ fn verdict(report: &Report) -> String {
         (Some(errors), None) => format!("{errors} in {sentences}."),
         (None, Some(warnings)) => format!("No errors in {sentences}, but {warnings}."),
         (None, None) => format!("No errors and no warnings in {sentences}."),
-    }
-}
-
-/// `1 word`, `1,234 words`; of a phrase, the first word takes the plural.
-fn plural(number: usize, unit: &str) -> String {
-    if number == 1 {
-        return format!("1 {unit}");
-    }
-    match unit.split_once(' ') {
-        Some((first, rest)) => format!("{} {first}s {rest}", count(number)),
-        None => format!("{} {unit}s", count(number)),
     }
 }
 

@@ -16,8 +16,9 @@ use clap::{Args, ValueEnum};
 use tutte_treebank::select::{Choices, Pool, Reservoir, split};
 use tutte_treebank::{ConllxPos, Converter, Error, Format, Output, Sentence, Writer, create};
 
-use self::summary::{Part, Summary, some};
+use self::summary::{Part, Summary};
 use crate::failure::{Outcome, advise, usage};
+use crate::report::counted;
 use crate::session::{Reading, Session};
 
 /// Change a treebank's format, trees or order; take a sample or split it
@@ -277,7 +278,7 @@ impl Run<'_> {
             return Err(advise(error, "each starts with # newdoc; or leave out --split-by"));
         }
         if !by_document && self.arguments.split.is_some() && found > 1 {
-            let found = some(found, "document");
+            let found = counted(found, "document");
             self.session.note(format!("{found}: --split-by document keeps each in one part"));
         }
         let mut units: Vec<Range<usize>> = Vec::new();

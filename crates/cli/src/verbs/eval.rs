@@ -28,6 +28,7 @@ use tutte_treebank::eval::{Alignment, Irregular, Subtypes};
 
 use self::results::Results;
 use crate::failure::Outcome;
+use crate::report::counted;
 use crate::session::{Reading, Session};
 
 /// Score analyses against a gold standard
@@ -168,7 +169,7 @@ fn note_irregular(path: &Path, sentences: &[Sentence], session: &Session) {
     let found: Vec<String> = kinds
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {} {what}", plural(*count, "sentence")))
+        .map(|(count, what)| format!("{} {what}", counted(*count, "sentence")))
         .collect();
     session.note(format!(
         "note: {} has {}, the first at line {}; the official evaluation refuses such files",
@@ -176,9 +177,4 @@ fn note_irregular(path: &Path, sentences: &[Sentence], session: &Session) {
         found.join(", "),
         first.line
     ));
-}
-
-/// `sentence` or `sentences`.
-fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
 }

@@ -51,6 +51,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use crate::error::words_counted;
 use crate::{Error, Format, Reader, Sentence};
 use inventory::Inventory;
 use repeats::Repeats;
@@ -244,10 +245,10 @@ impl Checker {
             current.found.add(Kind::NoSentences, || whole_file("nothing to read".to_owned()));
         } else if current.words > 0 && current.heads == 0 {
             tallies.remove(&Kind::UnknownHead);
-            current.found.add(Kind::NoHeads, || whole_file(format!("{} words", current.words)));
+            current.found.add(Kind::NoHeads, || whole_file(words_counted(current.words as usize)));
         } else if current.heads > 0 && current.labels == 0 {
             tallies.remove(&Kind::MissingLabel);
-            current.found.add(Kind::NoLabels, || whole_file(format!("{} words", current.words)));
+            current.found.add(Kind::NoLabels, || whole_file(words_counted(current.words as usize)));
         }
         if current.evidence.is_versioned(scheme) {
             let minority =

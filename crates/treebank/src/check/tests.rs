@@ -280,7 +280,7 @@ fn invisible_forms_and_impossible_pheads_are_found() {
     let conll_x = "1\tJa\t_\tI\tI\t_\t0\tROOT\t4\tROOT\n\n";
     assert_eq!(
         findings(conll_x),
-        ["deps-head error 1: f:1:9: PHEAD is \"4\", but this sentence has 1 words"]
+        ["deps-head error 1: f:1:9: PHEAD is \"4\", but this sentence has 1 word"]
     );
 }
 

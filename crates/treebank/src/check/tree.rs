@@ -5,6 +5,7 @@ use tutte_trees::{Error, NotATree, Tree};
 use super::kind::Kind;
 use super::scheme::{self, Universal};
 use super::tally::{Example, Found};
+use crate::error::words_counted;
 use crate::{Column, Format, Sentence};
 
 pub(super) fn check(sentence: &Sentence, found: &mut Found) {
@@ -45,7 +46,10 @@ pub(super) fn check(sentence: &Sentence, found: &mut Found) {
             let in_range = crate::id::number(phead.as_bytes()).is_some_and(|h| h <= sentence.len());
             if !in_range {
                 found.token(Kind::DepsHead, sentence, word, Column::Deps, || {
-                    format!("PHEAD is {phead:?}, but this sentence has {} words", sentence.len())
+                    format!(
+                        "PHEAD is {phead:?}, but this sentence has {}",
+                        words_counted(sentence.len())
+                    )
                 });
             }
         }
@@ -53,7 +57,7 @@ pub(super) fn check(sentence: &Sentence, found: &mut Found) {
 
     let roots: Vec<usize> = (1..).zip(&heads).filter(|w| *w.1 == Some(0)).map(|w| w.0).collect();
     if roots.is_empty() && heads.iter().all(Option::is_some) {
-        found.sentence(Kind::NoRoot, sentence, || format!("{} words", heads.len()));
+        found.sentence(Kind::NoRoot, sentence, || words_counted(heads.len()));
     }
     if roots.len() > 1 {
         found.sentence(Kind::SeveralRoots, sentence, || {

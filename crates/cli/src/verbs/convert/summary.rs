@@ -7,7 +7,7 @@ use serde::Serialize;
 use tutte_treebank::{Format, Losses};
 
 use super::Convert;
-use crate::report::count;
+use crate::report::{count, counted};
 use crate::session::Session;
 
 /// What was done.
@@ -39,21 +39,21 @@ impl Summary {
             session.print_json(self)?;
         } else if arguments.output != Path::new("-") {
             for Part { path, sentences, words, .. } in &self.outputs {
-                let (sentences, words) = (some(*sentences, "sentence"), some(*words, "word"));
+                let (sentences, words) = (counted(*sentences, "sentence"), counted(*words, "word"));
                 session.note(format!("{path}: {sentences}, {words}"));
             }
         }
         if let Some(sample) = arguments.sample.filter(|&sample| sample > self.sentences) {
-            let (input, found) = (&self.input, some(self.sentences, "sentence"));
+            let (input, found) = (&self.input, counted(self.sentences, "sentence"));
             session.note(format!("{input} has only {found}, not {}", count(sample)));
         }
         if let Some(max) = arguments.max_length {
-            let left_out = some(self.too_long, "sentence");
-            session.note(format!("left out: {left_out} of more than {}", some(max, "word")));
+            let left_out = counted(self.too_long, "sentence");
+            session.note(format!("left out: {left_out} of more than {}", counted(max, "word")));
         }
         if arguments.projectivise {
             let (arcs, sentences) = (self.lifted_arcs, self.lifted_sentences);
-            let (arcs, sentences) = (some(arcs, "arc"), some(sentences, "sentence"));
+            let (arcs, sentences) = (counted(arcs, "arc"), counted(sentences, "sentence"));
             session.note(format!("lifted: {arcs} in {sentences}"));
         }
         if let Some(format) = arguments.target() {
@@ -65,11 +65,11 @@ impl Summary {
 
 /// What was lost, for people.
 fn losses(lost: &Losses, format: Format) -> Vec<String> {
-    let of_words = |column: &str, words| (words, format!("{column} of {}", some(words, "word")));
+    let of_words = |column: &str, words| (words, format!("{column} of {}", counted(words, "word")));
     let kinds = [
-        (lost.comments, some(lost.comments, "comment")),
-        (lost.multiword_tokens, some(lost.multiword_tokens, "multiword token")),
-        (lost.empty_nodes, some(lost.empty_nodes, "empty node")),
+        (lost.comments, counted(lost.comments, "comment")),
+        (lost.multiword_tokens, counted(lost.multiword_tokens, "multiword token")),
+        (lost.empty_nodes, counted(lost.empty_nodes, "empty node")),
         of_words("DEPS", lost.deps),
         of_words("MISC", lost.misc),
         of_words("PHEAD", lost.pheads),
@@ -81,16 +81,11 @@ fn losses(lost: &Losses, format: Format) -> Vec<String> {
         lines.push(format!("{format} has no room for {}", kinds.join(", ")));
     }
     if lost.spaces > 0 {
-        lines.push(format!("white space became _ in {}", some(lost.spaces, "value")));
+        lines.push(format!("white space became _ in {}", counted(lost.spaces, "value")));
     }
     if lost.without_postag > 0 {
-        let words = some(lost.without_postag, "word");
+        let words = counted(lost.without_postag, "word");
         lines.push(format!("POSTAG is _ for {words} with a tag; --conllx-pos-from xpos fills it"));
     }
     lines
-}
-
-/// `1 word`, `1,234 words`.
-pub(super) fn some(number: usize, thing: &str) -> String {
-    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }

@@ -6,10 +6,9 @@ use tutte_treebank::eval::significance::{Comparison, Interval, Resampling, compa
 use tutte_treebank::eval::{Criterion, significance::UnitCounts};
 
 use super::analyses::{Analyses, Judged};
-use super::plural;
 use super::results::Results;
 use super::scores::hundredths;
-use crate::report::{Align, Table, count};
+use crate::report::{Align, Table, count, counted};
 
 /// A comparison as JSON.
 #[derive(Serialize)]
@@ -90,12 +89,11 @@ fn explained(name: &str, c: &Comparison) -> String {
     let how = if c.permutation.exact { format!("all {swaps}") } else { swaps };
     let sign = &c.sign;
     format!(
-        "{name}: p = {} by permutation ({how} swaps); p = {} by the sign test (better on {} \
-         {}, worse on {}, alike on {}).",
+        "{name}: p = {} by permutation ({how} swaps); p = {} by the sign test (better on {}, \
+         worse on {}, alike on {}).",
         p_value(c.permutation.p),
         p_value(sign.p),
-        count(sign.better as usize),
-        plural(sign.better as usize, "sentence"),
+        counted(sign.better as usize, "sentence"),
         count(sign.worse as usize),
         count(sign.ties as usize)
     )
