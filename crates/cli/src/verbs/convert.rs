@@ -8,6 +8,7 @@
 
 mod summary;
 
+use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -165,7 +166,7 @@ impl Convert {
     /// The format to write; `None` for that of the input.
     fn target(&self) -> Option<Format> {
         let extension = split_name(&self.output).1.to_ascii_lowercase();
-        self.to.or_else(|| match extension.split('.').nth(1)? {
+        self.to.or_else(|| match extension.to_str()?.split('.').nth(1)? {
             "conllu" => Some(Format::ConllU),
             "conll" | "conllx" | "conll06" | "conll07" => Some(Format::ConllX),
             _ => None,
@@ -176,20 +177,30 @@ impl Convert {
     fn outputs(&self) -> Vec<PathBuf> {
         let Some(shares) = &self.split else { return vec![self.output.clone()] };
         let (stem, extension) = split_name(&self.output);
-        let named = |part| self.output.with_file_name(format!("{stem}{part}{extension}"));
+        let named = |part: &&str| {
+            let name = [&stem, OsStr::new(part), &extension].into_iter().collect::<OsString>();
+            self.output.with_file_name(name)
+        };
         shares.names().iter().map(named).collect()
     }
 }
 
 /// `bank.conllu.gz` as `bank` and `.conllu.gz`.
-fn split_name(path: &Path) -> (String, String) {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let dot = |name: &str| name.rfind('.').filter(|&at| at > 0).unwrap_or(name.len());
-    let mut at = dot(&name);
-    if [".gz", ".zst"].iter().any(|end| name[at..].eq_ignore_ascii_case(end)) {
-        at = dot(&name[..at]);
+fn split_name(path: &Path) -> (OsString, OsString) {
+    let (mut stem, mut extension) = (path.as_os_str(), OsString::new());
+    // Names need not be UTF-8, so they are taken apart by the path's own methods.
+    while let (Some(shorter), Some(end)) =
+        (Path::new(stem).file_stem(), Path::new(stem).extension())
+    {
+        let compression = ["gz", "zst"].iter().any(|known| end.eq_ignore_ascii_case(known));
+        let first = extension.is_empty();
+        extension = [OsStr::new("."), end, &extension].into_iter().collect();
+        stem = shorter;
+        if !(compression && first) {
+            break;
+        }
     }
-    (name[..at].to_owned(), name[at..].to_owned())
+    (Path::new(stem).file_name().unwrap_or_default().to_owned(), extension)
 }
 
 struct Run<'a> {
@@ -367,7 +378,10 @@ impl Run<'_> {
 }
 
 fn cannot_write(path: &str) -> String {
-    format!("cannot write {path}")
+    match path {
+        "-" => "cannot write to standard output".to_owned(),
+        path => format!("cannot write {path}"),
+    }
 }
 
 /// A file on its way.
@@ -392,5 +406,41 @@ impl PartWriter {
 
     fn write_tail(&mut self, tail: &str) -> Result<()> {
         self.writer.write_tail(tail).with_context(|| cannot_write(&self.part.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart_before_the_format() {
+        let split = |name: &str| {
+            let (stem, extension) = split_name(Path::new(name));
+            (stem.into_string().unwrap(), extension.into_string().unwrap())
+        };
+        for (name, stem, extension) in [
+            ("a/bank.conllu", "bank", ".conllu"),
+            ("bank.conllu.gz", "bank", ".conllu.gz"),
+            ("en.ewt.conll.ZST", "en.ewt", ".conll.ZST"),
+            ("bank.gz", "bank", ".gz"),
+            ("bank.gz.gz", "bank", ".gz.gz"),
+            ("bank", "bank", ""),
+            (".conllu", ".conllu", ""),
+            (".bank.conllu", ".bank", ".conllu"),
+            ("..", "", ""),
+        ] {
+            assert_eq!(split(name), (stem.to_owned(), extension.to_owned()), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn parts_keep_names_that_are_not_utf8() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let name = OsStr::from_bytes(b"caf\xe9.conllu.gz");
+        let (stem, extension) = split_name(Path::new(name));
+        assert_eq!(stem.as_bytes(), b"caf\xe9");
+        assert_eq!(extension, ".conllu.gz");
     }
 }
