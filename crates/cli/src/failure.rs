@@ -80,7 +80,14 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // Whoever read the output, `head` for instance, has seen enough.
         return ExitCode::SUCCESS;
     }
-    explain("error", AnsiColor::Red, error);
+    // Errors about files say which; one without a word around it is about the results.
+    match error.chain().next().and_then(|bare| bare.downcast_ref::<io::Error>()) {
+        Some(bare) => {
+            let error = anyhow::anyhow!("cannot write to standard output: {bare}");
+            explain("error", AnsiColor::Red, &error);
+        }
+        None => explain("error", AnsiColor::Red, error),
+    }
     let usage = error.downcast_ref::<Usage>().is_some();
     ExitCode::from(if usage { USAGE } else { BAD_INPUT })
 }

@@ -1,0 +1,44 @@
+//! Standard output that is full, or that nobody reads any more.
+#![cfg(target_os = "linux")]
+
+use std::fs::OpenOptions;
+use std::process::{Command, Output, Stdio};
+
+const GOLD: &str = "tests/verbs/eval.in/gold.conllu";
+
+/// Every verb that prints results.
+const COMMANDS: [&[&str]; 5] = [
+    &["check", GOLD],
+    &["stats", GOLD],
+    &["stats", "--json", GOLD],
+    &["convert", GOLD, "-"],
+    &["eval", GOLD, GOLD],
+];
+
+fn run(arguments: &[&str], stdout: Stdio) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tutte"));
+    command.args(arguments).stdout(stdout).stderr(Stdio::piped());
+    command.spawn().and_then(std::process::Child::wait_with_output).unwrap()
+}
+
+#[test]
+fn a_full_disk_is_an_error_that_says_so() {
+    for arguments in COMMANDS {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = run(arguments, full.into());
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {message}");
+        assert!(message.contains("cannot write to standard output"), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    for arguments in COMMANDS {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = run(arguments, writer.into());
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(output.stderr.is_empty(), "{arguments:?}");
+    }
+}
