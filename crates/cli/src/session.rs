@@ -38,14 +38,14 @@ pub(crate) struct Reading {
 pub(crate) struct Session {
     quiet: bool,
     json: bool,
-    /// Sentences passed over because of `--lenient`.
-    skipped: Cell<usize>,
+    /// Sentences passed over because of `--lenient`; none without it.
+    skipped: Cell<Option<usize>>,
     stdin_taken: Cell<bool>,
 }
 
 impl Session {
     pub(crate) fn new(quiet: bool, json: bool) -> Self {
-        Self { quiet, json, skipped: Cell::new(0), stdin_taken: Cell::new(false) }
+        Self { quiet, json, skipped: Cell::new(None), stdin_taken: Cell::new(false) }
     }
 
     /// Whether to print a JSON document instead of tables.
@@ -72,6 +72,9 @@ impl Session {
         if path.is_dir() {
             let path = path.display();
             return Err(usage(format!("{path} is a folder; name its files, {path}/*.conllu say")));
+        }
+        if reading.lenient && self.skipped.get().is_none() {
+            self.skipped.set(Some(0));
         }
         let options = Options { name: None, format: reading.format, encoding: reading.encoding };
         Ok(open_with(path, &options)?)
@@ -106,8 +109,8 @@ impl Session {
     /// Passes over a sentence that cannot be used, as `--lenient` asks: warns and counts.
     pub(crate) fn skip(&self, error: &anyhow::Error) {
         const SHOWN: usize = 5;
-        let skipped = self.skipped.get() + 1;
-        self.skipped.set(skipped);
+        let skipped = self.skipped.get().unwrap_or(0) + 1;
+        self.skipped.set(Some(skipped));
         if !self.quiet && skipped <= SHOWN {
             failure::warn(error);
         }
@@ -116,8 +119,8 @@ impl Session {
     /// How the run ends: as the verb says, unless sentences were passed over.
     pub(crate) fn end(&self, outcome: Outcome) -> Outcome {
         match self.skipped.get() {
-            0 => outcome,
-            skipped => {
+            None | Some(0) => outcome,
+            Some(skipped) => {
                 let were = if skipped == 1 { "was" } else { "were" };
                 let skipped = counted(skipped, "sentence");
                 self.note(format!("{skipped} could not be read and {were} skipped"));
@@ -137,6 +140,18 @@ impl Session {
     /// Standard output for results; colours are taken out where they would not be seen.
     pub(crate) fn stdout(&self) -> BufWriter<impl Write + use<>> {
         BufWriter::new(anstream::AutoStream::auto(io::stdout()))
+    }
+
+    /// Prints a report, an object, as JSON; with `--lenient` it says how many sentences it is without.
+    pub(crate) fn print_report(&self, report: &impl Serialize) -> Result<()> {
+        #[derive(Serialize)]
+        struct Document<'a, T> {
+            #[serde(flatten)]
+            report: &'a T,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            skipped: Option<usize>,
+        }
+        self.print_json(&Document { report, skipped: self.skipped.get() })
     }
 
     /// Prints a result as JSON.

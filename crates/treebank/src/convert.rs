@@ -210,9 +210,11 @@ const ABOUT_HEADS: [&str; 2] = ["HeadProb", "DeprelProb"];
 const PARSER_COMMENTS: &str = "tutte_";
 
 impl Sentence {
-    /// Lifts arcs until no two cross, and says how many were lifted: the heads become those of
-    /// [`Tree::projectivise`](tutte_trees::Tree::projectivise), the closest projective tree. Labels,
-    /// and every other byte, stay; a projective sentence stays as it is.
+    /// Changes as few heads as possible so that no two arcs cross, and says how many: the heads become
+    /// those of [`Tree::projectivise`](tutte_trees::Tree::projectivise), the closest projective tree.
+    /// Most words that move are lifted to an ancestor of their head, but not all: where that keeps
+    /// more of the other heads, a word moves elsewhere. Labels, and every other byte, stay; a
+    /// projective sentence stays as it is.
     ///
     /// # Errors
     /// If the heads are no tree, see [`Sentence::tree`].
@@ -222,9 +224,9 @@ impl Sentence {
             return Ok(0);
         }
         let projective = tree.projectivise();
-        let lifted = tree.heads().iter().zip(projective.heads()).filter(|(a, b)| a != b).count();
+        let moved = tree.heads().iter().zip(projective.heads()).filter(|(a, b)| a != b).count();
         self.set_tree(&projective)?;
-        Ok(lifted)
+        Ok(moved)
     }
 
     /// Removes the analysis: HEAD, DEPREL, DEPS or PHEAD and PDEPREL become `_` in all lines, the

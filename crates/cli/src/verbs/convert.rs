@@ -51,7 +51,7 @@ pub(crate) struct Convert {
     #[arg(long, value_name = "TAGS")]
     conllx_pos_from: Option<PosFrom>,
 
-    /// Lift arcs until none cross: the closest projective trees, labels kept
+    /// Change as few heads as possible so that no arcs cross; labels stay
     #[arg(long, conflicts_with = "strip_heads")]
     projectivise: bool,
 
@@ -343,9 +343,9 @@ impl Run<'_> {
     fn change(&mut self, sentence: &mut Sentence) -> Result<bool> {
         if self.arguments.projectivise {
             match sentence.projectivise() {
-                Ok(lifted) => {
-                    self.summary.lifted_arcs += lifted;
-                    self.summary.lifted_sentences += usize::from(lifted > 0);
+                Ok(moved) => {
+                    self.summary.moved_arcs += moved;
+                    self.summary.moved_sentences += usize::from(moved > 0);
                 }
                 Err(error) if self.arguments.reading.lenient => {
                     self.session.skip(&error.into());

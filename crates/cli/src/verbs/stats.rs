@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Stats, session: &Session) -> Result<Outcome> {
         page::page(&document).write(path)?;
     }
     if session.json() {
-        session.print_json(&document)?;
+        session.print_report(&document)?;
     } else {
         text::print(&document, arguments.top, session)?;
     }

@@ -315,8 +315,8 @@ fn ask_trees(sentence: &Sentence) {
         return;
     }
     let mut changed = sentence.clone();
-    let lifted = changed.projectivise().expect("a tree");
-    assert_eq!(lifted == 0, tree.is_projective());
+    let moved = changed.projectivise().expect("a tree");
+    assert_eq!(moved == 0, tree.is_projective());
     assert!(changed.tree().expect("a tree").is_projective());
     assert_consistent(&changed);
     changed.set_tree(&tree).expect("its own tree");

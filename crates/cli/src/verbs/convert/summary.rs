@@ -18,8 +18,9 @@ pub(super) struct Summary {
     pub(super) documents: usize,
     /// Sentences of more words than `--max-length`.
     pub(super) too_long: usize,
-    pub(super) lifted_arcs: usize,
-    pub(super) lifted_sentences: usize,
+    /// Arcs that `--projectivise` moved to another head, and sentences with such arcs.
+    pub(super) moved_arcs: usize,
+    pub(super) moved_sentences: usize,
     pub(super) lost: Losses,
     pub(super) outputs: Vec<Part>,
 }
@@ -36,7 +37,7 @@ pub(super) struct Part {
 impl Summary {
     pub(super) fn report(&self, arguments: &Convert, session: &Session) -> Result<()> {
         if session.json() {
-            session.print_json(self)?;
+            session.print_report(self)?;
         } else if arguments.output != Path::new("-") {
             for Part { path, sentences, words, .. } in &self.outputs {
                 let (sentences, words) = (counted(*sentences, "sentence"), counted(*words, "word"));
@@ -52,9 +53,9 @@ impl Summary {
             session.note(format!("left out: {left_out} of more than {}", counted(max, "word")));
         }
         if arguments.projectivise {
-            let (arcs, sentences) = (self.lifted_arcs, self.lifted_sentences);
+            let (arcs, sentences) = (self.moved_arcs, self.moved_sentences);
             let (arcs, sentences) = (counted(arcs, "arc"), counted(sentences, "sentence"));
-            session.note(format!("lifted: {arcs} in {sentences}"));
+            session.note(format!("moved to other heads: {arcs} in {sentences}"));
         }
         if let Some(format) = arguments.target() {
             losses(&self.lost, format).iter().for_each(|line| session.note(line));

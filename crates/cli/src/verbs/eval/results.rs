@@ -141,7 +141,7 @@ impl Results {
         if session.json() {
             let systems = std::mem::take(&mut self.systems);
             self.record("systems", &systems)?;
-            return session.print_json(&self.json);
+            return session.print_report(&self.json);
         }
         let mut out = session.stdout();
         out.write_all(self.text.as_bytes())?;
