@@ -111,7 +111,14 @@ impl Session {
         const SHOWN: usize = 5;
         let skipped = self.skipped.get().unwrap_or(0) + 1;
         self.skipped.set(Some(skipped));
-        if !self.quiet && skipped <= SHOWN {
+        if skipped <= SHOWN {
+            self.warn(error);
+        }
+    }
+
+    /// Shows an error that does not end the run, unless `-q` was given.
+    pub(crate) fn warn(&self, error: &anyhow::Error) {
+        if !self.quiet {
             failure::warn(error);
         }
     }

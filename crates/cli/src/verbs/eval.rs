@@ -130,15 +130,16 @@ pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
     }
 
     let mut results = Results::new(&arguments.gold, &arguments.systems);
-    if arguments.conllx {
+    let outcome = if arguments.conllx {
         scores::conllx(&systems, arguments, &mut results)?;
+        Outcome::Good
     } else {
-        scores::conll2018(&systems, arguments, session, &mut results)?;
-    }
+        scores::conll2018(&systems, arguments, session, &mut results)?
+    };
     analyses::sections(&systems, arguments, session, &mut results)?;
 
     results.publish(session, arguments.html.as_deref())?;
-    Ok(session.end(Outcome::Good))
+    Ok(session.end(outcome))
 }
 
 /// Short names for files: as typed, or without the folders if that is enough to tell them apart.

@@ -185,6 +185,15 @@ impl Metrics {
     /// # Errors
     /// Those of [`enhanced::scores`].
     pub fn new(alignment: &Alignment<'_>) -> Result<Self, Error> {
+        let mut metrics = Self::basic(alignment);
+        if let Some((elas, eulas)) = enhanced::scores(alignment)? {
+            metrics.scores.extend([(Metric::Elas, elas), (Metric::Eulas, eulas)]);
+        }
+        Ok(metrics)
+    }
+
+    /// All metrics but ELAS and EULAS: without a look at DEPS, which may hold anything.
+    pub fn basic(alignment: &Alignment<'_>) -> Self {
         let span_score = |overlap: super::Overlap| Score {
             gold: overlap.gold,
             system: overlap.system,
@@ -197,10 +206,7 @@ impl Metrics {
             (Metric::Words, span_score(alignment.words())),
         ];
         scores.extend(word_scores(alignment));
-        if let Some((elas, eulas)) = enhanced::scores(alignment)? {
-            scores.extend([(Metric::Elas, elas), (Metric::Eulas, eulas)]);
-        }
-        Ok(Metrics { scores, complete: complete_match(alignment) })
+        Metrics { scores, complete: complete_match(alignment) }
     }
 
     /// A score, if it could be computed.

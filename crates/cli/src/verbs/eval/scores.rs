@@ -6,20 +6,36 @@ use tutte_treebank::eval::{Attachment, CompleteMatch, Metric, Metrics, Score};
 
 use super::results::Results;
 use super::{Eval, System};
+use crate::failure::{Outcome, advise};
 use crate::report::{Align, Table, count, percent};
 use crate::session::Session;
 
-/// The metrics of the CoNLL 2018 shared task.
+/// The metrics of the CoNLL 2018 shared task. With `--lenient`, enhanced graphs that cannot be read
+/// cost their own scores only, and the outcome.
 pub(super) fn conll2018(
     systems: &[System<'_>],
     arguments: &Eval,
     session: &Session,
     results: &mut Results,
-) -> Result<()> {
+) -> Result<Outcome> {
+    let mut outcome = Outcome::Good;
     results.record("convention", &"conll2018")?;
     let mut all = Vec::with_capacity(systems.len());
     for (number, system) in systems.iter().enumerate() {
-        let metrics = Metrics::new(&system.alignment)?;
+        let metrics = match Metrics::new(&system.alignment) {
+            Ok(metrics) => metrics,
+            Err(error) if arguments.reading.lenient => {
+                session.warn(&advise(error, "ELAS and EULAS are left out"));
+                outcome = Outcome::BadInput;
+                Metrics::basic(&system.alignment)
+            }
+            Err(error) => {
+                return Err(advise(
+                    error,
+                    "repair DEPS; or leave ELAS and EULAS out with --lenient",
+                ));
+            }
+        };
         note_oddities(system, &metrics, session);
         if systems.len() > 1 {
             results.heading(&system.name);
@@ -53,7 +69,7 @@ pub(super) fn conll2018(
         add_complete_match(&mut table, &complete);
         results.table(&table);
     }
-    Ok(())
+    Ok(outcome)
 }
 
 /// The scores of the shared tasks of 2006 and 2007.
