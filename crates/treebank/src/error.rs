@@ -296,6 +296,7 @@ impl Error {
             Error::TooManyPaths { .. } => {
                 Some("empty nodes rarely depend on each other: is DEPS right here?".into())
             }
+            Error::NotATree { .. } => Some("give one of these words another head".into()),
             Error::NoHead { .. } => Some("parse it first, or leave it out".into()),
             Error::NotAProbability { found, .. }
                 if found.trim_end_matches('%').parse::<f64>().is_ok_and(|n| n > 1.0) =>

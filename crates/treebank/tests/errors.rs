@@ -152,7 +152,10 @@ fn trees() {
     let circle = read(
         "# sent_id = goat-2\n1  a  _  X  _  _  0  r  _  _\n2  b  _  X  _  _  3  d  _  _\n3  c  _  X  _  _  2  d  _  _\n",
     );
-    assert_snapshot!(say(&circle.tree().unwrap_err()), @"input:3:7: the heads form a cycle: 2 → 3 → 2 (sent_id = goat-2)");
+    assert_snapshot!(say(&circle.tree().unwrap_err()), @"
+    input:3:7: the heads form a cycle: 2 → 3 → 2 (sent_id = goat-2)
+    give one of these words another head
+    ");
     let unknown = read("1  a  _  X  _  _  0  r  _  _\n2  b  _  X  _  _  _  _  _  _\n");
     assert_snapshot!(say(&unknown.tree().unwrap_err()), @"
     input:2:7: word 2 has no head

@@ -122,6 +122,9 @@ pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
             Ok(System { name, alignment })
         })
         .collect::<Result<_>>()?;
+    if gold.is_empty() {
+        session.note(format!("note: {} holds no sentences", arguments.gold.display()));
+    }
     if !arguments.conllx {
         note_irregular(&arguments.gold, &gold, session);
         for (path, analysis) in std::iter::zip(&arguments.systems, &analyses) {
