@@ -204,7 +204,7 @@ fn says_nothing(value: &str) -> bool {
 }
 
 /// Entries of MISC that speak of heads and labels.
-const ABOUT_HEADS: [&str; 2] = ["HeadProb", "DeprelProb"];
+const ABOUT_HEADS: [&str; 3] = ["HeadProb", "LabelProb", "AltHead"];
 
 /// Comments that a parser of ours leaves.
 const PARSER_COMMENTS: &str = "tutte_";
@@ -217,11 +217,21 @@ impl Sentence {
     /// projective sentence stays as it is.
     ///
     /// # Errors
-    /// If the heads are no tree, see [`Sentence::tree`].
+    /// If the heads are no tree, see [`Sentence::tree`]; [`Error::TooManyWords`] for a sentence with
+    /// crossing arcs and more than 5,000 words, which would take minutes and gigabytes.
     pub fn projectivise(&mut self) -> Result<usize, Error> {
+        const MOST_WORDS: usize = 5_000;
         let tree = self.tree()?;
         if tree.is_projective() {
             return Ok(0);
+        }
+        if self.len() > MOST_WORDS {
+            return Err(Error::TooManyWords {
+                place: Box::new(self.place()),
+                words: self.len(),
+                task: "projectivising",
+                limit: MOST_WORDS,
+            });
         }
         let projective = tree.projectivise();
         let moved = tree.heads().iter().zip(projective.heads()).filter(|(a, b)| a != b).count();
@@ -230,8 +240,8 @@ impl Sentence {
     }
 
     /// Removes the analysis: HEAD, DEPREL, DEPS or PHEAD and PDEPREL become `_` in all lines, the
-    /// entries `HeadProb` and `DeprelProb` of MISC and comments `# tutte_… = …` go. Everything else
-    /// stays: what a parser is given, not what it gives.
+    /// entries `HeadProb`, `LabelProb` and `AltHead` of MISC and comments `# tutte_… = …` go.
+    /// Everything else stays: what a parser is given, not what it gives.
     ///
     /// # Errors
     /// [`Error::TooLong`], for a sentence of half a gigabyte with empty columns.

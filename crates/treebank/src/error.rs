@@ -74,6 +74,20 @@ pub enum Error {
         limit: usize,
     },
 
+    /// A sentence with more words than something can be done for.
+    #[error("{place}: {words} words; {task} is possible for up to {limit}{}",
+            .place.sent_id_in_brackets())]
+    TooManyWords {
+        /// The sentence.
+        place: Box<Place>,
+        /// How many words it has.
+        words: usize,
+        /// What was to be done.
+        task: &'static str,
+        /// The largest number of words.
+        limit: usize,
+    },
+
     /// Reading failed on the way.
     #[error("{place}: cannot read on: {source}")]
     Read {
@@ -309,6 +323,9 @@ impl Error {
             Error::TooLong { .. } => {
                 Some("sentences end with a blank line; is one missing?".into())
             }
+            Error::TooManyWords { limit, .. } => Some(format!(
+                "leave such sentences out with --max-length {limit}; or is a blank line missing?"
+            )),
             Error::UnknownEncoding { .. } => Some(
                 "names are those of the WHATWG standard: latin1, windows-1252, iso-8859-2, \
                  koi8-r, utf-16le, shift_jis, gb18030, …"
@@ -329,6 +346,7 @@ impl Error {
             | Error::NotAProbability { place, .. }
             | Error::Undecodable { place, .. }
             | Error::TooLong { place, .. }
+            | Error::TooManyWords { place, .. }
             | Error::Read { place, .. } => Some(place),
             Error::DifferentText(difference) => {
                 let spot = difference.gold.as_ref().or(difference.system.as_ref())?;

@@ -326,7 +326,7 @@ fn stripping_takes_what_a_parser_wrote() {
 # sent_id = otter-1
 # tutte_logprob = -3.2
 1\tSo\t_\tADV\t_\t_\t2\tadvmod\t2:advmod\tHeadProb=0.9
-2\tschlau\t_\tADJ\t_\t_\t0\troot\t_\tA=1 |HeadProb=1|DeprelProb=0.5
+2\tschlau\t_\tADJ\t_\t_\t0\troot\t_\tA=1 |HeadProb=1|LabelProb=0.5
 3\t!\t_\tPUNCT\t_\t_\t2\tpunct\t_\tHeadProb=1|SpaceAfter=No|HeadProbable=1
 "
     .parse()
@@ -343,6 +343,22 @@ fn stripping_takes_what_a_parser_wrote() {
 "
     );
     assert_eq!(sentence.word(1).unwrap().id(), Id::Word(1));
+}
+
+#[test]
+fn a_sentence_too_long_to_projectivise_is_refused_unless_it_need_not_be() {
+    let sentence = |crossing: bool| -> Sentence {
+        let head = |word| if crossing && word == 3 { 1 } else { word - 1 };
+        let lines = (1..=5_001).map(|word| {
+            let head = if crossing && word == 4 { 2 } else { head(word) };
+            format!("{word}\tw\t_\tX\t_\t_\t{head}\tdep\t_\t_\n")
+        });
+        lines.collect::<String>().parse().unwrap()
+    };
+    assert_eq!(sentence(false).projectivise().unwrap(), 0);
+    let error = sentence(true).projectivise().unwrap_err();
+    assert_eq!(error.to_string(), "input:1: 5001 words; projectivising is possible for up to 5000");
+    assert!(error.hint().unwrap().contains("--max-length 5000"));
 }
 
 #[test]
