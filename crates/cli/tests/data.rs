@@ -1,34 +1,13 @@
 //! Every verb works on every real treebank at hand.
-#![allow(clippy::print_stderr, reason = "a skipped test must say so")]
+
+#[path = "../../treebank/tests/support/treebanks.rs"]
+mod treebanks;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-/// The treebanks in `$TUTTE_DATA`, or in a folder beside the project.
-fn treebanks() -> Vec<PathBuf> {
-    let root = std::env::var_os("TUTTE_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    let mut folders = vec![root.clone()];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "conllu" || e == "conll") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        eprintln!("SKIPPED: no treebanks in {}; set TUTTE_DATA", root.display());
-    }
-    files
-}
+use treebanks::{is_conllu, treebanks};
 
 /// Runs the program, which must succeed.
 fn tutte(arguments: &[&str], files: &[&Path]) -> Output {
@@ -80,8 +59,8 @@ fn every_tree_can_be_drawn_in_every_way() {
 #[test]
 fn every_treebank_is_right_when_judged_by_itself() {
     for file in treebanks() {
-        let conllx = file.extension().is_some_and(|extension| extension == "conll");
-        let arguments: &[&str] = if conllx { &["eval", "--conllx", "-q"] } else { &["eval", "-q"] };
+        let conllu = is_conllu(&file);
+        let arguments: &[&str] = if conllu { &["eval", "-q"] } else { &["eval", "--conllx", "-q"] };
         let said = String::from_utf8(tutte(arguments, &[&file, &file]).stdout).unwrap();
         for line in said.lines().filter(|line| line.starts_with("LAS") || line.starts_with("UAS")) {
             assert!(line.contains("100.00"), "{}: {line}", file.display());

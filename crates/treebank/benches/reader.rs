@@ -3,6 +3,9 @@
 //! Then the writer, plain and compressed.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark reports")]
 
+#[path = "../tests/support/treebanks.rs"]
+mod treebanks;
+
 use std::fmt::Write;
 use std::hint::black_box;
 use std::path::Path;
@@ -75,12 +78,11 @@ fn best(mut run: impl FnMut() -> usize) -> Duration {
 
 fn main() {
     let mut files = vec![("synthetic".to_owned(), synthetic())];
-    let data = std::env::var("TUTTE_DATA")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into());
+    let data = treebanks::root();
     for name in ["ud/english-ewt/dev.conllu", "ud/arabic-padt/dev.conllu"] {
-        match std::fs::read(Path::new(&data).join(name)) {
+        match std::fs::read(data.join(name)) {
             Ok(bytes) => files.push((name.to_owned(), bytes)),
-            Err(_) => println!("{name}: not found, skipped (set TUTTE_DATA)"),
+            Err(_) => treebanks::skipped(&format!("no {name} in {}", data.display())),
         }
     }
     let mut criterion = Criterion::default()

@@ -1,35 +1,13 @@
 //! Every real treebank at hand goes through unchanged.
-#![allow(clippy::print_stderr, reason = "a skipped test must say so")]
+
+#[path = "support/treebanks.rs"]
+mod treebanks;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use tutte_treebank::{Column, Converter, Format, Losses, Reader, Sentence, Writer, open};
 
-/// `$TUTTE_DATA`, or a folder beside the project.
-fn treebanks() -> Vec<PathBuf> {
-    let root = std::env::var_os("TUTTE_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    let mut folders = vec![root.clone()];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "conllu" || e == "conll") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        eprintln!("SKIPPED: no treebanks in {}; set TUTTE_DATA", root.display());
-    }
-    files
-}
+use treebanks::{is_conllu, treebanks};
 
 #[test]
 fn every_treebank_is_written_as_it_was_read() {
@@ -60,8 +38,7 @@ fn the_format_of_every_treebank_is_recognised() {
     for path in treebanks() {
         let mut reader = open(&path).unwrap();
         reader.next().unwrap().unwrap();
-        let conll_u = path.extension().is_some_and(|e| e == "conllu");
-        let expected = if conll_u { Format::ConllU } else { Format::ConllX };
+        let expected = if is_conllu(&path) { Format::ConllU } else { Format::ConllX };
         assert_eq!(reader.format(), Some(expected), "{}", path.display());
     }
 }
@@ -112,7 +89,7 @@ fn the_other_format_and_back_keeps_the_common_columns() {
             assert_eq!(sentence.format(), before.format());
         }
         // The way back from CoNLL-X loses nothing.
-        if path.extension().is_some_and(|e| e == "conllu") {
+        if is_conllu(&path) {
             assert_eq!(there[1].losses(), Losses::default(), "{}", path.display());
         }
     }

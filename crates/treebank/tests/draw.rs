@@ -1,36 +1,12 @@
 //! Real sentences can be drawn, and what is drawn is whole.
-#![allow(clippy::print_stderr, reason = "a skipped test must say so")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
+#[path = "support/treebanks.rs"]
+mod treebanks;
 
 use tutte_treebank::draw::{Drawing, Style, TextArt};
 use tutte_treebank::{Column, open};
 
-/// `$TUTTE_DATA`, or a folder beside the project.
-fn treebanks() -> Vec<PathBuf> {
-    let root = std::env::var_os("TUTTE_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    let mut folders = vec![root.clone()];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "conllu" || e == "conll") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        eprintln!("SKIPPED: no treebanks in {}; set TUTTE_DATA", root.display());
-    }
-    files
-}
+use treebanks::treebanks;
 
 #[test]
 fn sentences_of_every_treebank_are_drawn_in_every_format() {

@@ -1,14 +1,16 @@
 //! What must hold of all scores.
-#![allow(clippy::print_stderr, reason = "a skipped test must say so")]
+
+#[path = "support/treebanks.rs"]
+mod treebanks;
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use tutte_treebank::eval::conllx::{self, Punctuation};
 use tutte_treebank::eval::{Alignment, Metric, Metrics, Score};
 use tutte_treebank::{Format, Id, Options, Reader, Sentence, open};
+
+use treebanks::treebanks;
 
 fn read(text: &str) -> Vec<Sentence> {
     let options = Options { format: Some(Format::ConllU), ..Options::default() };
@@ -260,30 +262,6 @@ proptest! {
         prop_assert_eq!(pairs, alignment.words().common);
         prop_assert_eq!(words, alignment.words().system);
     }
-}
-
-/// Every treebank in `$TUTTE_DATA`, or in a folder beside the project.
-fn treebanks() -> Vec<PathBuf> {
-    let root = std::env::var_os("TUTTE_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    let (mut folders, mut files) = (vec![root.clone()], Vec::new());
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "conllu" || e == "conll") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        eprintln!("SKIPPED: no treebanks in {}; set TUTTE_DATA", root.display());
-    }
-    files
 }
 
 #[test]

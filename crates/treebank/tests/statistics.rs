@@ -1,24 +1,17 @@
 //! The statistics of real treebanks are those in the table of the data folder's README.
-#![allow(clippy::print_stderr, reason = "a skipped test must say so")]
+
+#[path = "support/treebanks.rs"]
+mod treebanks;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use tutte_treebank::{open, stats::Statistics};
 
-/// `$TUTTE_DATA`, or a folder beside the project.
-fn root() -> PathBuf {
-    std::env::var_os("TUTTE_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    )
-}
-
 #[test]
 fn the_table_of_treebanks_is_reproduced() {
-    let root = root();
+    let root = treebanks::root();
     let Ok(readme) = fs::read_to_string(root.join("README.md")) else {
-        eprintln!("SKIPPED: no table in {}; set TUTTE_DATA", root.display());
+        treebanks::skipped(&format!("no README.md with a table in {}", root.display()));
         return;
     };
     // treebank | version | train | dev | test | % arcs | % sentences | % multi-root | median / max
