@@ -7,10 +7,9 @@ pub(crate) mod chart;
 mod page;
 mod table;
 
-use std::borrow::Cow;
-
-pub(crate) use page::{Page, escape, write_whole};
+pub(crate) use page::{Page, write_whole};
 pub(crate) use table::{Align, Table};
+pub(crate) use tutte_treebank::draw::{escape, printable as visible};
 
 /// A share as people read it: `12.34` for 0.1234. Undefined shares (0 of 0) are a dash.
 pub(crate) fn percent(part: usize, whole: usize) -> String {
@@ -39,16 +38,6 @@ pub(crate) fn counted(number: usize, thing: &str) -> String {
     format!("{} {noun}{}{rest}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// Text from a file as a terminal may show it: what would move the cursor, change colours or ring
-/// the bell becomes U+FFFD.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if text.contains(char::is_control) {
-        text.replace(char::is_control, "\u{fffd}").into()
-    } else {
-        text.into()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,14 +52,5 @@ mod tests {
         assert_eq!(percent(0, 0), "–");
         assert_eq!(counted(1, "word"), "1 word");
         assert_eq!(counted(1_000, "kind of error"), "1,000 kinds of error");
-    }
-
-    #[test]
-    fn nothing_in_a_file_moves_the_cursor() {
-        assert_eq!(visible("né 水"), "né 水");
-        assert_eq!(
-            visible("\u{1b}[31mred\u{7}\t\u{9b}2J"),
-            "\u{fffd}[31mred\u{fffd}\u{fffd}\u{fffd}2J"
-        );
     }
 }

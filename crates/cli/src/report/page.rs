@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use tutte_treebank::AtomicFile;
 
-use crate::report::Table;
+use crate::report::{Table, escape};
 
 const STYLE: &str = "\
 :root { color-scheme: light dark; --ink: #1c1e21; --paper: #ffffff; --faint: #6b7280;
@@ -125,22 +125,4 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(file.commit()?)
-}
-
-/// Text as HTML and SVG want it.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            // Control characters are not allowed in XML at all.
-            c if c.is_control() && !matches!(c, '\n' | '\t') => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

@@ -5,6 +5,8 @@
 //! from classes of characters, on the generous side: a little too much space between two words is
 //! pleasant, too little is unreadable.
 
+use std::borrow::Cow;
+
 use unicode_bidi::BidiClass;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -69,13 +71,17 @@ pub(crate) fn right_to_left(text: &str) -> Option<bool> {
     })
 }
 
-/// What can be shown of a text: no control characters, which XML forbids and terminals obey, and
-/// none that change the direction of what follows.
-pub(crate) fn printable(text: &str) -> String {
+/// What can be shown of a text: control characters, which terminals obey and XML forbids, and those
+/// that change the direction of what follows become U+FFFD.
+///
+/// ```
+/// assert_eq!(tutte_treebank::draw::printable("tea\u{1b}[2J"), "tea\u{fffd}[2J");
+/// ```
+pub fn printable(text: &str) -> Cow<'_, str> {
     let unwanted = |c: char| {
         c.is_control()
             || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
             || matches!(c, '\u{fffe}' | '\u{ffff}')
     };
-    text.chars().map(|c| if unwanted(c) { '\u{fffd}' } else { c }).collect()
+    if text.contains(unwanted) { text.replace(unwanted, "\u{fffd}").into() } else { text.into() }
 }

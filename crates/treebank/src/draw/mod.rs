@@ -46,6 +46,9 @@ mod svg;
 mod text;
 mod tikz;
 
+pub use measure::printable;
+pub use svg::escape;
+
 use crate::diff::{self, WordDifference};
 use crate::{Column, Sentence};
 use scene::Scene;
@@ -161,7 +164,7 @@ impl Drawing {
 
     /// The drawing with a line of small print over it, the name of the sentence say.
     pub fn with_caption(mut self, caption: &str) -> Self {
-        self.scene.caption = measure::printable(caption);
+        self.scene.caption = measure::printable(caption).into_owned();
         self
     }
 

@@ -148,7 +148,7 @@ impl Scene {
         for &token in lines {
             let form = match (token.form(), token.id()) {
                 ("_" | "", Id::Empty(..)) => token.id().to_string(),
-                (form, _) => measure::printable(form),
+                (form, _) => measure::printable(form).into_owned(),
             };
             if let Id::Multiword(first, last) = token.id() {
                 groups.push((first, last, form));
@@ -226,7 +226,7 @@ fn is_right_to_left(nodes: &[Node]) -> bool {
 fn tags(token: Token<'_>, other: Option<Token<'_>>, column: Column) -> Vec<Tag> {
     let value = |token: Token<'_>| match token.column(column) {
         "_" => String::new(),
-        value => measure::printable(value),
+        value => measure::printable(value).into_owned(),
     };
     let (mine, theirs) = (value(token), other.map(value));
     match theirs {
@@ -300,7 +300,7 @@ fn mark(arcs: &mut [Arc], is_shared: impl Fn(&Arc) -> bool, unshared: Kind) {
 }
 
 fn label(name: &str) -> String {
-    if name == "_" { String::new() } else { measure::printable(name) }
+    if name == "_" { String::new() } else { measure::printable(name).into_owned() }
 }
 
 /// `HeadProb` of MISC, if it is a probability.

@@ -408,8 +408,13 @@ fn shorten(text: &str, width: i32) -> String {
     short
 }
 
-/// Text as XML has it. What XML cannot have was replaced before.
-fn escape(text: &str) -> String {
+/// Text as XML and HTML have it, between tags or between double quotes. Characters that XML cannot
+/// have become U+FFFD.
+///
+/// ```
+/// assert_eq!(tutte_treebank::draw::escape("R&D <\u{7}>"), "R&amp;D &lt;\u{fffd}&gt;");
+/// ```
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -417,6 +422,9 @@ fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
+            '\n' | '\t' => escaped.push(character),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ if character.is_control() => escaped.push('\u{fffd}'),
             _ => escaped.push(character),
         }
     }

@@ -16,7 +16,7 @@ pub(crate) fn differences(scene: &Scene, differences: &[WordDifference], style: 
     };
     let value = |difference: &WordDifference, value: &str| match difference.column {
         Column::Head => head(value).unwrap_or_else(|| value.to_owned()),
-        _ => printable(value),
+        _ => printable(value).into_owned(),
     };
     let mut rows: Vec<[String; 4]> = Vec::new();
     let mut last = 0;
