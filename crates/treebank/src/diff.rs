@@ -139,7 +139,7 @@ pub fn sentences(first: &[Sentence], second: &[Sentence], columns: &[Column]) ->
         words: 0,
         differing_sentences: 0,
         differing_words: 0,
-        by_column: columns.iter().map(|&column| ColumnCount { column, words: 0 }).collect(),
+        by_column: distinct(columns).map(|column| ColumnCount { column, words: 0 }).collect(),
         differences: Vec::new(),
     };
     for (a, b) in pairs {
@@ -183,7 +183,7 @@ impl Differences {
 pub fn words(first: &Sentence, second: &Sentence, columns: &[Column]) -> Vec<WordDifference> {
     let mut differences = Vec::new();
     for (word, (a, b)) in (1..).zip(first.words().zip(second.words())) {
-        for &column in columns.iter().filter(|&&column| a.column(column) != b.column(column)) {
+        for column in distinct(columns).filter(|&column| a.column(column) != b.column(column)) {
             differences.push(WordDifference {
                 word,
                 form: a.form().to_owned(),
@@ -195,6 +195,12 @@ pub fn words(first: &Sentence, second: &Sentence, columns: &[Column]) -> Vec<Wor
         }
     }
     differences
+}
+
+/// Columns in their order, each once, however often it was asked for.
+fn distinct(columns: &[Column]) -> impl Iterator<Item = Column> {
+    let first = |&(at, column): &(usize, &Column)| !columns[..at].contains(column);
+    columns.iter().enumerate().filter(first).map(|(_, &column)| column)
 }
 
 /// The first word that is not the same.
