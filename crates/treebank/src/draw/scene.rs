@@ -163,9 +163,12 @@ impl Scene {
             columns_of_nodes.push(columns);
             scene.nodes.push(Node { id: token.id(), form, tags: Vec::new() });
         }
-        // A column takes as many lines as its longest entry (features have one line each).
+        // A column takes as many lines as its longest entry (features have one line each), and none
+        // if there are no entries.
         for column in 0..style.tags.len() {
-            let tallest = columns_of_nodes.iter().map(|columns| columns[column].len()).max();
+            let said = |tags: &[Tag]| tags.iter().rposition(|tag| !tag.text.is_empty());
+            let lines = |tags: &[Tag]| said(tags).map_or(0, |last| last + 1);
+            let tallest = columns_of_nodes.iter().map(|columns| lines(&columns[column])).max();
             for (node, columns) in scene.nodes.iter_mut().zip(&mut columns_of_nodes) {
                 columns[column].resize_with(tallest.unwrap_or(0), Tag::default);
                 node.tags.append(&mut columns[column]);

@@ -141,14 +141,14 @@ impl Svg {
         let scene = with_numbers.as_ref().unwrap_or(scene);
         let layout = Layout::new(scene, &metrics(style));
         if !scene.caption.is_empty() {
+            let caption = measure::pixels(&scene.caption, SMALL_SIZE);
             let (x, anchor) = if scene.right_to_left {
-                (PADDING + layout.width, "end")
+                (PADDING + layout.width.max(caption), "end")
             } else {
                 (PADDING, "start")
             };
             self.bottom += SMALL_SIZE;
             self.text(x, self.bottom, anchor, "tutte-name", SMALL_SIZE, "", &scene.caption);
-            let caption = measure::pixels(&scene.caption, SMALL_SIZE);
             self.right = self.right.max(PADDING + caption);
             self.bottom += 8;
         }

@@ -166,6 +166,47 @@ fn shortened_texts_fit() {
     }
 }
 
+#[test]
+fn words_stay_where_branches_leave_no_room() {
+    let heads: Vec<String> = (0..20).map(|head: usize| head.to_string()).collect();
+    let rows: Vec<_> = heads.iter().map(|head| ("word", "_", head.as_str(), "dep", "_")).collect();
+    let style = Style { text: TextArt::Branches, width_columns: 24, ..Style::default() };
+    let text = text(&sentence(&rows), style);
+    assert!(text.lines().all(|line| line.contains(" word")), "{text}");
+    assert_eq!(text.lines().last(), Some("           … word  dep …"));
+}
+
+#[test]
+fn differences_of_long_words_show_both_values() {
+    let long = "Donaudampfschifffahrtsgesellschaft".repeat(3);
+    let gold = sentence(&[(&long, "NOUN", "0", "root", "_"), ("x", "X", "1", "goeswith", "_")]);
+    let mut system = gold.clone();
+    system.set_head(1, Some(2)).unwrap();
+    system.set_head(2, Some(0)).unwrap();
+    let style = Style { width_columns: 30, ..Style::default() };
+    let drawing = Drawing::of_two(&gold, &system, &[Column::Head], &style);
+    assert_eq!(
+        drawing.text(),
+        "1 Donau…  HEAD  0         2 x\n2 x       HEAD  1 Donau…  0\n"
+    );
+}
+
+#[test]
+fn tags_that_nobody_has_take_no_line() {
+    let words = [("so", "_", "2", "advmod", "_"), ("be", "_", "0", "root", "_")];
+    assert_eq!(text(&sentence(&words), Style::default()).lines().last(), Some("so        be"));
+}
+
+#[test]
+fn captions_of_narrow_right_to_left_drawings_are_not_cut_off() {
+    let drawing = Drawing::new(&sentence(&[("לא", "_", "0", "root", "_")]), &Style::default());
+    let svg = drawing.with_caption("a caption that is wider than the drawing").svg();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let caption = document.descendants().find(|node| node.has_tag_name("text")).unwrap();
+    let end: i32 = caption.attribute("x").unwrap().parse().unwrap();
+    assert!(end > measure::pixels(caption.text().unwrap(), 11), "{svg}");
+}
+
 /// Any spans of up to ten positions; some are roots.
 fn spans() -> impl Strategy<Value = Vec<(usize, usize, usize)>> {
     vec((0usize..10, 0usize..10), 0..25).prop_map(|ends| {
@@ -328,10 +369,19 @@ proptest! {
     }
 
     #[test]
-    fn two_analyses_of_anything_can_be_drawn(a in any_sentence(7), b in any_sentence(7)) {
-        let drawing = Drawing::of_two(&a, &b, &Column::ALL, &Style::default());
+    fn two_analyses_of_anything_can_be_drawn(
+        a in any_sentence(7), b in any_sentence(7), width in 1usize..90
+    ) {
+        let style = Style { width_columns: width, ..Style::default() };
+        let drawing = Drawing::of_two(&a, &b, &Column::ALL, &style);
         prop_assert!(roxmltree::Document::parse(&drawing.svg()).is_ok());
-        let _ = (drawing.tikz(), drawing.text());
+        let tikz = drawing.tikz();
+        let is_whole = tikz.ends_with("\\end{dependency}\n");
+        prop_assert!(is_whole, "{}", tikz);
+        for line in drawing.text().lines() {
+            prop_assert!(measure::cells(line) <= width as i32, "{line:?}");
+            prop_assert!(!line.contains(char::is_control));
+        }
     }
 }
 

@@ -7,9 +7,11 @@
 //! distance from their first to their last dependent.
 //!
 //! Words whose head is unknown start with `?`, and where heads form a cycle, its first word starts
-//! with `↻` and says which head it should hang on.
+//! with `↻` and says which head it should hang on. Branches that leave no room for their word are
+//! cut off with `…`, and the word says the same.
 
 use super::{form, push_isolated, push_line};
+use crate::draw::measure::cells;
 use crate::draw::scene::{Arc, Node, Scene};
 
 /// What the end of a line of branches waits for.
@@ -91,10 +93,18 @@ pub(super) fn write(scene: &Scene, width: i32, out: &mut String) {
             State::Branched if branch.drawn.ends_with('│') => branch.push('━'),
             State::Branched | State::Free => {}
         }
-        let mut line = branch.drawn;
+        let form = form(&scene.nodes[node]);
+        let room = i64::from(width) - branch.length as i64 - 1;
+        let is_cut = room < i64::from(cells(&form).min(width / 2));
+        let mut line = if is_cut {
+            let kept = (width / 2 - 1).max(0) as usize;
+            branch.drawn.chars().take(kept).chain(['…']).collect()
+        } else {
+            branch.drawn
+        };
         let Node { tags, .. } = &scene.nodes[node];
         line.push(' ');
-        push_isolated(&mut line, &form(&scene.nodes[node]));
+        push_isolated(&mut line, &form);
         for tag in tags.iter().filter(|tag| !tag.text.is_empty()) {
             line.push(' ');
             push_isolated(&mut line, &tag.text);
@@ -102,7 +112,8 @@ pub(super) fn write(scene: &Scene, width: i32, out: &mut String) {
         if let Some(arc) = arcs[node] {
             line.push_str("  ");
             push_isolated(&mut line, &arc.label);
-            if let (Start::Cycle, Some(head)) = (starts[node], arc.head) {
+            let is_hanging = !is_cut && starts[node] != Start::Cycle;
+            if let Some(head) = arc.head.filter(|_| !is_hanging) {
                 line.push_str(" of ");
                 push_isolated(&mut line, &scene.nodes[head].name());
             }

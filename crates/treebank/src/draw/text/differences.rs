@@ -4,7 +4,7 @@ use super::{push_isolated, push_line};
 use crate::Column;
 use crate::diff::WordDifference;
 use crate::draw::Style;
-use crate::draw::measure::{cells, printable};
+use crate::draw::measure::{cells, printable, shorten};
 use crate::draw::scene::Scene;
 
 /// A line for every column of a word that differs: which word, which column, both values.
@@ -34,8 +34,15 @@ pub(crate) fn differences(scene: &Scene, differences: &[WordDifference], style: 
     if !scene.caption.is_empty() {
         push_line(&mut out, &scene.caption, width);
     }
-    let widest = |column: usize| rows.iter().map(|row| cells(&row[column])).max().unwrap_or(0);
-    let widths = [widest(0), widest(1), widest(2)];
+    let widest = |rows: &[[String; 4]], column: usize| {
+        rows.iter().map(|row| cells(&row[column])).max().unwrap_or(0)
+    };
+    let texts = [0, 2, 3];
+    let most = fair_width(texts.map(|text| widest(&rows, text)), width - widest(&rows, 1) - 6);
+    for row in &mut rows {
+        texts.iter().for_each(|&text| row[text] = shorten(&row[text], most));
+    }
+    let widths = [0, 1, 2].map(|column| widest(&rows, column));
     for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {
@@ -46,4 +53,19 @@ pub(crate) fn differences(scene: &Scene, differences: &[WordDifference], style: 
         push_line(&mut out, &line, width);
     }
     out
+}
+
+/// How wide the widest of some columns may be, if all are to fit: what is narrower leaves the rest
+/// of its share to the others.
+fn fair_width(mut widths: [i32; 3], room: i32) -> i32 {
+    widths.sort_unstable();
+    let mut left = room;
+    for (columns, width) in (1..=3).rev().zip(widths) {
+        let share = left / columns;
+        if share < width {
+            return share.max(1);
+        }
+        left -= width;
+    }
+    widths[2]
 }
