@@ -10,9 +10,9 @@ use tutte_treebank::diff::{self, Differences, PairedBy, SentenceDifference, What
 use tutte_treebank::draw::{self, Drawing, Style};
 use tutte_treebank::{Column, Format, Sentence};
 
-use super::draw::{Columns, Kind, Look, columns, figure};
+use super::draw::{Columns, Kind, Look, columns, figure, number};
 use crate::failure::Outcome;
-use crate::report::{Align, Page, Table, count, percent};
+use crate::report::{Align, Page, Table, count, counted, percent, visible};
 use crate::session::{Reading, Session};
 
 /// Show where two analyses of the same sentences differ
@@ -39,8 +39,8 @@ pub(crate) struct Diff {
     #[arg(long, value_name = "COLUMNS", default_value = "head,deprel", value_parser = columns)]
     columns: Columns,
 
-    /// Show at most N sentences; all are counted
-    #[arg(short = 'n', value_name = "N")]
+    /// Show at most N sentences, or all; all are counted [default: all]
+    #[arg(short = 'n', value_name = "N", value_parser = number)]
     number: Option<usize>,
 
     /// How to show them: text, svg, tikz, or png-svg, which is SVG that any renderer can turn into
@@ -49,7 +49,7 @@ pub(crate) struct Diff {
     kind: Kind,
 
     /// Write a page with drawings of all sentences that differ
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "kind")]
     html: Option<PathBuf>,
 
     #[command(flatten)]
@@ -90,13 +90,14 @@ pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
     let differences = &comparison.differences;
     let shown = arguments.number.unwrap_or(usize::MAX).min(differences.differences.len());
     let shown = &differences.differences[..shown];
+    if let Some(path) = &arguments.html {
+        comparison.page(shown).write(path)?;
+        session.note(format!("{} written", path.display()));
+    }
     if session.json() {
         let [first, second] = &comparison.names;
         session.print_json(&Json { first, second, differences })?;
-    } else if let Some(path) = &arguments.html {
-        comparison.page(shown).write(path)?;
-        session.note(format!("{} written", path.display()));
-    } else {
+    } else if arguments.html.is_none() {
         let mut out = BufWriter::new(io::stdout().lock());
         match kind {
             Kind::Text => out.write_all(comparison.text(shown).as_bytes())?,
@@ -104,14 +105,15 @@ pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
                 let drawings: Vec<Drawing> =
                     shown.iter().filter_map(|difference| comparison.drawing(difference)).collect();
                 out.write_all(draw::svg_of_all(&drawings).as_bytes())?;
-                comparison.undrawn(session);
+                comparison.undrawn(shown, session);
             }
             Kind::Tikz => {
-                for drawing in shown.iter().filter_map(|difference| comparison.drawing(difference))
-                {
-                    writeln!(out, "{}", drawing.tikz())?;
+                let drawings = shown.iter().filter_map(|difference| comparison.drawing(difference));
+                for (at, drawing) in drawings.enumerate() {
+                    let between = if at > 0 { "\n" } else { "" };
+                    write!(out, "{between}{}", drawing.tikz())?;
                 }
-                comparison.undrawn(session);
+                comparison.undrawn(shown, session);
             }
         }
         out.flush()?;
@@ -136,8 +138,8 @@ impl Comparison {
     }
 
     /// Says on standard error what no drawing shows.
-    fn undrawn(&self, session: &Session) {
-        for difference in &self.differences.differences {
+    fn undrawn(&self, shown: &[SentenceDifference], session: &Session) {
+        for difference in shown {
             if let Some(text) = self.without_words(difference) {
                 session.note(format!("{}: {text}", name(difference)));
             }
@@ -168,14 +170,19 @@ impl Comparison {
     }
 
     fn text(&self, shown: &[SentenceDifference]) -> String {
+        const INDENT: &str = "  ";
+        let width = self.style.width_columns.saturating_sub(INDENT.len());
+        let style = Style { width_columns: width, ..self.style.clone() };
         let mut text = String::new();
         for difference in shown {
             text.push_str(&name(difference));
             match (&difference.what, self.pair(difference)) {
                 (What::Words(_), Some((first, second))) => {
                     text.push('\n');
-                    let drawing = Drawing::of_two(first, second, &self.columns, &self.style);
-                    drawing.text().lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+                    let drawing = Drawing::of_two(first, second, &self.columns, &style);
+                    for line in drawing.text().lines() {
+                        text.push_str(&format!("{INDENT}{line}\n"));
+                    }
                 }
                 _ => {
                     let why = self.without_words(difference).unwrap_or_default();
@@ -223,13 +230,13 @@ impl Comparison {
         let [first, second] = &self.names;
         for (only, name) in [(missing(|d| d.first), first), (missing(|d| d.second), second)] {
             if only > 0 {
-                line(format!("{} only in {name}", sentences(only)));
+                line(format!("{} only in {name}", counted(only, "sentence")));
             }
         }
         let tokens = self.differences.differences.iter();
         let tokens = tokens.filter(|d| matches!(d.what, What::Tokens { .. })).count();
         if tokens > 0 {
-            line(format!("{} with other words, not compared", sentences(tokens)));
+            line(format!("{} with other words, not compared", counted(tokens, "sentence")));
         }
         text
     }
@@ -273,11 +280,7 @@ impl Comparison {
 fn name(difference: &SentenceDifference) -> String {
     let place = difference.first.or(difference.second).unwrap_or(0);
     match &difference.sent_id {
-        Some(id) => id.clone(),
+        Some(id) => visible(id).into_owned(),
         None => format!("sentence {place}"),
     }
-}
-
-fn sentences(number: usize) -> String {
-    format!("{} {}", count(number), if number == 1 { "sentence" } else { "sentences" })
 }

@@ -6,19 +6,21 @@ mod selection;
 use std::collections::HashSet;
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
 use serde::Serialize;
+use tutte_treebank::Sentence;
 use tutte_treebank::draw::{self, Drawing};
-use tutte_treebank::{AtomicFile, Sentence};
 
+use look::TreeLook;
 pub(super) use look::{Columns, Kind, Look, columns, figure};
+pub(super) use selection::number;
 use selection::{Selection, Which};
 
 use crate::failure::Outcome;
-use crate::report::Page;
+use crate::report::{Page, counted, write_whole};
 use crate::session::{Reading, Session};
 
 /// Draw dependency trees, in the terminal or as SVG or TikZ
@@ -47,7 +49,7 @@ pub(crate) struct Draw {
     out_dir: Option<PathBuf>,
 
     /// Write a page with all drawings
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "kind")]
     html: Option<PathBuf>,
 
     #[command(flatten)]
@@ -55,6 +57,9 @@ pub(crate) struct Draw {
 
     #[command(flatten)]
     look: Look,
+
+    #[command(flatten)]
+    tree_look: TreeLook,
 
     #[command(flatten)]
     reading: Reading,
@@ -75,42 +80,12 @@ pub(crate) fn run(arguments: &Draw, session: &Session) -> Result<Outcome> {
     let default = if to_terminal && !session.json() { Kind::Text } else { Kind::Svg };
     let kind = if arguments.html.is_some() { Kind::Svg } else { arguments.kind.unwrap_or(default) };
     let style = arguments.look.style(kind, arguments.html.is_some(), session);
+    let style = arguments.tree_look.style(style);
     let files = session.files(&arguments.files)?;
     let mut selection = Selection::new(session, &files, &arguments.reading, &arguments.which);
 
-    if session.json() {
-        let mut entries = Vec::new();
-        for item in &mut selection {
-            let (place, sentence) = item?;
-            entries.push(Entry {
-                sentence: place,
-                sent_id: sentence.sent_id().map(str::to_owned),
-                kind: kind.name(),
-                drawing: kind.draw(&Drawing::new(&sentence, &style)),
-            });
-        }
-        session.print_json(&entries)?;
-    } else if let Some(path) = &arguments.html {
-        let names: Vec<String> =
-            arguments.files.iter().map(|file| file.display().to_string()).collect();
-        let mut page = Page::new("Dependency trees", &names.join(", "));
-        for (at, item) in (&mut selection).enumerate() {
-            let (place, sentence) = item?;
-            let drawing = Drawing::new(&sentence, &style);
-            page.figure(&figure(&drawing, at == 0), &name(place, &sentence));
-        }
-        page.write(path)?;
-        session.note(format!("{} written", path.display()));
-    } else if let Some(folder) = &arguments.out_dir {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let mut taken = HashSet::new();
-        for item in &mut selection {
-            let (place, sentence) = item?;
-            let path = folder.join(file_name(place, &sentence, kind, &mut taken));
-            write_file(&path, &kind.draw(&Drawing::new(&sentence, &style)))?;
-        }
-        let files = if taken.len() == 1 { "file" } else { "files" };
-        session.note(format!("{} {files} written to {}", taken.len(), folder.display()));
+    if session.json() || arguments.html.is_some() || arguments.out_dir.is_some() {
+        collect(arguments, session, &files, &mut selection, kind, &style)?;
     } else {
         print(&mut selection, kind, &style)?;
     }
@@ -118,6 +93,55 @@ pub(crate) fn run(arguments: &Draw, session: &Session) -> Result<Outcome> {
         session.note(note);
     }
     Ok(session.end(Outcome::Good))
+}
+
+/// Drawings onto a page, into a folder, or as JSON, which can come beside either.
+fn collect(
+    arguments: &Draw,
+    session: &Session,
+    files: &[PathBuf],
+    selection: &mut Selection<'_>,
+    kind: Kind,
+    style: &draw::Style,
+) -> Result<()> {
+    if let Some(folder) = &arguments.out_dir {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let mut page = Page::new("Dependency trees", &names.join(", "));
+    let mut entries = Vec::new();
+    let mut taken = HashSet::new();
+    for (at, item) in selection.enumerate() {
+        let (place, sentence) = item?;
+        let drawing = Drawing::new(&sentence, style);
+        if arguments.html.is_some() {
+            page.figure(&figure(&drawing, at == 0), &name(place, &sentence));
+        }
+        if let Some(folder) = &arguments.out_dir {
+            let path = folder.join(file_name(place, sentence.sent_id(), kind, &mut taken));
+            write_whole(&path, &kind.draw(&drawing))?;
+        }
+        if session.json() {
+            entries.push(Entry {
+                sentence: place,
+                sent_id: sentence.sent_id().map(str::to_owned),
+                kind: kind.name(),
+                drawing: kind.draw(&drawing),
+            });
+        }
+    }
+    if let Some(path) = &arguments.html {
+        page.write(path)?;
+        session.note(format!("{} written", path.display()));
+    }
+    if let Some(folder) = &arguments.out_dir {
+        let files = counted(taken.len(), "file");
+        session.note(format!("{files} written to {}", folder.display()));
+    }
+    if session.json() {
+        session.print_json(&entries)?;
+    }
+    Ok(())
 }
 
 /// Everything to standard output: text as it comes, SVG as one image.
@@ -145,7 +169,7 @@ fn print(selection: &mut Selection<'_>, kind: Kind, style: &draw::Style) -> Resu
         out.write_all(kind.draw(&drawing).as_bytes())?;
         out.flush()?;
     }
-    if !drawings.is_empty() {
+    if matches!(kind, Kind::Svg | Kind::PngSvg) {
         out.write_all(draw::svg_of_all(&drawings).as_bytes())?;
     }
     Ok(out.flush()?)
@@ -160,26 +184,68 @@ fn name(place: usize, sentence: &Sentence) -> String {
 }
 
 /// The name of a file that no other sentence has: its `sent_id`, as far as file systems have its
-/// letters, or its number.
-fn file_name(place: usize, sentence: &Sentence, kind: Kind, taken: &mut HashSet<String>) -> String {
-    const LONGEST: usize = 100;
+/// letters, or its number; both if there was such a name before.
+fn file_name(
+    place: usize,
+    sent_id: Option<&str>,
+    kind: Kind,
+    taken: &mut HashSet<String>,
+) -> String {
+    // Names of files have at most 255 bytes, and more is to come.
+    const LONGEST: usize = 160;
     let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let id: String = sentence.sent_id().unwrap_or("").chars().map(safe).take(LONGEST).collect();
-    let id = id.trim_start_matches('.');
+    let mut stem = String::new();
+    for character in sent_id.unwrap_or("").trim_start_matches('.').chars().map(safe) {
+        if stem.len() + character.len_utf8() > LONGEST {
+            break;
+        }
+        stem.push(character);
+    }
     let extension = kind.extension();
-    let mut name = match id {
-        "" => format!("{place}.{extension}"),
-        id => format!("{id}.{extension}"),
-    };
-    if !taken.insert(name.to_lowercase()) {
-        name = format!("{id}-{place}.{extension}");
-        taken.insert(name.to_lowercase());
+    let plain = if stem.is_empty() { place.to_string() } else { stem };
+    let mut name = format!("{plain}.{extension}");
+    let mut tries = 0;
+    // Some file systems do not tell a from A.
+    while !taken.insert(name.to_lowercase()) {
+        let again = if tries == 0 { String::new() } else { format!("-{tries}") };
+        name = format!("{plain}-{place}{again}.{extension}");
+        tries += 1;
     }
     name
 }
 
-fn write_file(path: &Path, text: &str) -> Result<()> {
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(file.commit()?)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_safe_and_each_is_given_once() {
+        let long = "漢".repeat(200);
+        let ids = ["../a/b", "..", "dup-4", "dup", "DUP", "dup", "5", "", &long, &long, "dup-6"];
+        let mut taken = HashSet::new();
+        let names: Vec<String> = (1..)
+            .zip(ids)
+            .map(|(place, id)| {
+                let id = if id.is_empty() { None } else { Some(id) };
+                file_name(place, id, Kind::Text, &mut taken)
+            })
+            .collect();
+        let cut = "漢".repeat(53);
+        let expected = [
+            "_a_b.txt",
+            "2.txt",
+            "dup-4.txt",
+            "dup.txt",
+            "DUP-5.txt",
+            "dup-6.txt",
+            "5.txt",
+            "8.txt",
+            &format!("{cut}.txt"),
+            &format!("{cut}-10.txt"),
+            "dup-6-11.txt",
+        ];
+        assert_eq!(names, expected);
+        let mut taken: HashSet<String> = ["a.txt".to_owned(), "a-3.txt".to_owned()].into();
+        assert_eq!(file_name(3, Some("a"), Kind::Text, &mut taken), "a-3-1.txt");
+    }
 }

@@ -72,10 +72,6 @@ pub(crate) struct Look {
     #[arg(long, value_name = "COLUMNS", default_value = "upos", value_parser = columns)]
     tags: Columns,
 
-    /// Draw enhanced dependencies below the words
-    #[arg(long)]
-    enhanced: bool,
-
     /// Do not show the probabilities of arcs
     #[arg(long)]
     no_probs: bool,
@@ -83,11 +79,31 @@ pub(crate) struct Look {
     /// From which side sentences are read
     #[arg(long, value_name = "SIDE", default_value = "auto")]
     direction: Side,
+}
+
+/// The looks of trees, which have more to show than differences.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Looks")]
+pub(super) struct TreeLook {
+    /// Draw enhanced dependencies below the words
+    #[arg(long)]
+    enhanced: bool,
 
     /// Text as arcs above the words, or as branches with a word on each line; auto takes branches
     /// where arcs do not fit on a line
     #[arg(long, value_name = "SHAPE", default_value = "auto")]
     shape: Shape,
+}
+
+impl TreeLook {
+    pub(super) fn style(&self, look: Style) -> Style {
+        let text = match self.shape {
+            Shape::Auto => TextArt::Auto,
+            Shape::Arcs => TextArt::Arcs,
+            Shape::Branches => TextArt::Branches,
+        };
+        Style { enhanced: self.enhanced, text, ..look }
+    }
 }
 
 /// Columns by name; `Vec` itself would make clap take several arguments.
@@ -136,7 +152,6 @@ impl Look {
         let width_columns = self.width.unwrap_or_else(|| session.width());
         Style {
             tags: self.tags.to_vec(),
-            enhanced: self.enhanced,
             probabilities: !self.no_probs,
             direction: match self.direction {
                 Side::Auto => Direction::Auto,
@@ -145,12 +160,8 @@ impl Look {
             },
             width_pixels: self.width.unwrap_or(standard),
             width_columns,
-            text: match self.shape {
-                Shape::Auto => TextArt::Auto,
-                Shape::Arcs => TextArt::Arcs,
-                Shape::Branches => TextArt::Branches,
-            },
             fixed: kind == Kind::PngSvg,
+            ..Style::default()
         }
     }
 }

@@ -27,7 +27,8 @@ pub(crate) struct Which {
     only: Vec<usize>,
 }
 
-fn number(text: &str) -> Result<usize, String> {
+/// Reads `10`, or `all`.
+pub(crate) fn number(text: &str) -> Result<usize, String> {
     match text {
         "all" => Ok(usize::MAX),
         _ => text.parse().map_err(|_| "it is a number, or all".to_owned()),
@@ -73,6 +74,9 @@ impl<'a> Selection<'a> {
 
     /// What to say if nobody asked for so few.
     pub(crate) fn note(&mut self) -> Option<String> {
+        if self.read == 0 && self.left > 0 {
+            return Some("there are no sentences to draw".to_owned());
+        }
         let more = self.by_default && self.left == 0 && self.sentences.next().is_some();
         more.then(|| format!("the first {DEFAULT} sentences are drawn; for all: -n all"))
     }
