@@ -33,8 +33,8 @@ const GROUPS: &[(&str, &[&str])] = &[
 
 const EXAMPLES: &str = "\
 Examples:
-  tutte draw examples/tea.conllu                     its trees, in the terminal or as SVG
-  tutte check examples/tea.conllu                    is anything wrong with my treebank?
+  tutte draw examples/tea.conllu     trees, in the terminal or as SVG
+  tutte check examples/tea.conllu    is anything wrong with it?
   tutte eval examples/tea.conllu examples/tea-system.conllu --by deprel
 
 Files may be compressed (.gz, .zst); - is standard input. `tutte VERB --help` says more.
@@ -53,8 +53,8 @@ pub(crate) fn command() -> Command {
         }
         verbs.push('\n');
     }
-    command.subcommand_value_name("VERB").subcommand_required(true).arg_required_else_help(true).help_template(format!(
-        "{{about}}\n\n{{usage-heading}} tutte VERB [OPTIONS] [FILES]\n\n{verbs}Options:\n{{options}}\n\n{EXAMPLES}"
+    command.subcommand_value_name("VERB").subcommand_required(true).arg_required_else_help(true).after_help(EXAMPLES).help_template(format!(
+        "{{about}}\n\n{{usage-heading}} tutte VERB [OPTIONS] [FILES]\n\n{verbs}Options:\n{{options}}{{after-help}}"
     ))
 }
 

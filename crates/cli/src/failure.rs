@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use tutte_treebank::{Column, Error};
 
-use crate::report::visible;
+use crate::report::{shorten, visible};
 
 /// How a verb that ran to its end ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +157,8 @@ fn one_line(error: &anyhow::Error) -> String {
 /// ```
 fn offending_line(margin: &str, line: &str, column: Option<usize>) -> String {
     use unicode_width::UnicodeWidthStr as _;
+    // A long word must not push out of sight what is wrong with its head.
+    const WIDEST: usize = 40;
     const LONGEST: usize = 160;
     if line.is_empty() {
         return String::new();
@@ -169,18 +171,41 @@ fn offending_line(margin: &str, line: &str, column: Option<usize>) -> String {
         if at > 0 {
             shown.push_str("  ");
         }
+        let value = shorten(&visible(value), WIDEST);
         if column == Some(at + 1) {
             mark = Some((shown.width(), value.width().max(1)));
         }
-        shown.push_str(&visible(value));
+        shown.push_str(&value);
     }
-    if shown.chars().count() > LONGEST {
-        shown = shown.chars().take(LONGEST).chain(['…']).collect();
-    }
+    let shown = shorten(&shown, LONGEST);
     let mut text = format!("  {dim}{margin} │{dim:#} {shown}\n");
-    if let Some((start, width)) = mark.filter(|(start, width)| start + width <= LONGEST) {
+    if let Some((start, width)) = mark.filter(|(start, width)| start + width < LONGEST) {
         let carets = "^".repeat(width);
         text.push_str(&format!("  {dim}{blank} │{dim:#} {}{carets}\n", " ".repeat(start)));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_stays_in_sight_and_underlined_behind_long_and_wide_words() {
+        let plain = |line: &str, column| {
+            anstream::adapter::strip_str(&offending_line("7", line, Some(column))).to_string()
+        };
+        let long = format!("1\t{}\t_\t_\t_\t_\t99\troot\t_\t_", "茶".repeat(500));
+        let expected = format!(
+            "  7 │ 1  {}…  _  _  _  _  99  root  _  _\n    │ {}^^\n",
+            "茶".repeat(19),
+            " ".repeat(3 + 39 + 2 + 12)
+        );
+        assert_eq!(plain(&long, 7), expected);
+        // Too many columns to show the last.
+        let many = "_\t".repeat(100);
+        assert!(plain(&many, 99).lines().all(|line| line.chars().count() <= 6 + 160));
+        assert_eq!(plain(&many, 99).lines().count(), 1);
+        assert_eq!(plain("a\u{1b}[31m\tb", 2), "  7 │ a\u{fffd}[31m  b\n    │         ^\n");
+    }
 }

@@ -11,7 +11,7 @@ use tutte_treebank::check::{CheckedFile, Checker, Finding, Overlap, Report, SHOR
 use tutte_treebank::{Encoding, Format, Sentence};
 
 use crate::failure::Outcome;
-use crate::report::{Align, Table, count, counted, percent, visible};
+use crate::report::{Align, Table, count, counted, percent, shorten, visible};
 use crate::session::{Reading, Session};
 
 /// Find what is wrong with treebanks, or may be
@@ -242,11 +242,4 @@ fn verdict(report: &Report) -> String {
         (None, Some(warnings)) => format!("No errors in {sentences}, but {warnings}."),
         (None, None) => format!("No errors and no warnings in {sentences}."),
     }
-}
-
-fn shorten(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    text.chars().take(most - 1).chain(['…']).collect()
 }

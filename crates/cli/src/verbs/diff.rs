@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
     }
     if session.json() {
         let [first, second] = &comparison.names;
-        session.print_json(&Json { first, second, differences })?;
+        session.print_report(&Json { first, second, differences })?;
     } else if arguments.html.is_none() {
         let mut out = BufWriter::new(io::stdout().lock());
         match kind {

@@ -28,8 +28,8 @@ use crate::session::{Reading, Session};
 /// Arcs above the words, long sentences wrapped, right-to-left sentences drawn right to left,
 /// non-projective arcs in another colour, probabilities of arcs (HeadProb in MISC) as opacity.
 ///
-///   tutte draw tea.conllu                          the first ten, in the terminal
-///   tutte draw tea.conllu --only 3 > tree.svg      one, for a web page or an editor
+///   tutte draw tea.conllu                      the first ten, as text
+///   tutte draw tea.conllu --only 3 > tree.svg  one, for a web page
 ///   tutte draw tea.conllu --only 3 -o png-svg | rsvg-convert > tree.png
 ///   tutte draw tea.conllu -n all --html trees.html
 #[derive(Debug, Args)]

@@ -41,9 +41,9 @@ use crate::session::{Reading, Session};
 #[command(after_help = "\
 Examples:
   tutte eval gold.conllu system.conllu
-  tutte eval gold.conllu baseline.conllu better.conllu    two systems, and how they compare
+  tutte eval gold.conllu baseline.conllu better.conllu  compared, too
   tutte eval gold.conllu system.conllu --by deprel,length --errors
-  tutte eval gold.conllu system.conllu --html report.html   everything, with charts
+  tutte eval gold.conllu system.conllu --html report.html  with charts
   tutte eval --conllx --punct keep gold.conll system.conll")]
 pub(crate) struct Eval {
     /// The gold standard

@@ -71,6 +71,8 @@ mod tests {
             let page = fs::read_to_string(folder.join(format!("tutte-{name}.1"))).unwrap();
             assert!(page.contains(".SH SYNOPSIS"), "{page}");
         }
+        let page = fs::read_to_string(folder.join("tutte.1")).unwrap();
+        assert!(page.contains("Exit codes:"), "{page}");
         fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -202,6 +202,15 @@ pub fn svg_of_all(drawings: &[Drawing]) -> String {
     svg::page(drawings)
 }
 
+/// The beginning of a text that fits into some columns of a terminal, with `…` if that is not all.
+///
+/// ```
+/// assert_eq!(tutte_treebank::draw::shorten("お茶を飲む", 6), "お茶…");
+/// ```
+pub fn shorten(text: &str, columns: usize) -> String {
+    measure::shorten(text, i32::try_from(columns).unwrap_or(i32::MAX))
+}
+
 /// The style sheet for [`Drawing::svg_element`]: light, and dark where readers prefer that. All
 /// class names start with `tutte-`.
 pub const CSS: &str = svg::CSS;

@@ -185,10 +185,7 @@ fn differences_of_long_words_show_both_values() {
     system.set_head(2, Some(0)).unwrap();
     let style = Style { width_columns: 30, ..Style::default() };
     let drawing = Drawing::of_two(&gold, &system, &[Column::Head], &style);
-    assert_eq!(
-        drawing.text(),
-        "1 Donau…  HEAD  0         2 x\n2 x       HEAD  1 Donau…  0\n"
-    );
+    assert_eq!(drawing.text(), "1 Donau…  HEAD  0         2 x\n2 x       HEAD  1 Donau…  0\n");
 }
 
 #[test]
