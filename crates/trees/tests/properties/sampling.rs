@@ -1,13 +1,15 @@
 //! Draws come from the distribution, whatever the scores do to the walk.
 
-use std::convert::Infallible;
-
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
-use rand_pcg::rand_core::{SeedableRng, TryRng};
+use rand_pcg::rand_core::SeedableRng;
 use tutte_trees::{ArcMatrix, TreeDistribution, oracle};
 
+#[path = "../support/stuck.rs"]
+mod stuck;
+
 use super::support::*;
+use stuck::Stuck;
 
 const DRAWS: usize = 40_000;
 
@@ -108,23 +110,6 @@ fn arcs_of_draws_have_their_marginals() {
     }
 }
 
-/// A generator that always says the same: the dice at the ends of their range.
-struct Same(u64);
-
-impl TryRng for Same {
-    type Error = Infallible;
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(self.0 as u32)
-    }
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(self.0)
-    }
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        bytes.fill(self.0 as u8);
-        Ok(())
-    }
-}
-
 proptest! {
     #![proptest_config(runs(300))]
 
@@ -133,7 +118,7 @@ proptest! {
     fn draws_are_possible_however_the_dice_fall(case in cases(1..=8)) {
         for (set, d) in case.distributions() {
             for same in [0, 1, 1 << 63, u64::MAX] {
-                let tree = d.sample(&mut Same(same));
+                let tree = d.sample(&mut Stuck(same));
                 assert!(d.log_prob(&tree).unwrap() > FORBIDDEN, "{set} {same}: {tree:?}");
             }
         }

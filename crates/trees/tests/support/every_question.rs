@@ -10,11 +10,14 @@ mod bytes;
 mod distributions;
 mod graphs;
 mod labelled;
+mod stuck;
 
 pub(crate) use bytes::Sentence;
 
-use rand_pcg::rand_core::{Infallible, Rng, SeedableRng, TryRng};
+use rand_pcg::rand_core::{Rng, SeedableRng};
 use tutte_trees::{ArcMatrix, Error, TreeSet};
+
+use stuck::Stuck;
 
 /// Decodes `data` and asks everything there is to ask.
 ///
@@ -41,25 +44,6 @@ const NO_ORDERS: [f64; 3] = [-1e-300, f64::NEG_INFINITY, f64::NAN];
 fn generators(seed: u8) -> [Box<dyn Rng>; 3] {
     let seeded = rand_pcg::Pcg64::seed_from_u64(u64::from(seed));
     [Box::new(seeded), Box::new(Stuck(0)), Box::new(Stuck(u64::MAX))]
-}
-
-struct Stuck(u64);
-
-impl TryRng for Stuck {
-    type Error = Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(self.0 as u32)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(self.0)
-    }
-
-    fn try_fill_bytes(&mut self, dst: &mut [u8]) -> Result<(), Infallible> {
-        dst.fill(self.0 as u8);
-        Ok(())
-    }
 }
 
 /// The entropies at [`ORDERS`]: none negative or NaN, none above the first, and, where there are

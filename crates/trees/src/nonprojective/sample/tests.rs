@@ -1,12 +1,15 @@
-use std::collections::HashMap;
-use std::convert::Infallible;
+#[path = "../../../tests/support/stuck.rs"]
+mod stuck;
 
-use rand_core::{SeedableRng, TryRng};
+use std::collections::HashMap;
+
+use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
 use super::*;
 use crate::nonprojective::decode::tests::{BOTH, gaussian_scores, tree_set};
 use crate::{Tree, oracle};
+use stuck::Stuck;
 
 const DRAWS: usize = 40_000;
 /// 99.9 % quantiles of χ² with 15 and 8 degrees of freedom: 16 and 9 trees of three words.
@@ -302,23 +305,6 @@ fn the_sampler_can_be_shared_between_threads() {
     check::<WilsonSampler>();
 }
 
-/// A generator that always says the same.
-struct Same(u64);
-
-impl TryRng for Same {
-    type Error = Infallible;
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(self.0 as u32)
-    }
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(self.0)
-    }
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        bytes.fill(self.0 as u8);
-        Ok(())
-    }
-}
-
 /// What is a marginal by a rounding error only must not be drawn, however the dice fall.
 #[test]
 fn arcs_in_no_tree_are_never_drawn() {
@@ -332,7 +318,7 @@ fn arcs_in_no_tree_are_never_drawn() {
     for roots in BOTH {
         for same in [0, 1 << 63, u64::MAX] {
             let mut marginals = |_: &ArcMatrix, out: &mut ArcMatrix| out.clone_from(&rounded);
-            ancestral(&scores, roots, &mut Same(same), &mut marginals, &mut heads);
+            ancestral(&scores, roots, &mut Stuck(same), &mut marginals, &mut heads);
             assert_eq!(heads, [2, 3, 0]);
         }
     }
