@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use tutte_treebank::{Column, Error};
 
-use crate::report::{shorten, visible};
+use crate::report::{columns, shorten, visible};
 
 /// How a verb that ran to its end ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +156,6 @@ fn one_line(error: &anyhow::Error) -> String {
 ///        │                      ^^
 /// ```
 fn offending_line(margin: &str, line: &str, column: Option<usize>) -> String {
-    use unicode_width::UnicodeWidthStr as _;
     // A long word must not push out of sight what is wrong with its head.
     const WIDEST: usize = 40;
     const LONGEST: usize = 160;
@@ -164,7 +163,7 @@ fn offending_line(margin: &str, line: &str, column: Option<usize>) -> String {
         return String::new();
     }
     let dim = Style::new().dimmed();
-    let blank = " ".repeat(margin.width());
+    let blank = " ".repeat(columns(margin));
     let mut shown = String::new();
     let mut mark = None;
     for (at, value) in line.split('\t').enumerate() {
@@ -173,7 +172,7 @@ fn offending_line(margin: &str, line: &str, column: Option<usize>) -> String {
         }
         let value = shorten(&visible(value), WIDEST);
         if column == Some(at + 1) {
-            mark = Some((shown.width(), value.width().max(1)));
+            mark = Some((columns(&shown), columns(&value).max(1)));
         }
         shown.push_str(&value);
     }

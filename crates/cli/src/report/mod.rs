@@ -9,7 +9,7 @@ mod table;
 
 pub(crate) use page::{Page, write_whole};
 pub(crate) use table::{Align, Table};
-pub(crate) use tutte_treebank::draw::{escape, printable as visible, shorten};
+pub(crate) use tutte_treebank::draw::{columns, escape, printable as visible, shorten};
 
 /// A share as people read it: `12.34` for 0.1234. Undefined shares (0 of 0) are a dash.
 pub(crate) fn percent(part: usize, whole: usize) -> String {

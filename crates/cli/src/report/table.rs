@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthStr as _;
-
-use crate::report::{escape, visible};
+use crate::report::{columns, escape, visible};
 
 /// On which side a column is flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,15 +47,15 @@ impl Table {
             .clone()
             .enumerate()
             .map(|(column, name)| {
-                let cells = self.rows.iter().map(|row| row[column].width());
-                cells.chain([name.width()]).max().unwrap_or(0)
+                let cells = self.rows.iter().map(|row| columns(&row[column]));
+                cells.chain([columns(name)]).max().unwrap_or(0)
             })
             .collect();
         let mut text = String::new();
         let mut line = |cells: &mut dyn Iterator<Item = &str>| {
             let mut line = " ".repeat(indent);
             for (column, cell) in cells.enumerate() {
-                let padding = " ".repeat(widths[column] - cell.width());
+                let padding = " ".repeat(widths[column] - columns(cell));
                 let gap = if column == 0 { "" } else { "  " };
                 let _ = match self.columns[column].1 {
                     Align::Left => write!(line, "{gap}{cell}{padding}"),

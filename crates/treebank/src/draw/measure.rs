@@ -10,9 +10,30 @@ use std::borrow::Cow;
 use unicode_bidi::BidiClass;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// How many columns of a terminal a text takes. An accent takes none, 茶 takes two.
+///
+/// ```
+/// assert_eq!(tutte_treebank::draw::columns("thé 茶"), 6);
+/// ```
+pub fn columns(text: &str) -> usize {
+    // Fonts may join lam and alef, and `unicode_width` takes them for one; terminals give them a
+    // cell each.
+    let is_alef = |c: char| {
+        matches!(c, '\u{622}' | '\u{623}' | '\u{625}' | '\u{627}')
+            || matches!(c, '\u{671}'..='\u{673}' | '\u{675}' | '\u{773}' | '\u{774}')
+    };
+    let mut columns = 0;
+    let mut rest = text;
+    while let Some(alef) = rest.rfind(is_alef) {
+        columns += rest[alef..].width();
+        rest = &rest[..alef];
+    }
+    columns + rest.width()
+}
+
 /// Cells of a terminal.
 pub(crate) fn cells(text: &str) -> i32 {
-    i32::try_from(text.width()).unwrap_or(i32::MAX / 4)
+    i32::try_from(columns(text)).unwrap_or(i32::MAX / 4)
 }
 
 /// Pixels of a sans-serif font of `size` pixels.

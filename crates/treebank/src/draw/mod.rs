@@ -46,7 +46,7 @@ mod svg;
 mod text;
 mod tikz;
 
-pub use measure::printable;
+pub use measure::{columns, printable};
 pub use svg::escape;
 
 use crate::diff::{self, WordDifference};

@@ -155,8 +155,17 @@ fn two_analyses() {
 }
 
 #[test]
+fn every_arabic_letter_has_its_cell() {
+    for (text, cells) in [("لا", 2), ("لَا", 2), ("اَلأُمَمُ", 5), ("👨‍👩‍👧 لا", 5)]
+    {
+        assert_eq!(measure::cells(text), cells, "{text}");
+    }
+}
+
+#[test]
 fn shortened_texts_fit() {
-    for text in ["", "a", "tea", "日本語", "e\u{301}e\u{301}e\u{301}", "❤\u{fe0f}❤\u{fe0f}"]
+    for text in
+        ["", "a", "tea", "日本語", "السلام", "e\u{301}e\u{301}e\u{301}", "❤\u{fe0f}❤\u{fe0f}"]
     {
         for width in 0..8 {
             let short = measure::shorten(text, width);

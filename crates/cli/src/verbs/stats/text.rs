@@ -5,10 +5,9 @@ use std::io::Write as _;
 use anstyle::Style;
 use anyhow::Result;
 use tutte_treebank::stats::{Share, Summary};
-use unicode_width::UnicodeWidthStr as _;
 
 use super::{Document, bins, by_file, number, overview, percent};
-use crate::report::{Align, Table};
+use crate::report::{Align, Table, columns};
 use crate::session::Session;
 
 pub(super) fn print(document: &Document, top: usize, session: &Session) -> Result<()> {
@@ -121,7 +120,7 @@ fn rest(table: &mut Table, all: usize, shown: usize) {
 
 /// Two blocks of text beside each other.
 fn beside(left: &str, right: &str) -> String {
-    let width = left.lines().map(str::width).max().unwrap_or(0);
+    let width = left.lines().map(columns).max().unwrap_or(0);
     let (mut left, mut right) = (left.lines(), right.lines());
     let mut text = String::new();
     loop {
@@ -130,7 +129,7 @@ fn beside(left: &str, right: &str) -> String {
             return text;
         }
         let (first, second) = (first.unwrap_or_default(), second.unwrap_or_default());
-        let padding = " ".repeat(width - first.width() + 4);
+        let padding = " ".repeat(width - columns(first) + 4);
         text.push_str(format!("{first}{padding}{second}").trim_end());
         text.push('\n');
     }
