@@ -57,7 +57,7 @@ pub(crate) struct Eval {
     #[arg(long)]
     conllx: bool,
 
-    /// Whether punctuation counts with --conllx: drop as in 2006 [default], keep as in 2007
+    /// Whether punctuation counts with --conllx: drop as in 2006 (default), keep as in 2007
     #[arg(long, value_name = "drop|keep", requires = "conllx", hide_possible_values = true)]
     punct: Option<Punct>,
 
