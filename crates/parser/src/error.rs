@@ -1,0 +1,216 @@
+//! What can go wrong, and what to do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Every error of this crate. The message says what was found and what was expected;
+/// [`hint`](Error::hint) says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A line that is no feature template.
+    #[error("template {text:?}: {why}")]
+    Template {
+        /// The line.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+
+    /// Gold trees that the model could not give.
+    #[error("{}", not_in_tree_set(.sentences, *.count, *.tree_set, .source))]
+    NotInTreeSet {
+        /// The first few sentences.
+        sentences: Vec<tutte_treebank::Place>,
+        /// How many there are.
+        count: usize,
+        /// The trees that are possible.
+        tree_set: tutte_trees::TreeSet,
+        /// Why the first one is not.
+        source: tutte_trees::Error,
+    },
+
+    /// A label that the model to be trained does not have.
+    #[error("{place}: the model has no label {label:?}")]
+    UnknownLabel {
+        /// The sentence.
+        place: Box<tutte_treebank::Place>,
+        /// The label.
+        label: String,
+    },
+
+    /// A treebank without words.
+    #[error("there is nothing to learn from: the treebank has no words")]
+    NoWords,
+
+    /// A setting of training that makes no sense.
+    #[error("{0}")]
+    Setting(String),
+
+    /// Weights grew until scores were no numbers.
+    #[error("{place}: training diverged here: {source}; a smaller rate or C would help")]
+    Diverged {
+        /// The sentence at which it was seen.
+        place: Box<tutte_treebank::Place>,
+        /// What was seen.
+        source: tutte_trees::Error,
+    },
+
+    /// A file that is no model, or none that can be used.
+    #[error("{}: {problem}", .path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: ModelProblem,
+    },
+
+    /// A treebank that cannot be used.
+    #[error(transparent)]
+    Treebank(#[from] tutte_treebank::Error),
+
+    /// A question that trees cannot answer.
+    #[error(transparent)]
+    Trees(#[from] tutte_trees::Error),
+}
+
+/// Why a model file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelProblem {
+    /// It cannot be read at all.
+    #[error("cannot open the model: {0}")]
+    Unreadable(#[source] io::Error),
+
+    /// It is something else.
+    #[error("not a model of tutte but {found}")]
+    NotAModel {
+        /// What it seems to be.
+        found: &'static str,
+    },
+
+    /// Another version of the format.
+    #[error("a model of format {found}, but this tutte reads format {expected}")]
+    FormatVersion {
+        /// Its version.
+        found: u64,
+        /// The version that can be read.
+        expected: u64,
+        /// The tutte that wrote it, if it says so.
+        writer: Option<String>,
+    },
+
+    /// Its end is missing.
+    #[error("the model is cut off: {found} bytes of {expected}")]
+    Truncated {
+        /// Its length.
+        found: u64,
+        /// What its header says.
+        expected: u64,
+    },
+
+    /// Its content is not what was written.
+    #[error("the model was altered or damaged: {what}")]
+    Altered {
+        /// How that is known.
+        what: String,
+    },
+
+    /// A template that this version does not know.
+    #[error("the model looks at something unknown: {0}")]
+    UnknownTemplate(#[source] Box<Error>),
+
+    /// A tree set that this version does not know.
+    #[error("the model is of trees of an unknown kind, {0:?}")]
+    UnknownTreeSet(String),
+
+    /// There are not as many labels as columns of weights.
+    #[error("the model names {labels} labels but has weights for {columns}")]
+    LabelCount {
+        /// Labels named.
+        labels: usize,
+        /// Labels with weights.
+        columns: usize,
+    },
+
+    /// A table is missing or has another size or kind than it should.
+    #[error("the model's table {name:?} is {found}, expected {expected}")]
+    Table {
+        /// Its name.
+        name: &'static str,
+        /// What is there.
+        found: String,
+        /// What should be.
+        expected: String,
+    },
+}
+
+impl Error {
+    /// What to do about it, where there is advice to give.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::Model { problem, .. } => problem.hint(),
+            Error::NotInTreeSet { tree_set, .. } => {
+                let roots = if tree_set.is_single_root() { " with several roots" } else { "" };
+                Some(format!("choose a tree set{roots} that holds it, or leave the choice to auto"))
+            }
+            Error::Treebank(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+impl ModelProblem {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            ModelProblem::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
+                "is the name right? `tutte train TRAIN -o MODEL` makes a model"
+            }
+            ModelProblem::Unreadable(_) => return None,
+            ModelProblem::NotAModel { .. } => {
+                "a model is what `tutte train -o MODEL` writes; treebanks are given without -m"
+            }
+            ModelProblem::FormatVersion { found, expected, writer } => {
+                let writer = match writer {
+                    Some(version) => format!("tutte {version}"),
+                    None => "another tutte".to_owned(),
+                };
+                return Some(match found > expected {
+                    true => format!("it was written by {writer}: update, or train again"),
+                    false => {
+                        format!("it was written by {writer}: train again, or use that version")
+                    }
+                });
+            }
+            ModelProblem::Truncated { .. } => "a download or copy that stopped? Fetch it again",
+            ModelProblem::Altered { .. } => "fetch it again, or train again",
+            ModelProblem::UnknownTemplate(_) | ModelProblem::UnknownTreeSet(_) => {
+                "a newer tutte may know it: update, or train again"
+            }
+            ModelProblem::LabelCount { .. } | ModelProblem::Table { .. } => {
+                "whatever wrote it did not keep to the format: train again"
+            }
+        };
+        Some(hint.to_owned())
+    }
+}
+
+fn not_in_tree_set(
+    sentences: &[tutte_treebank::Place],
+    count: usize,
+    tree_set: tutte_trees::TreeSet,
+    why: &tutte_trees::Error,
+) -> String {
+    let name = |place: &tutte_treebank::Place| match &place.sent_id {
+        Some(id) => format!("{place} (sent_id = {id})"),
+        None => place.to_string(),
+    };
+    let first = sentences.first().map(name).unwrap_or_default();
+    let mut text = format!("{first}: the tree is not in the set {tree_set}: {why}");
+    if count > 1 {
+        let others: Vec<String> = sentences.iter().skip(1).map(name).collect();
+        let more = if count > sentences.len() { ", …" } else { "" };
+        text += &format!("; {} more are not: {}{more}", count - 1, others.join(", "));
+    }
+    text
+}

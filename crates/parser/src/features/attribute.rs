@@ -1,0 +1,159 @@
+//! What templates may look at in a word, and the numbers they see.
+//!
+//! An attribute's value becomes a 64-bit number, the XXH3 hash of its bytes seeded with the
+//! attribute, so that no dictionary of strings is needed, also for words never seen in training.
+
+use std::fmt;
+use std::str::FromStr;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// What a template may look at in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Attribute {
+    /// `form`: the word as written.
+    Form,
+    /// `lemma`: the dictionary form.
+    Lemma,
+    /// `upos`: the coarse tag, UPOS in CoNLL-U, CPOSTAG in CoNLL-X.
+    Upos,
+    /// `tag`: the fine tag (XPOS, POSTAG), or the coarse one where there is none.
+    Tag,
+    /// `feats`: the morphological features together.
+    Feats,
+    /// `feat`: each morphological feature by itself; a template fires once for each.
+    Feat,
+    /// `prefix3`: the first characters of the form.
+    Prefix(u8),
+    /// `suffix3`: the last characters of the form.
+    Suffix(u8),
+    /// `marker`: the function word that marks the phrase a word stands in, see
+    /// [`Atoms`](super::Atoms).
+    Marker,
+    /// `head`: the coarse tag of the head that the first pass gave the word.
+    GuideHead,
+    /// `left`: the coarse tag of the word's leftmost modifier in the first pass.
+    GuideLeft,
+    /// `right`: the coarse tag of the word's rightmost modifier in the first pass.
+    GuideRight,
+    /// `valency`: how many modifiers the first pass gave the word, to its left and to its right.
+    GuideValency,
+}
+
+impl Attribute {
+    /// A number that stands for the attribute in hashes. Part of the model format.
+    fn seed(self) -> u64 {
+        match self {
+            Attribute::Form => 1,
+            Attribute::Lemma => 2,
+            Attribute::Upos => 3,
+            Attribute::Tag => 4,
+            Attribute::Feats => 5,
+            Attribute::Feat => 6,
+            Attribute::Marker => 7,
+            Attribute::GuideHead => 8,
+            Attribute::GuideLeft => 9,
+            Attribute::GuideRight => 10,
+            Attribute::GuideValency => 11,
+            Attribute::Prefix(length) => 0x100 + u64::from(length),
+            Attribute::Suffix(length) => 0x200 + u64::from(length),
+        }
+    }
+
+    /// The number of a value.
+    pub(crate) fn hash(self, value: &str) -> u64 {
+        xxh3_64_with_seed(value.as_bytes(), self.seed())
+    }
+}
+
+impl fmt::Display for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Attribute::Form => f.write_str("form"),
+            Attribute::Lemma => f.write_str("lemma"),
+            Attribute::Upos => f.write_str("upos"),
+            Attribute::Tag => f.write_str("tag"),
+            Attribute::Feats => f.write_str("feats"),
+            Attribute::Feat => f.write_str("feat"),
+            Attribute::Prefix(length) => write!(f, "prefix{length}"),
+            Attribute::Suffix(length) => write!(f, "suffix{length}"),
+            Attribute::Marker => f.write_str("marker"),
+            Attribute::GuideHead => f.write_str("head"),
+            Attribute::GuideLeft => f.write_str("left"),
+            Attribute::GuideRight => f.write_str("right"),
+            Attribute::GuideValency => f.write_str("valency"),
+        }
+    }
+}
+
+impl FromStr for Attribute {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        let affix = |rest: &str| rest.parse().ok().filter(|length| (1..=9).contains(length));
+        Ok(match name {
+            "form" => Attribute::Form,
+            "lemma" => Attribute::Lemma,
+            "upos" => Attribute::Upos,
+            "tag" => Attribute::Tag,
+            "feats" => Attribute::Feats,
+            "feat" => Attribute::Feat,
+            "marker" => Attribute::Marker,
+            "head" => Attribute::GuideHead,
+            "left" => Attribute::GuideLeft,
+            "right" => Attribute::GuideRight,
+            "valency" => Attribute::GuideValency,
+            _ => {
+                if let Some(length) = name.strip_prefix("prefix").and_then(affix) {
+                    Attribute::Prefix(length)
+                } else if let Some(length) = name.strip_prefix("suffix").and_then(affix) {
+                    Attribute::Suffix(length)
+                } else {
+                    return Err(());
+                }
+            }
+        })
+    }
+}
+
+/// What a template may look at in an arc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ArcAttribute {
+    /// `punctuation`: how many words in between are punctuation.
+    Punctuation,
+    /// `verbs`: how many words in between are verbs.
+    Verbs,
+    /// `guide`: how probable the first pass found the arc, and whether it chose it.
+    Guide,
+    /// `inner`: the coarse tag of the head's next modifier towards the head in the first pass.
+    Inner,
+    /// `outer`: the coarse tag of the head's next modifier away from the head in the first pass.
+    Outer,
+}
+
+impl fmt::Display for ArcAttribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ArcAttribute::Punctuation => "punctuation",
+            ArcAttribute::Verbs => "verbs",
+            ArcAttribute::Guide => "guide",
+            ArcAttribute::Inner => "inner",
+            ArcAttribute::Outer => "outer",
+        })
+    }
+}
+
+impl FromStr for ArcAttribute {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Ok(match name {
+            "punctuation" => ArcAttribute::Punctuation,
+            "verbs" => ArcAttribute::Verbs,
+            "guide" => ArcAttribute::Guide,
+            "inner" => ArcAttribute::Inner,
+            "outer" => ArcAttribute::Outer,
+            _ => return Err(()),
+        })
+    }
+}

@@ -1,0 +1,285 @@
+//! Keys are compared with what they stand for, written out as text: two features have the same key
+//! if and only if their texts are the same.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proptest::prelude::*;
+use tutte_treebank::Sentence;
+use tutte_trees::ArcMatrix;
+
+use super::*;
+
+fn sentence(words: &[[&str; 5]]) -> Sentence {
+    let lines: String = (1..)
+        .zip(words)
+        .map(|(id, [form, lemma, upos, xpos, feats])| {
+            format!("{id}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t_\t_\t_\t_\n")
+        })
+        .collect();
+    lines.parse().unwrap()
+}
+
+fn tea() -> Sentence {
+    sentence(&[
+        ["She", "she", "PRON", "PRP", "Case=Nom|Number=Sing"],
+        ["poured", "pour", "VERB", "VBD", "Tense=Past"],
+        ["the", "the", "DET", "DT", "_"],
+        ["tea", "tea", "NOUN", "NN", "Number=Sing"],
+        ["slowly", "slowly", "ADV", "RB", "_"],
+    ])
+}
+
+/// What an atom sees, as text.
+fn seen(sentence: &Sentence, attribute: Attribute, place: isize) -> String {
+    let words = sentence.len() as isize;
+    let special = match place {
+        ..0 => Some("<s>"),
+        0 => Some("<root>"),
+        _ if place > words => Some("</s>"),
+        _ => None,
+    };
+    if let Some(special) = special {
+        return special.to_owned();
+    }
+    let word = sentence.word(place as usize).unwrap();
+    let characters: Vec<char> = word.form().chars().collect();
+    match attribute {
+        Attribute::Form => word.form().to_owned(),
+        Attribute::Lemma => word.lemma().to_owned(),
+        Attribute::Upos => word.upos().to_owned(),
+        Attribute::Tag if word.xpos() == "_" => word.upos().to_owned(),
+        Attribute::Tag => word.xpos().to_owned(),
+        Attribute::Feats => word.feats().to_owned(),
+        Attribute::Prefix(length) => characters.iter().take(length.into()).collect(),
+        Attribute::Suffix(length) => {
+            let from = characters.len().saturating_sub(length.into());
+            characters[from..].iter().collect()
+        }
+        _ => panic!("not tested here"),
+    }
+}
+
+/// The features of a template on an arc, as text: the slow twin of keys.
+fn texts(sentence: &Sentence, template: &Template, head: usize, modifier: usize) -> Vec<String> {
+    let adjacent = head.abs_diff(modifier) == 1;
+    let half = |atoms: &[Atom], place: usize, other: usize| -> Vec<String> {
+        let mut texts = vec![String::new()];
+        for atom in atoms {
+            let towards_other = (atom.offset > 0) == (other > place) && atom.offset != 0;
+            let values = if atom.attribute == Attribute::Feat {
+                let word = sentence.word(place);
+                word.map(|word| word.features().map(|(k, v)| format!("{k}={v}")).collect())
+                    .unwrap_or_default()
+            } else if adjacent && towards_other {
+                vec!["<mid>".to_owned()]
+            } else {
+                vec![seen(sentence, atom.attribute, place as isize + isize::from(atom.offset))]
+            };
+            texts = texts
+                .iter()
+                .flat_map(|text| values.iter().map(move |value| format!("{text}/{value}")))
+                .collect();
+        }
+        texts
+    };
+    let mut between = vec![String::new()];
+    if let Some(attribute) = template.between {
+        let inside = head.min(modifier) + 1..head.max(modifier);
+        between = inside.map(|place| seen(sentence, attribute, place as isize)).collect();
+        between.sort();
+        between.dedup();
+    }
+    let mut texts = Vec::new();
+    for h in half(&template.head, head, modifier) {
+        for m in half(&template.modifier, modifier, head) {
+            texts.extend(between.iter().map(|b| format!("{template}: {h} | {b} | {m}")));
+        }
+    }
+    texts
+}
+
+fn keys(features: &FeatureSet, sentence: &Sentence, head: usize, modifier: usize) -> Vec<u64> {
+    let mut prepared = Prepared::default();
+    prepared.fill(features, &Atoms::new(sentence, features.columns()), |_| true);
+    let mut keys = Vec::new();
+    prepared.keys(head, modifier, |key| keys.push(key));
+    keys.sort_unstable();
+    keys
+}
+
+/// Every attribute and every kind of template that the slow twin knows.
+const MANY: &str = "
+h.form
+m.form
+h.lemma h.tag
+m.suffix2 m.prefix3
+h.form m.form
+h.tag m.tag
+h.feats m.upos
+h.tag h+1.tag m-1.tag m.tag
+h-1.upos h.upos m.upos m+1.upos
+h-2.upos h.upos m.upos m+2.upos
+h.tag b.tag m.tag
+b.upos m.lemma
+h.feat m.upos
+h.upos m.feat
+h.feat m.feat
+m.feat
+";
+
+#[test]
+fn an_arc_has_the_features_its_templates_say() {
+    let features = FeatureSet::parse(MANY).unwrap();
+    let (mut texts_of, mut keys_of) = (HashMap::new(), HashMap::new());
+    let sentence = tea();
+    for head in 0..=5 {
+        for modifier in (1..=5).filter(|&modifier| modifier != head) {
+            let mut expected = Vec::new();
+            for template in features.templates() {
+                let one = FeatureSet::new(
+                    features.templates().iter().filter(|t| *t == template).cloned().collect(),
+                );
+                let number = texts(&sentence, template, head, modifier).len();
+                assert_eq!(keys(&one, &sentence, head, modifier).len(), number, "{template}");
+                expected.extend(texts(&sentence, template, head, modifier));
+            }
+            let found = keys(&features, &sentence, head, modifier);
+            assert_eq!(found.len(), expected.len(), "{head} → {modifier}");
+            keys_of.insert((head, modifier), found);
+            texts_of.insert((head, modifier), expected);
+        }
+    }
+    assert_same_structure(&texts_of, &keys_of);
+}
+
+/// Two arcs share as many keys as they share texts.
+fn assert_same_structure(
+    texts: &HashMap<(usize, usize), Vec<String>>,
+    keys: &HashMap<(usize, usize), Vec<u64>>,
+) {
+    for (a, texts_a) in texts {
+        for (b, texts_b) in texts {
+            let shared = |counts: &BTreeMap<usize, usize>| counts.values().sum::<usize>();
+            let mut same_texts = BTreeMap::new();
+            for (at, text) in texts_a.iter().enumerate() {
+                same_texts.insert(at, texts_b.iter().filter(|other| *other == text).count());
+            }
+            let mut same_keys = BTreeMap::new();
+            for (at, key) in keys[a].iter().enumerate() {
+                same_keys.insert(at, keys[b].iter().filter(|other| *other == key).count());
+            }
+            assert_eq!(shared(&same_texts), shared(&same_keys), "{a:?} {b:?}");
+        }
+    }
+}
+
+/// Part of the model format: a model trained by one version must be read by all others.
+#[test]
+fn hashes_are_what_they_have_always_been() {
+    assert_eq!(Attribute::Form.hash("tea"), 0x2B64_9253_A402_9AEB); // XXH3, seed 1
+    let features = FeatureSet::parse("h.form m.form\nh.tag b.tag m.tag\nm.feat").unwrap();
+    let expected = [0x3998_5910_9E60_B127, 0xA9B9_0227_21CA_B052, 0xBCCE_A8C8_3A3B_8DA9];
+    assert_eq!(keys(&features, &tea(), 2, 4), expected);
+}
+
+#[test]
+fn scoring_and_accumulating_add_the_same_cells() {
+    let features = FeatureSet::parse(MANY).unwrap();
+    let index = crate::Index::Hashed { bits: 20 };
+    let mut model = crate::ArcModel::new(features.clone(), index);
+    for (cell, weight) in model.weights.iter_mut().enumerate() {
+        *weight = ((cell * 2_654_435_761) % 1009) as f32 / 1009.0 - 0.5;
+    }
+    let sentence = tea();
+    let mut prepared = Prepared::default();
+    prepared.fill(&features, &Atoms::new(&sentence, features.columns()), |_| true);
+    let mut scores = ArcMatrix::zeros(5);
+    model.score(&prepared, |_, _| true, &mut scores);
+    for head in 0..=5 {
+        for modifier in (1..=5).filter(|&modifier| modifier != head) {
+            // The score is linear: w · f, with f from accumulate.
+            let mut one = ArcMatrix::zeros(5);
+            one[(head, modifier)] = 1.0;
+            let (mut sum, mut cells) = (0.0, 0);
+            model.accumulate(&prepared, &one, 0.0, |cell, amount| {
+                sum += f64::from(model.weights[cell] * amount);
+                cells += 1;
+            });
+            assert!((sum - scores[(head, modifier)]).abs() < 1e-4, "{head} → {modifier}");
+            assert_eq!(cells, 2 * keys(&features, &sentence, head, modifier).len());
+        }
+    }
+}
+
+#[test]
+fn features_do_not_depend_on_heads_and_labels() {
+    let features = FeatureSet::richer();
+    let mut other = tea();
+    let before = keys(&features, &other, 2, 4);
+    other.set_heads(&[Some(2), Some(0), Some(4), Some(2), Some(2)]).unwrap();
+    other.set_deprel(4, "obj").unwrap();
+    assert_eq!(keys(&features, &other, 2, 4), before);
+}
+
+#[test]
+fn distances_are_binned_as_mcdonald_did() {
+    let bins: Vec<usize> = [1, 2, 3, 4, 5, 6, 10, 11, 50].map(|m| bin(0, m)).to_vec();
+    assert_eq!(bins, [1, 2, 3, 4, 5, 6, 6, 7, 7]);
+    assert!((1..60).all(|m| bin(60, 60 - m) == 7 + bin(0, m)));
+}
+
+#[test]
+fn named_sets_hold_the_templates_they_are_written_with() {
+    for (set, templates) in
+        [(FeatureSet::mcdonald(), 22), (FeatureSet::richer(), 74), (FeatureSet::labels(), 37)]
+    {
+        assert_eq!(set.templates().len(), templates);
+        assert_eq!(FeatureSet::parse(&set.to_string()).unwrap().templates(), set.templates());
+    }
+}
+
+#[test]
+fn what_is_no_template_is_refused_with_a_reason() {
+    for (text, why) in [
+        ("h.form x.form", "template \"h.form x.form\": \"x\" is neither h, m nor b"),
+        ("h", "template \"h\": \"h\" is no place.attribute, such as h.form"),
+        ("h.colour", "template \"h.colour\": \"colour\" is no attribute of a word"),
+        ("h+3.form", "template \"h+3.form\": \"+3\" is no offset from -2 to +2"),
+        ("a.colour m.form", "template \"a.colour m.form\": \"colour\" is no attribute of an arc"),
+        ("b.tag", "template \"b.tag\": it looks at neither head nor modifier"),
+        (
+            "b.tag b.tag m.tag",
+            "template \"b.tag b.tag m.tag\": one plain attribute between is allowed",
+        ),
+        ("h.feat h.feat", "template \"h.feat h.feat\": feat is allowed once for h and once for m"),
+    ] {
+        assert_eq!(FeatureSet::parse(text).unwrap_err().to_string(), why);
+    }
+}
+
+proptest! {
+    #[test]
+    fn keys_stand_for_texts_in_any_sentence(
+        words in prop::collection::vec(("[a-c]{1,4}", "[ab]", "[AB]", "[CD_]", 0..4usize), 1..7),
+    ) {
+        let feats = ["_", "X=1", "X=1|Y=2", "Y=2"];
+        let words: Vec<[&str; 5]> = words
+            .iter()
+            .map(|(form, lemma, upos, xpos, at)| {
+                [form.as_str(), lemma.as_str(), upos.as_str(), xpos.as_str(), feats[*at]]
+            })
+            .collect();
+        let sentence = sentence(&words);
+        let features = FeatureSet::parse(MANY).unwrap();
+        let arcs = (0..=words.len())
+            .flat_map(|h| (1..=words.len()).filter(move |&m| m != h).map(move |m| (h, m)));
+        let (mut texts_of, mut keys_of) = (HashMap::new(), HashMap::new());
+        for (head, modifier) in arcs {
+            let texts = features.templates().iter();
+            let texts = texts.flat_map(|t| super::tests::texts(&sentence, t, head, modifier)).collect();
+            texts_of.insert((head, modifier), texts);
+            keys_of.insert((head, modifier), keys(&features, &sentence, head, modifier));
+        }
+        assert_same_structure(&texts_of, &keys_of);
+    }
+}

@@ -1,0 +1,22 @@
+//! Mapping a file into memory: the only `unsafe` of this crate.
+
+use std::fs::File;
+use std::io;
+
+use memmap2::Mmap;
+
+/// Maps a whole file, to be read as bytes.
+///
+/// Nothing but tables of weights is ever read through the map; headers, which decide what is read
+/// where, are copied first.
+#[allow(unsafe_code, reason = "a file can only be mapped by promising what no program can check")]
+pub(crate) fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: `Mmap::map` asks that nobody changes the file as long as it is mapped.
+    // - This program does not: models are written beside their place and renamed into it
+    //   (`AtomicFile`), which leaves the mapped file as it was.
+    // - Should another program write into it nevertheless, the bytes seen change. They are 8-bit
+    //   weights, for which every pattern of bits is a value, and no length, offset, text or
+    //   reference is made from them: scores would be wrong, no access would be out of bounds.
+    // - Should another program cut it short, the operating system ends this one (SIGBUS).
+    unsafe { Mmap::map(file) }
+}

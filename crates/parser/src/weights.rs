@@ -1,0 +1,98 @@
+//! Tables of weights: 32 bits a weight while it is learnt, 8 bits once it is stored.
+//!
+//! A stored weight is a whole number q from −127 to 127 and stands for q·s, with one scale s a
+//! table. Scores are sums, so s is multiplied once at the end and look-ups touch single bytes: a
+//! quarter of the memory, which is what scoring waits for.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use memmap2::Mmap;
+
+/// A table of weights that can be read: weight i is `cells()[i] · scale()`.
+pub trait Weights {
+    /// What is stored for a weight.
+    type Cell: Copy + Into<f32>;
+
+    /// All weights, before they are scaled.
+    fn cells(&self) -> &[Self::Cell];
+
+    /// What they are multiplied with.
+    fn scale(&self) -> f32;
+}
+
+impl Weights for Vec<f32> {
+    type Cell = f32;
+
+    fn cells(&self) -> &[f32] {
+        self
+    }
+
+    fn scale(&self) -> f32 {
+        1.0
+    }
+}
+
+/// Weights of 8 bits and their scale, in memory or in a mapped file.
+///
+/// ```
+/// use tutte::{Compact, Weights};
+///
+/// let weights = Compact::new(&[0.0, 0.5, -2.0]);
+/// assert_eq!(weights.cells(), [0, 32, -127]);
+/// assert_eq!(weights.scale(), 2.0 / 127.0);
+/// ```
+#[derive(Clone)]
+pub struct Compact {
+    scale: f32,
+    bytes: Bytes,
+}
+
+#[derive(Clone)]
+enum Bytes {
+    Owned(Vec<i8>),
+    Mapped(Arc<Mmap>, Range<usize>),
+}
+
+impl Compact {
+    /// The largest cell.
+    const LARGEST: f32 = i8::MAX as f32;
+
+    /// Rounds weights to the nearest that 8 bits can hold; the largest is held exactly.
+    pub fn new(weights: &[f32]) -> Self {
+        let largest = weights.iter().fold(0f32, |largest, weight| largest.max(weight.abs()));
+        let scale = if largest > 0.0 { largest / Self::LARGEST } else { 1.0 };
+        let round = |weight: &f32| (weight / scale).round().clamp(-Self::LARGEST, Self::LARGEST);
+        let cells = weights.iter().map(|weight| round(weight) as i8).collect();
+        Self { scale, bytes: Bytes::Owned(cells) }
+    }
+
+    /// Weights in a mapped file. The range must lie inside of it.
+    pub(crate) fn mapped(file: &Arc<Mmap>, range: Range<usize>, scale: f32) -> Self {
+        debug_assert!(range.start <= range.end && range.end <= file.len());
+        Self { scale, bytes: Bytes::Mapped(Arc::clone(file), range) }
+    }
+}
+
+impl fmt::Debug for Compact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (cells, scale) = (self.cells().len(), self.scale);
+        f.debug_struct("Compact").field("cells", &cells).field("scale", &scale).finish()
+    }
+}
+
+impl Weights for Compact {
+    type Cell = i8;
+
+    fn cells(&self) -> &[i8] {
+        match &self.bytes {
+            Bytes::Owned(cells) => cells,
+            Bytes::Mapped(file, range) => bytemuck::cast_slice(&file[range.clone()]),
+        }
+    }
+
+    fn scale(&self) -> f32 {
+        self.scale
+    }
+}
