@@ -1,15 +1,66 @@
-//! Dependency parsing with exact probabilities: what arcs look like, and their scores.
+//! Dependency parsing with exact probabilities: features, models, learners.
+//!
+//! ```
+//! use tutte::{Options, Parser, train};
+//! use tutte_treebank::Sentence;
+//!
+//! let treebank: [Sentence; 1] = ["\
+//! 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
+//! 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
+//! 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
+//! ".parse()?];
+//! let options = Options { bits: 16, label_bits: 10, ..Options::default() };
+//! let model = train(&treebank, &options, |pass, _| println!("{:.3}", pass.loss))?;
+//!
+//! let mut parser = Parser::new(&model);
+//! let parse = parser.parse(&treebank[0])?; // the tree with the most arcs expected to be right
+//! assert_eq!(parse.tree.heads(), [2, 0, 2]);
+//! assert!(parse.head_probs[0] > 0.5); // and how sure the model is of each
+//!
+//! let distribution = parser.distribution(&treebank[0])?; // all labelled trees
+//! assert!(distribution.arcs().entropy() < 3.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The doors
+//!
+//! - [`train()`] learns a [`Model`] from trees by any [`Learner`]; [`signal`] says what is wanted.
+//! - [`Parser`] parses one sentence, [`parse_stream`] many with several threads.
+//! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
+//! - [`features`]: what models look at, as text.
+//!
+//! # References
+//!
+//! - R. McDonald, K. Crammer, F. Pereira (2005). Online large-margin training of dependency parsers.
+//! - T. Koo, A. Globerson, X. Carreras, M. Collins (2007). Structured prediction models via the
+//!   matrix-tree theorem.
+//! - D. Smith, N. Smith (2007). Probabilistic models of nonprojective dependency trees.
+//! - L.-M. Nguyen, A. Shimazu, P.-T. Nguyen, X.-H. Phan (2007). A multilingual dependency analysis
+//!   system using online passive-aggressive learning.
 // Denied, not forbidden: `mapped.rs` holds the one exception.
 #![deny(unsafe_code)]
 
 mod arcs;
+mod batch;
 mod error;
 pub mod features;
 mod index;
+mod labels;
+pub mod learner;
 mod mapped;
+mod model;
+mod parser;
+pub mod signal;
+mod train;
 mod weights;
 
 pub use arcs::ArcModel;
+pub use batch::parse_stream;
 pub use error::{Error, ModelProblem};
 pub use index::Index;
+pub use labels::LabelModel;
+pub use learner::Learner;
+pub use model::{About, DevScores, Model, ModelFile};
+pub use parser::{Decoding, Parse, Parser};
+pub use train::{ClusterModel, Kinds, LabelOptions, Options, Pass, Verdict, train, train_further};
 pub use weights::{Compact, Weights};

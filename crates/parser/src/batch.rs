@@ -1,0 +1,337 @@
+//! Many sentences: with several threads, in order, in little memory.
+//!
+//! The caller's thread reads and writes; batch k is parsed by worker k mod T. Every worker has a
+//! queue in and a queue out, both short, and results are fetched from the workers in turn, so they
+//! come in the order of the input without being sorted, and what is on its way is bounded.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use tutte_treebank::eval::Attachment;
+use tutte_treebank::{Format, Sentence};
+
+use crate::{Decoding, Error, Model, Parser, Weights};
+
+/// Parses all sentences that `next` reads and gives them, with new heads and labels, to `write`,
+/// in their order and the same for any number of threads. `next` reads into a sentence whose
+/// memory is used again, and says `false` at the end, as
+/// [`Reader::read`](tutte_treebank::Reader::read) does.
+///
+/// ```
+/// use tutte::{Decoding, Options, parse_stream, train};
+/// use tutte_treebank::{Reader, Writer};
+///
+/// let file = "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n\n";
+/// let treebank: Vec<_> = Reader::new(file.as_bytes()).collect::<Result<_, _>>()?;
+/// let options = Options { passes: 2, bits: 12, label_bits: 8, ..Options::default() };
+/// let model = train(&treebank, &options, |_, _| {})?;
+///
+/// let (mut reader, mut writer) = (Reader::new(file.as_bytes()), Writer::new(Vec::new()));
+/// parse_stream::<_, Box<dyn std::error::Error>>(
+///     &model,
+///     Decoding::Mbr,
+///     2,
+///     |sentence| Ok(reader.read(sentence)?),
+///     |sentence| Ok(writer.write(sentence)?),
+/// )?;
+/// assert_eq!(writer.finish()?, file.as_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of `next`, of `write` and of [`Parser::annotate`]. All sentences before the first that
+/// could not be read or parsed have been written then.
+pub fn parse_stream<W: Weights + Sync, E: From<Error>>(
+    model: &Model<W>,
+    decoding: Decoding,
+    threads: usize,
+    mut next: impl FnMut(&mut Sentence) -> Result<bool, E>,
+    mut write: impl FnMut(&Sentence) -> Result<(), E>,
+) -> Result<(), E> {
+    if threads <= 1 {
+        let mut parser = Parser::new(model).with_decoding(decoding);
+        let mut sentence = Sentence::default();
+        while next(&mut sentence)? {
+            parser.annotate(&mut sentence)?;
+            write(&sentence)?;
+        }
+        return Ok(());
+    }
+    thread::scope(|scope| {
+        let workers: Vec<Worker> = (0..threads)
+            .map(|_| {
+                let (batches, todo) = sync_channel(QUEUE);
+                let (done, parsed) = sync_channel(QUEUE);
+                let parser = Parser::new(model).with_decoding(decoding);
+                scope.spawn(move || work(parser, &todo, &done));
+                Worker { batches, parsed }
+            })
+            .collect();
+        let mut spare = Vec::new();
+        let (mut sent, mut fetched) = (0, 0);
+        let mut reading = Ok(true);
+        loop {
+            if matches!(reading, Ok(true)) {
+                let mut batch: Batch = spare.pop().unwrap_or_default();
+                reading = batch.fill(&mut next);
+                // A worker that is gone has panicked, which ends the scope with its message.
+                if workers[sent % threads].batches.send(batch).is_ok() {
+                    sent += 1;
+                }
+            }
+            let full = sent - fetched == QUEUE * threads;
+            if full || !matches!(reading, Ok(true)) {
+                if fetched == sent {
+                    return reading.map(|_| ());
+                }
+                let Ok(batch) = workers[fetched % threads].parsed.recv() else { return Ok(()) };
+                fetched += 1;
+                spare.push(batch.write(&mut write)?);
+            }
+        }
+    })
+}
+
+/// How many batches wait for a worker, and how many of its results for the writer.
+const QUEUE: usize = 4;
+
+struct Worker {
+    batches: SyncSender<Batch>,
+    parsed: Receiver<Batch>,
+}
+
+fn work<W: Weights>(mut parser: Parser<'_, W>, todo: &Receiver<Batch>, done: &SyncSender<Batch>) {
+    for mut batch in todo {
+        batch.parse(&mut parser);
+        if done.send(batch).is_err() {
+            return;
+        }
+    }
+}
+
+/// Some sentences that are worth a trip to another thread.
+#[derive(Default)]
+struct Batch {
+    sentences: Vec<Sentence>,
+    /// How many of them are of this trip.
+    filled: usize,
+    /// Why the last sentence of this trip could not be parsed.
+    failure: Option<Error>,
+}
+
+impl Batch {
+    /// Words of a batch, a few milliseconds' work; one sentence if it is longer.
+    const WORDS: usize = 500;
+
+    /// Reads sentences; `false` if there are no more.
+    fn fill<E>(
+        &mut self,
+        next: &mut impl FnMut(&mut Sentence) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        self.filled = 0;
+        let mut words = 0;
+        while words < Self::WORDS {
+            if self.filled == self.sentences.len() {
+                self.sentences.push(Sentence::default());
+            }
+            let sentence = &mut self.sentences[self.filled];
+            if !next(sentence)? {
+                return Ok(false);
+            }
+            words += sentence.len().max(1);
+            self.filled += 1;
+        }
+        Ok(true)
+    }
+
+    /// Parses up to the first sentence that cannot be.
+    fn parse<W: Weights>(&mut self, parser: &mut Parser<'_, W>) {
+        for number in 0..self.filled {
+            if let Err(error) = parser.annotate(&mut self.sentences[number]) {
+                self.failure = Some(error);
+                self.filled = number;
+                return;
+            }
+        }
+    }
+
+    /// Writes what was parsed; the batch can be used again.
+    fn write<E: From<Error>>(
+        mut self,
+        write: &mut impl FnMut(&Sentence) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        self.sentences[..self.filled].iter().try_for_each(write)?;
+        self.failure.take().map_or(Ok(self), |error| Err(error.into()))
+    }
+}
+
+impl<W: Weights + Sync> Model<W> {
+    /// How many words of a treebank the model gets right. In CoNLL-U, labels are compared without
+    /// their subtypes, as LAS does.
+    ///
+    /// # Errors
+    /// If a sentence has no tree, or cannot be parsed.
+    pub fn evaluate(
+        &self,
+        gold: &[Sentence],
+        decoding: Decoding,
+        threads: usize,
+    ) -> Result<Attachment, Error> {
+        let mut total = Attachment::default();
+        let (mut next, mut done) = (gold.iter(), gold.iter());
+        let read = |sentence: &mut Sentence| {
+            let found = next.next();
+            found.inspect(|found| sentence.clone_from(found));
+            Ok(found.is_some())
+        };
+        let compare = |parsed: &Sentence| {
+            if let Some(gold) = done.next() {
+                let label = |label| universal(label, gold.format());
+                let words = gold.words().zip(parsed.words());
+                total += Attachment::of_words(words.map(|(gold, parsed)| {
+                    (gold.head() == parsed.head(), label(gold.deprel()) == label(parsed.deprel()))
+                }));
+            }
+            Ok(())
+        };
+        parse_stream(self, decoding, threads, read, compare).map(|()| total)
+    }
+}
+
+fn universal(label: &str, format: Format) -> &str {
+    match format {
+        Format::ConllU => label.split_once(':').map_or(label, |(universal, _)| universal),
+        Format::ConllX => label,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tutte_treebank::{Reader, Writer};
+
+    use super::*;
+    use crate::{Options, train};
+
+    /// Sentences of different lengths, one of 400 words, some without heads, multiword tokens,
+    /// empty nodes, comments.
+    fn text() -> String {
+        let mut text = String::new();
+        for number in 0..200usize {
+            let words = if number == 90 { 400 } else { 1 + number * 7 % 23 };
+            text.push_str(&format!("# sent_id = {number}\n"));
+            for word in 1..=words {
+                if word == 2 && words > 3 {
+                    text.push_str("2-3\tinto\t_\t_\t_\t_\t_\t_\t_\t_\n");
+                }
+                let (form, tag) = ("abcde".split_at(word % 4 + 1).0, ["N", "V", "D"][word % 3]);
+                let arc = match (number % 5, word) {
+                    (0, _) => "_\t_".to_owned(),
+                    (_, 1) => "0\troot".to_owned(),
+                    _ => format!("{}\tdep:{tag}", word / 2),
+                };
+                text.push_str(&format!("{word}\t{form}\t{form}\t{tag}\t_\t_\t{arc}\t_\tA=b\n"));
+            }
+            text.push_str(
+                "5.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n".repeat(usize::from(words == 5)).as_str(),
+            );
+            text.push('\n');
+        }
+        text
+    }
+
+    fn model() -> Model {
+        let sentences: Vec<Sentence> =
+            Reader::new(text().as_bytes()).collect::<Result<_, _>>().unwrap();
+        let treebank: Vec<Sentence> =
+            sentences.into_iter().filter(|s| s.heads().is_some() && s.len() < 30).collect();
+        let options = Options { passes: 1, bits: 12, label_bits: 8, ..Options::default() };
+        train(&treebank, &options, |_, _| {}).unwrap()
+    }
+
+    fn parsed(model: &Model, text: &str, threads: usize) -> (String, Result<(), Error>) {
+        let (mut reader, mut writer) = (Reader::new(text.as_bytes()), Writer::new(Vec::new()));
+        let result = parse_stream(
+            model,
+            Decoding::Mbr,
+            threads,
+            |sentence| Ok(reader.read(sentence)?),
+            |sentence| {
+                writer.write(sentence).unwrap();
+                Ok(())
+            },
+        );
+        (String::from_utf8(writer.finish().unwrap()).unwrap(), result)
+    }
+
+    #[test]
+    fn any_number_of_threads_writes_the_same() {
+        let (model, text) = (model(), text());
+        let (alone, result) = parsed(&model, &text, 1);
+        result.unwrap();
+        for threads in [2, 3, 7] {
+            let (together, result) = parsed(&model, &text, threads);
+            result.unwrap();
+            assert!(alone == together, "{threads} threads");
+        }
+        // Only heads and labels are new.
+        assert_eq!(alone.lines().count(), text.lines().count());
+        for (new, old) in alone.lines().zip(text.lines()) {
+            let others = |line: &str| {
+                let columns = line.split('\t').map(str::to_owned).enumerate();
+                columns.filter(|(at, _)| ![6, 7].contains(at)).collect::<Vec<_>>()
+            };
+            assert_eq!(others(new), others(old));
+        }
+        assert!(!alone.contains("N\t_\t_\t_\t"), "every word has a head");
+    }
+
+    #[test]
+    fn what_precedes_an_unreadable_sentence_is_written_by_any_number_of_threads() {
+        let model = model();
+        let text = text().replace("# sent_id = 150\n1\t", "# sent_id = 150\n7\t");
+        let (alone, result) = parsed(&model, &text, 1);
+        assert!(matches!(result, Err(Error::Treebank(_))), "{result:?}");
+        assert!(alone.contains("sent_id = 149\n") && !alone.contains("sent_id = 150\n"));
+        let (together, result) = parsed(&model, &text, 3);
+        assert!(matches!(result, Err(Error::Treebank(_))), "{result:?}");
+        assert!(alone == together);
+    }
+
+    #[test]
+    fn a_failing_writer_ends_everything() {
+        let model = model();
+        let text = text();
+        let mut reader = Reader::new(text.as_bytes());
+        let mut written = 0;
+        let result = parse_stream::<_, Error>(
+            &model,
+            Decoding::Map,
+            2,
+            |sentence| Ok(reader.read(sentence)?),
+            |_| {
+                written += 1;
+                let full = tutte_treebank::Error::File {
+                    path: "full".into(),
+                    action: "write",
+                    source: std::io::ErrorKind::StorageFull.into(),
+                };
+                if written == 20 { Err(full.into()) } else { Ok(()) }
+            },
+        );
+        assert!(result.is_err());
+        assert_eq!(written, 20);
+    }
+
+    #[test]
+    fn what_the_model_says_itself_is_right() {
+        let (model, text) = (model(), text());
+        let own = parsed(&model, &text, 1).0;
+        let gold: Vec<Sentence> = Reader::new(own.as_bytes()).collect::<Result<_, _>>().unwrap();
+        let score = model.evaluate(&gold, Decoding::Mbr, 2).unwrap();
+        assert_eq!((score.uas(), score.las()), (1.0, 1.0));
+        assert_eq!(score.complete.sentences, 200);
+        assert_eq!(score, model.evaluate(&gold, Decoding::Mbr, 1).unwrap());
+        assert_eq!(universal("nsubj:pass", Format::ConllU), "nsubj");
+        assert_eq!(universal("nsubj:pass", Format::ConllX), "nsubj:pass");
+    }
+}

@@ -1,0 +1,46 @@
+//! AdaGrad (Duchi, Hazan & Singer 2011): each weight has its own rate, which falls with what it has
+//! been moved.
+
+/// w ← w − η g / √(δ + Σ g²), cell by cell.
+#[derive(Clone, Debug)]
+pub(crate) struct AdaGrad {
+    /// η.
+    rate: f32,
+    /// δ, inside the root: the first steps are as if this much had been moved before.
+    damping: f32,
+    squares: Vec<f32>,
+}
+
+impl AdaGrad {
+    /// For a table of weights.
+    pub(crate) fn new(cells: usize, rate: f32, damping: f32) -> Self {
+        Self { rate, damping, squares: vec![0.0; cells] }
+    }
+
+    /// Moves one weight downhill.
+    #[inline]
+    pub(crate) fn descend(&mut self, weight: &mut f32, cell: usize, gradient: f32) {
+        let squares = &mut self.squares[cell];
+        *squares += gradient * gradient;
+        *weight -= self.rate * gradient / (self.damping + *squares).sqrt();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_shrink_with_what_was_moved() {
+        let mut adagrad = AdaGrad::new(2, 0.5, 1.0);
+        let mut weight = 0.0;
+        adagrad.descend(&mut weight, 0, -2.0);
+        assert_eq!(weight, 0.5 * 2.0 / 5f32.sqrt());
+        let before = weight;
+        adagrad.descend(&mut weight, 0, 2.0);
+        assert_eq!(weight, before - 0.5 * 2.0 / 9f32.sqrt());
+        let mut other = 0.0;
+        adagrad.descend(&mut other, 1, -2.0);
+        assert_eq!(other, before, "each weight has a rate of its own");
+    }
+}

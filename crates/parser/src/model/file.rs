@@ -1,0 +1,495 @@
+//! The model file: one [safetensors](https://github.com/huggingface/safetensors) file, that is a
+//! JSON header and tables of numbers, without code, safe to open from anywhere and made to be
+//! mapped into memory.
+//!
+//! ```text
+//! arcs            i8  [cells]         weights of arcs (see `Compact`)
+//! arcs.scale      f32 [1]
+//! arcs.keys       u64 [blocks]        with a dictionary: the key of each block
+//! labels          i8  [rows, width]   weights of labels
+//! labels.scale    f32 [1]
+//! __metadata__    {"tutte": "…"}      what `Document` says below, as JSON
+//! ```
+//!
+//! The document is one string because the header's map has no order, and the same model is the same
+//! bytes. Its checksum (XXH3, 64 bits) covers the document itself and all tables. Reading checks
+//! everything before anything is used: kind of file, format version, length, checksum, templates,
+//! tree set, and the sizes of all tables. The checksum is the only part that looks at all weights;
+//! it costs about a millisecond for ten megabytes that are in the system's cache, so it is never
+//! left out.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use safetensors::tensor::{Metadata, TensorInfo, TensorView};
+use safetensors::{Dtype, SafeTensorError};
+use serde::{Deserialize, Serialize};
+use tutte_trees::TreeSet;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::Model;
+use crate::features::{BLOCK, FeatureSet, Template};
+use crate::labels::width_of;
+use crate::{ArcModel, Compact, Error, Index, LabelModel, ModelProblem, Weights, mapped};
+
+/// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
+/// other tables, another meaning of templates, other hashes.
+const FORMAT: u64 = 1;
+
+/// The key of the document in the header's metadata.
+pub(super) const DOCUMENT: &str = "tutte";
+
+/// What stands for the checksum while it is computed.
+pub(super) const NO_CHECKSUM: &str = "0000000000000000";
+
+/// Where a model comes from: what its users want to know and nothing depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// The language.
+    pub language: Option<String>,
+    /// The name of the treebank.
+    pub data: Option<String>,
+    /// The licence of the treebank, and so perhaps of the model.
+    pub licence: Option<String>,
+    /// The command that made it.
+    pub command: Option<String>,
+    /// What random choices came from.
+    pub seed: u64,
+    /// The options of training, name and value, in order.
+    pub training: Vec<(String, String)>,
+    /// How well it does on data it was not trained on.
+    pub dev: Option<DevScores>,
+}
+
+/// Scores on a development set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DevScores {
+    /// The pass after which the model was kept.
+    pub pass: usize,
+    /// Words that were scored.
+    pub words: usize,
+    /// Words with the right head.
+    pub heads: usize,
+    /// Words with the right head and label.
+    pub both: usize,
+}
+
+impl DevScores {
+    /// The share of words with the right head.
+    pub fn uas(&self) -> f64 {
+        self.heads as f64 / self.words.max(1) as f64
+    }
+
+    /// The share of words with the right head and label.
+    pub fn las(&self) -> f64 {
+        self.both as f64 / self.words.max(1) as f64
+    }
+}
+
+/// A model that was read from a file, and what the file says about it.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("tutte-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("tea.tutte");
+/// use tutte::{About, ModelFile, Options, Parser, train};
+///
+/// let treebank = ["# sent_id = 1\n1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
+/// let options = Options { passes: 2, bits: 12, label_bits: 8, ..Options::default() };
+/// let model = train(&treebank, &options, |_, _| {})?;
+/// model.compact().save(&path, &About { language: Some("en".into()), ..About::default() })?;
+///
+/// let file = ModelFile::open(&path)?;
+/// assert_eq!(file.about.language.as_deref(), Some("en"));
+/// assert_eq!(Parser::new(&file.model).parse(&treebank[0])?.tree.heads(), [2, 0]);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ModelFile {
+    /// The model; its weights stay in the file, mapped into memory.
+    pub model: Model<Compact>,
+    /// Where it comes from.
+    pub about: About,
+    /// The version of the format.
+    pub format: u64,
+    /// The version of tutte that wrote it.
+    pub tutte: String,
+    /// The checksum of its content.
+    pub checksum: String,
+    /// The length of the file.
+    pub bytes: u64,
+}
+
+/// The part of a file that is no table.
+#[derive(Serialize, Deserialize)]
+struct Document {
+    format: u64,
+    checksum: String,
+    tutte: String,
+    tree_set: String,
+    arcs: ArcDocument,
+    labels: LabelDocument,
+    about: About,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ArcDocument {
+    index: IndexDocument,
+    templates: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum IndexDocument {
+    Hashed { bits: u32 },
+    Dictionary,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LabelDocument {
+    names: Vec<String>,
+    bits: u32,
+    templates: Vec<String>,
+}
+
+/// What can be read of a document of any format version.
+#[derive(Deserialize)]
+struct AnyDocument {
+    format: u64,
+    tutte: Option<String>,
+}
+
+impl Model<Compact> {
+    /// Writes the model to a file, which appears whole or not at all.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>, about: &About) -> Result<(), Error> {
+        let path = path.as_ref();
+        let cannot = |source| {
+            let path = path.to_owned();
+            Error::from(tutte_treebank::Error::File { path, action: "write", source })
+        };
+        let bytes = self.to_bytes(about).map_err(|error| cannot(io::Error::other(error)))?;
+        let mut file = tutte_treebank::AtomicFile::create(path)?;
+        file.write_all(&bytes).map_err(cannot)?;
+        Ok(file.commit()?)
+    }
+
+    /// Reads a model from a file; see [`ModelFile`] for what else the file says.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it is no model, or none that can be used.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Ok(ModelFile::open(path)?.model)
+    }
+
+    /// The content of a file.
+    pub(super) fn to_bytes(&self, about: &About) -> Result<Vec<u8>, SafeTensorError> {
+        let Model { arcs, labels, tree_set } = self;
+        let (index, keys) = match &arcs.index {
+            &Index::Hashed { bits } => (IndexDocument::Hashed { bits }, None),
+            Index::Dictionary(blocks) => {
+                let mut keys = vec![0; blocks.len()];
+                blocks.iter().for_each(|(key, block)| keys[*block as usize] = *key);
+                let bytes: Vec<u8> = keys.iter().flat_map(|key: &u64| key.to_le_bytes()).collect();
+                (IndexDocument::Dictionary, Some(bytes))
+            }
+        };
+        let scales = [arcs.weights.scale().to_le_bytes(), labels.weights.scale().to_le_bytes()];
+        let (arc_cells, label_cells) = (arcs.weights.cells(), labels.weights.cells());
+        let rows = vec![1 << labels.bits(), labels.width()];
+        let mut tables = vec![
+            table("arcs", Dtype::I8, vec![arc_cells.len()], bytemuck::cast_slice(arc_cells))?,
+            table("arcs.scale", Dtype::F32, vec![1], &scales[0])?,
+            table("labels", Dtype::I8, rows, bytemuck::cast_slice(label_cells))?,
+            table("labels.scale", Dtype::F32, vec![1], &scales[1])?,
+        ];
+        if let Some(keys) = &keys {
+            tables.push(table("arcs.keys", Dtype::U64, vec![keys.len() / 8], keys)?);
+        }
+        let document = Document {
+            format: FORMAT,
+            checksum: NO_CHECKSUM.to_owned(),
+            tutte: env!("CARGO_PKG_VERSION").to_owned(),
+            tree_set: tree_set.to_string(),
+            arcs: ArcDocument { index, templates: lines(&arcs.features) },
+            labels: LabelDocument {
+                names: labels.labels().to_vec(),
+                bits: labels.bits(),
+                templates: lines(&labels.features),
+            },
+            about: about.clone(),
+        };
+        let text = serde_json::to_string(&document)?;
+        let content = tables.iter().map(|(name, view)| (*name, view.shape(), view.data()));
+        let checksum = checksum(&text, content);
+        // The first such zeros are the checksum: it stands right after the format.
+        let text = text.replacen(NO_CHECKSUM, &checksum, 1);
+        let metadata = HashMap::from([(DOCUMENT.to_owned(), text)]);
+        safetensors::serialize(tables, Some(metadata))
+    }
+}
+
+type NamedTable<'a> = (&'static str, TensorView<'a>);
+
+fn table<'a>(
+    name: &'static str,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: &'a [u8],
+) -> Result<NamedTable<'a>, SafeTensorError> {
+    Ok((name, TensorView::new(dtype, shape, bytes)?))
+}
+
+fn lines(features: &FeatureSet) -> Vec<String> {
+    features.templates().iter().map(Template::to_string).collect()
+}
+
+/// The checksum of a document without checksum and of all tables, whatever their order.
+pub(super) fn checksum<'a>(
+    document: &str,
+    tables: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
+) -> String {
+    let mut tables: Vec<_> = tables.collect();
+    tables.sort_unstable_by_key(|(name, ..)| *name);
+    let mut hash = Xxh3::new();
+    hash.update(document.as_bytes());
+    for (name, shape, bytes) in tables {
+        hash.update(name.as_bytes());
+        shape.iter().for_each(|size| hash.update(&(*size as u64).to_le_bytes()));
+        hash.update(bytes);
+    }
+    format!("{:016x}", hash.digest())
+}
+
+impl ModelFile {
+    /// Opens a model: checks everything, and maps its weights into memory.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it is no model, or none that can be used.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        Self::read(path).map_err(|problem| Error::Model { path: path.to_owned(), problem })
+    }
+
+    fn read(path: &Path) -> Result<Self, ModelProblem> {
+        let mut file = File::open(path).map_err(ModelProblem::Unreadable)?;
+        let Header { metadata, start, bytes } = Header::read(&mut file)?;
+        let text = metadata.metadata().as_ref().and_then(|map| map.get(DOCUMENT));
+        let text = text.ok_or(ModelProblem::NotAModel { found: "tensors of another program" })?;
+        let AnyDocument { format, tutte } = serde_json::from_str(text).map_err(altered)?;
+        if format != FORMAT {
+            let (found, expected) = (format, FORMAT);
+            return Err(ModelProblem::FormatVersion { found, expected, writer: tutte });
+        }
+        let document: Document = serde_json::from_str(text).map_err(altered)?;
+        let expected = start + metadata.data_len() as u64;
+        if bytes != expected {
+            return Err(if bytes < expected {
+                ModelProblem::Truncated { found: bytes, expected }
+            } else {
+                ModelProblem::Altered { what: format!("{bytes} bytes, not {expected}") }
+            });
+        }
+        let map = Arc::new(mapped::map(&file).map_err(ModelProblem::Unreadable)?);
+        let tables = Tables { metadata: &metadata, start: start as usize, map: &map };
+        tables.check(text, &document.checksum)?;
+        let Document { checksum, tutte, about, .. } = &document;
+        Ok(Self {
+            about: about.clone(),
+            format,
+            tutte: tutte.clone(),
+            checksum: checksum.clone(),
+            bytes,
+            model: document.model(&tables)?,
+        })
+    }
+}
+
+/// The start of a file, copied into memory.
+struct Header {
+    metadata: Metadata,
+    /// Where tables start.
+    start: u64,
+    /// The length of the whole file.
+    bytes: u64,
+}
+
+impl Header {
+    /// More than this is no header: that of a real model has some ten thousand bytes.
+    const LONGEST: u64 = 1 << 26;
+
+    fn read(file: &mut File) -> Result<Self, ModelProblem> {
+        let about = file.metadata().map_err(ModelProblem::Unreadable)?;
+        if !about.is_file() {
+            let error = io::Error::other("it is no regular file, which could be mapped");
+            return Err(ModelProblem::Unreadable(error));
+        }
+        let bytes = about.len();
+        let mut opening = Vec::new();
+        file.take(512).read_to_end(&mut opening).map_err(ModelProblem::Unreadable)?;
+        let Some((length, [b'{', ..])) = opening.split_first_chunk::<8>() else {
+            return Err(ModelProblem::NotAModel { found: looks_like(&opening) });
+        };
+        let length = u64::from_le_bytes(*length);
+        if length > Self::LONGEST {
+            return Err(ModelProblem::NotAModel { found: looks_like(&opening) });
+        }
+        let start = 8 + length;
+        if bytes < start {
+            return Err(ModelProblem::Truncated { found: bytes, expected: start });
+        }
+        let mut text = opening.split_off(8);
+        let rest = start.saturating_sub(8 + text.len() as u64);
+        file.take(rest).read_to_end(&mut text).map_err(ModelProblem::Unreadable)?;
+        text.truncate(length as usize);
+        let metadata: Metadata = serde_json::from_slice(&text).map_err(altered)?;
+        Ok(Self { metadata, start, bytes })
+    }
+}
+
+fn altered(error: serde_json::Error) -> ModelProblem {
+    ModelProblem::Altered { what: format!("its header cannot be read ({error})") }
+}
+
+/// What a file that is no model seems to be, from its start.
+fn looks_like(opening: &[u8]) -> &'static str {
+    match opening {
+        [] => "an empty file",
+        [0x1f, 0x8b, ..] => "a gzip file",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "a Zstandard file",
+        [b'P', b'K', 3, 4, ..] => "a zip file",
+        // The start may end in the middle of a character.
+        _ if !opening.contains(&0)
+            && std::str::from_utf8(opening).map_or_else(|e| e.error_len().is_none(), |_| true) =>
+        {
+            "a text file"
+        }
+        _ => "a file of another kind",
+    }
+}
+
+/// The tables of a file.
+struct Tables<'a> {
+    metadata: &'a Metadata,
+    start: usize,
+    map: &'a Arc<memmap2::Mmap>,
+}
+
+impl Tables<'_> {
+    /// Compares the checksum.
+    fn check(&self, document: &str, expected: &str) -> Result<(), ModelProblem> {
+        let tables = self.metadata.tensors();
+        let content = tables.iter().map(|(name, info)| {
+            (name.as_str(), info.shape.as_slice(), &self.map[self.range(info)])
+        });
+        let found = checksum(&document.replacen(expected, NO_CHECKSUM, 1), content);
+        if found != expected {
+            let what = format!("its checksum is {found}, not {expected}");
+            return Err(ModelProblem::Altered { what });
+        }
+        Ok(())
+    }
+
+    /// Where in the file a table is; the header's reader has checked that all fit.
+    fn range(&self, info: &TensorInfo) -> std::ops::Range<usize> {
+        let (start, end) = info.data_offsets;
+        self.start + start..self.start + end
+    }
+
+    /// A table of a given kind and shape.
+    fn find(
+        &self,
+        name: &'static str,
+        dtype: Dtype,
+        shape: &[usize],
+    ) -> Result<std::ops::Range<usize>, ModelProblem> {
+        let show = |dtype: Dtype, shape: &[usize]| format!("{dtype:?} {shape:?}");
+        let wrong = |found| ModelProblem::Table { name, found, expected: show(dtype, shape) };
+        let info = self.metadata.info(name).ok_or_else(|| wrong("missing".to_owned()))?;
+        if info.dtype != dtype || info.shape != shape {
+            return Err(wrong(show(info.dtype, &info.shape)));
+        }
+        Ok(self.range(info))
+    }
+
+    fn scale(&self, name: &'static str) -> Result<f32, ModelProblem> {
+        let bytes = &self.map[self.find(name, Dtype::F32, &[1])?];
+        let scale = bytes.first_chunk().map_or(f32::NAN, |bytes| f32::from_le_bytes(*bytes));
+        if scale.is_finite() && scale > 0.0 {
+            return Ok(scale);
+        }
+        let expected = "a number above 0".to_owned();
+        Err(ModelProblem::Table { name, found: scale.to_string(), expected })
+    }
+}
+
+impl Document {
+    /// Binary logarithms of sizes that a machine can hold.
+    const BITS: std::ops::RangeInclusive<u32> = 1..=30;
+
+    fn model(self, tables: &Tables<'_>) -> Result<Model<Compact>, ModelProblem> {
+        let tree_set: TreeSet =
+            self.tree_set.parse().map_err(|_| ModelProblem::UnknownTreeSet(self.tree_set))?;
+        let features = |templates: &[String]| {
+            let parsed = templates.iter().map(|line| line.parse()).collect::<Result<_, _>>();
+            let unknown = |error| ModelProblem::UnknownTemplate(Box::new(error));
+            parsed.map(FeatureSet::new).map_err(unknown)
+        };
+        let index = match self.arcs.index {
+            IndexDocument::Hashed { bits } => {
+                Index::Hashed { bits: within(bits, BLOCK.ilog2() + 1..=*Self::BITS.end())? }
+            }
+            IndexDocument::Dictionary => tables.dictionary()?,
+        };
+        let cells = tables.find("arcs", Dtype::I8, &[index.cells()])?;
+        let arcs = ArcModel {
+            features: features(&self.arcs.templates)?,
+            index,
+            weights: Compact::mapped(tables.map, cells, tables.scale("arcs.scale")?),
+        };
+        let LabelDocument { names, bits, templates } = self.labels;
+        let bits = within(bits, Self::BITS)?;
+        let width = width_of(names.len());
+        if let Some(info) = tables.metadata.info("labels")
+            && let [_, columns] = info.shape[..]
+            && (columns != width || names.is_empty())
+        {
+            return Err(ModelProblem::LabelCount { labels: names.len(), columns });
+        }
+        let cells = tables.find("labels", Dtype::I8, &[1 << bits, width])?;
+        let weights = Compact::mapped(tables.map, cells, tables.scale("labels.scale")?);
+        let labels = LabelModel::with_weights(features(&templates)?, names, bits, weights);
+        Ok(Model { arcs, labels, tree_set })
+    }
+}
+
+fn within(bits: u32, range: std::ops::RangeInclusive<u32>) -> Result<u32, ModelProblem> {
+    if range.contains(&bits) {
+        return Ok(bits);
+    }
+    let what = format!("a table of 2^{bits} cells; possible are 2^{range:?}");
+    Err(ModelProblem::Altered { what })
+}
+
+impl Tables<'_> {
+    /// The index of a model whose features have keys.
+    fn dictionary(&self) -> Result<Index, ModelProblem> {
+        let shape = self.metadata.info("arcs.keys").map(|info| info.shape.as_slice());
+        let blocks = shape.and_then(|shape| shape.first().copied()).unwrap_or_default();
+        let range = self.find("arcs.keys", Dtype::U64, &[blocks])?;
+        let keys = self.map[range].chunks_exact(8);
+        let keys = keys.map(|key| key.first_chunk().map_or(0, |key| u64::from_le_bytes(*key)));
+        let index: HashMap<u64, u32> = keys.zip(0..).collect();
+        if index.len() != blocks {
+            let (found, expected) = (index.len().to_string(), format!("{blocks} different keys"));
+            return Err(ModelProblem::Table { name: "arcs.keys", found, expected });
+        }
+        Ok(Index::Dictionary(index))
+    }
+}

@@ -1,0 +1,300 @@
+//! A model survives its file; a file that is not quite one is refused, and says why.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use safetensors::SafeTensors;
+use serde_json::{Value, json};
+use tutte_treebank::Sentence;
+use tutte_trees::TreeSet;
+
+use super::file::{DOCUMENT, NO_CHECKSUM, checksum};
+use super::*;
+use crate::{Error, Index, ModelProblem, Options, Parser, Weights, train};
+
+const TREEBANK: &str = "\
+1\tTea\ttea\tNOUN\tNN\tNumber=Sing\t2\tnsubj\t_\t_
+2\tcools\tcool\tVERB\tVBZ\tNumber=Sing\t0\troot\t_\t_
+3\tslowly\tslowly\tADV\tRB\t_\t2\tadvmod\t_\t_
+
+1\tDrink\tdrink\tVERB\tVB\tMood=Imp\t0\troot\t_\t_
+2\thot\thot\tADJ\tJJ\t_\t3\tamod\t_\t_
+3\ttea\ttea\tNOUN\tNN\tNumber=Sing\t1\tobj\t_\t_
+
+";
+
+fn treebank() -> Vec<Sentence> {
+    tutte_treebank::Reader::new(TREEBANK.as_bytes()).collect::<Result<_, _>>().unwrap()
+}
+
+fn model() -> Model {
+    let options = Options { passes: 3, bits: 12, label_bits: 6, ..Options::default() };
+    train(&treebank(), &options, |_, _| {}).unwrap()
+}
+
+fn about() -> About {
+    About {
+        language: Some("en".into()),
+        data: Some("\"Tea\" ☕ 0000000000000000".into()),
+        licence: Some("CC0".into()),
+        command: Some("tutte train tea.conllu".into()),
+        seed: 7,
+        training: vec![("passes".into(), "3".into())],
+        dev: Some(DevScores { pass: 2, words: 9, heads: 8, both: 6 }),
+    }
+}
+
+/// A folder of its own that is removed with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("tutte-model-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join("some.tutte");
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// Why a file of these bytes cannot be opened.
+    fn refusal(&self, bytes: &[u8]) -> ModelProblem {
+        match ModelFile::open(self.file(bytes)) {
+            Err(Error::Model { problem, .. }) => problem,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The file with another document and a checksum that is right for it.
+fn forged(bytes: &[u8], edit: impl FnOnce(&mut Value)) -> Vec<u8> {
+    let (_, metadata) = SafeTensors::read_metadata(bytes).unwrap();
+    let text = &metadata.metadata().as_ref().unwrap()[DOCUMENT];
+    let mut document: Value = serde_json::from_str(text).unwrap();
+    document["checksum"] = json!(NO_CHECKSUM);
+    edit(&mut document);
+    let text = document.to_string();
+    let tensors = SafeTensors::deserialize(bytes).unwrap();
+    let tensors = tensors.tensors();
+    let content = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
+    let text = text.replacen(NO_CHECKSUM, &checksum(&text, content), 1);
+    safetensors::serialize(tensors, Some(HashMap::from([(DOCUMENT.to_owned(), text)]))).unwrap()
+}
+
+#[test]
+fn a_model_survives_its_file_to_the_bit() {
+    let folder = Folder::new();
+    let model = model().compact();
+    let path = folder.0.join("tea.tutte");
+    model.save(&path, &about()).unwrap();
+    let file = ModelFile::open(&path).unwrap();
+    assert_eq!(file.about, about());
+    assert_eq!((file.format, file.tutte.as_str()), (1, env!("CARGO_PKG_VERSION")));
+    assert_eq!(file.bytes, fs::metadata(&path).unwrap().len());
+    assert_eq!(file.model.tree_set, model.tree_set);
+    assert_eq!(file.model.labels.labels(), model.labels.labels());
+    assert_eq!(file.model.arcs.features.to_string(), model.arcs.features.to_string());
+    assert_eq!(file.model.labels.features.to_string(), model.labels.features.to_string());
+    for (read, written) in [
+        (&file.model.arcs.weights, &model.arcs.weights),
+        (&file.model.labels.weights, &model.labels.weights),
+    ] {
+        assert_eq!(read.cells(), written.cells());
+        assert_eq!(read.scale().to_bits(), written.scale().to_bits());
+        assert!(read.cells().iter().any(|cell| *cell != 0));
+    }
+    for sentence in treebank() {
+        assert_eq!(
+            Parser::new(&file.model).parse(&sentence).unwrap(),
+            Parser::new(&model).parse(&sentence).unwrap()
+        );
+    }
+    // Replaced while it is mapped, it stays what it was.
+    let before = file.model.arcs.weights.cells().to_vec();
+    model.save(&path, &About::default()).unwrap();
+    assert_eq!(file.model.arcs.weights.cells(), before);
+    assert_eq!(ModelFile::open(&path).unwrap().about, About::default());
+}
+
+#[test]
+fn the_same_model_is_the_same_bytes() {
+    let bytes = model().compact().to_bytes(&about()).unwrap();
+    assert_eq!(bytes, model().compact().to_bytes(&about()).unwrap());
+    assert_ne!(bytes, model().compact().to_bytes(&About::default()).unwrap());
+    // And of a model that was read, the bytes that were read.
+    let folder = Folder::new();
+    let file = ModelFile::open(folder.file(&bytes)).unwrap();
+    assert_eq!(bytes, file.model.to_bytes(&file.about).unwrap());
+}
+
+#[test]
+fn eight_bits_hold_a_weight_to_half_a_step() {
+    let model = model();
+    let compact = model.compact();
+    let scale = compact.arcs.weights.scale();
+    for (weight, cell) in model.arcs.weights.iter().zip(compact.arcs.weights.cells()) {
+        assert!((weight - f32::from(*cell) * scale).abs() <= 0.5001 * scale);
+    }
+    assert_eq!(Compact::new(&[0.0; 4]).cells(), [0; 4]);
+    assert_eq!(Compact::new(&[]).cells(), [0i8; 0]);
+}
+
+#[test]
+fn dictionaries_keep_their_keys() {
+    let mut model = model().compact();
+    let keys = [9u64, u64::MAX, 0, 1 << 40];
+    let weights: Vec<f32> = (0..keys.len() * 16).map(|cell| cell as f32).collect();
+    model.arcs.index = Index::Dictionary(keys.into_iter().zip(0..).collect());
+    model.arcs.weights = Compact::new(&weights);
+    let bytes = model.to_bytes(&About::default()).unwrap();
+    assert_eq!(bytes, model.to_bytes(&About::default()).unwrap());
+    let folder = Folder::new();
+    let read = ModelFile::open(folder.file(&bytes)).unwrap().model;
+    let Index::Dictionary(blocks) = &read.arcs.index else { panic!("{:?}", read.arcs.index) };
+    assert!(keys.iter().zip(0..).all(|(key, block)| blocks[key] == block));
+    assert_eq!(read.arcs.weights.cells(), model.arcs.weights.cells());
+    Parser::new(&read).parse(&treebank()[0]).unwrap();
+}
+
+#[test]
+fn what_is_no_model_is_told_apart() {
+    let folder = Folder::new();
+    let missing = ModelFile::open(folder.0.join("missing.tutte")).unwrap_err();
+    assert!(matches!(&missing, Error::Model { problem: ModelProblem::Unreadable(_), .. }));
+    assert!(missing.hint().unwrap().contains("tutte train"));
+    let itself = ModelFile::open(&folder.0).unwrap_err();
+    assert!(matches!(&itself, Error::Model { problem: ModelProblem::Unreadable(_), .. }));
+    let other =
+        safetensors::serialize(Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(), None);
+    for (bytes, expected) in [
+        (&b""[..], "an empty file"),
+        (TREEBANK.as_bytes(), "a text file"),
+        ("☕".repeat(300).as_bytes(), "a text file"),
+        (b"\x1f\x8b\x08\0\0\0\0\0", "a gzip file"),
+        (b"\x7fELF\0\0\0\0\0\0\0\0\0", "a file of another kind"),
+        (&other.unwrap(), "tensors of another program"),
+    ] {
+        match folder.refusal(bytes) {
+            ModelProblem::NotAModel { found } => assert_eq!(found, expected),
+            other => panic!("{expected}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn another_format_version_is_named() {
+    let bytes = model().compact().to_bytes(&about()).unwrap();
+    let folder = Folder::new();
+    // A newer format may have anything else in its document.
+    let newer = forged(&bytes, |document| *document = json!({"format": 9, "tutte": "4.2.0"}));
+    let error = ModelFile::open(folder.file(&newer)).unwrap_err();
+    assert!(error.to_string().ends_with("a model of format 9, but this tutte reads format 1"));
+    assert!(error.hint().unwrap().contains("tutte 4.2.0: update"));
+    let older = forged(&bytes, |document| document["format"] = json!(0));
+    assert!(matches!(folder.refusal(&older), ModelProblem::FormatVersion { found: 0, .. }));
+}
+
+#[test]
+fn cut_off_anywhere_it_is_refused() {
+    let bytes = model().compact().to_bytes(&about()).unwrap();
+    let folder = Folder::new();
+    let header = 8 + u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+    for length in (0..header).step_by(97).chain([header, header + 1, bytes.len() - 1]) {
+        match folder.refusal(&bytes[..length]) {
+            ModelProblem::Truncated { found, expected } => {
+                assert_eq!(found, length as u64);
+                assert!(expected == header as u64 || expected == bytes.len() as u64);
+            }
+            ModelProblem::NotAModel { .. } if length < 9 => {}
+            other => panic!("{length}: {other:?}"),
+        }
+    }
+    let longer = [&bytes[..], b"\0"].concat();
+    assert!(matches!(folder.refusal(&longer), ModelProblem::Altered { .. }));
+}
+
+#[test]
+fn one_bit_changed_anywhere_is_seen() {
+    let mut bytes = model().compact().to_bytes(&about()).unwrap();
+    let folder = Folder::new();
+    let header = 8 + u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
+    let places = (0..header).step_by(7).chain((header..bytes.len()).step_by(131));
+    for (bit, at) in places.enumerate() {
+        bytes[at] ^= 1 << (bit % 8);
+        let problem = folder.refusal(&bytes);
+        assert!(at < header || matches!(problem, ModelProblem::Altered { .. }), "{at}: {problem}");
+        bytes[at] ^= 1 << (bit % 8);
+    }
+    ModelFile::open(folder.file(&bytes)).unwrap();
+}
+
+#[test]
+fn documents_that_contradict_themselves_are_refused() {
+    let bytes = model().compact().to_bytes(&about()).unwrap();
+    let folder = Folder::new();
+    ModelFile::open(folder.file(&forged(&bytes, |_| {}))).unwrap();
+    let refusal = |edit: fn(&mut Value)| folder.refusal(&forged(&bytes, edit));
+
+    let template = refusal(|document| document["arcs"]["templates"][3] = json!("h.aura m.form"));
+    assert!(matches!(template, ModelProblem::UnknownTemplate(_)), "{template}");
+    assert!(template.to_string().contains("\"aura\" is no attribute"), "{template}");
+    let template = refusal(|document| document["labels"]["templates"][0] = json!(""));
+    assert!(matches!(template, ModelProblem::UnknownTemplate(_)), "{template}");
+
+    let labels = refusal(|document| document["labels"]["names"] = json!(vec!["x"; 9]));
+    assert!(matches!(labels, ModelProblem::LabelCount { labels: 9, columns: 8 }), "{labels}");
+    let labels = refusal(|document| document["labels"]["names"] = json!([]));
+    assert!(matches!(labels, ModelProblem::LabelCount { labels: 0, .. }), "{labels}");
+
+    let trees = refusal(|document| document["tree_set"] = json!("forests"));
+    assert!(matches!(trees, ModelProblem::UnknownTreeSet(_)), "{trees}");
+
+    let table = refusal(|document| document["labels"]["bits"] = json!(7));
+    assert!(matches!(table, ModelProblem::Table { name: "labels", .. }), "{table}");
+    let table = refusal(|document| document["arcs"]["index"] = json!({"hashed": {"bits": 13}}));
+    assert!(matches!(table, ModelProblem::Table { name: "arcs", .. }), "{table}");
+    let table = refusal(|document| document["arcs"]["index"] = json!("dictionary"));
+    assert!(matches!(table, ModelProblem::Table { name: "arcs.keys", .. }), "{table}");
+
+    for bits in [0, 4, 64, u32::MAX] {
+        let index = json!({"hashed": {"bits": bits}});
+        let edited = forged(&bytes, |document| document["arcs"]["index"] = index);
+        assert!(matches!(folder.refusal(&edited), ModelProblem::Altered { .. }));
+    }
+    let missing = refusal(|document| drop(document.as_object_mut().unwrap().remove("labels")));
+    assert!(matches!(missing, ModelProblem::Altered { .. }), "{missing}");
+}
+
+#[test]
+fn saving_where_nothing_can_be_saved_is_an_error_and_leaves_nothing() {
+    let folder = Folder::new();
+    let model = model().compact();
+    let error = model.save(folder.0.join("no/such/folder.tutte"), &about()).unwrap_err();
+    assert!(matches!(error, Error::Treebank(tutte_treebank::Error::File { .. })), "{error}");
+    assert!(fs::read_dir(&folder.0).unwrap().next().is_none());
+}
+
+#[test]
+fn all_tree_sets_have_names_that_are_read_again() {
+    let folder = Folder::new();
+    let mut model = model().compact();
+    for tree_set in TreeSet::ALL {
+        model.tree_set = tree_set;
+        let path = folder.file(&model.to_bytes(&About::default()).unwrap());
+        assert_eq!(Model::load(path).unwrap().tree_set, tree_set);
+    }
+}

@@ -1,0 +1,27 @@
+//! Softmax-margin (Gimpel & Smith 2010; Povey et al. 2008 as "boosted MMI"): the likelihood, with
+//! every wrong head's score raised by κ first, so that bad trees must lose by more:
+//!
+//! ```text
+//! log Z(θ + κ ℓ) − θ(y)        ∂/∂θ(h → m) = μ_{θ + κ ℓ}(h → m) − [(h → m) ∈ y]
+//! ```
+//!
+//! Convex in θ; κ = 0 is the likelihood. An upper bound of it, and of κ times the risk.
+
+use tutte_trees::{ArcMatrix, Error};
+
+use super::{Scored, Scratch, cost, likelihood};
+
+pub(super) fn add(
+    sentence: Scored<'_>,
+    kappa: f64,
+    factor: f64,
+    scratch: &mut Scratch,
+    gradient: &mut ArcMatrix,
+) -> Result<f64, Error> {
+    let Scored { scores, gold, .. } = sentence;
+    let raised = ArcMatrix::from_fn(scores.words(), |head, modifier| {
+        scores[(head, modifier)] + kappa * cost(gold, head, modifier)
+    });
+    // Gold arcs are not raised, so θ(y) is what it was.
+    likelihood::add(Scored { scores: &raised, ..sentence }, factor, scratch, gradient)
+}

@@ -1,0 +1,92 @@
+//! Objectives as text: `likelihood`, `2*likelihood + 0.1*entropy`, `softmax-margin(1.5)`,
+//! `risk(0.1..10)` with γ annealed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Anneal, Objective, Signal};
+use crate::Error;
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Signal::Likelihood => f.write_str("likelihood"),
+            Signal::SoftmaxMargin { cost } => write!(f, "softmax-margin({cost})"),
+            Signal::Risk { gamma } if gamma.from == gamma.to => write!(f, "risk({})", gamma.to),
+            Signal::Risk { gamma } => write!(f, "risk({}..{})", gamma.from, gamma.to),
+            Signal::Entropy => f.write_str("entropy"),
+        }
+    }
+}
+
+impl FromStr for Signal {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || {
+            Error::Setting(format!(
+                "{text:?} is no signal; there are likelihood, softmax-margin(COST), risk(GAMMA), \
+                 risk(FROM..TO) and entropy"
+            ))
+        };
+        let text = text.trim();
+        let (name, inside) = match text.split_once('(') {
+            Some((name, rest)) => (name, Some(rest.strip_suffix(')').ok_or_else(wrong)?)),
+            None => (text, None),
+        };
+        let number = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
+        match (name.trim(), inside) {
+            ("likelihood", None) => Ok(Signal::Likelihood),
+            ("entropy", None) => Ok(Signal::Entropy),
+            ("softmax-margin", cost) => {
+                Ok(Signal::SoftmaxMargin { cost: cost.map_or(Ok(1.0), number)? })
+            }
+            ("risk", gamma) => {
+                let gamma = gamma.unwrap_or("1");
+                let (from, to) = gamma.split_once("..").unwrap_or((gamma, gamma));
+                Ok(Signal::Risk { gamma: Anneal { from: number(from)?, to: number(to)? } })
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (factor, signal)) in self.terms.iter().enumerate() {
+            let plus = if number > 0 { " + " } else { "" };
+            match *factor {
+                1.0 => write!(f, "{plus}{signal}")?,
+                factor => write!(f, "{plus}{factor}*{signal}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Objective {
+    type Err = Error;
+
+    /// ```
+    /// use tutte::signal::{Objective, entropy, likelihood};
+    ///
+    /// let objective: Objective = "2*likelihood + -0.1*entropy".parse()?;
+    /// assert_eq!(objective, 2.0 * likelihood() + -0.1 * entropy());
+    /// # Ok::<(), tutte::Error>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let term = |term: &str| {
+            let Some((factor, signal)) = term.split_once('*') else {
+                return Ok((1.0, term.parse()?));
+            };
+            let factor = factor.trim().parse().map_err(|_| {
+                Error::Setting(format!(
+                    "{:?} is no number to multiply a signal with",
+                    factor.trim()
+                ))
+            })?;
+            Ok((factor, signal.parse()?))
+        };
+        text.split('+').map(term).collect::<Result<_, Error>>().map(|terms| Self { terms })
+    }
+}

@@ -1,0 +1,82 @@
+//! Training the labels of arcs: −Σ log p(ℓ | x, h → m) over the gold arcs, by AdaGrad, arc by arc,
+//! with templates left out at random. It goes beside any learner of arcs.
+
+use super::{Average, Corpus, Example, LabelOptions};
+use crate::LabelModel;
+use crate::features::Prepared;
+use crate::learner::{AdaGrad, Order, draw_templates};
+
+/// Moves the weights of labels.
+#[derive(Debug)]
+pub(super) struct LabelTrainer {
+    step: AdaGrad,
+    dropout: f64,
+    order: Order,
+    average: Average,
+    prepared: Prepared,
+    kept: Vec<bool>,
+    rows: Vec<usize>,
+    log_probs: Vec<f32>,
+}
+
+impl LabelTrainer {
+    pub(super) fn new(
+        model: &LabelModel,
+        options: &LabelOptions,
+        passes: usize,
+        seed: u64,
+    ) -> Self {
+        Self {
+            step: AdaGrad::new(model.weights.len(), options.rate, options.damping),
+            dropout: options.dropout,
+            order: Order::new(seed, 1),
+            average: Average::of_second_half(passes),
+            prepared: Prepared::default(),
+            kept: Vec::new(),
+            rows: Vec::new(),
+            log_probs: Vec::new(),
+        }
+    }
+
+    /// One pass over all arcs.
+    pub(super) fn pass(&mut self, corpus: &Corpus<'_>, model: &mut LabelModel) {
+        for at in self.order.shuffled(corpus.examples.len()) {
+            self.sentence(&corpus.examples[at], model);
+        }
+        self.average.add(&model.weights);
+    }
+
+    /// The weights learnt so far, if they are not just the model's.
+    pub(super) fn learnt(&self) -> Option<Vec<f32>> {
+        self.average.mean()
+    }
+
+    fn sentence(&mut self, example: &Example, model: &mut LabelModel) {
+        /// Labels that are this sure already need no step.
+        const SURE: f32 = 0.998;
+        let templates = model.features.templates().len();
+        let scale =
+            draw_templates(self.order.rng(), templates, self.dropout, &mut self.kept) as f32;
+        let kept = &self.kept;
+        self.prepared.fill(&model.features, &example.labels, |template| kept[template]);
+        for (modifier, (&head, &gold)) in (1..).zip(example.gold.iter().zip(&example.label_of)) {
+            model.rows(&self.prepared, head, modifier, &mut self.rows);
+            model.log_probs(&self.rows, scale, &mut self.log_probs);
+            let gradient = &mut self.log_probs;
+            if gradient[gold].exp() > SURE {
+                continue;
+            }
+            // ∂ −log p(gold) / ∂ score = p − [gold].
+            gradient.iter_mut().for_each(|log_prob| *log_prob = log_prob.exp());
+            gradient[gold] -= 1.0;
+            gradient.resize(model.width(), 0.0);
+            for &row in &self.rows {
+                let weights = &mut model.weights[row..row + gradient.len()];
+                for (cell, (weight, amount)) in (row..).zip(weights.iter_mut().zip(gradient.iter()))
+                {
+                    self.step.descend(weight, cell, *amount);
+                }
+            }
+        }
+    }
+}

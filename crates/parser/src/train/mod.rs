@@ -1,0 +1,256 @@
+//! Training: a treebank in, a model out.
+//!
+//! Arcs are learnt by any [`Learner`]; the labels of gold arcs are learnt beside, always in the same
+//! way. The same treebank, options and seed give the same bytes.
+
+mod average;
+mod clusters;
+mod corpus;
+mod labels;
+
+use std::ops::ControlFlow;
+
+use tutte_treebank::Sentence;
+use tutte_trees::TreeSet;
+
+pub(crate) use average::Average;
+pub use clusters::{ClusterModel, Kinds};
+pub(crate) use corpus::{Corpus, Example};
+use labels::LabelTrainer;
+
+use crate::features::FeatureSet;
+use crate::learner::{Learner, Report, Schedule};
+use crate::{ArcModel, Error, Index, LabelModel, Model};
+
+/// How to train.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What moves the weights of arcs, and towards what.
+    pub learner: Learner,
+    /// How the weights of labels are moved.
+    pub labels: LabelOptions,
+    /// Passes over the treebank; for L-BFGS, steps.
+    pub passes: usize,
+    /// The binary logarithm of the number of weights of arcs.
+    pub bits: u32,
+    /// The binary logarithm of the number of rows of weights of labels.
+    pub label_bits: u32,
+    /// The trees that are possible. Trees to learn from are made projective for projective sets.
+    pub tree_set: TreeSet,
+    /// Of the order of sentences and of dropout.
+    pub seed: u64,
+    /// How many threads may work at once. The model is the same, bit by bit, for any number: with
+    /// two, labels are learnt while arcs are; AdaGrad and SGD make use of as many more as a batch
+    /// has sentences, L-BFGS of [`SHARDS`](crate::learner::SHARDS).
+    pub threads: usize,
+}
+
+/// How labels are learnt.
+#[derive(Clone, Debug)]
+pub struct LabelOptions {
+    /// AdaGrad's rate.
+    pub rate: f32,
+    /// AdaGrad's damping.
+    pub damping: f32,
+    /// The share of templates left out, sentence by sentence.
+    pub dropout: f64,
+    /// Passes over the treebank, if not as many as for arcs.
+    pub passes: Option<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            learner: Learner::default(),
+            labels: LabelOptions::default(),
+            passes: 10,
+            bits: 23,
+            label_bits: 16,
+            tree_set: TreeSet::NonProjectiveSingleRoot,
+            seed: 1,
+            threads: 1,
+        }
+    }
+}
+
+impl Default for LabelOptions {
+    fn default() -> Self {
+        Self { rate: 0.05, damping: 10.0, dropout: 0.3, passes: None }
+    }
+}
+
+/// What a pass was like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pass {
+    /// Its number, from 1.
+    pub number: usize,
+    /// What the learner makes small, as it was met during the pass while weights moved, for each
+    /// word of the treebank: wrong heads for perceptron, passive-aggressive and MIRA, the value of
+    /// the objective for the others (with its prior, for L-BFGS; for exponentiated gradient, the
+    /// dual bound of that value).
+    pub loss: f64,
+    /// Of exponentiated gradient, if it was asked for: how far the loss may be above its least
+    /// possible value, for each word.
+    pub gap: Option<f64>,
+    /// Whether the learner of arcs has nothing more to do, however many passes are left.
+    pub converged: bool,
+}
+
+/// What a watcher of training returns: nothing, to go on whatever it sees, or a [`ControlFlow`], to
+/// be able to stop.
+pub trait Verdict {
+    /// Whether training is to end.
+    fn stops(&self) -> bool;
+}
+
+impl Verdict for () {
+    fn stops(&self) -> bool {
+        false
+    }
+}
+
+impl Verdict for ControlFlow<()> {
+    fn stops(&self) -> bool {
+        self.is_break()
+    }
+}
+
+/// Trains a model; `watch` sees it after every pass, and may stop at what it sees.
+///
+/// ```
+/// use tutte::{Learner, Options, Parser, train};
+///
+/// let sentence = "\
+/// 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
+/// 2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\t_
+/// ".parse::<tutte_treebank::Sentence>()?;
+/// let treebank = [sentence];
+/// let options = Options { learner: Learner::Perceptron, bits: 16, ..Options::default() };
+/// let model = train(&treebank, &options, |_, _| {})?;
+/// assert_eq!(Parser::new(&model).parse(&treebank[0])?.tree.heads(), [2, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Treebank`] if a word has no head or heads form a cycle, [`Error::NotInTreeSet`],
+/// [`Error::NoWords`], [`Error::Setting`], [`Error::Diverged`].
+pub fn train<V: Verdict>(
+    treebank: &[Sentence],
+    options: &Options,
+    watch: impl FnMut(Pass, &Model) -> V,
+) -> Result<Model, Error> {
+    check(options)?;
+    let mut names: Vec<String> = treebank
+        .iter()
+        .flat_map(|sentence| sentence.words().map(|word| word.deprel().to_owned()))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let model = Model {
+        arcs: ArcModel::new(FeatureSet::richer(), Index::Hashed { bits: options.bits }),
+        labels: LabelModel::new(FeatureSet::labels(), names, options.label_bits),
+        tree_set: options.tree_set,
+    };
+    train_further(model, treebank, options, watch)
+}
+
+/// Trains a model that is already there: one with features of its own, or with weights to start
+/// from (as risk should). Its own tree set and table sizes count, not those of the options, and its
+/// labels must be all those of the treebank. Exponentiated gradient starts afresh nevertheless: it
+/// knows no other start than the gold trees.
+///
+/// # Errors
+/// As [`train`].
+pub fn train_further<V: Verdict>(
+    mut model: Model,
+    treebank: &[Sentence],
+    options: &Options,
+    mut watch: impl FnMut(Pass, &Model) -> V,
+) -> Result<Model, Error> {
+    check(options)?;
+    let corpus = Corpus::new(treebank, &model.arcs.features, Some(&model.labels), model.tree_set)?;
+    let threads = options.threads.max(1);
+    let schedule = Schedule { passes: options.passes, seed: options.seed, threads };
+    let mut arcs = options.learner.start(&corpus, &mut model.arcs, schedule)?;
+    let label_passes = options.labels.passes.unwrap_or(options.passes);
+    let mut labels = LabelTrainer::new(&model.labels, &options.labels, label_passes, options.seed);
+    let words = corpus.words as f64;
+    let mut learnt = model.clone();
+    let mut report = Report::default();
+    for number in 1..=options.passes.max(label_passes) {
+        let arcs_go_on = number <= options.passes && !report.converged;
+        let labels_go_on = number <= label_passes;
+        if !arcs_go_on && !labels_go_on {
+            break;
+        }
+        let Model { arcs: arc_model, labels: label_model, .. } = &mut model;
+        let label_pass = || {
+            if labels_go_on {
+                labels.pass(&corpus, label_model);
+            }
+        };
+        let arc_pass = || match arcs_go_on {
+            true => arcs.pass(&corpus, arc_model),
+            false => Ok(report),
+        };
+        report = beside(threads > 1, label_pass, arc_pass)?;
+        if arcs_go_on {
+            take(&mut learnt.arcs.weights, arcs.learnt(&model.arcs), &model.arcs.weights);
+        }
+        if labels_go_on {
+            take(&mut learnt.labels.weights, labels.learnt(), &model.labels.weights);
+        }
+        let pass = Pass {
+            number,
+            loss: report.loss / words,
+            gap: report.gap.map(|gap| gap / words),
+            converged: report.converged,
+        };
+        if watch(pass, &learnt).stops() {
+            break;
+        }
+    }
+    Ok(learnt)
+}
+
+/// Does two things, if it may both at once.
+fn beside<T>(at_once: bool, first: impl FnOnce() + Send, second: impl FnOnce() -> T) -> T {
+    if !at_once {
+        first();
+        return second();
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(first);
+        second()
+    })
+}
+
+/// What was learnt, or the weights as they are.
+fn take(weights: &mut Vec<f32>, learnt: Option<Vec<f32>>, current: &[f32]) {
+    match learnt {
+        Some(learnt) => *weights = learnt,
+        None => weights.copy_from_slice(current),
+    }
+}
+
+fn check(options: &Options) -> Result<(), Error> {
+    let LabelOptions { rate, damping, dropout, .. } = options.labels;
+    let Options { bits, label_bits, .. } = *options;
+    let wrong = |why: String| Err(Error::Setting(why));
+    if !(5..=32).contains(&bits) || !(1..=28).contains(&label_bits) {
+        return wrong(format!(
+            "tables of 2^{bits} weights of arcs and 2^{label_bits} rows of labels were asked for, but \
+             5 to 32 and 1 to 28 bits are possible"
+        ));
+    }
+    if !(rate > 0.0 && rate.is_finite() && damping > 0.0 && (0.0..1.0).contains(&dropout)) {
+        return wrong(format!(
+            "labels need a positive rate and damping and a dropout from 0 to below 1, not {rate}, \
+             {damping} and {dropout}"
+        ));
+    }
+    options.learner.check()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
