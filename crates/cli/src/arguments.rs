@@ -6,8 +6,8 @@ use clap::{Command, CommandFactory, Parser};
 
 use crate::verbs::Verb;
 
-/// Dependency treebanks and parsers, with probabilities: check, count, convert, draw, compare and
-/// evaluate CoNLL-U and CoNLL-X files.
+/// Dependency treebanks and parsers, with probabilities: train, parse, check, count, convert, draw,
+/// compare and evaluate CoNLL-U and CoNLL-X files.
 #[derive(Debug, Parser)]
 #[command(name = "tutte", version, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
@@ -25,6 +25,7 @@ pub(crate) struct Arguments {
 
 /// The verbs by what people come for. Every visible verb is in one group.
 const GROUPS: &[(&str, &[&str])] = &[
+    ("Parse", &["train", "parse", "info"]),
     ("Look at a treebank", &["check", "stats", "draw"]),
     ("Change it", &["convert"]),
     ("Judge a parser", &["eval", "diff"]),
@@ -33,6 +34,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 
 const EXAMPLES: &str = "\
 Examples:
+  tutte train examples/tea.conllu -o tea.tutte    then: tutte parse -m tea.tutte FILE
   tutte draw examples/tea.conllu     trees, in the terminal or as SVG
   tutte check examples/tea.conllu    is anything wrong with it?
   tutte eval examples/tea.conllu examples/tea-system.conllu --by deprel
@@ -84,7 +86,7 @@ mod tests {
     #[test]
     fn help_fits_one_screen() {
         let help = command().render_help().to_string();
-        assert!(help.lines().count() <= 34, "{help}");
+        assert!(help.lines().count() <= 40, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
     }
 }

@@ -59,7 +59,7 @@ pub(crate) struct Advised {
 
 impl std::fmt::Display for Advised {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:#}", self.error)
+        f.write_str(&one_line(&self.error))
     }
 }
 
@@ -100,7 +100,15 @@ pub(crate) fn warn(error: &anyhow::Error) {
 fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
     let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     cause.downcast_ref::<io::Error>().is_some_and(broken)
-        || matches!(cause.downcast_ref(), Some(Error::File { source, .. }) if broken(source))
+        || matches!(treebank_error(cause), Some(Error::File { source, .. }) if broken(source))
+}
+
+/// The error of a treebank that a cause is, or that the parser passes on.
+fn treebank_error<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a Error> {
+    cause.downcast_ref().or_else(|| match cause.downcast_ref() {
+        Some(tutte::Error::Treebank(error)) => Some(error),
+        _ => None,
+    })
 }
 
 fn explain(kind: &str, colour: AnsiColor, error: &anyhow::Error) {
@@ -110,7 +118,8 @@ fn explain(kind: &str, colour: AnsiColor, error: &anyhow::Error) {
         None => one_line(error),
     };
     text = format!("{bold}{kind}:{bold:#} {}\n", visible(&text));
-    let treebank_error = error.chain().find_map(|cause| cause.downcast_ref::<Error>());
+    let treebank_error = error.chain().find_map(treebank_error);
+    let parser_error = error.chain().find_map(|cause| cause.downcast_ref::<tutte::Error>());
     if let Some(Error::Malformed { place, line, .. }) = treebank_error {
         let column = place.column.map(|column| column.number());
         text.push_str(&offending_line(&place.line.to_string(), line, column));
@@ -126,7 +135,10 @@ fn explain(kind: &str, colour: AnsiColor, error: &anyhow::Error) {
     }
     let hint = match error.downcast_ref::<Advised>() {
         Some(advised) => Some(advised.hint.clone()),
-        None => treebank_error.and_then(Error::hint),
+        None => match parser_error {
+            Some(error) => error.hint(),
+            None => treebank_error.and_then(Error::hint),
+        },
     };
     if let Some(hint) = hint {
         let cyan = AnsiColor::Cyan.on_default().bold();

@@ -179,6 +179,11 @@ impl Session {
         }
     }
 
+    /// A line that says what long work is at, shown to people only.
+    pub(crate) fn status(&self) -> Status {
+        Status { bar: (!self.quiet && io::stderr().is_terminal()).then(spinner) }
+    }
+
     /// The width of the terminal that results go to, or what suits a file.
     pub(crate) fn width(&self) -> usize {
         terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| width.0.into())
@@ -207,14 +212,7 @@ impl Progress {
         if elapsed < Self::PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
-            bar.set_style(
-                ProgressStyle::with_template("{spinner} {msg}")
-                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-            );
-            bar
-        });
+        let bar = self.bar.get_or_insert_with(spinner);
         let rate = self.done as f64 / elapsed.as_secs_f64();
         let (done, rate) = (HumanCount(self.done), HumanCount(rate as u64));
         bar.set_message(format!("{done} {unit}, {rate} a second"));
@@ -228,4 +226,43 @@ impl Drop for Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// A line on standard error that says what the work is at.
+#[derive(Debug)]
+pub(crate) struct Status {
+    bar: Option<ProgressBar>,
+}
+
+impl Status {
+    /// Shows another text, if anybody sees it.
+    pub(crate) fn show(&self, text: impl FnOnce() -> String) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text());
+            bar.tick();
+        }
+    }
+
+    /// Does something that prints, with the line out of its way.
+    pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+}
+
+impl Drop for Status {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn spinner() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+    let style = ProgressStyle::with_template("{spinner} {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar
 }

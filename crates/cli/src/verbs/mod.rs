@@ -10,8 +10,11 @@ mod convert;
 mod diff;
 mod draw;
 mod eval;
+mod info;
+mod parse;
 mod setup;
 mod stats;
+mod train;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -22,6 +25,9 @@ use crate::session::Session;
 /// What can be asked of the program.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Train(train::Train),
+    Parse(parse::Parse),
+    Info(info::Info),
     Check(check::Check),
     Stats(stats::Stats),
     Draw(draw::Draw),
@@ -35,6 +41,9 @@ pub(crate) enum Verb {
 /// Does what was asked.
 pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
     match verb {
+        Verb::Train(arguments) => train::run(arguments, session),
+        Verb::Parse(arguments) => parse::run(arguments, session),
+        Verb::Info(arguments) => info::run(arguments, session),
         Verb::Check(arguments) => check::run(arguments, session),
         Verb::Stats(arguments) => stats::run(arguments, session),
         Verb::Convert(arguments) => convert::run(arguments, session),

@@ -1,0 +1,332 @@
+//! `tutte train`: a treebank in, a model out.
+//!
+//! Training runs in a thread of its own and tells of every pass; this thread keeps the file of the
+//! best one, so that whatever ends the work, Ctrl-C, `--time` or a kill, leaves the best model so
+//! far.
+
+mod material;
+mod progress;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use tutte::{About, LabelOptions, Learner, Options};
+use tutte_trees::TreeSet;
+
+use self::material::Material;
+use self::progress::{Ending, Run};
+use crate::failure::{Outcome, usage};
+use crate::report::{Align, Table, count, counted};
+use crate::session::{Reading, Session};
+use crate::verbs::parse::threads;
+
+/// Learn a parser from a treebank
+///
+/// Learns from the trees of all TRAIN files together. With --dev, the model of the pass that does
+/// best on DEV (by LAS) is kept, otherwise that of the last pass. The file is replaced whenever a
+/// better model is found; Ctrl-C ends training and leaves the best so far. The same files, options
+/// and seed give the same bytes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tutte train train.conllu --dev dev.conllu -o en.tutte
+  tutte train *-train.conllu -o en.tutte --time 5m --language en --licence 'CC BY-SA 4.0'")]
+pub(crate) struct Train {
+    /// The treebank to learn from; - is standard input
+    #[arg(value_name = "TRAIN", required = true)]
+    files: Vec<PathBuf>,
+
+    /// The model to write
+    #[arg(short, long, value_name = "MODEL")]
+    output: PathBuf,
+
+    /// Trees to judge by, which are not learnt from; may be given several times
+    #[arg(long, value_name = "DEV")]
+    dev: Vec<PathBuf>,
+
+    /// How to learn: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or
+    /// mira, with parameters behind a colon: mira:k=5,c=0.1
+    #[arg(long, value_name = "LEARNER", default_value_t = Learner::default())]
+    #[arg(hide_default_value = true)]
+    learner: Learner,
+
+    /// Passes over the treebank
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    passes: u32,
+
+    /// Stop after this long: 90s, 5m, 1h30m
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    time: Option<Duration>,
+
+    /// The number that decides what is random
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// The trees that are possible: auto (as those of TRAIN are), nonprojective-single-root,
+    /// nonprojective-multi-root, projective-single-root or projective-multi-root
+    #[arg(long, value_name = "SET", default_value = "auto", value_parser = tree_set)]
+    tree_set: Wanted,
+
+    /// 2^BITS weights of arcs [default: by the size of the treebank, at most 23]
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(10..=28))]
+    bits: Option<u32>,
+
+    /// Threads [default: one for each processor]; the model is the same for any number
+    #[arg(short = 'j', long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// The language, for the model's description
+    #[arg(long, value_name = "NAME", help_heading = "Description")]
+    language: Option<String>,
+
+    /// The treebank's name, for the model's description
+    #[arg(long, value_name = "NAME", help_heading = "Description")]
+    data: Option<String>,
+
+    /// The treebank's licence, for the model's description
+    #[arg(long, value_name = "NAME", help_heading = "Description")]
+    licence: Option<String>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// A tree set, or the choice of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Auto,
+    Set(TreeSet),
+}
+
+fn tree_set(typed: &str) -> Result<Wanted, String> {
+    match typed {
+        "auto" => Ok(Wanted::Auto),
+        typed => typed.parse().map(Wanted::Set).map_err(|error| format!("{error}, or auto")),
+    }
+}
+
+/// `90s`, `5m`, `1h30m`.
+fn duration(typed: &str) -> Result<Duration, String> {
+    let wrong = || "a time is 90s, 5m or 1h30m".to_owned();
+    let mut rest = typed;
+    let mut seconds = 0u64;
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let number: u64 = rest[..digits].parse().map_err(|_| wrong())?;
+        let unit = match rest[digits..].chars().next() {
+            Some('s') => 1,
+            Some('m') => 60,
+            Some('h') => 3600,
+            _ => return Err(wrong()),
+        };
+        seconds =
+            number.checked_mul(unit).and_then(|s| s.checked_add(seconds)).ok_or_else(wrong)?;
+        rest = &rest[digits + 1..];
+    }
+    if seconds == 0 { Err(wrong()) } else { Ok(Duration::from_secs(seconds)) }
+}
+
+/// What was made.
+#[derive(Debug, Serialize)]
+struct Summary {
+    model: String,
+    bytes: u64,
+    sentences: usize,
+    words: usize,
+    labels: usize,
+    tree_set: String,
+    passes: usize,
+    best_pass: usize,
+    dev: Option<Scores>,
+    ended: &'static str,
+    seconds: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Scores {
+    words: usize,
+    uas: f64,
+    las: f64,
+}
+
+pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
+    if arguments.output == Path::new("-") {
+        return Err(usage("a model is no text; name the file to write with -o"));
+    }
+    if arguments.output.is_dir() {
+        let path = arguments.output.display();
+        return Err(usage(format!("{path} is a folder; name a file, {path}/en.tutte say")));
+    }
+    let material = Material::read(arguments, session)?;
+    let options = Options {
+        learner: arguments.learner.clone(),
+        passes: arguments.passes as usize,
+        bits: arguments.bits.unwrap_or_else(|| bits(material.words)),
+        label_bits: label_bits(material.words),
+        tree_set: material.tree_set,
+        seed: arguments.seed,
+        threads: threads(arguments.threads),
+        ..Options::default()
+    };
+    let about = About {
+        language: arguments.language.clone(),
+        data: arguments.data.clone(),
+        licence: arguments.licence.clone(),
+        command: Some(command()),
+        seed: arguments.seed,
+        training: settings(&options),
+        dev: None,
+    };
+    let (sentences, words) = (material.train.len(), material.words);
+    let run = Run { session, output: &arguments.output, about, options, time: arguments.time };
+    let result = run.watch(material, threads(arguments.threads))?;
+
+    let model = arguments.output.display().to_string();
+    let dev = result.dev.map(|dev| Scores { words: dev.words, uas: dev.uas(), las: dev.las() });
+    let summary = Summary {
+        bytes: std::fs::metadata(&arguments.output).map_or(0, |file| file.len()),
+        model,
+        sentences,
+        words,
+        labels: result.labels,
+        tree_set: result.tree_set.to_string(),
+        passes: result.passes,
+        best_pass: result.best_pass,
+        dev,
+        ended: match result.ending {
+            Ending::Finished => "finished",
+            Ending::TimeUp => "time",
+            Ending::Interrupted => "interrupted",
+        },
+        seconds: result.seconds,
+    };
+    if session.json() {
+        session.print_json(&summary)?;
+    } else {
+        summary.print(session)?;
+        session.note(next_step(arguments));
+    }
+    Ok(session.end(Outcome::Good))
+}
+
+impl Summary {
+    fn print(&self, session: &Session) -> Result<()> {
+        use std::io::Write as _;
+        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+        table.row(["model".to_owned(), format!("{}, {}", self.model, megabytes(self.bytes))]);
+        let (sentences, words) = (counted(self.sentences, "sentence"), counted(self.words, "word"));
+        let labels = counted(self.labels, "label");
+        table.row(["learnt from".to_owned(), format!("{sentences}, {words}, {labels}")]);
+        table.row(["trees", &self.tree_set]);
+        let best = match (self.best_pass == self.passes, &self.dev) {
+            (false, _) => format!(", the best was pass {}", self.best_pass),
+            (true, Some(_)) => ", the last was the best".to_owned(),
+            (true, None) => String::new(),
+        };
+        table.row(["passes".to_owned(), format!("{}{best}", self.passes)]);
+        if let Some(Scores { words, uas, las }) = &self.dev {
+            let (uas, las) = (100.0 * uas, 100.0 * las);
+            let scores = format!("UAS {uas:.2}, LAS {las:.2} on {} words", count(*words));
+            table.row(["dev".to_owned(), scores]);
+        }
+        let mut out = session.stdout();
+        out.write_all(table.text(0).as_bytes())?;
+        Ok(out.flush()?)
+    }
+}
+
+/// A size as people read it.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+fn next_step(arguments: &Train) -> String {
+    let model = arguments.output.display();
+    match arguments.dev.first() {
+        Some(dev) => {
+            let dev = dev.display();
+            format!("next: tutte parse -m {model} {dev} | tutte eval {dev} -")
+        }
+        None => format!("next: tutte parse -m {model} FILE"),
+    }
+}
+
+/// The binary logarithm of the number of weights that a treebank can use: some hundred for each
+/// word of a small one; 2²² do for 35,000 words, 2²³ for 200,000.
+fn bits(words: usize) -> u32 {
+    match words {
+        65_536.. => 23,
+        _ => (words.max(2).ilog2() + 8).clamp(14, 22),
+    }
+}
+
+/// The same for the rows of weights of labels.
+fn label_bits(words: usize) -> u32 {
+    (words.max(2).ilog2() + 4).clamp(10, 16)
+}
+
+/// Options by name, for the model's description.
+fn settings(options: &Options) -> Vec<(String, String)> {
+    let LabelOptions { rate, damping, dropout, .. } = options.labels;
+    [
+        ("learner", options.learner.to_string()),
+        ("passes", options.passes.to_string()),
+        ("labels", format!("rate={rate},damping={damping},dropout={dropout}")),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+/// The command line, without what does not change the model: where it is written to, how many
+/// threads work on it, what is said meanwhile.
+fn command() -> String {
+    let mut words = vec!["tutte".to_owned()];
+    let mut typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    while let Some(word) = typed.next() {
+        match word.as_str() {
+            "-q" | "--quiet" | "--json" => {}
+            "-o" | "--output" | "-j" | "--threads" => drop(typed.next()),
+            _ if word.starts_with("--output=") || word.starts_with("--threads=") => {}
+            _ if !word.starts_with("--") && (word.starts_with("-j") || word.starts_with("-o")) => {}
+            _ if word.is_empty()
+                || word.contains(|c: char| " \t\n'\"\\$*?&|;<>()#".contains(c)) =>
+            {
+                words.push(format!("'{}'", word.replace('\'', r"'\''")));
+            }
+            _ => words.push(word),
+        }
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read() {
+        let seconds = |typed| duration(typed).map(|time| time.as_secs());
+        assert_eq!(seconds("90s"), Ok(90));
+        assert_eq!(seconds("5m"), Ok(300));
+        assert_eq!(seconds("1h30m"), Ok(5400));
+        for wrong in
+            ["", "5", "m", "5x", "-5m", "0s", "99999999999999999999s", "9999999999999999h", "5ü"]
+        {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn tables_grow_with_the_treebank_up_to_a_limit() {
+        assert_eq!([0, 50, 5_000, 35_000, 100_000, 205_000].map(bits), [14, 14, 20, 22, 23, 23]);
+        assert_eq!([0, 50, 5_000, 205_000].map(label_bits), [10, 10, 16, 16]);
+    }
+}
