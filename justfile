@@ -5,7 +5,7 @@ default:
 
 # README's first command: trees in the terminal
 demo:
-    cargo run -p tutte-cli -- draw examples/tea.conllu
+    cargo run -p tutte-cli -- draw -o text examples/tea.conllu
 
 # the distribution over the trees of one sentence
 telescope:
