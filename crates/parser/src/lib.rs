@@ -42,6 +42,7 @@
 
 mod arcs;
 mod batch;
+mod candidates;
 mod error;
 pub mod features;
 mod index;
@@ -56,6 +57,7 @@ mod weights;
 
 pub use arcs::ArcModel;
 pub use batch::parse_stream;
+pub use candidates::Candidates;
 pub use error::{Error, ModelProblem};
 pub use index::Index;
 pub use labels::LabelModel;

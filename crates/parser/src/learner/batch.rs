@@ -165,7 +165,7 @@ impl Shard {
         for example in &corpus.examples[examples.clone()] {
             prepared.fill(&arcs.features, &example.arcs, |_| true);
             let mut scores = ArcMatrix::zeros(example.gold.len());
-            arcs.score(prepared, |_, _| true, &mut scores);
+            arcs.score(prepared, |h, m| example.candidates.allows(h, m), &mut scores);
             let scored = Scored { scores: &scores, gold: &example.gold, tree_set: corpus.tree_set };
             *value += objective
                 .evaluate(scored, 1.0, scratch, coefficients)

@@ -134,7 +134,10 @@ impl Exponentiated {
         let mut blocks = Vec::with_capacity(corpus.examples.len());
         for example in &corpus.examples {
             let theta = ArcMatrix::from_fn(example.gold.len(), |head, modifier| {
-                beta * (1.0 - cost(&example.gold, head, modifier))
+                match example.candidates.allows(head, modifier) {
+                    true => beta * (1.0 - cost(&example.gold, head, modifier)),
+                    false => f64::NEG_INFINITY,
+                }
             });
             let block = Block::new(theta, dual, dual.first_rate(), corpus, example, &mut workspace)
                 .map_err(|source| corpus.diverged(example, source))?;
@@ -254,7 +257,7 @@ impl Exponentiated {
     fn score(&mut self, example: &Example, arcs: &ArcModel) -> ArcMatrix {
         self.prepared.fill(&arcs.features, &example.arcs, |_| true);
         let mut scores = ArcMatrix::zeros(example.gold.len());
-        arcs.score(&self.prepared, |_, _| true, &mut scores);
+        arcs.score(&self.prepared, |h, m| example.candidates.allows(h, m), &mut scores);
         scores
     }
 

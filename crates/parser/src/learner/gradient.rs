@@ -247,7 +247,7 @@ impl Worker {
                 prepared.fill(&model.features, &example.arcs, |template| kept[template]);
             }
             let mut scores = ArcMatrix::zeros(words);
-            model.score(prepared, |_, _| true, &mut scores);
+            model.score(prepared, |h, m| example.candidates.allows(h, m), &mut scores);
             for arc in arcs(words) {
                 scores[arc] *= scale;
             }

@@ -125,7 +125,7 @@ impl MistakeDriven {
     ) -> Result<Vec<Vec<usize>>, TreesError> {
         self.prepared.fill(&arcs.features, &example.arcs, |_| true);
         let mut scores = ArcMatrix::zeros(example.gold.len());
-        arcs.score(&self.prepared, |_, _| true, &mut scores);
+        arcs.score(&self.prepared, |h, m| example.candidates.allows(h, m), &mut scores);
         let k = self.rule.trees();
         if k == 1 {
             let mut heads = Vec::new();

@@ -36,6 +36,8 @@ pub fn best(kinds: &[ArcMatrix]) -> ArcMatrix {
 /// The derivative by θ_z, from the derivative by θ: writes it where θ_z was.
 pub(crate) fn split(gradient: &ArcMatrix, summed: &ArcMatrix, kind: &mut ArcMatrix) {
     for arc in arcs(gradient.words()) {
-        kind[arc] = gradient[arc] * (kind[arc] - summed[arc]).exp();
+        // What no kind allows moves none.
+        let share = if summed[arc].is_finite() { (kind[arc] - summed[arc]).exp() } else { 0.0 };
+        kind[arc] = gradient[arc] * share;
     }
 }

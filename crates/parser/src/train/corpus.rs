@@ -6,7 +6,7 @@ use tutte_treebank::Sentence;
 use tutte_trees::{Tree, TreeSet};
 
 use crate::features::{Atoms, FeatureSet};
-use crate::{Error, LabelModel};
+use crate::{Candidates, Error, LabelModel};
 
 /// Sentences, and the trees they are to get.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct Example {
     pub(crate) arcs: Atoms,
     /// What features of labels see.
     pub(crate) labels: Atoms,
+    /// The arcs that may be part of its trees, the gold ones among them.
+    pub(crate) candidates: Candidates,
     /// The gold head of each word.
     pub(crate) gold: Vec<usize>,
     /// The gold label of each word, by its number in the model.
@@ -72,6 +74,7 @@ impl<'a> Corpus<'a> {
                 labels: labels.map_or_else(Atoms::default, |model| {
                     Atoms::new(sentence, model.features.columns())
                 }),
+                candidates: Candidates::all(),
                 gold: tree.into_heads(),
                 label_of: match labels {
                     Some(_) => {
