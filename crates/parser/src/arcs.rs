@@ -4,7 +4,7 @@ use tutte_trees::ArcMatrix;
 
 use crate::features::{BLOCK, FeatureSet, Prepared};
 use crate::index::hashed;
-use crate::{Index, Weights};
+use crate::{Compact, Index, Weights};
 
 /// Features and their weights, of any kind that can be read.
 #[derive(Clone, Debug)]
@@ -22,6 +22,13 @@ impl ArcModel {
     pub fn new(features: FeatureSet, index: Index) -> Self {
         let weights = vec![0.0; index.cells()];
         Self { features, index, weights }
+    }
+
+    /// The same with weights rounded to 8 bits.
+    pub(crate) fn compact(&self) -> ArcModel<Compact> {
+        let Self { features, index, weights } = self;
+        let weights = Compact::new(weights);
+        ArcModel { features: features.clone(), index: index.clone(), weights }
     }
 }
 

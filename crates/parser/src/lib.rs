@@ -45,12 +45,14 @@ mod batch;
 mod candidates;
 mod error;
 pub mod features;
+mod guided;
 mod index;
 mod labels;
 pub mod learner;
 mod mapped;
 mod model;
 mod parser;
+mod pruner;
 pub mod signal;
 mod train;
 mod weights;
@@ -59,10 +61,15 @@ pub use arcs::ArcModel;
 pub use batch::parse_stream;
 pub use candidates::Candidates;
 pub use error::{Error, ModelProblem};
+pub use guided::Guided;
 pub use index::Index;
 pub use labels::LabelModel;
 pub use learner::Learner;
 pub use model::{About, DevScores, Model, ModelFile};
 pub use parser::{Decoding, Parse, Parser};
-pub use train::{ClusterModel, Kinds, LabelOptions, Options, Pass, Verdict, train, train_further};
+pub use pruner::Pruner;
+pub use train::{
+    ClusterModel, Kinds, LabelOptions, Options, Pass, Pruning, SecondPass, Verdict, train,
+    train_further,
+};
 pub use weights::{Compact, Weights};

@@ -1,11 +1,15 @@
 //! Parsing: a sentence and a model in, a tree or a distribution out.
 
+use std::sync::Arc;
+
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, LabelledArcMatrix, LabelledTreeDistribution, Tree, Workspace};
 use tutte_trees::{argmax_with, marginals_with, mbr_with};
 
-use crate::features::{Atoms, Prepared};
-use crate::{Error, Model, Weights};
+use crate::features::{Atoms, Guide, Prepared};
+use crate::guided::{self, guide};
+use crate::signal::arcs as arcs_of;
+use crate::{Candidates, Error, Guided, Model, Weights};
 
 /// Which tree of a distribution is the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +27,11 @@ pub struct Parser<'a, W = Vec<f32>> {
     model: &'a Model<W>,
     decoding: Decoding,
     workspace: Workspace,
-    arcs: Prepared,
+    prepared: Prepared,
+    scores: ArcMatrix,
+    marginals: ArcMatrix,
+    /// What the first pass thought, if there is a second.
+    guide: Option<Arc<Guide>>,
     labels: Prepared,
     rows: Vec<usize>,
     log_probs: Vec<f32>,
@@ -49,7 +57,10 @@ impl<'a, W: Weights> Parser<'a, W> {
             model,
             decoding: Decoding::default(),
             workspace: Workspace::default(),
-            arcs: Prepared::default(),
+            prepared: Prepared::default(),
+            scores: ArcMatrix::default(),
+            marginals: ArcMatrix::default(),
+            guide: None,
             labels: Prepared::default(),
             rows: Vec::new(),
             log_probs: Vec::new(),
@@ -61,14 +72,37 @@ impl<'a, W: Weights> Parser<'a, W> {
         Self { decoding, ..self }
     }
 
-    /// The scores of all arcs.
-    pub fn scores(&mut self, sentence: &Sentence) -> ArcMatrix {
-        let arcs = &self.model.arcs;
-        let atoms = Atoms::new(sentence, arcs.features.columns());
-        self.arcs.fill(&arcs.features, &atoms, |_| true);
-        let mut scores = ArcMatrix::zeros(sentence.len());
-        arcs.score(&self.arcs, |_, _| true, &mut scores);
-        scores
+    /// The scores of all arcs, as probabilities are computed from them; −∞ for those that are left
+    /// out.
+    ///
+    /// # Errors
+    /// If the model's tree set has no tree for the sentence.
+    pub fn scores(&mut self, sentence: &Sentence) -> Result<&ArcMatrix, Error> {
+        let words = sentence.len();
+        let Model { pruner, arcs, guided, tree_set, temperature, .. } = self.model;
+        let candidates = pruner.as_ref().map_or_else(Candidates::all, |pruner| {
+            let features = &pruner.arcs.features;
+            self.prepared.fill(features, &Atoms::new(sentence, features.columns()), |_| true);
+            pruner.candidates(&self.prepared, &mut self.scores)
+        });
+        self.prepared
+            .fill(&arcs.features, &Atoms::new(sentence, arcs.features.columns()), |_| true);
+        self.scores.reset(words, f64::NEG_INFINITY);
+        arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
+        if let Some(Guided { arcs, threshold }) = guided {
+            let guide = Arc::new(guide(&self.scores, *tree_set, &mut self.workspace)?);
+            let candidates = guided::candidates(&guide, *threshold);
+            let atoms = Atoms::guided(sentence, arcs.features.columns(), Arc::clone(&guide));
+            self.prepared.fill(&arcs.features, &atoms, |_| true);
+            arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
+            self.guide = Some(guide);
+        }
+        if *temperature != 1.0 {
+            for arc in arcs_of(words) {
+                self.scores[arc] /= temperature;
+            }
+        }
+        Ok(&self.scores)
     }
 
     /// The best tree, as [`Decoding`] says, with the most probable label of each arc.
@@ -77,15 +111,14 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// If the model's tree set has no tree for the sentence.
     pub fn parse(&mut self, sentence: &Sentence) -> Result<Parse, Error> {
         let words = sentence.len();
-        let scores = self.scores(sentence);
-        let mut marginals = ArcMatrix::zeros(words);
-        marginals_with(&scores, self.model.tree_set, &mut self.workspace, &mut marginals)?;
-        let mut heads = Vec::with_capacity(words);
+        self.scores(sentence)?;
         let tree_set = self.model.tree_set;
-        let workspace = &mut self.workspace;
-        match self.decoding {
-            Decoding::Mbr => mbr_with(&scores, &marginals, tree_set, workspace, &mut heads)?,
-            Decoding::Map => argmax_with(&scores, tree_set, workspace, &mut heads)?,
+        let Self { scores, marginals, workspace, decoding, .. } = self;
+        marginals_with(scores, tree_set, workspace, marginals)?;
+        let mut heads = Vec::with_capacity(words);
+        match decoding {
+            Decoding::Mbr => mbr_with(scores, marginals, tree_set, workspace, &mut heads)?,
+            Decoding::Map => argmax_with(scores, tree_set, workspace, &mut heads)?,
         };
         self.prepare_labels(sentence);
         let mut parse = Parse {
@@ -95,7 +128,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             tree: Tree::new(&heads)?,
         };
         for (modifier, &head) in (1..).zip(parse.tree.heads()) {
-            parse.head_probs.push(marginals[(head, modifier)]);
+            parse.head_probs.push(self.marginals[(head, modifier)]);
             let log_probs = self.label_log_probs(head, modifier);
             let best = log_probs.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
             let (label, log_prob) = best.map_or((0, 0.0), |(label, log_prob)| (label, *log_prob));
@@ -126,16 +159,18 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// If the model's tree set has no tree for the sentence.
     pub fn distribution(&mut self, sentence: &Sentence) -> Result<LabelledTreeDistribution, Error> {
         let words = sentence.len();
-        let scores = self.scores(sentence);
+        self.scores(sentence)?;
         self.prepare_labels(sentence);
         let labels = self.model.labels.labels().len();
         let mut labelled = LabelledArcMatrix::zeros(words, labels);
-        for head in 0..=words {
-            for modifier in (1..=words).filter(|&modifier| modifier != head) {
-                for (label, log_prob) in self.label_log_probs(head, modifier).iter().enumerate() {
-                    labelled[(head, modifier, label)] =
-                        scores[(head, modifier)] + f64::from(*log_prob);
-                }
+        for (head, modifier) in arcs_of(words) {
+            let score = self.scores[(head, modifier)];
+            if score == f64::NEG_INFINITY {
+                (0..labels).for_each(|label| labelled[(head, modifier, label)] = score);
+                continue;
+            }
+            for (label, log_prob) in self.label_log_probs(head, modifier).iter().enumerate() {
+                labelled[(head, modifier, label)] = score + f64::from(*log_prob);
             }
         }
         Ok(LabelledTreeDistribution::new(labelled, self.model.tree_set)?)
@@ -143,7 +178,11 @@ impl<'a, W: Weights> Parser<'a, W> {
 
     fn prepare_labels(&mut self, sentence: &Sentence) {
         let labels = &self.model.labels;
-        let atoms = Atoms::new(sentence, labels.features.columns());
+        let columns = labels.features.columns();
+        let atoms = match self.guide.take() {
+            Some(guide) => Atoms::guided(sentence, columns, guide),
+            None => Atoms::new(sentence, columns),
+        };
         self.labels.fill(&labels.features, &atoms, |_| true);
     }
 

@@ -227,7 +227,7 @@ impl ArcMatrix {
     }
 
     /// Makes this an n-word matrix with every cell at `value`, keeping the memory it has.
-    pub(crate) fn reset(&mut self, words: usize, value: f64) {
+    pub fn reset(&mut self, words: usize, value: f64) {
         self.words = words;
         self.values.clear();
         self.values.resize(cells(words), value);

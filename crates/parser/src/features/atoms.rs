@@ -1,5 +1,7 @@
 //! The attributes of a sentence's words as numbers, computed once a sentence.
 
+use std::sync::Arc;
+
 use tutte_treebank::{Sentence, Token};
 
 use super::guide::Guide;
@@ -26,7 +28,7 @@ pub struct Atoms {
     /// `features[place]`: the morphological features, each once, sorted.
     features: Vec<Vec<u64>>,
     tags: Tags,
-    guide: Option<Guide>,
+    guide: Option<Arc<Guide>>,
 }
 
 impl Atoms {
@@ -36,18 +38,18 @@ impl Atoms {
     }
 
     /// The same, with what a first pass thought of the sentence.
-    pub fn guided(sentence: &Sentence, columns: &[Attribute], guide: Guide) -> Self {
+    pub fn guided(sentence: &Sentence, columns: &[Attribute], guide: Arc<Guide>) -> Self {
         Self::with_guide(sentence, columns, Some(guide))
     }
 
-    fn with_guide(sentence: &Sentence, columns: &[Attribute], guide: Option<Guide>) -> Self {
+    fn with_guide(sentence: &Sentence, columns: &[Attribute], guide: Option<Arc<Guide>>) -> Self {
         let words = sentence.len();
         let margin = FARTHEST as usize;
         let column = |&attribute: &Attribute| {
             let mut values = Vec::with_capacity(words + 1 + 2 * margin);
             values.resize(margin, attribute.hash(BEFORE));
             values.extend((0..=words).map(|place| {
-                let value = value(sentence, guide.as_ref(), place, attribute);
+                let value = value(sentence, guide.as_deref(), place, attribute);
                 attribute.hash(&value)
             }));
             values.resize(words + 1 + 2 * margin, attribute.hash(AFTER));

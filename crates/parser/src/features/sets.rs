@@ -84,6 +84,69 @@ h.upos m.upos a.verbs
 h.upos m.upos a.punctuation a.verbs
 ";
 
+/// What a pruner looks at: little, and nothing rare.
+const PRUNER: &str = "\
+m.tag
+m.lemma
+h.tag
+h.lemma
+h.upos m.upos
+h.tag m.tag
+h.lemma m.upos
+h.upos m.lemma
+h.upos m-1.upos m.upos
+h.upos m.upos m+1.upos
+h-1.upos h.upos m.upos
+h.upos h+1.upos m.upos
+h.upos m.marker m.upos
+h.upos m.feats
+h.upos m.upos a.punctuation
+h.upos m.upos a.verbs
+";
+
+/// What a second pass sees besides, in the tree of a first one.
+const GUIDED: &str = "\
+h.upos m.upos a.guide
+m.upos a.guide
+m.lemma a.guide
+h.upos m.upos a.inner
+h.lemma m.upos a.inner
+h.upos m.lemma a.inner
+m.upos a.inner
+h.upos m.upos a.outer
+h.lemma m.upos a.outer
+h.upos a.inner a.outer
+h.upos h.head m.upos
+h.upos h.head m.lemma
+h.lemma h.head m.upos
+h.upos m.upos m.left
+h.upos m.upos m.right
+h.upos m.upos m.valency
+h.upos h.valency m.upos
+h.upos h.left m.upos
+h.upos h.right m.upos
+h.lemma m.upos m.left
+h.lemma m.upos m.right
+";
+
+/// What labels are chosen by, besides, where there is the tree of a first pass.
+const GUIDED_LABELS: &str = "\
+m.upos m.left
+m.upos m.right
+m.upos m.valency
+m.lemma m.valency
+h.upos h.valency m.upos
+h.upos h.head m.upos
+h.lemma h.head m.upos
+h.upos h.left m.upos
+h.upos h.right m.upos
+h.upos m.upos a.inner
+h.upos m.upos a.outer
+h.lemma m.upos a.inner
+h.lemma m.upos a.outer
+m.lemma a.inner
+";
+
 /// What labels are chosen by.
 const LABELS: &str = "\
 h.form
@@ -128,16 +191,36 @@ h.upos m.upos a.punctuation
 impl FeatureSet {
     /// What labels are chosen by.
     pub fn labels() -> Self {
-        Self::parse(LABELS).unwrap_or_else(|_| Self::new(Vec::new()))
+        Self::named(&[LABELS])
+    }
+
+    /// What labels are chosen by if a first pass has found a tree.
+    pub fn guided_labels() -> Self {
+        Self::named(&[LABELS, GUIDED_LABELS])
+    }
+
+    /// What a pruner looks at.
+    pub fn pruner() -> Self {
+        Self::named(&[PRUNER])
+    }
+
+    /// The default of a second pass.
+    pub fn guided() -> Self {
+        Self::named(&[MCDONALD, RICHER, GUIDED])
+    }
+
+    /// Templates written above, which a test parses.
+    fn named(texts: &[&str]) -> Self {
+        Self::parse(&texts.concat()).unwrap_or_else(|_| Self::new(Vec::new()))
     }
 
     /// The templates of McDonald, Crammer & Pereira (2005).
     pub fn mcdonald() -> Self {
-        Self::parse(MCDONALD).unwrap_or_else(|_| Self::new(Vec::new()))
+        Self::named(&[MCDONALD])
     }
 
     /// The default.
     pub fn richer() -> Self {
-        Self::parse(&format!("{MCDONALD}{RICHER}")).unwrap_or_else(|_| Self::new(Vec::new()))
+        Self::named(&[MCDONALD, RICHER])
     }
 }

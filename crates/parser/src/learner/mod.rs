@@ -271,6 +271,6 @@ fn online(objective: &Objective, dropout: f64, batch: usize) -> Result<(), Error
 }
 
 /// What a thread has found; its panic is ours.
-fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+pub(crate) fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -6,6 +6,8 @@
 //! arcs            i8  [cells]         weights of arcs (see `Compact`)
 //! arcs.scale      f32 [1]
 //! arcs.keys       u64 [blocks]        with a dictionary: the key of each block
+//! guided…         as arcs             of a second pass
+//! pruner…         as arcs             of a pruner
 //! labels          i8  [rows, width]   weights of labels
 //! labels.scale    f32 [1]
 //! __metadata__    {"tutte": "…"}      what `Document` says below, as JSON
@@ -33,11 +35,13 @@ use xxhash_rust::xxh3::Xxh3;
 use super::Model;
 use crate::features::{BLOCK, FeatureSet, Template};
 use crate::labels::width_of;
-use crate::{ArcModel, Compact, Error, Index, LabelModel, ModelProblem, Weights, mapped};
+use crate::{
+    ArcModel, Compact, Error, Guided, Index, LabelModel, ModelProblem, Pruner, Weights, mapped,
+};
 
 /// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
 /// other tables, another meaning of templates, other hashes.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// The key of the document in the header's metadata.
 pub(super) const DOCUMENT: &str = "tutte";
@@ -131,7 +135,10 @@ struct Document {
     checksum: String,
     tutte: String,
     tree_set: String,
+    temperature: f64,
+    pruner: Option<PrunerDocument>,
     arcs: ArcDocument,
+    guided: Option<GuidedDocument>,
     labels: LabelDocument,
     about: About,
 }
@@ -140,6 +147,20 @@ struct Document {
 struct ArcDocument {
     index: IndexDocument,
     templates: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PrunerDocument {
+    margin: f64,
+    #[serde(flatten)]
+    arcs: ArcDocument,
+}
+
+#[derive(Serialize, Deserialize)]
+struct GuidedDocument {
+    threshold: f64,
+    #[serde(flatten)]
+    arcs: ArcDocument,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -190,34 +211,49 @@ impl Model<Compact> {
 
     /// The content of a file.
     pub(super) fn to_bytes(&self, about: &About) -> Result<Vec<u8>, SafeTensorError> {
-        let Model { arcs, labels, tree_set } = self;
-        let (index, keys) = match &arcs.index {
-            &Index::Hashed { bits } => (IndexDocument::Hashed { bits }, None),
-            Index::Dictionary(blocks) => {
-                let mut keys = vec![0; blocks.len()];
-                blocks.iter().for_each(|(key, block)| keys[*block as usize] = *key);
-                let bytes: Vec<u8> = keys.iter().flat_map(|key: &u64| key.to_le_bytes()).collect();
-                (IndexDocument::Dictionary, Some(bytes))
-            }
-        };
-        let scales = [arcs.weights.scale().to_le_bytes(), labels.weights.scale().to_le_bytes()];
-        let (arc_cells, label_cells) = (arcs.weights.cells(), labels.weights.cells());
+        let Model { pruner, arcs, guided, labels, tree_set, temperature } = self;
+        let parts = [
+            (&ARCS, Some(arcs)),
+            (&GUIDED, guided.as_ref().map(|guided| &guided.arcs)),
+            (&PRUNER, pruner.as_ref().map(|pruner| &pruner.arcs)),
+        ];
+        let parts: Vec<_> = parts
+            .into_iter()
+            .filter_map(|(names, arcs)| arcs.map(|arcs| (names, arcs, keys(&arcs.index))))
+            .collect();
+        let scale = labels.weights.scale().to_le_bytes();
+        let label_cells = labels.weights.cells();
         let rows = vec![1 << labels.bits(), labels.width()];
         let mut tables = vec![
-            table("arcs", Dtype::I8, vec![arc_cells.len()], bytemuck::cast_slice(arc_cells))?,
-            table("arcs.scale", Dtype::F32, vec![1], &scales[0])?,
             table("labels", Dtype::I8, rows, bytemuck::cast_slice(label_cells))?,
-            table("labels.scale", Dtype::F32, vec![1], &scales[1])?,
+            table("labels.scale", Dtype::F32, vec![1], &scale)?,
         ];
-        if let Some(keys) = &keys {
-            tables.push(table("arcs.keys", Dtype::U64, vec![keys.len() / 8], keys)?);
+        let scales: Vec<[u8; 4]> =
+            parts.iter().map(|(_, arcs, _)| arcs.weights.scale().to_le_bytes()).collect();
+        for ((names, arcs, keys), scale) in parts.iter().zip(&scales) {
+            let cells = arcs.weights.cells();
+            let shape = vec![cells.len()];
+            tables.push(table(names.weights, Dtype::I8, shape, bytemuck::cast_slice(cells))?);
+            tables.push(table(names.scale, Dtype::F32, vec![1], scale)?);
+            if let Some(keys) = keys {
+                tables.push(table(names.keys, Dtype::U64, vec![keys.len() / 8], keys)?);
+            }
         }
         let document = Document {
             format: FORMAT,
             checksum: NO_CHECKSUM.to_owned(),
             tutte: env!("CARGO_PKG_VERSION").to_owned(),
             tree_set: tree_set.to_string(),
-            arcs: ArcDocument { index, templates: lines(&arcs.features) },
+            temperature: *temperature,
+            pruner: pruner.as_ref().map(|pruner| PrunerDocument {
+                margin: pruner.margin,
+                arcs: ArcDocument::new(&pruner.arcs),
+            }),
+            arcs: ArcDocument::new(arcs),
+            guided: guided.as_ref().map(|guided| GuidedDocument {
+                threshold: guided.threshold,
+                arcs: ArcDocument::new(&guided.arcs),
+            }),
             labels: LabelDocument {
                 names: labels.labels().to_vec(),
                 bits: labels.bits(),
@@ -233,6 +269,56 @@ impl Model<Compact> {
         let metadata = HashMap::from([(DOCUMENT.to_owned(), text)]);
         safetensors::serialize(tables, Some(metadata))
     }
+}
+
+/// The names of the tables of a model of arcs.
+struct Names {
+    weights: &'static str,
+    scale: &'static str,
+    keys: &'static str,
+}
+
+const ARCS: Names = Names { weights: "arcs", scale: "arcs.scale", keys: "arcs.keys" };
+const GUIDED: Names = Names { weights: "guided", scale: "guided.scale", keys: "guided.keys" };
+const PRUNER: Names = Names { weights: "pruner", scale: "pruner.scale", keys: "pruner.keys" };
+
+/// The keys of a dictionary's blocks, as bytes.
+fn keys(index: &Index) -> Option<Vec<u8>> {
+    let Index::Dictionary(blocks) = index else { return None };
+    let mut keys = vec![0u64; blocks.len()];
+    blocks.iter().for_each(|(key, block)| keys[*block as usize] = *key);
+    Some(keys.iter().flat_map(|key| key.to_le_bytes()).collect())
+}
+
+impl ArcDocument {
+    fn new<W>(arcs: &ArcModel<W>) -> Self {
+        let index = match &arcs.index {
+            &Index::Hashed { bits } => IndexDocument::Hashed { bits },
+            Index::Dictionary(_) => IndexDocument::Dictionary,
+        };
+        Self { index, templates: lines(&arcs.features) }
+    }
+
+    fn model(&self, names: &Names, tables: &Tables<'_>) -> Result<ArcModel<Compact>, ModelProblem> {
+        let index = match self.index {
+            IndexDocument::Hashed { bits } => {
+                Index::Hashed { bits: within(bits, BLOCK.ilog2() + 1..=*Document::BITS.end())? }
+            }
+            IndexDocument::Dictionary => tables.dictionary(names.keys)?,
+        };
+        let cells = tables.find(names.weights, Dtype::I8, &[index.cells()])?;
+        Ok(ArcModel {
+            features: features(&self.templates)?,
+            index,
+            weights: Compact::mapped(tables.map, cells, tables.scale(names.scale)?),
+        })
+    }
+}
+
+fn features(templates: &[String]) -> Result<FeatureSet, ModelProblem> {
+    let parsed = templates.iter().map(|line| line.parse()).collect::<Result<_, _>>();
+    let unknown = |error| ModelProblem::UnknownTemplate(Box::new(error));
+    parsed.map(FeatureSet::new).map_err(unknown)
 }
 
 type NamedTable<'a> = (&'static str, TensorView<'a>);
@@ -436,23 +522,19 @@ impl Document {
     fn model(self, tables: &Tables<'_>) -> Result<Model<Compact>, ModelProblem> {
         let tree_set: TreeSet =
             self.tree_set.parse().map_err(|_| ModelProblem::UnknownTreeSet(self.tree_set))?;
-        let features = |templates: &[String]| {
-            let parsed = templates.iter().map(|line| line.parse()).collect::<Result<_, _>>();
-            let unknown = |error| ModelProblem::UnknownTemplate(Box::new(error));
-            parsed.map(FeatureSet::new).map_err(unknown)
+        let arcs = self.arcs.model(&ARCS, tables)?;
+        let number = |name, value: f64, least: f64| match value.is_finite() && value > least {
+            true => Ok(value),
+            false => Err(ModelProblem::Altered { what: format!("its {name} is {value}") }),
         };
-        let index = match self.arcs.index {
-            IndexDocument::Hashed { bits } => {
-                Index::Hashed { bits: within(bits, BLOCK.ilog2() + 1..=*Self::BITS.end())? }
-            }
-            IndexDocument::Dictionary => tables.dictionary()?,
-        };
-        let cells = tables.find("arcs", Dtype::I8, &[index.cells()])?;
-        let arcs = ArcModel {
-            features: features(&self.arcs.templates)?,
-            index,
-            weights: Compact::mapped(tables.map, cells, tables.scale("arcs.scale")?),
-        };
+        let guided = self.guided.map(|guided| {
+            let arcs = guided.arcs.model(&GUIDED, tables)?;
+            Ok(Guided { arcs, threshold: number("threshold", guided.threshold, -1.0)? })
+        });
+        let pruner = self.pruner.map(|pruner| {
+            let arcs = pruner.arcs.model(&PRUNER, tables)?;
+            Ok(Pruner { arcs, margin: number("margin", pruner.margin, -1.0)? })
+        });
         let LabelDocument { names, bits, templates } = self.labels;
         let bits = within(bits, Self::BITS)?;
         let width = width_of(names.len());
@@ -465,7 +547,14 @@ impl Document {
         let cells = tables.find("labels", Dtype::I8, &[1 << bits, width])?;
         let weights = Compact::mapped(tables.map, cells, tables.scale("labels.scale")?);
         let labels = LabelModel::with_weights(features(&templates)?, names, bits, weights);
-        Ok(Model { arcs, labels, tree_set })
+        Ok(Model {
+            pruner: pruner.transpose()?,
+            arcs,
+            guided: guided.transpose()?,
+            labels,
+            tree_set,
+            temperature: number("temperature", self.temperature, 0.0)?,
+        })
     }
 }
 
@@ -479,16 +568,16 @@ fn within(bits: u32, range: std::ops::RangeInclusive<u32>) -> Result<u32, ModelP
 
 impl Tables<'_> {
     /// The index of a model whose features have keys.
-    fn dictionary(&self) -> Result<Index, ModelProblem> {
-        let shape = self.metadata.info("arcs.keys").map(|info| info.shape.as_slice());
+    fn dictionary(&self, name: &'static str) -> Result<Index, ModelProblem> {
+        let shape = self.metadata.info(name).map(|info| info.shape.as_slice());
         let blocks = shape.and_then(|shape| shape.first().copied()).unwrap_or_default();
-        let range = self.find("arcs.keys", Dtype::U64, &[blocks])?;
+        let range = self.find(name, Dtype::U64, &[blocks])?;
         let keys = self.map[range].chunks_exact(8);
         let keys = keys.map(|key| key.first_chunk().map_or(0, |key| u64::from_le_bytes(*key)));
         let index: HashMap<u64, u32> = keys.zip(0..).collect();
         if index.len() != blocks {
             let (found, expected) = (index.len().to_string(), format!("{blocks} different keys"));
-            return Err(ModelProblem::Table { name: "arcs.keys", found, expected });
+            return Err(ModelProblem::Table { name, found, expected });
         }
         Ok(Index::Dictionary(index))
     }

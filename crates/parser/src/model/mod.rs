@@ -8,30 +8,47 @@ mod tests;
 use tutte_trees::TreeSet;
 
 pub use self::file::{About, DevScores, ModelFile};
-use crate::{ArcModel, Compact, LabelModel};
+use crate::{ArcModel, Compact, Guided, LabelModel, Pruner};
 
 /// A model of labelled trees: arcs first, then the label of each. Its weights are of 32 bits while
 /// it is learnt, `Model`, and of 8 bits when it comes from a file, `Model<Compact>`.
+///
+/// Arcs are scored in up to three steps: hopeless ones are [pruned](Pruner), a first pass scores
+/// what is left, and a [guided](Guided) second pass scores again what the first found possible.
 #[derive(Clone, Debug)]
 pub struct Model<W = Vec<f32>> {
+    /// What leaves out hopeless arcs, if anything does.
+    pub pruner: Option<Pruner<W>>,
     /// Scores of arcs.
     pub arcs: ArcModel<W>,
+    /// Better scores, if a second pass is made.
+    pub guided: Option<Guided<W>>,
     /// Probabilities of labels.
     pub labels: LabelModel<W>,
     /// The trees that are possible.
     pub tree_set: TreeSet,
+    /// What the scores of the last pass are divided by, so that probabilities are as high as they
+    /// are right.
+    pub temperature: f64,
 }
 
 impl Model {
+    /// A model of one pass over all arcs.
+    pub fn new(arcs: ArcModel, labels: LabelModel, tree_set: TreeSet) -> Self {
+        Self { pruner: None, arcs, guided: None, labels, tree_set, temperature: 1.0 }
+    }
+
     /// The same model with weights rounded to 8 bits, as a file holds it.
     pub fn compact(&self) -> Model<Compact> {
-        let Model { arcs, labels, tree_set } = self;
+        let Model { pruner, arcs, guided, labels, tree_set, temperature } = self;
+        let compact =
+            |pruner: &Pruner| Pruner { arcs: pruner.arcs.compact(), margin: pruner.margin };
         Model {
-            arcs: ArcModel {
-                features: arcs.features.clone(),
-                index: arcs.index.clone(),
-                weights: Compact::new(&arcs.weights),
-            },
+            pruner: pruner.as_ref().map(compact),
+            arcs: arcs.compact(),
+            guided: guided
+                .as_ref()
+                .map(|guided| Guided { arcs: guided.arcs.compact(), threshold: guided.threshold }),
             labels: LabelModel::with_weights(
                 labels.features.clone(),
                 labels.labels().to_vec(),
@@ -39,6 +56,12 @@ impl Model {
                 Compact::new(&labels.weights),
             ),
             tree_set: *tree_set,
+            temperature: *temperature,
         }
+    }
+
+    /// The model of arcs that has the last word.
+    pub(crate) fn last_pass(&mut self) -> &mut ArcModel {
+        self.guided.as_mut().map_or(&mut self.arcs, |guided| &mut guided.arcs)
     }
 }

@@ -105,7 +105,7 @@ impl ClusterModel {
                 super::take(&mut kept.weights, learner.mean(at), &model.weights);
             }
             let loss = report.loss / corpus.words as f64;
-            let pass = Pass { number, loss, gap: None, converged: false };
+            let pass = Pass { number, second: false, loss, gap: None, converged: false };
             if watch(pass, &learnt).stops() {
                 break;
             }

@@ -1,19 +1,21 @@
 //! A treebank made ready to learn from.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use tutte_treebank::Sentence;
 use tutte_trees::{Tree, TreeSet};
 
+use super::cascade::with_gold;
 use crate::features::{Atoms, FeatureSet};
 use crate::{Candidates, Error, LabelModel};
 
 /// Sentences, and the trees they are to get.
 #[derive(Debug)]
 pub(crate) struct Corpus<'a> {
-    treebank: &'a [Sentence],
+    pub(super) treebank: &'a [Sentence],
     /// Sentences that have words.
-    pub(crate) examples: Vec<Example>,
+    pub(crate) examples: Vec<Arc<Example>>,
     /// The trees that are possible.
     pub(crate) tree_set: TreeSet,
     /// The number of words.
@@ -24,7 +26,7 @@ pub(crate) struct Corpus<'a> {
 #[derive(Debug)]
 pub(crate) struct Example {
     /// Its number in the treebank.
-    sentence: usize,
+    pub(super) sentence: usize,
     /// What features of arcs see.
     pub(crate) arcs: Atoms,
     /// What features of labels see.
@@ -68,7 +70,7 @@ impl<'a> Corpus<'a> {
                     label: name.to_owned(),
                 })
             };
-            examples.push(Example {
+            examples.push(Arc::new(Example {
                 sentence: at,
                 arcs: Atoms::new(sentence, arcs.columns()),
                 labels: labels.map_or_else(Atoms::default, |model| {
@@ -82,7 +84,7 @@ impl<'a> Corpus<'a> {
                     }
                     None => Vec::new(),
                 },
-            });
+            }));
         }
         let count = outside.len();
         let named = outside.iter().take(NAMED).map(|(at, _)| treebank[*at].place());
@@ -95,6 +97,23 @@ impl<'a> Corpus<'a> {
             return Err(Error::NoWords);
         }
         Ok(Self { treebank, examples, tree_set, words })
+    }
+
+    /// The examples whose number `keep` says.
+    pub(crate) fn part(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let examples = self.examples.iter().enumerate().filter(|(at, _)| keep(*at));
+        let examples: Vec<_> = examples.map(|(_, example)| Arc::clone(example)).collect();
+        let words = examples.iter().map(|example| example.gold.len()).sum();
+        Self { treebank: self.treebank, examples, tree_set: self.tree_set, words }
+    }
+
+    /// Leaves out all arcs but some, of each example, and the gold ones.
+    pub(crate) fn prune(&mut self, candidates: Vec<Candidates>) {
+        for (example, candidates) in self.examples.iter_mut().zip(candidates) {
+            if let Some(example) = Arc::get_mut(example) {
+                example.candidates = with_gold(candidates, &example.gold);
+            }
+        }
     }
 
     /// What to say when inference failed on an example.

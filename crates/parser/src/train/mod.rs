@@ -1,13 +1,17 @@
 //! Training: a treebank in, a model out.
 //!
 //! Arcs are learnt by any [`Learner`]; the labels of gold arcs are learnt beside, always in the same
-//! way. The same treebank, options and seed give the same bytes.
+//! way. Before that, a pruner may be learnt, and after that, a second pass that sees the trees of the
+//! first; see [`Options::pruning`] and [`Options::second`]. The same treebank, options and seed give
+//! the same bytes.
 
 mod average;
+mod cascade;
 mod clusters;
 mod corpus;
 mod labels;
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use tutte_treebank::Sentence;
@@ -20,7 +24,7 @@ use labels::LabelTrainer;
 
 use crate::features::FeatureSet;
 use crate::learner::{Learner, Report, Schedule};
-use crate::{ArcModel, Error, Index, LabelModel, Model};
+use crate::{ArcModel, Candidates, Error, Index, LabelModel, Model};
 
 /// How to train.
 #[derive(Clone, Debug)]
@@ -35,6 +39,10 @@ pub struct Options {
     pub bits: u32,
     /// The binary logarithm of the number of rows of weights of labels.
     pub label_bits: u32,
+    /// Whether hopeless arcs are left out.
+    pub pruning: Option<Pruning>,
+    /// Whether there is a second pass.
+    pub second: Option<SecondPass>,
     /// The trees that are possible. Trees to learn from are made projective for projective sets.
     pub tree_set: TreeSet,
     /// Of the order of sentences and of dropout.
@@ -43,6 +51,32 @@ pub struct Options {
     /// two, labels are learnt while arcs are; AdaGrad and SGD make use of as many more as a batch
     /// has sentences, L-BFGS of [`SHARDS`](crate::learner::SHARDS).
     pub threads: usize,
+}
+
+/// How a [`Pruner`](crate::Pruner) is learnt.
+#[derive(Clone, Debug)]
+pub struct Pruning {
+    /// How far below a word's best head another may score, in nats.
+    pub margin: f64,
+    /// Passes over what it is learnt from.
+    pub passes: usize,
+    /// About how many words it is learnt from.
+    pub words: usize,
+    /// The binary logarithm of the number of weights.
+    pub bits: u32,
+}
+
+/// How a [second pass](crate::Guided) is learnt.
+#[derive(Clone, Debug)]
+pub struct SecondPass {
+    /// Into how many folds the treebank is dealt to make guides.
+    pub folds: usize,
+    /// Passes over the treebank for each fold.
+    pub fold_passes: usize,
+    /// How probable an arc must be in the first pass to be looked at again.
+    pub threshold: f64,
+    /// The temperature of a model that nobody has calibrated: a second pass trusts itself too much.
+    pub temperature: f64,
 }
 
 /// How labels are learnt.
@@ -66,10 +100,36 @@ impl Default for Options {
             passes: 10,
             bits: 23,
             label_bits: 16,
+            pruning: Some(Pruning::default()),
+            second: Some(SecondPass::default()),
             tree_set: TreeSet::NonProjectiveSingleRoot,
             seed: 1,
             threads: 1,
         }
+    }
+}
+
+impl Options {
+    /// Pruned, and one pass: twice as fast as the default, for a little accuracy.
+    pub fn fast() -> Self {
+        Self { second: None, ..Self::default() }
+    }
+
+    /// One pass over all arcs, as in the papers.
+    pub fn plain() -> Self {
+        Self { pruning: None, ..Self::fast() }
+    }
+}
+
+impl Default for Pruning {
+    fn default() -> Self {
+        Self { margin: 5.0, passes: 3, words: 60_000, bits: 20 }
+    }
+}
+
+impl Default for SecondPass {
+    fn default() -> Self {
+        Self { folds: 4, fold_passes: 5, threshold: 0.01, temperature: 1.0 }
     }
 }
 
@@ -84,6 +144,8 @@ impl Default for LabelOptions {
 pub struct Pass {
     /// Its number, from 1.
     pub number: usize,
+    /// Whether it was one of the second pass of parsing, whose numbers start anew.
+    pub second: bool,
     /// What the learner makes small, as it was met during the pass while weights moved, for each
     /// word of the treebank: wrong heads for perceptron, passive-aggressive and MIRA, the value of
     /// the objective for the others (with its prior, for L-BFGS; for exponentiated gradient, the
@@ -137,7 +199,7 @@ impl Verdict for ControlFlow<()> {
 pub fn train<V: Verdict>(
     treebank: &[Sentence],
     options: &Options,
-    watch: impl FnMut(Pass, &Model) -> V,
+    mut watch: impl FnMut(Pass, &Model) -> V,
 ) -> Result<Model, Error> {
     check(options)?;
     let mut names: Vec<String> = treebank
@@ -146,12 +208,47 @@ pub fn train<V: Verdict>(
         .collect();
     names.sort_unstable();
     names.dedup();
-    let model = Model {
-        arcs: ArcModel::new(FeatureSet::richer(), Index::Hashed { bits: options.bits }),
-        labels: LabelModel::new(FeatureSet::labels(), names, options.label_bits),
-        tree_set: options.tree_set,
+    let arcs = ArcModel::new(FeatureSet::richer(), Index::Hashed { bits: options.bits });
+    let labels = LabelModel::new(FeatureSet::labels(), names, options.label_bits);
+    let mut model = Model::new(arcs, labels, options.tree_set);
+    if let Some(pruning) = &options.pruning {
+        model.pruner = Some(cascade::pruner(treebank, pruning, options)?);
+    }
+    let (mut corpus, candidates) = pruned_corpus(treebank, &model)?;
+    let stopped = Cell::new(false);
+    let mut watch = |pass, model: &Model| {
+        stopped.set(watch(pass, model).stops());
+        stopped.get()
     };
-    train_further(model, treebank, options, watch)
+    let model = fit(model, &corpus, options, &mut watch)?;
+    // A single sentence leaves none to learn its guide from.
+    let Some(second) = options.second.as_ref().filter(|_| corpus.examples.len() > 1) else {
+        return Ok(model);
+    };
+    if stopped.get() {
+        return Ok(model);
+    }
+    let guides = cascade::guides(&corpus, &candidates, second, options, &model.arcs.features)?;
+    let model = cascade::second_pass(model, second, options);
+    if let Some(guided) = &model.guided {
+        corpus = cascade::guided_corpus(treebank, &corpus, guides, guided, &model.labels);
+    }
+    fit(model, &corpus, options, &mut watch)
+}
+
+/// A treebank ready for the first pass of a model, and what its pruner leaves of it.
+fn pruned_corpus<'a>(
+    treebank: &'a [Sentence],
+    model: &Model,
+) -> Result<(Corpus<'a>, Vec<Candidates>), Error> {
+    let features = &model.arcs.features;
+    let mut corpus = Corpus::new(treebank, features, Some(&model.labels), model.tree_set)?;
+    let candidates = match &model.pruner {
+        Some(pruner) => cascade::candidates(pruner, treebank),
+        None => vec![Candidates::all(); corpus.examples.len()],
+    };
+    corpus.prune(candidates.clone());
+    Ok((corpus, candidates))
 }
 
 /// Trains a model that is already there: one with features of its own, or with weights to start
@@ -162,16 +259,30 @@ pub fn train<V: Verdict>(
 /// # Errors
 /// As [`train`].
 pub fn train_further<V: Verdict>(
-    mut model: Model,
+    model: Model,
     treebank: &[Sentence],
     options: &Options,
     mut watch: impl FnMut(Pass, &Model) -> V,
 ) -> Result<Model, Error> {
     check(options)?;
-    let corpus = Corpus::new(treebank, &model.arcs.features, Some(&model.labels), model.tree_set)?;
+    if model.guided.is_some() {
+        let why = "a model with a second pass cannot be trained further: its guides are gone";
+        return Err(Error::Setting(why.to_owned()));
+    }
+    let (corpus, _) = pruned_corpus(treebank, &model)?;
+    fit(model, &corpus, options, &mut |pass, model| watch(pass, model).stops())
+}
+
+/// Trains the last pass of a model, and its labels; `watch` says whether to stop.
+fn fit(
+    mut model: Model,
+    corpus: &Corpus<'_>,
+    options: &Options,
+    watch: &mut dyn FnMut(Pass, &Model) -> bool,
+) -> Result<Model, Error> {
     let threads = options.threads.max(1);
     let schedule = Schedule { passes: options.passes, seed: options.seed, threads };
-    let mut arcs = options.learner.start(&corpus, &mut model.arcs, schedule)?;
+    let mut arcs = options.learner.start(corpus, model.last_pass(), schedule)?;
     let label_passes = options.labels.passes.unwrap_or(options.passes);
     let mut labels = LabelTrainer::new(&model.labels, &options.labels, label_passes, options.seed);
     let words = corpus.words as f64;
@@ -183,30 +294,33 @@ pub fn train_further<V: Verdict>(
         if !arcs_go_on && !labels_go_on {
             break;
         }
-        let Model { arcs: arc_model, labels: label_model, .. } = &mut model;
+        let Model { arcs: first, guided, labels: label_model, .. } = &mut model;
+        let arc_model = guided.as_mut().map_or(first, |guided| &mut guided.arcs);
         let label_pass = || {
             if labels_go_on {
-                labels.pass(&corpus, label_model);
+                labels.pass(corpus, label_model);
             }
         };
         let arc_pass = || match arcs_go_on {
-            true => arcs.pass(&corpus, arc_model),
+            true => arcs.pass(corpus, arc_model),
             false => Ok(report),
         };
         report = beside(threads > 1, label_pass, arc_pass)?;
         if arcs_go_on {
-            take(&mut learnt.arcs.weights, arcs.learnt(&model.arcs), &model.arcs.weights);
+            let moved = model.last_pass();
+            take(&mut learnt.last_pass().weights, arcs.learnt(moved), &moved.weights);
         }
         if labels_go_on {
             take(&mut learnt.labels.weights, labels.learnt(), &model.labels.weights);
         }
         let pass = Pass {
             number,
+            second: model.guided.is_some(),
             loss: report.loss / words,
             gap: report.gap.map(|gap| gap / words),
             converged: report.converged,
         };
-        if watch(pass, &learnt).stops() {
+        if watch(pass, &learnt) {
             break;
         }
     }

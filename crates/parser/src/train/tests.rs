@@ -53,11 +53,8 @@ pub(crate) fn small_model(treebank: &[Sentence], templates: &str, tree_set: Tree
     names.sort_unstable();
     names.dedup();
     let features = FeatureSet::parse(templates).unwrap();
-    Model {
-        arcs: ArcModel::new(features, Index::Hashed { bits: 14 }),
-        labels: LabelModel::new(FeatureSet::parse("m.upos").unwrap(), names, 6),
-        tree_set,
-    }
+    let labels = LabelModel::new(FeatureSet::parse("m.upos").unwrap(), names, 6);
+    Model::new(ArcModel::new(features, Index::Hashed { bits: 14 }), labels, tree_set)
 }
 
 /// A treebank made ready for such a model.
@@ -108,7 +105,7 @@ fn learners() -> Vec<Learner> {
 
 fn options(learner: Learner) -> Options {
     let labels = LabelOptions { rate: 0.3, damping: 1.0, ..LabelOptions::default() };
-    Options { learner, labels, passes: 15, bits: 16, label_bits: 10, ..Options::default() }
+    Options { learner, labels, passes: 15, bits: 16, label_bits: 10, ..Options::plain() }
 }
 
 /// Heads that are wrong in the best tree, and labels of gold arcs. Not of the tree with the least
@@ -117,7 +114,7 @@ fn errors(model: &Model, treebank: &[Sentence]) -> (usize, usize) {
     let mut parser = Parser::new(model);
     let mut errors = (0, 0);
     for sentence in treebank {
-        let scores = parser.scores(sentence);
+        let scores = parser.scores(sentence).unwrap().clone();
         let mut best = Vec::new();
         argmax_with(&scores, model.tree_set, &mut Workspace::default(), &mut best).unwrap();
         let distribution = parser.distribution(sentence).unwrap();

@@ -1,0 +1,42 @@
+//! A second pass that sees the tree of the first.
+//!
+//! The first pass gives arc marginals and the tree with the most arcs expected to be right; the
+//! second scores again the arcs that the first found at least as probable as a threshold, and its
+//! templates see that tree (see [`Guide`]). Given it, scores are of single arcs, so inference is
+//! exact as before.
+
+use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, marginals_with, mbr_with};
+
+use crate::features::Guide;
+use crate::{ArcModel, Candidates};
+
+/// A model of the second pass.
+#[derive(Clone, Debug)]
+pub struct Guided<W = Vec<f32>> {
+    /// Its scores.
+    pub arcs: ArcModel<W>,
+    /// How probable an arc must be in the first pass to be looked at again.
+    pub threshold: f64,
+}
+
+/// What a first pass thinks of a sentence, from the scores of its arcs.
+pub(crate) fn guide(
+    scores: &ArcMatrix,
+    tree_set: TreeSet,
+    workspace: &mut Workspace,
+) -> Result<Guide, Error> {
+    let mut marginals = ArcMatrix::zeros(scores.words());
+    marginals_with(scores, tree_set, workspace, &mut marginals)?;
+    let mut heads = Vec::with_capacity(scores.words());
+    mbr_with(scores, &marginals, tree_set, workspace, &mut heads)?;
+    Ok(Guide::new(heads, marginals))
+}
+
+/// The arcs that a second pass looks at: those probable enough, and the tree itself, so that there
+/// always is one.
+pub(crate) fn candidates(guide: &Guide, threshold: f64) -> Candidates {
+    let heads = guide.heads();
+    Candidates::of(heads.len(), |head, modifier| {
+        guide.marginal(head, modifier) >= threshold || heads[modifier - 1] == head
+    })
+}

@@ -1,0 +1,161 @@
+//! Training step by step: a pruner, a first pass, guides for every sentence, a second pass.
+//!
+//! The second pass sees trees of the first. On sentences that the first was trained on these would
+//! be much better than on others, and would be trusted too much; so they come from models that have
+//! not seen the sentence ("jackknifing"): the treebank is dealt into folds, and the guides of each
+//! are made by a first pass trained on the others.
+
+use std::sync::Arc;
+
+use tutte_treebank::Sentence;
+use tutte_trees::{ArcMatrix, Workspace};
+
+use super::{Corpus, Example, Options, Pruning, SecondPass};
+use crate::features::{Atoms, FeatureSet, Guide, Prepared};
+use crate::learner::Schedule;
+use crate::{
+    ArcModel, Candidates, Error, Guided, Index, LabelModel, Learner, Model, Pruner, guided,
+};
+
+/// Trains a pruner.
+pub(super) fn pruner(
+    treebank: &[Sentence],
+    pruning: &Pruning,
+    options: &Options,
+) -> Result<Pruner, Error> {
+    let features = FeatureSet::pruner();
+    let corpus = Corpus::new(treebank, &features, None, options.tree_set)?;
+    // A small model learns no more from many sentences than from some.
+    let every = corpus.words.div_ceil(pruning.words).max(1);
+    let corpus = corpus.part(|at| at % every == 0);
+    let mut arcs = ArcModel::new(features, Index::Hashed { bits: pruning.bits });
+    let schedule = Schedule { passes: pruning.passes, seed: options.seed, threads: 1 };
+    fit(&corpus, &mut arcs, &Learner::default(), schedule)?;
+    Ok(Pruner { arcs, margin: pruning.margin })
+}
+
+/// The arcs that a pruner leaves of each example, which are the sentences that have words.
+pub(super) fn candidates(pruner: &Pruner, treebank: &[Sentence]) -> Vec<Candidates> {
+    let features = &pruner.arcs.features;
+    let (mut prepared, mut scores) = (Prepared::default(), ArcMatrix::default());
+    let sentences = treebank.iter().filter(|sentence| !sentence.is_empty());
+    sentences
+        .map(|sentence| {
+            prepared.fill(features, &Atoms::new(sentence, features.columns()), |_| true);
+            pruner.candidates(&prepared, &mut scores)
+        })
+        .collect()
+}
+
+/// What models that have not seen a sentence think of it, for each example. `candidates` are the
+/// arcs they consider.
+pub(super) fn guides(
+    corpus: &Corpus<'_>,
+    candidates: &[Candidates],
+    second: &SecondPass,
+    options: &Options,
+    features: &FeatureSet,
+) -> Result<Vec<Arc<Guide>>, Error> {
+    let folds = second.folds.min(corpus.examples.len());
+    let fold = |number: usize| -> Result<Vec<Guide>, Error> {
+        let others = corpus.part(|at| at % folds != number);
+        let mut arcs = ArcModel::new(features.clone(), Index::Hashed { bits: options.bits });
+        let schedule = Schedule { passes: second.fold_passes, seed: options.seed, threads: 1 };
+        fit(&others, &mut arcs, &options.learner, schedule)?;
+        drop(others);
+        let (mut prepared, mut scores) = (Prepared::default(), ArcMatrix::default());
+        let mut workspace = Workspace::default();
+        let own = corpus.examples.iter().zip(candidates).skip(number).step_by(folds);
+        let guide = |(example, candidates): (&Arc<Example>, &Candidates)| {
+            prepared.fill(features, &example.arcs, |_| true);
+            scores.reset(example.gold.len(), f64::NEG_INFINITY);
+            arcs.score(&prepared, |h, m| candidates.allows(h, m), &mut scores);
+            guided::guide(&scores, options.tree_set, &mut workspace)
+                .map_err(|source| corpus.diverged(example, source))
+        };
+        own.map(guide).collect()
+    };
+    let at_once = options.threads.clamp(1, folds.max(1));
+    let work = |first: usize| (first..folds).step_by(at_once).map(&fold).collect::<Vec<_>>();
+    let mut by_fold: Vec<Result<Vec<Guide>, Error>> = std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = (1..at_once).map(|first| scope.spawn(move || work(first))).collect();
+        let mut results = vec![work(0).into_iter()];
+        results.extend(threads.into_iter().map(|thread| crate::learner::join(thread).into_iter()));
+        (0..folds).filter_map(|number| results[number % at_once].next()).collect()
+    });
+    let mut guides: Vec<_> =
+        by_fold.drain(..).map(|guides| guides.map(Vec::into_iter)).collect::<Result<_, _>>()?;
+    let dealt = (0..corpus.examples.len()).filter_map(|at| guides[at % folds].next());
+    Ok(dealt.map(Arc::new).collect())
+}
+
+/// The corpus of a second pass.
+pub(super) fn guided_corpus<'a>(
+    treebank: &'a [Sentence],
+    first: &Corpus<'_>,
+    guides: Vec<Arc<Guide>>,
+    guided: &Guided,
+    labels: &LabelModel,
+) -> Corpus<'a> {
+    let example = |(example, guide): (&Arc<Example>, Arc<Guide>)| {
+        let sentence = &treebank[example.sentence];
+        let columns = guided.arcs.features.columns();
+        let arcs = Atoms::guided(sentence, columns, Arc::clone(&guide));
+        let candidates = guided::candidates(&guide, guided.threshold);
+        Arc::new(Example {
+            sentence: example.sentence,
+            arcs,
+            labels: Atoms::guided(sentence, labels.features.columns(), guide),
+            candidates: with_gold(candidates, &example.gold),
+            gold: example.gold.clone(),
+            label_of: example.label_of.clone(),
+        })
+    };
+    Corpus {
+        treebank,
+        examples: first.examples.iter().zip(guides).map(example).collect(),
+        tree_set: first.tree_set,
+        words: first.words,
+    }
+}
+
+/// The same arcs, with the gold ones among them.
+pub(super) fn with_gold(mut candidates: Candidates, gold: &[usize]) -> Candidates {
+    (1..).zip(gold).for_each(|(modifier, &head)| candidates.allow(head, modifier));
+    candidates
+}
+
+/// Trains a model of arcs alone, from start to end.
+fn fit(
+    corpus: &Corpus<'_>,
+    arcs: &mut ArcModel,
+    learner: &Learner,
+    schedule: Schedule,
+) -> Result<(), Error> {
+    let mut learning = learner.start(corpus, arcs, schedule)?;
+    for _ in 0..schedule.passes {
+        if learning.pass(corpus, arcs)?.converged {
+            break;
+        }
+    }
+    if let Some(weights) = learning.learnt(arcs) {
+        arcs.weights = weights;
+    }
+    Ok(())
+}
+
+/// The model of a second pass, before it is trained.
+pub(super) fn second_pass(model: Model, second: &SecondPass, options: &Options) -> Model {
+    let index = Index::Hashed { bits: options.bits };
+    let labels = model.labels.labels().to_vec();
+    Model {
+        guided: Some(Guided {
+            arcs: ArcModel::new(FeatureSet::guided(), index),
+            threshold: second.threshold,
+        }),
+        labels: LabelModel::new(FeatureSet::guided_labels(), labels, options.label_bits),
+        temperature: second.temperature,
+        ..model
+    }
+}
