@@ -54,6 +54,7 @@ mod model;
 mod parser;
 mod pruner;
 pub mod signal;
+mod temperature;
 mod train;
 mod weights;
 

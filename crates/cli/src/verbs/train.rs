@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tutte::{About, LabelOptions, Learner, Options};
 use tutte_trees::TreeSet;
@@ -46,6 +46,12 @@ pub(crate) struct Train {
     /// Trees to judge by, which are not learnt from; may be given several times
     #[arg(long, value_name = "DEV")]
     dev: Vec<PathBuf>,
+
+    /// How much to do: fast (one pass of parsing), default (a second, guided pass: more accurate, half
+    /// as fast) or plain (one pass over all arcs, none left out, as in the papers)
+    #[arg(long, value_name = "PRESET", value_enum, default_value_t = Preset::Default)]
+    #[arg(hide_possible_values = true)]
+    preset: Preset,
 
     /// How to learn: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or
     /// mira, with parameters behind a colon: mira:k=5,c=0.1
@@ -96,6 +102,24 @@ pub(crate) struct Train {
     reading: Reading,
 }
 
+/// How much to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Preset {
+    Fast,
+    Default,
+    Plain,
+}
+
+impl Preset {
+    fn options(self) -> Options {
+        match self {
+            Preset::Fast => Options::fast(),
+            Preset::Default => Options::default(),
+            Preset::Plain => Options::plain(),
+        }
+    }
+}
+
 /// A tree set, or the choice of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
@@ -142,6 +166,7 @@ struct Summary {
     tree_set: String,
     passes: usize,
     best_pass: usize,
+    temperature: f64,
     dev: Option<Scores>,
     ended: &'static str,
     seconds: f64,
@@ -171,7 +196,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         tree_set: material.tree_set,
         seed: arguments.seed,
         threads: threads(arguments.threads),
-        ..Options::default()
+        ..arguments.preset.options()
     };
     let about = About {
         language: arguments.language.clone(),
@@ -197,6 +222,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         tree_set: result.tree_set.to_string(),
         passes: result.passes,
         best_pass: result.best_pass,
+        temperature: result.temperature,
         dev,
         ended: match result.ending {
             Ending::Finished => "finished",
@@ -233,6 +259,8 @@ impl Summary {
             let (uas, las) = (100.0 * uas, 100.0 * las);
             let scores = format!("UAS {uas:.2}, LAS {las:.2} on {} words", count(*words));
             table.row(["dev".to_owned(), scores]);
+            let temperature = format!("{:.2}, chosen on dev", self.temperature);
+            table.row(["temperature".to_owned(), temperature]);
         }
         let mut out = session.stdout();
         out.write_all(table.text(0).as_bytes())?;

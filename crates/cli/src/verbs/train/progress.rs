@@ -1,6 +1,7 @@
 //! Training as it goes on: passes come in, the best is kept in the file.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use tutte_trees::TreeSet;
 
 use super::material::Material;
 use crate::failure::advise;
-use crate::session::{Session, Status};
+use crate::session::Session;
 
 /// A training that is about to start.
 pub(super) struct Run<'a> {
@@ -30,6 +31,7 @@ pub(super) struct Outcome {
     pub(super) best_pass: usize,
     pub(super) dev: Option<DevScores>,
     pub(super) labels: usize,
+    pub(super) temperature: f64,
     pub(super) tree_set: TreeSet,
     pub(super) seconds: f64,
 }
@@ -65,11 +67,15 @@ impl Run<'_> {
             .context("cannot watch for Ctrl-C")?;
         let started = Instant::now();
         let options = self.options.clone();
-        let learner = thread::spawn(move || learn(&material, &options, threads, &sender));
+        let material = Arc::new(material);
+        let learner = {
+            let material = Arc::clone(&material);
+            thread::spawn(move || learn(&material, &options, threads, &sender))
+        };
 
         let mut best: Option<Best> = None;
         // The passes that are over, and the time they took.
-        let (mut passes, mut took) = (0, Duration::ZERO);
+        let mut plan = Plan::new(&self.options);
         let status = self.session.status();
         let ending = loop {
             let left = self.time.map(|time| time.saturating_sub(started.elapsed()));
@@ -80,9 +86,9 @@ impl Run<'_> {
             let gone = learner.is_finished();
             match events.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
                 Ok(Event::Pass(learnt)) => {
-                    passes = learnt.pass.number;
-                    took = started.elapsed();
-                    status.aside(|| self.keep(&learnt, &mut best, took))?;
+                    let took = started.elapsed();
+                    plan.done(learnt.pass, took);
+                    status.aside(|| self.keep(*learnt, &mut best, took))?;
                 }
                 Ok(Event::End(result)) => {
                     result?;
@@ -93,11 +99,11 @@ impl Run<'_> {
                     Err(panic) => std::panic::resume_unwind(panic),
                     Ok(()) => return Err(anyhow!("training ended without a word")),
                 },
-                Err(_) => self.show(&status, passes, took, started.elapsed()),
+                Err(_) => status.show(|| plan.status(started.elapsed(), self.time)),
             }
         };
         drop(status);
-        let Some(best) = best else {
+        let Some(mut best) = best else {
             let output = self.output.display();
             let error = anyhow!("stopped before the first pass was over; {output} was not written");
             return Err(advise(error, "give it more time, or fewer sentences"));
@@ -107,22 +113,27 @@ impl Run<'_> {
             Ending::TimeUp => self.session.note("time is up"),
             Ending::Interrupted => self.session.note("interrupted; the best model so far is kept"),
         }
+        if !material.dev.is_empty() {
+            best.model.temperature = best.model.best_temperature(&material.dev, threads)?;
+            best.model.save(self.output, &self.about)?;
+        }
         Ok(Outcome {
             ending,
-            passes,
+            passes: plan.passes,
             best_pass: best.pass,
             dev: best.dev,
-            labels: best.labels,
+            labels: best.model.labels.labels().len(),
+            temperature: best.model.temperature,
             tree_set: self.options.tree_set,
             seconds: started.elapsed().as_secs_f64(),
         })
     }
 
     /// Tells of a pass, and writes its model if it is the best so far.
-    fn keep(&mut self, learnt: &Learnt, best: &mut Option<Best>, took: Duration) -> Result<()> {
+    fn keep(&mut self, learnt: Learnt, best: &mut Option<Best>, took: Duration) -> Result<()> {
         let Learnt { pass, model, dev } = learnt;
         let scores = dev.map(|dev| DevScores {
-            pass: pass.number,
+            pass: self.number(pass),
             words: dev.words,
             heads: dev.heads,
             both: dev.both,
@@ -132,7 +143,7 @@ impl Run<'_> {
             (Some(new), Some(old)) => (new.both, new.heads) >= (old.both, old.heads),
             _ => true,
         });
-        if pass.number == 1 {
+        if pass.number == 1 && !pass.second {
             let columns = if dev.is_some() { "     UAS     LAS" } else { "" };
             self.session.note(format!("pass     loss{columns}     time"));
         }
@@ -140,28 +151,78 @@ impl Run<'_> {
             format!("  {:6.2}  {:6.2}", 100.0 * scores.uas(), 100.0 * scores.las())
         });
         let mark = if better && dev.is_some() { "  best so far" } else { "" };
-        let (number, loss, time) = (pass.number, pass.loss, clock(took));
+        let (number, loss, time) = (self.number(pass), pass.loss, clock(took));
         self.session.note(format!("{number:4}  {loss:7.4}{columns}  {time:>7}{mark}"));
         if better {
             self.about.dev = scores;
             model.save(self.output, &self.about)?;
-            let labels = model.labels.labels().len();
-            *best = Some(Best { pass: pass.number, dev: scores, labels });
+            *best = Some(Best { pass: number, dev: scores, model });
         }
         Ok(())
     }
 
-    fn show(&self, status: &Status, passes: usize, took: Duration, elapsed: Duration) {
-        status.show(|| {
-            let all = self.options.passes;
-            let now = format!("pass {} of {all}, {}", passes + 1, clock(elapsed));
-            if passes == 0 {
-                return now;
-            }
-            let whole = took.mul_f64(all as f64 / passes as f64);
-            let whole = self.time.map_or(whole, |time| time.min(whole));
-            format!("{now}, about {} left", clock(whole.saturating_sub(elapsed)))
+    /// Passes are counted on from the first pass of parsing to the second.
+    fn number(&self, pass: Pass) -> usize {
+        pass.number + if pass.second { self.options.passes } else { 0 }
+    }
+}
+
+/// What there is to do, in units of a pass over the treebank, and how far it is.
+struct Plan {
+    /// What passes of parsing cost: training the first, making guides for the second, training it.
+    first: f64,
+    guides: f64,
+    second: f64,
+    /// Passes over the treebank that are over.
+    passes: usize,
+    /// How much is over, and the time it took.
+    over: f64,
+    took: Duration,
+    /// What is being done.
+    now: String,
+}
+
+impl Plan {
+    fn new(options: &Options) -> Self {
+        let passes = options.passes as f64;
+        let (guides, second) = options.second.as_ref().map_or((0.0, 0.0), |second| {
+            let folds = second.folds as f64;
+            let at_once = (options.threads as f64).clamp(1.0, folds);
+            let rounds = (folds / at_once).ceil();
+            (rounds * (folds - 1.0) / folds * second.fold_passes as f64, passes)
         });
+        let now = match options.pruning {
+            Some(_) => "learning what to leave out",
+            None => "getting ready",
+        };
+        let (first, took) = (passes, Duration::ZERO);
+        Self { first, guides, second, passes: 0, over: 0.0, took, now: now.to_owned() }
+    }
+
+    /// After a pass.
+    fn done(&mut self, pass: Pass, took: Duration) {
+        let number = pass.number as f64;
+        let before = if pass.second { self.first + self.guides } else { 0.0 };
+        (self.over, self.took) = (before + number, took);
+        self.passes += 1;
+        let last = number >= self.first;
+        self.now = match (pass.second, last) {
+            (false, true) if self.guides > 0.0 => "parsing for the second pass".to_owned(),
+            (_, true) => "finishing".to_owned(),
+            (false, _) => format!("pass {} of {}", number + 1.0, self.first),
+            (true, _) => format!("second pass {} of {}", number + 1.0, self.second),
+        };
+    }
+
+    /// What is being done, since when, and how long it may take.
+    fn status(&self, elapsed: Duration, time: Option<Duration>) -> String {
+        let now = format!("{}, {}", self.now, clock(elapsed));
+        if self.over == 0.0 {
+            return now;
+        }
+        let whole = self.took.mul_f64((self.first + self.guides + self.second) / self.over);
+        let whole = time.map_or(whole, |time| time.min(whole));
+        format!("{now}, about {} left", clock(whole.saturating_sub(elapsed)))
     }
 }
 
@@ -172,7 +233,7 @@ const TICK: Duration = Duration::from_millis(200);
 struct Best {
     pass: usize,
     dev: Option<DevScores>,
-    labels: usize,
+    model: Model<Compact>,
 }
 
 /// Trains; after each pass judges the model as its file will hold it, and sends it.

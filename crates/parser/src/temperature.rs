@@ -1,0 +1,171 @@
+//! Temperature scaling: one number that makes probabilities as high as they are right.
+//!
+//! A model that has seen its treebank many times is surer of other sentences than it should be.
+//! Dividing all scores by T > 1 flattens the distribution over trees, which stays one (Guo, Pleiss,
+//! Sun & Weinberger 2017). T is chosen on trees that were not learnt from, to minimise the log loss
+//! of chosen heads,
+//!
+//! ```text
+//! L(T) = −Σ_m log p_m  if the head chosen for word m is right,  −Σ_m log(1 − p_m)  if it is wrong
+//! ```
+//!
+//! where p_m is its marginal under θ/T. Heads are chosen at T = 1, so only their probabilities move.
+//! The search is a golden section over log T: each step costs one inference a sentence.
+
+use std::thread;
+
+use tutte_treebank::Sentence;
+use tutte_trees::{ArcMatrix, TreeSet, Workspace, marginals_with, mbr_with};
+
+use crate::learner::join;
+use crate::signal::arcs;
+use crate::{Error, Model, Parser, Weights};
+
+/// More words than this say no more about one number.
+const ENOUGH_WORDS: usize = 25_000;
+
+/// Between these, T is searched.
+const LOWEST: f64 = 0.25;
+const HIGHEST: f64 = 4.0;
+
+/// A sentence whose arcs are scored.
+struct Judged {
+    /// θ, at T = 1.
+    scores: ArcMatrix,
+    /// For each word, the head that was chosen, and whether it is right.
+    chosen: Vec<(usize, bool)>,
+}
+
+impl<W: Weights + Sync> Model<W> {
+    /// The temperature at which the model's probabilities fit these trees best. The model itself is
+    /// left as it is. The answer is the same for any number of threads.
+    ///
+    /// ```
+    /// # use tutte::{Options, train};
+    /// # let text = "1\tTea\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\t_\tVERB\t_\t_\t0\troot\t_\t_\n";
+    /// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
+    /// # let (dev, options) = (&treebank, Options { bits: 12, ..Options::default() });
+    /// let mut model = train(&treebank, &options, |_, _| {})?;
+    /// model.temperature = model.best_temperature(dev, 2)?;
+    /// # assert!(model.temperature > 0.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a sentence cannot be parsed.
+    pub fn best_temperature(&self, gold: &[Sentence], threads: usize) -> Result<f64, Error> {
+        let words: usize = gold.iter().map(Sentence::len).sum();
+        let every = words.div_ceil(ENOUGH_WORDS).max(1);
+        let gold: Vec<&Sentence> = gold.iter().step_by(every).collect();
+        let part = gold.len().div_ceil(threads.max(1)).max(1);
+        let judged = in_parts(&gold, part, |part| self.judge(part))?;
+        let losses = |log: f64| -> Result<f64, Error> {
+            let temperature = log.exp();
+            let losses = |part: &[Judged]| losses(part, self.tree_set, temperature);
+            Ok(in_parts(&judged, part, losses)?.iter().sum())
+        };
+        Ok(minimum(losses, LOWEST.ln(), HIGHEST.ln())?.exp())
+    }
+
+    fn judge(&self, gold: &[&Sentence]) -> Result<Vec<Judged>, Error> {
+        let mut parser = Parser::new(self);
+        let (mut workspace, mut marginals) = (Workspace::default(), ArcMatrix::default());
+        let judge = |sentence: &&Sentence| {
+            let mut scores = parser.scores(sentence)?.clone();
+            arcs(sentence.len()).for_each(|arc| scores[arc] *= self.temperature);
+            marginals_with(&scores, self.tree_set, &mut workspace, &mut marginals)?;
+            let mut heads = Vec::new();
+            mbr_with(&scores, &marginals, self.tree_set, &mut workspace, &mut heads)?;
+            let right = |(head, gold): (usize, Option<usize>)| (head, gold == Some(head));
+            let gold = sentence.words().map(|word| word.head());
+            Ok(Judged { scores, chosen: heads.into_iter().zip(gold).map(right).collect() })
+        };
+        gold.iter().map(judge).collect()
+    }
+}
+
+/// The log loss of each sentence's heads.
+fn losses(judged: &[Judged], tree_set: TreeSet, temperature: f64) -> Result<Vec<f64>, Error> {
+    /// No probability is taken to be surer than this.
+    const SUREST: f64 = 1.0 - 1e-6;
+    let (mut workspace, mut marginals) = (Workspace::default(), ArcMatrix::default());
+    let loss = |Judged { scores, chosen }: &Judged| {
+        let mut scores = scores.clone();
+        arcs(chosen.len()).for_each(|arc| scores[arc] /= temperature);
+        marginals_with(&scores, tree_set, &mut workspace, &mut marginals)?;
+        let losses = (1..).zip(chosen).map(|(modifier, &(head, right))| {
+            let probability = marginals[(head, modifier)].clamp(1.0 - SUREST, SUREST);
+            -(if right { probability } else { 1.0 - probability }).ln()
+        });
+        Ok(losses.sum())
+    };
+    judged.iter().map(loss).collect()
+}
+
+/// Does the same to parts of a list at the same time; results are in the order of the list.
+fn in_parts<T: Sync, R: Send>(
+    list: &[T],
+    part: usize,
+    work: impl Fn(&[T]) -> Result<Vec<R>, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let parts = thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> =
+            list.chunks(part).map(|part| scope.spawn(move || work(part))).collect();
+        threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(parts.into_iter().flatten().collect())
+}
+
+/// Where a function with one valley is lowest, to a hundredth (Kiefer 1953).
+fn minimum(
+    mut f: impl FnMut(f64) -> Result<f64, Error>,
+    mut from: f64,
+    mut to: f64,
+) -> Result<f64, Error> {
+    const PRECISION: f64 = 0.01;
+    let ratio = (5f64.sqrt() - 1.0) / 2.0;
+    let (mut left, mut right) = (to - ratio * (to - from), from + ratio * (to - from));
+    let (mut at_left, mut at_right) = (f(left)?, f(right)?);
+    while to - from > PRECISION {
+        if at_left <= at_right {
+            (to, right, at_right) = (right, left, at_left);
+            left = to - ratio * (to - from);
+            at_left = f(left)?;
+        } else {
+            (from, left, at_left) = (left, right, at_right);
+            right = from + ratio * (to - from);
+            at_right = f(right)?;
+        }
+    }
+    Ok((from + to) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_point_is_found() {
+        for lowest in [-1.2, 0.0, 0.7] {
+            let found = minimum(|x| Ok((x - lowest).powi(2)), -1.4, 1.4).unwrap();
+            assert!((found - lowest).abs() < 0.01, "{found} is not {lowest}");
+        }
+    }
+
+    /// Two words, either the root: p = σ(s / T). Right three times out of four, so T = s / ln 3.
+    #[test]
+    fn probabilities_become_shares() {
+        let scores = ArcMatrix::from_fn(
+            2,
+            |head, modifier| if (head, modifier) == (0, 1) { 4.0 } else { 0.0 },
+        );
+        let judged: Vec<Judged> = [true, true, false, true]
+            .map(|right| Judged { scores: scores.clone(), chosen: vec![(0, right), (1, right)] })
+            .into();
+        let set = TreeSet::NonProjectiveSingleRoot;
+        let loss = |log: f64| Ok(losses(&judged, set, log.exp())?.iter().sum());
+        let found = minimum(loss, LOWEST.ln(), HIGHEST.ln()).unwrap().exp();
+        assert!((found - 4.0 / 3f64.ln()).abs() < 0.05, "{found}");
+    }
+}
