@@ -19,8 +19,32 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
 fn treebank() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/tea.conllu")
+    example("tea.conllu")
+}
+
+/// The examples are clean, and enough to learn from: the rest of their world is parsed well.
+#[test]
+fn the_garden_teaches_its_grammar() {
+    let (garden, test) = (example("garden.conllu"), example("garden-test.conllu"));
+    let checked = tutte().args(["check", "--strict"]).args([&garden, &test]).output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+
+    let folder = folder("garden");
+    let (model, parsed) = (folder.join("garden.tutte"), folder.join("parsed.conllu"));
+    let trained = tutte().args(["train", "-q", "-o"]).args([&model, &garden]).output().unwrap();
+    assert!(trained.status.success());
+    let mut parse = tutte();
+    parse.args(["parse", "-q", "-m"]).args([&model, &test]).arg("-o").arg(&parsed);
+    assert!(parse.output().unwrap().status.success());
+    let judged = tutte().args(["eval", "--json"]).args([&test, &parsed]).output().unwrap();
+    let judged: serde_json::Value = serde_json::from_slice(&judged.stdout).unwrap();
+    let las = judged["systems"][0]["metrics"]["LAS"]["f1"].as_f64().unwrap();
+    assert!(las > 0.88, "LAS {las}");
 }
 
 #[test]
