@@ -159,3 +159,6 @@ pub(super) fn second_pass(model: Model, second: &SecondPass, options: &Options) 
         ..model
     }
 }
+
+#[cfg(test)]
+mod tests;

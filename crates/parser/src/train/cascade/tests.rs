@@ -1,0 +1,109 @@
+//! What holds for training step by step.
+
+use tutte_trees::TreeSet;
+
+use super::*;
+use crate::train::tests::{sentence, treebank};
+use crate::train::train;
+use crate::{Parser, Weights as _};
+
+fn options() -> Options {
+    let second = Some(SecondPass { folds: 3, fold_passes: 2, ..SecondPass::default() });
+    Options { passes: 4, bits: 14, label_bits: 8, second, ..Options::default() }
+}
+
+fn corpus_of(treebank: &[Sentence]) -> (Corpus<'_>, FeatureSet) {
+    let features = FeatureSet::mcdonald();
+    let set = TreeSet::NonProjectiveSingleRoot;
+    (Corpus::new(treebank, &features, None, set).unwrap(), features)
+}
+
+fn guides_of(treebank: &[Sentence], threads: usize) -> Vec<Arc<Guide>> {
+    let (corpus, features) = corpus_of(treebank);
+    let all = vec![Candidates::all(); corpus.examples.len()];
+    let options = Options { threads, ..options() };
+    let second = options.second.clone().unwrap();
+    guides(&corpus, &all, &second, &options, &features).unwrap()
+}
+
+fn same(one: &Guide, other: &Guide) -> bool {
+    let words = one.heads().len();
+    one.heads() == other.heads()
+        && crate::signal::arcs(words).all(|(h, m)| one.marginal(h, m) == other.marginal(h, m))
+}
+
+#[test]
+fn a_guide_comes_from_models_that_have_not_seen_its_sentence() {
+    let before = treebank();
+    let mut after = before.clone();
+    // Number 4 is in fold 1, like 1, 7, 10, …
+    after[4] = sentence("birds/NOUN/3/x sing/VERB/1/x in/ADP/4/x the/DET/5/x morning/NOUN/0/x");
+    let (old, new) = (guides_of(&before, 1), guides_of(&after, 1));
+    for (number, (old, new)) in old.iter().zip(&new).enumerate() {
+        // Of a single word there is but one tree.
+        let unseen = number % 3 == 1 || old.heads().len() == 1;
+        assert_eq!(same(old, new), unseen, "the guide of sentence {number}");
+    }
+}
+
+#[test]
+fn guides_are_the_same_for_any_number_of_threads() {
+    let treebank = treebank();
+    let one = guides_of(&treebank, 1);
+    for threads in [2, 3, 8] {
+        let many = guides_of(&treebank, threads);
+        assert_eq!(one.len(), many.len());
+        assert!(one.iter().zip(&many).all(|(one, many)| same(one, many)), "{threads} threads");
+    }
+}
+
+#[test]
+fn all_steps_are_the_same_for_any_number_of_threads() {
+    let treebank = treebank();
+    let learnt = |threads| train(&treebank, &Options { threads, ..options() }, |_, _| {}).unwrap();
+    let (one, two) = (learnt(1), learnt(2));
+    let tables = |model: &Model| {
+        let guided = model.guided.clone().unwrap().arcs.weights;
+        let pruner = model.pruner.clone().unwrap().arcs.weights;
+        (pruner, model.arcs.weights.clone(), guided, model.labels.weights.cells().to_vec())
+    };
+    assert!(tables(&one) == tables(&two));
+}
+
+#[test]
+fn all_steps_together_learn_twenty_sentences_by_heart() {
+    let treebank = treebank();
+    let labels = crate::LabelOptions { rate: 0.3, damping: 1.0, ..Default::default() };
+    let options = Options { passes: 20, bits: 18, label_bits: 12, labels, ..options() };
+    let mut seen = Vec::new();
+    let model =
+        train(&treebank, &options, |pass, _| seen.push((pass.second, pass.number))).unwrap();
+    let both = [false, true].into_iter().flat_map(|second| (1..=20).map(move |n| (second, n)));
+    assert!(seen.into_iter().eq(both), "first pass, then second");
+    let mut parser = Parser::new(&model);
+    for gold in &treebank {
+        let parse = parser.parse(gold).unwrap();
+        assert_eq!(parse.tree.heads(), gold.heads().unwrap(), "{gold}");
+        let labels = parse.labels.iter().map(|&label| model.labels.labels()[label].as_str());
+        assert!(labels.eq(gold.words().map(|word| word.deprel())), "{gold}");
+    }
+}
+
+#[test]
+fn few_sentences_are_enough() {
+    let treebank = treebank();
+    for few in 1..4 {
+        let model = train(&treebank[..few], &options(), |_, _| {}).unwrap();
+        assert_eq!(model.guided.is_some(), few > 1, "one sentence leaves none for its guide");
+        assert!(Parser::new(&model).parse(&treebank[5]).is_ok());
+    }
+}
+
+#[test]
+fn who_stops_the_first_pass_gets_no_second() {
+    let model = train(&treebank(), &options(), |pass, _| match pass.number {
+        2 => std::ops::ControlFlow::Break(()),
+        _ => std::ops::ControlFlow::Continue(()),
+    });
+    assert!(model.unwrap().guided.is_none());
+}
