@@ -14,9 +14,11 @@
 //!
 //! Every term comes down to one coefficient an arc; spreading the coefficients over weights
 //! ([`ArcModel::accumulate`](crate::ArcModel::accumulate)) is the same for all, and what is done with
-//! that gradient is the learner's affair. O(n³) a term.
+//! that gradient is the learner's affair. O(n³) a term. What signals are when arcs have labels, see
+//! [`Objective::evaluate_labelled`].
 
 mod entropy;
+pub(crate) mod labelled;
 pub mod latent;
 mod likelihood;
 mod risk;
@@ -25,7 +27,9 @@ mod text;
 
 use std::ops::{Add, Mul};
 
-use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace};
+use tutte_trees::{ArcMatrix, Error, LabelledArcMatrix, TreeSet, Workspace};
+
+pub use labelled::LabelledScored;
 
 /// One term of an objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,6 +125,9 @@ pub struct Scratch {
     scores: ArcMatrix,
     function: ArcMatrix,
     result: ArcMatrix,
+    /// Of labelled sentences: p(ℓ | h → m), and marginals of arcs.
+    given: LabelledArcMatrix,
+    marginals: ArcMatrix,
 }
 
 impl Objective {

@@ -22,7 +22,7 @@ pub(super) fn add(
 ) -> Result<f64, Error> {
     let Scored { scores, gold, tree_set } = sentence;
     let words = scores.words();
-    let Scratch { workspace, scores: scaled, function: wrong, result: covariances } = scratch;
+    let Scratch { workspace, scores: scaled, function: wrong, result: covariances, .. } = scratch;
     *scaled = ArcMatrix::from_fn(words, |head, modifier| gamma * scores[(head, modifier)]);
     *wrong = ArcMatrix::from_fn(words, |head, modifier| cost(gold, head, modifier));
     let risk = arc_covariances_with(scaled, wrong, tree_set, workspace, covariances)?;

@@ -118,6 +118,20 @@ impl LabelledArcMatrix {
         check_arc(self.words, head, modifier).ok().map(|()| self.cell(head, modifier))
     }
 
+    /// The same, to be changed.
+    ///
+    /// ```
+    /// use tutte_trees::LabelledArcMatrix;
+    /// let mut scores = LabelledArcMatrix::zeros(3, 2);
+    /// if let Some(labels) = scores.labels_of_mut(0, 2) {
+    ///     labels.copy_from_slice(&[1.0, 2.0]);
+    /// }
+    /// assert_eq!(scores[(0, 2, 1)], 2.0);
+    /// ```
+    pub fn labels_of_mut(&mut self, head: usize, modifier: usize) -> Option<&mut [f64]> {
+        check_arc(self.words, head, modifier).ok().map(|()| self.cell_mut(head, modifier))
+    }
+
     /// All cells, head-major, labels innermost.
     pub fn as_slice(&self) -> &[f64] {
         &self.values
