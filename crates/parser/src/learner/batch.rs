@@ -14,14 +14,12 @@
 
 use std::ops::Range;
 
-use tutte_trees::ArcMatrix;
-
 use super::lbfgs::Minimiser;
+use super::scorer::{Differentiable, PartScorer, Parts};
 use super::{Learn, Report, join};
-use crate::features::Prepared;
-use crate::signal::{Objective, Scored, Scratch};
+use crate::Error;
+use crate::signal::{Objective, Scratch};
 use crate::train::Corpus;
-use crate::{ArcModel, Error};
 
 /// The parts of the treebank that L-BFGS computes apart. Each has a gradient of its own.
 pub const SHARDS: usize = 4;
@@ -31,15 +29,15 @@ const TOLERANCE: f64 = 1e-4;
 
 /// A learner by batches of the size of the treebank.
 #[derive(Debug)]
-pub(super) struct Batch {
-    problem: Problem,
+pub(super) struct Batch<S: PartScorer> {
+    problem: Problem<S>,
     minimiser: Minimiser,
     converged: bool,
 }
 
 /// What is made small.
 #[derive(Debug)]
-struct Problem {
+struct Problem<S: PartScorer> {
     objective: Objective,
     /// C.
     c: f64,
@@ -48,23 +46,23 @@ struct Problem {
     /// For each cell, which variable it is.
     variable: Vec<u32>,
     threads: usize,
-    shards: Vec<Shard>,
+    shards: Vec<Shard<S>>,
 }
 
 /// A part of the treebank, its sums and its memory.
-#[derive(Debug, Default)]
-struct Shard {
+#[derive(Debug)]
+struct Shard<S: PartScorer> {
     examples: Range<usize>,
     /// Σ objective.
     value: f64,
     /// Its gradient, by variable.
     gradient: Vec<f64>,
-    prepared: Prepared,
+    memory: S::Memory,
     scratch: Scratch,
-    coefficients: ArcMatrix,
+    coefficients: S::Scores,
 }
 
-impl Batch {
+impl<S: PartScorer> Batch<S> {
     /// Starts from the weights of a model.
     pub(super) fn new(
         objective: Objective,
@@ -72,32 +70,29 @@ impl Batch {
         memory: usize,
         threads: usize,
         corpus: &Corpus<'_>,
-        arcs: &mut ArcModel,
+        model: &mut S,
     ) -> Result<Self, Error> {
-        let mut problem = Problem::new(objective, c, threads, corpus, arcs);
-        let start = problem.cells.iter().map(|&cell| arcs.weights[cell as usize].into()).collect();
+        let mut problem = Problem::new(objective, c, threads, corpus, model);
+        let start = problem.cells.iter().map(|&cell| model.weight(cell as usize).into()).collect();
         let minimiser = Minimiser::new(start, memory, &mut |x: &[f64], gradient: &mut [f64]| {
-            problem.evaluate(corpus, arcs, x, gradient)
+            problem.evaluate(corpus, model, x, gradient)
         })?;
         Ok(Self { problem, minimiser, converged: false })
     }
 }
 
-impl Problem {
-    fn new(
-        objective: Objective,
-        c: f64,
-        threads: usize,
-        corpus: &Corpus<'_>,
-        arcs: &ArcModel,
-    ) -> Self {
+impl<S: PartScorer> Problem<S> {
+    fn new(objective: Objective, c: f64, threads: usize, corpus: &Corpus<'_>, model: &S) -> Self {
         const NONE: u32 = u32::MAX;
-        let mut prepared = Prepared::default();
-        let mut variable = vec![NONE; arcs.weights.len()];
+        let mut memory = S::Memory::default();
+        let mut variable = vec![NONE; model.cells()];
         for example in &corpus.examples {
-            prepared.fill(&arcs.features, &example.arcs, |_| true);
-            let ones = ArcMatrix::filled(example.gold.len(), 1.0);
-            arcs.accumulate(&prepared, &ones, 0.0, |cell, _| variable[cell] = 0);
+            model.prepare(example, |_| true, &mut memory);
+            let mut ones = model.possible(example);
+            for part in ones.parts() {
+                ones[part] = ones[part].exp();
+            }
+            model.accumulate(&mut memory, &ones, 0.0, |cell, _| variable[cell] = 0);
         }
         let mut cells = Vec::new();
         for (cell, variable) in variable.iter_mut().enumerate().filter(|(_, v)| **v != NONE) {
@@ -109,7 +104,10 @@ impl Problem {
             .map(|at| Shard {
                 examples: count * at / SHARDS..count * (at + 1) / SHARDS,
                 gradient: vec![0.0; cells.len()],
-                ..Shard::default()
+                value: 0.0,
+                memory: S::Memory::default(),
+                scratch: Scratch::default(),
+                coefficients: S::Scores::default(),
             })
             .collect();
         Self { objective, c, cells, variable, threads, shards }
@@ -119,19 +117,19 @@ impl Problem {
     fn evaluate(
         &mut self,
         corpus: &Corpus<'_>,
-        arcs: &mut ArcModel,
+        model: &mut S,
         x: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, Error> {
         let Self { objective, c, cells, variable, threads, shards } = self;
         for (&cell, &x) in cells.iter().zip(x) {
-            arcs.weights[cell as usize] = x as f32;
+            *model.weight_mut(cell as usize) = x as f32;
         }
-        let arcs = &*arcs;
-        let run = |shard: &mut Shard| shard.run(objective, corpus, arcs, variable);
+        let model = &*model;
+        let run = |shard: &mut Shard<S>| shard.run(objective, corpus, model, variable);
         let at_once = shards.len().div_ceil(*threads);
         let results: Vec<Result<(), Error>> = std::thread::scope(|scope| {
-            let work = |shards: &mut [Shard]| shards.iter_mut().try_for_each(run);
+            let work = |shards: &mut [Shard<S>]| shards.iter_mut().try_for_each(run);
             let mut groups = shards.chunks_mut(at_once);
             let own = groups.next();
             let others: Vec<_> = groups.map(|group| scope.spawn(move || work(group))).collect();
@@ -148,29 +146,27 @@ impl Problem {
     }
 }
 
-impl Shard {
+impl<S: PartScorer> Shard<S> {
     /// Computes value and gradient.
     fn run(
         &mut self,
         objective: &Objective,
         corpus: &Corpus<'_>,
-        arcs: &ArcModel,
+        model: &S,
         variable: &[u32],
     ) -> Result<(), Error> {
         /// Below this, an arc's part in the gradient does not matter.
         const NEGLIGIBLE: f64 = 1e-8;
-        let Self { examples, value, gradient, prepared, scratch, coefficients } = self;
+        let Self { examples, value, gradient, memory, scratch, coefficients } = self;
         *value = 0.0;
         gradient.fill(0.0);
         for example in &corpus.examples[examples.clone()] {
-            prepared.fill(&arcs.features, &example.arcs, |_| true);
-            let mut scores = ArcMatrix::zeros(example.gold.len());
-            arcs.score(prepared, |h, m| example.candidates.allows(h, m), &mut scores);
-            let scored = Scored { scores: &scores, gold: &example.gold, tree_set: corpus.tree_set };
-            *value += objective
-                .evaluate(scored, 1.0, scratch, coefficients)
+            model.prepare(example, |_| true, memory);
+            *value += model
+                .score(example, memory)
+                .evaluate(objective, example, corpus.tree_set, 1.0, scratch, coefficients)
                 .map_err(|source| corpus.diverged(example, source))?;
-            arcs.accumulate(prepared, coefficients, NEGLIGIBLE, |cell, amount| {
+            model.accumulate(memory, coefficients, NEGLIGIBLE, |cell, amount| {
                 gradient[variable[cell] as usize] += f64::from(amount);
             });
         }
@@ -178,21 +174,21 @@ impl Shard {
     }
 }
 
-impl Learn for Batch {
-    fn pass(&mut self, corpus: &Corpus<'_>, arcs: &mut ArcModel) -> Result<Report, Error> {
+impl<S: PartScorer> Learn<S> for Batch<S> {
+    fn pass(&mut self, corpus: &Corpus<'_>, model: &mut S) -> Result<Report, Error> {
         let Self { problem, minimiser, converged } = self;
         let went = minimiser.step(&mut |x: &[f64], gradient: &mut [f64]| {
-            problem.evaluate(corpus, arcs, x, gradient)
+            problem.evaluate(corpus, model, x, gradient)
         })?;
         // A search may have looked further than it went.
         for (&cell, &x) in problem.cells.iter().zip(&minimiser.x) {
-            arcs.weights[cell as usize] = x as f32;
+            *model.weight_mut(cell as usize) = x as f32;
         }
         *converged |= !went || minimiser.is_at_rest(TOLERANCE);
         Ok(Report { loss: minimiser.value, gap: None, converged: *converged })
     }
 
-    fn learnt(&self, _: &ArcModel) -> Option<Vec<f32>> {
+    fn learnt(&self, _: &S) -> Option<Vec<f32>> {
         None
     }
 }

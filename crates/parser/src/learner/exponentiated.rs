@@ -13,23 +13,21 @@
 //! log-linear:  D = C Σ_i H(α_i)    − ½‖w‖²        θ_i ← θ_i + ηC (w·f − θ_i)
 //! ```
 //!
-//! ℓ is 1 for wrong heads. D is never above the primal objective C Σ loss_i + ½‖w‖² (hinge loss with
+//! ℓ is 1 for wrong heads (or labels: arcs may have them). D is never above the primal objective C Σ loss_i + ½‖w‖² (hinge loss with
 //! the number of wrong heads as margin, or −log p), and they meet at the optimum. How η is found, see
 //! [`Rate`].
 //!
-//! One inference a sentence and pass, if its step needs no second try, and memory for two numbers an arc. Sentences are seen in their
-//! order. w is `f64` and re-derived from the marginals now and then, so that rounding does not add
+//! One inference a sentence and pass, if its step needs no second try, and memory for two numbers an
+//! arc (or labelled arc). Sentences are seen in their order. w is `f64` and re-derived from the marginals now and then, so that rounding does not add
 //! up; scores are computed from its `f32` copy in the model.
 
-use tutte_trees::marginals_with;
-use tutte_trees::{ArcMatrix, Error as TreesError, Workspace, argmax_with, log_partition_with};
+use tutte_trees::{Error as TreesError, Workspace};
 
+use super::scorer::{PartScorer, Parts};
 use super::sparse::SparseSum;
 use super::{Learn, Report};
-use crate::features::Prepared;
-use crate::signal::{arcs, cost};
+use crate::Error;
 use crate::train::{Corpus, Example};
-use crate::{ArcModel, Error};
 
 /// Which of the two models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +67,12 @@ impl Dual {
         }
     }
 
-    /// θ + ηC·(its gradient), for an arc that scores w·f.
+    /// θ + ηC·(its gradient), for an arc that scores w·f. What is forbidden stays so.
     fn step(self, theta: f64, rate: f64, cost: f64, score: f64) -> f64 {
         match self {
-            Dual::MaxMargin => theta + rate * (cost + score),
+            _ if theta == f64::NEG_INFINITY => theta,
+            // However low, it is not forbidden.
+            Dual::MaxMargin => (theta + rate * (cost + score)).max(f64::MIN),
             Dual::LogLinear => theta + rate * (score - theta),
         }
     }
@@ -87,7 +87,7 @@ const NEGLIGIBLE: f64 = 1e-11;
 
 /// A learner in the dual.
 #[derive(Debug)]
-pub(super) struct Exponentiated {
+pub(super) struct Exponentiated<S: PartScorer> {
     dual: Dual,
     /// C.
     c: f64,
@@ -95,7 +95,7 @@ pub(super) struct Exponentiated {
     /// Stop when the duality gap is this share of the primal objective; compute it at all.
     gap: Option<f64>,
     /// α_i of each example.
-    blocks: Vec<Block>,
+    blocks: Vec<Block<S::Scores>>,
     /// w.
     weights: Vec<f64>,
     /// D after the last pass.
@@ -104,22 +104,22 @@ pub(super) struct Exponentiated {
     sum: SparseSum,
     /// What w is to change by.
     change: Vec<(usize, f64)>,
-    prepared: Prepared,
+    memory: S::Memory,
     workspace: Workspace,
 }
 
 /// A distribution over the trees of a sentence.
 #[derive(Clone, Debug)]
-struct Block {
-    theta: ArcMatrix,
-    marginals: ArcMatrix,
+struct Block<P> {
+    theta: P,
+    marginals: P,
     /// η·C.
     rate: f64,
     /// What it adds to D / C: Σ ℓ μ or H(α).
     worth: f64,
 }
 
-impl Exponentiated {
+impl<S: PartScorer> Exponentiated<S> {
     /// Starts near the gold trees: θ_i is β for gold arcs and 0 for others.
     pub(super) fn new(
         dual: Dual,
@@ -128,17 +128,15 @@ impl Exponentiated {
         rate: Rate,
         gap: Option<f64>,
         corpus: &Corpus<'_>,
-        arcs: &mut ArcModel,
+        model: &mut S,
     ) -> Result<Self, Error> {
         let mut workspace = Workspace::default();
         let mut blocks = Vec::with_capacity(corpus.examples.len());
         for example in &corpus.examples {
-            let theta = ArcMatrix::from_fn(example.gold.len(), |head, modifier| {
-                match example.candidates.allows(head, modifier) {
-                    true => beta * (1.0 - cost(&example.gold, head, modifier)),
-                    false => f64::NEG_INFINITY,
-                }
-            });
+            let mut theta = model.possible(example);
+            for part in S::Scores::gold(example) {
+                theta[part] += beta;
+            }
             let block = Block::new(theta, dual, dual.first_rate(), corpus, example, &mut workspace)
                 .map_err(|source| corpus.diverged(example, source))?;
             blocks.push(block);
@@ -152,43 +150,39 @@ impl Exponentiated {
             weights: Vec::new(),
             bound: f64::NEG_INFINITY,
             passes: 0,
-            sum: SparseSum::new(arcs.weights.len()),
+            sum: SparseSum::new(model.cells()),
             change: Vec::new(),
-            prepared: Prepared::default(),
+            memory: S::Memory::default(),
             workspace,
         };
-        learner.rederive(corpus, arcs);
+        learner.rederive(corpus, model);
         Ok(learner)
     }
 
     /// Computes w from the marginals; gives the length of what had to be corrected.
-    fn rederive(&mut self, corpus: &Corpus<'_>, arcs: &mut ArcModel) -> f64 {
-        let before = std::mem::replace(&mut self.weights, vec![0.0; arcs.weights.len()]);
-        for (example, block) in corpus.examples.iter().zip(&self.blocks) {
-            let coefficients = ArcMatrix::from_fn(example.gold.len(), |head, modifier| {
-                let gold = 1.0 - cost(&example.gold, head, modifier);
-                self.c * (gold - block.marginals[(head, modifier)])
-            });
-            self.prepared.fill(&arcs.features, &example.arcs, |_| true);
-            let weights = &mut self.weights;
-            arcs.accumulate(&self.prepared, &coefficients, self.c * NEGLIGIBLE, |cell, amount| {
+    fn rederive(&mut self, corpus: &Corpus<'_>, model: &mut S) -> f64 {
+        let before = std::mem::replace(&mut self.weights, vec![0.0; model.cells()]);
+        let Self { c, blocks, weights, memory, .. } = self;
+        for (example, block) in corpus.examples.iter().zip(&*blocks) {
+            let mut coefficients = block.marginals.zeros();
+            for part in coefficients.parts() {
+                let gold = 1.0 - S::Scores::cost(example, part);
+                coefficients[part] = *c * (gold - block.marginals[part]);
+            }
+            model.prepare(example, |_| true, memory);
+            model.accumulate(memory, &coefficients, *c * NEGLIGIBLE, |cell, amount| {
                 weights[cell] += f64::from(amount);
             });
         }
-        for (copy, weight) in arcs.weights.iter_mut().zip(&self.weights) {
+        for (copy, weight) in model.weights_mut().zip(&*weights) {
             *copy = *weight as f32;
         }
-        let drift = before.iter().zip(&self.weights).map(|(old, new)| (old - new).powi(2));
+        let drift = before.iter().zip(&*weights).map(|(old, new)| (old - new).powi(2));
         drift.sum::<f64>().sqrt()
     }
 
     /// Moves the block of an example.
-    fn visit(
-        &mut self,
-        corpus: &Corpus<'_>,
-        at: usize,
-        model: &mut ArcModel,
-    ) -> Result<(), TreesError> {
+    fn visit(&mut self, corpus: &Corpus<'_>, at: usize, model: &mut S) -> Result<(), TreesError> {
         /// After as many tries, a block is as good as it gets.
         const TRIES: usize = 12;
         let example = &corpus.examples[at];
@@ -203,7 +197,7 @@ impl Exponentiated {
             }
             for &(cell, amount) in &self.change {
                 self.weights[cell] += amount;
-                model.weights[cell] = self.weights[cell] as f32;
+                *model.weight_mut(cell) = self.weights[cell] as f32;
             }
             self.blocks[at] = new;
             if self.rate == Rate::Own && attempt == 0 {
@@ -220,28 +214,28 @@ impl Exponentiated {
         &mut self,
         corpus: &Corpus<'_>,
         at: usize,
-        scores: &ArcMatrix,
+        scores: &S::Scores,
         rate: f64,
-    ) -> Result<Block, TreesError> {
+    ) -> Result<Block<S::Scores>, TreesError> {
         let example = &corpus.examples[at];
         let old = &self.blocks[at].theta;
-        let theta = ArcMatrix::from_fn(example.gold.len(), |head, modifier| {
-            let arc = (head, modifier);
-            let cost = cost(&example.gold, head, modifier);
-            self.dual.step(old[arc], rate, cost, scores[arc])
-        });
+        let mut theta = old.zeros();
+        for part in theta.parts() {
+            let cost = S::Scores::cost(example, part);
+            theta[part] = self.dual.step(old[part], rate, cost, scores[part]);
+        }
         Block::new(theta, self.dual, rate, corpus, example, &mut self.workspace)
     }
 
     /// What w changes by, into `change`: C Σ (old marginals − new) f.
-    fn change(&mut self, at: usize, new: &Block, model: &ArcModel) {
+    fn change(&mut self, at: usize, new: &Block<S::Scores>, model: &S) {
         let old = &self.blocks[at].marginals;
-        let mut coefficients = ArcMatrix::zeros(old.words());
-        for arc in arcs(old.words()) {
-            coefficients[arc] = self.c * (old[arc] - new.marginals[arc]);
+        let mut coefficients = old.zeros();
+        for part in coefficients.parts() {
+            coefficients[part] = self.c * (old[part] - new.marginals[part]);
         }
-        let Self { sum, change, .. } = self;
-        model.accumulate(&self.prepared, &coefficients, self.c * NEGLIGIBLE, |cell, amount| {
+        let Self { c, sum, change, memory, .. } = self;
+        model.accumulate(memory, &coefficients, *c * NEGLIGIBLE, |cell, amount| {
             sum.add(cell, amount);
         });
         change.clear();
@@ -249,16 +243,14 @@ impl Exponentiated {
     }
 
     /// What D changes by, for a change δ of w: C (new worth − old) − w·δ − ½‖δ‖².
-    fn gain(&self, at: usize, new: &Block) -> f64 {
+    fn gain(&self, at: usize, new: &Block<S::Scores>) -> f64 {
         let across = self.change.iter().map(|&(cell, d)| d * (self.weights[cell] + 0.5 * d));
         self.c * (new.worth - self.blocks[at].worth) - across.sum::<f64>()
     }
 
-    fn score(&mut self, example: &Example, arcs: &ArcModel) -> ArcMatrix {
-        self.prepared.fill(&arcs.features, &example.arcs, |_| true);
-        let mut scores = ArcMatrix::zeros(example.gold.len());
-        arcs.score(&self.prepared, |h, m| example.candidates.allows(h, m), &mut scores);
-        scores
+    fn score(&mut self, example: &Example, model: &S) -> S::Scores {
+        model.prepare(example, |_| true, &mut self.memory);
+        model.score(example, &mut self.memory)
     }
 
     fn squared_norm(&self) -> f64 {
@@ -272,12 +264,12 @@ impl Exponentiated {
     }
 
     /// C Σ loss_i + ½‖w‖².
-    fn primal_objective(&mut self, corpus: &Corpus<'_>, arcs: &ArcModel) -> Result<f64, Error> {
+    fn primal_objective(&mut self, corpus: &Corpus<'_>, model: &S) -> Result<f64, Error> {
         let mut sum = 0.0;
         for example in &corpus.examples {
-            let scores = self.score(example, arcs);
+            let scores = self.score(example, model);
             let loss = self
-                .loss(corpus, example, &scores)
+                .loss(corpus, example, scores)
                 .map_err(|source| corpus.diverged(example, source))?;
             sum += loss;
         }
@@ -288,68 +280,68 @@ impl Exponentiated {
         &mut self,
         corpus: &Corpus<'_>,
         example: &Example,
-        scores: &ArcMatrix,
+        mut scores: S::Scores,
     ) -> Result<f64, TreesError> {
-        let gold: f64 = (1..).zip(&example.gold).map(|(m, &head)| scores[(head, m)]).sum();
+        let gold: f64 = S::Scores::gold(example).into_iter().map(|part| scores[part]).sum();
         let best = match self.dual {
-            Dual::LogLinear => log_partition_with(scores, corpus.tree_set, &mut self.workspace)?,
+            Dual::LogLinear => scores.log_partition(corpus.tree_set, &mut self.workspace)?,
             Dual::MaxMargin => {
-                let raised = ArcMatrix::from_fn(scores.words(), |head, modifier| {
-                    scores[(head, modifier)] + cost(&example.gold, head, modifier)
-                });
-                argmax_with(&raised, corpus.tree_set, &mut self.workspace, &mut Vec::new())?
+                for part in scores.parts() {
+                    scores[part] += S::Scores::cost(example, part);
+                }
+                scores.argmax(corpus.tree_set, &mut self.workspace)?.0
             }
         };
         Ok(best - gold)
     }
 }
 
-impl Block {
-    /// The distribution of arc scores. What is added to a whole column changes nothing, so its best
-    /// is kept at 0.
+impl<P: Parts> Block<P> {
+    /// The distribution of scores. What is added to a whole column changes nothing, so its best is
+    /// kept at 0.
     fn new(
-        mut theta: ArcMatrix,
+        mut theta: P,
         dual: Dual,
         rate: f64,
         corpus: &Corpus<'_>,
         example: &Example,
         workspace: &mut Workspace,
     ) -> Result<Self, TreesError> {
-        let words = theta.words();
-        for modifier in 1..=words {
-            let heads = || (0..=words).filter(move |&head| head != modifier);
-            let best =
-                heads().map(|head| theta[(head, modifier)]).fold(f64::NEG_INFINITY, f64::max);
-            for head in heads() {
-                let score = &mut theta[(head, modifier)];
-                *score = (*score - best).max(FLOOR);
+        let mut best = vec![f64::NEG_INFINITY; example.gold.len() + 1];
+        for part in theta.parts() {
+            let best = &mut best[P::modifier(part)];
+            *best = best.max(theta[part]);
+        }
+        for part in theta.parts() {
+            let score = &mut theta[part];
+            if *score != f64::NEG_INFINITY {
+                *score = (*score - best[P::modifier(part)]).max(FLOOR);
             }
         }
-        let mut marginals = ArcMatrix::zeros(words);
-        let log_partition = marginals_with(&theta, corpus.tree_set, workspace, &mut marginals)?;
+        let mut marginals = theta.zeros();
+        let log_partition = theta.marginals(corpus.tree_set, workspace, &mut marginals)?;
+        let parts = theta.parts().filter(|part| theta[*part] != f64::NEG_INFINITY);
         let worth = match dual {
-            Dual::MaxMargin => {
-                arcs(words).map(|(h, m)| cost(&example.gold, h, m) * marginals[(h, m)]).sum()
-            }
+            Dual::MaxMargin => parts.map(|part| P::cost(example, part) * marginals[part]).sum(),
             Dual::LogLinear => {
-                log_partition - arcs(words).map(|arc| marginals[arc] * theta[arc]).sum::<f64>()
+                log_partition - parts.map(|part| marginals[part] * theta[part]).sum::<f64>()
             }
         };
         Ok(Self { theta, marginals, rate, worth })
     }
 }
 
-impl Learn for Exponentiated {
-    fn pass(&mut self, corpus: &Corpus<'_>, arcs: &mut ArcModel) -> Result<Report, Error> {
+impl<S: PartScorer> Learn<S> for Exponentiated<S> {
+    fn pass(&mut self, corpus: &Corpus<'_>, model: &mut S) -> Result<Report, Error> {
         /// Rounding is undone every so many passes.
         const REDERIVE: usize = 50;
         for at in 0..corpus.examples.len() {
-            self.visit(corpus, at, arcs)
+            self.visit(corpus, at, model)
                 .map_err(|source| corpus.diverged(&corpus.examples[at], source))?;
         }
         self.passes += 1;
         if self.passes.is_multiple_of(REDERIVE) {
-            self.rederive(corpus, arcs);
+            self.rederive(corpus, model);
         }
         let bound = self.dual_objective();
         if bound < self.bound && self.rate == Rate::Shared {
@@ -358,14 +350,14 @@ impl Learn for Exponentiated {
         self.bound = bound;
         let mut report = Report { loss: bound, gap: None, converged: false };
         if let Some(tolerance) = self.gap {
-            let primal = self.primal_objective(corpus, arcs)?;
+            let primal = self.primal_objective(corpus, model)?;
             report.gap = Some(primal - bound);
             report.converged = primal - bound < tolerance * primal.abs();
         }
         Ok(report)
     }
 
-    fn learnt(&self, _: &ArcModel) -> Option<Vec<f32>> {
+    fn learnt(&self, _: &S) -> Option<Vec<f32>> {
         None
     }
 }

@@ -1,6 +1,6 @@
 //! MIRA, the margin infused relaxed algorithm (Crammer & Singer 2003; for dependency trees McDonald,
 //! Crammer & Pereira 2005): the shortest step after which the gold tree beats each of the k best
-//! trees by the number of their wrong heads,
+//! trees by the number of their wrong heads (or labels),
 //!
 //! ```text
 //! min ½‖w′ − w‖²    subject to    w′·d_j ≥ Δ_j    for all j
@@ -14,10 +14,10 @@
 use super::mistake::Rival;
 
 /// a_j for each rival.
-pub(super) fn sizes(rivals: &[Rival], weights: &[f32], c: f64) -> Vec<f64> {
+pub(super) fn sizes(rivals: &[Rival], weight: impl Fn(usize) -> f32, c: f64) -> Vec<f64> {
     let violations = rivals
         .iter()
-        .map(|rival| rival.wrong as f64 - rival.difference.dot_weights(weights))
+        .map(|rival| rival.wrong as f64 - rival.difference.dot_weights(&weight))
         .collect();
     let gram: Vec<Vec<f64>> = rivals
         .iter()

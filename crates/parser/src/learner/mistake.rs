@@ -11,16 +11,18 @@
 //! - [MIRA](super::mira): the k best trees, the shortest step to all their margins.
 //!
 //! The weights that are kept are the mean of those after each sentence. O(n² F) and one decoding a
-//! sentence; features are summed only for the arcs in which the trees differ.
+//! sentence; features are summed only for the arcs in which the trees differ. If arcs have labels,
+//! the best trees are the best labelled ones, θ(h → m) = max_ℓ θ(h → m, ℓ), and a word is wrong if
+//! its head or its label is.
 
-use tutte_trees::{ArcMatrix, Error as TreesError, Tree, TreeDistribution, Workspace, argmax_with};
+use tutte_trees::{Error as TreesError, Workspace};
 
 use super::passive_aggressive::{Cost, Update};
+use super::scorer::{PartScorer, Parts, Scorer};
 use super::sparse::{SparseSum, SparseVector};
 use super::{Learn, Order, Report, mira};
-use crate::features::Prepared;
+use crate::Error;
 use crate::train::{Corpus, Example};
-use crate::{ArcModel, Error};
 
 /// How far to go.
 #[derive(Clone, Copy, Debug)]
@@ -35,26 +37,26 @@ pub(super) enum Rule {
 pub(super) struct Rival {
     /// d = Φ(gold) − Φ(tree).
     pub(super) difference: SparseVector,
-    /// How many of its heads are wrong.
+    /// How many of its heads (or labels) are wrong.
     pub(super) wrong: usize,
 }
 
 impl Rule {
     /// a_j for each rival.
-    pub(super) fn sizes(self, rivals: &[Rival], weights: &[f32]) -> Vec<f64> {
+    pub(super) fn sizes(self, rivals: &[Rival], weight: impl Fn(usize) -> f32) -> Vec<f64> {
         match self {
             Rule::Perceptron => vec![1.0; rivals.len()],
             Rule::PassiveAggressive { update, cost } => rivals
                 .iter()
                 .map(|rival| {
-                    let margin = rival.difference.dot_weights(weights);
+                    let margin = rival.difference.dot_weights(&weight);
                     update.size(
                         cost.of(rival.wrong) - margin,
                         rival.difference.dot(&rival.difference),
                     )
                 })
                 .collect(),
-            Rule::Mira { c, .. } => mira::sizes(rivals, weights, c),
+            Rule::Mira { c, .. } => mira::sizes(rivals, weight, c),
         }
     }
 
@@ -67,50 +69,56 @@ impl Rule {
     }
 }
 
+/// A tree, as its parts by word.
+type Analysis<S> = Vec<<<S as Scorer>::Scores as Parts>::Part>;
+
 /// A learner driven by mistakes.
 #[derive(Debug)]
-pub(super) struct MistakeDriven {
+pub(super) struct MistakeDriven<S: PartScorer> {
     rule: Rule,
     order: Order,
     average: LazyAverage,
     sum: SparseSum,
-    prepared: Prepared,
+    memory: S::Memory,
     workspace: Workspace,
 }
 
-impl MistakeDriven {
+impl<S: PartScorer> MistakeDriven<S> {
     pub(super) fn new(rule: Rule, cells: usize, seed: u64) -> Self {
         Self {
             rule,
             order: Order::new(seed, 0),
             average: LazyAverage::new(cells),
             sum: SparseSum::new(cells),
-            prepared: Prepared::default(),
+            memory: S::Memory::default(),
             workspace: Workspace::default(),
         }
     }
 
-    /// Learns from a sentence; gives the number of wrong heads of the best tree.
+    /// Learns from a sentence; gives the number of wrong parts of the best tree.
     pub(super) fn sentence(
         &mut self,
         corpus: &Corpus<'_>,
         example: &Example,
-        arcs: &mut ArcModel,
+        model: &mut S,
     ) -> Result<usize, Error> {
-        let trees = self
-            .best_trees(corpus, example, arcs)
-            .map_err(|source| corpus.diverged(example, source))?;
-        let wrong = trees.first().map_or(0, |best| wrong(best, &example.gold));
+        model.prepare(example, |_| true, &mut self.memory);
+        let scores = model.score(example, &mut self.memory);
+        let trees =
+            self.best_trees(corpus, &scores).map_err(|source| corpus.diverged(example, source))?;
+        let gold = S::Scores::gold(example);
+        let wrong = trees.first().map_or(0, |best| wrong(best, &gold));
         let mut rivals = Vec::new();
-        for tree in trees.iter().filter(|tree| **tree != example.gold) {
-            rivals.push(self.rival(tree, example, arcs));
+        for tree in trees.iter().filter(|tree| **tree != gold) {
+            rivals.push(self.rival(tree, &gold, scores.zeros(), model));
         }
-        for (size, rival) in self.rule.sizes(&rivals, &arcs.weights).into_iter().zip(&rivals) {
+        let sizes = self.rule.sizes(&rivals, |cell| model.weight(cell));
+        for (size, rival) in sizes.into_iter().zip(&rivals) {
             for (cell, value) in rival.difference.iter().filter(|_| size != 0.0) {
-                let before = arcs.weights[cell];
-                let after = (f64::from(before) + size * value) as f32;
-                arcs.weights[cell] = after;
-                self.average.moved(cell, f64::from(after) - f64::from(before));
+                let weight = model.weight_mut(cell);
+                let before = *weight;
+                *weight = (f64::from(before) + size * value) as f32;
+                self.average.moved(cell, f64::from(*weight) - f64::from(before));
             }
         }
         self.average.next();
@@ -120,51 +128,49 @@ impl MistakeDriven {
     fn best_trees(
         &mut self,
         corpus: &Corpus<'_>,
-        example: &Example,
-        arcs: &ArcModel,
-    ) -> Result<Vec<Vec<usize>>, TreesError> {
-        self.prepared.fill(&arcs.features, &example.arcs, |_| true);
-        let mut scores = ArcMatrix::zeros(example.gold.len());
-        arcs.score(&self.prepared, |h, m| example.candidates.allows(h, m), &mut scores);
-        let k = self.rule.trees();
-        if k == 1 {
-            let mut heads = Vec::new();
-            argmax_with(&scores, corpus.tree_set, &mut self.workspace, &mut heads)?;
-            return Ok(vec![heads]);
+        scores: &S::Scores,
+    ) -> Result<Vec<Analysis<S>>, TreesError> {
+        match self.rule.trees() {
+            1 => Ok(vec![scores.argmax(corpus.tree_set, &mut self.workspace)?.1]),
+            k => scores.clone().kbest(k, corpus.tree_set),
         }
-        let best = TreeDistribution::new(scores, corpus.tree_set)?.kbest(k);
-        Ok(best.into_iter().map(|scored| Tree::into_heads(scored.tree)).collect())
     }
 
-    fn rival(&mut self, heads: &[usize], example: &Example, arcs: &ArcModel) -> Rival {
-        let mut coefficients = ArcMatrix::zeros(heads.len());
-        for (modifier, (&head, &gold)) in (1..).zip(heads.iter().zip(&example.gold)) {
-            if head != gold {
-                coefficients[(gold, modifier)] = 1.0;
-                coefficients[(head, modifier)] = -1.0;
+    /// What stands against a tree, of the sentence that was scored last.
+    fn rival(
+        &mut self,
+        tree: &[<S::Scores as Parts>::Part],
+        gold: &[<S::Scores as Parts>::Part],
+        mut coefficients: S::Scores,
+        model: &S,
+    ) -> Rival {
+        for (&part, &gold) in tree.iter().zip(gold) {
+            if part != gold {
+                coefficients[gold] = 1.0;
+                coefficients[part] = -1.0;
             }
         }
-        let sum = &mut self.sum;
-        arcs.accumulate(&self.prepared, &coefficients, 0.0, |cell, amount| sum.add(cell, amount));
-        Rival { difference: self.sum.take(), wrong: wrong(heads, &example.gold) }
+        let Self { sum, memory, .. } = self;
+        model.accumulate(memory, &coefficients, 0.0, |cell, amount| sum.add(cell, amount));
+        Rival { difference: sum.take(), wrong: wrong(tree, gold) }
     }
 }
 
-fn wrong(heads: &[usize], gold: &[usize]) -> usize {
-    heads.iter().zip(gold).filter(|(head, gold)| head != gold).count()
+fn wrong<P: PartialEq>(tree: &[P], gold: &[P]) -> usize {
+    tree.iter().zip(gold).filter(|(part, gold)| part != gold).count()
 }
 
-impl Learn for MistakeDriven {
-    fn pass(&mut self, corpus: &Corpus<'_>, arcs: &mut ArcModel) -> Result<Report, Error> {
+impl<S: PartScorer> Learn<S> for MistakeDriven<S> {
+    fn pass(&mut self, corpus: &Corpus<'_>, model: &mut S) -> Result<Report, Error> {
         let mut loss = 0;
         for at in self.order.shuffled(corpus.examples.len()) {
-            loss += self.sentence(corpus, &corpus.examples[at], arcs)?;
+            loss += self.sentence(corpus, &corpus.examples[at], model)?;
         }
         Ok(Report { loss: loss as f64, ..Report::default() })
     }
 
-    fn learnt(&self, arcs: &ArcModel) -> Option<Vec<f32>> {
-        Some(self.average.mean(&arcs.weights))
+    fn learnt(&self, model: &S) -> Option<Vec<f32>> {
+        Some(self.average.mean(model.weights()))
     }
 }
 
@@ -195,10 +201,10 @@ impl LazyAverage {
     }
 
     /// The mean, from the weights as they are now.
-    pub(super) fn mean(&self, weights: &[f32]) -> Vec<f32> {
+    pub(super) fn mean<'a>(&self, weights: impl Iterator<Item = &'a f32>) -> Vec<f32> {
         let seen = self.seen.max(1.0);
         let mean = |(weight, sum): (&f32, &f64)| (f64::from(*weight) - sum / seen) as f32;
-        weights.iter().zip(&self.sums).map(mean).collect()
+        weights.zip(&self.sums).map(mean).collect()
     }
 }
 

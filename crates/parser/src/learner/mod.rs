@@ -15,6 +15,7 @@
 
 mod adagrad;
 mod batch;
+mod clusters;
 mod exponentiated;
 mod gradient;
 mod lbfgs;
@@ -22,6 +23,7 @@ mod mira;
 mod mistake;
 mod order;
 mod passive_aggressive;
+mod scorer;
 mod sgd;
 mod sparse;
 mod text;
@@ -40,6 +42,7 @@ pub use exponentiated::{Dual, Rate};
 pub(crate) use gradient::Gradient;
 pub(crate) use order::{Order, draw_templates, gaussian};
 pub use passive_aggressive::{Cost, Update};
+use scorer::{PartScorer, Scorer};
 
 use crate::signal::{Objective, likelihood};
 use crate::train::Corpus;
@@ -142,24 +145,24 @@ pub(crate) struct Report {
     pub(crate) converged: bool,
 }
 
-/// A learner at work.
-pub(crate) trait Learn {
+/// A learner at work on a model.
+pub(crate) trait Learn<S = ArcModel> {
     /// Goes once through the corpus and moves weights.
-    fn pass(&mut self, corpus: &Corpus<'_>, arcs: &mut ArcModel) -> Result<Report, Error>;
+    fn pass(&mut self, corpus: &Corpus<'_>, model: &mut S) -> Result<Report, Error>;
 
     /// The weights to keep after a pass, if not just those that were moved.
-    fn learnt(&self, arcs: &ArcModel) -> Option<Vec<f32>>;
+    fn learnt(&self, model: &S) -> Option<Vec<f32>>;
 }
 
 impl Learner {
     /// Gets ready for a corpus.
-    pub(crate) fn start(
+    pub(crate) fn start<S: PartScorer + 'static>(
         &self,
         corpus: &Corpus<'_>,
-        arcs: &mut ArcModel,
+        model: &mut S,
         schedule: Schedule,
-    ) -> Result<Box<dyn Learn>, Error> {
-        let cells = arcs.weights.len();
+    ) -> Result<Box<dyn Learn<S>>, Error> {
+        let cells = model.cells();
         Ok(match self.clone() {
             Learner::Perceptron => {
                 Box::new(MistakeDriven::new(Rule::Perceptron, cells, schedule.seed))
@@ -172,34 +175,33 @@ impl Learner {
                 Box::new(MistakeDriven::new(Rule::Mira { k, c }, cells, schedule.seed))
             }
             Learner::AdaGrad { .. } | Learner::Sgd { .. } => {
-                Box::new(self.gradient(corpus, std::slice::from_ref(arcs), schedule)?)
+                Box::new(self.gradient(corpus, model, schedule)?)
             }
             Learner::Lbfgs { objective, c, memory } => {
-                Box::new(Batch::new(objective, c, memory, schedule.threads, corpus, arcs)?)
+                Box::new(Batch::new(objective, c, memory, schedule.threads, corpus, model)?)
             }
             Learner::Exponentiated { dual, c, beta, rate, gap } => {
-                Box::new(Exponentiated::new(dual, c, beta, rate, gap, corpus, arcs)?)
+                Box::new(Exponentiated::new(dual, c, beta, rate, gap, corpus, model)?)
             }
         })
     }
 
-    /// Gets ready for arcs of several kinds, if this follows gradients.
-    pub(crate) fn gradient(
+    /// Gets ready for any model, if this follows gradients.
+    pub(crate) fn gradient<S: Scorer>(
         &self,
         corpus: &Corpus<'_>,
-        kinds: &[ArcModel],
+        model: &S,
         schedule: Schedule,
-    ) -> Result<Gradient, Error> {
-        let cells = kinds.iter().map(|model| model.weights.len());
-        let (objective, dropout, batch, steps) = match self {
+    ) -> Result<Gradient<S>, Error> {
+        let cells = model.cells();
+        let (objective, dropout, batch, step) = match self {
             Learner::AdaGrad { objective, rate, damping, dropout, batch } => {
-                let step = |cells| (Step::AdaGrad(AdaGrad::new(cells, *rate, *damping)), cells);
-                (objective, *dropout, *batch, cells.map(step).collect())
+                let step = Step::AdaGrad(AdaGrad::new(cells, *rate, *damping));
+                (objective, *dropout, *batch, step)
             }
             Learner::Sgd { objective, rate, prior, dropout, batch } => {
-                let sgd = Sgd::new(*rate, *prior, corpus.examples.len());
-                let step = |cells| (Step::Sgd(sgd.clone()), cells);
-                (objective, *dropout, *batch, cells.map(step).collect())
+                let step = Step::Sgd(Sgd::new(*rate, *prior, corpus.examples.len()));
+                (objective, *dropout, *batch, step)
             }
             other => {
                 let name = other.name();
@@ -207,7 +209,7 @@ impl Learner {
                 return Err(Error::Setting(why));
             }
         };
-        Ok(Gradient::new(objective.clone(), steps, dropout, batch, schedule))
+        Ok(Gradient::new(objective.clone(), step, cells, dropout, batch, schedule))
     }
 
     /// Refuses parameters that make no sense.

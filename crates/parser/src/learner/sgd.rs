@@ -43,10 +43,10 @@ impl Sgd {
     }
 
     /// Makes the table hold the weights themselves.
-    pub(super) fn settle(&mut self, weights: &mut [f32]) {
+    pub(super) fn settle<'a>(&mut self, weights: impl Iterator<Item = &'a mut f32>) {
         if self.scale != 1.0 {
             let scale = self.scale as f32;
-            weights.iter_mut().for_each(|weight| *weight *= scale);
+            weights.for_each(|weight| *weight *= scale);
             self.scale = 1.0;
         }
     }
@@ -72,7 +72,7 @@ mod tests {
                 plain[cell] = (plain[cell] - eta * gradient[cell]) / (1.0 + eta * lambda);
             }
         }
-        sgd.settle(&mut table);
+        sgd.settle(table.iter_mut());
         assert!(sgd.scale() == 1.0);
         for (found, expected) in table.iter().zip(plain) {
             assert!((f64::from(*found) - expected).abs() < 1e-6);

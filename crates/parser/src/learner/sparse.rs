@@ -56,9 +56,9 @@ impl SparseVector {
         self.cells.iter().map(|&(cell, value)| (cell as usize, f64::from(value)))
     }
 
-    /// The scalar product with a table of weights.
-    pub(super) fn dot_weights(&self, weights: &[f32]) -> f64 {
-        self.iter().map(|(cell, value)| value * f64::from(weights[cell])).sum()
+    /// The scalar product with the weights of cells.
+    pub(super) fn dot_weights(&self, weight: impl Fn(usize) -> f32) -> f64 {
+        self.iter().map(|(cell, value)| value * f64::from(weight(cell))).sum()
     }
 
     /// The scalar product with another vector.
@@ -108,6 +108,6 @@ mod tests {
         assert_eq!(b.dot(&a), 7.5);
         assert_eq!(a.dot(&vector(&[])), 0.0);
         let weights: Vec<f32> = (0..10).map(|cell| cell as f32).collect();
-        assert_eq!(a.dot_weights(&weights), 6.0 - 5.0 + 18.0);
+        assert_eq!(a.dot_weights(|cell| weights[cell]), 6.0 - 5.0 + 18.0);
     }
 }

@@ -15,13 +15,16 @@ impl Average {
     }
 
     /// Call after each pass.
-    pub(crate) fn add(&mut self, weights: &[f32]) {
+    pub(crate) fn add<'a>(&mut self, weights: impl Iterator<Item = &'a f32>) {
         if self.skip > 0 {
             self.skip -= 1;
             return;
         }
         self.count += 1;
-        self.sums.resize(weights.len(), 0.0);
+        if self.count == 1 {
+            self.sums = weights.map(|weight| 0.0 + weight).collect();
+            return;
+        }
         self.sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight);
     }
 

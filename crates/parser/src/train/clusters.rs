@@ -6,7 +6,7 @@ use tutte_trees::{ArcMatrix, TreeSet};
 
 use super::{Corpus, Options, Pass, Verdict, check};
 use crate::features::{Atoms, FeatureSet, Prepared};
-use crate::learner::{Schedule, gaussian};
+use crate::learner::{Learn as _, Schedule, gaussian};
 use crate::signal::latent;
 use crate::{ArcModel, Error, Index};
 
@@ -100,9 +100,13 @@ impl ClusterModel {
         let mut learner = options.learner.gradient(&corpus, &self.kinds, schedule)?;
         let mut learnt = self.clone();
         for number in 1..=options.passes {
-            let report = learner.pass_over(&corpus, &mut self.kinds)?;
-            for (at, (kept, model)) in learnt.kinds.iter_mut().zip(&self.kinds).enumerate() {
-                super::take(&mut kept.weights, learner.mean(at), &model.weights);
+            let report = learner.pass(&corpus, &mut self.kinds)?;
+            let mean = learner.learnt(&self.kinds);
+            let mut rest = mean.as_deref();
+            for (kept, model) in learnt.kinds.iter_mut().zip(&self.kinds) {
+                let mean = rest.and_then(|rest| rest.split_at_checked(model.weights.len()));
+                rest = mean.map(|(_, rest)| rest);
+                kept.weights.copy_from_slice(mean.map_or(&model.weights, |(mean, _)| mean));
             }
             let loss = report.loss / corpus.words as f64;
             let pass = Pass { number, second: false, loss, gap: None, converged: false };

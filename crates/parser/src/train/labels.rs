@@ -43,7 +43,7 @@ impl LabelTrainer {
         for at in self.order.shuffled(corpus.examples.len()) {
             self.sentence(&corpus.examples[at], model);
         }
-        self.average.add(&model.weights);
+        self.average.add(model.weights.iter());
     }
 
     /// The weights learnt so far, if they are not just the model's.

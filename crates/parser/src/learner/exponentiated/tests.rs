@@ -2,6 +2,7 @@
 
 use super::super::batch::Batch;
 use super::*;
+use crate::ArcModel;
 use crate::signal::likelihood;
 use crate::train::tests::{SMALL, corpus, sentence, small_model, treebank};
 use tutte_treebank::Sentence;
@@ -26,8 +27,8 @@ fn run(
     treebank: &[Sentence],
     tree_set: TreeSet,
     passes: usize,
-    mut after: impl FnMut(&Exponentiated, Report, f64),
-) -> (Exponentiated, Vec<f32>) {
+    mut after: impl FnMut(&Exponentiated<ArcModel>, Report, f64),
+) -> (Exponentiated<ArcModel>, Vec<f32>) {
     let mut model = small_model(treebank, SMALL, tree_set);
     let corpus = corpus(treebank, &model);
     let arcs = &mut model.arcs;

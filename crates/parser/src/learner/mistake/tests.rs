@@ -1,6 +1,7 @@
 //! Steps by hand, the properties they are proved to have, and the lazy mean against the plain one.
 
 use super::*;
+use crate::ArcModel;
 use crate::train::tests::{SMALL, corpus, small_model, treebank};
 use tutte_trees::TreeSet;
 
@@ -11,8 +12,8 @@ fn run(
     rule: Rule,
     passes: usize,
     tree_set: TreeSet,
-    mut after: impl FnMut(&mut MistakeDriven, &Corpus<'_>, &Example, &ArcModel, usize),
-) -> (MistakeDriven, ArcModel) {
+    mut after: impl FnMut(&mut MistakeDriven<ArcModel>, &Corpus<'_>, &Example, &ArcModel, usize),
+) -> (MistakeDriven<ArcModel>, ArcModel) {
     let treebank = treebank();
     let mut model = small_model(&treebank, SMALL, tree_set);
     let corpus = corpus(&treebank, &model);
@@ -39,7 +40,7 @@ fn lazy_mean_is_the_plain_mean() {
             }
             count += 1.0;
         });
-        let lazy = learner.average.mean(&arcs.weights);
+        let lazy = learner.average.mean(arcs.weights.iter());
         for (lazy, sum) in lazy.iter().zip(&sums) {
             assert!((f64::from(*lazy) - sum / count).abs() < 1e-6, "{rule:?}");
         }
@@ -61,15 +62,19 @@ fn separable_sentences_are_learnt_without_error() {
     }
 }
 
-/// The rival that the best tree of the present weights is.
-fn best_rival(
-    learner: &mut MistakeDriven,
+/// The rivals that the best trees of the present weights are.
+fn rivals(
+    learner: &mut MistakeDriven<ArcModel>,
     corpus: &Corpus<'_>,
     example: &Example,
     arcs: &ArcModel,
-) -> Option<Rival> {
-    let trees = learner.best_trees(corpus, example, arcs).unwrap();
-    (trees[0] != example.gold).then(|| learner.rival(&trees[0], example, arcs))
+) -> Vec<Rival> {
+    arcs.prepare(example, |_| true, &mut learner.memory);
+    let scores = Scorer::score(arcs, example, &mut learner.memory);
+    let trees = learner.best_trees(corpus, &scores).unwrap();
+    let gold = tutte_trees::ArcMatrix::gold(example);
+    let wrong = trees.iter().filter(|tree| **tree != gold);
+    wrong.map(|tree| learner.rival(tree, &gold, Parts::zeros(&scores), arcs)).collect()
 }
 
 #[test]
@@ -82,10 +87,10 @@ fn a_passive_aggressive_step_gains_exactly_its_margin() {
         let mut learner = MistakeDriven::new(rule, model.arcs.weights.len(), 1);
         let mut steps = 0;
         for example in &corpus.examples {
-            let rival = best_rival(&mut learner, &corpus, example, &model.arcs);
+            let rivals = rivals(&mut learner, &corpus, example, &model.arcs);
             learner.sentence(&corpus, example, &mut model.arcs).unwrap();
-            if let Some(rival) = rival {
-                let margin = rival.difference.dot_weights(&model.arcs.weights);
+            for rival in rivals {
+                let margin = rival.difference.dot_weights(|cell| model.arcs.weights[cell]);
                 assert!((margin - cost.of(rival.wrong)).abs() < 1e-5, "{margin}");
                 steps += 1;
             }
@@ -113,13 +118,10 @@ fn mira_gains_all_margins() {
     let corpus = corpus(&treebank, &model);
     let mut learner = MistakeDriven::new(rule, model.arcs.weights.len(), 1);
     for example in &corpus.examples {
-        let trees = learner.best_trees(&corpus, example, &model.arcs).unwrap();
-        let wrong_trees = trees.iter().filter(|tree| **tree != example.gold);
-        let rivals: Vec<Rival> =
-            wrong_trees.map(|tree| learner.rival(tree, example, &model.arcs)).collect();
+        let rivals = rivals(&mut learner, &corpus, example, &model.arcs);
         learner.sentence(&corpus, example, &mut model.arcs).unwrap();
         for rival in &rivals {
-            let margin = rival.difference.dot_weights(&model.arcs.weights);
+            let margin = rival.difference.dot_weights(|cell| model.arcs.weights[cell]);
             assert!(margin > rival.wrong as f64 - 1e-4, "{margin} of {}", rival.wrong);
         }
     }
