@@ -1,18 +1,89 @@
-//! A model of labels: p(ℓ | x, h → m) = exp(w_ℓ · g(x, h, m)) / Σ_ℓ′ exp(w_ℓ′ · g(x, h, m)).
+//! A model of labels: what an arc's label adds to its score, w_ℓ · g(x, h, m).
 //!
-//! Multiplied with a distribution over trees, it is a distribution over labelled trees ("staged":
-//! first the arc, then its label). Its scores are wanted only for arcs that matter, so it is cheap:
-//! one row of weights a feature and direction, O(features · labels) an arc.
+//! There are two ways to make it, with a model of arcs, a distribution over labelled trees:
+//!
+//! ```text
+//! staged:  θ(h → m, ℓ) = w·f(x, h, m) + log p(ℓ | h → m)     first the arc, then its label
+//! joint:   θ(h → m, ℓ) = w·f(x, h, m) + w_ℓ·g(x, h, m)       both at once (Koo et al. 2007, §3.4)
+//!
+//! p(ℓ | h → m) = exp(w_ℓ·g(x, h, m)) / Σ_ℓ′ exp(w_ℓ′·g(x, h, m))    in both
+//! ```
+//!
+//! Staged, labels sum to nothing in arcs' scores, and are wanted only for the arcs of the best tree.
+//! Jointly, θ(h → m) = w·f + log Σ_ℓ exp(w_ℓ·g): what speaks for a label speaks for its arc, at the
+//! price of labels for all arcs. One row of weights a feature and direction, O(features · labels) an
+//! arc.
+//!
+//! In most treebanks some labels are the root's alone, and others never are; a label has no chance
+//! where it was never seen ([`LabelModel::allows`]).
 
-use crate::Weights;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use tutte_trees::ArcMatrix;
+
 use crate::features::{FeatureSet, GOLDEN, Prepared};
+use crate::{Error, Weights};
+
+/// How labels and arcs make a distribution over labelled trees.
+///
+/// ```
+/// use tutte::Labelling;
+/// assert_eq!("joint".parse::<Labelling>()?, Labelling::Joint);
+/// assert_eq!(Labelling::default().to_string(), "staged");
+/// # Ok::<(), tutte::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Labelling {
+    /// First the arc, then its label.
+    #[default]
+    Staged,
+    /// Both at once.
+    Joint,
+    /// There are no labels.
+    None,
+}
+
+impl Labelling {
+    const ALL: [Self; 3] = [Self::Staged, Self::Joint, Self::None];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Staged => "staged",
+            Self::Joint => "joint",
+            Self::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for Labelling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Labelling {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|labelling| labelling.name() == text).ok_or_else(|| {
+            Error::Setting(format!("labels cannot be {text:?}; they are staged, joint or none"))
+        })
+    }
+}
 
 /// Features, labels and their weights, of any kind that can be read.
 #[derive(Clone, Debug)]
 pub struct LabelModel<W = Vec<f32>> {
     /// What is looked at.
     pub features: FeatureSet,
+    /// How arcs and labels come together.
+    labelling: Labelling,
     labels: Vec<String>,
+    places: Places,
     bits: u32,
     /// Cells of a row: the number of labels, rounded up so that rows are aligned.
     width: usize,
@@ -20,23 +91,61 @@ pub struct LabelModel<W = Vec<f32>> {
 }
 
 impl LabelModel {
-    /// A model of 2^bits rows whose weights are all zero.
+    /// A staged model of 2^bits rows whose weights are all zero.
     pub fn new(features: FeatureSet, labels: Vec<String>, bits: u32) -> Self {
         let weights = vec![0.0; width_of(labels.len()) << bits];
         Self::with_weights(features, labels, bits, weights)
     }
+
+    /// What an unlabelled model has instead.
+    pub fn none() -> Self {
+        Self::new(FeatureSet::new(Vec::new()), Vec::new(), 1).with_labelling(Labelling::None)
+    }
+
+    /// Learns where labels may be: where they are seen, for (head, label) of arcs, besides where
+    /// they were seen before.
+    pub(crate) fn observe(&mut self, arcs: impl Iterator<Item = (usize, usize)>) {
+        for (head, label) in arcs {
+            self.places.seen[usize::from(head != 0)][label] = true;
+        }
+        self.places.settle();
+    }
+
+    /// The same model with other weights.
+    pub(crate) fn map<V>(&self, weights: impl FnOnce(&[f32]) -> V) -> LabelModel<V> {
+        LabelModel {
+            features: self.features.clone(),
+            labelling: self.labelling,
+            labels: self.labels.clone(),
+            places: self.places.clone(),
+            bits: self.bits,
+            width: self.width,
+            weights: weights(&self.weights),
+        }
+    }
 }
 
 impl<W> LabelModel<W> {
-    /// A model with given weights: 2^bits rows of [`width_of`] as many labels.
+    /// A staged model with given weights: 2^bits rows of [`width_of`] as many labels. All may be
+    /// anywhere.
     pub(crate) fn with_weights(
         features: FeatureSet,
         labels: Vec<String>,
         bits: u32,
         weights: W,
     ) -> Self {
-        let width = width_of(labels.len());
-        Self { features, labels, bits, width, weights }
+        let (places, width) = (Places::new(labels.len()), width_of(labels.len()));
+        Self { features, labelling: Labelling::Staged, labels, places, bits, width, weights }
+    }
+
+    /// The same, with labels and arcs coming together in another way.
+    pub fn with_labelling(self, labelling: Labelling) -> Self {
+        Self { labelling, ..self }
+    }
+
+    /// The same, with labels that may be elsewhere.
+    pub(crate) fn with_places(self, places: Places) -> Self {
+        Self { places, ..self }
     }
 
     /// The weights: 2^bits rows, in each one for every label and some that fill the row.
@@ -49,9 +158,24 @@ impl<W> LabelModel<W> {
         self.bits
     }
 
+    /// How labels and arcs come together.
+    pub fn labelling(&self) -> Labelling {
+        self.labelling
+    }
+
     /// The labels.
     pub fn labels(&self) -> &[String] {
         &self.labels
+    }
+
+    /// Whether the arcs of a head may have a label: whether it was seen on an arc of the root, if
+    /// that is the head, or on one of a word.
+    pub fn allows(&self, head: usize, label: usize) -> bool {
+        self.places.masks[usize::from(head != 0)].get(label).is_some_and(|mask| *mask == 0.0)
+    }
+
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
     }
 
     /// Where the rows of an arc's features start: each alone, and with the arc's direction.
@@ -71,27 +195,143 @@ impl<W> LabelModel<W> {
         });
     }
 
-    /// log p(ℓ | h → m) of all labels, from the rows of the arc. Weights count `scale` times.
-    pub(crate) fn log_probs(&self, rows: &[usize], scale: f32, out: &mut Vec<f32>)
+    /// w_ℓ·g of all labels before they are scaled, from the rows of an arc of this head; −∞ for those
+    /// that it cannot have.
+    fn sums(&self, rows: &[usize], head: usize, out: &mut Vec<f32>)
     where
         W: Weights,
     {
-        let (cells, scale) = (self.weights.cells(), scale * self.weights.scale());
+        let cells = self.weights.cells();
         out.clear();
+        out.extend_from_slice(&self.places.masks[usize::from(head != 0)]);
         out.resize(self.width, 0.0);
         for &row in rows {
             let weights = &cells[row..row + self.width];
             out.iter_mut().zip(weights).for_each(|(sum, &weight)| *sum += weight.into());
         }
         out.truncate(self.labels.len());
+    }
+
+    /// w_ℓ·g of all labels. Weights count `scale` times.
+    pub(crate) fn scores(&self, rows: &[usize], head: usize, scale: f32, out: &mut Vec<f32>)
+    where
+        W: Weights,
+    {
+        self.sums(rows, head, out);
+        let scale = scale * self.weights.scale();
+        out.iter_mut().for_each(|score| *score *= scale);
+    }
+
+    /// log p(ℓ | h → m) of all labels, from the rows of the arc. Weights count `scale` times.
+    pub(crate) fn log_probs(&self, rows: &[usize], head: usize, scale: f32, out: &mut Vec<f32>)
+    where
+        W: Weights,
+    {
+        self.sums(rows, head, out);
+        let scale = scale * self.weights.scale();
         let highest = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let total: f32 = out.iter().map(|score| ((score - highest) * scale).exp()).sum();
         let log_total = total.ln();
         out.iter_mut().for_each(|score| *score = (*score - highest) * scale - log_total);
     }
 
+    /// Adds to the scores of all arcs that are not forbidden what their labels do, all of them
+    /// together or the best alone. Weights count `scale` times.
+    pub(crate) fn raise(
+        &self,
+        sentence: &Prepared,
+        together: Together,
+        scale: f32,
+        scores: &mut ArcMatrix,
+    ) where
+        W: Weights,
+    {
+        let (mut rows, mut labels) = (Vec::new(), Vec::new());
+        let words = scores.words();
+        for head in 0..=words {
+            for modifier in (1..=words).filter(|&modifier| modifier != head) {
+                let score = &mut scores[(head, modifier)];
+                if *score == f64::NEG_INFINITY {
+                    continue;
+                }
+                self.rows(sentence, head, modifier, &mut rows);
+                self.scores(&rows, head, scale, &mut labels);
+                *score += f64::from(together.of(&labels));
+            }
+        }
+    }
+
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+}
+
+/// What the labels of an arc come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Together {
+    /// log Σ exp.
+    Summed,
+    /// The highest.
+    Best,
+}
+
+impl Together {
+    fn of(self, scores: &[f32]) -> f32 {
+        let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        match self {
+            Together::Best => highest,
+            Together::Summed => {
+                highest + scores.iter().map(|score| (score - highest).exp()).sum::<f32>().ln()
+            }
+        }
+    }
+}
+
+/// Which labels arcs of the root may have, and which those of words: those that were seen there. If
+/// none was, all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    /// Of the root, of words: for each label, whether it was seen.
+    seen: [Vec<bool>; 2],
+    /// What is added to scores: 0 or −∞.
+    masks: [Vec<f32>; 2],
+}
+
+impl Places {
+    /// Nothing seen yet.
+    pub(crate) fn new(labels: usize) -> Self {
+        let mut places =
+            Self { seen: [vec![false; labels], vec![false; labels]], ..Self::default() };
+        places.settle();
+        places
+    }
+
+    /// From the labels seen with the root and with words; `None` if there are no such labels.
+    pub(crate) fn from_lists(labels: usize, lists: [&[usize]; 2]) -> Option<Self> {
+        let mut places = Self::new(labels);
+        for (seen, list) in places.seen.iter_mut().zip(lists) {
+            for &label in list {
+                *seen.get_mut(label)? = true;
+            }
+        }
+        places.settle();
+        Some(places)
+    }
+
+    /// The labels seen with the root and with words.
+    pub(crate) fn lists(&self) -> [Vec<usize>; 2] {
+        [0, 1].map(|place| {
+            let seen = self.seen[place].iter().enumerate().filter(|(_, seen)| **seen);
+            seen.map(|(label, _)| label).collect()
+        })
+    }
+
+    fn settle(&mut self) {
+        for (mask, seen) in self.masks.iter_mut().zip(&self.seen) {
+            let none = !seen.contains(&true);
+            let of = |seen: &bool| if *seen || none { 0.0 } else { f32::NEG_INFINITY };
+            *mask = seen.iter().map(of).collect();
+        }
     }
 }
 

@@ -64,7 +64,7 @@ pub use candidates::Candidates;
 pub use error::{Error, ModelProblem};
 pub use guided::Guided;
 pub use index::Index;
-pub use labels::LabelModel;
+pub use labels::{LabelModel, Labelling};
 pub use learner::Learner;
 pub use model::{About, DevScores, Model, ModelFile};
 pub use parser::{Decoding, Parse, Parser};

@@ -8,8 +8,9 @@ use tutte_trees::{argmax_with, marginals_with, mbr_with};
 
 use crate::features::{Atoms, Guide, Prepared};
 use crate::guided::{self, guide};
+use crate::labels::Together;
 use crate::signal::arcs as arcs_of;
-use crate::{Candidates, Error, Guided, Model, Weights};
+use crate::{Candidates, Error, Guided, Labelling, Model, Weights};
 
 /// Which tree of a distribution is the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     guide: Option<Arc<Guide>>,
     labels: Prepared,
     rows: Vec<usize>,
-    log_probs: Vec<f32>,
+    by_label: Vec<f32>,
 }
 
 /// The best tree of a sentence.
@@ -42,7 +43,7 @@ pub struct Parser<'a, W = Vec<f32>> {
 pub struct Parse {
     /// Its heads.
     pub tree: Tree,
-    /// For each word, the number of its label among the model's.
+    /// For each word, the number of its label among the model's; 0 if that has none.
     pub labels: Vec<usize>,
     /// For each word, the probability of its head.
     pub head_probs: Vec<f64>,
@@ -63,7 +64,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             guide: None,
             labels: Prepared::default(),
             rows: Vec::new(),
-            log_probs: Vec::new(),
+            by_label: Vec::new(),
         }
     }
 
@@ -72,12 +73,19 @@ impl<'a, W: Weights> Parser<'a, W> {
         Self { decoding, ..self }
     }
 
-    /// The scores of all arcs, as probabilities are computed from them; −∞ for those that are left
-    /// out.
+    /// The scores of all arcs, as probabilities are computed from them, those of a joint model
+    /// summed over labels; −∞ for those that are left out.
     ///
     /// # Errors
     /// If the model's tree set has no tree for the sentence.
     pub fn scores(&mut self, sentence: &Sentence) -> Result<&ArcMatrix, Error> {
+        self.score(sentence)?;
+        self.add_labels(Together::Summed);
+        Ok(&self.scores)
+    }
+
+    /// Scores arcs, their labels apart, and makes labels ready.
+    fn score(&mut self, sentence: &Sentence) -> Result<(), Error> {
         let words = sentence.len();
         let Model { pruner, arcs, guided, tree_set, temperature, .. } = self.model;
         let candidates = pruner.as_ref().map_or_else(Candidates::all, |pruner| {
@@ -102,25 +110,48 @@ impl<'a, W: Weights> Parser<'a, W> {
                 self.scores[arc] /= temperature;
             }
         }
-        Ok(&self.scores)
+        self.prepare_labels(sentence);
+        Ok(())
     }
 
-    /// The best tree, as [`Decoding`] says, with the most probable label of each arc.
+    /// Adds to arcs what their labels do, if the model is joint.
+    fn add_labels(&mut self, together: Together) {
+        if self.model.labels.labelling() == Labelling::Joint {
+            let scale = self.label_scale();
+            self.model.labels.raise(&self.labels, together, scale, &mut self.scores);
+        }
+    }
+
+    /// What labels' scores are multiplied with: a temperature is that of all that is joint.
+    fn label_scale(&self) -> f32 {
+        match self.model.labels.labelling() {
+            Labelling::Joint => (1.0 / self.model.temperature) as f32,
+            Labelling::Staged | Labelling::None => 1.0,
+        }
+    }
+
+    /// The best tree, as [`Decoding`] says, with the most probable label of each arc. The most
+    /// probable tree of a joint model is the most probable one together with its labels.
     ///
     /// # Errors
     /// If the model's tree set has no tree for the sentence.
     pub fn parse(&mut self, sentence: &Sentence) -> Result<Parse, Error> {
         let words = sentence.len();
-        self.scores(sentence)?;
         let tree_set = self.model.tree_set;
-        let Self { scores, marginals, workspace, decoding, .. } = self;
-        marginals_with(scores, tree_set, workspace, marginals)?;
         let mut heads = Vec::with_capacity(words);
-        match decoding {
-            Decoding::Mbr => mbr_with(scores, marginals, tree_set, workspace, &mut heads)?,
-            Decoding::Map => argmax_with(scores, tree_set, workspace, &mut heads)?,
-        };
-        self.prepare_labels(sentence);
+        self.score(sentence)?;
+        if self.decoding == Decoding::Map {
+            let arcs = self.scores.clone();
+            self.add_labels(Together::Best);
+            argmax_with(&self.scores, tree_set, &mut self.workspace, &mut heads)?;
+            self.scores = arcs;
+        }
+        self.add_labels(Together::Summed);
+        let Self { scores, marginals, workspace, .. } = self;
+        marginals_with(scores, tree_set, workspace, marginals)?;
+        if self.decoding == Decoding::Mbr {
+            mbr_with(scores, marginals, tree_set, workspace, &mut heads)?;
+        }
         let mut parse = Parse {
             labels: Vec::with_capacity(words),
             head_probs: Vec::with_capacity(words),
@@ -138,7 +169,8 @@ impl<'a, W: Weights> Parser<'a, W> {
         Ok(parse)
     }
 
-    /// Gives a sentence the heads and labels of its best tree; nothing else of it changes.
+    /// Gives a sentence the heads and labels of its best tree; nothing else of it changes. A model
+    /// without labels writes `_`: the label that was there belonged to another arc.
     ///
     /// # Errors
     /// If the model's tree set has no tree for the sentence, or a label cannot be written.
@@ -146,22 +178,21 @@ impl<'a, W: Weights> Parser<'a, W> {
         let parse = self.parse(sentence)?;
         sentence.set_tree(&parse.tree)?;
         let names = self.model.labels.labels();
-        // A model that never saw a word has no labels.
         let name = |label: &usize| names.get(*label).map_or("_", String::as_str);
         let labels: Vec<&str> = parse.labels.iter().map(name).collect();
         sentence.set_deprels(&labels)?;
         Ok(parse)
     }
 
-    /// The distribution over the labelled trees of a sentence.
+    /// The distribution over the labelled trees of a sentence. Without labels, all arcs have label
+    /// 0.
     ///
     /// # Errors
     /// If the model's tree set has no tree for the sentence.
     pub fn distribution(&mut self, sentence: &Sentence) -> Result<LabelledTreeDistribution, Error> {
         let words = sentence.len();
-        self.scores(sentence)?;
-        self.prepare_labels(sentence);
-        let labels = self.model.labels.labels().len();
+        self.score(sentence)?;
+        let labels = self.model.labels.labels().len().max(1);
         let mut labelled = LabelledArcMatrix::zeros(words, labels);
         for (head, modifier) in arcs_of(words) {
             let score = self.scores[(head, modifier)];
@@ -169,8 +200,13 @@ impl<'a, W: Weights> Parser<'a, W> {
                 (0..labels).for_each(|label| labelled[(head, modifier, label)] = score);
                 continue;
             }
-            for (label, log_prob) in self.label_log_probs(head, modifier).iter().enumerate() {
-                labelled[(head, modifier, label)] = score + f64::from(*log_prob);
+            let by_label = match self.model.labels.labelling() {
+                Labelling::None => &[0.0],
+                Labelling::Staged => self.label_log_probs(head, modifier),
+                Labelling::Joint => self.label_scores(head, modifier),
+            };
+            for (label, by_label) in by_label.iter().enumerate() {
+                labelled[(head, modifier, label)] = score + f64::from(*by_label);
             }
         }
         Ok(LabelledTreeDistribution::new(labelled, self.model.tree_set)?)
@@ -188,7 +224,15 @@ impl<'a, W: Weights> Parser<'a, W> {
 
     fn label_log_probs(&mut self, head: usize, modifier: usize) -> &[f32] {
         self.model.labels.rows(&self.labels, head, modifier, &mut self.rows);
-        self.model.labels.log_probs(&self.rows, 1.0, &mut self.log_probs);
-        &self.log_probs
+        let scale = self.label_scale();
+        self.model.labels.log_probs(&self.rows, head, scale, &mut self.by_label);
+        &self.by_label
+    }
+
+    fn label_scores(&mut self, head: usize, modifier: usize) -> &[f32] {
+        self.model.labels.rows(&self.labels, head, modifier, &mut self.rows);
+        let scale = self.label_scale();
+        self.model.labels.scores(&self.rows, head, scale, &mut self.by_label);
+        &self.by_label
     }
 }

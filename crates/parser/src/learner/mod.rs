@@ -2,7 +2,8 @@
 //!
 //! All of them need two calls of a model, [`ArcModel::score`] (weights to arc scores) and
 //! [`ArcModel::accumulate`] (a coefficient an arc to a sum of features), and exact inference on the
-//! scores; so all of them work in all four tree sets.
+//! scores; so all of them work in all four tree sets, and on arcs with [labels](crate::Labelling)
+//! as on bare ones. "Wrong" is a head, or with labels a head or label.
 //!
 //! | learner | what it makes small | how |
 //! |---|---|---|
@@ -18,6 +19,7 @@ mod batch;
 mod clusters;
 mod exponentiated;
 mod gradient;
+mod joint;
 mod lbfgs;
 mod mira;
 mod mistake;
@@ -40,6 +42,7 @@ pub(crate) use adagrad::AdaGrad;
 pub use batch::SHARDS;
 pub use exponentiated::{Dual, Rate};
 pub(crate) use gradient::Gradient;
+pub(crate) use joint::Joint;
 pub(crate) use order::{Order, draw_templates, gaussian};
 pub use passive_aggressive::{Cost, Update};
 use scorer::{PartScorer, Scorer};

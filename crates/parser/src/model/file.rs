@@ -34,7 +34,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::Model;
 use crate::features::{BLOCK, FeatureSet, Template};
-use crate::labels::width_of;
+use crate::labels::{Labelling, Places, width_of};
 use crate::{
     ArcModel, Compact, Error, Guided, Index, LabelModel, ModelProblem, Pruner, Weights, mapped,
 };
@@ -172,7 +172,10 @@ enum IndexDocument {
 
 #[derive(Serialize, Deserialize)]
 struct LabelDocument {
+    labelling: Labelling,
     names: Vec<String>,
+    /// The labels that arcs of the root have, and those that arcs of words have.
+    places: [Vec<usize>; 2],
     bits: u32,
     templates: Vec<String>,
 }
@@ -255,7 +258,9 @@ impl Model<Compact> {
                 arcs: ArcDocument::new(&guided.arcs),
             }),
             labels: LabelDocument {
+                labelling: labels.labelling(),
                 names: labels.labels().to_vec(),
+                places: labels.places().lists(),
                 bits: labels.bits(),
                 templates: lines(&labels.features),
             },
@@ -535,18 +540,25 @@ impl Document {
             let arcs = pruner.arcs.model(&PRUNER, tables)?;
             Ok(Pruner { arcs, margin: number("margin", pruner.margin, -1.0)? })
         });
-        let LabelDocument { names, bits, templates } = self.labels;
+        let LabelDocument { labelling, names, places, bits, templates } = self.labels;
         let bits = within(bits, Self::BITS)?;
         let width = width_of(names.len());
         if let Some(info) = tables.metadata.info("labels")
             && let [_, columns] = info.shape[..]
-            && (columns != width || names.is_empty())
+            && (columns != width || names.is_empty() != (labelling == Labelling::None))
         {
             return Err(ModelProblem::LabelCount { labels: names.len(), columns });
         }
         let cells = tables.find("labels", Dtype::I8, &[1 << bits, width])?;
         let weights = Compact::mapped(tables.map, cells, tables.scale("labels.scale")?);
-        let labels = LabelModel::with_weights(features(&templates)?, names, bits, weights);
+        let places = Places::from_lists(names.len(), [&places[0], &places[1]]);
+        let places = places.ok_or_else(|| {
+            let what = format!("it places a label that is none of its {}", names.len());
+            ModelProblem::Altered { what }
+        })?;
+        let labels = LabelModel::with_weights(features(&templates)?, names, bits, weights)
+            .with_labelling(labelling)
+            .with_places(places);
         Ok(Model {
             pruner: pruner.transpose()?,
             arcs,

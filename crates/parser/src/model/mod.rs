@@ -10,8 +10,9 @@ use tutte_trees::TreeSet;
 pub use self::file::{About, DevScores, ModelFile};
 use crate::{ArcModel, Compact, Guided, LabelModel, Pruner};
 
-/// A model of labelled trees: arcs first, then the label of each. Its weights are of 32 bits while
-/// it is learnt, `Model`, and of 8 bits when it comes from a file, `Model<Compact>`.
+/// A model of labelled trees: of arcs, and of labels that come after them or with them (see
+/// [`Labelling`](crate::Labelling)). Its weights are of 32 bits while it is learnt, `Model`, and of
+/// 8 bits when it comes from a file, `Model<Compact>`.
 ///
 /// Arcs are scored in up to three steps: hopeless ones are [pruned](Pruner), a first pass scores
 /// what is left, and a [guided](Guided) second pass scores again what the first found possible.
@@ -23,7 +24,7 @@ pub struct Model<W = Vec<f32>> {
     pub arcs: ArcModel<W>,
     /// Better scores, if a second pass is made.
     pub guided: Option<Guided<W>>,
-    /// Probabilities of labels.
+    /// Scores of labels.
     pub labels: LabelModel<W>,
     /// The trees that are possible.
     pub tree_set: TreeSet,
@@ -49,12 +50,7 @@ impl Model {
             guided: guided
                 .as_ref()
                 .map(|guided| Guided { arcs: guided.arcs.compact(), threshold: guided.threshold }),
-            labels: LabelModel::with_weights(
-                labels.features.clone(),
-                labels.labels().to_vec(),
-                labels.bits(),
-                Compact::new(&labels.weights),
-            ),
+            labels: labels.map(Compact::new),
             tree_set: *tree_set,
             temperature: *temperature,
         }

@@ -14,7 +14,8 @@ use super::{Corpus, Example, Options, Pruning, SecondPass};
 use crate::features::{Atoms, FeatureSet, Guide, Prepared};
 use crate::learner::Schedule;
 use crate::{
-    ArcModel, Candidates, Error, Guided, Index, LabelModel, Learner, Model, Pruner, guided,
+    ArcModel, Candidates, Error, Guided, Index, LabelModel, Labelling, Learner, Model, Pruner,
+    guided,
 };
 
 /// Trains a pruner.
@@ -148,13 +149,20 @@ fn fit(
 /// The model of a second pass, before it is trained.
 pub(super) fn second_pass(model: Model, second: &SecondPass, options: &Options) -> Model {
     let index = Index::Hashed { bits: options.bits };
-    let labels = model.labels.labels().to_vec();
+    let labels = match options.labelling {
+        Labelling::None => LabelModel::none(),
+        labelling => {
+            let names = model.labels.labels().to_vec();
+            LabelModel::new(FeatureSet::guided_labels(), names, options.label_bits)
+                .with_labelling(labelling)
+        }
+    };
     Model {
         guided: Some(Guided {
             arcs: ArcModel::new(FeatureSet::guided(), index),
             threshold: second.threshold,
         }),
-        labels: LabelModel::new(FeatureSet::guided_labels(), labels, options.label_bits),
+        labels,
         temperature: second.temperature,
         ..model
     }

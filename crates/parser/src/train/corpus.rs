@@ -116,6 +116,12 @@ impl<'a> Corpus<'a> {
         }
     }
 
+    /// Head and label of all gold arcs.
+    pub(crate) fn labelled_arcs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let arcs = self.examples.iter().flat_map(|e| e.gold.iter().zip(&e.label_of));
+        arcs.map(|(head, label)| (*head, *label))
+    }
+
     /// What to say when inference failed on an example.
     pub(crate) fn diverged(&self, example: &Example, source: tutte_trees::Error) -> Error {
         let place = Box::new(self.treebank[example.sentence].place());

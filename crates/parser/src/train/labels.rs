@@ -1,10 +1,26 @@
 //! Training the labels of arcs: −Σ log p(ℓ | x, h → m) over the gold arcs, by AdaGrad, arc by arc,
 //! with templates left out at random. It goes beside any learner of arcs.
 
+use tutte_treebank::Sentence;
+
 use super::{Average, Corpus, Example, LabelOptions};
-use crate::LabelModel;
-use crate::features::Prepared;
+use crate::features::{FeatureSet, Prepared};
 use crate::learner::{AdaGrad, Order, draw_templates};
+use crate::{LabelModel, Labelling};
+
+/// A model of the labels of a treebank that is to be learnt.
+pub(super) fn untrained(treebank: &[Sentence], labelling: Labelling, bits: u32) -> LabelModel {
+    if labelling == Labelling::None {
+        return LabelModel::none();
+    }
+    let mut names: Vec<String> = treebank
+        .iter()
+        .flat_map(|sentence| sentence.words().map(|word| word.deprel().to_owned()))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    LabelModel::new(FeatureSet::labels(), names, bits).with_labelling(labelling)
+}
 
 /// Moves the weights of labels.
 #[derive(Debug)]
@@ -61,7 +77,7 @@ impl LabelTrainer {
         self.prepared.fill(&model.features, &example.labels, |template| kept[template]);
         for (modifier, (&head, &gold)) in (1..).zip(example.gold.iter().zip(&example.label_of)) {
             model.rows(&self.prepared, head, modifier, &mut self.rows);
-            model.log_probs(&self.rows, scale, &mut self.log_probs);
+            model.log_probs(&self.rows, head, scale, &mut self.log_probs);
             let gradient = &mut self.log_probs;
             if gradient[gold].exp() > SURE {
                 continue;

@@ -1,7 +1,8 @@
 //! Training: a treebank in, a model out.
 //!
-//! Arcs are learnt by any [`Learner`]; the labels of gold arcs are learnt beside, always in the same
-//! way. Before that, a pruner may be learnt, and after that, a second pass that sees the trees of the
+//! Arcs are learnt by any [`Learner`]. Labels are learnt with them by the same learner if they are
+//! [joint](Labelling::Joint); [staged](Labelling::Staged), those of gold arcs are learnt beside,
+//! always in the same way. Before that, a pruner may be learnt, and after that, a second pass that sees the trees of the
 //! first; see [`Options::pruning`] and [`Options::second`]. The same treebank, options and seed give
 //! the same bytes.
 
@@ -9,6 +10,7 @@ mod average;
 mod cascade;
 mod clusters;
 mod corpus;
+mod joint;
 mod labels;
 
 use std::cell::Cell;
@@ -24,14 +26,17 @@ use labels::LabelTrainer;
 
 use crate::features::FeatureSet;
 use crate::learner::{Learner, Report, Schedule};
-use crate::{ArcModel, Candidates, Error, Index, LabelModel, Model};
+use crate::{ArcModel, Candidates, Error, Index, Labelling, Model};
 
 /// How to train.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// What moves the weights of arcs, and towards what.
     pub learner: Learner,
-    /// How the weights of labels are moved.
+    /// Whether there are labels, and how they go with arcs. Where there are two passes, those of
+    /// the first are staged in any case: a guide has no labels.
+    pub labelling: Labelling,
+    /// How the weights of staged labels are moved.
     pub labels: LabelOptions,
     /// Passes over the treebank; for L-BFGS, steps.
     pub passes: usize,
@@ -96,6 +101,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             learner: Learner::default(),
+            labelling: Labelling::default(),
             labels: LabelOptions::default(),
             passes: 10,
             bits: 23,
@@ -147,7 +153,7 @@ pub struct Pass {
     /// Whether it was one of the second pass of parsing, whose numbers start anew.
     pub second: bool,
     /// What the learner makes small, as it was met during the pass while weights moved, for each
-    /// word of the treebank: wrong heads for perceptron, passive-aggressive and MIRA, the value of
+    /// word of the treebank: wrong heads (of joint models, heads or labels) for perceptron, passive-aggressive and MIRA, the value of
     /// the objective for the others (with its prior, for L-BFGS; for exponentiated gradient, the
     /// dual bound of that value).
     pub loss: f64,
@@ -156,6 +162,19 @@ pub struct Pass {
     pub gap: Option<f64>,
     /// Whether the learner of arcs has nothing more to do, however many passes are left.
     pub converged: bool,
+}
+
+impl Pass {
+    fn new(number: usize, report: Report, model: &Model, corpus: &Corpus<'_>) -> Self {
+        let words = corpus.words as f64;
+        Self {
+            number,
+            second: model.guided.is_some(),
+            loss: report.loss / words,
+            gap: report.gap.map(|gap| gap / words),
+            converged: report.converged,
+        }
+    }
 }
 
 /// What a watcher of training returns: nothing, to go on whatever it sees, or a [`ControlFlow`], to
@@ -202,14 +221,15 @@ pub fn train<V: Verdict>(
     mut watch: impl FnMut(Pass, &Model) -> V,
 ) -> Result<Model, Error> {
     check(options)?;
-    let mut names: Vec<String> = treebank
-        .iter()
-        .flat_map(|sentence| sentence.words().map(|word| word.deprel().to_owned()))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
+    // A single sentence leaves none to learn its guide from.
+    let sentences = treebank.iter().filter(|sentence| !sentence.is_empty()).count();
+    let second = options.second.as_ref().filter(|_| sentences > 1);
+    let first_labelling = match options.labelling {
+        Labelling::Joint if second.is_some() => Labelling::Staged,
+        labelling => labelling,
+    };
     let arcs = ArcModel::new(FeatureSet::richer(), Index::Hashed { bits: options.bits });
-    let labels = LabelModel::new(FeatureSet::labels(), names, options.label_bits);
+    let labels = labels::untrained(treebank, first_labelling, options.label_bits);
     let mut model = Model::new(arcs, labels, options.tree_set);
     if let Some(pruning) = &options.pruning {
         model.pruner = Some(cascade::pruner(treebank, pruning, options)?);
@@ -221,13 +241,9 @@ pub fn train<V: Verdict>(
         stopped.get()
     };
     let model = fit(model, &corpus, options, &mut watch)?;
-    // A single sentence leaves none to learn its guide from.
-    let Some(second) = options.second.as_ref().filter(|_| corpus.examples.len() > 1) else {
+    let Some(second) = second.filter(|_| !stopped.get()) else {
         return Ok(model);
     };
-    if stopped.get() {
-        return Ok(model);
-    }
     let guides = cascade::guides(&corpus, &candidates, second, options, &model.arcs.features)?;
     let model = cascade::second_pass(model, second, options);
     if let Some(guided) = &model.guided {
@@ -242,7 +258,8 @@ fn pruned_corpus<'a>(
     model: &Model,
 ) -> Result<(Corpus<'a>, Vec<Candidates>), Error> {
     let features = &model.arcs.features;
-    let mut corpus = Corpus::new(treebank, features, Some(&model.labels), model.tree_set)?;
+    let labels = (model.labels.labelling() != Labelling::None).then_some(&model.labels);
+    let mut corpus = Corpus::new(treebank, features, labels, model.tree_set)?;
     let candidates = match &model.pruner {
         Some(pruner) => cascade::candidates(pruner, treebank),
         None => vec![Candidates::all(); corpus.examples.len()],
@@ -282,10 +299,16 @@ fn fit(
 ) -> Result<Model, Error> {
     let threads = options.threads.max(1);
     let schedule = Schedule { passes: options.passes, seed: options.seed, threads };
+    model.labels.observe(corpus.labelled_arcs());
+    if model.labels.labelling() == Labelling::Joint {
+        return joint::fit(model, corpus, &options.learner, schedule, watch);
+    }
     let mut arcs = options.learner.start(corpus, model.last_pass(), schedule)?;
-    let label_passes = options.labels.passes.unwrap_or(options.passes);
+    let label_passes = match model.labels.labelling() {
+        Labelling::None => 0,
+        _ => options.labels.passes.unwrap_or(options.passes),
+    };
     let mut labels = LabelTrainer::new(&model.labels, &options.labels, label_passes, options.seed);
-    let words = corpus.words as f64;
     let mut learnt = model.clone();
     let mut report = Report::default();
     for number in 1..=options.passes.max(label_passes) {
@@ -313,14 +336,7 @@ fn fit(
         if labels_go_on {
             take(&mut learnt.labels.weights, labels.learnt(), &model.labels.weights);
         }
-        let pass = Pass {
-            number,
-            second: model.guided.is_some(),
-            loss: report.loss / words,
-            gap: report.gap.map(|gap| gap / words),
-            converged: report.converged,
-        };
-        if watch(pass, &learnt) {
+        if watch(Pass::new(number, report, &learnt, corpus), &learnt) {
             break;
         }
     }

@@ -4,9 +4,9 @@ use tutte_treebank::Sentence;
 use tutte_trees::{TreeSet, Workspace, argmax_with};
 
 use super::*;
-use crate::Parser;
 use crate::learner::{Cost, Dual, Rate, Update};
 use crate::signal::{Objective, annealed_risk, entropy, likelihood, risk, softmax_margin};
+use crate::{LabelModel, Parser};
 
 /// Words as form/UPOS/head/label.
 const SENTENCES: [&str; 20] = [
@@ -74,7 +74,7 @@ fn exponentiated(dual: Dual, rate: Rate) -> Learner {
 }
 
 /// Every learner, with parameters that suit a toy.
-fn learners() -> Vec<Learner> {
+pub(crate) fn learners() -> Vec<Learner> {
     vec![
         Learner::default(),
         adagrad(likelihood()),
@@ -103,7 +103,7 @@ fn learners() -> Vec<Learner> {
     ]
 }
 
-fn options(learner: Learner) -> Options {
+pub(crate) fn options(learner: Learner) -> Options {
     let labels = LabelOptions { rate: 0.3, damping: 1.0, ..LabelOptions::default() };
     Options { learner, labels, passes: 15, bits: 16, label_bits: 10, ..Options::plain() }
 }
