@@ -75,6 +75,37 @@ impl FromStr for Labelling {
     }
 }
 
+/// MSTParser's features of labels (McDonald, Lerman & Pereira 2006), for head and modifier alike.
+/// Their first, the label alone, has no template: it is the sum over tags of the label with a tag.
+const MST_LABELS: &str = "\
+h.form h.tag
+h.tag
+h-1.tag h.tag
+h.tag h+1.tag
+h-1.tag h.tag h+1.tag
+h.form
+m.form m.tag
+m.tag
+m-1.tag m.tag
+m.tag m+1.tag
+m-1.tag m.tag m+1.tag
+m.form
+";
+
+impl FeatureSet {
+    /// What MSTParser chooses labels by, which the papers' labelled results are of: head and
+    /// modifier apart, each with its neighbours. As all features of labels, each is seen with and
+    /// without direction.
+    ///
+    /// ```
+    /// use tutte::features::FeatureSet;
+    /// assert_eq!(FeatureSet::mst_labels().templates().len(), 12);
+    /// ```
+    pub fn mst_labels() -> Self {
+        Self::parse(MST_LABELS).unwrap_or_else(|_| Self::new(Vec::new()))
+    }
+}
+
 /// Features, labels and their weights, of any kind that can be read.
 #[derive(Clone, Debug)]
 pub struct LabelModel<W = Vec<f32>> {

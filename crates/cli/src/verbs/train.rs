@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{About, LabelOptions, Learner, Options};
+use tutte::{About, LabelOptions, Labelling, Learner, Options};
 use tutte_trees::TreeSet;
 
 use self::material::Material;
@@ -58,6 +58,11 @@ pub(crate) struct Train {
     #[arg(long, value_name = "LEARNER", default_value_t = Learner::default())]
     #[arg(hide_default_value = true)]
     learner: Learner,
+
+    /// How labels go with arcs: staged (after them), joint (with them, by the same learner: slower)
+    /// or none (trees are bare, and DEPREL is written as _)
+    #[arg(long, value_name = "HOW", default_value_t = Labelling::default())]
+    labels: Labelling,
 
     /// Passes over the treebank
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -190,6 +195,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     let material = Material::read(arguments, session)?;
     let options = Options {
         learner: arguments.learner.clone(),
+        labelling: arguments.labels,
         passes: arguments.passes as usize,
         bits: arguments.bits.unwrap_or_else(|| bits(material.words)),
         label_bits: label_bits(material.words),
@@ -304,10 +310,14 @@ fn label_bits(words: usize) -> u32 {
 /// Options by name, for the model's description.
 fn settings(options: &Options) -> Vec<(String, String)> {
     let LabelOptions { rate, damping, dropout, .. } = options.labels;
+    let labels = match options.labelling {
+        Labelling::Staged => format!("staged,rate={rate},damping={damping},dropout={dropout}"),
+        labelling => labelling.to_string(),
+    };
     [
         ("learner", options.learner.to_string()),
         ("passes", options.passes.to_string()),
-        ("labels", format!("rate={rate},damping={damping},dropout={dropout}")),
+        ("labels", labels),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()

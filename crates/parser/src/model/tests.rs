@@ -12,7 +12,7 @@ use tutte_trees::TreeSet;
 
 use super::file::{DOCUMENT, NO_CHECKSUM, checksum};
 use super::*;
-use crate::{Error, Index, ModelProblem, Options, Parser, Weights, train};
+use crate::{Error, Index, Labelling, ModelProblem, Options, Parser, Weights, train};
 
 const TREEBANK: &str = "\
 1\tTea\ttea\tNOUN\tNN\tNumber=Sing\t2\tnsubj\t_\t_
@@ -297,4 +297,40 @@ fn all_tree_sets_have_names_that_are_read_again() {
         let path = folder.file(&model.to_bytes(&About::default()).unwrap());
         assert_eq!(Model::load(path).unwrap().tree_set, tree_set);
     }
+}
+
+#[test]
+fn labellings_survive_their_file() {
+    let folder = Folder::new();
+    for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
+        let options = Options { labelling, passes: 3, bits: 12, label_bits: 6, ..Options::plain() };
+        let model = train(&treebank(), &options, |_, _| {}).unwrap().compact();
+        let path = folder.file(&model.to_bytes(&About::default()).unwrap());
+        let read = Model::load(path).unwrap();
+        assert_eq!(read.labels.labelling(), labelling);
+        assert_eq!(read.labels.labels().len(), if labelling == Labelling::None { 0 } else { 5 });
+        for label in 0..model.labels.labels().len() {
+            for head in [0, 1] {
+                assert_eq!(read.labels.allows(head, label), model.labels.allows(head, label));
+            }
+            assert_ne!(read.labels.allows(0, label), read.labels.allows(1, label));
+        }
+        for sentence in treebank() {
+            let parse = |model: &Model<Compact>| Parser::new(model).parse(&sentence).unwrap();
+            assert_eq!(parse(&read), parse(&model));
+        }
+    }
+}
+
+#[test]
+fn labels_out_of_place_are_refused() {
+    let bytes = model().compact().to_bytes(&about()).unwrap();
+    let folder = Folder::new();
+    let refusal = |edit: fn(&mut Value)| folder.refusal(&forged(&bytes, edit));
+    let place = refusal(|document| document["labels"]["places"][1] = json!([0, 99]));
+    assert!(matches!(place, ModelProblem::Altered { .. }), "{place}");
+    let unknown = refusal(|document| document["labels"]["labelling"] = json!("clairvoyant"));
+    assert!(matches!(unknown, ModelProblem::Altered { .. }), "{unknown}");
+    let none = refusal(|document| document["labels"]["labelling"] = json!("none"));
+    assert!(matches!(none, ModelProblem::LabelCount { labels: 5, .. }), "{none}");
 }
