@@ -68,7 +68,7 @@ pub use labels::{LabelModel, Labelling};
 pub use learner::Learner;
 pub use model::{About, DevScores, Model, ModelFile};
 pub use parser::{Decoding, Parse, Parser};
-pub use pruner::Pruner;
+pub use pruner::{Pruner, PrunerMemory};
 pub use train::{
     ClusterModel, Kinds, LabelOptions, Options, Pass, Pruning, SecondPass, Verdict, train,
     train_further,

@@ -9,6 +9,7 @@ use tutte_trees::{argmax_with, marginals_with, mbr_with};
 use crate::features::{Atoms, Guide, Prepared};
 use crate::guided::{self, guide};
 use crate::labels::Together;
+use crate::pruner::PrunerMemory;
 use crate::signal::arcs as arcs_of;
 use crate::{Candidates, Error, Guided, Labelling, Model, Weights};
 
@@ -28,6 +29,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     model: &'a Model<W>,
     decoding: Decoding,
     workspace: Workspace,
+    pruner: PrunerMemory,
     prepared: Prepared,
     scores: ArcMatrix,
     marginals: ArcMatrix,
@@ -58,6 +60,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             model,
             decoding: Decoding::default(),
             workspace: Workspace::default(),
+            pruner: PrunerMemory::default(),
             prepared: Prepared::default(),
             scores: ArcMatrix::default(),
             marginals: ArcMatrix::default(),
@@ -88,11 +91,14 @@ impl<'a, W: Weights> Parser<'a, W> {
     fn score(&mut self, sentence: &Sentence) -> Result<(), Error> {
         let words = sentence.len();
         let Model { pruner, arcs, guided, tree_set, temperature, .. } = self.model;
-        let candidates = pruner.as_ref().map_or_else(Candidates::all, |pruner| {
-            let features = &pruner.arcs.features;
-            self.prepared.fill(features, &Atoms::new(sentence, features.columns()), |_| true);
-            pruner.candidates(&self.prepared, &mut self.scores)
-        });
+        let candidates = pruner.as_ref().map_or_else(
+            || Ok(Candidates::all()),
+            |pruner| {
+                let features = &pruner.arcs.features;
+                self.prepared.fill(features, &Atoms::new(sentence, features.columns()), |_| true);
+                pruner.candidates(&self.prepared, *tree_set, &mut self.pruner)
+            },
+        )?;
         self.prepared
             .fill(&arcs.features, &Atoms::new(sentence, arcs.features.columns()), |_| true);
         self.scores.reset(words, f64::NEG_INFINITY);

@@ -1,16 +1,18 @@
 //! Leaving out hopeless arcs before they are scored.
 //!
-//! A small model of tags, lemmas and distances scores all arcs; what it finds more than `margin` nats
-//! worse than a word's best head is left out, and only the rest is shown to the model proper, whose
-//! many templates are what parsing waits for. Nothing is promised of probabilities but this: they
-//! are those of the trees that are left (vine pruning with a learnt first pass: Rush & Petrov 2012).
+//! A small model of tags, lemmas and distances scores all arcs and computes their marginals; an arc
+//! that it finds much less probable than the best head of the same word is left out, and only the
+//! rest is shown to the model proper, whose many templates are what parsing waits for (coarse to
+//! fine with marginals: Charniak et al. 2006; with a learnt first pass, Rush & Petrov 2012).
+//! Probabilities are then those of the trees that are left.
 //!
 //! Neighbours always stay candidates of each other, and the likeliest word one of the root's: so
 //! every tree set has a tree.
 
-use tutte_trees::ArcMatrix;
+use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, marginals_with};
 
 use crate::features::Prepared;
+use crate::signal::arcs;
 use crate::{ArcModel, Candidates, Weights};
 
 /// A small model that tells which arcs are worth a look.
@@ -18,37 +20,48 @@ use crate::{ArcModel, Candidates, Weights};
 pub struct Pruner<W = Vec<f32>> {
     /// Its scores.
     pub arcs: ArcModel<W>,
-    /// How far below a word's best head another may score, in nats.
-    pub margin: f64,
+    /// How probable an arc must be, as a share of the probability of the word's best head.
+    pub threshold: f64,
+}
+
+/// Memory that a pruner works in.
+#[derive(Debug, Default)]
+pub struct PrunerMemory {
+    scores: ArcMatrix,
+    marginals: ArcMatrix,
+    workspace: Workspace,
 }
 
 impl<W: Weights> Pruner<W> {
-    /// The arcs worth a look, of a sentence made ready with the pruner's features. Leaves its scores
-    /// in `scores`.
-    pub fn candidates(&self, sentence: &Prepared, scores: &mut ArcMatrix) -> Candidates {
-        let words = sentence.words();
-        if scores.words() != words {
-            *scores = ArcMatrix::zeros(words);
-        }
+    /// The arcs worth a look, of a sentence made ready with the pruner's features.
+    ///
+    /// # Errors
+    /// If its scores are no numbers.
+    pub fn candidates(
+        &self,
+        sentence: &Prepared,
+        tree_set: TreeSet,
+        memory: &mut PrunerMemory,
+    ) -> Result<Candidates, Error> {
+        let PrunerMemory { scores, marginals, workspace } = memory;
+        scores.reset(sentence.words(), f64::NEG_INFINITY);
         self.arcs.score(sentence, |_, _| true, scores);
-        choose(scores, self.margin)
+        marginals_with(scores, tree_set, workspace, marginals)?;
+        Ok(choose(marginals, self.threshold))
     }
 }
 
-fn choose(scores: &ArcMatrix, margin: f64) -> Candidates {
-    let words = scores.words();
-    let mut best = vec![f64::NEG_INFINITY; words + 1];
-    for head in 0..=words {
-        for modifier in (1..=words).filter(|&modifier| modifier != head) {
-            best[modifier] = best[modifier].max(scores[(head, modifier)]);
-        }
+fn choose(marginals: &ArcMatrix, threshold: f64) -> Candidates {
+    let words = marginals.words();
+    let mut least = vec![0f64; words + 1];
+    for (head, modifier) in arcs(words) {
+        least[modifier] = least[modifier].max(threshold * marginals[(head, modifier)]);
     }
     let mut candidates = Candidates::of(words, |head, modifier| {
-        head.abs_diff(modifier) == 1 && head != 0
-            || scores[(head, modifier)] >= best[modifier] - margin
+        head.abs_diff(modifier) == 1 && head != 0 || marginals[(head, modifier)] >= least[modifier]
     });
-    let below = |modifier: &usize| best[*modifier] - scores[(0, *modifier)];
-    if let Some(root) = (1..=words).min_by(|a, b| below(a).total_cmp(&below(b))) {
+    let as_root = |word: &usize| marginals[(0, *word)];
+    if let Some(root) = (1..=words).max_by(|a, b| as_root(a).total_cmp(&as_root(b))) {
         candidates.allow(0, root);
     }
     candidates
@@ -57,20 +70,26 @@ fn choose(scores: &ArcMatrix, margin: f64) -> Candidates {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tutte_trees::{TreeDistribution, TreeSet};
+    use tutte_trees::TreeDistribution;
 
     use super::*;
 
     #[test]
-    fn arcs_far_below_the_best_are_left_out() {
-        let scores = ArcMatrix::from_fn(4, |head, modifier| match (head, modifier) {
-            (0, 2) | (2, 1) | (2, 3) | (2, 4) => 5.0,
-            (1, 4) => 3.0,
-            _ => 0.0,
-        });
-        let candidates = choose(&scores, 2.5);
+    fn improbable_arcs_are_left_out() {
+        let mut marginals = ArcMatrix::zeros(4);
+        for (arc, marginal) in [
+            ((0, 2), 0.9),
+            ((0, 4), 0.004),
+            ((2, 1), 1.0),
+            ((2, 3), 1.0),
+            ((2, 4), 0.8),
+            ((1, 4), 0.1),
+        ] {
+            marginals[arc] = marginal;
+        }
+        let candidates = choose(&marginals, 0.01);
         let kept = |head, modifier| candidates.allows(head, modifier);
-        assert!(kept(0, 2) && kept(2, 4) && kept(1, 4), "good ones");
+        assert!(kept(0, 2) && kept(2, 4) && kept(1, 4), "probable ones");
         assert!(kept(3, 4) && kept(4, 3) && kept(3, 2), "neighbours");
         assert!(!kept(0, 4) && !kept(4, 1) && !kept(1, 3), "{candidates:?}");
     }
@@ -80,18 +99,19 @@ mod tests {
         fn there_is_always_a_tree(
             words in 1usize..9,
             scores in proptest::collection::vec(-30.0..30.0f64, 90),
-            margin in 0.0..5.0f64,
+            threshold in 0.0..1.0f64,
         ) {
             let scores = ArcMatrix::from_fn(words, |head, modifier| scores[head * 9 + modifier]);
-            let candidates = choose(&scores, margin);
-            let left = ArcMatrix::from_fn(words, |head, modifier| {
-                match candidates.allows(head, modifier) {
-                    true => scores[(head, modifier)],
-                    false => f64::NEG_INFINITY,
-                }
-            });
             for tree_set in TreeSet::ALL {
-                prop_assert!(TreeDistribution::new(left.clone(), tree_set).is_ok());
+                let distribution = TreeDistribution::new(scores.clone(), tree_set).unwrap();
+                let candidates = choose(&distribution.marginals(), threshold);
+                let left = ArcMatrix::from_fn(words, |head, modifier| {
+                    match candidates.allows(head, modifier) {
+                        true => scores[(head, modifier)],
+                        false => f64::NEG_INFINITY,
+                    }
+                });
+                prop_assert!(TreeDistribution::new(left, tree_set).is_ok());
             }
         }
     }

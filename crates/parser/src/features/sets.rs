@@ -94,12 +94,15 @@ h.upos m.upos
 h.tag m.tag
 h.lemma m.upos
 h.upos m.lemma
+h.lemma m.lemma
 h.upos m-1.upos m.upos
 h.upos m.upos m+1.upos
 h-1.upos h.upos m.upos
 h.upos h+1.upos m.upos
 h.upos m.marker m.upos
+h.lemma m.marker
 h.upos m.feats
+h.upos b.upos m.upos
 h.upos m.upos a.punctuation
 h.upos m.upos a.verbs
 ";

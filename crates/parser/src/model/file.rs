@@ -151,7 +151,7 @@ struct ArcDocument {
 
 #[derive(Serialize, Deserialize)]
 struct PrunerDocument {
-    margin: f64,
+    threshold: f64,
     #[serde(flatten)]
     arcs: ArcDocument,
 }
@@ -249,7 +249,7 @@ impl Model<Compact> {
             tree_set: tree_set.to_string(),
             temperature: *temperature,
             pruner: pruner.as_ref().map(|pruner| PrunerDocument {
-                margin: pruner.margin,
+                threshold: pruner.threshold,
                 arcs: ArcDocument::new(&pruner.arcs),
             }),
             arcs: ArcDocument::new(arcs),
@@ -538,7 +538,7 @@ impl Document {
         });
         let pruner = self.pruner.map(|pruner| {
             let arcs = pruner.arcs.model(&PRUNER, tables)?;
-            Ok(Pruner { arcs, margin: number("margin", pruner.margin, -1.0)? })
+            Ok(Pruner { arcs, threshold: number("threshold", pruner.threshold, -1.0)? })
         });
         let LabelDocument { labelling, names, places, bits, templates } = self.labels;
         let bits = within(bits, Self::BITS)?;

@@ -43,7 +43,7 @@ impl Model {
     pub fn compact(&self) -> Model<Compact> {
         let Model { pruner, arcs, guided, labels, tree_set, temperature } = self;
         let compact =
-            |pruner: &Pruner| Pruner { arcs: pruner.arcs.compact(), margin: pruner.margin };
+            |pruner: &Pruner| Pruner { arcs: pruner.arcs.compact(), threshold: pruner.threshold };
         Model {
             pruner: pruner.as_ref().map(compact),
             arcs: arcs.compact(),

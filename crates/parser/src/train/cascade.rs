@@ -8,11 +8,13 @@
 use std::sync::Arc;
 
 use tutte_treebank::Sentence;
-use tutte_trees::{ArcMatrix, Workspace};
+use tutte_trees::{ArcMatrix, TreeSet, Workspace};
 
 use super::{Corpus, Example, Options, Pruning, SecondPass};
 use crate::features::{Atoms, FeatureSet, Guide, Prepared};
 use crate::learner::Schedule;
+use crate::pruner::PrunerMemory;
+use crate::signal::likelihood;
 use crate::{
     ArcModel, Candidates, Error, Guided, Index, LabelModel, Labelling, Learner, Model, Pruner,
     guided,
@@ -31,21 +33,26 @@ pub(super) fn pruner(
     let corpus = corpus.part(|at| at % every == 0);
     let mut arcs = ArcModel::new(features, Index::Hashed { bits: pruning.bits });
     let schedule = Schedule { passes: pruning.passes, seed: options.seed, threads: 1 };
-    fit(&corpus, &mut arcs, &Learner::default(), schedule)?;
-    Ok(Pruner { arcs, margin: pruning.margin })
+    // Few features can be learnt fast.
+    let (rate, damping, dropout) = (0.1, 1.0, 0.1);
+    let learner = Learner::AdaGrad { objective: likelihood(), rate, damping, dropout, batch: 1 };
+    fit(&corpus, &mut arcs, &learner, schedule)?;
+    Ok(Pruner { arcs, threshold: pruning.threshold })
 }
 
 /// The arcs that a pruner leaves of each example, which are the sentences that have words.
-pub(super) fn candidates(pruner: &Pruner, treebank: &[Sentence]) -> Vec<Candidates> {
+pub(super) fn candidates(
+    pruner: &Pruner,
+    treebank: &[Sentence],
+    tree_set: TreeSet,
+) -> Result<Vec<Candidates>, Error> {
     let features = &pruner.arcs.features;
-    let (mut prepared, mut scores) = (Prepared::default(), ArcMatrix::default());
-    let sentences = treebank.iter().filter(|sentence| !sentence.is_empty());
-    sentences
-        .map(|sentence| {
-            prepared.fill(features, &Atoms::new(sentence, features.columns()), |_| true);
-            pruner.candidates(&prepared, &mut scores)
-        })
-        .collect()
+    let (mut prepared, mut memory) = (Prepared::default(), PrunerMemory::default());
+    let candidates = |sentence: &Sentence| {
+        prepared.fill(features, &Atoms::new(sentence, features.columns()), |_| true);
+        Ok(pruner.candidates(&prepared, tree_set, &mut memory)?)
+    };
+    treebank.iter().filter(|sentence| !sentence.is_empty()).map(candidates).collect()
 }
 
 /// What models that have not seen a sentence think of it, for each example. `candidates` are the

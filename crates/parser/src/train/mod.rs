@@ -61,8 +61,8 @@ pub struct Options {
 /// How a [`Pruner`](crate::Pruner) is learnt.
 #[derive(Clone, Debug)]
 pub struct Pruning {
-    /// How far below a word's best head another may score, in nats.
-    pub margin: f64,
+    /// How probable an arc must be, as a share of the probability of the word's best head.
+    pub threshold: f64,
     /// Passes over what it is learnt from.
     pub passes: usize,
     /// About how many words it is learnt from.
@@ -129,7 +129,7 @@ impl Options {
 
 impl Default for Pruning {
     fn default() -> Self {
-        Self { margin: 5.0, passes: 3, words: 60_000, bits: 20 }
+        Self { threshold: 0.002, passes: 3, words: 100_000, bits: 20 }
     }
 }
 
@@ -261,7 +261,7 @@ fn pruned_corpus<'a>(
     let labels = (model.labels.labelling() != Labelling::None).then_some(&model.labels);
     let mut corpus = Corpus::new(treebank, features, labels, model.tree_set)?;
     let candidates = match &model.pruner {
-        Some(pruner) => cascade::candidates(pruner, treebank),
+        Some(pruner) => cascade::candidates(pruner, treebank, model.tree_set)?,
         None => vec![Candidates::all(); corpus.examples.len()],
     };
     corpus.prune(candidates.clone());
