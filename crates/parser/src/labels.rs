@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use tutte_trees::ArcMatrix;
 
 use crate::features::{FeatureSet, GOLDEN, Prepared};
+use crate::signal::arcs;
 use crate::{Error, Weights};
 
 /// How labels and arcs make a distribution over labelled trees.
@@ -243,13 +244,13 @@ impl<W> LabelModel<W> {
         out.truncate(self.labels.len());
     }
 
-    /// w_ℓ·g of all labels. Weights count `scale` times.
-    pub(crate) fn scores(&self, rows: &[usize], head: usize, scale: f32, out: &mut Vec<f32>)
+    /// w_ℓ·g of all labels, from the rows of an arc of this head.
+    pub(crate) fn scores(&self, rows: &[usize], head: usize, out: &mut Vec<f32>)
     where
         W: Weights,
     {
         self.sums(rows, head, out);
-        let scale = scale * self.weights.scale();
+        let scale = self.weights.scale();
         out.iter_mut().for_each(|score| *score *= scale);
     }
 
@@ -266,55 +267,49 @@ impl<W> LabelModel<W> {
         out.iter_mut().for_each(|score| *score = (*score - highest) * scale - log_total);
     }
 
-    /// Adds to the scores of all arcs that are not forbidden what their labels do, all of them
-    /// together or the best alone. Weights count `scale` times.
-    pub(crate) fn raise(
-        &self,
-        sentence: &Prepared,
-        together: Together,
-        scale: f32,
-        scores: &mut ArcMatrix,
-    ) where
+    /// Adds log Σ_ℓ exp(w_ℓ·g) to the scores of arcs: from w·f to θ, of a joint model.
+    pub(crate) fn add_sums(&self, sentence: &Prepared, scores: &mut ArcMatrix)
+    where
         W: Weights,
     {
+        self.add(sentence, scores, |rows, head, labels| {
+            self.scores(rows, head, labels);
+            let highest = labels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            highest + labels.iter().map(|score| (score - highest).exp()).sum::<f32>().ln()
+        });
+    }
+
+    /// Adds max_ℓ log p(ℓ | h → m) to the scores of arcs: from θ(h → m) to max_ℓ θ(h → m, ℓ).
+    pub(crate) fn add_best_log_probs(&self, sentence: &Prepared, scores: &mut ArcMatrix)
+    where
+        W: Weights,
+    {
+        self.add(sentence, scores, |rows, head, labels| {
+            self.log_probs(rows, head, 1.0, labels);
+            labels.iter().copied().fold(f32::NEG_INFINITY, f32::max)
+        });
+    }
+
+    /// Adds something of its labels to the score of every arc that is not forbidden, from its rows,
+    /// its head and room for a number a label.
+    fn add(
+        &self,
+        sentence: &Prepared,
+        scores: &mut ArcMatrix,
+        mut of: impl FnMut(&[usize], usize, &mut Vec<f32>) -> f32,
+    ) {
         let (mut rows, mut labels) = (Vec::new(), Vec::new());
-        let words = scores.words();
-        for head in 0..=words {
-            for modifier in (1..=words).filter(|&modifier| modifier != head) {
-                let score = &mut scores[(head, modifier)];
-                if *score == f64::NEG_INFINITY {
-                    continue;
-                }
+        for (head, modifier) in arcs(scores.words()) {
+            let score = &mut scores[(head, modifier)];
+            if *score != f64::NEG_INFINITY {
                 self.rows(sentence, head, modifier, &mut rows);
-                self.scores(&rows, head, scale, &mut labels);
-                *score += f64::from(together.of(&labels));
+                *score += f64::from(of(&rows, head, &mut labels));
             }
         }
     }
 
     pub(crate) fn width(&self) -> usize {
         self.width
-    }
-}
-
-/// What the labels of an arc come to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Together {
-    /// log Σ exp.
-    Summed,
-    /// The highest.
-    Best,
-}
-
-impl Together {
-    fn of(self, scores: &[f32]) -> f32 {
-        let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        match self {
-            Together::Best => highest,
-            Together::Summed => {
-                highest + scores.iter().map(|score| (score - highest).exp()).sum::<f32>().ln()
-            }
-        }
     }
 }
 

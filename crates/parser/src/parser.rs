@@ -8,7 +8,6 @@ use tutte_trees::{argmax_with, marginals_with, mbr_with};
 
 use crate::features::{Atoms, Guide, Prepared};
 use crate::guided::{self, guide};
-use crate::labels::Together;
 use crate::pruner::PrunerMemory;
 use crate::signal::arcs as arcs_of;
 use crate::{Candidates, Error, Guided, Labelling, Model, Weights};
@@ -37,7 +36,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     guide: Option<Arc<Guide>>,
     labels: Prepared,
     rows: Vec<usize>,
-    by_label: Vec<f32>,
+    log_probs: Vec<f32>,
 }
 
 /// The best tree of a sentence.
@@ -67,7 +66,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             guide: None,
             labels: Prepared::default(),
             rows: Vec::new(),
-            by_label: Vec::new(),
+            log_probs: Vec::new(),
         }
     }
 
@@ -82,13 +81,6 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// # Errors
     /// If the model's tree set has no tree for the sentence.
     pub fn scores(&mut self, sentence: &Sentence) -> Result<&ArcMatrix, Error> {
-        self.score(sentence)?;
-        self.add_labels(Together::Summed);
-        Ok(&self.scores)
-    }
-
-    /// Scores arcs, their labels apart, and makes labels ready.
-    fn score(&mut self, sentence: &Sentence) -> Result<(), Error> {
         let words = sentence.len();
         let Model { pruner, arcs, guided, tree_set, temperature, .. } = self.model;
         let candidates = pruner.as_ref().map_or_else(
@@ -111,29 +103,20 @@ impl<'a, W: Weights> Parser<'a, W> {
             arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
             self.guide = Some(guide);
         }
+        self.prepare_labels(sentence);
+        if self.is_joint() {
+            self.model.labels.add_sums(&self.labels, &mut self.scores);
+        }
         if *temperature != 1.0 {
             for arc in arcs_of(words) {
                 self.scores[arc] /= temperature;
             }
         }
-        self.prepare_labels(sentence);
-        Ok(())
+        Ok(&self.scores)
     }
 
-    /// Adds to arcs what their labels do, if the model is joint.
-    fn add_labels(&mut self, together: Together) {
-        if self.model.labels.labelling() == Labelling::Joint {
-            let scale = self.label_scale();
-            self.model.labels.raise(&self.labels, together, scale, &mut self.scores);
-        }
-    }
-
-    /// What labels' scores are multiplied with: a temperature is that of all that is joint.
-    fn label_scale(&self) -> f32 {
-        match self.model.labels.labelling() {
-            Labelling::Joint => (1.0 / self.model.temperature) as f32,
-            Labelling::Staged | Labelling::None => 1.0,
-        }
+    fn is_joint(&self) -> bool {
+        self.model.labels.labelling() == Labelling::Joint
     }
 
     /// The best tree, as [`Decoding`] says, with the most probable label of each arc. The most
@@ -145,19 +128,19 @@ impl<'a, W: Weights> Parser<'a, W> {
         let words = sentence.len();
         let tree_set = self.model.tree_set;
         let mut heads = Vec::with_capacity(words);
-        self.score(sentence)?;
-        if self.decoding == Decoding::Map {
-            let arcs = self.scores.clone();
-            self.add_labels(Together::Best);
-            argmax_with(&self.scores, tree_set, &mut self.workspace, &mut heads)?;
-            self.scores = arcs;
-        }
-        self.add_labels(Together::Summed);
-        let Self { scores, marginals, workspace, .. } = self;
+        self.scores(sentence)?;
+        let is_joint = self.is_joint();
+        let Self { scores, marginals, workspace, decoding, .. } = self;
         marginals_with(scores, tree_set, workspace, marginals)?;
-        if self.decoding == Decoding::Mbr {
-            mbr_with(scores, marginals, tree_set, workspace, &mut heads)?;
-        }
+        match decoding {
+            Decoding::Mbr => mbr_with(scores, marginals, tree_set, workspace, &mut heads)?,
+            Decoding::Map => {
+                if is_joint {
+                    self.model.labels.add_best_log_probs(&self.labels, scores);
+                }
+                argmax_with(scores, tree_set, workspace, &mut heads)?
+            }
+        };
         let mut parse = Parse {
             labels: Vec::with_capacity(words),
             head_probs: Vec::with_capacity(words),
@@ -197,7 +180,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// If the model's tree set has no tree for the sentence.
     pub fn distribution(&mut self, sentence: &Sentence) -> Result<LabelledTreeDistribution, Error> {
         let words = sentence.len();
-        self.score(sentence)?;
+        self.scores(sentence)?;
         let labels = self.model.labels.labels().len().max(1);
         let mut labelled = LabelledArcMatrix::zeros(words, labels);
         for (head, modifier) in arcs_of(words) {
@@ -206,13 +189,10 @@ impl<'a, W: Weights> Parser<'a, W> {
                 (0..labels).for_each(|label| labelled[(head, modifier, label)] = score);
                 continue;
             }
-            let by_label = match self.model.labels.labelling() {
-                Labelling::None => &[0.0],
-                Labelling::Staged => self.label_log_probs(head, modifier),
-                Labelling::Joint => self.label_scores(head, modifier),
-            };
-            for (label, by_label) in by_label.iter().enumerate() {
-                labelled[(head, modifier, label)] = score + f64::from(*by_label);
+            // Without labels, nothing is added.
+            labelled[(head, modifier, 0)] = score;
+            for (label, log_prob) in self.label_log_probs(head, modifier).iter().enumerate() {
+                labelled[(head, modifier, label)] = score + f64::from(*log_prob);
             }
         }
         Ok(LabelledTreeDistribution::new(labelled, self.model.tree_set)?)
@@ -230,15 +210,7 @@ impl<'a, W: Weights> Parser<'a, W> {
 
     fn label_log_probs(&mut self, head: usize, modifier: usize) -> &[f32] {
         self.model.labels.rows(&self.labels, head, modifier, &mut self.rows);
-        let scale = self.label_scale();
-        self.model.labels.log_probs(&self.rows, head, scale, &mut self.by_label);
-        &self.by_label
-    }
-
-    fn label_scores(&mut self, head: usize, modifier: usize) -> &[f32] {
-        self.model.labels.rows(&self.labels, head, modifier, &mut self.rows);
-        let scale = self.label_scale();
-        self.model.labels.scores(&self.rows, head, scale, &mut self.by_label);
-        &self.by_label
+        self.model.labels.log_probs(&self.rows, head, 1.0, &mut self.log_probs);
+        &self.log_probs
     }
 }
