@@ -311,7 +311,7 @@ fn label_bits(words: usize) -> u32 {
 fn settings(options: &Options) -> Vec<(String, String)> {
     let LabelOptions { rate, damping, dropout, .. } = options.labels;
     let labels = match options.labelling {
-        Labelling::Staged => format!("staged,rate={rate},damping={damping},dropout={dropout}"),
+        Labelling::Staged => format!("staged:rate={rate},damping={damping},dropout={dropout}"),
         labelling => labelling.to_string(),
     };
     [
