@@ -2,7 +2,7 @@
 
 use tutte_trees::ArcMatrix;
 
-use crate::features::{BLOCK, FeatureSet, Prepared};
+use crate::features::{FeatureSet, Prepared};
 use crate::index::hashed;
 use crate::{Compact, Index, Weights};
 
@@ -46,9 +46,8 @@ impl<W: Weights> ArcModel<W> {
             &Index::Hashed { bits } => {
                 sentence.score(cells, scale, |key| Some(hashed(key, bits)), keep, scores);
             }
-            Index::Dictionary(blocks) => {
-                let block = |key| blocks.get(&key).map(|block| *block as usize * BLOCK);
-                sentence.score(cells, scale, block, keep, scores);
+            Index::Dictionary(dictionary) => {
+                sentence.score(cells, scale, |key| dictionary.block(key), keep, scores);
             }
         }
     }
@@ -67,8 +66,8 @@ impl<W: Weights> ArcModel<W> {
                 let block = |key| Some(hashed(key, bits));
                 sentence.accumulate(coefficients, negligible, block, add);
             }
-            Index::Dictionary(blocks) => {
-                let block = |key| blocks.get(&key).map(|block| *block as usize * BLOCK);
+            Index::Dictionary(dictionary) => {
+                let block = |key| dictionary.block(key);
                 sentence.accumulate(coefficients, negligible, block, add);
             }
         }

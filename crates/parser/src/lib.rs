@@ -27,7 +27,7 @@
 //! - [`train()`] learns a [`Model`] from trees by any [`Learner`]; [`signal`] says what is wanted.
 //! - [`Parser`] parses one sentence, [`parse_stream`] many with several threads.
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
-//! - [`features`]: what models look at, as text.
+//! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
 //!
 //! # References
 //!
@@ -63,7 +63,7 @@ pub use batch::parse_stream;
 pub use candidates::Candidates;
 pub use error::{Error, ModelProblem};
 pub use guided::Guided;
-pub use index::Index;
+pub use index::{Dictionary, Index, Name, Names, Support};
 pub use labels::{LabelModel, Labelling};
 pub use learner::Learner;
 pub use model::{About, DevScores, Model, ModelFile};

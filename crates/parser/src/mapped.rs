@@ -7,8 +7,8 @@ use memmap2::Mmap;
 
 /// Maps a whole file, to be read as bytes.
 ///
-/// Nothing but tables of weights is ever read through the map; headers, which decide what is read
-/// where, are copied first.
+/// Nothing but tables of weights is ever used through the map; headers, which decide what is read
+/// where, and the tables of a dictionary are copied before they are checked.
 #[allow(unsafe_code, reason = "a file can only be mapped by promising what no program can check")]
 pub(crate) fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: `Mmap::map` asks that nobody changes the file as long as it is mapped.

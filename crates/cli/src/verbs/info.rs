@@ -1,15 +1,17 @@
 //! `tutte info`: what a model file says about itself.
 
+mod weights;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use tutte::features::{BLOCK, FeatureSet};
+use tutte::features::{Conjoin, FeatureSet};
 use tutte::{Index, ModelFile, Weights};
 
-use crate::failure::{Outcome, usage};
+use crate::failure::Outcome;
 use crate::report::{Align, Table, columns, count, counted};
 use crate::session::Session;
 use crate::verbs::train::megabytes;
@@ -22,15 +24,21 @@ use crate::verbs::train::megabytes;
 #[command(after_help = "\
 Examples:
   tutte info -m en.tutte
+  tutte info -m en.tutte --weights --top 100
   tutte info -m en.tutte --json | jq .dev")]
 pub(crate) struct Info {
     /// The model
     #[arg(short, long, value_name = "MODEL")]
     model: PathBuf,
 
-    /// Show the weights of a model whose features are in a dictionary, the largest first
+    /// Show the features with the largest weights, of a model that was trained with
+    /// --features dictionary
     #[arg(long)]
     weights: bool,
+
+    /// So many features
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "weights")]
+    top: usize,
 }
 
 /// What is said about a model.
@@ -66,17 +74,24 @@ struct Dev {
 #[derive(Debug, Serialize)]
 struct Part {
     index: &'static str,
+    /// Features in the dictionary, not counting those with direction and distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    features: Option<usize>,
     weights: usize,
     /// Those that are not zero.
     used: usize,
     bits_per_weight: u32,
+    /// Which copies of features there are.
+    conjoin: String,
+    /// How many pairs of morphological features count.
+    pairs: Option<usize>,
     templates: Vec<String>,
 }
 
 pub(crate) fn run(arguments: &Info, session: &Session) -> Result<Outcome> {
     let file = ModelFile::open(&arguments.model)?;
     if arguments.weights {
-        return show_weights(&file, session);
+        return weights::show(&file, arguments.top, session);
     }
     let report = Report::new(arguments, &file);
     if session.json() {
@@ -90,16 +105,19 @@ pub(crate) fn run(arguments: &Info, session: &Session) -> Result<Outcome> {
 impl Report {
     fn new(arguments: &Info, file: &ModelFile) -> Self {
         let ModelFile { model, about, .. } = file;
-        let part = |index, weights: &[i8], features: &FeatureSet| Part {
+        let part = |index, known, weights: &[i8], features: &FeatureSet| Part {
             index,
+            features: known,
             weights: weights.len(),
             used: weights.iter().filter(|weight| **weight != 0).count(),
             bits_per_weight: i8::BITS,
+            conjoin: features.conjoin().to_string(),
+            pairs: features.pairs(),
             templates: features.templates().iter().map(ToString::to_string).collect(),
         };
-        let index = match model.arcs.index {
-            Index::Hashed { .. } => "hashed",
-            Index::Dictionary(_) => "dictionary",
+        let (index, known) = match &model.arcs.index {
+            Index::Hashed { .. } => ("hashed", None),
+            Index::Dictionary(dictionary) => ("dictionary", Some(dictionary.len())),
         };
         let training = about.training.iter();
         Self {
@@ -122,8 +140,13 @@ impl Report {
             }),
             tree_set: model.tree_set.to_string(),
             labels: model.labels.labels().to_vec(),
-            arcs: part(index, model.arcs.weights.cells(), &model.arcs.features),
-            label_weights: part("hashed", model.labels.weights().cells(), &model.labels.features),
+            arcs: part(index, known, model.arcs.weights.cells(), &model.arcs.features),
+            label_weights: part(
+                "hashed",
+                None,
+                model.labels.weights().cells(),
+                &model.labels.features,
+            ),
         }
     }
 
@@ -157,14 +180,24 @@ impl Report {
         );
         row("trees", self.tree_set.clone());
         for (name, part) in [("arcs", &self.arcs), ("labels", &self.label_weights)] {
-            let Part { index, weights, used, bits_per_weight, .. } = part;
+            let Part { index, features, weights, used, bits_per_weight, .. } = part;
             let share = 100.0 * *used as f64 / (*weights).max(1) as f64;
-            let weights = format!("{} {index} weights of {bits_per_weight} bits", count(*weights));
-            row(name, format!("{weights}, {share:.0} % not zero"));
+            let features = match features {
+                Some(features) => format!("{index} of {}, ", counted(*features, "feature")),
+                None => format!("{index}, "),
+            };
+            let weights = format!("{} weights of {bits_per_weight} bits", count(*weights));
+            row(name, format!("{features}{weights}, {share:.0} % not zero"));
         }
         let mut text = table.text(0);
-        let of =
-            |part: &Part, what| format!("{} of {what}", counted(part.templates.len(), "template"));
+        let of = |part: &Part, what| {
+            let mut title = format!("{} of {what}", counted(part.templates.len(), "template"));
+            if part.conjoin != Conjoin::default().to_string() {
+                title += &format!(", conjoin {}", part.conjoin);
+            }
+            part.pairs.iter().for_each(|pairs| title += &format!(", pairs {pairs}"));
+            title
+        };
         for (title, items) in [
             (counted(self.labels.len(), "label"), &self.labels),
             (of(&self.arcs, "arcs"), &self.arcs.templates),
@@ -193,41 +226,4 @@ fn wrapped(items: &[String], width: usize) -> String {
     }
     text.push('\n');
     text
-}
-
-/// The weights of each key: alone, and by direction and distance.
-fn show_weights(file: &ModelFile, session: &Session) -> Result<Outcome> {
-    let weights = &file.model.arcs.weights;
-    let Index::Dictionary(blocks) = &file.model.arcs.index else {
-        return Err(usage(
-            "--weights needs a model that knows its features; this one finds weights by hashing, \
-             so that several features may share one and none has a name",
-        ));
-    };
-    let mut rows: Vec<(u64, &[i8])> = blocks
-        .iter()
-        .map(|(key, block)| (*key, &weights.cells()[*block as usize * BLOCK..][..BLOCK]))
-        .collect();
-    let largest = |cells: &[i8]| cells.iter().map(|cell| cell.unsigned_abs()).max();
-    rows.sort_unstable_by_key(|(key, cells)| (std::cmp::Reverse(largest(cells)), *key));
-    let weight = |cell: &i8| f32::from(*cell) * weights.scale();
-    if session.json() {
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|(key, cells)| {
-                let weights: Vec<f32> = cells.iter().map(weight).collect();
-                serde_json::json!({"key": format!("{key:016x}"), "weights": weights})
-            })
-            .collect();
-        session.print_json(&rows)?;
-        return Ok(Outcome::Good);
-    }
-    let mut out = session.stdout();
-    for (key, cells) in rows {
-        write!(out, "{key:016x}")?;
-        cells.iter().try_for_each(|cell| write!(out, " {:.3}", weight(cell)))?;
-        writeln!(out)?;
-    }
-    out.flush()?;
-    Ok(Outcome::Good)
 }

@@ -4,6 +4,7 @@
 //! best one, so that whatever ends the work, Ctrl-C, `--time` or a kill, leaves the best model so
 //! far.
 
+mod features;
 mod material;
 mod progress;
 
@@ -49,9 +50,8 @@ pub(crate) struct Train {
 
     /// How much to do: fast (one pass of parsing), default (a second, guided pass: more accurate, half
     /// as fast) or plain (one pass over all arcs, none left out, as in the papers)
-    #[arg(long, value_name = "PRESET", value_enum, default_value_t = Preset::Default)]
-    #[arg(hide_possible_values = true)]
-    preset: Preset,
+    #[arg(long, value_name = "PRESET", value_enum, hide_possible_values = true)]
+    preset: Option<Preset>,
 
     /// How to learn: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or
     /// mira, with parameters behind a colon: mira:k=5,c=0.1
@@ -82,8 +82,20 @@ pub(crate) struct Train {
     #[arg(long, value_name = "SET", default_value = "auto", value_parser = tree_set)]
     tree_set: Wanted,
 
-    /// 2^BITS weights of arcs [default: by the size of the treebank, at most 23]
-    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(10..=28))]
+    /// What is looked at in an arc: richer, mcdonald (McDonald et al. 2005), pa (Nguyen et al. 2007), or
+    /// a file of templates, one a line: h.lemma b.upos m.upos
+    #[arg(long, value_name = "SET", default_value = "richer", help_heading = "Features")]
+    templates: String,
+
+    /// How features find their weights: hashed (fast), dictionary:supported (exact, for features of arcs
+    /// of gold trees) or dictionary:10 (of at least so many possible arcs); `tutte info --weights` shows
+    /// the weights of a dictionary
+    #[arg(long, value_name = "INDEX", default_value = "hashed", help_heading = "Features")]
+    #[arg(value_parser = features::index)]
+    features: features::Index,
+
+    /// 2^BITS weights of hashed features [default: by the size of the treebank, at most 23]
+    #[arg(long, help_heading = "Features", value_name = "BITS", value_parser = clap::value_parser!(u32).range(10..=28))]
     bits: Option<u32>,
 
     /// Threads [default: one for each processor]; the model is the same for any number
@@ -192,8 +204,28 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         let path = arguments.output.display();
         return Err(usage(format!("{path} is a folder; name a file, {path}/en.tutte say")));
     }
+    let dictionary = arguments.features.support();
+    if dictionary.is_some() && arguments.bits.is_some() {
+        return Err(usage(
+            "--bits is for hashed features; a dictionary has as many weights as it needs",
+        ));
+    }
+    let preset = match (arguments.preset, dictionary) {
+        (Some(Preset::Default), Some(_)) => {
+            return Err(usage(
+                "the features of a second pass have no names; with a dictionary, choose --preset fast \
+                 or plain",
+            ));
+        }
+        (None, Some(_)) => Preset::Fast,
+        (preset, _) => preset.unwrap_or(Preset::Default),
+    };
+    let templates = features::templates(&arguments.templates)?;
     let material = Material::read(arguments, session)?;
+    features::tell_of_pairs(&templates, &material.train, session);
     let options = Options {
+        templates,
+        dictionary,
         learner: arguments.learner.clone(),
         labelling: arguments.labels,
         passes: arguments.passes as usize,
@@ -202,7 +234,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         tree_set: material.tree_set,
         seed: arguments.seed,
         threads: threads(arguments.threads),
-        ..arguments.preset.options()
+        ..preset.options()
     };
     let about = About {
         language: arguments.language.clone(),
@@ -210,7 +242,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         licence: arguments.licence.clone(),
         command: Some(command()),
         seed: arguments.seed,
-        training: settings(&options),
+        training: settings(&options, &arguments.templates),
         dev: None,
     };
     let (sentences, words) = (material.train.len(), material.words);
@@ -308,14 +340,20 @@ fn label_bits(words: usize) -> u32 {
 }
 
 /// Options by name, for the model's description.
-fn settings(options: &Options) -> Vec<(String, String)> {
+fn settings(options: &Options, templates: &str) -> Vec<(String, String)> {
     let LabelOptions { rate, damping, dropout, .. } = options.labels;
     let labels = match options.labelling {
         Labelling::Staged => format!("staged:rate={rate},damping={damping},dropout={dropout}"),
         labelling => labelling.to_string(),
     };
+    let index = match options.dictionary {
+        Some(support) => format!("dictionary:{support}"),
+        None => "hashed".to_owned(),
+    };
     [
         ("learner", options.learner.to_string()),
+        ("templates", templates.to_owned()),
+        ("features", index),
         ("passes", options.passes.to_string()),
         ("labels", labels),
     ]

@@ -1,5 +1,6 @@
 //! The attributes of a sentence's words as numbers, computed once a sentence.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tutte_treebank::{Sentence, Token};
@@ -9,10 +10,10 @@ use super::template::FARTHEST;
 use super::{ArcAttribute, Attribute};
 
 /// What stands for words that are none: outside the sentence, the root, and no word at all.
-const BEFORE: &str = "<s>";
-const AFTER: &str = "</s>";
+pub(super) const BEFORE: &str = "<s>";
+pub(super) const AFTER: &str = "</s>";
 const ROOT: &str = "<root>";
-const NONE: &str = "<none>";
+pub(super) const NONE: &str = "<none>";
 
 /// The attributes of the words of a sentence. Places are 0 for the root and 1 to n for words, and
 /// two more on either side.
@@ -27,6 +28,8 @@ pub struct Atoms {
     values: Vec<Vec<u64>>,
     /// `features[place]`: the morphological features, each once, sorted.
     features: Vec<Vec<u64>>,
+    /// How many characters the form at a place has; of no interest if no template cuts it.
+    lengths: Vec<usize>,
     tags: Tags,
     guide: Option<Arc<Guide>>,
 }
@@ -58,13 +61,17 @@ impl Atoms {
         let values = columns.iter().map(column).collect();
         let mut features = vec![Vec::new()];
         features.extend(sentence.words().map(|word| {
-            let items = word.feats().split('|').filter(|item| !matches!(*item, "" | "_"));
-            let mut items: Vec<u64> = items.map(|item| Attribute::Feat.hash(item)).collect();
+            let mut items: Vec<u64> = items(word).map(|i| Attribute::Feat.hash(i)).collect();
             items.sort_unstable();
             items.dedup();
             items
         }));
-        Self { words, values, features, tags: Tags::new(sentence), guide }
+        let mut lengths = Vec::new();
+        if columns.iter().any(|attribute| matches!(attribute, Attribute::Cut(_))) {
+            lengths.push(0);
+            lengths.extend(sentence.words().map(|word| word.form().chars().count()));
+        }
+        Self { words, values, features, lengths, tags: Tags::new(sentence), guide }
     }
 
     /// The number of words.
@@ -78,6 +85,16 @@ impl Atoms {
 
     pub(super) fn features(&self, place: usize) -> &[u64] {
         &self.features[place]
+    }
+
+    /// Whether the form at a place is longer than so many characters; the root has none.
+    pub(super) fn is_longer(&self, place: usize, length: u8) -> bool {
+        self.lengths.get(place).is_some_and(|found| *found > usize::from(length))
+    }
+
+    /// What a first pass thought of the sentence.
+    pub(super) fn guide(&self) -> Option<&Guide> {
+        self.guide.as_deref()
     }
 
     /// An attribute of an arc. Without a guide, its attributes are all the same.
@@ -100,12 +117,18 @@ impl Atoms {
     }
 }
 
-fn value<'a>(
+/// The morphological features of a word, one by one.
+pub(super) fn items<'a>(word: Token<'a>) -> impl Iterator<Item = &'a str> {
+    word.feats().split('|').filter(|item| !matches!(*item, "" | "_"))
+}
+
+/// An attribute of the root or of a word as text.
+pub(super) fn value<'a>(
     sentence: &'a Sentence,
     guide: Option<&Guide>,
     place: usize,
     attribute: Attribute,
-) -> std::borrow::Cow<'a, str> {
+) -> Cow<'a, str> {
     let upos = |place: Option<usize>| match place {
         None => NONE,
         Some(0) => ROOT,
@@ -128,12 +151,26 @@ fn value<'a>(
         Attribute::Upos => word.upos(),
         Attribute::Tag if word.xpos() == "_" => word.upos(),
         Attribute::Tag => word.xpos(),
-        Attribute::Feats | Attribute::Feat => word.feats(),
-        Attribute::Prefix(length) => prefix(word.form(), length),
+        Attribute::Feats | Attribute::Feat => return sorted(word.feats()),
+        Attribute::Prefix(length) | Attribute::Cut(length) => prefix(word.form(), length),
         Attribute::Suffix(length) => suffix(word.form(), length),
         _ => marker(sentence, place),
     }
     .into()
+}
+
+/// Morphological features in alphabetical order, as CoNLL-U has them already and CoNLL-X may not.
+fn sorted(feats: &str) -> Cow<'_, str> {
+    let order = |a: &&str, b: &&str| {
+        let [a, b] = [a, b].map(|item| item.bytes().map(|byte| byte.to_ascii_lowercase()));
+        a.cmp(b)
+    };
+    if feats.split('|').is_sorted_by(|a, b| order(a, b).is_le()) {
+        return feats.into();
+    }
+    let mut items: Vec<&str> = feats.split('|').collect();
+    items.sort_by(order);
+    items.join("|").into()
 }
 
 fn prefix(form: &str, length: u8) -> &str {

@@ -27,6 +27,9 @@ pub enum Attribute {
     Prefix(u8),
     /// `suffix3`: the last characters of the form.
     Suffix(u8),
+    /// `cut5`: the first characters of the form; a template fires only if a form that it cuts is
+    /// longer than that.
+    Cut(u8),
     /// `marker`: the function word that marks the phrase a word stands in, see
     /// [`Atoms`](super::Atoms).
     Marker,
@@ -57,6 +60,7 @@ impl Attribute {
             Attribute::GuideValency => 11,
             Attribute::Prefix(length) => 0x100 + u64::from(length),
             Attribute::Suffix(length) => 0x200 + u64::from(length),
+            Attribute::Cut(length) => 0x300 + u64::from(length),
         }
     }
 
@@ -77,6 +81,7 @@ impl fmt::Display for Attribute {
             Attribute::Feat => f.write_str("feat"),
             Attribute::Prefix(length) => write!(f, "prefix{length}"),
             Attribute::Suffix(length) => write!(f, "suffix{length}"),
+            Attribute::Cut(length) => write!(f, "cut{length}"),
             Attribute::Marker => f.write_str("marker"),
             Attribute::GuideHead => f.write_str("head"),
             Attribute::GuideLeft => f.write_str("left"),
@@ -108,6 +113,8 @@ impl FromStr for Attribute {
                     Attribute::Prefix(length)
                 } else if let Some(length) = name.strip_prefix("suffix").and_then(affix) {
                     Attribute::Suffix(length)
+                } else if let Some(length) = name.strip_prefix("cut").and_then(affix) {
+                    Attribute::Cut(length)
                 } else {
                     return Err(());
                 }

@@ -18,6 +18,7 @@ mod atoms;
 mod attribute;
 mod guide;
 mod prepared;
+mod readable;
 mod set;
 mod sets;
 mod template;
@@ -28,9 +29,10 @@ pub use atoms::Atoms;
 pub use attribute::{ArcAttribute, Attribute};
 pub use guide::Guide;
 pub use prepared::Prepared;
-pub use set::FeatureSet;
+pub(crate) use readable::Readable;
 pub(crate) use set::GOLDEN;
-pub use template::{Atom, Template};
+pub use set::{Conjoin, FeatureSet};
+pub use template::{Atom, Between, Template};
 
 /// The weights of a block: one for the feature alone, one for each bin, one unused.
 pub const BLOCK: usize = 16;

@@ -3,8 +3,9 @@
 use tutte_trees::ArcMatrix;
 
 use super::atoms::Atoms;
-use super::set::{FeatureSet, GOLDEN, Half, Kind, mix};
+use super::set::{Conjoin, FeatureSet, GOLDEN, Half, Kind, mix};
 use super::{BLOCK, bin};
+use crate::index::Block;
 
 /// The halves of a set's templates at all places of a sentence. Its memory is used again by the
 /// next sentence.
@@ -17,11 +18,20 @@ pub struct Prepared {
     between: [Rows; 2],
     /// For each template of `between`, what is seen at each place.
     seen_between: Vec<Vec<u64>>,
+    each: [Rows; 2],
+    /// For each template of `each`, what is seen at each place.
+    seen_each: Vec<Vec<u64>>,
     arc: [Rows; 2],
     /// For each template of `arc`, what is seen: `[head · (n + 1) + modifier]`.
     seen_arc: Vec<Vec<u64>>,
     /// For each template, `[place]`: one half for each member of the set.
     set: [Vec<Vec<Vec<u64>>>; 2],
+    /// How many pairs of such halves count.
+    pairs: usize,
+    cut: [Rows; 2],
+    /// For each template of `cut`, `[place]`: whether it cuts the form there.
+    is_cut: [Vec<Vec<bool>>; 2],
+    conjoin: Conjoin,
 }
 
 /// Halves by place and by which neighbours are hidden, those of all templates in a row.
@@ -36,17 +46,21 @@ struct Rows {
 const SIDES: [i8; 3] = [0, 1, -1];
 
 impl Rows {
-    fn fill<'a>(&mut self, atoms: &Atoms, columns: impl Iterator<Item = (u64, &'a Half)> + Clone) {
-        self.width = columns.clone().count();
+    fn fill<'a>(&mut self, atoms: &Atoms, columns: impl Iterator<Item = (u64, &'a Half)>) {
+        let columns: Vec<(u64, &Half)> = columns.collect();
+        self.width = columns.len();
         self.halves.clear();
+        if columns.is_empty() {
+            return;
+        }
         for place in 0..=atoms.words() {
             let start = self.halves.len();
             self.halves
-                .extend(columns.clone().map(|(seed, half)| half.hash(atoms, seed, place, 0)));
+                .extend(columns.iter().map(|(seed, half)| half.hash(atoms, *seed, place, 0)));
             for &side in &SIDES[1..] {
-                for (template, (seed, half)) in columns.clone().enumerate() {
+                for (template, (seed, half)) in columns.iter().enumerate() {
                     let seen = match half.neighbours {
-                        true => half.hash(atoms, seed, place, side),
+                        true => half.hash(atoms, *seed, place, side),
                         false => self.halves[start + template],
                     };
                     self.halves.push(seen);
@@ -66,6 +80,8 @@ impl Prepared {
     /// Computes the halves of those templates that `keep` says, by their number in the set.
     pub fn fill(&mut self, features: &FeatureSet, atoms: &Atoms, keep: impl Fn(usize) -> bool) {
         self.words = atoms.words();
+        self.conjoin = features.conjoin();
+        self.pairs = features.pairs().unwrap_or(usize::MAX);
         let places = self.words + 1;
         let kept: Vec<_> = features
             .compiled
@@ -84,18 +100,22 @@ impl Prepared {
             .fill(atoms, kind(|k| matches!(k, Kind::Modifier)).map(|t| (t.seed, &t.modifier)));
         two(&mut self.pair, |k| matches!(k, Kind::Pair));
         two(&mut self.between, |k| matches!(k, Kind::Between(_)));
+        two(&mut self.each, |k| matches!(k, Kind::Each(_)));
+        two(&mut self.cut, |k| matches!(k, Kind::Cut(_)));
         two(&mut self.arc, |k| matches!(k, Kind::Arc(_)));
 
         self.seen_between.clear();
+        self.seen_each.clear();
         self.seen_arc.clear();
-        self.set[0].clear();
-        self.set[1].clear();
+        self.set.iter_mut().for_each(Vec::clear);
+        self.is_cut.iter_mut().for_each(Vec::clear);
+        let column = |column: &usize| {
+            (0..places).map(|place| mix(atoms.value(*column, place, 0))).collect::<Vec<_>>()
+        };
         for template in &kept {
             match &template.kind {
-                Kind::Between(column) => {
-                    let seen = (0..places).map(|place| mix(atoms.value(*column, place, 0)));
-                    self.seen_between.push(seen.collect());
-                }
+                Kind::Between(seen) => self.seen_between.push(column(seen)),
+                Kind::Each(seen) => self.seen_each.push(column(seen)),
                 Kind::Arc(attributes) => {
                     let mut seen = vec![0; places * places];
                     for (head, modifier) in arcs(self.words) {
@@ -108,6 +128,12 @@ impl Prepared {
                     self.set[0].push(members(&template.head, atoms, template.seed));
                     self.set[1].push(members(&template.modifier, atoms, template.seed ^ GOLDEN));
                 }
+                Kind::Cut(lengths) => {
+                    for (is_cut, length) in self.is_cut.iter_mut().zip(lengths) {
+                        let longer = |place| length.is_some_and(|l| atoms.is_longer(place, l));
+                        is_cut.push((0..places).map(longer).collect());
+                    }
+                }
                 Kind::Head | Kind::Modifier | Kind::Pair => {}
             }
         }
@@ -118,22 +144,43 @@ impl Prepared {
         self.words
     }
 
-    /// Scores all arcs, with weights that count `scale` times. `block` says where in `weights` the
-    /// block of a key starts, if it has one; arcs that `keep` refuses are forbidden.
-    pub(crate) fn score<W: Copy + Into<f32>>(
+    /// Scores all arcs, with weights that count `scale` times. `block` says where in `weights` those
+    /// of a key are, if it has any; arcs that `keep` refuses are forbidden.
+    pub(crate) fn score<W: Copy + Into<f32>, B: Block>(
         &self,
         weights: &[W],
         scale: f32,
-        block: impl Fn(u64) -> Option<usize>,
+        block: impl Fn(u64) -> Option<B>,
+        keep: impl Fn(usize, usize) -> bool,
+        scores: &mut ArcMatrix,
+    ) {
+        // Compiled for each, because this is what parsing spends its time on.
+        match self.conjoin {
+            Conjoin::Both => {
+                self.score_copies::<_, _, true, true>(weights, scale, block, keep, scores);
+            }
+            Conjoin::Only => {
+                self.score_copies::<_, _, false, true>(weights, scale, block, keep, scores);
+            }
+            Conjoin::None => {
+                self.score_copies::<_, _, true, false>(weights, scale, block, keep, scores);
+            }
+        }
+    }
+
+    fn score_copies<W: Copy + Into<f32>, B: Block, const BARE: bool, const BINNED: bool>(
+        &self,
+        weights: &[W],
+        scale: f32,
+        block: impl Fn(u64) -> Option<B>,
         keep: impl Fn(usize, usize) -> bool,
         scores: &mut ArcMatrix,
     ) {
         let sum = |rows: &Rows, place, hidden| {
             let mut sums = [0f32; BLOCK];
             for half in rows.row(place, hidden) {
-                if let Some(at) = block(half.wrapping_mul(GOLDEN)) {
-                    let weights = &weights[at..at + BLOCK];
-                    sums.iter_mut().zip(weights).for_each(|(sum, &weight)| *sum += weight.into());
+                if let Some(block) = block(half.wrapping_mul(GOLDEN)) {
+                    block.add_all(weights, &mut sums);
                 }
             }
             sums
@@ -146,11 +193,16 @@ impl Prepared {
             scores[(head, modifier)] = if keep(head, modifier) {
                 let bin = bin(head, modifier);
                 let hidden = hidden(head, modifier);
-                let (h, m) = (&heads[head][hidden.0], &modifiers[modifier][hidden.1]);
-                let mut score = h[0] + h[bin] + m[0] + m[bin];
+                let mut score = 0f32;
+                for sums in [&heads[head][hidden.0], &modifiers[modifier][hidden.1]] {
+                    score += if BARE { sums[0] } else { 0.0 };
+                    score += if BINNED { sums[bin] } else { 0.0 };
+                }
                 self.binary(head, modifier, |key| {
-                    if let Some(at) = block(key) {
-                        score += weights[at].into() + weights[at + bin].into();
+                    if let Some(block) = block(key) {
+                        let bare = if BARE { block.weight(weights, 0) } else { 0.0 };
+                        let binned = if BINNED { block.weight(weights, bin) } else { 0.0 };
+                        score += bare + binned;
                     }
                 });
                 f64::from(score * scale)
@@ -162,13 +214,14 @@ impl Prepared {
 
     /// Adds up `coefficient · f` over all arcs: `add(cell, amount)`, any number of times a cell.
     /// Arcs whose coefficient is at most `negligible` are passed over.
-    pub(crate) fn accumulate(
+    pub(crate) fn accumulate<B: Block>(
         &self,
         coefficients: &ArcMatrix,
         negligible: f64,
-        block: impl Fn(u64) -> Option<usize>,
+        block: impl Fn(u64) -> Option<B>,
         mut add: impl FnMut(usize, f32),
     ) {
+        let (bare, binned) = (self.conjoin.bare(), self.conjoin.binned());
         // Templates that see one word get the sum over its arcs.
         let mut heads = vec![[[0f32; BLOCK]; 3]; self.words + 1];
         let mut modifiers = heads.clone();
@@ -181,13 +234,17 @@ impl Prepared {
             let bin = bin(head, modifier);
             let hidden = hidden(head, modifier);
             for sums in [&mut heads[head][hidden.0], &mut modifiers[modifier][hidden.1]] {
-                sums[0] += coefficient;
-                sums[bin] += coefficient;
+                sums[0] += if bare { coefficient } else { 0.0 };
+                sums[bin] += if binned { coefficient } else { 0.0 };
             }
             self.binary(head, modifier, |key| {
-                if let Some(at) = block(key) {
-                    add(at, coefficient);
-                    add(at + bin, coefficient);
+                if let Some(block) = block(key) {
+                    if bare && let Some(cell) = block.cell(0) {
+                        add(cell, coefficient);
+                    }
+                    if binned && let Some(cell) = block.cell(bin) {
+                        add(cell, coefficient);
+                    }
                 }
             });
         }
@@ -198,9 +255,9 @@ impl Prepared {
                         continue;
                     }
                     for half in rows.row(place, hidden) {
-                        let Some(at) = block(half.wrapping_mul(GOLDEN)) else { continue };
-                        for (cell, sum) in (at..).zip(sums).filter(|(_, sum)| **sum != 0.0) {
-                            add(cell, *sum);
+                        let Some(block) = block(half.wrapping_mul(GOLDEN)) else { continue };
+                        for (slot, sum) in sums.iter().enumerate().filter(|(_, sum)| **sum != 0.0) {
+                            block.cell(slot).into_iter().for_each(|cell| add(cell, *sum));
                         }
                     }
                 }
@@ -224,8 +281,14 @@ impl Prepared {
             f(h.wrapping_add(*m).wrapping_mul(GOLDEN));
         }
         for (heads, modifiers) in self.set[0].iter().zip(&self.set[1]) {
-            for h in &heads[head] {
-                for m in &modifiers[modifier] {
+            let (heads, modifiers) = (&heads[head], &modifiers[modifier]);
+            if heads.len() * modifiers.len() > self.pairs {
+                let pairs = heads.iter().flat_map(|h| modifiers.iter().map(|m| h.wrapping_add(*m)));
+                pairs.take(self.pairs).for_each(|key| f(key.wrapping_mul(GOLDEN)));
+                continue;
+            }
+            for h in heads {
+                for m in modifiers {
                     f(h.wrapping_add(*m).wrapping_mul(GOLDEN));
                 }
             }
@@ -240,6 +303,18 @@ impl Prepared {
             let mut different = Different::default();
             for b in seen[inside.clone()].iter().filter(|b| different.is_new(**b)) {
                 f(joined.wrapping_add(*b).wrapping_mul(GOLDEN));
+            }
+        }
+        for ((h, m), seen) in zip(&self.each, head, modifier, hidden).zip(&self.seen_each) {
+            let joined = h.wrapping_add(*m);
+            for b in &seen[inside.clone()] {
+                f(joined.wrapping_add(*b).wrapping_mul(GOLDEN));
+            }
+        }
+        let is_cut = self.is_cut[0].iter().zip(&self.is_cut[1]);
+        for ((h, m), (heads, modifiers)) in zip(&self.cut, head, modifier, hidden).zip(is_cut) {
+            if heads[head] || modifiers[modifier] {
+                f(h.wrapping_add(*m).wrapping_mul(GOLDEN));
             }
         }
     }

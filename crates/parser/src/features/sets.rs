@@ -2,8 +2,8 @@
 
 use super::FeatureSet;
 
-/// McDonald, Crammer & Pereira (2005), with fine tags.
-const MCDONALD: &str = "\
+/// McDonald, Crammer & Pereira (2005): one word, and two.
+const WORDS: &str = "\
 h.form h.tag
 h.form
 h.tag
@@ -17,7 +17,14 @@ h.form h.tag m.tag
 h.form h.tag m.form
 h.form m.form
 h.tag m.tag
-h.tag b.tag m.tag
+";
+
+/// Tags in between, each once, and as many times as they are there.
+const BETWEEN: &str = "h.tag b.tag m.tag\n";
+const EACH_BETWEEN: &str = "h.tag b*.tag m.tag\n";
+
+/// Tags around; then what is left of these without one of the neighbours.
+const AROUND: &str = "\
 h.tag h+1.tag m-1.tag m.tag
 h-1.tag h.tag m-1.tag m.tag
 h.tag h+1.tag m.tag m+1.tag
@@ -27,6 +34,17 @@ h.tag h+1.tag m.tag
 h-1.tag h.tag m.tag
 h.tag m.tag m+1.tag
 ";
+
+/// The morphology of Nguyen et al. (2007), who say that that of each word is used, and that of both
+/// together; how, is our reading.
+const MORPHOLOGY: &str = "\
+h.tag h.feat
+m.tag m.feat
+h.feat m.feat
+";
+
+/// The pairs of morphological features that count on an arc in that set.
+const PAIRS: usize = 64;
 
 /// What is added to it by default.
 const RICHER: &str = "\
@@ -192,38 +210,65 @@ h.upos m.upos a.punctuation
 ";
 
 impl FeatureSet {
-    /// What labels are chosen by.
-    pub fn labels() -> Self {
-        Self::named(&[LABELS])
-    }
-
-    /// What labels are chosen by if a first pass has found a tree.
-    pub fn guided_labels() -> Self {
-        Self::named(&[LABELS, GUIDED_LABELS])
-    }
-
     /// What a pruner looks at.
     pub fn pruner() -> Self {
-        Self::named(&[PRUNER])
+        Self::of_text(PRUNER)
     }
 
-    /// The default of a second pass.
-    pub fn guided() -> Self {
-        Self::named(&[MCDONALD, RICHER, GUIDED])
+    /// The set with what a second pass sees besides.
+    pub fn guided(&self) -> Self {
+        Self::of_text(&format!("{self}{GUIDED}"))
     }
 
-    /// Templates written above, which a test parses.
-    fn named(texts: &[&str]) -> Self {
-        Self::parse(&texts.concat()).unwrap_or_else(|_| Self::new(Vec::new()))
+    /// The names of sets of templates for arcs.
+    pub const NAMES: [&str; 3] = ["richer", "mcdonald", "pa"];
+
+    /// A set by one of its [names](Self::NAMES).
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "richer" => Some(Self::richer()),
+            "mcdonald" => Some(Self::mcdonald()),
+            "pa" => Some(Self::passive_aggressive()),
+            _ => None,
+        }
     }
 
-    /// The templates of McDonald, Crammer & Pereira (2005).
+    /// The features of McDonald, Crammer & Pereira (2005): words and tags of head and modifier alone
+    /// and together, also with forms cut to five characters, tags in between, each as many times as
+    /// it is there, tags around; all bare and with direction and distance.
     pub fn mcdonald() -> Self {
-        Self::named(&[MCDONALD])
+        let words = WORDS.lines().filter(|line| line.contains("form"));
+        let cut: String = words.flat_map(|line| [line, "\n"]).collect();
+        let cut = cut.replace("form", "cut5");
+        Self::of_text(&format!("{WORDS}{cut}{EACH_BETWEEN}{AROUND}"))
+    }
+
+    /// The features of Nguyen, Shimazu, Nguyen & Phan (2007): those of McDonald et al. without cut
+    /// forms, and morphological features of head, modifier and both, at most 64 pairs an arc; all
+    /// with direction and distance only.
+    pub fn passive_aggressive() -> Self {
+        Self::of_text(&format!(
+            "conjoin only\npairs {PAIRS}\n{WORDS}{EACH_BETWEEN}{AROUND}{MORPHOLOGY}"
+        ))
     }
 
     /// The default.
     pub fn richer() -> Self {
-        Self::named(&[MCDONALD, RICHER])
+        Self::of_text(&format!("{WORDS}{BETWEEN}{AROUND}{RICHER}"))
+    }
+
+    /// What labels are chosen by.
+    pub fn labels() -> Self {
+        Self::of_text(LABELS)
+    }
+
+    /// What labels are chosen by if a first pass has found a tree.
+    pub fn guided_labels() -> Self {
+        Self::of_text(&format!("{LABELS}{GUIDED_LABELS}"))
+    }
+
+    /// A set of this file, which tests have read.
+    fn of_text(text: &str) -> Self {
+        Self::parse(text).unwrap_or_else(|_| Self::new(Vec::new()))
     }
 }

@@ -1,17 +1,24 @@
 //! Templates: features as data.
 //!
-//! A template names what is looked at, head (`h`), modifier (`m`) and, for each word between them,
-//! `b`, with neighbours by offset:
+//! A template names what is looked at, head (`h`), modifier (`m`) and, for the words between them,
+//! `b` or `b*`, with neighbours by offset:
 //!
 //! ```text
 //! h.form h.tag m.tag          McDonald's "p-word, p-pos, c-pos"
-//! h.tag b.tag m.tag           once for each word in between
+//! h.tag b.tag m.tag           once for each different tag in between
+//! h.tag b*.tag m.tag          once for each word in between: a tag that is there twice counts twice
 //! h.tag h+1.tag m-1.tag m.tag surrounding tags
 //! h.feat m.feat               once for each pair of morphological features
+//! h.cut5 m.cut5               forms cut to five characters, if one of the two is longer than that
+//! h.tag m.tag a.verbs         something of the arc as such
 //! ```
 //!
-//! Each fires twice, bare and together with direction and binned distance (see
-//! [`Bin`](super::bin)).
+//! Left of the first word is the root, `<root>`, and left of that `<s>`; right of the last word is
+//! `</s>`. Of two adjacent words neither sees the other as a neighbour, but `<mid>`: that nothing is
+//! between them (as in MSTParser).
+//!
+//! Each fires bare and together with direction and binned distance, or in one of the two ways, as
+//! its [set](super::FeatureSet) says.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,6 +35,15 @@ pub struct Atom {
     pub offset: i8,
 }
 
+/// What is looked at in the words between head and modifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Between {
+    /// Which attribute.
+    pub attribute: Attribute,
+    /// Whether the template fires once for each word (`b*`), not for each different value (`b`).
+    pub each: bool,
+}
+
 /// A conjunction of atoms.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Template {
@@ -35,8 +51,8 @@ pub struct Template {
     pub head: Vec<Atom>,
     /// What is looked at around the modifier.
     pub modifier: Vec<Atom>,
-    /// What is looked at in each word between the two.
-    pub between: Option<Attribute>,
+    /// What is looked at in the words between the two.
+    pub between: Option<Between>,
     /// What is looked at in the arc as such.
     pub arc: Vec<ArcAttribute>,
 }
@@ -44,7 +60,56 @@ pub struct Template {
 impl Template {
     /// All attributes it looks at.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = Attribute> + '_ {
-        self.head.iter().chain(&self.modifier).map(|atom| atom.attribute).chain(self.between)
+        self.atoms().map(|atom| atom.attribute).chain(self.between.map(|between| between.attribute))
+    }
+
+    /// What it looks at around head and modifier.
+    pub(crate) fn atoms(&self) -> impl Iterator<Item = &Atom> {
+        self.head.iter().chain(&self.modifier)
+    }
+
+    /// How many things it looks at.
+    pub(crate) fn len(&self) -> usize {
+        self.head.len() + self.modifier.len() + self.arc.len() + usize::from(self.between.is_some())
+    }
+
+    /// What it looks at, one by one, as its text says it.
+    pub(crate) fn places(&self) -> Vec<String> {
+        let atom = |word: char, atom: &Atom| match atom.offset {
+            0 => format!("{word}.{}", atom.attribute),
+            offset => format!("{word}{offset:+}.{}", atom.attribute),
+        };
+        let mut places: Vec<String> = self.head.iter().map(|a| atom('h', a)).collect();
+        if let Some(Between { attribute, each }) = self.between {
+            places.push(format!("b{}.{attribute}", if each { "*" } else { "" }));
+        }
+        places.extend(self.modifier.iter().map(|a| atom('m', a)));
+        places.extend(self.arc.iter().map(|attribute| format!("a.{attribute}")));
+        places
+    }
+
+    /// Why it cannot be computed, if it cannot.
+    fn fault(&self) -> Option<String> {
+        let special = |is: fn(&Attribute) -> bool| {
+            let halves = [&self.head, &self.modifier];
+            let counts = halves.map(|atoms| atoms.iter().filter(|a| is(&a.attribute)).count());
+            let far = self.atoms().any(|atom| is(&atom.attribute) && atom.offset != 0);
+            let between = self.between.is_some_and(|between| is(&between.attribute));
+            (counts != [0, 0], far || between || counts.iter().any(|count| *count > 1))
+        };
+        let (feat, wrong_feat) = special(|attribute| *attribute == Attribute::Feat);
+        let (cut, wrong_cut) = special(|attribute| matches!(attribute, Attribute::Cut(_)));
+        for (wrong, name) in [(wrong_feat, "feat"), (wrong_cut, "cut")] {
+            if wrong {
+                return Some(format!("{name} is allowed once for h and once for m"));
+            }
+        }
+        let kinds = [feat, cut, self.between.is_some(), !self.arc.is_empty()];
+        if kinds.iter().filter(|kind| **kind).count() > 1 {
+            return Some("only one of feat, cut, b and a is allowed".to_owned());
+        }
+        let none = self.head.is_empty() && self.modifier.is_empty();
+        none.then(|| "it looks at neither head nor modifier".to_owned())
     }
 }
 
@@ -71,63 +136,34 @@ impl FromStr for Template {
             }
             let attribute: Attribute =
                 name.parse().map_err(|()| wrong(format!("{name:?} is no attribute of a word")))?;
-            let (word, offset) = place.split_at(place.len().min(1));
+            if let "b" | "b*" = place {
+                let each = place == "b*";
+                if template.between.replace(Between { attribute, each }).is_some() {
+                    return Err(wrong("one attribute between is allowed".to_owned()));
+                }
+                continue;
+            }
+            let (half, offset) = match (place.strip_prefix('h'), place.strip_prefix('m')) {
+                (Some(offset), _) => (&mut template.head, offset),
+                (_, Some(offset)) => (&mut template.modifier, offset),
+                _ => return Err(wrong(format!("{place:?} is neither h, m, b nor b*"))),
+            };
             let offset: i8 = match offset {
                 "" => 0,
                 offset => offset
                     .parse()
                     .ok()
-                    .filter(|offset: &i8| offset.abs() <= FARTHEST && *offset != 0)
+                    .filter(|offset: &i8| (-FARTHEST..=FARTHEST).contains(offset) && *offset != 0)
                     .ok_or_else(|| wrong(format!("{offset:?} is no offset from -2 to +2")))?,
             };
-            match word {
-                "h" => template.head.push(Atom { attribute, offset }),
-                "m" => template.modifier.push(Atom { attribute, offset }),
-                "b" if offset == 0
-                    && template.between.is_none()
-                    && attribute != Attribute::Feat =>
-                {
-                    template.between = Some(attribute);
-                }
-                "b" => return Err(wrong("one plain attribute between is allowed".to_owned())),
-                _ => return Err(wrong(format!("{place:?} is neither h, m nor b"))),
-            }
+            half.push(Atom { attribute, offset });
         }
-        for atoms in [&template.head, &template.modifier] {
-            let sets = atoms.iter().filter(|atom| atom.attribute == Attribute::Feat);
-            if sets.clone().any(|atom| atom.offset != 0) || sets.count() > 1 {
-                return Err(wrong("feat is allowed once for h and once for m".to_owned()));
-            }
-        }
-        if template.head.is_empty() && template.modifier.is_empty() {
-            return Err(wrong("it looks at neither head nor modifier".to_owned()));
-        }
-        Ok(template)
+        template.fault().map_or(Ok(template), |why| Err(wrong(why)))
     }
 }
 
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut gap = "";
-        let mut atoms = |f: &mut fmt::Formatter<'_>, word: char, atoms: &[Atom]| {
-            for atom in atoms {
-                f.write_str(gap)?;
-                gap = " ";
-                match atom.offset {
-                    0 => write!(f, "{word}.{}", atom.attribute)?,
-                    offset => write!(f, "{word}{offset:+}.{}", atom.attribute)?,
-                }
-            }
-            Ok(())
-        };
-        atoms(f, 'h', &self.head)?;
-        if let Some(attribute) = self.between {
-            atoms(f, 'b', &[Atom { attribute, offset: 0 }])?;
-        }
-        atoms(f, 'm', &self.modifier)?;
-        for attribute in &self.arc {
-            write!(f, " a.{attribute}")?;
-        }
-        Ok(())
+        f.write_str(&self.places().join(" "))
     }
 }

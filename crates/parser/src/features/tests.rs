@@ -9,6 +9,8 @@ use tutte_trees::ArcMatrix;
 
 use super::*;
 
+mod acceptance;
+
 fn sentence(words: &[[&str; 5]]) -> Sentence {
     let lines: String = (1..)
         .zip(words)
@@ -50,7 +52,9 @@ fn seen(sentence: &Sentence, attribute: Attribute, place: isize) -> String {
         Attribute::Tag if word.xpos() == "_" => word.upos().to_owned(),
         Attribute::Tag => word.xpos().to_owned(),
         Attribute::Feats => word.feats().to_owned(),
-        Attribute::Prefix(length) => characters.iter().take(length.into()).collect(),
+        Attribute::Prefix(length) | Attribute::Cut(length) => {
+            characters.iter().take(length.into()).collect()
+        }
         Attribute::Suffix(length) => {
             let from = characters.len().saturating_sub(length.into());
             characters[from..].iter().collect()
@@ -59,11 +63,16 @@ fn seen(sentence: &Sentence, attribute: Attribute, place: isize) -> String {
     }
 }
 
-/// The features of a template on an arc, as text: the slow twin of keys.
-fn texts(sentence: &Sentence, template: &Template, head: usize, modifier: usize) -> Vec<String> {
+/// What a template sees on an arc each time it fires: the slow twin of keys and names.
+fn values(
+    sentence: &Sentence,
+    template: &Template,
+    head: usize,
+    modifier: usize,
+) -> Vec<Vec<String>> {
     let adjacent = head.abs_diff(modifier) == 1;
-    let half = |atoms: &[Atom], place: usize, other: usize| -> Vec<String> {
-        let mut texts = vec![String::new()];
+    let half = |atoms: &[Atom], place: usize, other: usize| -> Vec<Vec<String>> {
+        let mut all = vec![Vec::new()];
         for atom in atoms {
             let towards_other = (atom.offset > 0) == (other > place) && atom.offset != 0;
             let values = if atom.attribute == Attribute::Feat {
@@ -75,27 +84,63 @@ fn texts(sentence: &Sentence, template: &Template, head: usize, modifier: usize)
             } else {
                 vec![seen(sentence, atom.attribute, place as isize + isize::from(atom.offset))]
             };
-            texts = texts
-                .iter()
-                .flat_map(|text| values.iter().map(move |value| format!("{text}/{value}")))
-                .collect();
+            let longer = |all: &Vec<String>, value: &String| {
+                [&all[..], std::slice::from_ref(value)].concat()
+            };
+            all = all.iter().flat_map(|all| values.iter().map(move |v| longer(all, v))).collect();
         }
-        texts
+        all
     };
-    let mut between = vec![String::new()];
-    if let Some(attribute) = template.between {
-        let inside = head.min(modifier) + 1..head.max(modifier);
-        between = inside.map(|place| seen(sentence, attribute, place as isize)).collect();
-        between.sort();
-        between.dedup();
+    let cuts = |atoms: &[Atom], place: usize| {
+        atoms.iter().any(|atom| match (atom.attribute, sentence.word(place)) {
+            (Attribute::Cut(length), Some(word)) => word.form().chars().count() > length.into(),
+            _ => false,
+        })
+    };
+    let is_cut = template.attributes().any(|attribute| matches!(attribute, Attribute::Cut(_)));
+    if is_cut && !cuts(&template.head, head) && !cuts(&template.modifier, modifier) {
+        return Vec::new();
     }
-    let mut texts = Vec::new();
+    let mut between = vec![Vec::new()];
+    if let Some(Between { attribute, each }) = template.between {
+        let inside = head.min(modifier) + 1..head.max(modifier);
+        between = inside.map(|place| vec![seen(sentence, attribute, place as isize)]).collect();
+        if !each {
+            between.sort();
+            between.dedup();
+        }
+    }
+    let mut all = Vec::new();
     for h in half(&template.head, head, modifier) {
         for m in half(&template.modifier, modifier, head) {
-            texts.extend(between.iter().map(|b| format!("{template}: {h} | {b} | {m}")));
+            all.extend(between.iter().map(|b| [&h[..], b, &m].concat()));
         }
     }
-    texts
+    all
+}
+
+/// The features of a template on an arc as text.
+fn texts(sentence: &Sentence, template: &Template, head: usize, modifier: usize) -> Vec<String> {
+    let values = values(sentence, template, head, modifier);
+    values.iter().map(|values| format!("{template}: {}", values.join("/"))).collect()
+}
+
+/// The same by [`Readable`], in the order of keys.
+fn names(features: &FeatureSet, sentence: &Sentence, head: usize, modifier: usize) -> Vec<String> {
+    let atoms = Atoms::new(sentence, features.columns());
+    let readable = Readable::new(sentence, &atoms);
+    let mut prepared = Prepared::default();
+    let mut names = Vec::new();
+    for (number, template) in features.templates().iter().enumerate() {
+        prepared.fill(features, &atoms, |other| other == number);
+        let mut nth = 0;
+        prepared.keys(head, modifier, |_| {
+            let values = readable.values(template, head, modifier, nth);
+            names.push(format!("{template}: {}", values.join("/")));
+            nth += 1;
+        });
+    }
+    names
 }
 
 fn keys(features: &FeatureSet, sentence: &Sentence, head: usize, modifier: usize) -> Vec<u64> {
@@ -120,7 +165,11 @@ h.tag h+1.tag m-1.tag m.tag
 h-1.upos h.upos m.upos m+1.upos
 h-2.upos h.upos m.upos m+2.upos
 h.tag b.tag m.tag
+h.tag b*.tag m.tag
 b.upos m.lemma
+h.cut3
+h.cut3 m.cut3
+m.cut2 h.tag
 h.feat m.upos
 h.upos m.feat
 h.feat m.feat
@@ -145,6 +194,11 @@ fn an_arc_has_the_features_its_templates_say() {
             }
             let found = keys(&features, &sentence, head, modifier);
             assert_eq!(found.len(), expected.len(), "{head} → {modifier}");
+            let mut names = names(&features, &sentence, head, modifier);
+            names.sort();
+            let mut sorted = expected.clone();
+            sorted.sort();
+            assert_eq!(names, sorted, "{head} → {modifier}");
             keys_of.insert((head, modifier), found);
             texts_of.insert((head, modifier), expected);
         }
@@ -184,7 +238,13 @@ fn hashes_are_what_they_have_always_been() {
 
 #[test]
 fn scoring_and_accumulating_add_the_same_cells() {
-    let features = FeatureSet::parse(MANY).unwrap();
+    for conjoin in [Conjoin::Both, Conjoin::Only, Conjoin::None] {
+        assert_same_cells(conjoin);
+    }
+}
+
+fn assert_same_cells(conjoin: Conjoin) {
+    let features = FeatureSet::parse(MANY).unwrap().with_conjoin(conjoin);
     let index = crate::Index::Hashed { bits: 20 };
     let mut model = crate::ArcModel::new(features.clone(), index);
     for (cell, weight) in model.weights.iter_mut().enumerate() {
@@ -203,10 +263,14 @@ fn scoring_and_accumulating_add_the_same_cells() {
             let (mut sum, mut cells) = (0.0, 0);
             model.accumulate(&prepared, &one, 0.0, |cell, amount| {
                 sum += f64::from(model.weights[cell] * amount);
-                cells += 1;
+                cells += amount as usize;
+                let slot = cell % BLOCK;
+                let copies = [(conjoin.bare(), 0), (conjoin.binned(), bin(head, modifier))];
+                assert!(copies.contains(&(true, slot)), "{conjoin:?}: {slot}");
             });
             assert!((sum - scores[(head, modifier)]).abs() < 1e-4, "{head} → {modifier}");
-            assert_eq!(cells, 2 * keys(&features, &sentence, head, modifier).len());
+            let copies = usize::from(conjoin.bare()) + usize::from(conjoin.binned());
+            assert_eq!(cells, copies * keys(&features, &sentence, head, modifier).len());
         }
     }
 }
@@ -230,30 +294,42 @@ fn distances_are_binned_as_mcdonald_did() {
 
 #[test]
 fn named_sets_hold_the_templates_they_are_written_with() {
-    for (set, templates) in
-        [(FeatureSet::mcdonald(), 22), (FeatureSet::richer(), 74), (FeatureSet::labels(), 37)]
-    {
+    for (set, templates) in [
+        (FeatureSet::mcdonald(), 32),
+        (FeatureSet::passive_aggressive(), 25),
+        (FeatureSet::richer(), 74),
+        (FeatureSet::labels(), 37),
+    ] {
         assert_eq!(set.templates().len(), templates);
-        assert_eq!(FeatureSet::parse(&set.to_string()).unwrap().templates(), set.templates());
+        let read = FeatureSet::parse(&set.to_string()).unwrap();
+        assert_eq!(read.templates(), set.templates());
+        assert_eq!((read.conjoin(), read.pairs()), (set.conjoin(), set.pairs()));
     }
+    assert!(FeatureSet::NAMES.iter().all(|name| FeatureSet::named(name).is_some()));
 }
 
 #[test]
 fn what_is_no_template_is_refused_with_a_reason() {
     for (text, why) in [
-        ("h.form x.form", "template \"h.form x.form\": \"x\" is neither h, m nor b"),
-        ("h", "template \"h\": \"h\" is no place.attribute, such as h.form"),
-        ("h.colour", "template \"h.colour\": \"colour\" is no attribute of a word"),
-        ("h+3.form", "template \"h+3.form\": \"+3\" is no offset from -2 to +2"),
-        ("a.colour m.form", "template \"a.colour m.form\": \"colour\" is no attribute of an arc"),
-        ("b.tag", "template \"b.tag\": it looks at neither head nor modifier"),
-        (
-            "b.tag b.tag m.tag",
-            "template \"b.tag b.tag m.tag\": one plain attribute between is allowed",
-        ),
-        ("h.feat h.feat", "template \"h.feat h.feat\": feat is allowed once for h and once for m"),
+        ("h.form x.form", "\"x\" is neither h, m, b nor b*"),
+        ("é.form m.form", "\"é\" is neither h, m, b nor b*"),
+        ("h", "\"h\" is no place.attribute, such as h.form"),
+        ("h.colour", "\"colour\" is no attribute of a word"),
+        ("h+3.form", "\"+3\" is no offset from -2 to +2"),
+        ("h-128.form", "\"-128\" is no offset from -2 to +2"),
+        ("a.colour m.form", "\"colour\" is no attribute of an arc"),
+        ("b.tag", "it looks at neither head nor modifier"),
+        ("b.tag b*.tag m.tag", "one attribute between is allowed"),
+        ("h.feat h.feat", "feat is allowed once for h and once for m"),
+        ("h.form b.feat", "feat is allowed once for h and once for m"),
+        ("h+1.cut5", "cut is allowed once for h and once for m"),
+        ("h.feat b.tag m.tag", "only one of feat, cut, b and a is allowed"),
+        ("h.cut5 m.tag a.verbs", "only one of feat, cut, b and a is allowed"),
+        ("conjoin all", "to conjoin are both, only or none"),
+        ("pairs 0", "it needs a number of pairs from 1"),
     ] {
-        assert_eq!(FeatureSet::parse(text).unwrap_err().to_string(), why);
+        let error = FeatureSet::parse(text).unwrap_err().to_string();
+        assert_eq!(error, format!("template {text:?}: {why}"));
     }
 }
 
@@ -276,7 +352,12 @@ proptest! {
         let (mut texts_of, mut keys_of) = (HashMap::new(), HashMap::new());
         for (head, modifier) in arcs {
             let texts = features.templates().iter();
-            let texts = texts.flat_map(|t| super::tests::texts(&sentence, t, head, modifier)).collect();
+            let mut texts: Vec<String> =
+                texts.flat_map(|t| super::tests::texts(&sentence, t, head, modifier)).collect();
+            let mut names = names(&features, &sentence, head, modifier);
+            texts.sort();
+            names.sort();
+            prop_assert_eq!(&texts, &names);
             texts_of.insert((head, modifier), texts);
             keys_of.insert((head, modifier), keys(&features, &sentence, head, modifier));
         }

@@ -5,7 +5,7 @@
 //! ```text
 //! arcs            i8  [cells]         weights of arcs (see `Compact`)
 //! arcs.scale      f32 [1]
-//! arcs.keys       u64 [blocks]        with a dictionary: the key of each block
+//! arcs.…                              those of a dictionary, if there is one: see `dictionary.rs`
 //! guided…         as arcs             of a second pass
 //! pruner…         as arcs             of a pruner
 //! labels          i8  [rows, width]   weights of labels
@@ -33,7 +33,8 @@ use tutte_trees::TreeSet;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Model;
-use crate::features::{BLOCK, FeatureSet, Template};
+use super::dictionary::DictionaryBytes;
+use crate::features::{BLOCK, FeatureSet};
 use crate::labels::{Labelling, Places, width_of};
 use crate::{
     ArcModel, Compact, Error, Guided, Index, LabelModel, ModelProblem, Pruner, Weights, mapped,
@@ -220,10 +221,12 @@ impl Model<Compact> {
             (&GUIDED, guided.as_ref().map(|guided| &guided.arcs)),
             (&PRUNER, pruner.as_ref().map(|pruner| &pruner.arcs)),
         ];
-        let parts: Vec<_> = parts
-            .into_iter()
-            .filter_map(|(names, arcs)| arcs.map(|arcs| (names, arcs, keys(&arcs.index))))
-            .collect();
+        let parts: Vec<_> =
+            parts.into_iter().filter_map(|(names, arcs)| Some((names, arcs?))).collect();
+        let dictionary = match &arcs.index {
+            Index::Hashed { .. } => None,
+            Index::Dictionary(dictionary) => Some(DictionaryBytes::new(dictionary)),
+        };
         let scale = labels.weights.scale().to_le_bytes();
         let label_cells = labels.weights.cells();
         let rows = vec![1 << labels.bits(), labels.width()];
@@ -232,15 +235,15 @@ impl Model<Compact> {
             table("labels.scale", Dtype::F32, vec![1], &scale)?,
         ];
         let scales: Vec<[u8; 4]> =
-            parts.iter().map(|(_, arcs, _)| arcs.weights.scale().to_le_bytes()).collect();
-        for ((names, arcs, keys), scale) in parts.iter().zip(&scales) {
+            parts.iter().map(|(_, arcs)| arcs.weights.scale().to_le_bytes()).collect();
+        for ((names, arcs), scale) in parts.iter().zip(&scales) {
             let cells = arcs.weights.cells();
             let shape = vec![cells.len()];
             tables.push(table(names.weights, Dtype::I8, shape, bytemuck::cast_slice(cells))?);
             tables.push(table(names.scale, Dtype::F32, vec![1], scale)?);
-            if let Some(keys) = keys {
-                tables.push(table(names.keys, Dtype::U64, vec![keys.len() / 8], keys)?);
-            }
+        }
+        if let Some(dictionary) = &dictionary {
+            tables.extend(dictionary.tables()?);
         }
         let document = Document {
             format: FORMAT,
@@ -280,20 +283,11 @@ impl Model<Compact> {
 struct Names {
     weights: &'static str,
     scale: &'static str,
-    keys: &'static str,
 }
 
-const ARCS: Names = Names { weights: "arcs", scale: "arcs.scale", keys: "arcs.keys" };
-const GUIDED: Names = Names { weights: "guided", scale: "guided.scale", keys: "guided.keys" };
-const PRUNER: Names = Names { weights: "pruner", scale: "pruner.scale", keys: "pruner.keys" };
-
-/// The keys of a dictionary's blocks, as bytes.
-fn keys(index: &Index) -> Option<Vec<u8>> {
-    let Index::Dictionary(blocks) = index else { return None };
-    let mut keys = vec![0u64; blocks.len()];
-    blocks.iter().for_each(|(key, block)| keys[*block as usize] = *key);
-    Some(keys.iter().flat_map(|key| key.to_le_bytes()).collect())
-}
+const ARCS: Names = Names { weights: "arcs", scale: "arcs.scale" };
+const GUIDED: Names = Names { weights: "guided", scale: "guided.scale" };
+const PRUNER: Names = Names { weights: "pruner", scale: "pruner.scale" };
 
 impl ArcDocument {
     fn new<W>(arcs: &ArcModel<W>) -> Self {
@@ -305,30 +299,27 @@ impl ArcDocument {
     }
 
     fn model(&self, names: &Names, tables: &Tables<'_>) -> Result<ArcModel<Compact>, ModelProblem> {
+        let features = features(&self.templates)?;
         let index = match self.index {
             IndexDocument::Hashed { bits } => {
                 Index::Hashed { bits: within(bits, BLOCK.ilog2() + 1..=*Document::BITS.end())? }
             }
-            IndexDocument::Dictionary => tables.dictionary(names.keys)?,
+            IndexDocument::Dictionary => Index::Dictionary(tables.dictionary(&features)?.into()),
         };
         let cells = tables.find(names.weights, Dtype::I8, &[index.cells()])?;
-        Ok(ArcModel {
-            features: features(&self.templates)?,
-            index,
-            weights: Compact::mapped(tables.map, cells, tables.scale(names.scale)?),
-        })
+        let weights = Compact::mapped(tables.map, cells, tables.scale(names.scale)?);
+        Ok(ArcModel { features, index, weights })
     }
 }
 
 fn features(templates: &[String]) -> Result<FeatureSet, ModelProblem> {
-    let parsed = templates.iter().map(|line| line.parse()).collect::<Result<_, _>>();
-    let unknown = |error| ModelProblem::UnknownTemplate(Box::new(error));
-    parsed.map(FeatureSet::new).map_err(unknown)
+    let parsed = FeatureSet::from_lines(templates.iter().map(String::as_str));
+    parsed.map_err(|error| ModelProblem::UnknownTemplate(Box::new(error)))
 }
 
-type NamedTable<'a> = (&'static str, TensorView<'a>);
+pub(super) type NamedTable<'a> = (&'static str, TensorView<'a>);
 
-fn table<'a>(
+pub(super) fn table<'a>(
     name: &'static str,
     dtype: Dtype,
     shape: Vec<usize>,
@@ -338,7 +329,7 @@ fn table<'a>(
 }
 
 fn lines(features: &FeatureSet) -> Vec<String> {
-    features.templates().iter().map(Template::to_string).collect()
+    features.to_string().lines().map(str::to_owned).collect()
 }
 
 /// The checksum of a document without checksum and of all tables, whatever their order.
@@ -466,7 +457,7 @@ fn looks_like(opening: &[u8]) -> &'static str {
 }
 
 /// The tables of a file.
-struct Tables<'a> {
+pub(super) struct Tables<'a> {
     metadata: &'a Metadata,
     start: usize,
     map: &'a Arc<memmap2::Mmap>,
@@ -494,7 +485,7 @@ impl Tables<'_> {
     }
 
     /// A table of a given kind and shape.
-    fn find(
+    pub(super) fn find(
         &self,
         name: &'static str,
         dtype: Dtype,
@@ -507,6 +498,18 @@ impl Tables<'_> {
             return Err(wrong(show(info.dtype, &info.shape)));
         }
         Ok(self.range(info))
+    }
+
+    /// A list of a given kind, however long.
+    pub(super) fn list(&self, name: &'static str, dtype: Dtype) -> Result<&[u8], ModelProblem> {
+        let shape = self.metadata.info(name).map(|info| info.shape.as_slice());
+        let length = shape.and_then(|shape| shape.first().copied()).unwrap_or_default();
+        Ok(self.bytes(self.find(name, dtype, &[length])?))
+    }
+
+    /// The bytes of a table.
+    pub(super) fn bytes(&self, range: std::ops::Range<usize>) -> &[u8] {
+        &self.map[range]
     }
 
     fn scale(&self, name: &'static str) -> Result<f32, ModelProblem> {
@@ -576,21 +579,4 @@ fn within(bits: u32, range: std::ops::RangeInclusive<u32>) -> Result<u32, ModelP
     }
     let what = format!("a table of 2^{bits} cells; possible are 2^{range:?}");
     Err(ModelProblem::Altered { what })
-}
-
-impl Tables<'_> {
-    /// The index of a model whose features have keys.
-    fn dictionary(&self, name: &'static str) -> Result<Index, ModelProblem> {
-        let shape = self.metadata.info(name).map(|info| info.shape.as_slice());
-        let blocks = shape.and_then(|shape| shape.first().copied()).unwrap_or_default();
-        let range = self.find(name, Dtype::U64, &[blocks])?;
-        let keys = self.map[range].chunks_exact(8);
-        let keys = keys.map(|key| key.first_chunk().map_or(0, |key| u64::from_le_bytes(*key)));
-        let index: HashMap<u64, u32> = keys.zip(0..).collect();
-        if index.len() != blocks {
-            let (found, expected) = (index.len().to_string(), format!("{blocks} different keys"));
-            return Err(ModelProblem::Table { name, found, expected });
-        }
-        Ok(Index::Dictionary(index))
-    }
 }

@@ -1,5 +1,6 @@
 //! What was learnt, in memory and as a file.
 
+mod dictionary;
 mod file;
 
 #[cfg(test)]

@@ -12,7 +12,10 @@ use tutte_trees::TreeSet;
 
 use super::file::{DOCUMENT, NO_CHECKSUM, checksum};
 use super::*;
-use crate::{Error, Index, Labelling, ModelProblem, Options, Parser, Weights, train};
+use crate::features::{Conjoin, FeatureSet};
+use crate::{
+    Dictionary, Error, Index, Labelling, ModelProblem, Options, Parser, Support, Weights, train,
+};
 
 const TREEBANK: &str = "\
 1\tTea\ttea\tNOUN\tNN\tNumber=Sing\t2\tnsubj\t_\t_
@@ -78,6 +81,25 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// The file with other tables and a checksum that is right for it.
+fn forged_tables(bytes: &[u8], edit: impl Fn(&str, &mut Vec<u8>)) -> Vec<u8> {
+    let (_, metadata) = SafeTensors::read_metadata(bytes).unwrap();
+    let metadata = metadata.metadata().clone();
+    let tensors = SafeTensors::deserialize(bytes).unwrap().tensors();
+    let tables: Vec<_> = tensors
+        .iter()
+        .map(|(name, view)| {
+            let mut data = view.data().to_vec();
+            edit(name, &mut data);
+            (name, view.dtype(), view.shape().to_vec(), data)
+        })
+        .collect();
+    let views = tables.iter().map(|(name, dtype, shape, data)| {
+        (name, safetensors::tensor::TensorView::new(*dtype, shape.clone(), data).unwrap())
+    });
+    forged(&safetensors::serialize(views, metadata).unwrap(), |_| {})
 }
 
 /// The file with another document and a checksum that is right for it.
@@ -153,21 +175,88 @@ fn eight_bits_hold_a_weight_to_half_a_step() {
     assert_eq!(Compact::new(&[]).cells(), [0i8; 0]);
 }
 
+fn dictionary_model() -> Model<Compact> {
+    let options = Options {
+        templates: FeatureSet::mcdonald(),
+        dictionary: Some(Support::Gold),
+        passes: 3,
+        label_bits: 6,
+        ..Options::plain()
+    };
+    train(&treebank(), &options, |_, _| {}).unwrap().compact()
+}
+
 #[test]
-fn dictionaries_keep_their_keys() {
-    let mut model = model().compact();
-    let keys = [9u64, u64::MAX, 0, 1 << 40];
-    let weights: Vec<f32> = (0..keys.len() * 16).map(|cell| cell as f32).collect();
-    model.arcs.index = Index::Dictionary(keys.into_iter().zip(0..).collect());
-    model.arcs.weights = Compact::new(&weights);
+fn dictionaries_keep_their_keys_and_names() {
+    let model = dictionary_model();
     let bytes = model.to_bytes(&About::default()).unwrap();
-    assert_eq!(bytes, model.to_bytes(&About::default()).unwrap());
+    assert_eq!(bytes, dictionary_model().to_bytes(&About::default()).unwrap());
     let folder = Folder::new();
     let read = ModelFile::open(folder.file(&bytes)).unwrap().model;
-    let Index::Dictionary(blocks) = &read.arcs.index else { panic!("{:?}", read.arcs.index) };
-    assert!(keys.iter().zip(0..).all(|(key, block)| blocks[key] == block));
+    let dictionary = |model: &Model<Compact>| match &model.arcs.index {
+        Index::Dictionary(dictionary) => dictionary.clone(),
+        index => panic!("{index:?}"),
+    };
+    let (old, new) = (dictionary(&model), dictionary(&read));
+    assert!(old.keys().eq(new.keys()) && old.len() > 50);
+    let names = |dictionary: &Dictionary| -> Vec<String> {
+        dictionary.names().read(&model.arcs.features).map(|name| name.to_string()).collect()
+    };
+    assert_eq!(names(&old), names(&new));
+    assert_eq!(names(&old).len(), old.len());
     assert_eq!(read.arcs.weights.cells(), model.arcs.weights.cells());
-    Parser::new(&read).parse(&treebank()[0]).unwrap();
+    assert_eq!(read.to_bytes(&About::default()).unwrap(), bytes);
+    for sentence in treebank() {
+        let parse = |model| Parser::new(model).parse(&sentence).unwrap();
+        assert_eq!(parse(&read), parse(&model));
+    }
+}
+
+#[test]
+fn dictionaries_that_are_none_are_refused() {
+    let bytes = dictionary_model().to_bytes(&about()).unwrap();
+    let folder = Folder::new();
+    // Byte by byte of each table, with the checksum put right.
+    let refused = |table: &'static str, at: usize, byte: u8| {
+        let edit = |name: &str, bytes: &mut Vec<u8>| {
+            if name == table {
+                bytes[at] = byte;
+            }
+        };
+        folder.refusal(&forged_tables(&bytes, edit))
+    };
+    for (table, at, byte, says) in [
+        ("arcs.keys", 7, 0xFF, "keys that do not rise"),
+        ("arcs.values", 0, 0xFF, "invalid utf-8"),
+        ("arcs.names", 0, 0x7F, "no name at number 0"),
+        ("arcs.names", 0, 0x80, "no name at number"),
+        ("arcs.slots", 0, 0, "I8 ["),
+    ] {
+        let problem = refused(table, at, byte);
+        assert!(matches!(problem, ModelProblem::Table { .. }), "{table}: {problem}");
+        assert!(problem.to_string().contains(says), "{table}: {problem}");
+    }
+    // Names of other templates.
+    let fewer = forged(&bytes, |document| document["arcs"]["templates"] = json!(["h.form"]));
+    let problem = folder.refusal(&fewer);
+    assert!(matches!(problem, ModelProblem::Table { name: "arcs.names", .. }), "{problem}");
+}
+
+#[test]
+fn templates_keep_how_they_fire() {
+    let options = Options {
+        templates: FeatureSet::passive_aggressive(),
+        passes: 1,
+        bits: 12,
+        label_bits: 6,
+        ..Options::plain()
+    };
+    let model = train(&treebank(), &options, |_, _| {}).unwrap().compact();
+    let folder = Folder::new();
+    let path = folder.file(&model.to_bytes(&about()).unwrap());
+    let read = Model::load(path).unwrap().arcs.features;
+    assert_eq!((read.conjoin(), read.pairs()), (Conjoin::Only, Some(64)));
+    assert_eq!(read.to_string(), FeatureSet::passive_aggressive().to_string());
 }
 
 #[test]

@@ -166,7 +166,7 @@ pub(super) fn second_pass(model: Model, second: &SecondPass, options: &Options) 
     };
     Model {
         guided: Some(Guided {
-            arcs: ArcModel::new(FeatureSet::guided(), index),
+            arcs: ArcModel::new(model.arcs.features.guided(), index),
             threshold: second.threshold,
         }),
         labels,

@@ -116,6 +116,11 @@ impl<'a> Corpus<'a> {
         }
     }
 
+    /// The sentence of an example.
+    pub(crate) fn sentence(&self, example: &Example) -> &'a Sentence {
+        &self.treebank[example.sentence]
+    }
+
     /// Head and label of all gold arcs.
     pub(crate) fn labelled_arcs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let arcs = self.examples.iter().flat_map(|e| e.gold.iter().zip(&e.label_of));

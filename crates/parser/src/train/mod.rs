@@ -26,7 +26,7 @@ use labels::LabelTrainer;
 
 use crate::features::FeatureSet;
 use crate::learner::{Learner, Report, Schedule};
-use crate::{ArcModel, Candidates, Error, Index, Labelling, Model};
+use crate::{ArcModel, Candidates, Dictionary, Error, Index, Labelling, Model, Support};
 
 /// How to train.
 #[derive(Clone, Debug)]
@@ -40,7 +40,12 @@ pub struct Options {
     pub labels: LabelOptions,
     /// Passes over the treebank; for L-BFGS, steps.
     pub passes: usize,
-    /// The binary logarithm of the number of weights of arcs.
+    /// What arcs are looked at by.
+    pub templates: FeatureSet,
+    /// Which features of arcs have weights, if these are to be found by an exact
+    /// [`Dictionary`] and not by hashing.
+    pub dictionary: Option<Support>,
+    /// The binary logarithm of the number of weights of arcs, unless there is a dictionary.
     pub bits: u32,
     /// The binary logarithm of the number of rows of weights of labels.
     pub label_bits: u32,
@@ -104,6 +109,8 @@ impl Default for Options {
             labelling: Labelling::default(),
             labels: LabelOptions::default(),
             passes: 10,
+            templates: FeatureSet::richer(),
+            dictionary: None,
             bits: 23,
             label_bits: 16,
             pruning: Some(Pruning::default()),
@@ -221,6 +228,10 @@ pub fn train<V: Verdict>(
     mut watch: impl FnMut(Pass, &Model) -> V,
 ) -> Result<Model, Error> {
     check(options)?;
+    if options.dictionary.is_some() && options.second.is_some() {
+        let why = "the features of a second pass have no names: a dictionary needs a single pass";
+        return Err(Error::Setting(why.to_owned()));
+    }
     // A single sentence leaves none to learn its guide from.
     let sentences = treebank.iter().filter(|sentence| !sentence.is_empty()).count();
     let second = options.second.as_ref().filter(|_| sentences > 1);
@@ -228,7 +239,16 @@ pub fn train<V: Verdict>(
         Labelling::Joint if second.is_some() => Labelling::Staged,
         labelling => labelling,
     };
-    let arcs = ArcModel::new(FeatureSet::richer(), Index::Hashed { bits: options.bits });
+    let templates = options.templates.clone().without_copies(treebank);
+    let index = match options.dictionary {
+        None => Index::Hashed { bits: options.bits },
+        Some(support) => {
+            let Options { tree_set, threads, .. } = *options;
+            let dictionary = Dictionary::new(treebank, &templates, support, tree_set, threads)?;
+            Index::Dictionary(dictionary.into())
+        }
+    };
+    let arcs = ArcModel::new(templates, index);
     let labels = labels::untrained(treebank, first_labelling, options.label_bits);
     let mut model = Model::new(arcs, labels, options.tree_set);
     if let Some(pruning) = &options.pruning {

@@ -1,0 +1,75 @@
+//! What models look at, as it is typed.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use tutte::Support;
+use tutte::features::FeatureSet;
+use tutte_treebank::Sentence;
+
+use crate::failure::{advise, usage};
+use crate::report::counted;
+use crate::session::Session;
+
+/// How features find their weights.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Index {
+    Hashed,
+    Dictionary(Support),
+}
+
+impl Index {
+    /// Which features a dictionary has, if there is to be one.
+    pub(super) fn support(self) -> Option<Support> {
+        match self {
+            Index::Hashed => None,
+            Index::Dictionary(support) => Some(support),
+        }
+    }
+}
+
+/// `hashed`, `dictionary:supported`, `dictionary:10`.
+pub(super) fn index(typed: &str) -> Result<Index, String> {
+    match typed.split_once(':') {
+        None if typed == "hashed" => Ok(Index::Hashed),
+        None if typed == "dictionary" => Ok(Index::Dictionary(Support::Gold)),
+        Some(("dictionary", support)) => {
+            support.parse().map(Index::Dictionary).map_err(|error: tutte::Error| error.to_string())
+        }
+        _ => Err("expected hashed, dictionary:supported or dictionary:10".to_owned()),
+    }
+}
+
+/// Templates by the name of their set, or in a file.
+pub(super) fn templates(typed: &str) -> Result<FeatureSet> {
+    if let Some(set) = FeatureSet::named(typed) {
+        return Ok(set);
+    }
+    let path = Path::new(typed);
+    if !path.exists() {
+        let names = FeatureSet::NAMES.join(", ");
+        return Err(usage(format!(
+            "--templates {typed}: there is no such file, and no set of this name (but {names})"
+        )));
+    }
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {typed}"))?;
+    let features = FeatureSet::parse(&text).with_context(|| typed.to_owned())?;
+    if features.templates().is_empty() {
+        let error = anyhow::anyhow!("{typed}: there are no templates in it");
+        return Err(advise(error, "a template is a line such as h.form m.tag"));
+    }
+    Ok(features)
+}
+
+/// Says if pairs of morphological features are left out.
+pub(super) fn tell_of_pairs(features: &FeatureSet, train: &[Sentence], session: &Session) {
+    let sentences = train.iter().filter(|sentence| features.leaves_out_pairs(sentence)).count();
+    if let (Some(most), 1..) = (features.pairs(), sentences) {
+        let sentences = counted(sentences, "sentence");
+        session.note(format!(
+            "some arcs of {sentences} have more than {most} pairs of morphological features; the \
+             others are not looked at"
+        ));
+    }
+}
