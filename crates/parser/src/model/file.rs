@@ -471,7 +471,8 @@ impl Tables<'_> {
             (name.as_str(), info.shape.as_slice(), &self.map[self.range(info)])
         });
         let found = checksum(&document.replacen(expected, NO_CHECKSUM, 1), content);
-        if found != expected {
+        // Nothing else would ever be seen by a fuzzer.
+        if found != expected && !cfg!(fuzzing) {
             let what = format!("its checksum is {found}, not {expected}");
             return Err(ModelProblem::Altered { what });
         }

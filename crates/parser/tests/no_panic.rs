@@ -1,0 +1,96 @@
+//! No file makes the reader of models panic: the shared questions of `support/any_model.rs`, asked of
+//! the fuzzer's seeds, of damaged models and of random bytes. `fuzz/` asks the same questions with
+//! coverage feedback, and without a checksum that guards what is behind it.
+
+#[path = "support/any_model.rs"]
+mod any_model;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tutte::features::FeatureSet;
+use tutte::{About, Options, Support, train};
+use tutte_treebank::Sentence;
+
+const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/model");
+
+/// A place for a test's files.
+fn place(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("no-panic-{name}"))
+}
+
+/// One template of each kind, so that models are small.
+const TEMPLATES: &str = "\
+conjoin only
+pairs 3
+h.form m.tag
+m.lemma
+h.upos b*.tag m.upos
+h-1.upos b.upos m+2.tag
+h.feat m.feat
+h.cut2 m.cut5
+h.upos m.marker a.punctuation";
+
+/// The seeds, and what is in a dictionary of theirs.
+const SEED_MODELS: [(&str, Option<Support>); 2] =
+    [("hashed.tutte", None), ("dictionary.tutte", Some(Support::Gold))];
+
+/// After a change of the format: `cargo test -p tutte --test no_panic -- --ignored`.
+#[test]
+#[ignore = "writes fuzz/seeds/model"]
+fn write_the_seeds_of_the_fuzzer() {
+    let sentence: Sentence = "\
+1\tTea\ttea\tNOUN\tNN\tNumber=Sing\t2\tnsubj\t_\t_
+2\tcools\tcool\tVERB\tVBZ\tNumber=Sing\t0\troot\t_\t_
+"
+    .parse()
+    .expect("a sentence");
+    fs::create_dir_all(SEEDS).expect("a folder");
+    for (name, dictionary) in SEED_MODELS {
+        let options = Options {
+            templates: FeatureSet::parse(TEMPLATES).expect("templates"),
+            dictionary,
+            passes: 2,
+            bits: 6,
+            label_bits: 2,
+            ..Options::default()
+        };
+        let model = train(std::slice::from_ref(&sentence), &options, |_, _| {}).expect("a model");
+        let path = Path::new(SEEDS).join(name);
+        model.compact().save(path, &About::default()).expect("a file");
+    }
+}
+
+#[test]
+fn seeds_of_the_fuzzer() {
+    for (name, _) in SEED_MODELS {
+        let seed = fs::read(Path::new(SEEDS).join(name)).expect("the seeds are in the repository");
+        let path = place("seed");
+        assert!(any_model::ask_everything(&seed, &path), "{name} is no model any more");
+        for end in (0..seed.len()).step_by(13) {
+            assert!(!any_model::ask_everything(&seed[..end], &path));
+        }
+    }
+}
+
+proptest! {
+    // A finding becomes a seed, not a file of random ones.
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn random_bytes(data in vec(any::<u8>(), 0..200)) {
+        any_model::ask_everything(&data, &place("random"));
+    }
+
+    #[test]
+    fn damaged_models(damage in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+        let mut data = fs::read(Path::new(SEEDS).join("dictionary.tutte")).expect("a seed");
+        for (at, byte) in damage {
+            let at = at.index(data.len());
+            data[at] = byte;
+        }
+        any_model::ask_everything(&data, &place("damaged"));
+    }
+}

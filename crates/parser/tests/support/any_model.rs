@@ -1,0 +1,69 @@
+//! Bytes in, a model or an error out: whatever the bytes, nothing may panic, and a model that was read
+//! can be used, read about, written and read again.
+//!
+//! Fuzzing (`fuzz/`) and the tests (`tests/no_panic.rs`) share this file; a new promise is asked here,
+//! once for both.
+
+use std::fs;
+use std::path::Path;
+
+use tutte::features::FeatureSet;
+use tutte::{Decoding, Index, Model, ModelFile, Parser};
+use tutte_treebank::Sentence;
+
+const SENTENCES: [&str; 2] = [
+    "1\tTea\ttea\tNOUN\tNN\tNumber=Sing\t_\t_\t_\t_\n",
+    "\
+1\tShe\tshe\tPRON\tPRP\tCase=Nom|Number=Sing\t_\t_\t_\t_
+2\tpoured\tpour\tVERB\tVBD\tTense=Past\t_\t_\t_\t_
+3\tthe\tthe\tDET\tDT\t_\t_\t_\t_\t_
+4\ttea\ttea\tNOUN\tNN\tNumber=Sing\t_\t_\t_\t_
+5\t,\t,\tPUNCT\t,\t_\t_\t_\t_\t_
+6\tslowly\tslowly\tADV\tRB\t_\t_\t_\t_\t_
+",
+];
+
+/// Reads `data` as a model file, of which `path` is to be the place, and asks everything there is to
+/// ask; says whether it was a model.
+///
+/// # Panics
+/// If a promise is broken: that is how a finding shows.
+pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
+    fs::write(path, data).expect("a file can be written");
+    let file = match ModelFile::open(path) {
+        Ok(file) => file,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            let _ = error.hint();
+            return false;
+        }
+    };
+    let model = &file.model;
+    for text in SENTENCES {
+        let mut sentence: Sentence = text.parse().expect("a sentence");
+        // Weights may be so large that scores are no numbers, and labels no labels.
+        for decoding in [Decoding::Mbr, Decoding::Map] {
+            if let Ok(parse) = Parser::new(model).with_decoding(decoding).parse(&sentence) {
+                assert_eq!(parse.tree.heads().len(), sentence.len());
+                parse.tree.check_in(model.tree_set).expect("a tree of the set");
+            }
+        }
+        let _ = Parser::new(model).distribution(&sentence);
+        let _ = Parser::new(model).annotate(&mut sentence);
+    }
+    for features in [&model.arcs.features, &model.labels.features] {
+        let again = FeatureSet::parse(&features.to_string()).expect("templates are read again");
+        assert_eq!(again.templates(), features.templates());
+    }
+    if let Index::Dictionary(dictionary) = &model.arcs.index {
+        let names = dictionary.names().read(&model.arcs.features).map(|name| name.to_string());
+        assert_eq!(names.count(), dictionary.len());
+        assert_eq!(dictionary.slots().flatten().flatten().count(), dictionary.cells());
+    }
+    let again = path.with_extension("again");
+    model.save(&again, &file.about).expect("what was read is written");
+    let read = Model::load(&again).expect("what was written is read");
+    assert_eq!(read.arcs.features.to_string(), model.arcs.features.to_string());
+    assert_eq!(read.labels.labels(), model.labels.labels());
+    true
+}

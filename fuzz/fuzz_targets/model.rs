@@ -1,0 +1,10 @@
+//! Every promise of model files, asked of whatever the bytes are.
+#![no_main]
+
+#[path = "../../crates/parser/tests/support/any_model.rs"]
+mod any_model;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    let path = std::env::temp_dir().join(format!("tutte-any-model-{}", std::process::id()));
+    any_model::ask_everything(data, &path);
+});
