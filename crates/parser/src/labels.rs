@@ -233,14 +233,10 @@ impl<W> LabelModel<W> {
     where
         W: Weights,
     {
-        let cells = self.weights.cells();
         out.clear();
         out.extend_from_slice(&self.places.masks[usize::from(head != 0)]);
         out.resize(self.width, 0.0);
-        for &row in rows {
-            let weights = &cells[row..row + self.width];
-            out.iter_mut().zip(weights).for_each(|(sum, &weight)| *sum += weight.into());
-        }
+        self.weights.add_rows(rows, out);
         out.truncate(self.labels.len());
     }
 

@@ -91,15 +91,17 @@ impl<'a, W: Weights> Parser<'a, W> {
                 pruner.candidates(&self.prepared, *tree_set, &mut self.pruner)
             },
         )?;
-        self.prepared
-            .fill(&arcs.features, &Atoms::new(sentence, arcs.features.columns()), |_| true);
+        let atoms = Atoms::new(sentence, arcs.features.columns());
+        let allowed = |head, modifier| candidates.allows(head, modifier);
+        self.prepared.fill_for(&arcs.features, &atoms, |_| true, allowed);
         self.scores.reset(words, f64::NEG_INFINITY);
         arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
         if let Some(Guided { arcs, threshold }) = guided {
             let guide = Arc::new(guide(&self.scores, *tree_set, &mut self.workspace)?);
             let candidates = guided::candidates(&guide, *threshold);
             let atoms = Atoms::guided(sentence, arcs.features.columns(), Arc::clone(&guide));
-            self.prepared.fill(&arcs.features, &atoms, |_| true);
+            let allowed = |head, modifier| candidates.allows(head, modifier);
+            self.prepared.fill_for(&arcs.features, &atoms, |_| true, allowed);
             arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
             self.guide = Some(guide);
         }
@@ -205,7 +207,8 @@ impl<'a, W: Weights> Parser<'a, W> {
             Some(guide) => Atoms::guided(sentence, columns, guide),
             None => Atoms::new(sentence, columns),
         };
-        self.labels.fill(&labels.features, &atoms, |_| true);
+        let possible = |head, modifier| self.scores[(head, modifier)] != f64::NEG_INFINITY;
+        self.labels.fill_for(&labels.features, &atoms, |_| true, possible);
     }
 
     fn label_log_probs(&mut self, head: usize, modifier: usize) -> &[f32] {

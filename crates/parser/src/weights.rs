@@ -20,6 +20,15 @@ pub trait Weights {
 
     /// What they are multiplied with.
     fn scale(&self) -> f32;
+
+    /// Adds the rows that start at these cells to `sums`, which is as long as a row; before scaling.
+    fn add_rows(&self, rows: &[usize], sums: &mut [f32]) {
+        let cells = self.cells();
+        for &row in rows {
+            let weights = &cells[row..row + sums.len()];
+            sums.iter_mut().zip(weights).for_each(|(sum, &weight)| *sum += weight.into());
+        }
+    }
 }
 
 impl Weights for Vec<f32> {
@@ -94,5 +103,44 @@ impl Weights for Compact {
 
     fn scale(&self) -> f32 {
         self.scale
+    }
+
+    /// In whole numbers of 16 bits, of which a vector has twice as many as of 32: as many rows as
+    /// cannot exceed them at a time.
+    fn add_rows(&self, rows: &[usize], sums: &mut [f32]) {
+        const ROWS: usize = (i16::MAX / i8::MAX as i16) as usize;
+        const COLUMNS: usize = 64;
+        let cells = self.cells();
+        for rows in rows.chunks(ROWS) {
+            for (start, sums) in (0..).step_by(COLUMNS).zip(sums.chunks_mut(COLUMNS)) {
+                let mut partial = [0i16; COLUMNS];
+                let partial = &mut partial[..sums.len()];
+                for &row in rows {
+                    let weights = &cells[row + start..][..partial.len()];
+                    partial.iter_mut().zip(weights).for_each(|(sum, w)| *sum += i16::from(*w));
+                }
+                sums.iter_mut().zip(&*partial).for_each(|(sum, part)| *sum += f32::from(*part));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_add_up_however_many_there_are() {
+        let floats: Vec<f32> = (0..72 * 5).map(|i| ((i * 37) % 255) as f32 - 127.0).collect();
+        let compact = Compact::new(&floats);
+        let rows: Vec<usize> = (0..1000).map(|i| (i % 5) * 72).collect();
+        let (mut fast, mut slow) = (vec![1.0; 72], vec![1.0; 72]);
+        compact.add_rows(&rows, &mut fast);
+        floats.add_rows(&rows, &mut slow);
+        assert_eq!(fast, slow);
+        let largest = Compact::new(&[1.0; 8]);
+        let mut sums = [0.0; 8];
+        largest.add_rows(&[0; 300], &mut sums);
+        assert_eq!(sums, [300.0 * 127.0; 8], "no overflow");
     }
 }

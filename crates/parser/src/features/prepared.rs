@@ -79,6 +79,17 @@ impl Rows {
 impl Prepared {
     /// Computes the halves of those templates that `keep` says, by their number in the set.
     pub fn fill(&mut self, features: &FeatureSet, atoms: &Atoms, keep: impl Fn(usize) -> bool) {
+        self.fill_for(features, atoms, keep, |_, _| true);
+    }
+
+    /// The same, ready for those arcs only that `allowed(head, modifier)` says.
+    pub(crate) fn fill_for(
+        &mut self,
+        features: &FeatureSet,
+        atoms: &Atoms,
+        keep: impl Fn(usize) -> bool,
+        allowed: impl Fn(usize, usize) -> bool,
+    ) {
         self.words = atoms.words();
         self.conjoin = features.conjoin();
         self.pairs = features.pairs().unwrap_or(usize::MAX);
@@ -118,7 +129,7 @@ impl Prepared {
                 Kind::Each(seen) => self.seen_each.push(column(seen)),
                 Kind::Arc(attributes) => {
                     let mut seen = vec![0; places * places];
-                    for (head, modifier) in arcs(self.words) {
+                    for (head, modifier) in arcs(self.words).filter(|&(h, m)| allowed(h, m)) {
                         let values = attributes.iter().map(|a| atoms.arc(*a, head, modifier));
                         seen[head * places + modifier] = values.fold(0, |hash, v| mix(hash ^ v));
                     }

@@ -278,7 +278,8 @@ impl Half {
         self.atoms.iter().fold(seed, |hash, &(column, offset)| {
             let value =
                 if offset * hidden > 0 { NOTHING } else { atoms.value(column, place, offset) };
-            mix(hash ^ value)
+            // Values have no pattern of their own: little is needed to keep it so.
+            (hash.rotate_left(29) ^ value).wrapping_mul(GOLDEN)
         })
     }
 }

@@ -45,7 +45,8 @@ impl Scorer for Vec<ArcModel> {
 
     fn prepare(&self, example: &Example, keep: impl Fn(usize) -> bool, memory: &mut Prepared) {
         if let Some(first) = self.first() {
-            memory.fill(&first.features, &example.arcs, keep);
+            let allowed = |head, modifier| example.candidates.allows(head, modifier);
+            memory.fill_for(&first.features, &example.arcs, keep, allowed);
         }
     }
 

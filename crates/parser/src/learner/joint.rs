@@ -64,8 +64,10 @@ impl Scorer for Joint {
 
     fn prepare(&self, example: &Example, keep: impl Fn(usize) -> bool, memory: &mut Memory) {
         let first = self.arcs.features.templates().len();
-        memory.arcs.fill(&self.arcs.features, &example.arcs, &keep);
-        memory.labels.fill(&self.labels.features, &example.labels, |label| keep(first + label));
+        let allowed = |head, modifier| example.candidates.allows(head, modifier);
+        memory.arcs.fill_for(&self.arcs.features, &example.arcs, &keep, allowed);
+        let keep_label = |label| keep(first + label);
+        memory.labels.fill_for(&self.labels.features, &example.labels, keep_label, allowed);
     }
 
     fn score(&self, example: &Example, memory: &mut Memory) -> LabelledArcMatrix {

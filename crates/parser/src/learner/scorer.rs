@@ -158,7 +158,8 @@ impl Scorer for ArcModel {
     }
 
     fn prepare(&self, example: &Example, keep: impl Fn(usize) -> bool, memory: &mut Prepared) {
-        memory.fill(&self.features, &example.arcs, keep);
+        let allowed = |head, modifier| example.candidates.allows(head, modifier);
+        memory.fill_for(&self.features, &example.arcs, keep, allowed);
     }
 
     fn score(&self, example: &Example, memory: &mut Prepared) -> ArcMatrix {

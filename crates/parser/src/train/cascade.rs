@@ -75,7 +75,8 @@ pub(super) fn guides(
         let mut workspace = Workspace::default();
         let own = corpus.examples.iter().zip(candidates).skip(number).step_by(folds);
         let guide = |(example, candidates): (&Arc<Example>, &Candidates)| {
-            prepared.fill(features, &example.arcs, |_| true);
+            let allowed = |head, modifier| candidates.allows(head, modifier);
+            prepared.fill_for(features, &example.arcs, |_| true, allowed);
             scores.reset(example.gold.len(), f64::NEG_INFINITY);
             arcs.score(&prepared, |h, m| candidates.allows(h, m), &mut scores);
             guided::guide(&scores, options.tree_set, &mut workspace)

@@ -74,7 +74,13 @@ impl LabelTrainer {
         let scale =
             draw_templates(self.order.rng(), templates, self.dropout, &mut self.kept) as f32;
         let kept = &self.kept;
-        self.prepared.fill(&model.features, &example.labels, |template| kept[template]);
+        let is_gold = |head, modifier: usize| example.gold[modifier - 1] == head;
+        self.prepared.fill_for(
+            &model.features,
+            &example.labels,
+            |template| kept[template],
+            is_gold,
+        );
         for (modifier, (&head, &gold)) in (1..).zip(example.gold.iter().zip(&example.label_of)) {
             model.rows(&self.prepared, head, modifier, &mut self.rows);
             model.log_probs(&self.rows, head, scale, &mut self.log_probs);
