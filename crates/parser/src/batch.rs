@@ -48,6 +48,7 @@ pub fn parse_stream<W: Weights + Sync, E: From<Error>>(
     mut next: impl FnMut(&mut Sentence) -> Result<bool, E>,
     mut write: impl FnMut(&Sentence) -> Result<(), E>,
 ) -> Result<(), E> {
+    decoding.check(model)?;
     if threads <= 1 {
         let mut parser = Parser::new(model).with_decoding(decoding);
         let mut sentence = Sentence::default();

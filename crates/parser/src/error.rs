@@ -47,6 +47,10 @@ pub enum Error {
     #[error("{0}")]
     Setting(String),
 
+    /// A question about kinds of arcs to a model that knows none.
+    #[error("max-z looks for the best kind of every arc, but this model's arcs are all of one")]
+    NoKinds,
+
     /// Weights grew until scores were no numbers.
     #[error("{place}: training diverged here: {source}; a smaller rate or C would help")]
     Diverged {
@@ -154,6 +158,7 @@ impl Error {
                 let roots = if tree_set.is_single_root() { " with several roots" } else { "" };
                 Some(format!("choose a tree set{roots} that holds it, or leave the choice to auto"))
             }
+            Error::NoKinds => Some("use map or mbr, or train with --clusters".to_owned()),
             Error::Treebank(error) => error.hint(),
             _ => None,
         }

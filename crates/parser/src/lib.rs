@@ -69,8 +69,5 @@ pub use learner::Learner;
 pub use model::{About, DevScores, Model, ModelFile};
 pub use parser::{Decoding, Parse, Parser};
 pub use pruner::{Pruner, PrunerMemory};
-pub use train::{
-    ClusterModel, Kinds, LabelOptions, Options, Pass, Pruning, SecondPass, Verdict, train,
-    train_further,
-};
+pub use train::{LabelOptions, Options, Pass, Pruning, SecondPass, Verdict, train, train_further};
 pub use weights::{Compact, Weights};

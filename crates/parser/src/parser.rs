@@ -9,7 +9,7 @@ use tutte_trees::{argmax_with, marginals_with, mbr_with};
 use crate::features::{Atoms, Guide, Prepared};
 use crate::guided::{self, guide};
 use crate::pruner::PrunerMemory;
-use crate::signal::arcs as arcs_of;
+use crate::signal::{arcs as arcs_of, latent};
 use crate::{Candidates, Error, Guided, Labelling, Model, Weights};
 
 /// Which tree of a distribution is the answer.
@@ -20,6 +20,19 @@ pub enum Decoding {
     Mbr,
     /// The most probable tree: maximum a posteriori.
     Map,
+    /// The most probable tree together with the kinds of its arcs, for models whose arcs are of
+    /// several latent kinds ([`Model::kinds`]): the best of max_z θ_z(h → m).
+    MaxZ,
+}
+
+impl Decoding {
+    /// Refuses models that have no such tree.
+    pub(crate) fn check<W>(self, model: &Model<W>) -> Result<(), Error> {
+        match self {
+            Decoding::MaxZ if model.kinds() == 1 => Err(Error::NoKinds),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A model and the memory it works in.
@@ -31,6 +44,8 @@ pub struct Parser<'a, W = Vec<f32>> {
     pruner: PrunerMemory,
     prepared: Prepared,
     scores: ArcMatrix,
+    /// The scores of all arcs, each of its best kind; only for [`Decoding::MaxZ`].
+    best_kinds: ArcMatrix,
     marginals: ArcMatrix,
     /// What the first pass thought, if there is a second.
     guide: Option<Arc<Guide>>,
@@ -62,6 +77,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             pruner: PrunerMemory::default(),
             prepared: Prepared::default(),
             scores: ArcMatrix::default(),
+            best_kinds: ArcMatrix::default(),
             marginals: ArcMatrix::default(),
             guide: None,
             labels: Prepared::default(),
@@ -83,7 +99,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     pub fn scores(&mut self, sentence: &Sentence) -> Result<&ArcMatrix, Error> {
         let words = sentence.len();
         let Model { pruner, arcs, guided, tree_set, temperature, .. } = self.model;
-        let candidates = pruner.as_ref().map_or_else(
+        let mut candidates = pruner.as_ref().map_or_else(
             || Ok(Candidates::all()),
             |pruner| {
                 let features = &pruner.arcs.features;
@@ -95,15 +111,24 @@ impl<'a, W: Weights> Parser<'a, W> {
         let allowed = |head, modifier| candidates.allows(head, modifier);
         self.prepared.fill_for(&arcs.features, &atoms, |_| true, allowed);
         self.scores.reset(words, f64::NEG_INFINITY);
-        arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
-        if let Some(Guided { arcs, threshold }) = guided {
-            let guide = Arc::new(guide(&self.scores, *tree_set, &mut self.workspace)?);
-            let candidates = guided::candidates(&guide, *threshold);
-            let atoms = Atoms::guided(sentence, arcs.features.columns(), Arc::clone(&guide));
-            let allowed = |head, modifier| candidates.allows(head, modifier);
-            self.prepared.fill_for(&arcs.features, &atoms, |_| true, allowed);
+        let mut last = arcs;
+        if let Some(Guided { arcs: second, threshold }) = guided {
             arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
+            let guide = Arc::new(guide(&self.scores, *tree_set, &mut self.workspace)?);
+            candidates = guided::candidates(&guide, *threshold);
+            let atoms = Atoms::guided(sentence, second.features.columns(), Arc::clone(&guide));
+            let allowed = |head, modifier| candidates.allows(head, modifier);
+            self.prepared.fill_for(&second.features, &atoms, |_| true, allowed);
             self.guide = Some(guide);
+            last = second;
+        }
+        let keep = |head, modifier| candidates.allows(head, modifier);
+        if self.decoding == Decoding::MaxZ {
+            let by_kind = last.score_by_kind(&self.prepared, keep);
+            self.best_kinds = latent::best(&by_kind);
+            self.scores = latent::summed(&by_kind);
+        } else {
+            last.score(&self.prepared, keep, &mut self.scores);
         }
         self.prepare_labels(sentence);
         if self.is_joint() {
@@ -125,14 +150,15 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// probable tree of a joint model is the most probable one together with its labels.
     ///
     /// # Errors
-    /// If the model's tree set has no tree for the sentence.
+    /// If the model's tree set has no tree for the sentence; [`Error::NoKinds`].
     pub fn parse(&mut self, sentence: &Sentence) -> Result<Parse, Error> {
         let words = sentence.len();
+        self.decoding.check(self.model)?;
         let tree_set = self.model.tree_set;
         let mut heads = Vec::with_capacity(words);
         self.scores(sentence)?;
         let is_joint = self.is_joint();
-        let Self { scores, marginals, workspace, decoding, .. } = self;
+        let Self { scores, best_kinds, marginals, workspace, decoding, .. } = self;
         marginals_with(scores, tree_set, workspace, marginals)?;
         match decoding {
             Decoding::Mbr => mbr_with(scores, marginals, tree_set, workspace, &mut heads)?,
@@ -142,6 +168,8 @@ impl<'a, W: Weights> Parser<'a, W> {
                 }
                 argmax_with(scores, tree_set, workspace, &mut heads)?
             }
+            // Temperature does not matter, for it changes no order; nor do labels, which are staged.
+            Decoding::MaxZ => argmax_with(best_kinds, tree_set, workspace, &mut heads)?,
         };
         let mut parse = Parse {
             labels: Vec::with_capacity(words),
@@ -164,7 +192,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// without labels writes `_`: the label that was there belonged to another arc.
     ///
     /// # Errors
-    /// If the model's tree set has no tree for the sentence, or a label cannot be written.
+    /// As [`parse`](Self::parse), or if a label cannot be written.
     pub fn annotate(&mut self, sentence: &mut Sentence) -> Result<Parse, Error> {
         let parse = self.parse(sentence)?;
         sentence.set_tree(&parse.tree)?;

@@ -57,6 +57,8 @@ struct Report {
     training: serde_json::Map<String, serde_json::Value>,
     dev: Option<Dev>,
     tree_set: String,
+    /// Of how many latent kinds arcs are.
+    clusters: usize,
     labels: Vec<String>,
     arcs: Part,
     label_weights: Part,
@@ -139,6 +141,7 @@ impl Report {
                 las: dev.las(),
             }),
             tree_set: model.tree_set.to_string(),
+            clusters: model.kinds(),
             labels: model.labels.labels().to_vec(),
             arcs: part(index, known, model.arcs.weights.cells(), &model.arcs.features),
             label_weights: part(
@@ -179,6 +182,9 @@ impl Report {
             },
         );
         row("trees", self.tree_set.clone());
+        if self.clusters > 1 {
+            row("clusters", format!("{} latent kinds of arcs", self.clusters));
+        }
         for (name, part) in [("arcs", &self.arcs), ("labels", &self.label_weights)] {
             let Part { index, features, weights, used, bits_per_weight, .. } = part;
             let share = 100.0 * *used as f64 / (*weights).max(1) as f64;

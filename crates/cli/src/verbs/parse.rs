@@ -60,6 +60,9 @@ enum Decode {
     Mbr,
     /// The most probable tree
     Map,
+    /// The most probable tree together with the kinds of its arcs, for models trained with
+    /// --clusters
+    MaxZ,
 }
 
 /// What was done.
@@ -96,6 +99,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
         match arguments.decode {
             Decode::Mbr => Decoding::Mbr,
             Decode::Map => Decoding::Map,
+            Decode::MaxZ => Decoding::MaxZ,
         },
         threads(arguments.threads),
         |sentence| input.read(sentence),

@@ -82,6 +82,11 @@ pub(crate) struct Train {
     #[arg(long, value_name = "SET", default_value = "auto", value_parser = tree_set)]
     tree_set: Wanted,
 
+    /// Let every arc be of one of K kinds that nobody has named, each with weights of its own: takes
+    /// K times the time, memory and file; needs adagrad or sgd (Smith & Smith 2007)
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=256))]
+    clusters: Option<u16>,
+
     /// What is looked at in an arc: richer, mcdonald (McDonald et al. 2005), pa (Nguyen et al. 2007), or
     /// a file of templates, one a line: h.lemma b.upos m.upos
     #[arg(long, value_name = "SET", default_value = "richer", help_heading = "Features")]
@@ -229,6 +234,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         learner: arguments.learner.clone(),
         labelling: arguments.labels,
         passes: arguments.passes as usize,
+        clusters: arguments.clusters.map_or(1, usize::from),
         bits: arguments.bits.unwrap_or_else(|| bits(material.words)),
         label_bits: label_bits(material.words),
         tree_set: material.tree_set,
@@ -350,6 +356,7 @@ fn settings(options: &Options, templates: &str) -> Vec<(String, String)> {
         Some(support) => format!("dictionary:{support}"),
         None => "hashed".to_owned(),
     };
+    let clusters = (options.clusters > 1).then(|| ("clusters", options.clusters.to_string()));
     [
         ("learner", options.learner.to_string()),
         ("templates", templates.to_owned()),
@@ -357,8 +364,10 @@ fn settings(options: &Options, templates: &str) -> Vec<(String, String)> {
         ("passes", options.passes.to_string()),
         ("labels", labels),
     ]
+    .into_iter()
+    .chain(clusters)
     .map(|(name, value)| (name.to_owned(), value))
-    .into()
+    .collect()
 }
 
 /// The command line, without what does not change the model: where it is written to, how many

@@ -34,14 +34,13 @@ use std::thread::ScopedJoinHandle;
 
 use batch::Batch;
 use exponentiated::Exponentiated;
-use gradient::Step;
+use gradient::{Gradient, Step};
 use mistake::{MistakeDriven, Rule};
 use sgd::Sgd;
 
 pub(crate) use adagrad::AdaGrad;
 pub use batch::SHARDS;
 pub use exponentiated::{Dual, Rate};
-pub(crate) use gradient::Gradient;
 pub(crate) use joint::Joint;
 pub(crate) use order::{Order, draw_templates, gaussian};
 pub use passive_aggressive::{Cost, Update};
@@ -206,13 +205,15 @@ impl Learner {
                 let step = Step::Sgd(Sgd::new(*rate, *prior, corpus.examples.len()));
                 (objective, *dropout, *batch, step)
             }
-            other => {
-                let name = other.name();
-                let why = format!("{name} cannot learn arcs of several kinds; adagrad and sgd can");
-                return Err(Error::Setting(why));
-            }
+            other => return Err(other.needs_one_kind()),
         };
         Ok(Gradient::new(objective.clone(), step, cells, dropout, batch, schedule))
+    }
+
+    /// What to say to those who want more of a learner that follows no gradients.
+    pub(crate) fn needs_one_kind(&self) -> Error {
+        let name = self.name();
+        Error::Setting(format!("{name} cannot learn arcs of several kinds; adagrad and sgd can"))
     }
 
     /// Refuses parameters that make no sense.

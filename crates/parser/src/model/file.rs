@@ -3,7 +3,8 @@
 //! mapped into memory.
 //!
 //! ```text
-//! arcs            i8  [cells]         weights of arcs (see `Compact`)
+//! arcs            i8  [cells]         weights of arcs (see `Compact`); [kinds, cells] if arcs are of
+//!                                     several latent kinds
 //! arcs.scale      f32 [1]
 //! arcs.…                              those of a dictionary, if there is one: see `dictionary.rs`
 //! guided…         as arcs             of a second pass
@@ -238,7 +239,7 @@ impl Model<Compact> {
             parts.iter().map(|(_, arcs)| arcs.weights.scale().to_le_bytes()).collect();
         for ((names, arcs), scale) in parts.iter().zip(&scales) {
             let cells = arcs.weights.cells();
-            let shape = vec![cells.len()];
+            let shape = shape_of(arcs.kinds, cells.len() / arcs.kinds);
             tables.push(table(names.weights, Dtype::I8, shape, bytemuck::cast_slice(cells))?);
             tables.push(table(names.scale, Dtype::F32, vec![1], scale)?);
         }
@@ -289,6 +290,11 @@ const ARCS: Names = Names { weights: "arcs", scale: "arcs.scale" };
 const GUIDED: Names = Names { weights: "guided", scale: "guided.scale" };
 const PRUNER: Names = Names { weights: "pruner", scale: "pruner.scale" };
 
+/// The shape of the weights of arcs.
+fn shape_of(kinds: usize, cells: usize) -> Vec<usize> {
+    if kinds == 1 { vec![cells] } else { vec![kinds, cells] }
+}
+
 impl ArcDocument {
     fn new<W>(arcs: &ArcModel<W>) -> Self {
         let index = match &arcs.index {
@@ -306,9 +312,11 @@ impl ArcDocument {
             }
             IndexDocument::Dictionary => Index::Dictionary(tables.dictionary(&features)?.into()),
         };
-        let cells = tables.find(names.weights, Dtype::I8, &[index.cells()])?;
+        let kinds = tables.kinds(names.weights);
+        let shape = shape_of(kinds, index.cells());
+        let cells = tables.find(names.weights, Dtype::I8, &shape)?;
         let weights = Compact::mapped(tables.map, cells, tables.scale(names.scale)?);
-        Ok(ArcModel { features, index, weights })
+        Ok(ArcModel { features, index, kinds, weights })
     }
 }
 
@@ -511,6 +519,14 @@ impl Tables<'_> {
     /// The bytes of a table.
     pub(super) fn bytes(&self, range: std::ops::Range<usize>) -> &[u8] {
         &self.map[range]
+    }
+
+    /// Of how many kinds the arcs are whose weights a table has.
+    fn kinds(&self, name: &'static str) -> usize {
+        match self.metadata.info(name).map(|info| info.shape.as_slice()) {
+            Some(&[kinds, _]) if kinds > 1 => kinds,
+            _ => 1,
+        }
     }
 
     fn scale(&self, name: &'static str) -> Result<f32, ModelProblem> {

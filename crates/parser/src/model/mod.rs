@@ -62,3 +62,11 @@ impl Model {
         self.guided.as_mut().map_or(&mut self.arcs, |guided| &mut guided.arcs)
     }
 }
+
+impl<W> Model<W> {
+    /// Of how many latent kinds arcs are: 1 for ordinary models. A second pass decides, if there is
+    /// one.
+    pub fn kinds(&self) -> usize {
+        self.guided.as_ref().map_or(&self.arcs, |guided| &guided.arcs).kinds
+    }
+}

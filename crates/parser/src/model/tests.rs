@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use safetensors::SafeTensors;
+use safetensors::tensor::TensorView;
 use serde_json::{Value, json};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
@@ -14,7 +15,8 @@ use super::file::{DOCUMENT, NO_CHECKSUM, checksum};
 use super::*;
 use crate::features::{Conjoin, FeatureSet};
 use crate::{
-    Dictionary, Error, Index, Labelling, ModelProblem, Options, Parser, Support, Weights, train,
+    Decoding, Dictionary, Error, Index, Labelling, ModelProblem, Options, Parser, Support, Weights,
+    train,
 };
 
 const TREEBANK: &str = "\
@@ -115,6 +117,22 @@ fn forged(bytes: &[u8], edit: impl FnOnce(&mut Value)) -> Vec<u8> {
     let content = tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data()));
     let text = text.replacen(NO_CHECKSUM, &checksum(&text, content), 1);
     safetensors::serialize(tensors, Some(HashMap::from([(DOCUMENT.to_owned(), text)]))).unwrap()
+}
+
+/// The file with a table of another shape and a checksum that is right for it; cells that it has no
+/// place for are left out.
+fn with_shape(bytes: &[u8], table: &str, shape: &[usize]) -> Vec<u8> {
+    let (_, metadata) = SafeTensors::read_metadata(bytes).unwrap();
+    let tensors = SafeTensors::deserialize(bytes).unwrap();
+    let tables = tensors.tensors().into_iter().map(|(name, view)| {
+        let (shape, data) = match name == table {
+            true => (shape, &view.data()[..shape.iter().product()]),
+            false => (view.shape(), view.data()),
+        };
+        (name, TensorView::new(view.dtype(), shape.to_vec(), data).unwrap())
+    });
+    let metadata = metadata.metadata().clone();
+    forged(&safetensors::serialize(tables.collect::<Vec<_>>(), metadata).unwrap(), |_| {})
 }
 
 #[test]
@@ -260,6 +278,42 @@ fn templates_keep_how_they_fire() {
 }
 
 #[test]
+fn kinds_of_arcs_survive_too() {
+    let options = Options { passes: 2, bits: 12, label_bits: 6, clusters: 3, ..Options::plain() };
+    let plain = train(&treebank(), &options, |_, _| {}).unwrap();
+    let second = Options { second: Options::default().second, ..options };
+    let guided = train(&treebank(), &second, |_, _| {}).unwrap();
+    let folder = Folder::new();
+    for (model, table) in [(plain.compact(), "arcs"), (guided.compact(), "guided")] {
+        let bytes = model.to_bytes(&about()).unwrap();
+        let tensors = SafeTensors::deserialize(&bytes).unwrap();
+        assert_eq!(tensors.tensor(table).unwrap().shape(), [3, 1 << 12]);
+        let file = ModelFile::open(folder.file(&bytes)).unwrap();
+        assert_eq!(file.model.kinds(), 3);
+        assert_eq!(bytes, file.model.to_bytes(&file.about).unwrap());
+        for sentence in treebank() {
+            for decoding in [Decoding::Mbr, Decoding::Map, Decoding::MaxZ] {
+                let parse =
+                    |model| Parser::new(model).with_decoding(decoding).parse(&sentence).unwrap();
+                assert_eq!(parse(&file.model), parse(&model));
+            }
+        }
+        let bits = |bits| json!({"hashed": {"bits": bits}});
+        let edited = forged(&bytes, |document| document[table]["index"] = bits(13));
+        let problem = folder.refusal(&edited);
+        assert!(matches!(problem, ModelProblem::Table { name, .. } if name == table));
+        let says = "is I8 [3, 4096], expected I8 [3, 8192]";
+        assert!(problem.to_string().contains(says), "{problem}");
+    }
+    // Shapes that are none.
+    let bytes = plain.compact().to_bytes(&about()).unwrap();
+    for shape in [vec![0, 3 << 12], vec![1, 3 << 12], vec![3 << 12], vec![1, 3, 1 << 12]] {
+        let problem = folder.refusal(&with_shape(&bytes, "arcs", &shape));
+        assert!(matches!(problem, ModelProblem::Table { name: "arcs", .. }), "{shape:?} {problem}");
+    }
+}
+
+#[test]
 fn what_is_no_model_is_told_apart() {
     let folder = Folder::new();
     let missing = ModelFile::open(folder.0.join("missing.tutte")).unwrap_err();
@@ -267,8 +321,7 @@ fn what_is_no_model_is_told_apart() {
     assert!(missing.hint().unwrap().contains("tutte train"));
     let itself = ModelFile::open(&folder.0).unwrap_err();
     assert!(matches!(&itself, Error::Model { problem: ModelProblem::Unreadable(_), .. }));
-    let other =
-        safetensors::serialize(Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(), None);
+    let other = safetensors::serialize(Vec::<(String, TensorView<'_>)>::new(), None);
     for (bytes, expected) in [
         (&b""[..], "an empty file"),
         (TREEBANK.as_bytes(), "a text file"),

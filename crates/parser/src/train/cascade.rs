@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, TreeSet, Workspace};
 
-use super::{Corpus, Example, Options, Pruning, SecondPass};
+use super::{Corpus, Example, Options, Pruning, SecondPass, clusters};
 use crate::features::{Atoms, FeatureSet, Guide, Prepared};
 use crate::learner::Schedule;
 use crate::pruner::PrunerMemory;
@@ -167,7 +167,7 @@ pub(super) fn second_pass(model: Model, second: &SecondPass, options: &Options) 
     };
     Model {
         guided: Some(Guided {
-            arcs: ArcModel::new(model.arcs.features.guided(), index),
+            arcs: clusters::untrained(model.arcs.features.guided(), index, options),
             threshold: second.threshold,
         }),
         labels,

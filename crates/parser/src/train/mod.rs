@@ -20,7 +20,6 @@ use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
 pub(crate) use average::Average;
-pub use clusters::{ClusterModel, Kinds};
 pub(crate) use corpus::{Corpus, Example};
 use labels::LabelTrainer;
 
@@ -40,12 +39,16 @@ pub struct Options {
     pub labels: LabelOptions,
     /// Passes over the treebank; for L-BFGS, steps.
     pub passes: usize,
+    /// Of how many latent kinds arcs are ([`latent`](crate::signal::latent)); 1 is the ordinary
+    /// case. Where there are two passes, those of the first are ordinary in any case. Needs a
+    /// learner that follows gradients, AdaGrad or SGD.
+    pub clusters: usize,
     /// What arcs are looked at by.
     pub templates: FeatureSet,
     /// Which features of arcs have weights, if these are to be found by an exact
     /// [`Dictionary`] and not by hashing.
     pub dictionary: Option<Support>,
-    /// The binary logarithm of the number of weights of arcs, unless there is a dictionary.
+    /// The binary logarithm of the number of weights of arcs, of each kind, unless there is a dictionary.
     pub bits: u32,
     /// The binary logarithm of the number of rows of weights of labels.
     pub label_bits: u32,
@@ -109,6 +112,7 @@ impl Default for Options {
             labelling: Labelling::default(),
             labels: LabelOptions::default(),
             passes: 10,
+            clusters: 1,
             templates: FeatureSet::richer(),
             dictionary: None,
             bits: 23,
@@ -248,7 +252,10 @@ pub fn train<V: Verdict>(
             Index::Dictionary(dictionary.into())
         }
     };
-    let arcs = ArcModel::new(templates, index);
+    let arcs = match second {
+        Some(_) => ArcModel::new(templates, index),
+        None => clusters::untrained(templates, index, options),
+    };
     let labels = labels::untrained(treebank, first_labelling, options.label_bits);
     let mut model = Model::new(arcs, labels, options.tree_set);
     if let Some(pruning) = &options.pruning {
@@ -320,10 +327,11 @@ fn fit(
     let threads = options.threads.max(1);
     let schedule = Schedule { passes: options.passes, seed: options.seed, threads };
     model.labels.observe(corpus.labelled_arcs());
+    clusters::check_labelling(model.kinds(), model.labels.labelling())?;
     if model.labels.labelling() == Labelling::Joint {
         return joint::fit(model, corpus, &options.learner, schedule, watch);
     }
-    let mut arcs = options.learner.start(corpus, model.last_pass(), schedule)?;
+    let mut arcs = options.learner.start_arcs(corpus, model.last_pass(), schedule)?;
     let label_passes = match model.labels.labelling() {
         Labelling::None => 0,
         _ => options.labels.passes.unwrap_or(options.passes),
@@ -399,6 +407,7 @@ fn check(options: &Options) -> Result<(), Error> {
              {damping} and {dropout}"
         ));
     }
+    clusters::check(options)?;
     options.learner.check()
 }
 

@@ -86,6 +86,13 @@ fn largest(file: &ModelFile, top: usize) -> Result<Vec<Feature>> {
              dictionary",
         ));
     };
+    if arcs.kinds() > 1 {
+        return Err(usage(format!(
+            "--weights shows what a feature weighs, but the arcs of this model are of {} kinds, in \
+             each of which it weighs something else",
+            arcs.kinds()
+        )));
+    }
     let cells = arcs.weights.cells();
     let size = |slots: [Option<usize>; BLOCK]| {
         slots.into_iter().flatten().map(|cell| cells[cell].unsigned_abs()).max().unwrap_or(0)
