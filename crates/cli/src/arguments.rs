@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 
 /// The verbs by what people come for. Every visible verb is in one group.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Parse", &["train", "parse", "info"]),
+    ("Parse", &["train", "parse", "info", "bench"]),
     ("Look at a treebank", &["check", "stats", "draw"]),
     ("Change it", &["convert"]),
     ("Judge a parser", &["eval", "diff"]),

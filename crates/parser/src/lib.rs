@@ -25,7 +25,8 @@
 //! # The doors
 //!
 //! - [`train()`] learns a [`Model`] from trees by any [`Learner`]; [`signal`] says what is wanted.
-//! - [`Parser`] parses one sentence, [`parse_stream`] many with several threads.
+//! - [`Parser`] parses one sentence, [`parse_stream`] many with several threads; [`Clock`] says where the
+//!   time goes.
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
 //! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
 //!
@@ -43,6 +44,7 @@
 mod arcs;
 mod batch;
 mod candidates;
+mod clock;
 mod error;
 pub mod features;
 mod guided;
@@ -61,6 +63,7 @@ mod weights;
 pub use arcs::ArcModel;
 pub use batch::parse_stream;
 pub use candidates::Candidates;
+pub use clock::{Clock, Stage, Times};
 pub use error::{Error, ModelProblem};
 pub use guided::Guided;
 pub use index::{Dictionary, Index, Name, Names, Support};

@@ -10,7 +10,7 @@ use crate::features::{Atoms, Guide, Prepared};
 use crate::guided::{self, guide};
 use crate::pruner::PrunerMemory;
 use crate::signal::{arcs as arcs_of, latent};
-use crate::{Candidates, Error, Guided, Labelling, Model, Weights};
+use crate::{Candidates, Clock, Error, Guided, Labelling, Model, Stage, Weights};
 
 /// Which tree of a distribution is the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     labels: Prepared,
     rows: Vec<usize>,
     log_probs: Vec<f32>,
+    clock: Clock,
 }
 
 /// The best tree of a sentence.
@@ -83,12 +84,39 @@ impl<'a, W: Weights> Parser<'a, W> {
             labels: Prepared::default(),
             rows: Vec::new(),
             log_probs: Vec::new(),
+            clock: Clock::default(),
         }
     }
 
     /// The same, giving another tree.
     pub fn with_decoding(self, decoding: Decoding) -> Self {
         Self { decoding, ..self }
+    }
+
+    /// The same with a [clock](Parser::clock) that runs, from now on.
+    pub fn timed(self) -> Self {
+        Self { clock: Clock::start(), ..self }
+    }
+
+    /// Where the time goes.
+    ///
+    /// ```
+    /// use tutte::{Options, Parser, Stage, train};
+    ///
+    /// # let treebank = ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\t_\n".parse::<tutte_treebank::Sentence>()?];
+    /// # let options = Options { passes: 1, bits: 12, label_bits: 8, ..Options::plain() };
+    /// # let model = train(&treebank, &options, |_, _| {})?;
+    /// let mut parser = Parser::new(&model).timed();
+    /// parser.parse(&treebank[0])?;
+    /// let times = parser.clock().restart();
+    /// for stage in Stage::ALL {
+    ///     println!("{stage:12} {:?}", times.of(stage));
+    /// }
+    /// assert!(times.of(Stage::Inference) < times.whole());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn clock(&mut self) -> &mut Clock {
+        &mut self.clock
     }
 
     /// The scores of all arcs, as probabilities are computed from them, those of a joint model
@@ -104,23 +132,30 @@ impl<'a, W: Weights> Parser<'a, W> {
             |pruner| {
                 let features = &pruner.arcs.features;
                 self.prepared.fill(features, &Atoms::new(sentence, features.columns()), |_| true);
-                pruner.candidates(&self.prepared, *tree_set, &mut self.pruner)
+                self.clock.lap(Stage::Features);
+                let candidates = pruner.candidates(&self.prepared, *tree_set, &mut self.pruner);
+                self.clock.lap_over(Stage::Pruning, || words * words);
+                candidates
             },
         )?;
         let atoms = Atoms::new(sentence, arcs.features.columns());
         let allowed = |head, modifier| candidates.allows(head, modifier);
         self.prepared.fill_for(&arcs.features, &atoms, |_| true, allowed);
+        self.clock.lap(Stage::Features);
         self.scores.reset(words, f64::NEG_INFINITY);
-        let mut last = arcs;
+        let (mut last, mut stage) = (arcs, Stage::FirstPass);
         if let Some(Guided { arcs: second, threshold }) = guided {
             arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
+            self.clock.lap_over(stage, || candidates.count(words));
             let guide = Arc::new(guide(&self.scores, *tree_set, &mut self.workspace)?);
             candidates = guided::candidates(&guide, *threshold);
+            self.clock.lap(Stage::Guide);
             let atoms = Atoms::guided(sentence, second.features.columns(), Arc::clone(&guide));
             let allowed = |head, modifier| candidates.allows(head, modifier);
             self.prepared.fill_for(&second.features, &atoms, |_| true, allowed);
+            self.clock.lap(Stage::Features);
             self.guide = Some(guide);
-            last = second;
+            (last, stage) = (second, Stage::SecondPass);
         }
         let keep = |head, modifier| candidates.allows(head, modifier);
         if self.decoding == Decoding::MaxZ {
@@ -130,9 +165,12 @@ impl<'a, W: Weights> Parser<'a, W> {
         } else {
             last.score(&self.prepared, keep, &mut self.scores);
         }
+        self.clock.lap_over(stage, || candidates.count(words));
         self.prepare_labels(sentence);
+        self.clock.lap(Stage::Features);
         if self.is_joint() {
             self.model.labels.add_sums(&self.labels, &mut self.scores);
+            self.clock.lap(Stage::Labels);
         }
         if *temperature != 1.0 {
             for arc in arcs_of(words) {
@@ -171,6 +209,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             // Temperature does not matter, for it changes no order; nor do labels, which are staged.
             Decoding::MaxZ => argmax_with(best_kinds, tree_set, workspace, &mut heads)?,
         };
+        self.clock.lap(Stage::Inference);
         let mut parse = Parse {
             labels: Vec::with_capacity(words),
             head_probs: Vec::with_capacity(words),
@@ -185,6 +224,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             parse.labels.push(label);
             parse.label_probs.push(f64::from(log_prob).exp());
         }
+        self.clock.lap(Stage::Labels);
         Ok(parse)
     }
 
@@ -200,6 +240,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         let name = |label: &usize| names.get(*label).map_or("_", String::as_str);
         let labels: Vec<&str> = parse.labels.iter().map(name).collect();
         sentence.set_deprels(&labels)?;
+        self.clock.lap(Stage::Writing);
         Ok(parse)
     }
 

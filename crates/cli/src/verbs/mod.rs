@@ -5,6 +5,7 @@
 //! mean the same everywhere; computes with a library; prints to [`Session::stdout`] a table, or
 //! with `--json` the library's report; and ends with [`Session::end`].
 
+mod bench;
 mod check;
 mod convert;
 mod diff;
@@ -28,6 +29,7 @@ pub(crate) enum Verb {
     Train(train::Train),
     Parse(parse::Parse),
     Info(info::Info),
+    Bench(bench::Bench),
     Check(check::Check),
     Stats(stats::Stats),
     Draw(draw::Draw),
@@ -44,6 +46,7 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
         Verb::Train(arguments) => train::run(arguments, session),
         Verb::Parse(arguments) => parse::run(arguments, session),
         Verb::Info(arguments) => info::run(arguments, session),
+        Verb::Bench(arguments) => bench::run(arguments, session),
         Verb::Check(arguments) => check::run(arguments, session),
         Verb::Stats(arguments) => stats::run(arguments, session),
         Verb::Convert(arguments) => convert::run(arguments, session),
