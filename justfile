@@ -29,7 +29,7 @@ ci:
 bench *ARGS:
     cargo bench -p tutte-trees {{ARGS}}
 
-# the tables of all benchmarks, or of `inference` or `treebank`, written to docs/results
+# the tables of all benchmarks, or of inference, treebank, scaling or parser, written to docs/results
 record-benchmarks *WHICH:
     scripts/record-benchmarks {{WHICH}}
 
@@ -40,6 +40,10 @@ peers PYTHON="python3":
 # tutte-treebank beside conllu and pyconll, which PYTHON must have
 reader-peers PYTHON="python3":
     {{PYTHON}} crates/treebank/benches/peers/reader.py --output docs/results/treebank-peers.md
+
+# the parser beside UDPipe, whose ufal.udpipe PYTHON must have
+parser-peers PYTHON="python3":
+    {{PYTHON}} crates/parser/benches/peers/parsers.py --output docs/results/parser-peers.md
 
 # fuzz a target for some seconds
 fuzz TARGET="trees" SECONDS="600":

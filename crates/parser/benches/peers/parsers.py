@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Train and run tutte beside UDPipe 1, PyPI's ufal.udpipe, on the same gold-tagged treebanks.
+
+One thread, one machine, one run; parsing takes turns, and its least times count. See README.md beside
+this file for what each is asked. The exit code is 1 if a ratio is missed.
+"""
+
+import argparse
+import json
+import platform
+import sys
+import tempfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from program import DATA, Tutte, environment, finish, first_words, need, run, table, words
+
+RUNNER = Path(__file__).resolve().with_name("udpipe_runner.py")
+PRESETS = ("fast", "default")
+# How many times faster tutte is to be.
+PARSING, TRAINING = 6, 50
+BEAM = 5
+
+
+def treebanks(options, folder):
+    """Name -> (training file, test file)."""
+    danish, english = DATA / "ud/danish-ddt", DATA / "ud/english-ewt"
+    files = {
+        "danish-ddt": (danish / "dev.conllu", danish / "test.conllu"),
+        "english-ewt": (english / "train.conllu", english / "test.conllu"),
+    }
+    chosen = {name: files[name] for name in options.treebanks}
+    for train, test in chosen.values():
+        need(train, test)
+    if "english-ewt" in chosen:
+        train, test = chosen["english-ewt"]
+        part = first_words(train, options.words, folder / "english-part.conllu")
+        chosen["english-ewt"] = (part, test)
+    return chosen
+
+
+def compare(tutte, train, test, options, folder):
+    """Name -> what it took and how well it did."""
+    gold_tagged = folder / "test.conllu"
+    tutte.strip_heads(test, gold_tagged)
+    train_words, test_words = words(train), words(test)
+    passes = options.passes
+    found = {}
+
+    model = folder / "udpipe.model"
+    took = run(sys.executable, RUNNER, "train", train, model, passes)
+    found["UDPipe"] = {"model": model, "train s": last_line(took)["train"], "train MB": took.megabytes}
+    for preset in PRESETS:
+        model = folder / f"{preset}.tutte"
+        took = tutte.train(train, model, "--preset", preset, "--passes", passes, "-j", 1)
+        found[preset] = {"model": model, "train s": took.seconds, "train MB": took.megabytes}
+
+    for it in found.values():
+        it["parse s"] = it["parse MB"] = float("inf")
+    for _ in range(options.rounds):
+        for name, it in found.items():
+            output = folder / f"{name}.conllu"
+            if name == "UDPipe":
+                took = run(sys.executable, RUNNER, "parse", it["model"], gold_tagged, output, BEAM)
+                seconds, calls = (last_line(took)[part] for part in ("parse", "calls"))
+                it["calls s"] = min(it.get("calls s", calls), calls)
+            else:
+                took = tutte.parse(it["model"], gold_tagged, output)
+                seconds = took.seconds
+            it["parse s"] = min(it["parse s"], seconds)
+            it["parse MB"] = min(it["parse MB"], took.megabytes)
+    for name, it in found.items():
+        it["UAS"], it["LAS"] = tutte.scores(test, folder / f"{name}.conllu")
+        it["tokens/s"] = test_words / it["parse s"]
+        it["train µs"] = 1e6 * it["train s"] / train_words / passes
+        it["model MB"] = it["model"].stat().st_size / 1e6
+    return found
+
+
+def last_line(took):
+    return json.loads(took.output.splitlines()[-1])
+
+
+def rows(found):
+    """The rows of a table, and whether a ratio was missed."""
+    peer = found["UDPipe"]
+    missed = False
+
+    def row(name, cell):
+        return (name, *(cell(it) for it in found.values()))
+
+    def ratio(name, target, of):
+        nonlocal missed
+        cells = []
+        for preset in PRESETS:
+            times = of(found[preset])
+            missed |= times < target
+            shown = f"{times:.1f}×" if times < 10 else f"{times:.0f}×"
+            cells.append(f"**{shown}** (≥ {target}×)" if times >= target
+                         else f"{shown} (missed: ≥ {target}×)")
+        return (f"**{name}**", "", *cells)
+
+    lines = [
+        row("UAS", lambda it: f"{it['UAS']:.2f}"),
+        row("LAS", lambda it: f"{it['LAS']:.2f}"),
+        row("parsing, file to file, tokens/s", lambda it: f"{it['tokens/s']:,.0f}"),
+        ratio("parsing, times faster", PARSING, lambda it: it["tokens/s"] / peer["tokens/s"]),
+        row("training, s", lambda it: f"{it['train s']:.1f}"),
+        row("training, µs a token and pass", lambda it: f"{it['train µs']:,.1f}"),
+        ratio("training, times faster", TRAINING, lambda it: peer["train µs"] / it["train µs"]),
+        row("memory of parsing, MB", lambda it: f"{it['parse MB']:.0f}"),
+        row("memory of training, MB", lambda it: f"{it['train MB']:.0f}"),
+        row("model, MB", lambda it: f"{it['model MB']:.1f}"),
+    ]
+    return lines, missed
+
+
+def report(results, options, command):
+    lines = [
+        "# The parser and its peer",
+        "",
+        "Trained on the same treebank, parsing the same file of gold words and tags, labelled; one",
+        f"thread each, {options.passes} passes of training. Least times of parsing over",
+        f"{options.rounds} rounds in which all take turns. For tutte, times are of the whole process,",
+        "its start and the model's loading included; UDPipe's leave out the start of Python and the",
+        "reading of the training file. All that a preset of tutte does (pruner, folds, second pass) is",
+        "charged to its passes.",
+        "",
+        *environment(),
+        f"- Python {platform.python_version()}, ufal.udpipe {version('ufal.udpipe')}: swap system, "
+        f"beam {BEAM}, otherwise its defaults",
+        f"- command: `{command}`",
+    ]
+    missed = False
+    for name, (sizes, found) in results.items():
+        cells, short = rows(found)
+        missed |= short
+        calls = sizes[1] / found["UDPipe"]["calls s"]
+        lines += [
+            "",
+            f"## {name}",
+            "",
+            f"{sizes[0]:,} words to learn from, {sizes[1]:,} to parse. UDPipe's calls that parse, alone:",
+            f"{calls:,.0f} tokens/s.",
+            "",
+            *table(("", f"UDPipe 1, beam {BEAM}", *(f"tutte, {preset}" for preset in PRESETS)), cells),
+        ]
+    return lines, missed
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_argument = parser.add_argument
+    names = ["danish-ddt", "english-ewt"]
+    add_argument("--treebanks", nargs="+", choices=names, default=names, metavar="NAME",
+                 help="danish-ddt (its dev file is learnt from), english-ewt (a part of it), or both")
+    add_argument("--words", type=int, default=4_000, metavar="N",
+                 help="words of english-ewt to learn from (default: %(default)s)")
+    add_argument("--passes", type=int, default=10, metavar="N",
+                 help="passes of training (default: %(default)s)")
+    add_argument("--rounds", type=int, default=3, metavar="N",
+                 help="how often each parses (default: %(default)s)")
+    add_argument("--output", type=Path, metavar="FILE",
+                 help="write the tables to FILE (Markdown) as well")
+    options = parser.parse_args()
+    try:
+        version("ufal.udpipe")
+    except PackageNotFoundError:
+        sys.exit(f"{sys.executable} has no ufal.udpipe; README.md beside this script says how to get it")
+    tutte = Tutte()
+    results = {}
+    with tempfile.TemporaryDirectory(prefix="tutte-peers-") as folder:
+        for name, (train, test) in treebanks(options, Path(folder)).items():
+            found = compare(tutte, train, test, options, Path(folder))
+            results[name] = ((words(train), words(test)), found)
+    shown = " ".join(["crates/parser/benches/peers/parsers.py", *sys.argv[1:]])
+    lines, missed = report(results, options, shown)
+    finish(lines, options.output, missed)
+
+
+if __name__ == "__main__":
+    main()
