@@ -33,6 +33,10 @@ bench *ARGS:
 record-benchmarks *WHICH:
     scripts/record-benchmarks {{WHICH}}
 
+# the tables and verdicts of an experiment on treebanks, written to docs/results
+record-experiments *WHICH="supervised":
+    scripts/record-experiments {{WHICH}}
+
 # tutte-trees beside torch-struct, supar, NumPy and SciPy (downloads 3 GB; see benches/peers)
 peers PYTHON="python3":
     {{PYTHON}} crates/trees/benches/peers/compare.py --output docs/results/inference-peers.md
