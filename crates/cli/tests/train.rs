@@ -2,8 +2,9 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -73,12 +74,7 @@ fn leaves_a_model_after(signal: &str) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let started = Instant::now();
-    while !model.exists() {
-        assert!(started.elapsed() < Duration::from_secs(60), "no model after a minute");
-        assert!(training.try_wait().unwrap().is_none(), "training ended early");
-        sleep(Duration::from_millis(10));
-    }
+    wait_for(&folder.join("tea.tutte.resume"), &mut training);
     let killed = Command::new("kill").args([signal, &training.id().to_string()]).status();
     assert!(killed.unwrap().success());
     let output = training.wait_with_output().unwrap();
@@ -90,8 +86,81 @@ fn leaves_a_model_after(signal: &str) {
     assert!(info.status.success());
     let parsed = tutte().args(["parse", "-q", "-m"]).args([&model, &treebank]).output().unwrap();
     assert!(parsed.status.success() && !parsed.stdout.is_empty());
-    // Nothing is left beside it.
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    // Nothing else is left beside it.
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "the model, and what goes on from it");
+}
+
+fn wait_for(file: &Path, training: &mut Child) {
+    let started = Instant::now();
+    while !file.exists() {
+        assert!(started.elapsed() < Duration::from_secs(60), "no {} yet", file.display());
+        assert!(training.try_wait().unwrap().is_none(), "training ended early");
+        sleep(Duration::from_millis(1));
+    }
+}
+
+/// Killed without warning in both stages, training still comes to the same model.
+#[test]
+fn a_training_that_was_killed_goes_on_to_the_same_bytes() {
+    let (folder, garden, test) =
+        (folder("killed"), example("garden.conllu"), example("garden-test.conllu"));
+    let train = |model: &Path, more: &[&str]| {
+        let mut command = tutte();
+        command
+            .args(["train", "--passes", "6", "--dev"])
+            .args([&test, &garden])
+            .arg("-o")
+            .arg(model);
+        command.args(more).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    };
+    let (whole, model) = (folder.join("whole.tutte"), folder.join("killed.tutte"));
+    let resume = folder.join("killed.tutte.resume");
+    assert!(train(&whole, &[]).status().unwrap().success());
+
+    let mut first = train(&model, &[]).spawn().unwrap();
+    wait_for(&resume, &mut first);
+    first.kill().unwrap();
+    first.wait().unwrap();
+
+    let mut second = train(&model, &["--resume", "-j", "1"]).spawn().unwrap();
+    let mut said = BufReader::new(second.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.any(|line| line.starts_with("   7 ")), "the second stage is not reached");
+    second.kill().unwrap();
+    second.wait().unwrap();
+    assert!(resume.exists(), "training ended early");
+
+    let third = train(&model, &["--resume", "-j", "2"]).output().unwrap();
+    assert!(third.status.success(), "{}", String::from_utf8_lossy(&third.stderr));
+    assert!(fs::read(&whole).unwrap() == fs::read(&model).unwrap());
+    assert!(!resume.exists(), "what is finished does not go on");
+}
+
+/// Interrupted, training says how to go on; what was chosen on development data is chosen again.
+#[test]
+fn a_training_that_was_interrupted_goes_on_to_the_same_bytes() {
+    let (folder, garden, test) =
+        (folder("interrupted"), example("garden.conllu"), example("garden-test.conllu"));
+    let train = |model: &Path, more: &[&str]| {
+        let mut command = tutte();
+        command.args(["train", "--passes", "8", "--preset", "fast", "--dev"]);
+        command.args([&test, &garden]).arg("-o").arg(model).args(more);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    };
+    let (whole, model) = (folder.join("whole.tutte"), folder.join("model.tutte"));
+    assert!(train(&whole, &[]).status().unwrap().success());
+    let mut first = train(&model, &[]).spawn().unwrap();
+    wait_for(&folder.join("model.tutte.resume"), &mut first);
+    assert!(
+        Command::new("kill").args(["-INT", &first.id().to_string()]).status().unwrap().success()
+    );
+    let said = first.wait_with_output().unwrap().stderr;
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("\ngo on with: tutte train --passes 8 --preset fast"), "{said}");
+    assert!(said.trim_end().lines().any(|line| line.ends_with(" --resume")), "{said}");
+    assert!(train(&model, &["--resume"]).status().unwrap().success());
+    assert!(fs::read(&whole).unwrap() == fs::read(&model).unwrap());
 }
 
 #[test]

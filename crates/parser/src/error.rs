@@ -69,6 +69,15 @@ pub enum Error {
         problem: ModelProblem,
     },
 
+    /// A training that cannot go on from a file.
+    #[error("{}: {problem}", .path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: CheckpointProblem,
+    },
+
     /// A treebank that cannot be used.
     #[error(transparent)]
     Treebank(#[from] tutte_treebank::Error),
@@ -149,11 +158,49 @@ pub enum ModelProblem {
     },
 }
 
+/// Why a training cannot go on from a checkpoint.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckpointProblem {
+    /// It cannot be read at all.
+    #[error("cannot read the checkpoint: {0}")]
+    Unreadable(#[source] io::Error),
+
+    /// It is something else.
+    #[error("not a checkpoint of a training")]
+    NotACheckpoint,
+
+    /// Another version of the format.
+    #[error("a checkpoint of format {found}, but this tutte goes on from format {expected}")]
+    FormatVersion {
+        /// Its version.
+        found: u64,
+        /// The version that can be read.
+        expected: u64,
+    },
+
+    /// Its content is not what was written.
+    #[error("the checkpoint is damaged: {what}")]
+    Damaged {
+        /// How that is known.
+        what: String,
+    },
+
+    /// It is of a training that would lead to another model.
+    #[error("a checkpoint of another training: {}", as_text(.differences))]
+    Different {
+        /// What differs: its name, what it was, what it is.
+        differences: Vec<(String, String, String)>,
+    },
+}
+
 impl Error {
     /// What to do about it, where there is advice to give.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Model { problem, .. } => problem.hint(),
+            Error::Checkpoint { problem: CheckpointProblem::Unreadable(_), .. } => None,
+            Error::Checkpoint { problem, .. } => Some(problem.hint().to_owned()),
             Error::NotInTreeSet { tree_set, .. } => {
                 let roots = if tree_set.is_single_root() { " with several roots" } else { "" };
                 Some(format!("choose a tree set{roots} that holds it, or leave the choice to auto"))
@@ -198,6 +245,24 @@ impl ModelProblem {
         };
         Some(hint.to_owned())
     }
+}
+
+impl CheckpointProblem {
+    fn hint(&self) -> &'static str {
+        match self {
+            CheckpointProblem::Different { .. } => {
+                "go on with the files and options it was started with, or start afresh without --resume"
+            }
+            _ => "start afresh without --resume",
+        }
+    }
+}
+
+fn as_text(differences: &[(String, String, String)]) -> String {
+    let tell = |(name, before, now): &(String, String, String)| {
+        format!("{name} was {before} and is {now}")
+    };
+    differences.iter().map(tell).collect::<Vec<_>>().join("; ")
 }
 
 fn not_in_tree_set(

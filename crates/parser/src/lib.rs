@@ -25,6 +25,7 @@
 //! # The doors
 //!
 //! - [`train()`] learns a [`Model`] from trees by any [`Learner`]; [`signal`] says what is wanted.
+//!   [`train_resumable`] does so in several sittings.
 //! - [`Parser`] parses one sentence, [`parse_stream`] many with several threads; [`Clock`] says where the
 //!   time goes.
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
@@ -56,6 +57,7 @@ mod model;
 mod parser;
 mod pruner;
 pub mod signal;
+mod tape;
 mod temperature;
 mod train;
 mod weights;
@@ -64,7 +66,7 @@ pub use arcs::ArcModel;
 pub use batch::parse_stream;
 pub use candidates::Candidates;
 pub use clock::{Clock, Stage, Times};
-pub use error::{Error, ModelProblem};
+pub use error::{CheckpointProblem, Error, ModelProblem};
 pub use guided::Guided;
 pub use index::{Dictionary, Index, Name, Names, Support};
 pub use labels::{LabelModel, Labelling};
@@ -72,5 +74,8 @@ pub use learner::Learner;
 pub use model::{About, DevScores, Model, ModelFile};
 pub use parser::{Decoding, Parse, Parser};
 pub use pruner::{Pruner, PrunerMemory};
-pub use train::{LabelOptions, Options, Pass, Pruning, SecondPass, Verdict, train, train_further};
+pub use train::{
+    Checkpoint, Checkpoints, LabelOptions, Options, Pass, Place, Pruning, SecondPass, Snapshot,
+    Verdict, train, train_further, train_resumable,
+};
 pub use weights::{Compact, Weights};

@@ -2,8 +2,10 @@
 //!
 //! Training runs in a thread of its own and tells of every pass; this thread keeps the file of the
 //! best one, so that whatever ends the work, Ctrl-C, `--time` or a kill, leaves the best model so
-//! far.
+//! far, and beside it a checkpoint that `--resume` goes on from.
 
+mod checkpoint;
+mod command;
 mod features;
 mod material;
 mod progress;
@@ -28,8 +30,8 @@ use crate::verbs::parse::threads;
 ///
 /// Learns from the trees of all TRAIN files together. With --dev, the model of the pass that does
 /// best on DEV (by LAS) is kept, otherwise that of the last pass. The file is replaced whenever a
-/// better model is found; Ctrl-C ends training and leaves the best so far. The same files, options
-/// and seed give the same bytes.
+/// better model is found; Ctrl-C ends training and leaves the best so far, and the same command with
+/// --resume goes on. The same files, options and seed give the same bytes, in one sitting or several.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -72,6 +74,11 @@ pub(crate) struct Train {
     /// Stop after this long: 90s, 5m, 1h30m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
+
+    /// Go on with a training that was interrupted, from MODEL.resume; the files and options must be
+    /// the same, but for --time and -j
+    #[arg(long)]
+    resume: bool,
 
     /// The number that decides what is random
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
@@ -226,6 +233,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         (preset, _) => preset.unwrap_or(Preset::Default),
     };
     let templates = features::templates(&arguments.templates)?;
+    let resumed = checkpoint::open(arguments, session)?;
     let material = Material::read(arguments, session)?;
     features::tell_of_pairs(&templates, &material.train, session);
     let options = Options {
@@ -246,14 +254,22 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         language: arguments.language.clone(),
         data: arguments.data.clone(),
         licence: arguments.licence.clone(),
-        command: Some(command()),
+        command: Some(command::of_model()),
         seed: arguments.seed,
         training: settings(&options, &arguments.templates),
         dev: None,
     };
     let (sentences, words) = (material.train.len(), material.words);
-    let run = Run { session, output: &arguments.output, about, options, time: arguments.time };
-    let result = run.watch(material, threads(arguments.threads))?;
+    let run = Run {
+        session,
+        output: &arguments.output,
+        checkpoint: checkpoint::path(&arguments.output),
+        about,
+        options,
+        time: arguments.time,
+        headed: false,
+    };
+    let result = run.watch(material, resumed, threads(arguments.threads))?;
 
     let model = arguments.output.display().to_string();
     let dev = result.dev.map(|dev| Scores { words: dev.words, uas: dev.uas(), las: dev.las() });
@@ -368,28 +384,6 @@ fn settings(options: &Options, templates: &str) -> Vec<(String, String)> {
     .chain(clusters)
     .map(|(name, value)| (name.to_owned(), value))
     .collect()
-}
-
-/// The command line, without what does not change the model: where it is written to, how many
-/// threads work on it, what is said meanwhile.
-fn command() -> String {
-    let mut words = vec!["tutte".to_owned()];
-    let mut typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    while let Some(word) = typed.next() {
-        match word.as_str() {
-            "-q" | "--quiet" | "--json" => {}
-            "-o" | "--output" | "-j" | "--threads" => drop(typed.next()),
-            _ if word.starts_with("--output=") || word.starts_with("--threads=") => {}
-            _ if !word.starts_with("--") && (word.starts_with("-j") || word.starts_with("-o")) => {}
-            _ if word.is_empty()
-                || word.contains(|c: char| " \t\n'\"\\$*?&|;<>()#".contains(c)) =>
-            {
-                words.push(format!("'{}'", word.replace('\'', r"'\''")));
-            }
-            _ => words.push(word),
-        }
-    }
-    words.join(" ")
 }
 
 #[cfg(test)]

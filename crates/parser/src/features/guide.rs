@@ -5,7 +5,12 @@
 //! the sentence, and inference stays exact and O(n³) (guided or stacked parsing: Nivre & McDonald
 //! 2008; Martins, Das, Smith & Xing 2008).
 
+use std::io;
+
 use tutte_trees::ArcMatrix;
+
+use crate::signal::arcs;
+use crate::tape::{State, Tape, invalid};
 
 /// The tree that a first pass chose, and the probabilities it gave to arcs.
 #[derive(Clone, Debug)]
@@ -80,6 +85,22 @@ impl Guide {
         } else {
             (left.filter(same_side), right)
         }
+    }
+}
+
+impl State for Guide {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        let Self { heads, marginals, .. } = self;
+        tape.table(heads)?;
+        let words = heads.len();
+        if heads.iter().any(|head| *head > words) {
+            return Err(invalid(format!("a head that {words} words do not have")));
+        }
+        for arc in arcs(words) {
+            tape.value(&mut marginals[arc])?;
+        }
+        *self = Self::new(std::mem::take(heads), std::mem::take(marginals));
+        Ok(())
     }
 }
 

@@ -1,6 +1,10 @@
 //! AdaGrad (Duchi, Hazan & Singer 2011): each weight has its own rate, which falls with what it has
 //! been moved.
 
+use std::io;
+
+use crate::tape::{State, Tape};
+
 /// w ← w − η g / √(δ + Σ g²), cell by cell.
 #[derive(Clone, Debug)]
 pub(crate) struct AdaGrad {
@@ -23,6 +27,12 @@ impl AdaGrad {
         let squares = &mut self.squares[cell];
         *squares += gradient * gradient;
         *weight -= self.rate * gradient / (self.damping + *squares).sqrt();
+    }
+}
+
+impl State for AdaGrad {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        tape.table(&mut self.squares)
     }
 }
 

@@ -12,6 +12,7 @@
 //! The treebank is split into [`SHARDS`] parts whose sums are added in their order: which thread has
 //! computed which does not matter.
 
+use std::io;
 use std::ops::Range;
 
 use super::lbfgs::Minimiser;
@@ -19,6 +20,7 @@ use super::scorer::{Differentiable, PartScorer, Parts};
 use super::{Learn, Report, join};
 use crate::Error;
 use crate::signal::{Objective, Scratch};
+use crate::tape::{State, Tape};
 use crate::train::Corpus;
 
 /// The parts of the treebank that L-BFGS computes apart. Each has a gradient of its own.
@@ -190,6 +192,13 @@ impl<S: PartScorer> Learn<S> for Batch<S> {
 
     fn learnt(&self, _: &S) -> Option<Vec<f32>> {
         None
+    }
+}
+
+impl<S: PartScorer> State for Batch<S> {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        self.minimiser.state(tape)?;
+        tape.flag(&mut self.converged)
     }
 }
 

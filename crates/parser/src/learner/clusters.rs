@@ -1,6 +1,7 @@
 //! Arcs of several latent kinds as learners see them (see [`latent`]): scores by kind, and a table
 //! that holds the weights of all kinds one behind the other.
 
+use std::io;
 use std::mem::swap;
 
 use tutte_trees::{ArcMatrix, Error as TreesError, TreeSet};
@@ -9,6 +10,7 @@ use super::scorer::{Differentiable, Scorer};
 use super::{Gradient, Learn, Learner, Report, Schedule};
 use crate::features::Prepared;
 use crate::signal::{Objective, Scored, Scratch, latent};
+use crate::tape::{State, Tape};
 use crate::train::{Corpus, Example};
 use crate::{ArcModel, Error};
 
@@ -58,6 +60,12 @@ impl Learn for Clusters {
 
     fn learnt(&self, _: &ArcModel) -> Option<Vec<f32>> {
         self.learner.learnt(&self.model)
+    }
+}
+
+impl State for Clusters {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        self.learner.state(tape)
     }
 }
 

@@ -21,12 +21,15 @@
 //! arc (or labelled arc). Sentences are seen in their order. w is `f64` and re-derived from the marginals now and then, so that rounding does not add
 //! up; scores are computed from its `f32` copy in the model.
 
+use std::io;
+
 use tutte_trees::{Error as TreesError, Workspace};
 
 use super::scorer::{PartScorer, Parts};
 use super::sparse::SparseSum;
 use super::{Learn, Report};
 use crate::Error;
+use crate::tape::{State, Tape};
 use crate::train::{Corpus, Example};
 
 /// Which of the two models.
@@ -359,6 +362,26 @@ impl<S: PartScorer> Learn<S> for Exponentiated<S> {
 
     fn learnt(&self, _: &S) -> Option<Vec<f32>> {
         None
+    }
+}
+
+impl<S: PartScorer> State for Exponentiated<S> {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        self.blocks.iter_mut().try_for_each(|block| block.state(tape))?;
+        tape.table(&mut self.weights)?;
+        tape.value(&mut self.bound)?;
+        tape.value(&mut self.passes)
+    }
+}
+
+impl<P: Parts> State for Block<P> {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        for part in self.theta.parts() {
+            tape.value(&mut self.theta[part])?;
+            tape.value(&mut self.marginals[part])?;
+        }
+        tape.value(&mut self.rate)?;
+        tape.value(&mut self.worth)
     }
 }
 

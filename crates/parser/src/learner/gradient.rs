@@ -9,6 +9,8 @@
 //! summed in order. O(n² F + n³) a sentence, for F features an arc. What is scored may be arcs, arcs
 //! with labels, or arcs of [latent kinds](crate::signal::latent).
 
+use std::io;
+
 use tutte_trees::{Error as TreesError, TreeSet};
 
 use super::scorer::{Differentiable, Scorer};
@@ -17,6 +19,7 @@ use super::sparse::SparseSum;
 use super::{AdaGrad, Learn, Order, Report, Schedule, draw_templates, join};
 use crate::Error;
 use crate::signal::{Objective, Scratch};
+use crate::tape::{State, Tape};
 use crate::train::{Average, Corpus, Example};
 
 /// How weights follow a gradient.
@@ -32,6 +35,15 @@ impl Step {
         match self {
             Step::AdaGrad(_) => 1.0,
             Step::Sgd(sgd) => sgd.scale(),
+        }
+    }
+}
+
+impl State for Step {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        match self {
+            Step::AdaGrad(adagrad) => adagrad.state(tape),
+            Step::Sgd(sgd) => sgd.state(tape),
         }
     }
 }
@@ -118,7 +130,7 @@ impl<S: Scorer> Gradient<S> {
         let workers = &mut workers[..batch.len()];
         let mut scale = 1.0;
         for worker in &mut *workers {
-            scale = draw_templates(order.rng(), model.templates(), *dropout, &mut worker.kept);
+            scale = draw_templates(order.chance(), model.templates(), *dropout, &mut worker.kept);
         }
         // The factor that dropout puts before the gradient is left to the rate.
         let scale = scale * step.scale();
@@ -227,5 +239,14 @@ impl<S: Scorer> Learn<S> for Gradient<S> {
 
     fn learnt(&self, _: &S) -> Option<Vec<f32>> {
         self.average.mean()
+    }
+}
+
+impl<S: Scorer> State for Gradient<S> {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        self.step.state(tape)?;
+        self.average.state(tape)?;
+        self.order.state(tape)?;
+        tape.value(&mut self.done)
     }
 }

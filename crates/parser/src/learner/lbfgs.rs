@@ -14,6 +14,9 @@
 //! and mostly one evaluation a step. O(m · size) a step besides; steps are kept as `f32`.
 
 use std::collections::VecDeque;
+use std::io;
+
+use crate::tape::{State, Tape, invalid};
 
 /// c₁: the least share of the promised decrease.
 const SUFFICIENT: f64 = 1e-4;
@@ -169,6 +172,28 @@ impl Minimiser {
             }
             self.steps.push_back(Pair { s, y, rho: 1.0 / product });
         }
+    }
+}
+
+impl State for Minimiser {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        tape.table(&mut self.x)?;
+        tape.value(&mut self.value)?;
+        tape.table(&mut self.gradient)?;
+        let mut steps = self.steps.len();
+        tape.value(&mut steps)?;
+        if steps > self.memory {
+            return Err(invalid(format!("{steps} steps, expected {} at most", self.memory)));
+        }
+        let size = self.x.len();
+        let blank = || Pair { s: vec![0.0; size], y: vec![0.0; size], rho: 0.0 };
+        self.steps.resize_with(steps, blank);
+        for Pair { s, y, rho } in &mut self.steps {
+            tape.table(s)?;
+            tape.table(y)?;
+            tape.value(rho)?;
+        }
+        Ok(())
     }
 }
 

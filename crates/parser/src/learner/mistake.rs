@@ -15,6 +15,8 @@
 //! the best trees are the best labelled ones, θ(h → m) = max_ℓ θ(h → m, ℓ), and a word is wrong if
 //! its head or its label is.
 
+use std::io;
+
 use tutte_trees::{Error as TreesError, Workspace};
 
 use super::passive_aggressive::{Cost, Update};
@@ -22,6 +24,7 @@ use super::scorer::{PartScorer, Parts, Scorer};
 use super::sparse::{SparseSum, SparseVector};
 use super::{Learn, Order, Report, mira};
 use crate::Error;
+use crate::tape::{State, Tape};
 use crate::train::{Corpus, Example};
 
 /// How far to go.
@@ -174,6 +177,13 @@ impl<S: PartScorer> Learn<S> for MistakeDriven<S> {
     }
 }
 
+impl<S: PartScorer> State for MistakeDriven<S> {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        self.order.state(tape)?;
+        self.average.state(tape)
+    }
+}
+
 /// The mean of the weights after each sentence, at a cost only where weights move: with w_i moved by
 /// δ_i at sentence i = 0, 1, …, t − 1, the mean is w − Σ i·δ_i / t.
 #[derive(Clone, Debug)]
@@ -205,6 +215,13 @@ impl LazyAverage {
         let seen = self.seen.max(1.0);
         let mean = |(weight, sum): (&f32, &f64)| (f64::from(*weight) - sum / seen) as f32;
         weights.zip(&self.sums).map(mean).collect()
+    }
+}
+
+impl State for LazyAverage {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        tape.table(&mut self.sums)?;
+        tape.value(&mut self.seen)
     }
 }
 

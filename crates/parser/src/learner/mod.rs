@@ -30,6 +30,7 @@ mod sgd;
 mod sparse;
 mod text;
 
+use std::io;
 use std::thread::ScopedJoinHandle;
 
 use batch::Batch;
@@ -47,6 +48,7 @@ pub use passive_aggressive::{Cost, Update};
 use scorer::{PartScorer, Scorer};
 
 use crate::signal::{Objective, likelihood};
+use crate::tape::{State, Tape};
 use crate::train::Corpus;
 use crate::{ArcModel, Error};
 
@@ -147,8 +149,19 @@ pub(crate) struct Report {
     pub(crate) converged: bool,
 }
 
-/// A learner at work on a model.
-pub(crate) trait Learn<S = ArcModel> {
+impl State for Report {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        tape.value(&mut self.loss)?;
+        let (mut known, mut gap) = (self.gap.is_some(), self.gap.unwrap_or_default());
+        tape.flag(&mut known)?;
+        tape.value(&mut gap)?;
+        self.gap = known.then_some(gap);
+        tape.flag(&mut self.converged)
+    }
+}
+
+/// A learner at work on a model. Its state is what it knows besides the model's weights.
+pub(crate) trait Learn<S = ArcModel>: State {
     /// Goes once through the corpus and moves weights.
     fn pass(&mut self, corpus: &Corpus<'_>, model: &mut S) -> Result<Report, Error>;
 

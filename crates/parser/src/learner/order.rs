@@ -1,12 +1,40 @@
 //! Chance, told by its seed: the order of sentences and the templates left out.
 
+use std::io;
+
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
+
+use crate::tape::{State, Tape};
+
+/// Numbers without end, told by a seed. Where they have got to is how many were drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Chance {
+    rng: Pcg64,
+    drawn: u64,
+}
+
+impl Chance {
+    /// The next one.
+    pub(crate) fn draw(&mut self) -> u64 {
+        self.drawn += 1;
+        self.rng.next_u64()
+    }
+}
+
+impl State for Chance {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        let before = self.drawn;
+        tape.value(&mut self.drawn)?;
+        self.rng.advance(self.drawn.wrapping_sub(before).into());
+        Ok(())
+    }
+}
 
 /// The order in which a learner sees sentences, another in every pass.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    rng: Pcg64,
+    chance: Chance,
     order: Vec<usize>,
 }
 
@@ -15,7 +43,8 @@ impl Order {
     pub(crate) fn new(seed: u64, stream: u8) -> Self {
         let mut seeds = Pcg64::seed_from_u64(seed);
         let state = u128::from(seeds.next_u64()) << 64 | u128::from(seeds.next_u64());
-        Self { rng: Pcg64::new(state, stream.into()), order: Vec::new() }
+        let chance = Chance { rng: Pcg64::new(state, stream.into()), drawn: 0 };
+        Self { chance, order: Vec::new() }
     }
 
     /// The numbers below `count` in a new order (Fisher & Yates).
@@ -24,36 +53,44 @@ impl Order {
             self.order = (0..count).collect();
         }
         for last in (1..count).rev() {
-            let other = (self.rng.next_u64() % (last as u64 + 1)) as usize;
+            let other = (self.chance.draw() % (last as u64 + 1)) as usize;
             self.order.swap(last, other);
         }
         self.order.clone()
     }
 
-    pub(crate) fn rng(&mut self) -> &mut Pcg64 {
-        &mut self.rng
+    /// Where it comes from, for other choices.
+    pub(crate) fn chance(&mut self) -> &mut Chance {
+        &mut self.chance
+    }
+}
+
+impl State for Order {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        self.chance.state(tape)?;
+        tape.list(&mut self.order)
     }
 }
 
 /// Draws which templates to keep. Those that are left are to count as many times as is returned,
 /// 1 / (1 − dropout), so that scores are of the same size with and without dropout.
 pub(crate) fn draw_templates(
-    rng: &mut Pcg64,
+    chance: &mut Chance,
     templates: usize,
     dropout: f64,
     kept: &mut Vec<bool>,
 ) -> f64 {
     let threshold = (dropout * 2f64.powi(32)) as u64;
     kept.clear();
-    kept.extend((0..templates).map(|_| u64::from(rng.next_u32()) >= threshold));
+    kept.extend((0..templates).map(|_| (chance.draw() & 0xffff_ffff) >= threshold));
     1.0 / (1.0 - dropout)
 }
 
 /// Numbers from the standard normal distribution (Box & Muller 1958).
 pub(crate) fn gaussian(seed: u64) -> impl FnMut() -> f64 {
-    let mut rng = Order::new(seed, 2).rng;
+    let mut chance = Order::new(seed, 2).chance;
     // From (0, 1], so that its logarithm is a number.
-    let mut uniform = move || ((rng.next_u64() >> 11) + 1) as f64 / 2f64.powi(53);
+    let mut uniform = move || ((chance.draw() >> 11) + 1) as f64 / 2f64.powi(53);
     move || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
 }
 
@@ -89,10 +126,10 @@ mod tests {
     fn templates_are_left_out_at_their_rate() {
         let mut kept = Vec::new();
         let mut order = Order::new(1, 0);
-        assert_eq!(draw_templates(order.rng(), 10_000, 0.25, &mut kept), 1.0 / 0.75);
+        assert_eq!(draw_templates(order.chance(), 10_000, 0.25, &mut kept), 1.0 / 0.75);
         let share = kept.iter().filter(|kept| **kept).count() as f64 / 10_000.0;
         assert!((share - 0.75).abs() < 0.02);
-        draw_templates(order.rng(), 100, 0.0, &mut kept);
+        draw_templates(order.chance(), 100, 0.0, &mut kept);
         assert!(kept.iter().all(|kept| *kept));
     }
 }

@@ -7,6 +7,10 @@
 //! for the gradient g of one of N sentences. Shrinking all weights at each step would cost the whole
 //! table, so the table holds w / s and only s shrinks (Shalev-Shwartz, Singer & Srebro 2007).
 
+use std::io;
+
+use crate::tape::{State, Tape};
+
 /// The state of the descent.
 #[derive(Clone, Debug)]
 pub(super) struct Sgd {
@@ -49,6 +53,13 @@ impl Sgd {
             weights.for_each(|weight| *weight *= scale);
             self.scale = 1.0;
         }
+    }
+}
+
+impl State for Sgd {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        tape.value(&mut self.seen)?;
+        tape.value(&mut self.scale)
     }
 }
 

@@ -1,5 +1,9 @@
 //! The mean of the weights after several passes: steadier and better calibrated than the last.
 
+use std::io;
+
+use crate::tape::{State, Tape};
+
 /// Adds up weights pass by pass, once half of the passes are done.
 #[derive(Clone, Debug)]
 pub(crate) struct Average {
@@ -32,5 +36,13 @@ impl Average {
     pub(crate) fn mean(&self) -> Option<Vec<f32>> {
         let count = self.count as f32;
         (self.count > 0).then(|| self.sums.iter().map(|sum| sum / count).collect())
+    }
+}
+
+impl State for Average {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        tape.value(&mut self.skip)?;
+        tape.value(&mut self.count)?;
+        tape.list(&mut self.sums)
     }
 }

@@ -20,24 +20,29 @@ use crate::{
     guided,
 };
 
+/// A pruner before it is trained.
+pub(super) fn untrained_pruner(pruning: &Pruning) -> Pruner {
+    let arcs = ArcModel::new(FeatureSet::pruner(), Index::Hashed { bits: pruning.bits });
+    Pruner { arcs, threshold: pruning.threshold }
+}
+
 /// Trains a pruner.
 pub(super) fn pruner(
     treebank: &[Sentence],
     pruning: &Pruning,
     options: &Options,
 ) -> Result<Pruner, Error> {
-    let features = FeatureSet::pruner();
-    let corpus = Corpus::new(treebank, &features, None, options.tree_set)?;
+    let mut pruner = untrained_pruner(pruning);
+    let corpus = Corpus::new(treebank, &pruner.arcs.features, None, options.tree_set)?;
     // A small model learns no more from many sentences than from some.
     let every = corpus.words.div_ceil(pruning.words).max(1);
     let corpus = corpus.part(|at| at % every == 0);
-    let mut arcs = ArcModel::new(features, Index::Hashed { bits: pruning.bits });
     let schedule = Schedule { passes: pruning.passes, seed: options.seed, threads: 1 };
     // Few features can be learnt fast.
     let (rate, damping, dropout) = (0.1, 1.0, 0.1);
     let learner = Learner::AdaGrad { objective: likelihood(), rate, damping, dropout, batch: 1 };
-    fit(&corpus, &mut arcs, &learner, schedule)?;
-    Ok(Pruner { arcs, threshold: pruning.threshold })
+    fit(&corpus, &mut pruner.arcs, &learner, schedule)?;
+    Ok(pruner)
 }
 
 /// The arcs that a pruner leaves of each example, which are the sentences that have words.
@@ -97,6 +102,12 @@ pub(super) fn guides(
         by_fold.drain(..).map(|guides| guides.map(Vec::into_iter)).collect::<Result<_, _>>()?;
     let dealt = (0..corpus.examples.len()).filter_map(|at| guides[at % folds].next());
     Ok(dealt.map(Arc::new).collect())
+}
+
+/// A guide of an example's size that says nothing.
+pub(super) fn no_guide(example: &Arc<Example>) -> Guide {
+    let words = example.gold.len();
+    Guide::new(vec![0; words], ArcMatrix::zeros(words))
 }
 
 /// The corpus of a second pass.

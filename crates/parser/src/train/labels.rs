@@ -1,11 +1,14 @@
 //! Training the labels of arcs: −Σ log p(ℓ | x, h → m) over the gold arcs, by AdaGrad, arc by arc,
 //! with templates left out at random. It goes beside any learner of arcs.
 
+use std::io;
+
 use tutte_treebank::Sentence;
 
 use super::{Average, Corpus, Example, LabelOptions};
 use crate::features::{FeatureSet, Prepared};
 use crate::learner::{AdaGrad, Order, draw_templates};
+use crate::tape::{State, Tape};
 use crate::{LabelModel, Labelling};
 
 /// A model of the labels of a treebank that is to be learnt.
@@ -72,7 +75,7 @@ impl LabelTrainer {
         const SURE: f32 = 0.998;
         let templates = model.features.templates().len();
         let scale =
-            draw_templates(self.order.rng(), templates, self.dropout, &mut self.kept) as f32;
+            draw_templates(self.order.chance(), templates, self.dropout, &mut self.kept) as f32;
         let kept = &self.kept;
         let is_gold = |head, modifier: usize| example.gold[modifier - 1] == head;
         self.prepared.fill_for(
@@ -100,5 +103,13 @@ impl LabelTrainer {
                 }
             }
         }
+    }
+}
+
+impl State for LabelTrainer {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        self.step.state(tape)?;
+        self.order.state(tape)?;
+        self.average.state(tape)
     }
 }

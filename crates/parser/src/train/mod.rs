@@ -8,23 +8,30 @@
 
 mod average;
 mod cascade;
+mod checkpoint;
 mod clusters;
 mod corpus;
+mod course;
 mod joint;
 mod labels;
 
-use std::cell::Cell;
+use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
 pub(crate) use average::Average;
+pub use checkpoint::{Checkpoint, Place, Snapshot};
 pub(crate) use corpus::{Corpus, Example};
+pub use course::Checkpoints;
+use course::Course;
 use labels::LabelTrainer;
 
-use crate::features::FeatureSet;
-use crate::learner::{Learner, Report, Schedule};
+use crate::features::{FeatureSet, Guide};
+use crate::learner::{Learn, Learner, Report, Schedule};
+use crate::tape::{State, Tape};
 use crate::{ArcModel, Candidates, Dictionary, Error, Index, Labelling, Model, Support};
 
 /// How to train.
@@ -232,6 +239,60 @@ pub fn train<V: Verdict>(
     options: &Options,
     mut watch: impl FnMut(Pass, &Model) -> V,
 ) -> Result<Model, Error> {
+    let mut watch = |pass: Pass, model: &Model| watch(pass, model).stops();
+    run(treebank, options, Course::new(&mut watch))
+}
+
+/// As [`train`], in a way that can be interrupted: after some passes it offers a [`Snapshot`] to be
+/// saved, and what was saved can be given to it to go on from, with the same treebank and options
+/// (but for the number of threads). The model is the same, bit by bit, as if nothing had happened.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("tutte-resume-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("tea.resume");
+/// # let text = "1\tTea\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\t_\tVERB\t_\t_\t0\troot\t_\t_\n";
+/// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
+/// use std::ops::ControlFlow;
+/// use std::time::Duration;
+/// use tutte::{Checkpoint, Checkpoints, Options, train, train_resumable};
+///
+/// let options = Options { bits: 12, ..Options::default() };
+/// let mut save = |snapshot: &mut tutte::Snapshot<'_>| snapshot.save(&path);
+/// let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save: &mut save };
+/// train_resumable(&treebank, &options, None, checkpoints, |pass, _| match pass.number {
+///     4 => ControlFlow::Break(()),
+///     _ => ControlFlow::Continue(()),
+/// })?;
+///
+/// let before = Checkpoint::open(&path)?;
+/// assert_eq!(before.place().passes, 4);
+/// let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save: &mut save };
+/// let model = train_resumable(&treebank, &options, Some(before), checkpoints, |_, _| {})?;
+/// assert_eq!(model.arcs.weights, train(&treebank, &options, |_, _| {})?.arcs.weights);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`train`]; [`Error::Checkpoint`] if a checkpoint is of another training; what `save` returns.
+pub fn train_resumable<V: Verdict>(
+    treebank: &[Sentence],
+    options: &Options,
+    resumed: Option<Checkpoint>,
+    checkpoints: Checkpoints<'_>,
+    mut watch: impl FnMut(Pass, &Model) -> V,
+) -> Result<Model, Error> {
+    let mut watch = |pass: Pass, model: &Model| watch(pass, model).stops();
+    // Named anew, so that it need not live longer than the watcher.
+    let Checkpoints { every, dev, save } = checkpoints;
+    let checkpoints = Checkpoints { every, dev, save };
+    let course = Course::new(&mut watch).saved(treebank, options, resumed, checkpoints)?;
+    run(treebank, options, course)
+}
+
+/// Trains stage by stage.
+fn run(treebank: &[Sentence], options: &Options, mut course: Course<'_>) -> Result<Model, Error> {
     check(options)?;
     if options.dictionary.is_some() && options.second.is_some() {
         let why = "the features of a second pass have no names: a dictionary needs a single pass";
@@ -252,24 +313,37 @@ pub fn train<V: Verdict>(
     let labels = labels::untrained(treebank, first_labelling, options.label_bits);
     let mut model = Model::new(arcs, labels, options.tree_set);
     if let Some(pruning) = &options.pruning {
-        model.pruner = Some(cascade::pruner(treebank, pruning, options)?);
+        model.pruner = Some(match &mut course.resumed {
+            Some(checkpoint) => {
+                let mut pruner = cascade::untrained_pruner(pruning);
+                checkpoint.read(|tape| tape.table(&mut pruner.arcs.weights))?;
+                pruner
+            }
+            None => cascade::pruner(treebank, pruning, options)?,
+        });
     }
     let (mut corpus, candidates) = pruned_corpus(treebank, &model)?;
-    let stopped = Cell::new(false);
-    let mut watch = |pass, model: &Model| {
-        stopped.set(watch(pass, model).stops());
-        stopped.get()
-    };
-    let model = fit(model, &corpus, options, &mut watch)?;
-    let Some(second) = second.filter(|_| !stopped.get()) else {
+    match course.in_second() {
+        Some(checkpoint) => checkpoint.read(|tape| tape.table(&mut model.arcs.weights))?,
+        None => model = fit(model, &corpus, options, &mut course)?,
+    }
+    let Some(second) = second.filter(|_| !course.stopped) else {
         return Ok(model);
     };
-    let guides = cascade::guides(&corpus, &candidates, second, options, &model.arcs.features)?;
+    let guides: Vec<Arc<Guide>> = match course.in_second() {
+        Some(checkpoint) => {
+            let mut guides: Vec<Guide> = corpus.examples.iter().map(cascade::no_guide).collect();
+            checkpoint.read(|tape| guides.iter_mut().try_for_each(|guide| guide.state(tape)))?;
+            guides.into_iter().map(Arc::new).collect()
+        }
+        None => cascade::guides(&corpus, &candidates, second, options, &model.arcs.features)?,
+    };
+    course.guides.clone_from(&guides);
     let model = cascade::second_pass(model, second, options);
     if let Some(guided) = &model.guided {
         corpus = cascade::guided_corpus(treebank, &corpus, guides, guided, &model.labels);
     }
-    fit(model, &corpus, options, &mut watch)
+    fit(model, &corpus, options, &mut course)
 }
 
 /// What the first pass of a model looks at, and where its weights will be.
@@ -320,38 +394,45 @@ pub fn train_further<V: Verdict>(
         return Err(Error::Setting(why.to_owned()));
     }
     let (corpus, _) = pruned_corpus(treebank, &model)?;
-    fit(model, &corpus, options, &mut |pass, model| watch(pass, model).stops())
+    let mut watch = |pass: Pass, model: &Model| watch(pass, model).stops();
+    fit(model, &corpus, options, &mut Course::new(&mut watch))
 }
 
-/// Trains the last pass of a model, and its labels; `watch` says whether to stop.
+/// Trains the last pass of a model, and its labels.
 fn fit(
     mut model: Model,
     corpus: &Corpus<'_>,
     options: &Options,
-    watch: &mut dyn FnMut(Pass, &Model) -> bool,
+    course: &mut Course<'_>,
 ) -> Result<Model, Error> {
     let threads = options.threads.max(1);
     let schedule = Schedule { passes: options.passes, seed: options.seed, threads };
     model.labels.observe(corpus.labelled_arcs());
     clusters::check_labelling(model.kinds(), model.labels.labelling())?;
     if model.labels.labelling() == Labelling::Joint {
-        return joint::fit(model, corpus, &options.learner, schedule, watch);
+        return joint::fit(model, corpus, &options.learner, schedule, course);
     }
-    let mut arcs = options.learner.start_arcs(corpus, model.last_pass(), schedule)?;
+    let arcs = options.learner.start_arcs(corpus, model.last_pass(), schedule)?;
     let label_passes = match model.labels.labelling() {
         Labelling::None => 0,
         _ => options.labels.passes.unwrap_or(options.passes),
     };
-    let mut labels = LabelTrainer::new(&model.labels, &options.labels, label_passes, options.seed);
+    let labels = LabelTrainer::new(&model.labels, &options.labels, label_passes, options.seed);
     let mut learnt = model.clone();
-    let mut report = Report::default();
-    for number in 1..=options.passes.max(label_passes) {
+    let mut work = Staged { model, arcs, labels, report: Report::default() };
+    let done = course.resume(&mut work)?;
+    if done > 0 {
+        work.hand_over(&mut learnt);
+    }
+    let passes = options.passes.max(label_passes);
+    for number in done + 1..=passes {
+        let Staged { model, arcs, labels, report } = &mut work;
         let arcs_go_on = number <= options.passes && !report.converged;
         let labels_go_on = number <= label_passes;
         if !arcs_go_on && !labels_go_on {
             break;
         }
-        let Model { arcs: first, guided, labels: label_model, .. } = &mut model;
+        let Model { arcs: first, guided, labels: label_model, .. } = model;
         let arc_model = guided.as_mut().map_or(first, |guided| &mut guided.arcs);
         let label_pass = || {
             if labels_go_on {
@@ -360,21 +441,46 @@ fn fit(
         };
         let arc_pass = || match arcs_go_on {
             true => arcs.pass(corpus, arc_model),
-            false => Ok(report),
+            false => Ok(*report),
         };
-        report = beside(threads > 1, label_pass, arc_pass)?;
-        if arcs_go_on {
-            let moved = model.last_pass();
-            take(&mut learnt.last_pass().weights, arcs.learnt(moved), &moved.weights);
-        }
-        if labels_go_on {
-            take(&mut learnt.labels.weights, labels.learnt(), &model.labels.weights);
-        }
-        if watch(Pass::new(number, report, &learnt, corpus), &learnt) {
+        *report = beside(threads > 1, label_pass, arc_pass)?;
+        let pass = Pass::new(number, *report, model, corpus);
+        work.hand_over(&mut learnt);
+        if course.after(pass, number == passes, &mut learnt, &mut work)? {
             break;
         }
     }
     Ok(learnt)
+}
+
+/// A pass of parsing that is being learnt, with labels beside arcs.
+struct Staged {
+    /// With weights as they are moved.
+    model: Model,
+    arcs: Box<dyn Learn>,
+    labels: LabelTrainer,
+    /// Of the last pass.
+    report: Report,
+}
+
+impl Staged {
+    /// The weights to keep.
+    fn hand_over(&mut self, learnt: &mut Model) {
+        let Self { model, arcs, labels, .. } = self;
+        take(&mut learnt.labels.weights, labels.learnt(), &model.labels.weights);
+        let moved = model.last_pass();
+        take(&mut learnt.last_pass().weights, arcs.learnt(moved), &moved.weights);
+    }
+}
+
+impl State for Staged {
+    fn state(&mut self, tape: &mut Tape<'_>) -> io::Result<()> {
+        tape.table(&mut self.model.last_pass().weights)?;
+        tape.table(&mut self.model.labels.weights)?;
+        self.arcs.state(tape)?;
+        self.labels.state(tape)?;
+        self.report.state(tape)
+    }
 }
 
 /// Does two things, if it may both at once.

@@ -1,16 +1,25 @@
 //! Training as it goes on: passes come in, the best is kept in the file.
 
-use std::path::Path;
+use std::cell::{Cell, RefCell};
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
-use tutte::{About, Compact, Decoding, DevScores, Error, Model, Options, Pass};
+use tutte::{
+    About, Checkpoint, Checkpoints, Compact, Decoding, DevScores, Error, Model, ModelFile,
+};
+use tutte::{Options, Pass, Place, Snapshot};
 use tutte_treebank::eval::Attachment;
 use tutte_trees::TreeSet;
 
+use super::checkpoint::{EVERY, Gate};
+use super::command;
 use super::material::Material;
 use crate::failure::advise;
 use crate::session::Session;
@@ -19,9 +28,13 @@ use crate::session::Session;
 pub(super) struct Run<'a> {
     pub(super) session: &'a Session,
     pub(super) output: &'a Path,
+    /// Where the training is saved.
+    pub(super) checkpoint: PathBuf,
     pub(super) about: About,
     pub(super) options: Options,
     pub(super) time: Option<Duration>,
+    /// Whether the columns of what is said after passes have been named.
+    pub(super) headed: bool,
 }
 
 /// What came of it.
@@ -47,6 +60,7 @@ pub(super) enum Ending {
 /// What the thread that waits is told.
 enum Event {
     Pass(Box<Learnt>),
+    NotSaved(Error),
     End(Result<(), Error>),
     Interrupt,
 }
@@ -60,22 +74,44 @@ struct Learnt {
 
 impl Run<'_> {
     /// Trains to the end, or until time is up or somebody interrupts.
-    pub(super) fn watch(mut self, material: Material, threads: usize) -> Result<Outcome> {
+    pub(super) fn watch(
+        mut self,
+        material: Material,
+        resumed: Option<Checkpoint>,
+        threads: usize,
+    ) -> Result<Outcome> {
+        let mut plan = Plan::new(&self.options, resumed.as_ref().map(Checkpoint::place));
+        let mut best = match &resumed {
+            Some(checkpoint) => {
+                checkpoint.suits(&material.train, &self.options, &material.dev)?;
+                let Place { number, second, .. } = checkpoint.place();
+                let best = self.best_before(number, second)?;
+                let number = self.number(number, second);
+                self.session.note(format!("going on after pass {number}"));
+                Some(best)
+            }
+            None => None,
+        };
+        // What another training may have left there is of no use once this one has a model.
+        let mut stale = resumed.is_none();
         let (sender, events) = channel();
         let interrupt = sender.clone();
         ctrlc::set_handler(move || drop(interrupt.send(Event::Interrupt)))
             .context("cannot watch for Ctrl-C")?;
         let started = Instant::now();
-        let options = self.options.clone();
         let material = Arc::new(material);
+        let gate = Arc::new(Gate::default());
         let learner = {
-            let material = Arc::clone(&material);
-            thread::spawn(move || learn(&material, &options, threads, &sender))
+            let learning = Learning {
+                material: Arc::clone(&material),
+                options: self.options.clone(),
+                checkpoint: self.checkpoint.clone(),
+                gate: Arc::clone(&gate),
+                threads,
+                events: sender,
+            };
+            thread::spawn(move || learning.run(resumed))
         };
-
-        let mut best: Option<Best> = None;
-        // The passes that are over, and the time they took.
-        let mut plan = Plan::new(&self.options);
         let status = self.session.status();
         let ending = loop {
             let left = self.time.map(|time| time.saturating_sub(started.elapsed()));
@@ -87,9 +123,14 @@ impl Run<'_> {
             match events.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
                 Ok(Event::Pass(learnt)) => {
                     let took = started.elapsed();
-                    plan.done(learnt.pass, took);
+                    plan.done(learnt.pass.number, learnt.pass.second, took);
+                    if std::mem::take(&mut stale) {
+                        discard(&self.checkpoint)?;
+                    }
                     status.aside(|| self.keep(*learnt, &mut best, took))?;
+                    gate.kept();
                 }
+                Ok(Event::NotSaved(error)) => status.aside(|| self.session.warn(&error.into())),
                 Ok(Event::End(result)) => {
                     result?;
                     break Ending::Finished;
@@ -103,6 +144,7 @@ impl Run<'_> {
             }
         };
         drop(status);
+        gate.close();
         let Some(mut best) = best else {
             let output = self.output.display();
             let error = anyhow!("stopped before the first pass was over; {output} was not written");
@@ -113,9 +155,15 @@ impl Run<'_> {
             Ending::TimeUp => self.session.note("time is up"),
             Ending::Interrupted => self.session.note("interrupted; the best model so far is kept"),
         }
+        if ending != Ending::Finished && self.checkpoint.is_file() {
+            self.session.note(format!("go on with: {}", command::to_go_on()));
+        }
         if !material.dev.is_empty() {
             best.model.temperature = best.model.best_temperature(&material.dev, threads)?;
             best.model.save(self.output, &self.about)?;
+        }
+        if ending == Ending::Finished {
+            discard(&self.checkpoint)?;
         }
         Ok(Outcome {
             ending,
@@ -129,11 +177,31 @@ impl Run<'_> {
         })
     }
 
+    /// The best model of earlier sittings, from its file. It may be newer than the checkpoint: the
+    /// same will be found again.
+    fn best_before(&mut self, number: usize, second: bool) -> Result<Best> {
+        let hint = "the best model so far belongs to the checkpoint; start afresh without --resume";
+        let ModelFile { mut model, about, .. } =
+            ModelFile::open(self.output).map_err(|error| advise(error, hint))?;
+        if (about.seed, &about.training) != (self.about.seed, &self.about.training) {
+            let output = self.output.display();
+            return Err(advise(anyhow!("{output} is a model of another training"), hint));
+        }
+        // As it was learnt, before anything was chosen on development data.
+        model.temperature = match (&model.guided, &self.options.second) {
+            (Some(_), Some(second)) => second.temperature,
+            _ => 1.0,
+        };
+        self.about.dev = about.dev;
+        let pass = about.dev.map_or(self.number(number, second), |dev| dev.pass);
+        Ok(Best { pass, dev: about.dev, model })
+    }
+
     /// Tells of a pass, and writes its model if it is the best so far.
     fn keep(&mut self, learnt: Learnt, best: &mut Option<Best>, took: Duration) -> Result<()> {
         let Learnt { pass, model, dev } = learnt;
         let scores = dev.map(|dev| DevScores {
-            pass: self.number(pass),
+            pass: self.number(pass.number, pass.second),
             words: dev.words,
             heads: dev.heads,
             both: dev.both,
@@ -143,7 +211,7 @@ impl Run<'_> {
             (Some(new), Some(old)) => (new.both, new.heads) >= (old.both, old.heads),
             _ => true,
         });
-        if pass.number == 1 && !pass.second {
+        if !std::mem::replace(&mut self.headed, true) {
             let columns = if dev.is_some() { "     UAS     LAS" } else { "" };
             self.session.note(format!("pass     loss{columns}     time"));
         }
@@ -151,7 +219,8 @@ impl Run<'_> {
             format!("  {:6.2}  {:6.2}", 100.0 * scores.uas(), 100.0 * scores.las())
         });
         let mark = if better && dev.is_some() { "  best so far" } else { "" };
-        let (number, loss, time) = (self.number(pass), pass.loss, clock(took));
+        let number = self.number(pass.number, pass.second);
+        let (loss, time) = (pass.loss, clock(took));
         self.session.note(format!("{number:4}  {loss:7.4}{columns}  {time:>7}{mark}"));
         if better {
             self.about.dev = scores;
@@ -162,8 +231,18 @@ impl Run<'_> {
     }
 
     /// Passes are counted on from the first pass of parsing to the second.
-    fn number(&self, pass: Pass) -> usize {
-        pass.number + if pass.second { self.options.passes } else { 0 }
+    fn number(&self, number: usize, second: bool) -> usize {
+        number + if second { self.options.passes } else { 0 }
+    }
+}
+
+/// Removes a file, if there is one.
+fn discard(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("{}: cannot remove", path.display()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -178,12 +257,14 @@ struct Plan {
     /// How much is over, and the time it took.
     over: f64,
     took: Duration,
+    /// How much was over in earlier sittings.
+    before: f64,
     /// What is being done.
     now: String,
 }
 
 impl Plan {
-    fn new(options: &Options) -> Self {
+    fn new(options: &Options, resumed: Option<Place>) -> Self {
         let passes = options.passes as f64;
         let (guides, second) = options.second.as_ref().map_or((0.0, 0.0), |second| {
             let folds = second.folds as f64;
@@ -196,17 +277,25 @@ impl Plan {
             None => "getting ready",
         };
         let (first, took) = (passes, Duration::ZERO);
-        Self { first, guides, second, passes: 0, over: 0.0, took, now: now.to_owned() }
+        let (over, before) = (0.0, 0.0);
+        let mut plan =
+            Self { first, guides, second, passes: 0, over, took, before, now: now.to_owned() };
+        if let Some(Place { passes, number, second }) = resumed {
+            plan.done(number, second, took);
+            plan.before = plan.over;
+            plan.passes = passes;
+        }
+        plan
     }
 
     /// After a pass.
-    fn done(&mut self, pass: Pass, took: Duration) {
-        let number = pass.number as f64;
-        let before = if pass.second { self.first + self.guides } else { 0.0 };
+    fn done(&mut self, number: usize, second: bool, took: Duration) {
+        let number = number as f64;
+        let before = if second { self.first + self.guides } else { 0.0 };
         (self.over, self.took) = (before + number, took);
         self.passes += 1;
         let last = number >= self.first;
-        self.now = match (pass.second, last) {
+        self.now = match (second, last) {
             (false, true) if self.guides > 0.0 => "parsing for the second pass".to_owned(),
             (_, true) => "finishing".to_owned(),
             (false, _) => format!("pass {} of {}", number + 1.0, self.first),
@@ -217,10 +306,12 @@ impl Plan {
     /// What is being done, since when, and how long it may take.
     fn status(&self, elapsed: Duration, time: Option<Duration>) -> String {
         let now = format!("{}, {}", self.now, clock(elapsed));
-        if self.over == 0.0 {
+        let over = self.over - self.before;
+        if over <= 0.0 {
             return now;
         }
-        let whole = self.took.mul_f64((self.first + self.guides + self.second) / self.over);
+        let all = self.first + self.guides + self.second - self.before;
+        let whole = self.took.mul_f64(all / over);
         let whole = time.map_or(whole, |time| time.min(whole));
         format!("{now}, about {} left", clock(whole.saturating_sub(elapsed)))
     }
@@ -236,23 +327,59 @@ struct Best {
     model: Model<Compact>,
 }
 
-/// Trains; after each pass judges the model as its file will hold it, and sends it.
-fn learn(material: &Material, options: &Options, threads: usize, events: &Sender<Event>) {
-    let mut failure = None;
-    let result = tutte::train(&material.train, options, |pass, model| {
-        let model = model.compact();
-        let dev = match material.dev.is_empty() {
-            true => Ok(None),
-            false => model.evaluate(&material.dev, Decoding::Mbr, threads).map(Some),
+/// What the thread that trains works with.
+struct Learning {
+    material: Arc<Material>,
+    options: Options,
+    checkpoint: PathBuf,
+    gate: Arc<Gate>,
+    threads: usize,
+    events: Sender<Event>,
+}
+
+impl Learning {
+    /// Trains; after each pass judges the model as its file will hold it, and sends it.
+    fn run(&self, resumed: Option<Checkpoint>) {
+        let Material { train, dev, .. } = &*self.material;
+        let failure = RefCell::new(None);
+        // Passes of this sitting.
+        let passes = Cell::new(0);
+        let mut save = |snapshot: &mut Snapshot<'_>| {
+            if failure.borrow().is_none()
+                && let Some(Err(error)) =
+                    self.gate.write(passes.get(), || snapshot.save(&self.checkpoint))
+            {
+                // Training itself is well.
+                drop(self.events.send(Event::NotSaved(error)));
+            }
+            Ok(())
         };
-        match dev {
-            // Whoever waited may have left.
-            Ok(dev) => drop(events.send(Event::Pass(Box::new(Learnt { pass, model, dev })))),
-            Err(error) => failure = failure.take().or(Some(error)),
-        }
-    });
-    let result = failure.map_or(result.map(|_| ()), Err);
-    drop(events.send(Event::End(result)));
+        let checkpoints = Checkpoints { every: EVERY, dev, save: &mut save };
+        let watch = |pass: Pass, model: &Model| match self.judge(pass, model) {
+            Ok(learnt) => {
+                passes.set(passes.get() + 1);
+                // Whoever waited may have left.
+                drop(self.events.send(Event::Pass(Box::new(learnt))));
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                failure.replace(Some(error));
+                ControlFlow::Break(())
+            }
+        };
+        let result = tutte::train_resumable(train, &self.options, resumed, checkpoints, watch);
+        let result = failure.into_inner().map_or(result.map(|_| ()), Err);
+        drop(self.events.send(Event::End(result)));
+    }
+
+    fn judge(&self, pass: Pass, model: &Model) -> Result<Learnt, Error> {
+        let model = model.compact();
+        let dev = match self.material.dev.is_empty() {
+            true => None,
+            false => Some(model.evaluate(&self.material.dev, Decoding::Mbr, self.threads)?),
+        };
+        Ok(Learnt { pass, model, dev })
+    }
 }
 
 /// A time as people read it: `7 s`, `2:05`, `1:00:09`.

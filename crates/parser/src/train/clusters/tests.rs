@@ -5,8 +5,10 @@ use tutte_trees::{Tree, TreeSet};
 
 use super::*;
 use crate::features::{Atoms, Prepared};
+use crate::learner::{Learn, Schedule};
 use crate::signal::likelihood;
-use crate::train::tests::{SMALL, sentence, small_model, treebank};
+use crate::tape::Tape;
+use crate::train::tests::{SMALL, corpus, sentence, small_model, treebank};
 use crate::train::{Pruning, SecondPass, train, train_further};
 use crate::{Decoding, Model, Parser};
 
@@ -172,6 +174,35 @@ fn only_the_last_pass_has_kinds() {
     let threads = Options { threads: 3, ..with(two) };
     let again = train(&treebank, &threads, |_, _| {}).unwrap();
     assert!(again.guided.unwrap().arcs.weights == guided.guided.unwrap().arcs.weights);
+}
+
+/// Learners of kinds remember all there is to remember.
+#[test]
+fn learners_go_on_from_their_state() {
+    let treebank = treebank();
+    let start = model(3, 0.05);
+    let corpus = corpus(&treebank, &start);
+    let schedule = Schedule { passes: 4, seed: 5, threads: 1 };
+    for name in ["adagrad:dropout=0.2,batch=2", "sgd:prior=10"] {
+        let learner: Learner = name.parse().unwrap();
+        let mut arcs = start.arcs.clone();
+        let mut before = learner.start_arcs(&corpus, &mut arcs, schedule).unwrap();
+        let pass = |learner: &mut Box<dyn Learn>, arcs: &mut ArcModel| {
+            learner.pass(&corpus, arcs).unwrap();
+        };
+        (0..3).for_each(|_| pass(&mut before, &mut arcs));
+        let mut tape = Vec::new();
+        before.state(&mut Tape::Write(&mut tape)).unwrap();
+        let mut copy = arcs.clone();
+        let mut after = learner.start_arcs(&corpus, &mut copy, schedule).unwrap();
+        let mut rest = &tape[..];
+        after.state(&mut Tape::Read(&mut rest)).unwrap();
+        assert!(rest.is_empty(), "{name}");
+        pass(&mut before, &mut arcs);
+        pass(&mut after, &mut copy);
+        assert!(arcs.weights == copy.weights, "{name}");
+        assert!(before.learnt(&arcs) == after.learnt(&copy), "{name}");
+    }
 }
 
 #[test]
