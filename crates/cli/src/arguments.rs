@@ -26,15 +26,15 @@ pub(crate) struct Arguments {
 /// The verbs by what people come for. Every visible verb is in one group.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Parse", &["train", "parse", "info", "bench"]),
-    ("Look at a treebank", &["check", "stats", "draw"]),
-    ("Change it", &["convert"]),
+    ("Look at a treebank, change it", &["check", "stats", "draw", "convert"]),
     ("Judge a parser", &["eval", "diff"]),
     ("Set up", &["completions", "manual"]),
 ];
 
 const EXAMPLES: &str = "\
 Examples:
-  tutte train examples/tea.conllu -o tea.tutte    then: tutte parse -m tea.tutte FILE
+  tutte train examples/garden.conllu -o garden.tutte
+  tutte parse -m garden.tutte examples/tea.conllu | tutte draw -
   tutte draw examples/tea.conllu     trees, in the terminal or as SVG
   tutte check examples/tea.conllu    is anything wrong with it?
   tutte eval examples/tea.conllu examples/tea-system.conllu --by deprel

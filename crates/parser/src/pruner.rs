@@ -104,7 +104,7 @@ mod tests {
             let scores = ArcMatrix::from_fn(words, |head, modifier| scores[head * 9 + modifier]);
             for tree_set in TreeSet::ALL {
                 let distribution = TreeDistribution::new(scores.clone(), tree_set).unwrap();
-                let candidates = choose(&distribution.marginals(), threshold);
+                let candidates = choose(distribution.marginals(), threshold);
                 let left = ArcMatrix::from_fn(words, |head, modifier| {
                     match candidates.allows(head, modifier) {
                         true => scores[(head, modifier)],

@@ -61,13 +61,14 @@ pub(crate) struct Train {
     #[arg(hide_default_value = true)]
     learner: Learner,
 
-    /// How labels go with arcs: staged (after them), joint (with them, by the same learner: slower)
-    /// or none (trees are bare, and DEPREL is written as _)
-    #[arg(long, value_name = "HOW", default_value_t = Labelling::default())]
-    labels: Labelling,
+    /// How labels go with arcs: joint (both at once: more accurate), staged (after them: faster) or
+    /// none (trees are bare, and DEPREL is written as _) [default: joint; staged with --preset fast or
+    /// plain, and with --clusters]
+    #[arg(long, value_name = "HOW")]
+    labels: Option<Labelling>,
 
     /// Passes over the treebank
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 8)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     passes: u32,
 
@@ -106,7 +107,7 @@ pub(crate) struct Train {
     #[arg(value_parser = features::index)]
     features: features::Index,
 
-    /// 2^BITS weights of hashed features [default: by the size of the treebank, at most 23]
+    /// 2^BITS weights of hashed features [default: by the size of the treebank, at most 24]
     #[arg(long, help_heading = "Features", value_name = "BITS", value_parser = clap::value_parser!(u32).range(10..=28))]
     bits: Option<u32>,
 
@@ -240,7 +241,10 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         templates,
         dictionary,
         learner: arguments.learner.clone(),
-        labelling: arguments.labels,
+        labelling: arguments.labels.unwrap_or(match arguments.clusters {
+            None => preset.options().labelling,
+            Some(_) => Labelling::Staged,
+        }),
         passes: arguments.passes as usize,
         clusters: arguments.clusters.map_or(1, usize::from),
         bits: arguments.bits.unwrap_or_else(|| bits(material.words)),
@@ -256,7 +260,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         licence: arguments.licence.clone(),
         command: Some(command::of_model()),
         seed: arguments.seed,
-        training: settings(&options, &arguments.templates),
+        training: settings(&options, preset, &arguments.templates),
         dev: None,
     };
     let (sentences, words) = (material.train.len(), material.words);
@@ -348,10 +352,10 @@ fn next_step(arguments: &Train) -> String {
 }
 
 /// The binary logarithm of the number of weights that a treebank can use: some hundred for each
-/// word of a small one; 2²² do for 35,000 words, 2²³ for 200,000.
+/// word of a small one; 2²² do for 35,000 words, 2²⁴ for 200,000.
 fn bits(words: usize) -> u32 {
     match words {
-        65_536.. => 23,
+        65_536.. => 24,
         _ => (words.max(2).ilog2() + 8).clamp(14, 22),
     }
 }
@@ -362,7 +366,7 @@ fn label_bits(words: usize) -> u32 {
 }
 
 /// Options by name, for the model's description.
-fn settings(options: &Options, templates: &str) -> Vec<(String, String)> {
+fn settings(options: &Options, preset: Preset, templates: &str) -> Vec<(String, String)> {
     let LabelOptions { rate, damping, dropout, .. } = options.labels;
     let labels = match options.labelling {
         Labelling::Staged => format!("staged:rate={rate},damping={damping},dropout={dropout}"),
@@ -373,7 +377,13 @@ fn settings(options: &Options, templates: &str) -> Vec<(String, String)> {
         None => "hashed".to_owned(),
     };
     let clusters = (options.clusters > 1).then(|| ("clusters", options.clusters.to_string()));
+    let preset = match preset {
+        Preset::Fast => "fast",
+        Preset::Default => "default",
+        Preset::Plain => "plain",
+    };
     [
+        ("preset", preset.to_owned()),
         ("learner", options.learner.to_string()),
         ("templates", templates.to_owned()),
         ("features", index),
@@ -405,7 +415,7 @@ mod tests {
 
     #[test]
     fn tables_grow_with_the_treebank_up_to_a_limit() {
-        assert_eq!([0, 50, 5_000, 35_000, 100_000, 205_000].map(bits), [14, 14, 20, 22, 23, 23]);
+        assert_eq!([0, 50, 5_000, 35_000, 100_000, 205_000].map(bits), [14, 14, 20, 22, 24, 24]);
         assert_eq!([0, 50, 5_000, 205_000].map(label_bits), [10, 10, 16, 16]);
     }
 }

@@ -155,7 +155,7 @@ fn every_feature_has_the_name_of_its_key() {
 /// With so many weights that no two features share one, hashing is exact too.
 #[test]
 fn a_large_table_and_a_dictionary_give_the_same_scores() {
-    let treebank = &treebank()[..4];
+    let treebank = &treebank()[..2];
     let bits = 24;
     for templates in [FeatureSet::mcdonald(), FeatureSet::passive_aggressive()] {
         let keys: Vec<u64> = counted(treebank, &templates, false).into_keys().collect();

@@ -21,8 +21,9 @@ use crate::{
 };
 
 /// A pruner before it is trained.
-pub(super) fn untrained_pruner(pruning: &Pruning) -> Pruner {
-    let arcs = ArcModel::new(FeatureSet::pruner(), Index::Hashed { bits: pruning.bits });
+pub(super) fn untrained_pruner(pruning: &Pruning, options: &Options) -> Pruner {
+    let bits = pruning.bits.min(options.bits);
+    let arcs = ArcModel::new(FeatureSet::pruner(), Index::Hashed { bits });
     Pruner { arcs, threshold: pruning.threshold }
 }
 
@@ -32,7 +33,7 @@ pub(super) fn pruner(
     pruning: &Pruning,
     options: &Options,
 ) -> Result<Pruner, Error> {
-    let mut pruner = untrained_pruner(pruning);
+    let mut pruner = untrained_pruner(pruning, options);
     let corpus = Corpus::new(treebank, &pruner.arcs.features, None, options.tree_set)?;
     // A small model learns no more from many sentences than from some.
     let every = corpus.words.div_ceil(pruning.words).max(1);

@@ -48,8 +48,8 @@ const ROUNDING: f64 = 1e-5;
 fn the_gap_closes_in_every_tree_set() {
     for way in ALL {
         let (passes, small) = match way {
-            (Dual::MaxMargin, Rate::Shared) => (1200, 1e-3),
-            (Dual::MaxMargin, Rate::Own) => (1200, 1e-4),
+            // Of an objective of about 15, where scores are `f32`.
+            (Dual::MaxMargin, _) => (1200, 1e-3),
             (Dual::LogLinear, _) => (200, 1e-6),
         };
         for tree_set in TreeSet::ALL {
