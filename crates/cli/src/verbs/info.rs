@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use tutte::features::{Conjoin, FeatureSet};
-use tutte::{Index, ModelFile, Weights};
+use tutte::{ArcModel, Compact, Index, ModelFile, Weights};
 
 use crate::failure::Outcome;
 use crate::report::{Align, Table, columns, count, counted};
@@ -59,8 +59,12 @@ struct Report {
     tree_set: String,
     /// Of how many latent kinds arcs are.
     clusters: usize,
+    /// What scores are divided by.
+    temperature: f64,
     labels: Vec<String>,
+    pruner: Option<Part>,
     arcs: Part,
+    second_pass: Option<Part>,
     label_weights: Part,
 }
 
@@ -117,9 +121,12 @@ impl Report {
             pairs: features.pairs(),
             templates: features.templates().iter().map(ToString::to_string).collect(),
         };
-        let (index, known) = match &model.arcs.index {
-            Index::Hashed { .. } => ("hashed", None),
-            Index::Dictionary(dictionary) => ("dictionary", Some(dictionary.len())),
+        let arcs = |arcs: &ArcModel<Compact>| {
+            let (index, known) = match &arcs.index {
+                Index::Hashed { .. } => ("hashed", None),
+                Index::Dictionary(dictionary) => ("dictionary", Some(dictionary.len())),
+            };
+            part(index, known, arcs.weights.cells(), &arcs.features)
         };
         let training = about.training.iter();
         Self {
@@ -143,7 +150,10 @@ impl Report {
             tree_set: model.tree_set.to_string(),
             clusters: model.kinds(),
             labels: model.labels.labels().to_vec(),
-            arcs: part(index, known, model.arcs.weights.cells(), &model.arcs.features),
+            temperature: model.temperature,
+            pruner: model.pruner.as_ref().map(|pruner| arcs(&pruner.arcs)),
+            arcs: arcs(&model.arcs),
+            second_pass: model.guided.as_ref().map(|guided| arcs(&guided.arcs)),
             label_weights: part(
                 "hashed",
                 None,
@@ -185,7 +195,9 @@ impl Report {
         if self.clusters > 1 {
             row("clusters", format!("{} latent kinds of arcs", self.clusters));
         }
-        for (name, part) in [("arcs", &self.arcs), ("labels", &self.label_weights)] {
+        row("temperature", format!("{:.2}", self.temperature));
+        let parts = self.parts();
+        for (name, part) in &parts {
             let Part { index, features, weights, used, bits_per_weight, .. } = part;
             let share = 100.0 * *used as f64 / (*weights).max(1) as f64;
             let features = match features {
@@ -204,14 +216,23 @@ impl Report {
             part.pairs.iter().for_each(|pairs| title += &format!(", pairs {pairs}"));
             title
         };
-        for (title, items) in [
-            (counted(self.labels.len(), "label"), &self.labels),
-            (of(&self.arcs, "arcs"), &self.arcs.templates),
-            (of(&self.label_weights, "labels"), &self.label_weights.templates),
-        ] {
+        let templates = parts.iter().map(|(name, part)| (of(part, *name), &part.templates));
+        let labels = (counted(self.labels.len(), "label"), &self.labels);
+        for (title, items) in std::iter::once(labels).chain(templates) {
             text.push_str(&format!("\n{title}\n{}", wrapped(items, width)));
         }
         text
+    }
+
+    /// The tables of weights, as parsing goes through them.
+    fn parts(&self) -> Vec<(&'static str, &Part)> {
+        let parts = [
+            ("pruner", self.pruner.as_ref()),
+            ("arcs", Some(&self.arcs)),
+            ("second pass", self.second_pass.as_ref()),
+            ("labels", Some(&self.label_weights)),
+        ];
+        parts.into_iter().filter_map(|(name, part)| Some((name, part?))).collect()
     }
 }
 
