@@ -3,9 +3,10 @@
 default:
     @just --list --unsorted
 
-# README's first command: trees in the terminal
+# README's first command: a parser learnt in seconds, and its trees
 demo:
-    cargo run -p tutte-cli -- draw -o text examples/tea.conllu
+    cargo run -p tutte-cli -- train examples/garden.conllu -o target/garden.tutte
+    cargo run -p tutte-cli -- parse -m target/garden.tutte examples/tea.conllu | cargo run -p tutte-cli -- draw -o text -
 
 # the distribution over the trees of one sentence
 telescope:
