@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tutte::features::FeatureSet;
-use tutte::{About, Options, Support, train};
+use tutte::{About, Options, Pruning, Support, train};
 use tutte_treebank::Sentence;
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/model");
@@ -33,31 +33,34 @@ h.feat m.feat
 h.cut2 m.cut5
 h.upos m.marker a.punctuation";
 
-/// The seeds, and what is in a dictionary of theirs.
-const SEED_MODELS: [(&str, Option<Support>); 2] =
-    [("hashed.tutte", None), ("dictionary.tutte", Some(Support::Gold))];
+const SEED_MODELS: [&str; 2] = ["hashed.tutte", "dictionary.tutte"];
 
 /// After a change of the format: `cargo test -p tutte --test no_panic -- --ignored`.
 #[test]
 #[ignore = "writes fuzz/seeds/model"]
 fn write_the_seeds_of_the_fuzzer() {
-    let sentence: Sentence = "\
+    let treebank: Sentence = "\
 1\tTea\ttea\tNOUN\tNN\tNumber=Sing\t2\tnsubj\t_\t_
 2\tcools\tcool\tVERB\tVBZ\tNumber=Sing\t0\troot\t_\t_
 "
     .parse()
     .expect("a sentence");
+    let treebank = [treebank.clone(), treebank];
     fs::create_dir_all(SEEDS).expect("a folder");
-    for (name, dictionary) in SEED_MODELS {
-        let options = Options {
-            templates: FeatureSet::parse(TEMPLATES).expect("templates"),
-            dictionary,
-            passes: 2,
-            bits: 6,
-            label_bits: 2,
-            ..Options::default()
-        };
-        let model = train(std::slice::from_ref(&sentence), &options, |_, _| {}).expect("a model");
+    let small = |dictionary, options: Options| Options {
+        templates: FeatureSet::parse(TEMPLATES).expect("templates"),
+        dictionary,
+        passes: 2,
+        bits: 6,
+        label_bits: 2,
+        ..options
+    };
+    // One with all that a model can have, one of one pass.
+    let pruning = Some(Pruning { bits: 6, ..Pruning::default() });
+    let cascade = small(None, Options { pruning, ..Options::default() });
+    let dictionary = small(Some(Support::Gold), Options::plain());
+    for (name, options) in SEED_MODELS.into_iter().zip([cascade, dictionary]) {
+        let model = train(&treebank, &options, |_, _| {}).expect("a model");
         let path = Path::new(SEEDS).join(name);
         model.compact().save(path, &About::default()).expect("a file");
     }
@@ -65,7 +68,7 @@ fn write_the_seeds_of_the_fuzzer() {
 
 #[test]
 fn seeds_of_the_fuzzer() {
-    for (name, _) in SEED_MODELS {
+    for name in SEED_MODELS {
         let seed = fs::read(Path::new(SEEDS).join(name)).expect("the seeds are in the repository");
         let path = place("seed");
         assert!(any_model::ask_everything(&seed, &path), "{name} is no model any more");

@@ -1,24 +1,4 @@
-//! Templates: features as data.
-//!
-//! A template names what is looked at, head (`h`), modifier (`m`) and, for the words between them,
-//! `b` or `b*`, with neighbours by offset:
-//!
-//! ```text
-//! h.form h.tag m.tag          McDonald's "p-word, p-pos, c-pos"
-//! h.tag b.tag m.tag           once for each different tag in between
-//! h.tag b*.tag m.tag          once for each word in between: a tag that is there twice counts twice
-//! h.tag h+1.tag m-1.tag m.tag surrounding tags
-//! h.feat m.feat               once for each pair of morphological features
-//! h.cut5 m.cut5               forms cut to five characters, if one of the two is longer than that
-//! h.tag m.tag a.verbs         something of the arc as such
-//! ```
-//!
-//! Left of the first word is the root, `<root>`, and left of that `<s>`; right of the last word is
-//! `</s>`. Of two adjacent words neither sees the other as a neighbour, but `<mid>`: that nothing is
-//! between them (as in MSTParser).
-//!
-//! Each fires bare and together with direction and binned distance, or in one of the two ways, as
-//! its [set](super::FeatureSet) says.
+//! Templates: features as data, and their text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +24,26 @@ pub struct Between {
     pub each: bool,
 }
 
-/// A conjunction of atoms.
+/// A conjunction of what is looked at around the head (`h`), around the modifier (`m`) and in the words
+/// between them (`b`, `b*`) or in the arc as such (`a`), each with an [`Attribute`] or [`ArcAttribute`];
+/// neighbours are named by their offset.
+///
+/// ```text
+/// h.form h.tag m.tag          McDonald's "p-word, p-pos, c-pos"
+/// h.tag b.tag m.tag           once for each different tag in between
+/// h.tag b*.tag m.tag          once for each word in between: a tag that is there twice counts twice
+/// h.tag h+1.tag m-1.tag m.tag surrounding tags
+/// h.feat m.feat               once for each pair of morphological features
+/// h.cut5 m.cut5               forms cut to five characters, if one of the two is longer than that
+/// h.tag m.tag a.verbs         how many verbs are in between
+/// ```
+///
+/// Left of the first word is the root, `<root>`, and left of that `<s>`; right of the last word is
+/// `</s>`. Of two adjacent words neither sees the other as a neighbour, but `<mid>`: that nothing is
+/// between them (as in MSTParser).
+///
+/// Each fires bare and together with direction and binned distance, or in one of the two ways only, as
+/// its [set](super::FeatureSet) says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Template {
     /// What is looked at around the head.

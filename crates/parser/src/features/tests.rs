@@ -234,6 +234,15 @@ fn hashes_are_what_they_have_always_been() {
     let features = FeatureSet::parse("h.form m.form\nh.tag b.tag m.tag\nm.feat").unwrap();
     let expected = [0x09CD_30FA_9A48_5517, 0x0C85_694F_1747_0D30, 0x3998_5910_9E60_B127];
     assert_eq!(keys(&features, &tea(), 2, 4), expected);
+    let features = FeatureSet::parse("h.cut5 m.cut5\nh.tag b*.tag m.tag").unwrap();
+    assert_eq!(keys(&features, &tea(), 2, 4), [0xBCCE_A8C8_3A3B_8DA9, 0xFDB4_D0F4_5CB6_236A]);
+    // All templates of the papers' sets.
+    let sum = |features: FeatureSet| {
+        let keys = keys(&features, &tea(), 2, 4);
+        keys.iter().fold(0u64, |sum, key| sum.wrapping_mul(3).wrapping_add(*key))
+    };
+    assert_eq!(sum(FeatureSet::mcdonald()), 0x1C99_6058_5FE7_47ED);
+    assert_eq!(sum(FeatureSet::passive_aggressive()), 0xE487_F832_D12B_57E1);
 }
 
 #[test]
@@ -277,12 +286,15 @@ fn assert_same_cells(conjoin: Conjoin) {
 
 #[test]
 fn features_do_not_depend_on_heads_and_labels() {
-    let features = FeatureSet::richer();
     let mut other = tea();
-    let before = keys(&features, &other, 2, 4);
     other.set_heads(&[Some(2), Some(0), Some(4), Some(2), Some(2)]).unwrap();
     other.set_deprel(4, "obj").unwrap();
-    assert_eq!(keys(&features, &other, 2, 4), before);
+    for features in FeatureSet::NAMES.iter().filter_map(|name| FeatureSet::named(name)) {
+        for (head, modifier) in [(0, 2), (2, 4), (4, 3), (5, 1)] {
+            let blank = keys(&features, &tea(), head, modifier);
+            assert_eq!(keys(&features, &other, head, modifier), blank);
+        }
+    }
 }
 
 #[test]

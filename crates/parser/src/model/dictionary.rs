@@ -1,4 +1,4 @@
-//! The tables of a [`Dictionary`] in a model file:
+//! The tables of a [`Dictionary`] in a model file, here of the features of `arcs`:
 //!
 //! ```text
 //! arcs.keys       u64 [features]   keys, rising
@@ -10,10 +10,10 @@
 
 use safetensors::{Dtype, SafeTensorError};
 
-use super::file::{NamedTable, Tables, table};
+use super::file::{ArcTables, NamedTable, Tables, table};
 use crate::features::FeatureSet;
 use crate::index::Names;
-use crate::{Dictionary, ModelProblem};
+use crate::{Dictionary, Index, ModelProblem};
 
 /// A dictionary as bytes.
 pub(super) struct DictionaryBytes {
@@ -24,45 +24,54 @@ pub(super) struct DictionaryBytes {
 }
 
 impl DictionaryBytes {
-    pub(super) fn new(dictionary: &Dictionary) -> Self {
-        Self {
+    /// That of an index, if it has one.
+    pub(super) fn new(index: &Index) -> Option<Self> {
+        let Index::Dictionary(dictionary) = index else { return None };
+        Some(Self {
             keys: dictionary.keys().flat_map(|(key, _)| key.to_le_bytes()).collect(),
             slots: dictionary.keys().flat_map(|(_, mask)| mask.to_le_bytes()).collect(),
             values: dictionary.names().values(),
             names: dictionary.names().recipes().to_vec(),
-        }
+        })
     }
 
-    pub(super) fn tables(&self) -> Result<[NamedTable<'_>; 4], SafeTensorError> {
+    pub(super) fn tables(
+        &self,
+        called: &ArcTables,
+    ) -> Result<[NamedTable<'_>; 4], SafeTensorError> {
         let Self { keys, slots, values, names } = self;
         Ok([
-            table("arcs.keys", Dtype::U64, vec![keys.len() / 8], keys)?,
-            table("arcs.slots", Dtype::U16, vec![slots.len() / 2], slots)?,
-            table("arcs.values", Dtype::U8, vec![values.len()], values.as_bytes())?,
-            table("arcs.names", Dtype::U8, vec![names.len()], names)?,
+            table(called.keys, Dtype::U64, vec![keys.len() / 8], keys)?,
+            table(called.slots, Dtype::U16, vec![slots.len() / 2], slots)?,
+            table(called.values, Dtype::U8, vec![values.len()], values.as_bytes())?,
+            table(called.names, Dtype::U8, vec![names.len()], names)?,
         ])
     }
 }
 
 impl Tables<'_> {
     /// The dictionary of a model with these features.
-    pub(super) fn dictionary(&self, features: &FeatureSet) -> Result<Dictionary, ModelProblem> {
+    pub(super) fn dictionary(
+        &self,
+        called: &ArcTables,
+        features: &FeatureSet,
+    ) -> Result<Dictionary, ModelProblem> {
         let wrong = |name, expected: &str| {
             let expected = expected.to_owned();
             move |found| ModelProblem::Table { name, found, expected }
         };
-        let keys = self.list("arcs.keys", Dtype::U64)?.as_chunks::<8>().0;
-        let slots = &self.bytes(self.find("arcs.slots", Dtype::U16, &[keys.len()])?);
+        let keys = self.list(called.keys, Dtype::U64)?.as_chunks::<8>().0;
+        let slots = &self.bytes(self.find(called.slots, Dtype::U16, &[keys.len()])?);
         let keys = keys.iter().map(|key| u64::from_le_bytes(*key));
         let slots = slots.as_chunks::<2>().0.iter().map(|mask| u16::from_le_bytes(*mask));
         let dictionary = Dictionary::from_keys(keys.zip(slots))
-            .map_err(wrong("arcs.keys", "the keys of features, rising"))?;
+            .map_err(wrong(called.keys, "the keys of features, rising"))?;
         // Copied before it is checked: a mapped file may change.
-        let values = String::from_utf8(self.list("arcs.values", Dtype::U8)?.to_vec())
-            .map_err(|error| wrong("arcs.values", "text in UTF-8")(error.to_string()))?;
-        let names = self.list("arcs.names", Dtype::U8)?;
+        let values = String::from_utf8(self.list(called.values, Dtype::U8)?.to_vec())
+            .map_err(|error| wrong(called.values, "text in UTF-8")(error.to_string()))?;
+        let names = self.list(called.names, Dtype::U8)?;
         let names = Names::from_file(&values, names.to_vec(), features, dictionary.len())
-            .map_err(wrong("arcs.names", "a name for each key"))?;
+            .map_err(wrong(called.names, "a name for each key"))?;
         Ok(dictionary.with_names(names))
     }
 }

@@ -222,12 +222,10 @@ impl Model<Compact> {
             (&GUIDED, guided.as_ref().map(|guided| &guided.arcs)),
             (&PRUNER, pruner.as_ref().map(|pruner| &pruner.arcs)),
         ];
-        let parts: Vec<_> =
-            parts.into_iter().filter_map(|(names, arcs)| Some((names, arcs?))).collect();
-        let dictionary = match &arcs.index {
-            Index::Hashed { .. } => None,
-            Index::Dictionary(dictionary) => Some(DictionaryBytes::new(dictionary)),
-        };
+        let parts: Vec<_> = parts
+            .into_iter()
+            .filter_map(|(names, arcs)| Some((names, arcs?, DictionaryBytes::new(&arcs?.index))))
+            .collect();
         let scale = labels.weights.scale().to_le_bytes();
         let label_cells = labels.weights.cells();
         let rows = vec![1 << labels.bits(), labels.width()];
@@ -236,15 +234,15 @@ impl Model<Compact> {
             table("labels.scale", Dtype::F32, vec![1], &scale)?,
         ];
         let scales: Vec<[u8; 4]> =
-            parts.iter().map(|(_, arcs)| arcs.weights.scale().to_le_bytes()).collect();
-        for ((names, arcs), scale) in parts.iter().zip(&scales) {
+            parts.iter().map(|(_, arcs, _)| arcs.weights.scale().to_le_bytes()).collect();
+        for ((names, arcs, dictionary), scale) in parts.iter().zip(&scales) {
             let cells = arcs.weights.cells();
             let shape = shape_of(arcs.kinds, cells.len() / arcs.kinds);
             tables.push(table(names.weights, Dtype::I8, shape, bytemuck::cast_slice(cells))?);
             tables.push(table(names.scale, Dtype::F32, vec![1], scale)?);
-        }
-        if let Some(dictionary) = &dictionary {
-            tables.extend(dictionary.tables()?);
+            if let Some(dictionary) = dictionary {
+                tables.extend(dictionary.tables(names)?);
+            }
         }
         let document = Document {
             format: FORMAT,
@@ -281,14 +279,31 @@ impl Model<Compact> {
 }
 
 /// The names of the tables of a model of arcs.
-struct Names {
+pub(super) struct ArcTables {
     weights: &'static str,
     scale: &'static str,
+    pub(super) keys: &'static str,
+    pub(super) slots: &'static str,
+    pub(super) values: &'static str,
+    pub(super) names: &'static str,
 }
 
-const ARCS: Names = Names { weights: "arcs", scale: "arcs.scale" };
-const GUIDED: Names = Names { weights: "guided", scale: "guided.scale" };
-const PRUNER: Names = Names { weights: "pruner", scale: "pruner.scale" };
+macro_rules! arc_tables {
+    ($part:literal) => {
+        ArcTables {
+            weights: $part,
+            scale: concat!($part, ".scale"),
+            keys: concat!($part, ".keys"),
+            slots: concat!($part, ".slots"),
+            values: concat!($part, ".values"),
+            names: concat!($part, ".names"),
+        }
+    };
+}
+
+const ARCS: ArcTables = arc_tables!("arcs");
+const GUIDED: ArcTables = arc_tables!("guided");
+const PRUNER: ArcTables = arc_tables!("pruner");
 
 /// The shape of the weights of arcs.
 fn shape_of(kinds: usize, cells: usize) -> Vec<usize> {
@@ -304,13 +319,19 @@ impl ArcDocument {
         Self { index, templates: lines(&arcs.features) }
     }
 
-    fn model(&self, names: &Names, tables: &Tables<'_>) -> Result<ArcModel<Compact>, ModelProblem> {
+    fn model(
+        &self,
+        names: &ArcTables,
+        tables: &Tables<'_>,
+    ) -> Result<ArcModel<Compact>, ModelProblem> {
         let features = features(&self.templates)?;
         let index = match self.index {
             IndexDocument::Hashed { bits } => {
                 Index::Hashed { bits: within(bits, BLOCK.ilog2() + 1..=*Document::BITS.end())? }
             }
-            IndexDocument::Dictionary => Index::Dictionary(tables.dictionary(&features)?.into()),
+            IndexDocument::Dictionary => {
+                Index::Dictionary(tables.dictionary(names, &features)?.into())
+            }
         };
         let kinds = tables.kinds(names.weights);
         let shape = shape_of(kinds, index.cells());

@@ -51,7 +51,10 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
         let _ = Parser::new(model).distribution(&sentence);
         let _ = Parser::new(model).annotate(&mut sentence);
     }
-    for features in [&model.arcs.features, &model.labels.features] {
+    let passes = [Some(&model.arcs), model.guided.as_ref().map(|guided| &guided.arcs)];
+    let pruner = model.pruner.as_ref().map(|pruner| &pruner.arcs);
+    let features = passes.into_iter().chain([pruner]).flatten().map(|arcs| &arcs.features);
+    for features in features.chain([&model.labels.features]) {
         let again = FeatureSet::parse(&features.to_string()).expect("templates are read again");
         assert_eq!(again.templates(), features.templates());
     }
