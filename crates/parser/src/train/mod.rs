@@ -2,9 +2,9 @@
 //!
 //! Arcs are learnt by any [`Learner`]. Labels are learnt with them by the same learner if they are
 //! [joint](Labelling::Joint); [staged](Labelling::Staged), those of gold arcs are learnt beside,
-//! always in the same way. Before that, a pruner may be learnt, and after that, a second pass that sees the trees of the
-//! first; see [`Options::pruning`] and [`Options::second`]. The same treebank, options and seed give
-//! the same bytes.
+//! always in the same way. Before that, a pruner may be learnt, and after that, a second pass that
+//! sees the trees of the first; see [`Options::pruning`] and [`Options::second`]. The same treebank,
+//! options and seed give the same bytes.
 
 mod average;
 mod cascade;

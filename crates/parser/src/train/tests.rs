@@ -46,6 +46,18 @@ pub(crate) fn treebank() -> Vec<Sentence> {
     SENTENCES.map(sentence).into()
 }
 
+/// The same with the trees that a model of a set can at most learn.
+pub(crate) fn at_most(tree_set: TreeSet) -> Vec<Sentence> {
+    let mut treebank = treebank();
+    if tree_set.is_projective() {
+        for sentence in &mut treebank {
+            let tree = sentence.tree().unwrap().projectivise();
+            sentence.set_tree(&tree).unwrap();
+        }
+    }
+    treebank
+}
+
 /// A model with few features, to be trained by [`train_further`].
 pub(crate) fn small_model(treebank: &[Sentence], templates: &str, tree_set: TreeSet) -> Model {
     let mut names: Vec<String> =
@@ -143,14 +155,7 @@ fn every_learner_learns_twenty_sentences_by_heart() {
 fn every_learner_learns_in_every_tree_set() {
     let original = treebank();
     for tree_set in TreeSet::ALL {
-        let mut treebank = original.clone();
-        if tree_set.is_projective() {
-            // What a projective model can at most learn.
-            for sentence in &mut treebank {
-                let tree = sentence.tree().unwrap().projectivise();
-                sentence.set_tree(&tree).unwrap();
-            }
-        }
+        let treebank = at_most(tree_set);
         for learner in learners() {
             let options = Options { tree_set, ..options(learner) };
             let model = train(&original, &options, |_, _| {}).unwrap();

@@ -3,7 +3,7 @@
 use tutte_treebank::Sentence;
 use tutte_trees::{LabelledTreeDistribution, TreeSet};
 
-use crate::train::tests::{learners, options, sentence, treebank};
+use crate::train::tests::{at_most, learners, options, sentence, treebank};
 use crate::{Decoding, LabelOptions, Labelling, Learner, Model, Options, Parser, Weights, train};
 
 fn jointly(learner: Learner) -> Options {
@@ -31,13 +31,7 @@ fn errors<W: Weights>(model: &Model<W>, treebank: &[Sentence]) -> (usize, usize)
 fn every_learner_learns_labelled_trees_by_heart() {
     let original = treebank();
     for tree_set in TreeSet::ALL {
-        let mut treebank = original.clone();
-        if tree_set.is_projective() {
-            for sentence in &mut treebank {
-                let tree = sentence.tree().unwrap().projectivise();
-                sentence.set_tree(&tree).unwrap();
-            }
-        }
+        let treebank = at_most(tree_set);
         for learner in learners() {
             let options = Options { tree_set, ..jointly(learner) };
             let model = train(&original, &options, |_, _| {}).unwrap();
