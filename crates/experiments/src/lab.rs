@@ -19,7 +19,7 @@ use crate::trial::{Outcome, Trial};
 
 /// To be raised when the same settings come to find something else: when learners or what
 /// templates look at have changed.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Data, a folder for what is found, and what has been found.
 #[derive(Debug)]
