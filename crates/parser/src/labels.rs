@@ -11,8 +11,11 @@
 //!
 //! Staged, labels sum to nothing in arcs' scores, and are wanted only for the arcs of the best tree.
 //! Jointly, θ(h → m) = w·f + log Σ_ℓ exp(w_ℓ·g): what speaks for a label speaks for its arc, at the
-//! price of labels for all arcs. One row of weights a feature and direction, O(features · labels) an
-//! arc.
+//! price of labels for all arcs. O(features · labels) an arc.
+//!
+//! A feature has three rows of weights, one for arcs from the left, one for all, one for arcs from
+//! the right, in this order: whatever the direction, the two that count are neighbours in memory,
+//! which is what labels wait for.
 //!
 //! In most treebanks some labels are the root's alone, and others never are; a label has no chance
 //! where it was never seen ([`LabelModel::allows`]).
@@ -23,7 +26,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use tutte_trees::ArcMatrix;
 
-use crate::features::{FeatureSet, GOLDEN, Prepared};
+use crate::features::{FeatureSet, Prepared};
 use crate::signal::arcs;
 use crate::{Error, Weights};
 
@@ -218,18 +221,20 @@ impl<W> LabelModel<W> {
         modifier: usize,
         rows: &mut Vec<usize>,
     ) {
-        let side = if head < modifier { 1 } else { 2 };
-        let row = |key: u64| (key >> (64 - self.bits)) as usize * self.width;
+        let blocks = (1u128 << self.bits) / ROWS as u128;
+        let first = if head < modifier { 0 } else { self.width };
         rows.clear();
         sentence.keys(head, modifier, |key| {
-            rows.push(row(key));
-            rows.push(row(key.wrapping_add(side).wrapping_mul(GOLDEN)));
+            // A key is a fraction of 2⁶⁴; this is the same fraction of all blocks.
+            let block = ((u128::from(key) * blocks) >> u64::BITS) as usize;
+            let row = block * ROWS * self.width + first;
+            rows.extend([row, row + self.width]);
         });
     }
 
-    /// w_ℓ·g of all labels before they are scaled, from the rows of an arc of this head; −∞ for those
-    /// that it cannot have.
-    fn sums(&self, rows: &[usize], head: usize, out: &mut Vec<f32>)
+    /// w_ℓ·g of all labels, from the rows of an arc of this head; −∞ for those that it cannot have.
+    /// Weights count `scale` times.
+    pub(crate) fn scores(&self, rows: &[usize], head: usize, scale: f32, out: &mut Vec<f32>)
     where
         W: Weights,
     {
@@ -238,15 +243,7 @@ impl<W> LabelModel<W> {
         out.resize(self.width, 0.0);
         self.weights.add_rows(rows, out);
         out.truncate(self.labels.len());
-    }
-
-    /// w_ℓ·g of all labels, from the rows of an arc of this head.
-    pub(crate) fn scores(&self, rows: &[usize], head: usize, out: &mut Vec<f32>)
-    where
-        W: Weights,
-    {
-        self.sums(rows, head, out);
-        let scale = self.weights.scale();
+        let scale = scale * self.weights.scale();
         out.iter_mut().for_each(|score| *score *= scale);
     }
 
@@ -255,51 +252,26 @@ impl<W> LabelModel<W> {
     where
         W: Weights,
     {
-        self.sums(rows, head, out);
-        let scale = scale * self.weights.scale();
-        let highest = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let total: f32 = out.iter().map(|score| ((score - highest) * scale).exp()).sum();
-        let log_total = total.ln();
-        out.iter_mut().for_each(|score| *score = (*score - highest) * scale - log_total);
+        self.scores(rows, head, scale, out);
+        normalise(out);
     }
 
-    /// Adds log Σ_ℓ exp(w_ℓ·g) to the scores of arcs: from w·f to θ, of a joint model.
-    pub(crate) fn add_sums(&self, sentence: &Prepared, scores: &mut ArcMatrix)
+    /// The scores of the labels of all arcs of a sentence that are not forbidden.
+    pub(crate) fn score_arcs(&self, sentence: &Prepared, scores: &ArcMatrix, found: &mut ArcLabels)
     where
         W: Weights,
     {
-        self.add(sentence, scores, |rows, head, labels| {
-            self.scores(rows, head, labels);
-            let highest = labels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            highest + labels.iter().map(|score| (score - highest).exp()).sum::<f32>().ln()
-        });
-    }
-
-    /// Adds max_ℓ log p(ℓ | h → m) to the scores of arcs: from θ(h → m) to max_ℓ θ(h → m, ℓ).
-    pub(crate) fn add_best_log_probs(&self, sentence: &Prepared, scores: &mut ArcMatrix)
-    where
-        W: Weights,
-    {
-        self.add(sentence, scores, |rows, head, labels| {
-            self.log_probs(rows, head, 1.0, labels);
-            labels.iter().copied().fold(f32::NEG_INFINITY, f32::max)
-        });
-    }
-
-    /// Adds something of its labels to the score of every arc that is not forbidden, from its rows,
-    /// its head and room for a number a label.
-    fn add(
-        &self,
-        sentence: &Prepared,
-        scores: &mut ArcMatrix,
-        mut of: impl FnMut(&[usize], usize, &mut Vec<f32>) -> f32,
-    ) {
-        let (mut rows, mut labels) = (Vec::new(), Vec::new());
+        let ArcLabels { places, labels, starts, scores: all, rows, of_arc } = found;
+        (*places, *labels) = (scores.words() + 1, self.labels.len());
+        starts.clear();
+        starts.resize(*places * *places, ArcLabels::NONE);
+        all.clear();
         for (head, modifier) in arcs(scores.words()) {
-            let score = &mut scores[(head, modifier)];
-            if *score != f64::NEG_INFINITY {
-                self.rows(sentence, head, modifier, &mut rows);
-                *score += f64::from(of(&rows, head, &mut labels));
+            if scores[(head, modifier)] != f64::NEG_INFINITY {
+                starts[head * *places + modifier] = all.len();
+                self.rows(sentence, head, modifier, rows);
+                self.scores(rows, head, 1.0, of_arc);
+                all.extend_from_slice(of_arc);
             }
         }
     }
@@ -307,6 +279,69 @@ impl<W> LabelModel<W> {
     pub(crate) fn width(&self) -> usize {
         self.width
     }
+}
+
+/// Rows of weights a feature has.
+const ROWS: usize = 3;
+
+/// w_ℓ·g of the labels of arcs of a sentence.
+#[derive(Debug, Default)]
+pub(crate) struct ArcLabels {
+    places: usize,
+    labels: usize,
+    /// `[head · places + modifier]`: where in `scores` those of the arc start.
+    starts: Vec<usize>,
+    scores: Vec<f32>,
+    rows: Vec<usize>,
+    of_arc: Vec<f32>,
+}
+
+impl ArcLabels {
+    const NONE: usize = usize::MAX;
+
+    /// Those of an arc, if they were asked for.
+    pub(crate) fn of(&self, head: usize, modifier: usize) -> Option<&[f32]> {
+        let start = *self.starts.get(head * self.places + modifier)?;
+        self.scores.get(start..start.checked_add(self.labels)?)
+    }
+
+    /// Adds log Σ_ℓ exp(w_ℓ·g) to the scores of their arcs: from w·f to θ, of a joint model.
+    pub(crate) fn add_sums(&self, scores: &mut ArcMatrix) {
+        self.add(scores, log_sum);
+    }
+
+    /// Adds max_ℓ log p(ℓ | h → m) to the scores of arcs: from θ(h → m) to max_ℓ θ(h → m, ℓ).
+    pub(crate) fn add_best_log_probs(&self, scores: &mut ArcMatrix) {
+        self.add(scores, |labels| highest(labels) - log_sum(labels));
+    }
+
+    fn add(&self, scores: &mut ArcMatrix, of: impl Fn(&[f32]) -> f32) {
+        for (head, modifier) in arcs(scores.words()) {
+            if let Some(labels) = self.of(head, modifier) {
+                scores[(head, modifier)] += f64::from(of(labels));
+            }
+        }
+    }
+}
+
+fn highest(scores: &[f32]) -> f32 {
+    scores.iter().copied().fold(f32::NEG_INFINITY, f32::max)
+}
+
+/// log Σ exp(score).
+fn log_sum(scores: &[f32]) -> f32 {
+    /// What is further than this below the highest is less than its last bit, however many there
+    /// are of a hundred.
+    const FAR: f32 = -22.0;
+    let highest = highest(scores);
+    let below = scores.iter().map(|score| score - highest).filter(|below| *below > FAR);
+    highest + below.map(f32::exp).sum::<f32>().ln()
+}
+
+/// From scores to logarithms of probabilities.
+pub(crate) fn normalise(scores: &mut [f32]) {
+    let sum = log_sum(scores);
+    scores.iter_mut().for_each(|score| *score -= sum);
 }
 
 /// Which labels arcs of the root may have, and which those of words: those that were seen there. If
@@ -360,4 +395,59 @@ impl Places {
 /// The cells of a row: as many as labels, rounded up so that rows are aligned.
 pub(crate) fn width_of(labels: usize) -> usize {
     labels.next_multiple_of(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::features::Atoms;
+
+    /// Part of the model format: where the weights of labels are.
+    #[test]
+    fn rows_lie_where_they_always_have() {
+        let text =
+            "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n";
+        let sentence: tutte_treebank::Sentence = text.parse().unwrap();
+        let features = FeatureSet::parse("m.upos\nh.upos m.lemma").unwrap();
+        let names = (0..9).map(|label| label.to_string()).collect();
+        let model = LabelModel::new(features, names, 10);
+        let mut prepared = Prepared::default();
+        let atoms = Atoms::new(&sentence, model.features.columns());
+        prepared.fill(&model.features, &atoms, |_| true);
+        let rows = |head, modifier| {
+            let mut rows = Vec::new();
+            model.rows(&prepared, head, modifier, &mut rows);
+            rows
+        };
+        // A block of three rows of 16 cells: from the left, all, from the right.
+        let starts = |head, modifier| {
+            let rows = rows(head, modifier);
+            assert!(rows.chunks_exact(2).all(|pair| pair[1] == pair[0] + 16));
+            rows.iter().step_by(2).map(|row| (row / 48, row % 48)).collect::<Vec<_>>()
+        };
+        let mut keys = Vec::new();
+        prepared.keys(2, 1, |key| keys.push(key));
+        let block = |key: u64| ((u128::from(key) * 341) >> 64) as usize;
+        assert_eq!(starts(2, 1), [(block(keys[0]), 16), (block(keys[1]), 16)]);
+        assert_eq!(starts(2, 1), [(188, 16), (52, 16)]);
+        assert!(starts(0, 1).iter().all(|(_, offset)| *offset == 0), "the root is to the left");
+        assert_eq!(starts(0, 1)[0].0, starts(2, 1)[0].0, "of one word, whatever the head");
+    }
+
+    proptest! {
+        #[test]
+        fn log_sums_are_those_of_all_terms(
+            mut scores in prop::collection::vec(-60f32..60.0, 1..120),
+            forbidden in 0..3usize,
+        ) {
+            scores.iter_mut().skip(1).take(forbidden).for_each(|score| *score = f32::NEG_INFINITY);
+            let exact = scores.iter().map(|score| f64::from(*score).exp()).sum::<f64>().ln();
+            prop_assert!((f64::from(log_sum(&scores)) - exact).abs() < 1e-5 * exact.abs().max(1.0));
+            normalise(&mut scores);
+            let total: f64 = scores.iter().map(|log| f64::from(*log).exp()).sum();
+            prop_assert!((total - 1.0).abs() < 1e-4);
+        }
+    }
 }

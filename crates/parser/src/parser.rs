@@ -6,8 +6,9 @@ use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, LabelledArcMatrix, LabelledTreeDistribution, Tree, Workspace};
 use tutte_trees::{argmax_with, marginals_with, mbr_with};
 
-use crate::features::{Atoms, Guide, Prepared};
+use crate::features::{Atoms, Attribute, Prepared};
 use crate::guided::{self, guide};
+use crate::labels::{ArcLabels, normalise};
 use crate::pruner::PrunerMemory;
 use crate::signal::{arcs as arcs_of, latent};
 use crate::{Candidates, Clock, Error, Guided, Labelling, Model, Stage, Weights};
@@ -42,14 +43,17 @@ pub struct Parser<'a, W = Vec<f32>> {
     decoding: Decoding,
     workspace: Workspace,
     pruner: PrunerMemory,
+    /// What the templates of all passes look at.
+    columns: Vec<Attribute>,
+    atoms: Atoms,
     prepared: Prepared,
     scores: ArcMatrix,
     /// The scores of all arcs, each of its best kind; only for [`Decoding::MaxZ`].
     best_kinds: ArcMatrix,
     marginals: ArcMatrix,
-    /// What the first pass thought, if there is a second.
-    guide: Option<Arc<Guide>>,
     labels: Prepared,
+    /// The scores of labels of all arcs, of a joint model.
+    arc_labels: ArcLabels,
     rows: Vec<usize>,
     log_probs: Vec<f32>,
     clock: Clock,
@@ -76,12 +80,14 @@ impl<'a, W: Weights> Parser<'a, W> {
             decoding: Decoding::default(),
             workspace: Workspace::default(),
             pruner: PrunerMemory::default(),
+            columns: model.columns(),
+            atoms: Atoms::default(),
             prepared: Prepared::default(),
             scores: ArcMatrix::default(),
             best_kinds: ArcMatrix::default(),
             marginals: ArcMatrix::default(),
-            guide: None,
             labels: Prepared::default(),
+            arc_labels: ArcLabels::default(),
             rows: Vec::new(),
             log_probs: Vec::new(),
             clock: Clock::default(),
@@ -127,34 +133,29 @@ impl<'a, W: Weights> Parser<'a, W> {
     pub fn scores(&mut self, sentence: &Sentence) -> Result<&ArcMatrix, Error> {
         let words = sentence.len();
         let Model { pruner, arcs, guided, tree_set, temperature, .. } = self.model;
-        let mut candidates = pruner.as_ref().map_or_else(
-            || Ok(Candidates::all()),
-            |pruner| {
-                let features = &pruner.arcs.features;
-                self.prepared.fill(features, &Atoms::new(sentence, features.columns()), |_| true);
-                self.clock.lap(Stage::Features);
-                let candidates = pruner.candidates(&self.prepared, *tree_set, &mut self.pruner);
-                self.clock.lap_over(Stage::Pruning, || words * words);
-                candidates
-            },
-        )?;
-        let atoms = Atoms::new(sentence, arcs.features.columns());
+        self.atoms.fill(sentence, &self.columns);
+        let mut candidates = Candidates::all();
+        if let Some(pruner) = pruner {
+            self.prepared.fill(&pruner.arcs.features, &self.atoms, |_| true);
+            self.clock.lap(Stage::Features);
+            candidates = pruner.candidates(&self.prepared, *tree_set, &mut self.pruner)?;
+            self.clock.lap_over(Stage::Pruning, || words * words);
+        }
         let allowed = |head, modifier| candidates.allows(head, modifier);
-        self.prepared.fill_for(&arcs.features, &atoms, |_| true, allowed);
+        self.prepared.fill_for(&arcs.features, &self.atoms, |_| true, allowed);
         self.clock.lap(Stage::Features);
         self.scores.reset(words, f64::NEG_INFINITY);
         let (mut last, mut stage) = (arcs, Stage::FirstPass);
         if let Some(Guided { arcs: second, threshold }) = guided {
             arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
             self.clock.lap_over(stage, || candidates.count(words));
-            let guide = Arc::new(guide(&self.scores, *tree_set, &mut self.workspace)?);
+            let guide = guide(&self.scores, *tree_set, &mut self.workspace)?;
             candidates = guided::candidates(&guide, *threshold);
             self.clock.lap(Stage::Guide);
-            let atoms = Atoms::guided(sentence, second.features.columns(), Arc::clone(&guide));
+            self.atoms.set_guide(sentence, Arc::new(guide));
             let allowed = |head, modifier| candidates.allows(head, modifier);
-            self.prepared.fill_for(&second.features, &atoms, |_| true, allowed);
+            self.prepared.fill_for(&second.features, &self.atoms, |_| true, allowed);
             self.clock.lap(Stage::Features);
-            self.guide = Some(guide);
             (last, stage) = (second, Stage::SecondPass);
         }
         let keep = |head, modifier| candidates.allows(head, modifier);
@@ -166,10 +167,11 @@ impl<'a, W: Weights> Parser<'a, W> {
             last.score(&self.prepared, keep, &mut self.scores);
         }
         self.clock.lap_over(stage, || candidates.count(words));
-        self.prepare_labels(sentence);
+        self.prepare_labels();
         self.clock.lap(Stage::Features);
         if self.is_joint() {
-            self.model.labels.add_sums(&self.labels, &mut self.scores);
+            self.model.labels.score_arcs(&self.labels, &self.scores, &mut self.arc_labels);
+            self.arc_labels.add_sums(&mut self.scores);
             self.clock.lap(Stage::Labels);
         }
         if *temperature != 1.0 {
@@ -196,13 +198,13 @@ impl<'a, W: Weights> Parser<'a, W> {
         let mut heads = Vec::with_capacity(words);
         self.scores(sentence)?;
         let is_joint = self.is_joint();
-        let Self { scores, best_kinds, marginals, workspace, decoding, .. } = self;
+        let Self { scores, best_kinds, marginals, workspace, decoding, arc_labels, .. } = self;
         marginals_with(scores, tree_set, workspace, marginals)?;
         match decoding {
             Decoding::Mbr => mbr_with(scores, marginals, tree_set, workspace, &mut heads)?,
             Decoding::Map => {
                 if is_joint {
-                    self.model.labels.add_best_log_probs(&self.labels, scores);
+                    arc_labels.add_best_log_probs(scores);
                 }
                 argmax_with(scores, tree_set, workspace, &mut heads)?
             }
@@ -269,20 +271,25 @@ impl<'a, W: Weights> Parser<'a, W> {
         Ok(LabelledTreeDistribution::new(labelled, self.model.tree_set)?)
     }
 
-    fn prepare_labels(&mut self, sentence: &Sentence) {
-        let labels = &self.model.labels;
-        let columns = labels.features.columns();
-        let atoms = match self.guide.take() {
-            Some(guide) => Atoms::guided(sentence, columns, guide),
-            None => Atoms::new(sentence, columns),
-        };
+    fn prepare_labels(&mut self) {
         let possible = |head, modifier| self.scores[(head, modifier)] != f64::NEG_INFINITY;
-        self.labels.fill_for(&labels.features, &atoms, |_| true, possible);
+        let features = &self.model.labels.features;
+        self.labels.fill_for(features, &self.atoms, |_| true, possible);
     }
 
     fn label_log_probs(&mut self, head: usize, modifier: usize) -> &[f32] {
-        self.model.labels.rows(&self.labels, head, modifier, &mut self.rows);
-        self.model.labels.log_probs(&self.rows, head, 1.0, &mut self.log_probs);
-        &self.log_probs
+        let Self { model, labels, arc_labels, rows, log_probs, .. } = self;
+        match arc_labels.of(head, modifier) {
+            Some(scores) => {
+                log_probs.clear();
+                log_probs.extend_from_slice(scores);
+                normalise(log_probs);
+            }
+            None => {
+                model.labels.rows(labels, head, modifier, rows);
+                model.labels.log_probs(rows, head, 1.0, log_probs);
+            }
+        }
+        log_probs
     }
 }

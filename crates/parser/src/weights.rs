@@ -5,15 +5,57 @@
 //! quarter of the memory, which is what scoring waits for.
 
 use std::fmt;
+use std::hint::black_box;
 use std::ops::Range;
 use std::sync::Arc;
 
 use memmap2::Mmap;
 
+/// What is stored for a weight, and how such are added up.
+pub trait Cell: Copy + Into<f32> {
+    /// A sum of cells.
+    type Sum: Copy + Default;
+
+    /// A sum and this cell.
+    fn add_to(self, sum: Self::Sum) -> Self::Sum;
+
+    /// A sum as a number.
+    fn value(sum: Self::Sum) -> f32;
+}
+
+impl Cell for f32 {
+    type Sum = f32;
+
+    #[inline]
+    fn add_to(self, sum: f32) -> f32 {
+        sum + self
+    }
+
+    #[inline]
+    fn value(sum: f32) -> f32 {
+        sum
+    }
+}
+
+/// Whole numbers are added faster than others, and exactly.
+impl Cell for i8 {
+    type Sum = i32;
+
+    #[inline]
+    fn add_to(self, sum: i32) -> i32 {
+        sum + i32::from(self)
+    }
+
+    #[inline]
+    fn value(sum: i32) -> f32 {
+        sum as f32
+    }
+}
+
 /// A table of weights that can be read: weight i is `cells()[i] · scale()`.
 pub trait Weights {
     /// What is stored for a weight.
-    type Cell: Copy + Into<f32>;
+    type Cell: Cell;
 
     /// All weights, before they are scaled.
     fn cells(&self) -> &[Self::Cell];
@@ -24,10 +66,22 @@ pub trait Weights {
     /// Adds the rows that start at these cells to `sums`, which is as long as a row; before scaling.
     fn add_rows(&self, rows: &[usize], sums: &mut [f32]) {
         let cells = self.cells();
+        ask_for(cells, rows, sums.len());
         for &row in rows {
             let weights = &cells[row..row + sums.len()];
             sums.iter_mut().zip(weights).for_each(|(sum, &weight)| *sum += weight.into());
         }
+    }
+}
+
+/// Brings rows of so many cells near. Memory is slow to answer, but answers many at once: so all rows
+/// are asked for before the first is waited for.
+#[inline]
+fn ask_for<C: Cell>(cells: &[C], rows: &[usize], columns: usize) {
+    if let Some(last) = columns.checked_sub(1) {
+        let ask = |sum, at: usize| cells[at].add_to(sum);
+        let asked = |sum, row: &usize| ask(ask(sum, *row), row + last);
+        black_box(C::value(rows.iter().fold(C::Sum::default(), asked)));
     }
 }
 
@@ -111,6 +165,7 @@ impl Weights for Compact {
         const ROWS: usize = (i16::MAX / i8::MAX as i16) as usize;
         const COLUMNS: usize = 64;
         let cells = self.cells();
+        ask_for(cells, rows, sums.len());
         for rows in rows.chunks(ROWS) {
             for (start, sums) in (0..).step_by(COLUMNS).zip(sums.chunks_mut(COLUMNS)) {
                 let mut partial = [0i16; COLUMNS];

@@ -21,57 +21,111 @@ pub(super) const NONE: &str = "<none>";
 /// The marker of a word is the lemma of the nearest adposition, subordinator or particle before it
 /// with only modifiers of a noun in between (`in the old house`: the marker of `house` is `in`);
 /// failing that, of an adposition right behind it.
+///
+/// One of them serves any number of feature sets, if it has the attributes of all.
 #[derive(Clone, Debug, Default)]
 pub struct Atoms {
     words: usize,
-    /// `values[column][place + FARTHEST]`.
-    values: Vec<Vec<u64>>,
-    /// `features[place]`: the morphological features, each once, sorted.
-    features: Vec<Vec<u64>>,
+    columns: Vec<Attribute>,
+    /// `[column · stride + place + FARTHEST]`, where a stride is all places and the margins.
+    values: Vec<u64>,
+    /// The morphological features of all places, for each place sorted and each once.
+    features: Vec<u64>,
+    /// Where those of a place end.
+    feature_ends: Vec<usize>,
     /// How many characters the form at a place has; of no interest if no template cuts it.
     lengths: Vec<usize>,
-    tags: Tags,
-    guide: Option<Arc<Guide>>,
+    /// How many places up to and including this one are punctuation, and how many are verbs.
+    so_far: [Vec<u32>; 2],
+    guide: Option<Guided>,
+}
+
+/// What a first pass thought, and the coarse tag of each place.
+#[derive(Clone, Debug)]
+struct Guided {
+    guide: Arc<Guide>,
+    tags: Vec<u64>,
 }
 
 impl Atoms {
     /// Looks up the attributes of all words.
     pub fn new(sentence: &Sentence, columns: &[Attribute]) -> Self {
-        Self::with_guide(sentence, columns, None)
+        let mut atoms = Self::default();
+        atoms.fill(sentence, columns);
+        atoms
     }
 
     /// The same, with what a first pass thought of the sentence.
     pub fn guided(sentence: &Sentence, columns: &[Attribute], guide: Arc<Guide>) -> Self {
-        Self::with_guide(sentence, columns, Some(guide))
+        let mut atoms = Self::new(sentence, columns);
+        atoms.set_guide(sentence, guide);
+        atoms
     }
 
-    fn with_guide(sentence: &Sentence, columns: &[Attribute], guide: Option<Arc<Guide>>) -> Self {
-        let words = sentence.len();
-        let margin = FARTHEST as usize;
-        let column = |&attribute: &Attribute| {
-            let mut values = Vec::with_capacity(words + 1 + 2 * margin);
-            values.resize(margin, attribute.hash(BEFORE));
-            values.extend((0..=words).map(|place| {
-                let value = value(sentence, guide.as_deref(), place, attribute);
-                attribute.hash(&value)
-            }));
-            values.resize(words + 1 + 2 * margin, attribute.hash(AFTER));
-            values
-        };
-        let values = columns.iter().map(column).collect();
-        let mut features = vec![Vec::new()];
-        features.extend(sentence.words().map(|word| {
-            let mut items: Vec<u64> = items(word).map(|i| Attribute::Feat.hash(i)).collect();
-            items.sort_unstable();
-            items.dedup();
-            items
-        }));
-        let mut lengths = Vec::new();
+    /// Looks up the attributes of another sentence, in the same memory.
+    pub(crate) fn fill(&mut self, sentence: &Sentence, columns: &[Attribute]) {
+        self.words = sentence.len();
+        self.guide = None;
+        self.columns.clear();
+        self.columns.extend_from_slice(columns);
+        self.values.clear();
+        self.values.resize(columns.len() * self.stride(), 0);
+        (0..columns.len()).for_each(|column| self.look_up(sentence, column));
+        let Self { features, feature_ends, lengths, so_far, .. } = self;
+        features.clear();
+        feature_ends.clear();
+        feature_ends.push(0);
+        for word in sentence.words() {
+            let start = features.len();
+            for item in items(word).map(|item| Attribute::Feat.hash(item)) {
+                if let Err(at) = features[start..].binary_search(&item) {
+                    features.insert(start + at, item);
+                }
+            }
+            feature_ends.push(features.len());
+        }
+        lengths.clear();
         if columns.iter().any(|attribute| matches!(attribute, Attribute::Cut(_))) {
             lengths.push(0);
             lengths.extend(sentence.words().map(|word| word.form().chars().count()));
         }
-        Self { words, values, features, lengths, tags: Tags::new(sentence), guide }
+        for (so_far, tag) in so_far.iter_mut().zip(["PUNCT", "VERB"]) {
+            let mut count = 0;
+            so_far.clear();
+            so_far.push(count);
+            so_far.extend(sentence.words().map(|word| {
+                count += u32::from(word.upos() == tag);
+                count
+            }));
+        }
+    }
+
+    /// Adds what a first pass thought of the sentence, which must be the same.
+    pub(crate) fn set_guide(&mut self, sentence: &Sentence, guide: Arc<Guide>) {
+        let mut tags = vec![Attribute::Upos.hash(ROOT)];
+        tags.extend(sentence.words().map(|word| Attribute::Upos.hash(word.upos())));
+        self.guide = Some(Guided { guide, tags });
+        for column in 0..self.columns.len() {
+            if self.columns[column].is_of_guide() {
+                self.look_up(sentence, column);
+            }
+        }
+    }
+
+    /// Looks up one attribute of all words.
+    fn look_up(&mut self, sentence: &Sentence, column: usize) {
+        let (attribute, stride, margin) = (self.columns[column], self.stride(), FARTHEST as usize);
+        let guide = self.guide.as_ref().map(|guided| &*guided.guide);
+        let values = &mut self.values[column * stride..][..stride];
+        values[..margin].fill(attribute.hash(BEFORE));
+        for (place, cell) in values[margin..stride - margin].iter_mut().enumerate() {
+            *cell = attribute.hash(&value(sentence, guide, place, attribute));
+        }
+        values[stride - margin..].fill(attribute.hash(AFTER));
+    }
+
+    fn stride(&self) -> usize {
+        self.words + 1 + 2 * FARTHEST as usize
     }
 
     /// The number of words.
@@ -79,12 +133,23 @@ impl Atoms {
         self.words
     }
 
-    pub(super) fn value(&self, column: usize, place: usize, offset: i8) -> u64 {
-        self.values[column][(place + FARTHEST as usize).wrapping_add_signed(isize::from(offset))]
+    /// The number of an attribute's column.
+    pub(super) fn column(&self, attribute: Attribute) -> usize {
+        let found = self.columns.iter().position(|other| *other == attribute);
+        debug_assert!(found.is_some(), "{attribute} was not looked up");
+        found.unwrap_or_default()
+    }
+
+    /// What is so far from each place, from the root's on.
+    #[inline]
+    pub(super) fn values(&self, column: usize, offset: i8) -> &[u64] {
+        let start = (column * self.stride() + FARTHEST as usize).wrapping_add_signed(offset.into());
+        &self.values[start..=start + self.words]
     }
 
     pub(super) fn features(&self, place: usize) -> &[u64] {
-        &self.features[place]
+        let start = place.checked_sub(1).map_or(0, |before| self.feature_ends[before]);
+        &self.features[start..self.feature_ends[place]]
     }
 
     /// Whether the form at a place is longer than so many characters; the root has none.
@@ -94,26 +159,30 @@ impl Atoms {
 
     /// What a first pass thought of the sentence.
     pub(super) fn guide(&self) -> Option<&Guide> {
-        self.guide.as_deref()
+        self.guide.as_ref().map(|guided| &*guided.guide)
     }
 
     /// An attribute of an arc. Without a guide, its attributes are all the same.
     pub(super) fn arc(&self, attribute: ArcAttribute, head: usize, modifier: usize) -> u64 {
         /// More words than this between two others are not told apart.
         const MANY: u32 = 4;
-        let Tags { punctuation, verb, .. } = self.tags;
-        let between = |tag| u64::from(self.tags.between(head, modifier, tag).min(MANY));
-        let tag = |place: Option<usize>| place.map_or(0, |place| self.tags.hash(place));
-        let sisters = || self.guide.as_ref().map_or((None, None), |g| g.sisters(head, modifier));
+        let (from, to) = (head.min(modifier), head.max(modifier));
+        let between = |so_far: &[u32]| u64::from((so_far[to - 1] - so_far[from]).min(MANY));
+        let guided = self.guide.as_ref();
         match attribute {
-            ArcAttribute::Punctuation => between(punctuation),
-            ArcAttribute::Verbs => between(verb),
-            ArcAttribute::Guide => {
-                self.guide.as_ref().map_or(0, |guide| guide.confidence(head, modifier))
-            }
-            ArcAttribute::Inner => tag(sisters().0),
-            ArcAttribute::Outer => tag(sisters().1),
+            ArcAttribute::Punctuation => between(&self.so_far[0]),
+            ArcAttribute::Verbs => between(&self.so_far[1]),
+            ArcAttribute::Guide => guided.map_or(0, |g| g.guide.confidence(head, modifier)),
+            ArcAttribute::Inner => guided.map_or(0, |g| g.tag(g.guide.sisters(head, modifier).0)),
+            ArcAttribute::Outer => guided.map_or(0, |g| g.tag(g.guide.sisters(head, modifier).1)),
         }
+    }
+}
+
+impl Guided {
+    /// The tag of a place; 0 if it is none.
+    fn tag(&self, place: Option<usize>) -> u64 {
+        place.map_or(0, |place| self.tags[place])
     }
 }
 
@@ -193,56 +262,4 @@ fn marker(sentence: &Sentence, place: usize) -> &str {
         }
     }
     sentence.word(place + 1).filter(|after| after.upos() == "ADP").map_or(NONE, Token::lemma)
-}
-
-/// The coarse tags of a sentence, numbered as they occur, and how often each has occurred so far.
-#[derive(Clone, Debug, Default)]
-struct Tags {
-    /// The number of each place's tag; the root's is 0.
-    of: Vec<usize>,
-    hashes: Vec<u64>,
-    /// `so_far[tag][place]`: how many places up to and including this one have the tag.
-    so_far: Vec<Vec<u32>>,
-    punctuation: Option<usize>,
-    verb: Option<usize>,
-}
-
-impl Tags {
-    fn new(sentence: &Sentence) -> Self {
-        let mut names = vec![ROOT];
-        let mut of = vec![0];
-        for word in sentence.words() {
-            let known = names.iter().position(|name| *name == word.upos());
-            of.push(known.unwrap_or(names.len()));
-            if known.is_none() {
-                names.push(word.upos());
-            }
-        }
-        let so_far = (0..names.len()).map(|tag| {
-            let mut count = 0;
-            let counts = of.iter().map(|&found| {
-                count += u32::from(found == tag);
-                count
-            });
-            counts.collect()
-        });
-        let number = |tag: &str| names.iter().position(|name| *name == tag);
-        Self {
-            so_far: so_far.collect(),
-            hashes: names.iter().map(|name| Attribute::Upos.hash(name)).collect(),
-            punctuation: number("PUNCT"),
-            verb: number("VERB"),
-            of,
-        }
-    }
-
-    fn hash(&self, place: usize) -> u64 {
-        self.hashes[self.of[place]]
-    }
-
-    /// How many words between two places have a tag.
-    fn between(&self, head: usize, modifier: usize, tag: Option<usize>) -> u32 {
-        let (from, to) = (head.min(modifier), head.max(modifier));
-        tag.map_or(0, |tag| self.so_far[tag][to - 1] - self.so_far[tag][from])
-    }
 }

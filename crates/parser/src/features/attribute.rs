@@ -64,6 +64,12 @@ impl Attribute {
         }
     }
 
+    /// Whether it is of the tree of a first pass.
+    pub(super) fn is_of_guide(self) -> bool {
+        use Attribute::{GuideHead, GuideLeft, GuideRight, GuideValency};
+        matches!(self, GuideHead | GuideLeft | GuideRight | GuideValency)
+    }
+
     /// The number of a value.
     pub(crate) fn hash(self, value: &str) -> u64 {
         xxh3_64_with_seed(value.as_bytes(), self.seed())

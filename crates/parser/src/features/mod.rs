@@ -19,6 +19,8 @@ mod attribute;
 mod guide;
 mod prepared;
 mod readable;
+mod rows;
+mod score;
 mod set;
 mod sets;
 mod template;
@@ -30,7 +32,6 @@ pub use attribute::{ArcAttribute, Attribute};
 pub use guide::Guide;
 pub use prepared::Prepared;
 pub(crate) use readable::Readable;
-pub(crate) use set::GOLDEN;
 pub use set::{Conjoin, FeatureSet};
 pub use template::{Atom, Between, Template};
 

@@ -62,12 +62,15 @@ impl<'a> Readable<'a> {
             let mut seen: Vec<String> =
                 inside.map(|place| self.word(between.attribute, place, 0)).collect();
             if !between.each {
+                // Each once, in the order in which the sentence has them.
+                let all = (1..=self.sentence.len()).map(|at| self.word(between.attribute, at, 0));
                 let mut different: Vec<String> = Vec::new();
-                seen.retain(|value| {
-                    let new = !different.contains(value);
-                    different.extend(new.then(|| value.clone()));
-                    new
-                });
+                for value in all.filter(|value| seen.contains(value)) {
+                    if !different.contains(&value) {
+                        different.push(value);
+                    }
+                }
+                seen = different;
             }
             seen.into_iter().nth(nth).unwrap_or_default()
         }));

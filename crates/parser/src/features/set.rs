@@ -33,6 +33,8 @@ pub struct FeatureSet {
     pairs: Option<usize>,
     /// The attributes that templates look at, each once, in order.
     columns: Vec<Attribute>,
+    /// What templates see of arcs, each combination once.
+    pub(super) seen_of_arcs: Vec<Vec<ArcAttribute>>,
     pub(super) compiled: Vec<Compiled>,
 }
 
@@ -93,8 +95,8 @@ pub(super) enum Kind {
     Between(usize),
     /// Both, once for each word between them.
     Each(usize),
-    /// Both, and something of the arc.
-    Arc(Vec<ArcAttribute>),
+    /// Both, and something of the arc: its number among [`FeatureSet::seen_of_arcs`].
+    Arc(usize),
     /// Both, once for each morphological feature of one or each of them.
     Set,
     /// Both, if the form of the head or of the modifier is longer than so many characters.
@@ -119,11 +121,16 @@ impl FeatureSet {
         let mut columns: Vec<_> = attributes.filter(|a| *a != Attribute::Feat).collect();
         columns.sort_unstable();
         columns.dedup();
+        let of_arcs = templates.iter().map(|template| template.arc.clone());
+        let mut seen_of_arcs: Vec<_> = of_arcs.filter(|seen| !seen.is_empty()).collect();
+        seen_of_arcs.sort_unstable();
+        seen_of_arcs.dedup();
         let compiled = (1..)
             .zip(&templates)
-            .map(|(number, template)| Compiled::new(mix(number), template, &columns))
+            .map(|(number, template)| Compiled::new(mix(number), template, &columns, &seen_of_arcs))
             .collect();
-        Self { templates, conjoin: Conjoin::default(), pairs: None, columns, compiled }
+        let conjoin = Conjoin::default();
+        Self { templates, conjoin, pairs: None, columns, seen_of_arcs, compiled }
     }
 
     /// Templates as text, one a line; `#` starts a comment.
@@ -236,7 +243,12 @@ impl std::fmt::Display for FeatureSet {
 }
 
 impl Compiled {
-    fn new(seed: u64, template: &Template, columns: &[Attribute]) -> Self {
+    fn new(
+        seed: u64,
+        template: &Template,
+        columns: &[Attribute],
+        seen_of_arcs: &[Vec<ArcAttribute>],
+    ) -> Self {
         // Every attribute of a template is a column.
         let column = |attribute| columns.binary_search(&attribute).unwrap_or_default();
         let half = |atoms: &[Atom]| Half {
@@ -258,7 +270,9 @@ impl Compiled {
         let kind = match template.between {
             Some(Between { attribute, each: false }) => Kind::Between(column(attribute)),
             Some(Between { attribute, each: true }) => Kind::Each(column(attribute)),
-            None if !template.arc.is_empty() => Kind::Arc(template.arc.clone()),
+            None if !template.arc.is_empty() => {
+                Kind::Arc(seen_of_arcs.binary_search(&template.arc).unwrap_or_default())
+            }
             None if head.set || modifier.set => Kind::Set,
             None if cuts != [None, None] => Kind::Cut(cuts),
             None if template.modifier.is_empty() => Kind::Head,
@@ -270,17 +284,32 @@ impl Compiled {
 }
 
 impl Half {
-    /// The hash of what is seen at a place. Of adjacent words, neither sees the other as its
-    /// neighbour: `hidden` is the side, −1 or 1, on which nothing is seen.
-    pub(super) fn hash(&self, atoms: &Atoms, seed: u64, place: usize, hidden: i8) -> u64 {
+    /// The hashes of what is seen at all places, of a sentence that has the set's columns at
+    /// `columns`. Of adjacent words, neither sees the other as its neighbour: `hidden` is the side,
+    /// −1 or 1, on which nothing is seen.
+    pub(super) fn hash(
+        &self,
+        atoms: &Atoms,
+        columns: &[usize],
+        seed: u64,
+        hidden: i8,
+        hashes: &mut [u64],
+    ) {
         /// What is seen there instead: MSTParser's `<mid>`.
         const NOTHING: u64 = 0x006D_6964;
-        self.atoms.iter().fold(seed, |hash, &(column, offset)| {
-            let value =
-                if offset * hidden > 0 { NOTHING } else { atoms.value(column, place, offset) };
-            // Values have no pattern of their own: little is needed to keep it so.
-            (hash.rotate_left(29) ^ value).wrapping_mul(GOLDEN)
-        })
+        // Values have no pattern of their own: little is needed to keep it so.
+        let join = |hash: &mut u64, value: u64| {
+            *hash = (hash.rotate_left(29) ^ value).wrapping_mul(GOLDEN);
+        };
+        hashes.fill(seed);
+        for &(column, offset) in &self.atoms {
+            if offset * hidden > 0 {
+                hashes.iter_mut().for_each(|hash| join(hash, NOTHING));
+            } else {
+                let values = atoms.values(columns[column], offset);
+                hashes.iter_mut().zip(values).for_each(|(hash, value)| join(hash, *value));
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ pub use names::{Name, Names};
 pub use support::Support;
 
 use crate::features::BLOCK;
+use crate::weights::Cell;
 
 /// Where the weights of a feature are in a flat table.
 ///
@@ -46,17 +47,24 @@ pub(crate) trait Block: Copy {
     /// The cell of a slot, if it has one.
     fn cell(self, slot: usize) -> Option<usize>;
 
-    /// The weight of a slot; 0 if it has none.
+    /// A sum and the weights of the feature alone, if it is to be added, and of a bin, likewise.
     #[inline]
-    fn weight<W: Copy + Into<f32>>(self, weights: &[W], slot: usize) -> f32 {
-        self.cell(slot).map_or(0.0, |cell| weights[cell].into())
+    fn add<W: Cell, const BARE: bool, const BINNED: bool>(
+        self,
+        weights: &[W],
+        bin: usize,
+        sum: W::Sum,
+    ) -> W::Sum {
+        let bare = if BARE { self.cell(0) } else { None };
+        let binned = if BINNED { self.cell(bin) } else { None };
+        bare.into_iter().chain(binned).fold(sum, |sum, cell| weights[cell].add_to(sum))
     }
 
     /// Adds the weights of all slots to sums.
     #[inline]
-    fn add_all<W: Copy + Into<f32>>(self, weights: &[W], sums: &mut [f32; BLOCK]) {
+    fn add_all<W: Cell>(self, weights: &[W], sums: &mut [W::Sum; BLOCK]) {
         for (slot, sum) in sums.iter_mut().enumerate() {
-            *sum += self.weight(weights, slot);
+            *sum = self.cell(slot).map_or(*sum, |cell| weights[cell].add_to(*sum));
         }
     }
 }
@@ -71,11 +79,24 @@ impl Block for Whole {
         Some(self.0 + slot)
     }
 
-    /// At once, which is faster.
+    // At once, which is faster.
+
     #[inline]
-    fn add_all<W: Copy + Into<f32>>(self, weights: &[W], sums: &mut [f32; BLOCK]) {
+    fn add<W: Cell, const BARE: bool, const BINNED: bool>(
+        self,
+        weights: &[W],
+        bin: usize,
+        sum: W::Sum,
+    ) -> W::Sum {
         let weights = &weights[self.0..self.0 + BLOCK];
-        sums.iter_mut().zip(weights).for_each(|(sum, &weight)| *sum += weight.into());
+        let sum = if BARE { weights[0].add_to(sum) } else { sum };
+        if BINNED { weights[bin % BLOCK].add_to(sum) } else { sum }
+    }
+
+    #[inline]
+    fn add_all<W: Cell>(self, weights: &[W], sums: &mut [W::Sum; BLOCK]) {
+        let weights = &weights[self.0..self.0 + BLOCK];
+        sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum = weight.add_to(*sum));
     }
 }
 

@@ -78,7 +78,7 @@ impl Scorer for Joint {
         let mut labelled = LabelledArcMatrix::forbidden(words, self.labels.labels().len());
         for (head, modifier) in arcs(words).filter(|&(h, m)| example.candidates.allows(h, m)) {
             self.labels.rows(labels, head, modifier, rows);
-            self.labels.scores(rows, head, by_label);
+            self.labels.scores(rows, head, 1.0, by_label);
             let score = scores[(head, modifier)];
             let sums = labelled.labels_of_mut(head, modifier).into_iter().flatten();
             for (sum, by_label) in sums.zip(&*by_label) {

@@ -43,7 +43,7 @@ use crate::{
 
 /// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
 /// other tables, another meaning of templates, other hashes.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 
 /// The key of the document in the header's metadata.
 pub(super) const DOCUMENT: &str = "tutte";
@@ -582,7 +582,9 @@ impl Document {
             Ok(Pruner { arcs, threshold: number("threshold", pruner.threshold, -1.0)? })
         });
         let LabelDocument { labelling, names, places, bits, templates } = self.labels;
-        let bits = within(bits, Self::BITS)?;
+        // Fewer rows than a feature has are enough only for no feature.
+        let fewest = if names.is_empty() { *Self::BITS.start() } else { 2 };
+        let bits = within(bits, fewest..=*Self::BITS.end())?;
         let width = width_of(names.len());
         if let Some(info) = tables.metadata.info("labels")
             && let [_, columns] = info.shape[..]

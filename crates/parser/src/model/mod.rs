@@ -9,6 +9,7 @@ mod tests;
 use tutte_trees::TreeSet;
 
 pub use self::file::{About, DevScores, ModelFile};
+use crate::features::Attribute;
 use crate::{ArcModel, Compact, Guided, LabelModel, Pruner};
 
 /// A model of labelled trees: of arcs, and of labels that come after them or with them (see
@@ -68,5 +69,17 @@ impl<W> Model<W> {
     /// one.
     pub fn kinds(&self) -> usize {
         self.guided.as_ref().map_or(&self.arcs, |guided| &guided.arcs).kinds
+    }
+
+    /// What the templates of all its parts look at, each once.
+    pub(crate) fn columns(&self) -> Vec<Attribute> {
+        let pruner = self.pruner.as_ref().map(|pruner| &pruner.arcs.features);
+        let guided = self.guided.as_ref().map(|guided| &guided.arcs.features);
+        let sets = [pruner, Some(&self.arcs.features), guided, Some(&self.labels.features)];
+        let mut columns: Vec<_> =
+            sets.into_iter().flatten().flat_map(|set| set.columns()).copied().collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
     }
 }

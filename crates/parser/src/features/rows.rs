@@ -1,0 +1,171 @@
+//! Tables of what templates see at the places of a sentence. They are filled anew for every sentence,
+//! in the same memory.
+
+use super::atoms::Atoms;
+use super::set::{Half, mix};
+
+/// A half of some templates at all places, those of a place in a row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    width: usize,
+    /// 1, or 3 if templates see neighbours, for which it matters which of them are hidden: none,
+    /// those to the right, those to the left.
+    views: usize,
+    /// `[(views · place + hidden) · width + template]`.
+    halves: Vec<u64>,
+}
+
+impl Rows {
+    /// The halves of templates, given with their seeds, of a sentence that has their columns at
+    /// `columns`.
+    pub(super) fn fill<'a>(
+        &mut self,
+        atoms: &Atoms,
+        columns: &[usize],
+        templates: impl Iterator<Item = (u64, &'a Half)> + Clone,
+        hashes: &mut Vec<u64>,
+    ) {
+        let places = atoms.words() + 1;
+        self.width = templates.clone().count();
+        self.views = if templates.clone().any(|(_, half)| half.neighbours) { 3 } else { 1 };
+        self.halves.resize(places * self.views * self.width, 0);
+        hashes.resize(places, 0);
+        for (template, (seed, half)) in templates.enumerate() {
+            for (view, hidden) in [0, 1, -1].into_iter().enumerate().take(self.views) {
+                if view == 0 || half.neighbours {
+                    half.hash(atoms, columns, seed, hidden, hashes);
+                }
+                let cells = self.halves.iter_mut().skip(view * self.width + template);
+                let cells = cells.step_by(self.views * self.width);
+                cells.zip(&*hashes).for_each(|(cell, hash)| *cell = *hash);
+            }
+        }
+    }
+
+    /// How many different rows a place has: 1, or 3 if neighbours matter.
+    pub(super) fn views(&self) -> usize {
+        self.views
+    }
+
+    /// Which of a place's rows is that with these neighbours hidden.
+    #[inline]
+    pub(super) fn view(&self, hidden: usize) -> usize {
+        if self.views == 1 { 0 } else { hidden }
+    }
+
+    /// The halves of all templates at a place.
+    #[inline]
+    pub(super) fn row(&self, place: usize, hidden: usize) -> &[u64] {
+        let start = (self.views * place + self.view(hidden)) * self.width;
+        &self.halves[start..start + self.width]
+    }
+}
+
+/// A half of templates that fire for each morphological feature: at all places, one for each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Members {
+    width: usize,
+    halves: Vec<u64>,
+    /// `[place · width + template]`: where in `halves` they end; they start where those before end.
+    ends: Vec<usize>,
+    plain: Rows,
+}
+
+impl Members {
+    /// As [`Rows::fill`].
+    pub(super) fn fill<'a>(
+        &mut self,
+        atoms: &Atoms,
+        columns: &[usize],
+        templates: impl Iterator<Item = (u64, &'a Half)> + Clone,
+        hashes: &mut Vec<u64>,
+    ) {
+        self.plain.fill(atoms, columns, templates.clone(), hashes);
+        self.width = self.plain.width;
+        self.halves.clear();
+        self.ends.clear();
+        for place in 0..=atoms.words() {
+            for ((_, half), &plain) in templates.clone().zip(self.plain.row(place, 0)) {
+                match half.set {
+                    true => {
+                        self.halves.extend(atoms.features(place).iter().map(|i| mix(plain ^ i)));
+                    }
+                    false => self.halves.push(plain),
+                }
+                self.ends.push(self.halves.len());
+            }
+        }
+    }
+
+    /// For each template, its halves at a place.
+    #[inline]
+    pub(super) fn of(&self, place: usize) -> impl Iterator<Item = &[u64]> {
+        let first = place * self.width;
+        let mut start = first.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.ends[first..first + self.width].iter().map(move |&end| {
+            let halves = &self.halves[start..end];
+            start = end;
+            halves
+        })
+    }
+}
+
+/// The different values of an attribute between two places. Of a sentence, the first 64 that differ
+/// count.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Different {
+    column: usize,
+    places: usize,
+    /// The different values of the sentence's words in the order they occur in.
+    values: Vec<u64>,
+    /// `[from · places + to]`: which of them there are between two places, one bit each.
+    masks: Vec<u64>,
+}
+
+impl Different {
+    /// The values of a column.
+    pub(super) fn fill(&mut self, atoms: &Atoms, column: usize) {
+        let places = atoms.words() + 1;
+        let seen = atoms.values(column, 0);
+        self.column = column;
+        self.places = places;
+        self.values.clear();
+        self.masks.resize(places * places, 0);
+        // For each place, the bit of its value.
+        let mut bits = Vec::with_capacity(places);
+        bits.push(0);
+        for value in &seen[1..] {
+            let known = self.values.iter().position(|other| other == value);
+            let number = known.unwrap_or(self.values.len());
+            if known.is_none() && number < u64::BITS as usize {
+                self.values.push(*value);
+            }
+            bits.push(1u64.checked_shl(number as u32).unwrap_or_default());
+        }
+        self.values.iter_mut().for_each(|value| *value = mix(*value));
+        for from in 0..places {
+            let mut mask = 0;
+            let row = &mut self.masks[from * places..][from + 1..places];
+            for (cell, bit) in row.iter_mut().zip(&bits[from + 1..]) {
+                *cell = mask;
+                mask |= bit;
+            }
+        }
+    }
+
+    /// The column that was looked at.
+    pub(super) fn column(&self) -> usize {
+        self.column
+    }
+
+    /// The hashes of the different values between two places.
+    #[inline]
+    pub(super) fn between(&self, from: usize, to: usize) -> impl Iterator<Item = u64> {
+        let mut mask = self.masks[from * self.places + to];
+        std::iter::from_fn(move || {
+            let bit = mask.trailing_zeros();
+            mask &= mask.wrapping_sub(1);
+            self.values.get(bit as usize).copied()
+        })
+    }
+}
