@@ -75,7 +75,7 @@ pub use model::{About, DevScores, Model, ModelFile};
 pub use parser::{Decoding, Parse, Parser};
 pub use pruner::{Pruner, PrunerMemory};
 pub use train::{
-    Checkpoint, Checkpoints, LabelOptions, Options, Pass, Place, Pruning, SecondPass,
+    Checkpoint, Checkpoints, FirstPass, LabelOptions, Options, Pass, Place, Pruning, SecondPass,
     Snapshot, Verdict, train, train_further, train_resumable,
 };
 pub use weights::{Cell, Compact, Weights};

@@ -50,8 +50,8 @@ pub(crate) struct Train {
     #[arg(long, value_name = "DEV")]
     dev: Vec<PathBuf>,
 
-    /// How much to do: fast (one pass of parsing), default (a second, guided pass: more accurate, half
-    /// as fast) or plain (one pass over all arcs, none left out, as in the papers)
+    /// How much to do: default, fast (a small first pass of parsing before the second: twice as fast,
+    /// less accurate) or plain (one pass over all arcs, as in the papers)
     #[arg(long, value_name = "PRESET", value_enum, hide_possible_values = true)]
     preset: Option<Preset>,
 
@@ -62,15 +62,20 @@ pub(crate) struct Train {
     learner: Learner,
 
     /// How labels go with arcs: joint (both at once: more accurate), staged (after them: faster) or
-    /// none (trees are bare, and DEPREL is written as _) [default: joint; staged with --preset fast or
-    /// plain, and with --clusters]
+    /// none (trees are bare, and DEPREL is written as _) [default: joint; staged with --preset
+    /// plain and with --clusters]
     #[arg(long, value_name = "HOW")]
     labels: Option<Labelling>,
 
-    /// Passes over the treebank
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    /// Whether a small model leaves out hopeless arcs before others look at them: on or off
+    /// [default: on, but for --preset fast and plain]
+    #[arg(long, value_name = "WHETHER", value_enum, hide_possible_values = true)]
+    pruning: Option<Switch>,
+
+    /// Passes over the treebank [default: 8; 4 with --preset fast]
+    #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    passes: u32,
+    passes: Option<u32>,
 
     /// Stop after this long: 90s, 5m, 1h30m
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -148,6 +153,24 @@ impl Preset {
             Preset::Plain => Options::plain(),
         }
     }
+
+    /// The binary logarithm of the number of weights that a treebank can use: some hundred for each
+    /// word of a small one; 2²² do for 35,000 words, 2²⁴ for 200,000. To be fast, half of that: what
+    /// the caches hold is looked up sooner.
+    fn bits(self, words: usize) -> u32 {
+        match words {
+            65_536.. if self == Preset::Fast => 23,
+            65_536.. => 24,
+            _ => (words.max(2).ilog2() + 8).clamp(14, 22),
+        }
+    }
+}
+
+/// Whether to do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
 }
 
 /// A tree set, or the choice of one.
@@ -224,35 +247,40 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         ));
     }
     let preset = match (arguments.preset, dictionary) {
-        (Some(Preset::Default), Some(_)) => {
+        (Some(Preset::Default | Preset::Fast), Some(_)) => {
             return Err(usage(
-                "the features of a second pass have no names; with a dictionary, choose --preset fast \
-                 or plain",
+                "the features of a second pass have no names; with a dictionary, choose --preset plain",
             ));
         }
-        (None, Some(_)) => Preset::Fast,
+        (None, Some(_)) => Preset::Plain,
         (preset, _) => preset.unwrap_or(Preset::Default),
     };
     let templates = features::templates(&arguments.templates)?;
     let resumed = checkpoint::open(arguments, session)?;
     let material = Material::read(arguments, session)?;
     features::tell_of_pairs(&templates, &material.train, session);
+    let usual = preset.options();
     let options = Options {
         templates,
         dictionary,
         learner: arguments.learner.clone(),
         labelling: arguments.labels.unwrap_or(match arguments.clusters {
-            None => preset.options().labelling,
+            None => usual.labelling,
             Some(_) => Labelling::Staged,
         }),
-        passes: arguments.passes as usize,
+        passes: arguments.passes.map_or(usual.passes, |passes| passes as usize),
+        pruning: match arguments.pruning {
+            None => usual.pruning.clone(),
+            Some(Switch::On) => Some(usual.pruning.clone().unwrap_or_default()),
+            Some(Switch::Off) => None,
+        },
         clusters: arguments.clusters.map_or(1, usize::from),
-        bits: arguments.bits.unwrap_or_else(|| bits(material.words)),
+        bits: arguments.bits.unwrap_or_else(|| preset.bits(material.words)),
         label_bits: label_bits(material.words),
         tree_set: material.tree_set,
         seed: arguments.seed,
         threads: threads(arguments.threads),
-        ..preset.options()
+        ..usual
     };
     let about = About {
         language: arguments.language.clone(),
@@ -351,16 +379,7 @@ fn next_step(arguments: &Train) -> String {
     }
 }
 
-/// The binary logarithm of the number of weights that a treebank can use: some hundred for each
-/// word of a small one; 2²² do for 35,000 words, 2²⁴ for 200,000.
-fn bits(words: usize) -> u32 {
-    match words {
-        65_536.. => 24,
-        _ => (words.max(2).ilog2() + 8).clamp(14, 22),
-    }
-}
-
-/// The same for the rows of weights of labels.
+/// The binary logarithm of the number of rows of weights of labels that a treebank can use.
 fn label_bits(words: usize) -> u32 {
     (words.max(2).ilog2() + 4).clamp(10, 16)
 }
@@ -415,7 +434,11 @@ mod tests {
 
     #[test]
     fn tables_grow_with_the_treebank_up_to_a_limit() {
-        assert_eq!([0, 50, 5_000, 35_000, 100_000, 205_000].map(bits), [14, 14, 20, 22, 24, 24]);
+        assert_eq!(
+            [0, 50, 5_000, 35_000, 100_000, 205_000].map(|w| Preset::Default.bits(w)),
+            [14, 14, 20, 22, 24, 24]
+        );
+        assert_eq!([35_000, 205_000].map(|words| Preset::Fast.bits(words)), [22, 23]);
         assert_eq!([0, 50, 5_000, 205_000].map(label_bits), [10, 10, 16, 16]);
     }
 }

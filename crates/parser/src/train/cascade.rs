@@ -61,19 +61,20 @@ pub(super) fn candidates(
     treebank.iter().filter(|sentence| !sentence.is_empty()).map(candidates).collect()
 }
 
-/// What models that have not seen a sentence think of it, for each example. `candidates` are the
-/// arcs they consider.
+/// What models like `first` that have not seen a sentence think of it, for each example.
+/// `candidates` are the arcs they consider.
 pub(super) fn guides(
     corpus: &Corpus<'_>,
     candidates: &[Candidates],
     second: &SecondPass,
     options: &Options,
-    features: &FeatureSet,
+    first: &ArcModel,
 ) -> Result<Vec<Arc<Guide>>, Error> {
+    let features = &first.features;
     let folds = second.folds.min(corpus.examples.len());
     let fold = |number: usize| -> Result<Vec<Guide>, Error> {
         let others = corpus.part(|at| at % folds != number);
-        let mut arcs = ArcModel::new(features.clone(), Index::Hashed { bits: options.bits });
+        let mut arcs = ArcModel::new(features.clone(), first.index.clone());
         let schedule = Schedule { passes: second.fold_passes, seed: options.seed, threads: 1 };
         fit(&others, &mut arcs, &options.learner, schedule)?;
         drop(others);
@@ -179,7 +180,7 @@ pub(super) fn second_pass(model: Model, second: &SecondPass, options: &Options) 
     };
     Model {
         guided: Some(Guided {
-            arcs: clusters::untrained(model.arcs.features.guided(), index, options),
+            arcs: clusters::untrained(options.templates.guided(), index, options),
             threshold: second.threshold,
         }),
         labels,

@@ -117,7 +117,7 @@ pub(crate) fn learners() -> Vec<Learner> {
 
 pub(crate) fn options(learner: Learner) -> Options {
     let labels = LabelOptions { rate: 0.3, damping: 1.0, ..LabelOptions::default() };
-    Options { learner, labels, passes: 15, bits: 16, label_bits: 10, ..Options::plain() }
+    Options { learner, labels, passes: 15, bits: 16, label_bits: 12, ..Options::plain() }
 }
 
 /// Heads that are wrong in the best tree, and labels of gold arcs. Not of the tree with the least

@@ -23,7 +23,8 @@ fn guides_of(treebank: &[Sentence], threads: usize) -> Vec<Arc<Guide>> {
     let all = vec![Candidates::all(); corpus.examples.len()];
     let options = Options { threads, ..options() };
     let second = options.second.clone().unwrap();
-    guides(&corpus, &all, &second, &options, &features).unwrap()
+    let first = ArcModel::new(features, Index::Hashed { bits: options.bits });
+    guides(&corpus, &all, &second, &options, &first).unwrap()
 }
 
 fn same(one: &Guide, other: &Guide) -> bool {
@@ -86,6 +87,21 @@ fn all_steps_together_learn_twenty_sentences_by_heart() {
         assert_eq!(parse.tree.heads(), gold.heads().unwrap(), "{gold}");
         let labels = parse.labels.iter().map(|&label| model.labels.labels()[label].as_str());
         assert!(labels.eq(gold.words().map(|word| word.deprel())), "{gold}");
+    }
+}
+
+#[test]
+fn a_first_pass_can_be_smaller_than_the_second() {
+    let treebank = treebank();
+    let options = Options { passes: 15, bits: 18, label_bits: 12, ..Options::fast() };
+    let model = train(&treebank, &options, |_, _| {}).unwrap();
+    assert!(model.pruner.is_none());
+    assert_eq!(model.arcs.features.to_string(), FeatureSet::pruner().to_string());
+    let second = &model.guided.as_ref().unwrap().arcs;
+    assert_eq!(second.features.to_string(), FeatureSet::richer().guided().to_string());
+    let mut parser = Parser::new(&model);
+    for gold in &treebank {
+        assert_eq!(parser.parse(gold).unwrap().tree.heads(), gold.heads().unwrap(), "{gold}");
     }
 }
 
