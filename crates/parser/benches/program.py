@@ -1,4 +1,4 @@
-"""What targets.py and peers/parsers.py share: the program tutte, and what a child process took."""
+"""What targets.py, accuracy.py and peers/parsers.py share: the program tutte, and what a child process took."""
 
 import json
 import os
@@ -60,9 +60,9 @@ class Tutte:
     def train(self, train, model, *options):
         return run(self.program, "train", "-q", train, "-o", model, *options)
 
-    def parse(self, model, file, output):
+    def parse(self, model, file, output, *options):
         """File to file, on one thread."""
-        return run(self.program, "parse", "-q", "-j", 1, "-m", model, file, "-o", output)
+        return run(self.program, "parse", "-q", "-j", 1, "-m", model, file, "-o", output, *options)
 
     def bench(self, model, file, repeats):
         """The report of `tutte bench`."""
@@ -71,9 +71,16 @@ class Tutte:
 
     def scores(self, gold, system):
         """UAS and LAS of all words, in percent."""
-        report = json.loads(run(self.program, "eval", "-q", "--json", gold, system).output)
-        metrics = report["systems"][0]["metrics"]
+        metrics = self.eval(gold, system)["metrics"]
         return tuple(100 * metrics[name]["f1"] for name in ("UAS", "LAS"))
+
+    def eval(self, gold, system):
+        """The report of `tutte eval`."""
+        report = json.loads(run(self.program, "eval", "-q", "--json", gold, system).output)
+        return report["systems"][0]
+
+    def convert(self, file, output):
+        run(self.program, "convert", "-q", file, output)
 
     def strip_heads(self, file, output):
         run(self.program, "convert", "-q", "--strip-heads", file, output)

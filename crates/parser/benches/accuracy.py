@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Measure how often the parser is right, and how well it knows when, on five treebanks.
+
+Trains the default configuration with two threads, parses the test file and scores it, as a user would:
+`tutte train`, `tutte parse --probs`, `tutte eval`. Needs Python 3.9 or later and nothing else, and
+treebanks in $TUTTE_DATA. The exit code is 1 if a target is missed.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from program import DATA, Tutte, environment, finish, need, table, words
+
+# Folder, name, least UAS and LAS, greatest expected calibration error.
+TREEBANKS = [
+    ("ud/english-ewt", "English EWT", 88.5, 86.6, 0.02),
+    ("ud/portuguese-bosque", "Portuguese Bosque", 89.3, 86.7, 0.02),
+    ("ud/turkish-imst", "Turkish IMST", 73.5, 65.3, 0.03),
+    ("ud/gothic-proiel", "Gothic PROIEL", 86.7, 82.2, 0.02),
+    ("conllx/danish", "Danish (CoNLL-X)", 89.4, 85.1, 0.02),
+]
+
+
+def part(folder, name):
+    """A file of a treebank, or none."""
+    return next((path for path in sorted(folder.glob(f"{name}.conll*"))), None)
+
+
+def measure(tutte, options, folder, treebank):
+    """Everything that was measured on a treebank."""
+    train, dev, test = (part(DATA / treebank, name) for name in ("train", "dev", "test"))
+    need(train or DATA / treebank / "train.conllu", test or DATA / treebank / "test.conllu")
+    # CoNLL-X has no column for probabilities.
+    gold, model, system = (folder / name for name in ("gold.conllu", "model.tutte", "system.conllu"))
+    tutte.convert(test, gold)
+    settings = ["-j", 2, *(["--dev", dev] if dev else [])]
+    settings += ["--passes", options.passes] if options.passes else []
+    trained = tutte.train(train, model, *settings)
+    tutte.parse(model, gold, system, "--probs")
+    report = tutte.eval(gold, system)
+    return {
+        "words": words(train),
+        "dev": dev is not None,
+        "seconds": trained.seconds,
+        "UAS": 100 * report["metrics"]["UAS"]["f1"],
+        "LAS": 100 * report["metrics"]["LAS"]["f1"],
+        "ECE": report["calibration"]["ece"]["value"],
+        "Brier": report["calibration"]["brier"]["score"],
+    }
+
+
+def report(found, shown):
+    missed = False
+    rows = []
+    for treebank, name, uas, las, ece in TREEBANKS:
+        if treebank not in found:
+            continue
+        it = found[treebank]
+        cells = []
+        for key, target, met, digits in (
+            ("UAS", uas, it["UAS"] >= uas, 2),
+            ("LAS", las, it["LAS"] >= las, 2),
+            ("ECE", ece, it["ECE"] <= ece, 4),
+        ):
+            value = f"{it[key]:.{digits}f}"
+            cells += [f"**{value}**" if met else f"{value} (missed)", f"{target}"]
+            missed |= not met
+        dev = "yes" if it["dev"] else "no"
+        rows.append((name, f"{it['words']:,}", dev, f"{it['seconds']:.0f}", *cells, f"{it['Brier']:.4f}"))
+    lines = [
+        "# Accuracy and calibration",
+        "",
+        f"Written by `{shown}`; do not edit. The default configuration, gold words and tags: `tutte train",
+        "train --dev dev -j 2` (where there is a dev file), `tutte parse --probs` of the test file, `tutte",
+        "eval` of all its words. ECE: expected calibration error of the probabilities of predicted heads,",
+        "in 15 bins of equal mass; Brier: mean of (probability − right)². One seed.",
+        "",
+        *environment(),
+        "",
+        *table(
+            ("", "train words", "dev", "training, s", "UAS", "at least", "LAS", "at least", "ECE",
+             "at most", "Brier"),
+            rows,
+        ),
+    ]
+    return lines, missed
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", action="append", choices=[it[0] for it in TREEBANKS],
+                        help="this treebank; may be given several times")
+    parser.add_argument("--passes", type=int, metavar="N",
+                        help="passes over the treebank (default: as tutte train does)")
+    parser.add_argument("--output", type=Path, metavar="FILE",
+                        help="write the table to FILE (Markdown) as well")
+    options = parser.parse_args()
+    tutte = Tutte()
+    found = {}
+    for treebank, *_ in TREEBANKS:
+        if not options.only or treebank in options.only:
+            with tempfile.TemporaryDirectory() as folder:
+                found[treebank] = measure(tutte, options, Path(folder), treebank)
+    lines, missed = report(found, "scripts/record-benchmarks accuracy")
+    finish(lines, options.output, missed)
+
+
+if __name__ == "__main__":
+    main()
