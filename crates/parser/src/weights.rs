@@ -76,7 +76,7 @@ pub trait Weights {
 
 /// Brings rows of so many cells near. Memory is slow to answer, but answers many at once: so all rows
 /// are asked for before the first is waited for.
-#[inline]
+#[inline(always)]
 fn ask_for<C: Cell>(cells: &[C], rows: &[usize], columns: usize) {
     if let Some(last) = columns.checked_sub(1) {
         let ask = |sum, at: usize| cells[at].add_to(sum);
@@ -159,22 +159,39 @@ impl Weights for Compact {
         self.scale
     }
 
-    /// In whole numbers of 16 bits, of which a vector has twice as many as of 32: as many rows as
-    /// cannot exceed them at a time.
     fn add_rows(&self, rows: &[usize], sums: &mut [f32]) {
-        const ROWS: usize = (i16::MAX / i8::MAX as i16) as usize;
-        const COLUMNS: usize = 64;
-        let cells = self.cells();
-        ask_for(cells, rows, sums.len());
-        for rows in rows.chunks(ROWS) {
-            for (start, sums) in (0..).step_by(COLUMNS).zip(sums.chunks_mut(COLUMNS)) {
-                let mut partial = [0i16; COLUMNS];
-                let partial = &mut partial[..sums.len()];
-                for &row in rows {
-                    let weights = &cells[row + start..][..partial.len()];
-                    partial.iter_mut().zip(weights).for_each(|(sum, w)| *sum += i16::from(*w));
+        add_bytes(self.cells(), rows, sums);
+    }
+}
+
+/// Adds rows in whole numbers of 16 bits, of which a vector has twice as many as of 32: as many
+/// rows as cannot exceed them at a time.
+fn add_bytes(cells: &[i8], rows: &[usize], sums: &mut [f32]) {
+    const ROWS: usize = (i16::MAX / i8::MAX as i16) as usize;
+    /// Few enough that a row, whose columns are a multiple of this, leaves no rest.
+    const LANES: usize = 8;
+    const CHUNKS: usize = 8;
+    ask_for(cells, rows, sums.len());
+    for rows in rows.chunks(ROWS) {
+        for (start, sums) in (0..).step_by(LANES * CHUNKS).zip(sums.chunks_mut(LANES * CHUNKS)) {
+            let mut partial = [[0i16; LANES]; CHUNKS];
+            let mut rest = [0i16; LANES];
+            let columns = sums.len();
+            for &row in rows {
+                let (weights, few) = cells[row + start..][..columns].as_chunks::<LANES>();
+                for (sums, weights) in partial.iter_mut().zip(weights) {
+                    for lane in 0..LANES {
+                        sums[lane] += i16::from(weights[lane]);
+                    }
                 }
-                sums.iter_mut().zip(&*partial).for_each(|(sum, part)| *sum += f32::from(*part));
+                for (sum, weight) in rest.iter_mut().zip(few) {
+                    *sum += i16::from(*weight);
+                }
+            }
+            let whole = columns - columns % LANES;
+            let partial = partial.as_flattened()[..whole].iter().chain(&rest);
+            for (sum, part) in sums.iter_mut().zip(partial) {
+                *sum += f32::from(*part);
             }
         }
     }

@@ -100,10 +100,11 @@ pub(crate) struct Train {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=256))]
     clusters: Option<u16>,
 
-    /// What is looked at in an arc: richer, mcdonald (McDonald et al. 2005), pa (Nguyen et al. 2007), or
-    /// a file of templates, one a line: h.lemma b.upos m.upos
-    #[arg(long, value_name = "SET", default_value = "richer", help_heading = "Features")]
-    templates: String,
+    /// What is looked at in an arc: richer, lean, mcdonald (McDonald et al. 2005), pa (Nguyen et al.
+    /// 2007), or a file of templates, one a line: h.lemma b.upos m.upos [default: richer; lean with
+    /// --preset fast]
+    #[arg(long, value_name = "SET", help_heading = "Features")]
+    templates: Option<String>,
 
     /// How features find their weights: hashed (fast), dictionary:supported (exact, for features of arcs
     /// of gold trees) or dictionary:10 (of at least so many possible arcs); `tutte info --weights` shows
@@ -255,7 +256,11 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         (None, Some(_)) => Preset::Plain,
         (preset, _) => preset.unwrap_or(Preset::Default),
     };
-    let templates = features::templates(&arguments.templates)?;
+    let named = arguments.templates.as_deref().unwrap_or(match preset {
+        Preset::Fast => "lean",
+        Preset::Default | Preset::Plain => "richer",
+    });
+    let templates = features::templates(named)?;
     let resumed = checkpoint::open(arguments, session)?;
     let material = Material::read(arguments, session)?;
     features::tell_of_pairs(&templates, &material.train, session);
@@ -288,7 +293,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         licence: arguments.licence.clone(),
         command: Some(command::of_model()),
         seed: arguments.seed,
-        training: settings(&options, preset, &arguments.templates),
+        training: settings(&options, preset, named),
         dev: None,
     };
     let (sentences, words) = (material.train.len(), material.words);

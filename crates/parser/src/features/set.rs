@@ -192,6 +192,14 @@ impl FeatureSet {
         &self.columns
     }
 
+    /// Whether some template looks at the tree of a first pass.
+    pub(super) fn sees_guide(&self) -> bool {
+        use ArcAttribute::{Guide, Inner, Outer};
+        let of_arc = |attribute: &ArcAttribute| matches!(attribute, Guide | Inner | Outer);
+        self.columns.iter().any(|attribute| attribute.is_of_guide())
+            || self.seen_of_arcs.iter().flatten().any(of_arc)
+    }
+
     /// The set without templates that would see nothing new in a treebank: if the fine tags of all
     /// words are the coarse ones, of two templates that differ in nothing else the first is kept.
     pub fn without_copies<'a>(self, treebank: impl IntoIterator<Item = &'a Sentence>) -> Self {

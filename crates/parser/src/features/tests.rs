@@ -310,7 +310,11 @@ fn named_sets_hold_the_templates_they_are_written_with() {
         (FeatureSet::mcdonald(), 32),
         (FeatureSet::passive_aggressive(), 25),
         (FeatureSet::richer(), 74),
+        (FeatureSet::richer().guided(), 95),
+        (FeatureSet::lean(), 51),
+        (FeatureSet::lean().guided(), 51),
         (FeatureSet::labels(), 37),
+        (FeatureSet::lean_labels(), 28),
     ] {
         assert_eq!(set.templates().len(), templates);
         let read = FeatureSet::parse(&set.to_string()).unwrap();

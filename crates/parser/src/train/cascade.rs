@@ -174,7 +174,7 @@ pub(super) fn second_pass(model: Model, second: &SecondPass, options: &Options) 
         Labelling::None => LabelModel::none(),
         labelling => {
             let names = model.labels.labels().to_vec();
-            LabelModel::new(FeatureSet::guided_labels(), names, options.label_bits)
+            LabelModel::new(second.labels.clone(), names, options.label_bits)
                 .with_labelling(labelling)
         }
     };
