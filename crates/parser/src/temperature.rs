@@ -11,6 +11,8 @@
 //!
 //! where p_m is its marginal under θ/T. Heads are chosen at T = 1, so only their probabilities move.
 //! The search is a golden section over log T: each step costs one inference a sentence.
+//!
+//! Such trees are development data, or the folds that guides are made for (`train/cascade.rs`).
 
 use std::thread;
 
@@ -28,12 +30,40 @@ const ENOUGH_WORDS: usize = 25_000;
 const LOWEST: f64 = 0.25;
 const HIGHEST: f64 = 4.0;
 
-/// A sentence whose arcs are scored.
-struct Judged {
+/// A sentence that was not learnt from, whose arcs are scored.
+pub(crate) struct Judged {
     /// θ, at T = 1.
     scores: ArcMatrix,
     /// For each word, the head that was chosen, and whether it is right.
     chosen: Vec<(usize, bool)>,
+}
+
+impl Judged {
+    /// Heads that were chosen by scores, and the right ones where they are known.
+    pub(crate) fn new(
+        scores: ArcMatrix,
+        heads: &[usize],
+        gold: impl Iterator<Item = Option<usize>>,
+    ) -> Self {
+        let chosen = heads.iter().zip(gold).map(|(&head, gold)| (head, gold == Some(head)));
+        Self { chosen: chosen.collect(), scores }
+    }
+}
+
+/// Of sentences with so many words, one in how many is looked at.
+pub(crate) fn one_in(words: usize) -> usize {
+    words.div_ceil(ENOUGH_WORDS).max(1)
+}
+
+/// The temperature at which the probabilities of chosen heads fit best. It is the same for any
+/// number of threads.
+pub(crate) fn best(judged: &[Judged], tree_set: TreeSet, threads: usize) -> Result<f64, Error> {
+    let part = judged.len().div_ceil(threads.max(1)).max(1);
+    let loss = |log: f64| -> Result<f64, Error> {
+        let losses = |part: &[Judged]| losses(part, tree_set, log.exp());
+        Ok(in_parts(judged, part, losses)?.iter().sum())
+    };
+    Ok(minimum(loss, LOWEST.ln(), HIGHEST.ln())?.exp())
 }
 
 impl<W: Weights + Sync> Model<W> {
@@ -55,16 +85,10 @@ impl<W: Weights + Sync> Model<W> {
     /// If a sentence cannot be parsed.
     pub fn best_temperature(&self, gold: &[Sentence], threads: usize) -> Result<f64, Error> {
         let words: usize = gold.iter().map(Sentence::len).sum();
-        let every = words.div_ceil(ENOUGH_WORDS).max(1);
-        let gold: Vec<&Sentence> = gold.iter().step_by(every).collect();
+        let gold: Vec<&Sentence> = gold.iter().step_by(one_in(words)).collect();
         let part = gold.len().div_ceil(threads.max(1)).max(1);
         let judged = in_parts(&gold, part, |part| self.judge(part))?;
-        let losses = |log: f64| -> Result<f64, Error> {
-            let temperature = log.exp();
-            let losses = |part: &[Judged]| losses(part, self.tree_set, temperature);
-            Ok(in_parts(&judged, part, losses)?.iter().sum())
-        };
-        Ok(minimum(losses, LOWEST.ln(), HIGHEST.ln())?.exp())
+        best(&judged, self.tree_set, threads)
     }
 
     fn judge(&self, gold: &[&Sentence]) -> Result<Vec<Judged>, Error> {
@@ -76,9 +100,7 @@ impl<W: Weights + Sync> Model<W> {
             marginals_with(&scores, self.tree_set, &mut workspace, &mut marginals)?;
             let mut heads = Vec::new();
             mbr_with(&scores, &marginals, self.tree_set, &mut workspace, &mut heads)?;
-            let right = |(head, gold): (usize, Option<usize>)| (head, gold == Some(head));
-            let gold = sentence.words().map(|word| word.head());
-            Ok(Judged { scores, chosen: heads.into_iter().zip(gold).map(right).collect() })
+            Ok(Judged::new(scores, &heads, sentence.words().map(|word| word.head())))
         };
         gold.iter().map(judge).collect()
     }
@@ -160,12 +182,12 @@ mod tests {
             2,
             |head, modifier| if (head, modifier) == (0, 1) { 4.0 } else { 0.0 },
         );
-        let judged: Vec<Judged> = [true, true, false, true]
-            .map(|right| Judged { scores: scores.clone(), chosen: vec![(0, right), (1, right)] })
-            .into();
-        let set = TreeSet::NonProjectiveSingleRoot;
-        let loss = |log: f64| Ok(losses(&judged, set, log.exp())?.iter().sum());
-        let found = minimum(loss, LOWEST.ln(), HIGHEST.ln()).unwrap().exp();
-        assert!((found - 4.0 / 3f64.ln()).abs() < 0.05, "{found}");
+        let (one, other) = ([Some(0), Some(1)], [Some(2), Some(0)]);
+        let judged = [one, one, other, one]
+            .map(|gold| Judged::new(scores.clone(), &[0, 1], gold.into_iter()));
+        for threads in [1, 3] {
+            let found = best(&judged, TreeSet::NonProjectiveSingleRoot, threads).unwrap();
+            assert!((found - 4.0 / 3f64.ln()).abs() < 0.05, "{found}");
+        }
     }
 }

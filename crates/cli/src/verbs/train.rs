@@ -16,11 +16,11 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{About, LabelOptions, Labelling, Learner, Options};
+use tutte::{About, LabelOptions, Labelling, Learner, Options, SecondPass};
 use tutte_trees::TreeSet;
 
 use self::material::Material;
-use self::progress::{Ending, Run};
+use self::progress::{ChosenOn, Ending, Run};
 use crate::failure::{Outcome, usage};
 use crate::report::{Align, Table, count, counted};
 use crate::session::{Reading, Session};
@@ -29,7 +29,9 @@ use crate::verbs::parse::threads;
 /// Learn a parser from a treebank
 ///
 /// Learns from the trees of all TRAIN files together. With --dev, the model of the pass that does
-/// best on DEV (by LAS) is kept, otherwise that of the last pass. The file is replaced whenever a
+/// best on DEV (by LAS) is kept, otherwise that of the last pass. DEV also chooses the temperature,
+/// which makes probabilities as high as they are right; without it, models of two passes have one
+/// from parts of TRAIN that were kept from what parsed them. The file is replaced whenever a
 /// better model is found; Ctrl-C ends training and leaves the best so far, and the same command with
 /// --resume goes on. The same files, options and seed give the same bytes, in one sitting or several.
 #[derive(Debug, Args)]
@@ -174,6 +176,9 @@ enum Switch {
     Off,
 }
 
+/// The temperature of models with a second pass until development data has its say.
+const UNTIL_CHOSEN: f64 = 1.5;
+
 /// A tree set, or the choice of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
@@ -221,6 +226,7 @@ struct Summary {
     passes: usize,
     best_pass: usize,
     temperature: f64,
+    temperature_chosen_on: Option<ChosenOn>,
     dev: Option<Scores>,
     ended: &'static str,
     seconds: f64,
@@ -265,6 +271,9 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     let material = Material::read(arguments, session)?;
     features::tell_of_pairs(&templates, &material.train, session);
     let usual = preset.options();
+    let provisional = (!material.dev.is_empty()).then_some(UNTIL_CHOSEN);
+    let second =
+        usual.second.clone().map(|second| SecondPass { temperature: provisional, ..second });
     let options = Options {
         templates,
         dictionary,
@@ -282,6 +291,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         clusters: arguments.clusters.map_or(1, usize::from),
         bits: arguments.bits.unwrap_or_else(|| preset.bits(material.words)),
         label_bits: label_bits(material.words),
+        second,
         tree_set: material.tree_set,
         seed: arguments.seed,
         threads: threads(arguments.threads),
@@ -320,6 +330,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         passes: result.passes,
         best_pass: result.best_pass,
         temperature: result.temperature,
+        temperature_chosen_on: result.chosen_on,
         dev,
         ended: match result.ending {
             Ending::Finished => "finished",
@@ -356,9 +367,13 @@ impl Summary {
             let (uas, las) = (100.0 * uas, 100.0 * las);
             let scores = format!("UAS {uas:.2}, LAS {las:.2} on {} words", count(*words));
             table.row(["dev".to_owned(), scores]);
-            let temperature = format!("{:.2}, chosen on dev", self.temperature);
-            table.row(["temperature".to_owned(), temperature]);
         }
+        let how = match self.temperature_chosen_on {
+            Some(ChosenOn::Dev) => "chosen on dev",
+            Some(ChosenOn::Folds) => "chosen on folds of what was learnt from",
+            None => "as learnt; --dev would choose one",
+        };
+        table.row(["temperature".to_owned(), format!("{:.2}, {how}", self.temperature)]);
         let mut out = session.stdout();
         out.write_all(table.text(0).as_bytes())?;
         Ok(out.flush()?)

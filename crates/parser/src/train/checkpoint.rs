@@ -6,7 +6,7 @@
 //! settings  (name, value) as text: whatever else must be the same for the model to be the same
 //! place     passes done, in all and of this stage; which stage that is
 //! pruner    weights, if there is one
-//! first     weights of the first pass and the guides it gave, in the second stage
+//! first     weights of the first pass, the temperature and the guides it gave, in the second stage
 //! work      weights and what their learners know besides, see `State`
 //! checksum  u64, XXH3 of all before
 //! ```
@@ -29,7 +29,7 @@ use crate::{CheckpointProblem, Error, Model};
 
 const MAGIC: [u8; 16] = *b"tutte checkpoint";
 /// The version of the format. It changes whenever anything that has a `State` does.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 /// The bytes of the checksum.
 const CHECKSUM: u64 = 8;
 
@@ -261,6 +261,7 @@ impl Snapshot<'_> {
         }
         if self.place.second {
             tape.table(&mut self.learnt.arcs.weights)?;
+            tape.value(&mut self.learnt.temperature)?;
             self.guides.iter().try_for_each(|guide| Guide::clone(guide).state(tape))?;
         }
         self.work.state(tape)?;

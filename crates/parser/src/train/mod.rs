@@ -23,6 +23,7 @@ use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
 pub(crate) use average::Average;
+use cascade::Jackknifed;
 pub use checkpoint::{Checkpoint, Place, Snapshot};
 pub(crate) use corpus::{Corpus, Example};
 pub use course::Checkpoints;
@@ -96,8 +97,11 @@ pub struct SecondPass {
     pub fold_passes: usize,
     /// How probable an arc must be in the first pass to be looked at again.
     pub threshold: f64,
-    /// The temperature of a model that nobody has calibrated: a second pass trusts itself too much.
-    pub temperature: f64,
+    /// The temperature of the model, until somebody [chooses one](Model::best_temperature): a second
+    /// pass trusts itself too much. If none is given, it is found without development data: a fixed
+    /// number of times the temperature of the models that guides are made with, on the sentences that
+    /// these have not seen.
+    pub temperature: Option<f64>,
     /// What the first pass is, if it does not look at arcs by the same templates.
     pub first: Option<FirstPass>,
     /// What labels are chosen by.
@@ -179,7 +183,7 @@ impl Default for SecondPass {
             folds: 8,
             fold_passes: 5,
             threshold: 0.01,
-            temperature: 1.5,
+            temperature: None,
             first: None,
             labels: FeatureSet::guided_labels(),
         }
@@ -366,16 +370,20 @@ fn run(treebank: &[Sentence], options: &Options, mut course: Course<'_>) -> Resu
     let Some(second) = second.filter(|_| !course.stopped) else {
         return Ok(model);
     };
-    let guides: Vec<Arc<Guide>> = match course.in_second() {
+    let Jackknifed { guides, temperature } = match course.in_second() {
         Some(checkpoint) => {
             let mut guides: Vec<Guide> = corpus.examples.iter().map(cascade::no_guide).collect();
-            checkpoint.read(|tape| guides.iter_mut().try_for_each(|guide| guide.state(tape)))?;
-            guides.into_iter().map(Arc::new).collect()
+            let mut temperature = 1.0;
+            checkpoint.read(|tape| {
+                tape.value(&mut temperature)?;
+                guides.iter_mut().try_for_each(|guide| guide.state(tape))
+            })?;
+            Jackknifed { guides: guides.into_iter().map(Arc::new).collect(), temperature }
         }
-        None => cascade::guides(&corpus, &candidates, second, options, &model.arcs)?,
+        None => cascade::jackknife(&corpus, &candidates, second, options, &model.arcs)?,
     };
     course.guides.clone_from(&guides);
-    let model = cascade::second_pass(model, second, options);
+    let model = cascade::second_pass(model, temperature, second, options);
     if let Some(guided) = &model.guided {
         corpus = cascade::guided_corpus(treebank, &corpus, guides, guided, &model.labels);
     }
@@ -554,6 +562,11 @@ fn check(options: &Options) -> Result<(), Error> {
             "labels need a positive rate and damping and a dropout from 0 to below 1, not {rate}, \
              {damping} and {dropout}"
         ));
+    }
+    if let Some(SecondPass { temperature: Some(temperature), .. }) = options.second
+        && !(temperature > 0.0 && temperature.is_finite())
+    {
+        return wrong(format!("the temperature is {temperature}, but must be a positive number"));
     }
     clusters::check(options)?;
     options.learner.check()

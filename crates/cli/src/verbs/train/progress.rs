@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
+use serde::Serialize;
 use tutte::{
     About, Checkpoint, Checkpoints, Compact, Decoding, DevScores, Error, Model, ModelFile,
 };
@@ -19,8 +20,8 @@ use tutte_treebank::eval::Attachment;
 use tutte_trees::TreeSet;
 
 use super::checkpoint::{EVERY, Gate};
-use super::command;
 use super::material::Material;
+use super::{UNTIL_CHOSEN, command};
 use crate::failure::advise;
 use crate::session::Session;
 
@@ -45,6 +46,7 @@ pub(super) struct Outcome {
     pub(super) dev: Option<DevScores>,
     pub(super) labels: usize,
     pub(super) temperature: f64,
+    pub(super) chosen_on: Option<ChosenOn>,
     pub(super) tree_set: TreeSet,
     pub(super) seconds: f64,
 }
@@ -55,6 +57,15 @@ pub(super) enum Ending {
     Finished,
     TimeUp,
     Interrupted,
+}
+
+/// What a temperature was chosen on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ChosenOn {
+    Dev,
+    /// The folds of the treebank that guides of a second pass are made for.
+    Folds,
 }
 
 /// What the thread that waits is told.
@@ -158,9 +169,11 @@ impl Run<'_> {
         if ending != Ending::Finished && self.checkpoint.is_file() {
             self.session.note(format!("go on with: {}", command::to_go_on()));
         }
+        let mut chosen_on = best.model.guided.as_ref().map(|_| ChosenOn::Folds);
         if !material.dev.is_empty() {
             best.model.temperature = best.model.best_temperature(&material.dev, threads)?;
             best.model.save(self.output, &self.about)?;
+            chosen_on = Some(ChosenOn::Dev);
         }
         if ending == Ending::Finished {
             discard(&self.checkpoint)?;
@@ -172,6 +185,7 @@ impl Run<'_> {
             dev: best.dev,
             labels: best.model.labels.labels().len(),
             temperature: best.model.temperature,
+            chosen_on,
             tree_set: self.options.tree_set,
             seconds: started.elapsed().as_secs_f64(),
         })
@@ -187,11 +201,10 @@ impl Run<'_> {
             let output = self.output.display();
             return Err(advise(anyhow!("{output} is a model of another training"), hint));
         }
-        // As it was learnt, before anything was chosen on development data.
-        model.temperature = match (&model.guided, &self.options.second) {
-            (Some(_), Some(second)) => second.temperature,
-            _ => 1.0,
-        };
+        if about.dev.is_some() {
+            // As it was before one was chosen on development data.
+            model.temperature = model.guided.as_ref().map_or(1.0, |_| UNTIL_CHOSEN);
+        }
         self.about.dev = about.dev;
         let pass = about.dev.map_or(self.number(number, second), |dev| dev.pass);
         Ok(Best { pass, dev: about.dev, model })

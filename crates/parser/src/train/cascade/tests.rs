@@ -18,13 +18,13 @@ fn corpus_of(treebank: &[Sentence]) -> (Corpus<'_>, FeatureSet) {
     (Corpus::new(treebank, &features, None, set).unwrap(), features)
 }
 
-fn guides_of(treebank: &[Sentence], threads: usize) -> Vec<Arc<Guide>> {
+fn jackknifed(treebank: &[Sentence], threads: usize) -> Jackknifed {
     let (corpus, features) = corpus_of(treebank);
     let all = vec![Candidates::all(); corpus.examples.len()];
     let options = Options { threads, ..options() };
     let second = options.second.clone().unwrap();
     let first = ArcModel::new(features, Index::Hashed { bits: options.bits });
-    guides(&corpus, &all, &second, &options, &first).unwrap()
+    jackknife(&corpus, &all, &second, &options, &first).unwrap()
 }
 
 fn same(one: &Guide, other: &Guide) -> bool {
@@ -39,7 +39,7 @@ fn a_guide_comes_from_models_that_have_not_seen_its_sentence() {
     let mut after = before.clone();
     // Number 4 is in fold 1, like 1, 7, 10, …
     after[4] = sentence("birds/NOUN/3/x sing/VERB/1/x in/ADP/4/x the/DET/5/x morning/NOUN/0/x");
-    let (old, new) = (guides_of(&before, 1), guides_of(&after, 1));
+    let (old, new) = (jackknifed(&before, 1).guides, jackknifed(&after, 1).guides);
     for (number, (old, new)) in old.iter().zip(&new).enumerate() {
         // Of a single word there is but one tree.
         let unseen = number % 3 == 1 || old.heads().len() == 1;
@@ -50,12 +50,43 @@ fn a_guide_comes_from_models_that_have_not_seen_its_sentence() {
 #[test]
 fn guides_are_the_same_for_any_number_of_threads() {
     let treebank = treebank();
-    let one = guides_of(&treebank, 1);
+    let Jackknifed { guides: one, temperature } = jackknifed(&treebank, 1);
     for threads in [2, 3, 8] {
-        let many = guides_of(&treebank, threads);
-        assert_eq!(one.len(), many.len());
-        assert!(one.iter().zip(&many).all(|(one, many)| same(one, many)), "{threads} threads");
+        let many = jackknifed(&treebank, threads);
+        assert_eq!(one.len(), many.guides.len());
+        let mut both = one.iter().zip(&many.guides);
+        assert!(both.all(|(one, many)| same(one, many)), "{threads} threads");
+        assert_eq!(temperature.to_bits(), many.temperature.to_bits(), "{threads} threads");
     }
+}
+
+/// Twice the same sentences are in different folds: whoever parses one has seen the other. Where
+/// their trees differ, that makes sure of errors.
+#[test]
+fn models_that_are_sure_of_errors_are_made_unsure() {
+    let chain = |words: usize, heads: fn(usize, usize) -> usize| -> Sentence {
+        let word = |at: usize| format!("w{at}/NOUN/{}/x", heads(at, words));
+        sentence(&(1..=words).map(word).collect::<Vec<_>>().join(" "))
+    };
+    let left = |words| chain(words, |at, _| at - 1);
+    let right = |words| chain(words, |at, words| if at == words { 0 } else { at + 1 });
+    let same: Vec<Sentence> = (0..16).map(|at| left(4 + at / 2)).collect();
+    let torn: Vec<Sentence> =
+        (0..16).map(|at| if at % 2 == 0 { left(4 + at / 2) } else { right(4 + at / 2) }).collect();
+    let (sure, unsure) = (jackknifed(&same, 1).temperature, jackknifed(&torn, 1).temperature);
+    assert!(sure < OVERCONFIDENCE && unsure > OVERCONFIDENCE, "{sure} and {unsure}");
+}
+
+#[test]
+fn a_temperature_that_is_given_stays() {
+    let given = |temperature| {
+        let second = Some(SecondPass { temperature, ..options().second.unwrap() });
+        train(&treebank(), &Options { second, ..options() }, |_, _| {})
+    };
+    assert_eq!(given(Some(1.25)).unwrap().temperature, 1.25);
+    assert!(given(Some(0.0)).unwrap_err().to_string().contains("temperature is 0"));
+    let found = given(None).unwrap().temperature;
+    assert!(found > 0.0 && found != 1.25);
 }
 
 #[test]
@@ -66,7 +97,8 @@ fn all_steps_are_the_same_for_any_number_of_threads() {
     let tables = |model: &Model| {
         let guided = model.guided.clone().unwrap().arcs.weights;
         let pruner = model.pruner.clone().unwrap().arcs.weights;
-        (pruner, model.arcs.weights.clone(), guided, model.labels.weights.cells().to_vec())
+        let labels = model.labels.weights.cells().to_vec();
+        (pruner, model.arcs.weights.clone(), guided, labels, model.temperature)
     };
     assert!(tables(&one) == tables(&two));
 }

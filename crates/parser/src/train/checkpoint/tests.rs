@@ -40,13 +40,13 @@ fn with_second(options: Options) -> Options {
     Options { pruning, second, ..options }
 }
 
-/// All weights of a model, bit by bit.
-fn weights(model: &Model) -> Vec<Vec<u32>> {
+/// All weights of a model, bit by bit, and its temperature.
+fn weights(model: &Model) -> (Vec<Vec<u32>>, u64) {
     let guided = model.guided.as_ref().map(|guided| &guided.arcs.weights);
     let pruner = model.pruner.as_ref().map(|pruner| &pruner.arcs.weights);
     let tables = [Some(&model.arcs.weights), guided, pruner, Some(&model.labels.weights)];
     let bits = |table: &Vec<f32>| table.iter().map(|weight| weight.to_bits()).collect();
-    tables.into_iter().flatten().map(bits).collect()
+    (tables.into_iter().flatten().map(bits).collect(), model.temperature.to_bits())
 }
 
 /// What a training with a checkpoint after each pass says and leads to.
@@ -234,7 +234,8 @@ fn files_that_are_no_checkpoints_are_refused() {
     }
     let mut newer = whole.clone();
     newer[16] += 1;
-    assert!(matches!(problem(&newer), CheckpointProblem::FormatVersion { found: 2, expected: 1 }));
+    let CheckpointProblem::FormatVersion { found, expected } = problem(&newer) else { panic!() };
+    assert_eq!((found, expected), (FORMAT + 1, FORMAT));
     fs::remove_file(&path).unwrap();
     let error = Checkpoint::open(&path).unwrap_err();
     assert!(matches!(error, Error::Checkpoint { problem: CheckpointProblem::Unreadable(_), .. }));
