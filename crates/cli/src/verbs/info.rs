@@ -14,7 +14,7 @@ use tutte::{ArcModel, Compact, Index, ModelFile, Weights};
 use crate::failure::Outcome;
 use crate::report::{Align, Table, columns, count, counted};
 use crate::session::Session;
-use crate::verbs::train::megabytes;
+use crate::verbs::train::{Scores, megabytes};
 
 /// Show what a model is and where it comes from
 ///
@@ -71,9 +71,8 @@ struct Report {
 #[derive(Debug, Serialize)]
 struct Dev {
     pass: usize,
-    words: usize,
-    uas: f64,
-    las: f64,
+    #[serde(flatten)]
+    scores: Scores,
 }
 
 /// A table of weights and what it is about.
@@ -141,12 +140,7 @@ impl Report {
             command: about.command.clone(),
             seed: about.seed,
             training: training.map(|(name, value)| (name.clone(), value.clone().into())).collect(),
-            dev: about.dev.map(|dev| Dev {
-                pass: dev.pass,
-                words: dev.words,
-                uas: dev.uas(),
-                las: dev.las(),
-            }),
+            dev: about.dev.map(|dev| Dev { pass: dev.pass, scores: Scores::of(model, &dev) }),
             tree_set: model.tree_set.to_string(),
             clusters: model.kinds(),
             labels: model.labels.labels().to_vec(),
@@ -185,9 +179,9 @@ impl Report {
             "dev",
             match &self.dev {
                 None => "–".to_owned(),
-                Some(Dev { pass, words, uas, las }) => {
-                    let (uas, las, words) = (100.0 * uas, 100.0 * las, counted(*words, "word"));
-                    format!("UAS {uas:.2}, LAS {las:.2} on {words}, after pass {pass}")
+                Some(Dev { pass, scores }) => {
+                    let words = counted(scores.words(), "word");
+                    format!("{scores} on {words}, after pass {pass}")
                 }
             },
         );

@@ -9,6 +9,7 @@ mod command;
 mod features;
 mod material;
 mod progress;
+mod scores;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,15 +22,16 @@ use tutte_trees::TreeSet;
 
 use self::material::Material;
 use self::progress::{ChosenOn, Ending, Run};
+pub(crate) use self::scores::Scores;
 use crate::failure::{Outcome, usage};
-use crate::report::{Align, Table, count, counted};
+use crate::report::{Align, Table, counted};
 use crate::session::{Reading, Session};
 use crate::verbs::parse::threads;
 
 /// Learn a parser from a treebank
 ///
 /// Learns from the trees of all TRAIN files together. With --dev, the model of the pass that does
-/// best on DEV (by LAS) is kept, otherwise that of the last pass. DEV also chooses the temperature,
+/// best on DEV (by LAS; by UAS if there are no labels) is kept, otherwise that of the last pass. DEV also chooses the temperature,
 /// which makes probabilities as high as they are right; without it, models of two passes have one
 /// from parts of TRAIN that were kept from what parsed them. The file is replaced whenever a
 /// better model is found; Ctrl-C ends training and leaves the best so far, and the same command with
@@ -232,13 +234,6 @@ struct Summary {
     seconds: f64,
 }
 
-#[derive(Debug, Serialize)]
-struct Scores {
-    words: usize,
-    uas: f64,
-    las: f64,
-}
-
 pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     if arguments.output == Path::new("-") {
         return Err(usage("a model is no text; name the file to write with -o"));
@@ -319,7 +314,6 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     let result = run.watch(material, resumed, threads(arguments.threads))?;
 
     let model = arguments.output.display().to_string();
-    let dev = result.dev.map(|dev| Scores { words: dev.words, uas: dev.uas(), las: dev.las() });
     let summary = Summary {
         bytes: std::fs::metadata(&arguments.output).map_or(0, |file| file.len()),
         model,
@@ -331,7 +325,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         best_pass: result.best_pass,
         temperature: result.temperature,
         temperature_chosen_on: result.chosen_on,
-        dev,
+        dev: result.dev,
         ended: match result.ending {
             Ending::Finished => "finished",
             Ending::TimeUp => "time",
@@ -363,10 +357,9 @@ impl Summary {
             (true, None) => String::new(),
         };
         table.row(["passes".to_owned(), format!("{}{best}", self.passes)]);
-        if let Some(Scores { words, uas, las }) = &self.dev {
-            let (uas, las) = (100.0 * uas, 100.0 * las);
-            let scores = format!("UAS {uas:.2}, LAS {las:.2} on {} words", count(*words));
-            table.row(["dev".to_owned(), scores]);
+        if let Some(scores) = &self.dev {
+            let words = counted(scores.words(), "word");
+            table.row(["dev".to_owned(), format!("{scores} on {words}")]);
         }
         let how = match self.temperature_chosen_on {
             Some(ChosenOn::Dev) => "chosen on dev",

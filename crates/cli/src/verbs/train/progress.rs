@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, anyhow};
 use serde::Serialize;
 use tutte::{
-    About, Checkpoint, Checkpoints, Compact, Decoding, DevScores, Error, Model, ModelFile,
+    About, Checkpoint, Checkpoints, Compact, Decoding, DevScores, Error, Labelling, Model, ModelFile,
 };
 use tutte::{Options, Pass, Place, Snapshot};
 use tutte_treebank::eval::Attachment;
@@ -21,7 +21,7 @@ use tutte_trees::TreeSet;
 
 use super::checkpoint::{EVERY, Gate};
 use super::material::Material;
-use super::{UNTIL_CHOSEN, command};
+use super::{Scores, UNTIL_CHOSEN, command};
 use crate::failure::advise;
 use crate::session::Session;
 
@@ -43,7 +43,7 @@ pub(super) struct Outcome {
     pub(super) ending: Ending,
     pub(super) passes: usize,
     pub(super) best_pass: usize,
-    pub(super) dev: Option<DevScores>,
+    pub(super) dev: Option<Scores>,
     pub(super) labels: usize,
     pub(super) temperature: f64,
     pub(super) chosen_on: Option<ChosenOn>,
@@ -182,7 +182,7 @@ impl Run<'_> {
             ending,
             passes: plan.passes,
             best_pass: best.pass,
-            dev: best.dev,
+            dev: best.dev.map(|dev| Scores::of(&best.model, &dev)),
             labels: best.model.labels.labels().len(),
             temperature: best.model.temperature,
             chosen_on,
@@ -219,18 +219,19 @@ impl Run<'_> {
             heads: dev.heads,
             both: dev.both,
         });
+        let labelling = self.options.labelling;
         let better = best.as_ref().is_none_or(|best| match (&scores, &best.dev) {
             // Of two that are as good, the later: its probabilities are the better ones.
+            (Some(new), Some(old)) if labelling == Labelling::None => new.heads >= old.heads,
             (Some(new), Some(old)) => (new.both, new.heads) >= (old.both, old.heads),
             _ => true,
         });
         if !std::mem::replace(&mut self.headed, true) {
-            let columns = if dev.is_some() { "     UAS     LAS" } else { "" };
+            let columns = dev.map_or("", |_| Scores::head(labelling));
             self.session.note(format!("pass     loss{columns}     time"));
         }
-        let columns = scores.map_or_else(String::new, |scores| {
-            format!("  {:6.2}  {:6.2}", 100.0 * scores.uas(), 100.0 * scores.las())
-        });
+        let columns = scores
+            .map_or_else(String::new, |scores| Scores::new(&scores, labelling).columns());
         let mark = if better && dev.is_some() { "  best so far" } else { "" };
         let number = self.number(pass.number, pass.second);
         let (loss, time) = (pass.loss, clock(took));
