@@ -92,6 +92,11 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if usage { USAGE } else { BAD_INPUT })
 }
 
+/// Prints an error that ends what is done with a sentence, but not the run.
+pub(crate) fn complain(error: &anyhow::Error) {
+    explain("error", AnsiColor::Red, error);
+}
+
 /// Prints an error that does not end the run: a sentence passed over, say.
 pub(crate) fn warn(error: &anyhow::Error) {
     explain("warning", AnsiColor::Yellow, error);

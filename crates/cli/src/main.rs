@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! arguments.rs   what can be typed, help, completions and manual pages from one definition
+//! asking.rs      what verbs that ask a model share
 //! session.rs     what every verb shares: inputs, standard output, JSON, progress
 //! failure.rs     errors as people read them, and exit codes
 //! verbs/         one file a verb: its arguments, and what it prints
@@ -10,6 +11,7 @@
 //! ```
 
 mod arguments;
+mod asking;
 mod failure;
 mod report;
 mod session;

@@ -123,6 +123,11 @@ impl Session {
         }
     }
 
+    /// Shows an error that is one of a sentence, not of the run; `-q` does not hide it.
+    pub(crate) fn complain(&self, error: &anyhow::Error) {
+        failure::complain(error);
+    }
+
     /// How the run ends: as the verb says, unless sentences were passed over.
     pub(crate) fn end(&self, outcome: Outcome) -> Outcome {
         match self.skipped.get() {

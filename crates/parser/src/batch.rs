@@ -45,36 +45,78 @@ pub fn parse_stream<W: Weights + Sync, E: From<Error>>(
     model: &Model<W>,
     decoding: Decoding,
     threads: usize,
-    mut next: impl FnMut(&mut Sentence) -> Result<bool, E>,
+    next: impl FnMut(&mut Sentence) -> Result<bool, E>,
     mut write: impl FnMut(&Sentence) -> Result<(), E>,
 ) -> Result<(), E> {
     decoding.check(model)?;
-    if threads <= 1 {
+    let annotate = || {
         let mut parser = Parser::new(model).with_decoding(decoding);
+        move |_, sentence: &mut Sentence| parser.annotate(sentence).map(|_| ())
+    };
+    map_stream(threads, annotate, next, |sentence, result: Result<(), Error>| {
+        result?;
+        write(sentence)
+    })
+}
+
+/// Does something to all sentences that `next` reads and gives them, and what came of it, to `write`, in
+/// their order and the same for any number of threads. `worker` makes what does it, once for every
+/// thread; it is told the number of the sentence, from 0.
+///
+/// ```
+/// use tutte::map_stream;
+/// use tutte_treebank::{Error, Reader};
+///
+/// let file = "1\tTea\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n1\tAh\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n";
+/// let (mut reader, mut found) = (Reader::new(file.as_bytes()), Vec::new());
+/// map_stream::<_, Error, _>(
+///     2,
+///     || |number, sentence: &mut tutte_treebank::Sentence| (number, sentence.len()),
+///     |sentence| reader.read(sentence),
+///     |_, words| Ok(found.push(words)),
+/// )?;
+/// assert_eq!(found, [(0, 1), (1, 1)]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// Those of `next` and of `write`. All sentences before the first that could not be read have been
+/// written then.
+pub fn map_stream<T: Send, E, F: FnMut(usize, &mut Sentence) -> T + Send>(
+    threads: usize,
+    worker: impl Fn() -> F,
+    mut next: impl FnMut(&mut Sentence) -> Result<bool, E>,
+    mut write: impl FnMut(&Sentence, T) -> Result<(), E>,
+) -> Result<(), E> {
+    if threads <= 1 {
+        let mut worker = worker();
         let mut sentence = Sentence::default();
+        let mut number = 0;
         while next(&mut sentence)? {
-            parser.annotate(&mut sentence)?;
-            write(&sentence)?;
+            let done = worker(number, &mut sentence);
+            write(&sentence, done)?;
+            number += 1;
         }
         return Ok(());
     }
     thread::scope(|scope| {
-        let workers: Vec<Worker> = (0..threads)
+        let workers: Vec<Worker<T>> = (0..threads)
             .map(|_| {
                 let (batches, todo) = sync_channel(QUEUE);
                 let (done, parsed) = sync_channel(QUEUE);
-                let parser = Parser::new(model).with_decoding(decoding);
-                scope.spawn(move || work(parser, &todo, &done));
+                let worker = worker();
+                scope.spawn(move || work(worker, &todo, &done));
                 Worker { batches, parsed }
             })
             .collect();
         let mut spare = Vec::new();
-        let (mut sent, mut fetched) = (0, 0);
+        let (mut sent, mut fetched, mut read) = (0, 0, 0);
         let mut reading = Ok(true);
         loop {
             if matches!(reading, Ok(true)) {
-                let mut batch: Batch = spare.pop().unwrap_or_default();
-                reading = batch.fill(&mut next);
+                let mut batch: Batch<T> = spare.pop().unwrap_or_default();
+                reading = batch.fill(read, &mut next);
+                read += batch.filled;
                 // A worker that is gone has panicked, which ends the scope with its message.
                 if workers[sent % threads].batches.send(batch).is_ok() {
                     sent += 1;
@@ -96,14 +138,20 @@ pub fn parse_stream<W: Weights + Sync, E: From<Error>>(
 /// How many batches wait for a worker, and how many of its results for the writer.
 const QUEUE: usize = 4;
 
-struct Worker {
-    batches: SyncSender<Batch>,
-    parsed: Receiver<Batch>,
+struct Worker<T> {
+    batches: SyncSender<Batch<T>>,
+    parsed: Receiver<Batch<T>>,
 }
 
-fn work<W: Weights>(mut parser: Parser<'_, W>, todo: &Receiver<Batch>, done: &SyncSender<Batch>) {
+fn work<T>(
+    mut worker: impl FnMut(usize, &mut Sentence) -> T,
+    todo: &Receiver<Batch<T>>,
+    done: &SyncSender<Batch<T>>,
+) {
     for mut batch in todo {
-        batch.parse(&mut parser);
+        let sentences = batch.sentences[..batch.filled].iter_mut();
+        let results = (batch.first..).zip(sentences).map(|(number, s)| worker(number, s));
+        batch.results.extend(results);
         if done.send(batch).is_err() {
             return;
         }
@@ -111,25 +159,33 @@ fn work<W: Weights>(mut parser: Parser<'_, W>, todo: &Receiver<Batch>, done: &Sy
 }
 
 /// Some sentences that are worth a trip to another thread.
-#[derive(Default)]
-struct Batch {
+struct Batch<T> {
     sentences: Vec<Sentence>,
     /// How many of them are of this trip.
     filled: usize,
-    /// Why the last sentence of this trip could not be parsed.
-    failure: Option<Error>,
+    /// The number of the first, among all.
+    first: usize,
+    /// What came of them.
+    results: Vec<T>,
 }
 
-impl Batch {
+impl<T> Default for Batch<T> {
+    fn default() -> Self {
+        Self { sentences: Vec::new(), filled: 0, first: 0, results: Vec::new() }
+    }
+}
+
+impl<T> Batch<T> {
     /// Words of a batch, a few milliseconds' work; one sentence if it is longer.
     const WORDS: usize = 500;
 
-    /// Reads sentences; `false` if there are no more.
+    /// Reads sentences, of which the first has this number; `false` if there are no more.
     fn fill<E>(
         &mut self,
+        first: usize,
         next: &mut impl FnMut(&mut Sentence) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        self.filled = 0;
+        (self.first, self.filled) = (first, 0);
         let mut words = 0;
         while words < Self::WORDS {
             if self.filled == self.sentences.len() {
@@ -145,24 +201,17 @@ impl Batch {
         Ok(true)
     }
 
-    /// Parses up to the first sentence that cannot be.
-    fn parse<W: Weights>(&mut self, parser: &mut Parser<'_, W>) {
-        for number in 0..self.filled {
-            if let Err(error) = parser.annotate(&mut self.sentences[number]) {
-                self.failure = Some(error);
-                self.filled = number;
-                return;
-            }
-        }
-    }
-
-    /// Writes what was parsed; the batch can be used again.
-    fn write<E: From<Error>>(
+    /// Writes what was done; the batch can be used again.
+    fn write<E>(
         mut self,
-        write: &mut impl FnMut(&Sentence) -> Result<(), E>,
+        write: &mut impl FnMut(&Sentence, T) -> Result<(), E>,
     ) -> Result<Self, E> {
-        self.sentences[..self.filled].iter().try_for_each(write)?;
-        self.failure.take().map_or(Ok(self), |error| Err(error.into()))
+        let results = self.results.drain(..);
+        self.sentences
+            .iter()
+            .zip(results)
+            .try_for_each(|(sentence, done)| write(sentence, done))?;
+        Ok(self)
     }
 }
 

@@ -50,6 +50,22 @@ impl Candidates {
         }
     }
 
+    /// Whether they are all arcs, of any sentence.
+    pub(crate) fn is_all(&self) -> bool {
+        self.allowed.is_empty()
+    }
+
+    /// Leaves only those that others allow too.
+    pub(crate) fn restrict(&mut self, others: &Candidates) {
+        if self.is_all() {
+            self.clone_from(others);
+        } else if !others.is_all() {
+            for (own, other) in self.allowed.iter_mut().zip(&others.allowed) {
+                *own &= other;
+            }
+        }
+    }
+
     /// How many they are, in a sentence of `words` words.
     pub fn count(&self, words: usize) -> usize {
         match self.allowed.is_empty() {

@@ -18,7 +18,8 @@
 //! assert!(parse.head_probs[0] > 0.5); // and how sure the model is of each
 //!
 //! let distribution = parser.distribution(&treebank[0])?; // all labelled trees
-//! assert!(distribution.arcs().entropy() < 3.0);
+//! assert!(distribution.entropy() < 3.0);
+//! assert_eq!(distribution.alternatives(3, 1)?[0].label, "obj");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -28,6 +29,9 @@
 //!   [`train_resumable`] does so in several sittings.
 //! - [`Parser`] parses one sentence, [`parse_stream`] many with several threads; [`Clock`] says where the
 //!   time goes.
+//! - [`LabelledDistribution`] is all the trees of a sentence and their probabilities, to be asked,
+//!   conditioned and sampled; [`Parser::analyse`] gives it beside the best tree, given what is known
+//!   ([`Keep`]) of the sentence, and [`Notes`] writes it into the sentence.
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
 //! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
 //!
@@ -46,14 +50,17 @@ mod arcs;
 mod batch;
 mod candidates;
 mod clock;
+mod distribution;
 mod error;
 pub mod features;
 mod guided;
 mod index;
+mod known;
 mod labels;
 pub mod learner;
 mod mapped;
 mod model;
+mod notes;
 mod parser;
 mod pruner;
 pub mod signal;
@@ -63,16 +70,19 @@ mod train;
 mod weights;
 
 pub use arcs::ArcModel;
-pub use batch::parse_stream;
+pub use batch::{map_stream, parse_stream};
 pub use candidates::Candidates;
 pub use clock::{Clock, Stage, Times};
-pub use error::{CheckpointProblem, Error, ModelProblem};
+pub use distribution::{Alternative, LabelledDistribution, RankedTree};
+pub use error::{CheckpointProblem, Contradiction, Error, ModelProblem};
 pub use guided::Guided;
 pub use index::{Dictionary, Index, Name, Names, Support};
+pub use known::Keep;
 pub use labels::{LabelModel, Labelling};
 pub use learner::Learner;
 pub use model::{About, DevScores, Model, ModelFile};
-pub use parser::{Decoding, Parse, Parser};
+pub use notes::{Certainty, Notes};
+pub use parser::{Analysis, Decoding, Parse, Parser};
 pub use pruner::{Pruner, PrunerMemory};
 pub use train::{
     Checkpoint, Checkpoints, FirstPass, LabelOptions, Options, Pass, Place, Pruning, SecondPass,

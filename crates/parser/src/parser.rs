@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use tutte_treebank::Sentence;
-use tutte_trees::{ArcMatrix, LabelledArcMatrix, LabelledTreeDistribution, Tree, Workspace};
-use tutte_trees::{argmax_with, marginals_with, mbr_with};
+use tutte_trees::{ArcMatrix, Constraints, LabelledArcMatrix, LabelledTreeDistribution};
+use tutte_trees::{Tree, TreeSet, Workspace, argmax_with, marginals_with, mbr_with};
 
 use crate::features::{Atoms, Attribute, Prepared};
 use crate::guided::{self, guide};
+use crate::known;
 use crate::labels::{ArcLabels, normalise};
 use crate::pruner::PrunerMemory;
 use crate::signal::{arcs as arcs_of, latent};
-use crate::{Candidates, Clock, Error, Guided, Labelling, Model, Stage, Weights};
+use crate::{Candidates, Clock, Contradiction, Error, Guided, LabelledDistribution, Labelling};
+use crate::{Model, Stage, Weights};
 
 /// Which tree of a distribution is the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +43,7 @@ impl Decoding {
 pub struct Parser<'a, W = Vec<f32>> {
     model: &'a Model<W>,
     decoding: Decoding,
+    tree_set: TreeSet,
     workspace: Workspace,
     pruner: PrunerMemory,
     /// What the templates of all passes look at.
@@ -72,12 +75,22 @@ pub struct Parse {
     pub label_probs: Vec<f64>,
 }
 
+/// The best tree of a sentence, and all the others.
+#[derive(Clone, Debug)]
+pub struct Analysis<'a> {
+    /// The best one.
+    pub parse: Parse,
+    /// All of them.
+    pub distribution: LabelledDistribution<'a>,
+}
+
 impl<'a, W: Weights> Parser<'a, W> {
     /// A parser.
     pub fn new(model: &'a Model<W>) -> Self {
         Self {
             model,
             decoding: Decoding::default(),
+            tree_set: model.tree_set,
             workspace: Workspace::default(),
             pruner: PrunerMemory::default(),
             columns: model.columns(),
@@ -97,6 +110,17 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// The same, giving another tree.
     pub fn with_decoding(self, decoding: Decoding) -> Self {
         Self { decoding, ..self }
+    }
+
+    /// The same with other trees than the model's own. Scores were learnt, and their temperature chosen,
+    /// for the model's.
+    pub fn with_tree_set(self, tree_set: TreeSet) -> Self {
+        Self { tree_set, ..self }
+    }
+
+    /// The trees that are possible.
+    pub fn tree_set(&self) -> TreeSet {
+        self.tree_set
     }
 
     /// The same with a [clock](Parser::clock) that runs, from now on.
@@ -129,16 +153,34 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// summed over labels; −∞ for those that are left out.
     ///
     /// # Errors
-    /// If the model's tree set has no tree for the sentence.
+    /// If scores are no numbers.
     pub fn scores(&mut self, sentence: &Sentence) -> Result<&ArcMatrix, Error> {
+        self.scores_within(sentence, &Candidates::all())
+    }
+
+    /// The same of these arcs only: every step is conditioned on the tree being made of them.
+    ///
+    /// # Errors
+    /// If they make no tree.
+    fn scores_within(
+        &mut self,
+        sentence: &Sentence,
+        within: &Candidates,
+    ) -> Result<&ArcMatrix, Error> {
         let words = sentence.len();
-        let Model { pruner, arcs, guided, tree_set, temperature, .. } = self.model;
+        let Model { pruner, arcs, guided, temperature, .. } = self.model;
+        let tree_set = self.tree_set;
         self.atoms.fill(sentence, &self.columns);
-        let mut candidates = Candidates::all();
+        let mut candidates = within.clone();
         if let Some(pruner) = pruner {
             self.prepared.fill(&pruner.arcs.features, &self.atoms, |_| true);
             self.clock.lap(Stage::Features);
-            candidates = pruner.candidates(&self.prepared, *tree_set, &mut self.pruner)?;
+            candidates = match within.is_all() {
+                true => pruner.candidates(&self.prepared, tree_set, &mut self.pruner),
+                false => {
+                    known::prune(pruner, &self.prepared, within, tree_set, &mut self.workspace)
+                }
+            }?;
             self.clock.lap_over(Stage::Pruning, || words * words);
         }
         let allowed = |head, modifier| candidates.allows(head, modifier);
@@ -149,8 +191,9 @@ impl<'a, W: Weights> Parser<'a, W> {
         if let Some(Guided { arcs: second, threshold }) = guided {
             arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
             self.clock.lap_over(stage, || candidates.count(words));
-            let guide = guide(&self.scores, *tree_set, &mut self.workspace)?;
+            let guide = guide(&self.scores, tree_set, &mut self.workspace)?;
             candidates = guided::candidates(&guide, *threshold);
+            candidates.restrict(within);
             self.clock.lap(Stage::Guide);
             self.atoms.set_guide(sentence, Arc::new(guide));
             let allowed = |head, modifier| candidates.allows(head, modifier);
@@ -194,10 +237,31 @@ impl<'a, W: Weights> Parser<'a, W> {
     pub fn parse(&mut self, sentence: &Sentence) -> Result<Parse, Error> {
         let words = sentence.len();
         self.decoding.check(self.model)?;
-        let tree_set = self.model.tree_set;
-        let mut heads = Vec::with_capacity(words);
         self.scores(sentence)?;
-        let is_joint = self.is_joint();
+        let tree = self.best_tree()?;
+        self.clock.lap(Stage::Inference);
+        let mut parse = Parse {
+            labels: Vec::with_capacity(words),
+            head_probs: Vec::with_capacity(words),
+            label_probs: Vec::with_capacity(words),
+            tree,
+        };
+        for (modifier, &head) in (1..).zip(parse.tree.heads()) {
+            parse.head_probs.push(self.marginals[(head, modifier)]);
+            let log_probs = self.label_log_probs(head, modifier);
+            let best = log_probs.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
+            let (label, log_prob) = best.map_or((0, 0.0), |(label, log_prob)| (label, *log_prob));
+            parse.labels.push(label);
+            parse.label_probs.push(f64::from(log_prob).exp());
+        }
+        self.clock.lap(Stage::Labels);
+        Ok(parse)
+    }
+
+    /// The marginals, and the best tree, of the scores there are.
+    fn best_tree(&mut self) -> Result<Tree, Error> {
+        let mut heads = Vec::with_capacity(self.scores.words());
+        let (is_joint, tree_set) = (self.is_joint(), self.tree_set);
         let Self { scores, best_kinds, marginals, workspace, decoding, arc_labels, .. } = self;
         marginals_with(scores, tree_set, workspace, marginals)?;
         match decoding {
@@ -211,23 +275,59 @@ impl<'a, W: Weights> Parser<'a, W> {
             // Temperature does not matter, for it changes no order; nor do labels, which are staged.
             Decoding::MaxZ => argmax_with(best_kinds, tree_set, workspace, &mut heads)?,
         };
-        self.clock.lap(Stage::Inference);
-        let mut parse = Parse {
-            labels: Vec::with_capacity(words),
-            head_probs: Vec::with_capacity(words),
-            label_probs: Vec::with_capacity(words),
-            tree: Tree::new(&heads)?,
+        Ok(Tree::new(&heads)?)
+    }
+
+    /// The best tree and the distribution it is of, given what is known of the sentence, for instance by
+    /// its columns ([`Keep`](crate::Keep)). Heads that are known are looked at even if the model by itself
+    /// would not, and all its steps are told of them; so probabilities are P(tree | known) of a parser
+    /// that knows. With nothing known, the tree is that of [`parse`](Self::parse).
+    ///
+    /// ```
+    /// # use tutte::{Options, Parser, train};
+    /// # let treebank: [tutte_treebank::Sentence; 1] = ["\
+    /// # 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
+    /// # 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
+    /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
+    /// # ".parse()?];
+    /// # let options = Options { bits: 14, label_bits: 8, passes: 2, ..Options::default() };
+    /// # let model = train(&treebank, &options, |_, _| {})?;
+    /// use tutte_trees::Constraints;
+    ///
+    /// let known = Constraints::new().require_root(3); // however odd: "cats" is the root word
+    /// let analysis = Parser::new(&model).analyse(&treebank[0], &known)?;
+    /// assert_eq!(analysis.parse.tree.head(3), Some(0));
+    /// assert_eq!(analysis.parse.head_probs[2], 1.0);
+    ///
+    /// let known = known.require_root(1);
+    /// let error = Parser::new(&model).analyse(&treebank[0], &known).unwrap_err();
+    /// assert!(error.to_string().contains("words 1 and 3 are all given the root as head"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Contradiction`] if no tree satisfies what is known, naming the cycle or the root words;
+    /// otherwise as [`parse`](Self::parse).
+    pub fn analyse(
+        &mut self,
+        sentence: &Sentence,
+        known: &Constraints,
+    ) -> Result<Analysis<'a>, Error> {
+        self.decoding.check(self.model)?;
+        let distribution = self.distribution_given(sentence, known)?;
+        let tree = match self.decoding {
+            // Among the labels that are left.
+            Decoding::Map if self.is_joint() => distribution.trees().argmax().tree.tree().clone(),
+            _ => self.best_tree()?,
         };
-        for (modifier, &head) in (1..).zip(parse.tree.heads()) {
-            parse.head_probs.push(self.marginals[(head, modifier)]);
-            let log_probs = self.label_log_probs(head, modifier);
-            let best = log_probs.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
-            let (label, log_prob) = best.map_or((0, 0.0), |(label, log_prob)| (label, *log_prob));
-            parse.labels.push(label);
-            parse.label_probs.push(f64::from(log_prob).exp());
-        }
-        self.clock.lap(Stage::Labels);
-        Ok(parse)
+        let arcs = (1..).zip(tree.heads());
+        let labels = arcs.map(|(word, &head)| distribution.best_label(head, word));
+        let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let marginals = distribution.arcs().marginals();
+        let head_probs = tree.arcs().map(|arc| marginals[arc]).collect();
+        self.clock.lap(Stage::Inference);
+        let parse = Parse { tree, labels, head_probs, label_probs };
+        Ok(Analysis { parse, distribution })
     }
 
     /// Gives a sentence the heads and labels of its best tree; nothing else of it changes. A model
@@ -250,25 +350,65 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// 0.
     ///
     /// # Errors
-    /// If the model's tree set has no tree for the sentence.
-    pub fn distribution(&mut self, sentence: &Sentence) -> Result<LabelledTreeDistribution, Error> {
-        let words = sentence.len();
+    /// If scores are no numbers.
+    pub fn distribution(&mut self, sentence: &Sentence) -> Result<LabelledDistribution<'a>, Error> {
         self.scores(sentence)?;
-        let labels = self.model.labels.labels().len().max(1);
-        let mut labelled = LabelledArcMatrix::zeros(words, labels);
+        self.labelled()
+    }
+
+    /// The same, given what is known, see [`analyse`](Self::analyse).
+    fn distribution_given(
+        &mut self,
+        sentence: &Sentence,
+        known: &Constraints,
+    ) -> Result<LabelledDistribution<'a>, Error> {
+        if known.is_empty() {
+            return self.distribution(sentence);
+        }
+        let (labels, tree_set) = (&self.model.labels, self.tree_set);
+        known::check(known, sentence, tree_set, labels)?;
+        let allowed = known::allowed(known, sentence.len(), tree_set, labels)?;
+        let mut distribution = || -> Result<_, Error> {
+            self.scores_within(sentence, &allowed)?;
+            let distribution = self.labelled()?;
+            if !known.mentions_labels() {
+                return Ok(distribution);
+            }
+            let distribution = distribution.condition(known)?;
+            self.scores.clone_from(distribution.arcs().scores());
+            Ok(distribution)
+        };
+        distribution().map_err(|error| match error {
+            Error::Trees(source @ tutte_trees::Error::NoTree { .. }) => {
+                let place = Box::new(sentence.place());
+                Error::Contradiction { place, problem: Contradiction::NoTree(source) }
+            }
+            other => other,
+        })
+    }
+
+    /// The distribution of the scores there are: θ(h → m, ℓ) = θ(h → m) + log p(ℓ | h → m).
+    fn labelled(&mut self) -> Result<LabelledDistribution<'a>, Error> {
+        let (words, names) = (self.scores.words(), self.model.labels.labels());
+        let mut labelled = LabelledArcMatrix::sparse(words, names.len().max(1));
         for (head, modifier) in arcs_of(words) {
             let score = self.scores[(head, modifier)];
             if score == f64::NEG_INFINITY {
-                (0..labels).for_each(|label| labelled[(head, modifier, label)] = score);
                 continue;
             }
             // Without labels, nothing is added.
             labelled[(head, modifier, 0)] = score;
-            for (label, log_prob) in self.label_log_probs(head, modifier).iter().enumerate() {
-                labelled[(head, modifier, label)] = score + f64::from(*log_prob);
+            let log_probs = self.label_log_probs(head, modifier);
+            // They were added up in 32 bits; arcs shall keep the scores they have in 64.
+            let sum: f64 = log_probs.iter().map(|log_prob| f64::from(*log_prob).exp()).sum();
+            let cell = labelled.labels_of_mut(head, modifier).into_iter().flatten();
+            for (label, log_prob) in cell.zip(log_probs) {
+                *label = score + (f64::from(*log_prob) - sum.ln());
             }
         }
-        Ok(LabelledTreeDistribution::new(labelled, self.model.tree_set)?)
+        let trees = LabelledTreeDistribution::new(labelled, self.tree_set)?;
+        self.clock.lap(Stage::Labels);
+        Ok(LabelledDistribution::new(trees, names))
     }
 
     fn prepare_labels(&mut self) {

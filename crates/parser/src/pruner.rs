@@ -51,7 +51,7 @@ impl<W: Weights> Pruner<W> {
     }
 }
 
-fn choose(marginals: &ArcMatrix, threshold: f64) -> Candidates {
+pub(crate) fn choose(marginals: &ArcMatrix, threshold: f64) -> Candidates {
     let words = marginals.words();
     let mut least = vec![0f64; words + 1];
     for (head, modifier) in arcs(words) {

@@ -17,9 +17,7 @@
 //! All of it costs one pass over the text; [`Sentence::projectivise`] costs O(n³) where the tree is
 //! not projective.
 
-use std::borrow::Cow;
-
-use crate::edit::CommentEdit;
+use crate::notes::{PROBABILITIES, without};
 use crate::sentence::{Row, Span, UNKNOWN};
 use crate::{Column, Error, Format, Id, Sentence};
 
@@ -203,9 +201,6 @@ fn says_nothing(value: &str) -> bool {
     value == "_" || value.trim().is_empty()
 }
 
-/// Entries of MISC that speak of heads and labels.
-const ABOUT_HEADS: [&str; 3] = ["HeadProb", "LabelProb", "AltHead"];
-
 /// Comments that a parser of ours leaves.
 const PARSER_COMMENTS: &str = "tutte_";
 
@@ -240,7 +235,7 @@ impl Sentence {
     }
 
     /// Removes the analysis: HEAD, DEPREL, DEPS or PHEAD and PDEPREL become `_` in all lines, the
-    /// entries `HeadProb`, `LabelProb` and `AltHead` of MISC and comments `# tutte_… = …` go.
+    /// entries of MISC that speak of it ([`PROBABILITIES`]) and comments `# tutte_… = …` go.
     /// Everything else stays: what a parser is given, not what it gives.
     ///
     /// # Errors
@@ -254,32 +249,11 @@ impl Sentence {
         match self.format {
             Format::ConllX => self.rewrite(Column::Misc, lines, |_, _, out| out.push('_')),
             Format::ConllU => {
-                self.edit_comments(|comment| {
-                    let key = comment.trim_start_matches('#').trim_start();
-                    match key.starts_with(PARSER_COMMENTS) {
-                        true => CommentEdit::Remove,
-                        false => CommentEdit::Keep,
-                    }
-                });
-                self.rewrite(Column::Misc, 0, |_, misc, out| out.push_str(&without_heads(misc)))
+                self.remove_comments(PARSER_COMMENTS);
+                self.rewrite(Column::Misc, 0, |_, misc, out| {
+                    out.push_str(&without(misc, &PROBABILITIES))
+                })
             }
         }
-    }
-}
-
-/// MISC without the entries that speak of heads.
-fn without_heads(misc: &str) -> Cow<'_, str> {
-    let about_heads = |entry: &&str| {
-        let key = entry.split_once('=').map_or(*entry, |(key, _)| key);
-        ABOUT_HEADS.contains(&key)
-    };
-    if !misc.split('|').any(|entry| about_heads(&entry)) {
-        return Cow::Borrowed(misc);
-    }
-    let kept: Vec<_> = misc.split('|').filter(|entry| !about_heads(entry)).collect();
-    // Spaces at the end of a line are not part of it.
-    match kept.join("|").trim_end_matches(' ') {
-        "" => Cow::Borrowed("_"),
-        kept => Cow::Owned(kept.to_owned()),
     }
 }

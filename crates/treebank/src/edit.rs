@@ -8,7 +8,7 @@ use tutte_trees::Tree;
 use crate::id::number;
 use crate::reader::LONGEST_SENTENCE;
 use crate::sentence::{Span, UNKNOWN, after_key, comment_value};
-use crate::{Column, Error, Format, Id, Sentence};
+use crate::{Column, Error, Id, Sentence};
 
 impl Sentence {
     /// Attaches a word to its head, 0 for the root, or says that the head is unknown. In CoNLL-X,
@@ -111,19 +111,7 @@ impl Sentence {
         value: Option<&str>,
     ) -> Result<(), Error> {
         let id = id.into();
-        let bad = |value: &str, expected| {
-            let column = Column::Misc.name(Format::ConllU);
-            Err(Error::BadValue { id, column, value: value.to_owned(), expected })
-        };
-        if self.format != Format::ConllU {
-            return bad(key, "CoNLL-X has no column MISC; convert to CoNLL-U first");
-        }
-        if key.is_empty() || key == "_" || key.contains(['=', '|']) {
-            return bad(key, "a key is not empty, not _, and holds no = and no |");
-        }
-        if value.is_some_and(|value| value.contains('|')) {
-            return bad(value.unwrap_or_default(), "| separates entries");
-        }
+        self.check_misc(id, key, value)?;
         let Some(token) = self.tokens().find(|token| token.id() == id) else {
             return Err(Error::NoSuchLine { id, words: self.len() });
         };
@@ -163,19 +151,7 @@ impl Sentence {
     /// # Errors
     /// If the key or the value cannot be written, or the format is CoNLL-X, which has no comments.
     pub fn set_comment(&mut self, key: &str, value: Option<&str>) -> Result<(), Error> {
-        let bad = |expected| {
-            let (key, value) = (key.to_owned(), value.unwrap_or_default().to_owned());
-            Err(Error::BadComment { key, value, expected })
-        };
-        if self.format != Format::ConllU {
-            return bad("CoNLL-X has no comments; convert to CoNLL-U first");
-        }
-        if key.is_empty() || key.trim() != key || key.contains(['=', '\n', '\r']) {
-            return bad("a key is not empty, holds no = and no line end, and no spaces around it");
-        }
-        if value.is_some_and(|value| value.contains(['\n', '\r']) || value.trim() != value) {
-            return bad("a value is one line, without spaces around it");
-        }
+        self.check_comment(key, value)?;
         let mut line = value.map(|value| format!("# {key} = {value}"));
         self.check_size(line.as_ref().map_or(0, String::len) + 2)?;
 
@@ -213,7 +189,7 @@ impl Sentence {
     }
 
     /// After the last comment before the words.
-    fn insert_comment(&mut self, comment: &str) {
+    pub(crate) fn insert_comment(&mut self, comment: &str) {
         let words = self.rows.first().map_or(self.text.len(), |row| row.starts[0] as usize);
         let at = self.comments.partition_point(|span| (span.start as usize) < words);
         let start = match self.comments[..at].last() {
@@ -258,7 +234,7 @@ impl Sentence {
         });
     }
 
-    fn check_length(&self, found: usize) -> Result<(), Error> {
+    pub(crate) fn check_length(&self, found: usize) -> Result<(), Error> {
         let words = self.len();
         if found == words { Ok(()) } else { Err(Error::WrongLength { found, words }) }
     }
@@ -275,7 +251,7 @@ impl Sentence {
         }
     }
 
-    fn check_value(&self, id: Id, column: Column, value: &str) -> Result<(), Error> {
+    pub(crate) fn check_value(&self, id: Id, column: Column, value: &str) -> Result<(), Error> {
         let bad = |expected| {
             let column = column.name(self.format);
             Err(Error::BadValue { id, column, value: value.to_owned(), expected })
@@ -296,7 +272,7 @@ impl Sentence {
         }
     }
 
-    fn check_size(&self, added: usize) -> Result<(), Error> {
+    pub(crate) fn check_size(&self, added: usize) -> Result<(), Error> {
         let limit = 2 * LONGEST_SENTENCE;
         if self.text.len() + added > limit {
             return Err(Error::TooLong { place: Box::new(self.place()), limit });

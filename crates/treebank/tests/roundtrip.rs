@@ -177,6 +177,48 @@ fn misc_entries_are_set_replaced_and_removed_in_place() {
 }
 
 #[test]
+fn notes_are_replaced_in_all_words_at_once() {
+    let mut sentence: Sentence = "\
+# tutte_logprob = -1
+# text = a b
+#tutte_rank = 3
+1-2\tab\t_\t_\t_\t_\t_\t_\t_\tHeadProb=kept
+1\ta\t_\tX\t_\t_\t0\troot\t_\tHeadProb=1|A=1|HeadProb=0.5|AltHead=2:x:1
+2\tb\t_\tX\t_\t_\t1\tdep\t_\t_  \r
+3\tc\t_\tX\t_\t_\t1\tdep\t_\tHeadProb=0.1\r
+"
+    .parse()
+    .unwrap();
+    let entry = |key, value: &str| (key, value.to_owned());
+    let entries = [vec![entry("HeadProb", "0.7")], vec![entry("B", "1"), entry("C", "=")], vec![]];
+    let comments = [("tutte_entropy", "2"), ("tutte_rank", "1")];
+    for _ in 0..2 {
+        sentence.replace_misc(&["HeadProb", "AltHead", "B", "C"], &entries).unwrap();
+        sentence.replace_comments("tutte_", &comments).unwrap();
+        assert_consistent(&sentence);
+        let misc: Vec<_> = sentence.tokens().map(|token| token.misc()).collect();
+        assert_eq!(misc, ["HeadProb=kept", "A=1|HeadProb=0.7", "B=1|C==", "_"]);
+        let found: Vec<_> = sentence.comments().collect();
+        assert_eq!(found, ["# text = a b", "# tutte_entropy = 2", "# tutte_rank = 1"]);
+        assert!(sentence.as_str().ends_with("C==  \r\n3\tc\t_\tX\t_\t_\t1\tdep\t_\t_\r\n"));
+    }
+    let before = sentence.clone();
+    for (key, value) in
+        [("", "1"), ("a=", "1"), ("a", "b|c"), ("a", "b\tc"), ("a", "b "), ("a\n", "")]
+    {
+        let entries = [vec![], vec![entry(key, value)], vec![]];
+        assert!(sentence.replace_misc(&[], &entries).is_err(), "{key:?} {value:?}");
+    }
+    assert!(sentence.replace_misc(&[], &[vec![]]).is_err());
+    assert!(sentence.replace_comments("tutte_", &[("a", "b\n")]).is_err());
+    assert_eq!(sentence, before);
+    let mut conllx: Sentence = "1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n".parse().unwrap();
+    tutte_treebank::Converter::new(Format::ConllX).convert(&mut conllx);
+    assert!(conllx.replace_misc(&[], &[vec![entry("a", "b")]]).is_err());
+    assert!(conllx.replace_misc(&["a"], &[vec![]]).is_err());
+}
+
+#[test]
 fn views_say_what_the_lines_say() {
     let sentence: Sentence = "\
 # newdoc id = yard

@@ -19,8 +19,8 @@ use crate::{Error, TreeSet};
 pub struct Constraints {
     required: Vec<(usize, usize)>,
     forbidden: Vec<(usize, usize)>,
-    pub(crate) required_labels: Vec<(usize, usize)>,
-    pub(crate) forbidden_labels: Vec<(usize, usize)>,
+    required_labels: Vec<(usize, usize)>,
+    forbidden_labels: Vec<(usize, usize)>,
 }
 
 impl Constraints {
@@ -76,30 +76,75 @@ impl Constraints {
         self
     }
 
-    /// Masks what the arc constraints exclude, through `forbid(head, modifier)`.
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.required.is_empty() && self.forbidden.is_empty() && !self.mentions_labels()
+    }
+
+    /// The arcs that must be there, as (head, modifier).
+    pub fn required_arcs(&self) -> &[(usize, usize)] {
+        &self.required
+    }
+
+    /// The arcs that must not, as (head, modifier).
+    pub fn forbidden_arcs(&self) -> &[(usize, usize)] {
+        &self.forbidden
+    }
+
+    /// The labels that arcs must carry, as (modifier, label).
+    pub fn required_labels(&self) -> &[(usize, usize)] {
+        &self.required_labels
+    }
+
+    /// The labels that arcs must not carry, as (modifier, label).
+    pub fn forbidden_labels(&self) -> &[(usize, usize)] {
+        &self.forbidden_labels
+    }
+
+    /// Whether anything is known about labels.
+    pub fn mentions_labels(&self) -> bool {
+        !(self.required_labels.is_empty() && self.forbidden_labels.is_empty())
+    }
+
+    /// Tells of the arcs that what is known about arcs excludes, through `exclude(head, modifier)`;
+    /// of some more than once.
     ///
     /// A required arc excludes every other head of its word, and in a single-root set a required
     /// root arc every other root arc.
-    pub(crate) fn mask(
+    ///
+    /// ```
+    /// use tutte_trees::{Constraints, TreeSet};
+    /// let known = Constraints::new().require_arc(1, 2).forbid_root(2);
+    /// let mut excluded = Vec::new();
+    /// known.exclude(3, TreeSet::ProjectiveSingleRoot, |head, modifier| {
+    ///     excluded.push((head, modifier));
+    /// })?;
+    /// assert_eq!(excluded, [(0, 2), (3, 2), (0, 2)]);
+    /// # Ok::<(), tutte_trees::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoSuchArc`].
+    pub fn exclude(
         &self,
         words: usize,
         tree_set: TreeSet,
-        mut forbid: impl FnMut(usize, usize),
+        mut exclude: impl FnMut(usize, usize),
     ) -> Result<(), Error> {
         for &(head, modifier) in &self.required {
             check_arc(words, head, modifier)?;
             for other in (0..=words).filter(|&other| other != head && other != modifier) {
-                forbid(other, modifier);
+                exclude(other, modifier);
             }
             if head == 0 && tree_set.is_single_root() {
                 for other in (1..=words).filter(|&other| other != modifier) {
-                    forbid(0, other);
+                    exclude(0, other);
                 }
             }
         }
         for &(head, modifier) in &self.forbidden {
             check_arc(words, head, modifier)?;
-            forbid(head, modifier);
+            exclude(head, modifier);
         }
         Ok(())
     }

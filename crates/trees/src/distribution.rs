@@ -362,11 +362,11 @@ impl TreeDistribution {
 }
 
 fn mask(constraints: &Constraints, set: TreeSet, scores: &mut ArcMatrix) -> Result<(), Error> {
-    let labels = constraints.required_labels.iter().chain(&constraints.forbidden_labels);
+    let labels = constraints.required_labels().iter().chain(constraints.forbidden_labels());
     if let Some(&(_, label)) = labels.into_iter().next() {
         return Err(Error::NoSuchLabel { label, labels: 0 });
     }
-    constraints.mask(scores.words(), set, |head, modifier| scores.forbid(head, modifier))
+    constraints.exclude(scores.words(), set, |head, modifier| scores.forbid(head, modifier))
 }
 
 /// The head with the largest value for each word; the first in case of a tie.

@@ -155,6 +155,7 @@
 //!   distributions for Markov chains.
 //! - R. Burton, R. Pemantle (1993). Local characteristics, entropy and limit theorems for spanning
 //!   trees and domino tilings via transfer-impedances.
+//! - S. Fortune, J. Hopcroft, J. Wyllie (1980). The directed subgraph homeomorphism problem.
 //! - J. Eisner (1996). Three new probabilistic models for dependency parsing.
 //! - D. B. Wilson (1996). Generating random spanning trees more quickly than the cover time.
 //! - R. E. Tarjan (1977). Finding optimum branchings.
@@ -188,6 +189,7 @@ mod matrix;
 mod nonprojective;
 #[cfg(any(test, feature = "oracle"))]
 pub mod oracle;
+mod paths;
 mod projective;
 mod second_order;
 mod simd;

@@ -19,6 +19,11 @@ pub(crate) fn percent(part: usize, whole: usize) -> String {
     format!("{:.2}", 100.0 * part as f64 / whole as f64)
 }
 
+/// A probability, or a sum of logarithms, with as many digits as anybody wants to store.
+pub(crate) fn rounded(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
+}
+
 /// A number with its thousands set apart: `1,234,567`.
 pub(crate) fn count(number: usize) -> String {
     let digits = number.to_string();

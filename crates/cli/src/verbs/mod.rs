@@ -11,8 +11,10 @@ mod convert;
 mod diff;
 mod draw;
 mod eval;
+mod forest;
 mod info;
 mod parse;
+mod score;
 mod setup;
 mod stats;
 mod train;
@@ -28,6 +30,8 @@ use crate::session::Session;
 pub(crate) enum Verb {
     Train(train::Train),
     Parse(parse::Parse),
+    Forest(forest::Forest),
+    Score(score::Score),
     Info(info::Info),
     Bench(bench::Bench),
     Check(check::Check),
@@ -45,6 +49,8 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
     match verb {
         Verb::Train(arguments) => train::run(arguments, session),
         Verb::Parse(arguments) => parse::run(arguments, session),
+        Verb::Forest(arguments) => forest::run(arguments, session),
+        Verb::Score(arguments) => score::run(arguments, session),
         Verb::Info(arguments) => info::run(arguments, session),
         Verb::Bench(arguments) => bench::run(arguments, session),
         Verb::Check(arguments) => check::run(arguments, session),

@@ -1,7 +1,10 @@
-//! `tutte parse`: trees for sentences that have none, or other ones.
+//! `tutte parse`: trees for sentences that have none, or other ones, and how sure the model is.
 //!
-//! Sentences are read and written by this thread and parsed by others (see `tutte::parse_stream`),
-//! so memory does not grow with the input.
+//! Sentences are read and written by this thread and parsed by others (see `tutte::map_stream`), so
+//! memory does not grow with the input. `parse/answer.rs` says what becomes of a sentence.
+
+mod answer;
+mod json;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,70 +12,138 @@ use std::time::Instant;
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{Decoding, Model, parse_stream};
-use tutte_treebank::{Error, Input, Reader, Sentence, create};
+use tutte::{Decoding, Keep, Labelling, Parser};
+use tutte_treebank::create;
 
+use self::answer::{Answerer, Done};
+use crate::asking::{Asking, is_jsonl};
 use crate::failure::{Outcome, usage};
 use crate::report::{count, counted};
-use crate::session::{Progress, Reading, Session};
+use crate::session::Session;
 
-/// Give sentences the trees that a model thinks best
+/// Give sentences the trees that a model thinks best, and say how sure it is
 ///
 /// Reads CoNLL files and writes them with new HEAD and DEPREL; heads that are there are not looked
-/// at, and everything else stays byte for byte as it was, DEPS too (`tutte convert --strip-heads`
-/// empties what other trees left there). Words and tags are those of the file: models look at
-/// lemmas, tags and features, so a file should have them as the model's treebank did.
+/// at unless you say so, and everything else stays byte for byte as it was, DEPS too (`tutte convert
+/// --strip-heads` empties what other trees left there). Words and tags are those of the file: models
+/// look at lemmas, tags and features, so a file should have them as the model's treebank did.
+///
+/// Probabilities are exact, and of the trees that are made of the arcs the model looks at; what its
+/// pruner leaves out has probability zero. What you know of a sentence (--keep-heads, --keep-labels,
+/// Forbid=4,7 in MISC) is told to every step of the model, so that it is looked at in any case and
+/// probabilities are those of the rest, given it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tutte parse -m en.tutte text.conllu -o parsed.conllu
-  tutte parse -m en.tutte gold.conllu | tutte eval gold.conllu -
+  tutte parse -m en.tutte gold.conllu --probs | tutte eval gold.conllu -
+  tutte parse -m en.tutte half.conllu --keep-heads --probs -o whole.conllu
+  tutte parse -m en.tutte text.conllu --kbest 5 -o readings.jsonl
   zcat web-*.conllu.gz | tutte parse -m en.tutte -j 8 -o web.conllu.zst")]
 pub(crate) struct Parse {
-    /// The model, as `tutte train` writes it
-    #[arg(short, long, value_name = "MODEL")]
-    model: PathBuf,
-
-    /// The files to parse, one after the other; - is standard input
-    #[arg(value_name = "FILES")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    asking: Asking,
 
     /// The file to write, compressed if it is called .gz or .zst; - is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     output: PathBuf,
 
+    /// What to write, conll or jsonl [default: jsonl if OUT is called .jsonl, otherwise conll]
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<To>,
+
     /// Which tree is the best
     #[arg(long, value_name = "TREE", default_value = "mbr")]
     decode: Decode,
 
-    /// Threads [default: one for each processor]; the result is the same for any number
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    /// The K most probable trees instead, one after the other; sent_id ends in .k1, .k2, …
+    #[arg(long, value_name = "K", help_heading = "More trees")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(conflicts_with_all = ["decode", "sample", "min_prob"])]
+    kbest: Option<u32>,
 
-    #[command(flatten)]
-    reading: Reading,
+    /// N trees drawn at random as probable as they are; sent_id ends in .s1, .s2, …
+    #[arg(long, value_name = "N", help_heading = "More trees")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(conflicts_with_all = ["decode", "min_prob"])]
+    sample: Option<u32>,
+
+    /// The number that decides what is drawn; the same number, the same trees
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "sample")]
+    #[arg(help_heading = "More trees")]
+    seed: u64,
+
+    /// Say how sure the model is: HeadProb, LabelProb and AltHead in MISC, log-probability of the tree
+    /// and entropy of all trees (in nats) in comments
+    #[arg(long, help_heading = "Probabilities")]
+    probs: bool,
+
+    /// Mention other heads with at least this probability, as AltHead=head:label:probability
+    #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = probability)]
+    #[arg(requires = "probs", help_heading = "Probabilities")]
+    alt: f64,
+
+    /// The probabilities of all arcs, by head (0 is the root) and word; jsonl only
+    #[arg(long, help_heading = "Probabilities")]
+    matrix: bool,
+
+    /// Leave open (_) heads whose probability is below this
+    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Probabilities")]
+    min_prob: Option<f64>,
+
+    /// Keep the heads that are there, and find the others given them
+    #[arg(long, help_heading = "What is known")]
+    keep_heads: bool,
+
+    /// Keep the labels that are there, and find heads and other labels given them
+    #[arg(long, help_heading = "What is known")]
+    keep_labels: bool,
 }
 
 /// A tree of a distribution.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Decode {
     /// The tree with the most arcs expected to be right (minimum Bayes risk)
     Mbr,
     /// The most probable tree
     Map,
+    /// The most probable head of each word, whether or not they make a tree
+    Greedy,
     /// The most probable tree together with the kinds of its arcs, for models trained with
     /// --clusters
     MaxZ,
 }
 
+/// What to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum To {
+    /// CoNLL-U or CoNLL-X, as the input is
+    Conll,
+    /// A JSON object a line for every sentence
+    Jsonl,
+}
+
+pub(super) fn probability(typed: &str) -> Result<f64, String> {
+    let probability = typed.parse().ok().filter(|p: &f64| (0.0..=1.0).contains(p));
+    probability.ok_or_else(|| "a probability is a number from 0 to 1".to_owned())
+}
+
 /// What was done.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Summary {
     output: String,
     sentences: usize,
     words: usize,
     seconds: f64,
     words_per_second: f64,
+    /// Sentences in which what is known cannot be; they are as they were.
+    contradictions: usize,
+    /// Sentences whose greedy heads make no tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_trees: Option<usize>,
+    /// Heads left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_heads: Option<usize>,
 }
 
 pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
@@ -80,92 +151,100 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     if session.json() && arguments.output == Path::new("-") {
         return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
     }
-    let files = session.files(&arguments.files)?;
-    let model = Model::load(&arguments.model)?;
-    let name = arguments.output.display().to_string();
-    let cannot_write = || format!("cannot write {name}");
-    let mut writer = create(&arguments.output)?;
-    let mut input = Inputs {
-        session,
-        reading: &arguments.reading,
-        files: files.into_iter(),
-        reader: None,
-        progress: session.progress("sentences"),
-        tail: String::new(),
-    };
-    let (mut sentences, mut words) = (0, 0);
-    parse_stream::<_, anyhow::Error>(
-        &model,
-        match arguments.decode {
-            Decode::Mbr => Decoding::Mbr,
-            Decode::Map => Decoding::Map,
-            Decode::MaxZ => Decoding::MaxZ,
-        },
-        threads(arguments.threads),
-        |sentence| input.read(sentence),
-        |sentence| {
-            sentences += 1;
-            words += sentence.len();
-            writer.write(sentence).with_context(cannot_write)
-        },
-    )?;
-    writer.write_tail(&input.tail).with_context(cannot_write)?;
-    writer.finish().with_context(cannot_write)?.commit()?;
-    drop(input);
-
-    let seconds = started.elapsed().as_secs_f64();
-    let words_per_second = words as f64 / seconds;
-    if session.json() {
-        let output = name;
-        session.print_json(&Summary { output, sentences, words, seconds, words_per_second })?;
-    } else {
-        let (read, rate) = (counted(words, "token"), count(words_per_second as usize));
-        let sentences = counted(sentences, "sentence");
-        session.note(format!("{sentences}, {read} in {seconds:.1} s: {rate} tokens a second"));
+    if arguments.matrix && !arguments.jsonl() {
+        return Err(usage("--matrix is for jsonl; add --to jsonl, or call OUT .jsonl"));
     }
-    Ok(session.end(Outcome::Good))
-}
-
-/// The number of threads to use.
-pub(crate) fn threads(asked: Option<u16>) -> usize {
-    let available = || std::thread::available_parallelism().map_or(1, usize::from);
-    asked.map_or_else(available, usize::from)
-}
-
-/// The sentences of several files, one after the other.
-struct Inputs<'a> {
-    session: &'a Session,
-    reading: &'a Reading,
-    files: std::vec::IntoIter<PathBuf>,
-    reader: Option<Reader<Input>>,
-    progress: Progress,
-    /// What followed the last sentence.
-    tail: String,
-}
-
-impl Inputs<'_> {
-    /// Reads the next sentence; `false` if there is none.
-    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
-        loop {
-            let reader = match &mut self.reader {
-                Some(reader) => reader,
-                None => match self.files.next() {
-                    Some(path) => self.reader.insert(self.session.open(&path, self.reading)?),
-                    None => return Ok(false),
-                },
-            };
-            self.progress.step();
-            match reader.read(sentence) {
-                Ok(true) => return Ok(true),
-                Ok(false) => {
-                    self.tail = reader.tail().to_owned();
-                    self.reader = None;
-                }
-                Err(error @ Error::Malformed { .. }) if self.reading.lenient => {
-                    self.session.skip(&error.into());
-                }
-                Err(error) => return Err(error.into()),
-            }
+    session.files(&arguments.asking.files)?;
+    let model = arguments.asking.load()?;
+    if arguments.keep_labels && model.labels.labelling() == Labelling::None {
+        return Err(usage("--keep-labels keeps labels, but this model has none"));
+    }
+    let tree_set = arguments.asking.tree_set(&model);
+    let decoding = match arguments.decode {
+        Decode::Mbr | Decode::Greedy => Decoding::Mbr,
+        Decode::Map => Decoding::Map,
+        Decode::MaxZ => Decoding::MaxZ,
+    };
+    let output = arguments.output.display().to_string();
+    let cannot_write = || format!("cannot write {output}");
+    let mut writer = create(&arguments.output)?;
+    let mut summary = Summary {
+        no_trees: (arguments.decode == Decode::Greedy).then_some(0),
+        open_heads: arguments.min_prob.map(|_| 0),
+        ..Summary::default()
+    };
+    let worker = || {
+        let parser = Parser::new(&model).with_decoding(decoding).with_tree_set(tree_set);
+        let keep = Keep { heads: arguments.keep_heads, labels: arguments.keep_labels };
+        let mut answerer = Answerer { parser, labels: model.labels.labels(), keep, arguments };
+        move |number, sentence: &mut _| answerer.answer(number, sentence)
+    };
+    let tail = arguments.asking.each(session, worker, |sentence, answer| {
+        summary.sentences += 1;
+        summary.words += sentence.len();
+        if let Some(contradiction) = answer.contradiction {
+            summary.contradictions += 1;
+            session.complain(&contradiction.into());
         }
+        summary.no_trees = summary.no_trees.map(|n| n + usize::from(answer.is_no_tree));
+        summary.open_heads = summary.open_heads.map(|n| n + answer.open_heads);
+        match answer.done {
+            Done::Sentence => writer.write(sentence).with_context(cannot_write),
+            Done::Blocks(blocks) => {
+                blocks.iter().try_for_each(|block| writer.write(block)).with_context(cannot_write)
+            }
+            Done::Line(line) => writer.write_tail(&line).with_context(cannot_write),
+        }
+    })?;
+    if !arguments.jsonl() {
+        writer.write_tail(&tail).with_context(cannot_write)?;
+    }
+    writer.finish().with_context(cannot_write)?.commit()?;
+
+    summary.output = output;
+    summary.seconds = started.elapsed().as_secs_f64();
+    summary.words_per_second = summary.words as f64 / summary.seconds;
+    let outcome = match summary.contradictions {
+        0 => Outcome::Good,
+        _ => Outcome::CheckFailed,
+    };
+    match session.json() {
+        true => session.print_json(&summary)?,
+        false => summary.tell(session),
+    }
+    Ok(session.end(outcome))
+}
+
+impl Parse {
+    fn jsonl(&self) -> bool {
+        self.to.map_or_else(|| is_jsonl(&self.output), |to| to == To::Jsonl)
+    }
+}
+
+impl Summary {
+    fn tell(&self, session: &Session) {
+        if self.contradictions > 0 {
+            let left = match self.contradictions {
+                1 => "it is left as it was",
+                _ => "they are left as they were",
+            };
+            let sentences = counted(self.contradictions, "sentence");
+            session.note(format!("what is given for {sentences} cannot be; {left}"));
+        }
+        if let Some(no_trees) = self.no_trees.filter(|no_trees| *no_trees > 0) {
+            let of = counted(self.sentences, "sentence");
+            session.note(format!(
+                "greedy heads are chosen word by word: those of {} of {of} make no tree",
+                count(no_trees)
+            ));
+        }
+        if let Some(open) = self.open_heads {
+            let of = counted(self.words, "head");
+            session.note(format!("{} of {of} left open", count(open)));
+        }
+        let (read, rate) = (counted(self.words, "token"), count(self.words_per_second as usize));
+        let sentences = counted(self.sentences, "sentence");
+        let seconds = self.seconds;
+        session.note(format!("{sentences}, {read} in {seconds:.1} s: {rate} tokens a second"));
     }
 }

@@ -23,10 +23,10 @@ use tutte_trees::TreeSet;
 use self::material::Material;
 use self::progress::{ChosenOn, Ending, Run};
 pub(crate) use self::scores::Scores;
+use crate::asking::threads;
 use crate::failure::{Outcome, usage};
 use crate::report::{Align, Table, counted};
 use crate::session::{Reading, Session};
-use crate::verbs::parse::threads;
 
 /// Learn a parser from a treebank
 ///

@@ -36,6 +36,11 @@ impl Guide {
         &self.heads
     }
 
+    /// The probabilities it gave to arcs.
+    pub(crate) fn marginals(&self) -> &ArcMatrix {
+        &self.marginals
+    }
+
     /// The probability it gave to an arc.
     pub fn marginal(&self, head: usize, modifier: usize) -> f64 {
         self.marginals[(head, modifier)]

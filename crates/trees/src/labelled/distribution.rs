@@ -204,8 +204,11 @@ impl LabelledTreeDistribution {
     /// # Errors
     /// [`Error::NoTree`] if that set has no tree of allowed arcs.
     pub fn mbr_in(&self, tree_set: TreeSet) -> Result<LabelledTree, Error> {
-        let marginals = self.marginals();
-        let tree = self.arcs.mbr_of(&marginals.best_labels(), tree_set)?;
+        let mut gains = self.arcs.marginals().clone();
+        for (head, modifier, p) in self.arcs.marginals().arcs().filter(|&(_, _, p)| p > 0.0) {
+            gains[(head, modifier)] = p * self.softmax(head, modifier).fold(0.0, f64::max);
+        }
+        let tree = self.arcs.mbr_of(&gains, tree_set)?;
         let labels = best_labels(&tree, |head, modifier| self.scores.cell(head, modifier));
         Ok(LabelledTree { tree, labels })
     }
@@ -277,15 +280,18 @@ impl LabelledTreeDistribution {
     fn masked(&self, constraints: &Constraints) -> Result<LabelledArcMatrix, Error> {
         let mut scores = self.scores.clone();
         let n = self.words();
-        constraints.mask(n, self.tree_set(), |head, modifier| {
-            scores.cell_mut(head, modifier).fill(f64::NEG_INFINITY);
+        constraints.exclude(n, self.tree_set(), |head, modifier| {
+            scores.forbid_arc(head, modifier);
         })?;
-        let required = constraints.required_labels.iter().map(|&pair| (pair, true));
-        let forbidden = constraints.forbidden_labels.iter().map(|&pair| (pair, false));
+        let required = constraints.required_labels().iter().map(|&pair| (pair, true));
+        let forbidden = constraints.forbidden_labels().iter().map(|&pair| (pair, false));
         for ((modifier, label), keep) in required.chain(forbidden) {
             check_arc(n, 0, modifier)?;
             self.check_label(label)?;
             for head in (0..=n).filter(|&head| head != modifier) {
+                if scores.is_absent(head, modifier) {
+                    continue;
+                }
                 for (other, score) in scores.cell_mut(head, modifier).iter_mut().enumerate() {
                     if (other == label) != keep {
                         *score = f64::NEG_INFINITY;

@@ -10,7 +10,8 @@ use crate::{ArcMatrix, Error, LabelledTree};
 ///
 /// Laid out as [`ArcMatrix`], with the labels of an arc side by side:
 /// `values[(head * (n + 1) + modifier) * labels + label]`. As scores, −∞ forbids a label on an arc;
-/// an arc all of whose labels are forbidden is forbidden.
+/// an arc all of whose labels are forbidden is forbidden. Where most arcs are,
+/// [`sparse`](Self::sparse) takes memory and time for the others only.
 ///
 /// ```
 /// use tutte_trees::LabelledArcMatrix;
@@ -25,8 +26,15 @@ use crate::{ArcMatrix, Error, LabelledTree};
 pub struct LabelledArcMatrix {
     words: usize,
     labels: usize,
+    /// The labels of one arc after the other.
     values: Vec<f64>,
+    /// Of a sparse matrix: for each arc, which of these it has, [`ABSENT`] for those that have none
+    /// and share the first, which is all −∞. Empty if every arc has its own.
+    places: Vec<usize>,
 }
+
+/// The place of arcs without values of their own.
+const ABSENT: usize = 0;
 
 impl LabelledArcMatrix {
     /// Every labelled arc at `value`.
@@ -34,7 +42,8 @@ impl LabelledArcMatrix {
     /// # Panics
     /// If (n+1)²·L values are more than memory can be asked for, as [`Vec::with_capacity`] does.
     pub fn filled(words: usize, labels: usize, value: f64) -> Self {
-        Self { words, labels, values: vec![value; cells(words).saturating_mul(labels)] }
+        let values = vec![value; cells(words).saturating_mul(labels)];
+        Self { words, labels, values, places: Vec::new() }
     }
 
     /// Every labelled arc at 0.
@@ -45,6 +54,23 @@ impl LabelledArcMatrix {
     /// Every labelled arc at −∞: nothing allowed until scores are put in.
     pub fn forbidden(words: usize, labels: usize) -> Self {
         Self::filled(words, labels, f64::NEG_INFINITY)
+    }
+
+    /// The same in little memory: an arc takes some when it is first changed, for all its labels.
+    ///
+    /// ```
+    /// use tutte_trees::{LabelledArcMatrix, LabelledTreeDistribution, TreeSet};
+    /// let mut scores = LabelledArcMatrix::sparse(100, 40); // 10,000 arcs of 40 labels
+    /// for word in 1..=100 {
+    ///     scores[(word - 1, word, 7)] = 0.5; // of which 100 are possible
+    /// }
+    /// let d = LabelledTreeDistribution::new(scores, TreeSet::NonProjectiveSingleRoot)?;
+    /// assert_eq!(d.argmax().score, 50.0);
+    /// # Ok::<(), tutte_trees::Error>(())
+    /// ```
+    pub fn sparse(words: usize, labels: usize) -> Self {
+        let values = vec![f64::NEG_INFINITY; labels];
+        Self { words, labels, values, places: vec![ABSENT; cells(words)] }
     }
 
     /// One value per labelled arc, `value(head, modifier, label)`, called for real arcs only.
@@ -88,7 +114,7 @@ impl LabelledArcMatrix {
                 found: format!("{} values", values.len()),
             });
         }
-        Ok(Self { words, labels, values })
+        Ok(Self { words, labels, values, places: Vec::new() })
     }
 
     /// The number of words, n.
@@ -108,8 +134,16 @@ impl LabelledArcMatrix {
 
     /// Sets a labelled arc's score to −∞. Does nothing if there is no such arc or label.
     pub fn forbid(&mut self, head: usize, modifier: usize, label: usize) {
-        if check_arc(self.words, head, modifier).is_ok() && label < self.labels {
+        let exists = check_arc(self.words, head, modifier).is_ok() && label < self.labels;
+        if exists && !self.is_absent(head, modifier) {
             self[(head, modifier, label)] = f64::NEG_INFINITY;
+        }
+    }
+
+    /// The same for all labels of an arc.
+    pub(crate) fn forbid_arc(&mut self, head: usize, modifier: usize) {
+        if !self.is_absent(head, modifier) {
+            self.cell_mut(head, modifier).fill(f64::NEG_INFINITY);
         }
     }
 
@@ -132,9 +166,13 @@ impl LabelledArcMatrix {
         check_arc(self.words, head, modifier).ok().map(|()| self.cell_mut(head, modifier))
     }
 
-    /// All cells, head-major, labels innermost.
-    pub fn as_slice(&self) -> &[f64] {
-        &self.values
+    /// All cells, head-major, labels innermost; −∞ for the arcs that a sparse matrix does without.
+    pub fn to_vec(&self) -> Vec<f64> {
+        if self.places.is_empty() {
+            return self.values.clone();
+        }
+        let places = self.places.iter().map(|&place| self.range(place));
+        places.flat_map(|range| &self.values[range]).copied().collect()
     }
 
     /// All labelled arcs as (head, modifier, label, value), by head, modifier and label.
@@ -164,28 +202,46 @@ impl LabelledArcMatrix {
     }
 
     pub(crate) fn cell(&self, head: usize, modifier: usize) -> &[f64] {
-        &self.values[self.cell_range(head, modifier)]
+        let at = self.at(head, modifier);
+        &self.values[self.range(self.places.get(at).copied().unwrap_or(at))]
     }
 
     pub(crate) fn cell_mut(&mut self, head: usize, modifier: usize) -> &mut [f64] {
-        let range = self.cell_range(head, modifier);
+        let at = self.at(head, modifier);
+        if self.is_absent(head, modifier) && self.labels > 0 {
+            self.places[at] = self.values.len() / self.labels;
+            self.values.resize(self.values.len() + self.labels, f64::NEG_INFINITY);
+        }
+        let range = self.range(self.places.get(at).copied().unwrap_or(at));
         &mut self.values[range]
     }
 
-    /// Where an arc's labels are stored. A column too far must not become a cell of the next row.
-    fn cell_range(&self, head: usize, modifier: usize) -> Range<usize> {
+    /// Whether an arc has no values of its own, and so is forbidden.
+    pub(crate) fn is_absent(&self, head: usize, modifier: usize) -> bool {
+        self.places.get(self.at(head, modifier)) == Some(&ABSENT)
+    }
+
+    /// The number of an arc. A column too far must not become a cell of the next row.
+    fn at(&self, head: usize, modifier: usize) -> usize {
         assert!(
             head <= self.words && modifier <= self.words,
             "cell ({head}, {modifier}) of a matrix of {} words",
             self.words
         );
-        let start = (head * (self.words + 1) + modifier) * self.labels;
-        start..start + self.labels
+        head * (self.words + 1) + modifier
+    }
+
+    fn range(&self, place: usize) -> Range<usize> {
+        place * self.labels..(place + 1) * self.labels
     }
 
     /// One number per arc from its labels' numbers.
     pub(crate) fn reduce(&self, f: impl Fn(&[f64]) -> f64) -> ArcMatrix {
-        ArcMatrix::from_fn(self.words, |head, modifier| f(self.cell(head, modifier)))
+        let absent = if self.places.is_empty() { 0.0 } else { f(&self.values[..self.labels]) };
+        ArcMatrix::from_fn(self.words, |head, modifier| match self.is_absent(head, modifier) {
+            true => absent,
+            false => f(self.cell(head, modifier)),
+        })
     }
 
     /// θ\[h\]\[m\] = log Σ_ℓ exp θ\[h\]\[m\]\[ℓ\]: labels summed out.
@@ -200,6 +256,10 @@ impl LabelledArcMatrix {
 
     /// As scores: names the first labelled arc that is NaN, +∞ or too large.
     pub(crate) fn check_scores(&self) -> Result<(), Error> {
+        // Absent arcs are many, and beyond doubt.
+        if self.values.iter().all(|&value| is_score(value)) {
+            return Ok(());
+        }
         match self.arcs().find(|&(.., value)| !is_score(value)) {
             Some((head, modifier, label, value)) => {
                 Err(Error::BadScore { head, modifier, label: Some(label), value })

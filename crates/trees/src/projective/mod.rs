@@ -12,12 +12,14 @@
 //! | sampling | the same | [`sample`] |
 //! | means, a covariance | moments (Li & Eisner 2009) | [`moments`](mod@moments) |
 //! | covariances with every arc | numbers with a derivative | [`covariance`] |
+//! | which words descend from which | (log-add, +) | [`dominance`](mod@dominance) |
 //! | how many trees, any tree at all | (+, ×) on integers, (or, and) on bits | [`count`](mod@count) |
 
 mod argmax;
 mod chart;
 mod count;
 mod covariance;
+mod dominance;
 mod kbest;
 mod linear;
 mod moments;
@@ -31,6 +33,7 @@ mod tests;
 pub(crate) use argmax::argmax;
 pub(crate) use count::{count, has_tree};
 pub(crate) use covariance::arc_covariances;
+pub(crate) use dominance::dominance;
 pub(crate) use kbest::kbest;
 pub(crate) use moments::moments;
 pub(crate) use projectivise::projectivise;

@@ -87,6 +87,16 @@ impl<P> Default for Posterior<P> {
 impl<P: Semiring + Copy> Posterior<P> {
     /// The probability of every item; the chart's total must not be zero.
     pub(super) fn outside<S: Shared<Share = P>>(&mut self, chart: &Chart<S>, words: usize) {
+        self.outside_telling(chart, words, |_, _, _| ());
+    }
+
+    /// The same, which tells of every split of an item and its probability, if that is not zero.
+    pub(super) fn outside_telling<S: Shared<Share = P>>(
+        &mut self,
+        chart: &Chart<S>,
+        words: usize,
+        mut tell: impl FnMut(Item, usize, P),
+    ) {
         self.words = words;
         let side = words + 1;
         for cells in [&mut self.complete, &mut self.incomplete] {
@@ -97,10 +107,10 @@ impl<P: Semiring + Copy> Posterior<P> {
         // Larger spans first: whatever holds an item has been shared out before it.
         for j in (1..side).rev() {
             for i in 0..j {
-                self.share_out(chart, Item::Complete { head: i, end: j });
-                self.share_out(chart, Item::Complete { head: j, end: i });
-                self.share_out(chart, Item::Incomplete { head: i, modifier: j });
-                self.share_out(chart, Item::Incomplete { head: j, modifier: i });
+                self.share_out(chart, Item::Complete { head: i, end: j }, &mut tell);
+                self.share_out(chart, Item::Complete { head: j, end: i }, &mut tell);
+                self.share_out(chart, Item::Incomplete { head: i, modifier: j }, &mut tell);
+                self.share_out(chart, Item::Incomplete { head: j, modifier: i }, &mut tell);
             }
         }
     }
@@ -118,7 +128,12 @@ impl<P: Semiring + Copy> Posterior<P> {
         }
     }
 
-    fn share_out<S: Shared<Share = P>>(&mut self, chart: &Chart<S>, item: Item) {
+    fn share_out<S: Shared<Share = P>>(
+        &mut self,
+        chart: &Chart<S>,
+        item: Item,
+        tell: &mut impl FnMut(Item, usize, P),
+    ) {
         let whole = *self.cell(item);
         if S::is_zero(&whole) {
             return;
@@ -129,6 +144,7 @@ impl<P: Semiring + Copy> Posterior<P> {
         for (k, share) in shares.iter().enumerate() {
             let part = whole.times(share);
             if !S::is_zero(&part) {
+                tell(item, k, part);
                 let (first, second) = item.parts(k);
                 let cell = self.cell(first);
                 *cell = cell.plus(&part);

@@ -66,21 +66,29 @@ fn random_scores(
     LabelledArcMatrix::from_fn(words, labels, |_, _, _| sigma * random.normal())
 }
 
-/// Up to three words and three labels; labels masked one by one; σ = −1 stands for ties.
+/// Up to three words and three labels; labels masked one by one; σ = −1 stands for ties. Half of the
+/// matrices are sparse.
 fn labelled_cases() -> impl Strategy<Value = LabelledCase> {
     let sigmas = prop::sample::select(vec![0.0, 1.0, 30.0, 1e3, 1e5, -1.0]);
     let rates = prop::sample::select(vec![0.0, 0.3, 0.6]);
     (0..=3usize, 1..=3usize, sigmas, rates, any::<u64>()).prop_map(
         |(words, labels, sigma, rate, seed)| {
             let mut random = Random::new(seed);
-            let mut scores = LabelledArcMatrix::filled(words, labels, f64::NAN);
+            let sparse = seed % 2 == 0;
+            let mut scores = match sparse {
+                true => LabelledArcMatrix::sparse(words, labels),
+                false => LabelledArcMatrix::filled(words, labels, f64::NAN),
+            };
             for head in 0..=words {
                 for modifier in (1..=words).filter(|&modifier| modifier != head) {
                     for label in 0..labels {
                         let normal = random.normal();
                         let value = if sigma < 0.0 { normal.round() } else { sigma * normal };
                         let masked = random.uniform() < rate;
-                        scores[(head, modifier, label)] = if masked { FORBIDDEN } else { value };
+                        if !masked || !sparse {
+                            let value = if masked { FORBIDDEN } else { value };
+                            scores[(head, modifier, label)] = value;
+                        }
                     }
                 }
             }
@@ -455,4 +463,31 @@ fn renyi_entropies_of_large_orders() {
     for order in [0.0, 0.5, 2.0, 1e10, 1e17, 1e300, f64::INFINITY] {
         assert!((d.renyi(order).unwrap() - 4f64.ln()).abs() < 1e-12, "order {order}");
     }
+}
+
+#[test]
+fn sparse_matrices_say_what_full_ones_say() {
+    let mut full = LabelledArcMatrix::forbidden(3, 2);
+    let mut sparse = LabelledArcMatrix::sparse(3, 2);
+    assert_eq!(sparse, full);
+    for scores in [&mut full, &mut sparse] {
+        scores.forbid(1, 3, 0); // which it is
+        scores[(0, 2, 1)] = 1.5;
+        scores.labels_of_mut(2, 1).unwrap().copy_from_slice(&[0.5, FORBIDDEN]);
+        scores[(2, 3, 0)] = 2.5;
+        scores.forbid(2, 3, 0);
+    }
+    assert_eq!(sparse, full);
+    assert_eq!(sparse.to_vec(), full.to_vec());
+    assert_eq!(sparse.labels_of(0, 2), Some(&[FORBIDDEN, 1.5][..]));
+    assert_eq!(sparse.labels_of(3, 1), Some(&[FORBIDDEN; 2][..]));
+    assert_eq!((sparse.get(3, 3, 0), sparse.get(1, 2, 2)), (None, None));
+    assert_eq!(LabelledArcMatrix::sparse(2, 0).to_vec(), [0.0; 0]);
+    let mut bad = sparse.clone();
+    bad[(1, 3, 1)] = f64::NAN;
+    let error = LabelledTreeDistribution::new(bad, TreeSet::ALL[0]).unwrap_err();
+    assert!(
+        matches!(error, Error::BadScore { head: 1, modifier: 3, label: Some(1), .. }),
+        "{error}"
+    );
 }

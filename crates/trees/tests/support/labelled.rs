@@ -42,7 +42,7 @@ pub(super) fn ask(sentence: &Sentence<'_>, tree: Option<&Tree>) {
         }
     };
     assert_eq!(bad, None);
-    let tolerance = tolerance(words, scores.as_slice().iter().copied());
+    let tolerance = tolerance(words, scores.to_vec());
     ask_one(&d, tree, tolerance, &mut bytes);
     ask_conditions(&d, &mut bytes, tolerance);
     ask_functions(&d, tolerance, &mut bytes);
@@ -71,9 +71,9 @@ fn bad_label(
 
 fn ask_matrix(scores: &LabelledArcMatrix, tree: Option<&Tree>, bytes: &mut Bytes<'_>) {
     let (words, labels) = (scores.words(), scores.labels());
-    let values = scores.as_slice().to_vec();
+    let values = scores.to_vec();
     let again = LabelledArcMatrix::from_vec(words, labels, values.clone()).expect("the same shape");
-    assert_same_bits(again.as_slice(), &values);
+    assert_same_bits(&again.to_vec(), &values);
     for (words, labels) in [(words, labels + 1), (usize::MAX, labels), (words, usize::MAX)] {
         let wrong = LabelledArcMatrix::from_vec(words, labels, values.clone());
         assert!(matches!(wrong, Err(Error::Shape { .. })) || values.is_empty());
@@ -209,13 +209,13 @@ fn ask_functions(d: &LabelledTreeDistribution, tolerance: f64, bytes: &mut Bytes
     assert_eq!(d.expectation(&g).is_err(), bad);
     match d.arc_covariances(&g) {
         Ok(covariances) => {
-            assert_no_nan(covariances.as_slice());
-            let cells = d.scores().as_slice().iter().zip(g.as_slice());
-            let allowed = cells.filter(|&(&score, _)| score > f64::NEG_INFINITY);
+            assert_no_nan(&covariances.to_vec());
+            let cells = d.scores().to_vec().into_iter().zip(g.to_vec());
+            let allowed = cells.filter(|&(score, _)| score > f64::NEG_INFINITY);
             let size = allowed.fold(0.0f64, |size, (_, value)| size.max(value.abs()));
             let bound = size * words as f64 * (1.0 + 1e-9);
             assert!(d.expectation(&g).is_ok_and(|mean| mean.abs() <= bound));
-            let in_bound = covariances.as_slice().iter().all(|c| c.abs() <= bound);
+            let in_bound = covariances.to_vec().iter().all(|c| c.abs() <= bound);
             assert!(!exact || in_bound, "{covariances:?}");
             assert!(d.covariance(&f, &g).map_or(true, |c| !c.is_nan()));
             let variance = d.covariance(&g, &g).expect("a function");

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, anyhow};
 use serde::Serialize;
 use tutte::{
-    About, Checkpoint, Checkpoints, Compact, Decoding, DevScores, Error, Labelling, Model, ModelFile,
+    About, Checkpoint, Checkpoints, Compact, Decoding, DevScores, Error, Labelling, Model,
+    ModelFile,
 };
 use tutte::{Options, Pass, Place, Snapshot};
 use tutte_treebank::eval::Attachment;
@@ -230,8 +231,8 @@ impl Run<'_> {
             let columns = dev.map_or("", |_| Scores::head(labelling));
             self.session.note(format!("pass     loss{columns}     time"));
         }
-        let columns = scores
-            .map_or_else(String::new, |scores| Scores::new(&scores, labelling).columns());
+        let columns =
+            scores.map_or_else(String::new, |scores| Scores::new(&scores, labelling).columns());
         let mark = if better && dev.is_some() { "  best so far" } else { "" };
         let number = self.number(pass.number, pass.second);
         let (loss, time) = (pass.loss, clock(took));

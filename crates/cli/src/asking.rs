@@ -1,0 +1,120 @@
+//! What the verbs that ask a model share: the model, the files, and how sentences go through threads.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use tutte::{Compact, Model, map_stream};
+use tutte_treebank::{Error, Input, Reader, Sentence};
+use tutte_trees::TreeSet;
+
+use crate::session::{Progress, Reading, Session};
+
+/// A model and files to ask it about; flattened into the arguments of verbs.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Asking {
+    /// The model, as `tutte train` writes it
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    /// The files, one after the other; - is standard input
+    #[arg(value_name = "FILES")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Other trees than the model's: nonprojective-multi-root, nonprojective-single-root,
+    /// projective-multi-root or projective-single-root
+    #[arg(long, value_name = "SET")]
+    pub(crate) tree_set: Option<TreeSet>,
+
+    /// Threads [default: one for each processor]; the result is the same for any number
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+impl Asking {
+    /// The model.
+    pub(crate) fn load(&self) -> Result<Model<Compact>> {
+        Ok(Model::load(&self.model)?)
+    }
+
+    /// The trees to look for.
+    pub(crate) fn tree_set(&self, model: &Model<Compact>) -> TreeSet {
+        self.tree_set.unwrap_or(model.tree_set)
+    }
+
+    /// Does something with all sentences of the files, in their order (see [`map_stream`]); the first
+    /// failure ends it. Returns what followed the last sentence.
+    pub(crate) fn each<T: Send, F: FnMut(usize, &mut Sentence) -> Result<T> + Send>(
+        &self,
+        session: &Session,
+        worker: impl Fn() -> F,
+        mut write: impl FnMut(&Sentence, T) -> Result<()>,
+    ) -> Result<String> {
+        let mut inputs = Inputs {
+            session,
+            reading: &self.reading,
+            files: session.files(&self.files)?.into_iter(),
+            reader: None,
+            progress: session.progress("sentences"),
+            tail: String::new(),
+        };
+        let read = |sentence: &mut Sentence| inputs.read(sentence);
+        map_stream(threads(self.threads), worker, read, |sentence, done: Result<T>| {
+            write(sentence, done?)
+        })?;
+        Ok(inputs.tail)
+    }
+}
+
+/// The number of threads to use.
+pub(crate) fn threads(asked: Option<u16>) -> usize {
+    let available = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.map_or_else(available, usize::from)
+}
+
+/// Whether a file is called as JSON lines are.
+pub(crate) fn is_jsonl(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    [".jsonl", ".jsonl.gz", ".jsonl.zst"].iter().any(|end| name.ends_with(end))
+}
+
+/// The sentences of several files, one after the other.
+struct Inputs<'a> {
+    session: &'a Session,
+    reading: &'a Reading,
+    files: std::vec::IntoIter<PathBuf>,
+    reader: Option<Reader<Input>>,
+    progress: Progress,
+    /// What followed the last sentence.
+    tail: String,
+}
+
+impl Inputs<'_> {
+    /// Reads the next sentence; `false` if there is none.
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        loop {
+            let reader = match &mut self.reader {
+                Some(reader) => reader,
+                None => match self.files.next() {
+                    Some(path) => self.reader.insert(self.session.open(&path, self.reading)?),
+                    None => return Ok(false),
+                },
+            };
+            self.progress.step();
+            match reader.read(sentence) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {
+                    self.tail = reader.tail().to_owned();
+                    self.reader = None;
+                }
+                Err(error @ Error::Malformed { .. }) if self.reading.lenient => {
+                    self.session.skip(&error.into());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! `tutte forest`: the arcs that are possible, and how probable.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tutte::{Error, Keep, LabelledDistribution, Parser};
+use tutte_treebank::{Sentence, create};
+
+use super::parse::probability;
+use crate::asking::Asking;
+use crate::failure::{Outcome, usage};
+use crate::report::{counted, rounded};
+use crate::session::Session;
+
+/// List the arcs that are possible in each sentence, with their probabilities
+///
+/// Writes a JSON object a line for every sentence: its words, and the arcs whose probability is at
+/// least EPS, each with the labels whose probability, together with the arc's, is. Heads are numbers
+/// of words, 0 is the root. `missing` is the probability of what is not listed, in arcs a sentence.
+/// Heads that are there are not looked at unless you say so; heads that MISC forbids (Forbid=4,7) are
+/// avoided.
+///
+/// Probabilities are exact, and of the trees that are made of the arcs the model looks at; what its
+/// pruner leaves out has probability zero.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tutte forest -m en.tutte text.conllu -o forest.jsonl.zst
+  tutte forest -m en.tutte text.conllu --eps 0.2 | jq -c '.arcs[] | select(.prob < 0.6)'")]
+pub(crate) struct Forest {
+    #[command(flatten)]
+    asking: Asking,
+
+    /// The file to write, compressed if it is called .gz or .zst; - is standard output
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    output: PathBuf,
+
+    /// List arcs and labels that have at least this probability
+    #[arg(long, value_name = "EPS", default_value_t = 0.01, value_parser = probability)]
+    eps: f64,
+
+    /// Keep the heads that are there: probabilities given them
+    #[arg(long)]
+    keep_heads: bool,
+
+    /// Keep the labels that are there: probabilities given them
+    #[arg(long)]
+    keep_labels: bool,
+}
+
+/// A sentence.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent_id: Option<&'a str>,
+    words: Vec<&'a str>,
+    /// Why there are no arcs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// Of all trees, in nats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entropy: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<f64>,
+    arcs: Vec<Arc>,
+}
+
+/// An arc.
+#[derive(Serialize)]
+struct Arc {
+    head: usize,
+    word: usize,
+    prob: f64,
+    /// Labels and their probabilities, together with the arc's; the most probable first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<Map<String, Value>>,
+}
+
+/// What was done.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    output: String,
+    sentences: usize,
+    words: usize,
+    arcs: usize,
+    /// Sentences in which what is known cannot be; they have no arcs.
+    contradictions: usize,
+}
+
+pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
+    if session.json() && arguments.output == Path::new("-") {
+        return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
+    }
+    session.files(&arguments.asking.files)?;
+    let model = arguments.asking.load()?;
+    let tree_set = arguments.asking.tree_set(&model);
+    let output = arguments.output.display().to_string();
+    let cannot_write = || format!("cannot write {output}");
+    let mut writer = create(&arguments.output)?;
+    let mut summary = Summary::default();
+    let worker = || {
+        let mut parser = Parser::new(&model).with_tree_set(tree_set);
+        let labels = model.labels.labels();
+        let keep = Keep { heads: arguments.keep_heads, labels: arguments.keep_labels };
+        move |_, sentence: &mut Sentence| {
+            let known = keep.known(sentence, labels);
+            match known.and_then(|known| parser.analyse(sentence, &known)) {
+                Ok(analysis) => {
+                    let line = Line::new(sentence, &analysis.distribution, arguments.eps)?;
+                    Ok((line.text()?, line.arcs.len(), None))
+                }
+                Err(error @ Error::Contradiction { .. }) => {
+                    let line = Line::contradiction(sentence, &error);
+                    Ok((line.text()?, 0, Some(error)))
+                }
+                Err(error) => Err(error.into()),
+            }
+        }
+    };
+    arguments.asking.each(session, worker, |sentence, (line, arcs, contradiction)| {
+        summary.sentences += 1;
+        summary.words += sentence.len();
+        summary.arcs += arcs;
+        if let Some(contradiction) = contradiction {
+            summary.contradictions += 1;
+            session.complain(&contradiction.into());
+        }
+        writer.write_tail(&line).with_context(cannot_write)
+    })?;
+    writer.finish().with_context(cannot_write)?.commit()?;
+    summary.output = output;
+    if session.json() {
+        session.print_json(&summary)?;
+    } else {
+        let Summary { sentences, words, arcs, .. } = &summary;
+        session.note(format!(
+            "{}, {}, {}",
+            counted(*sentences, "sentence"),
+            counted(*words, "token"),
+            counted(*arcs, "arc")
+        ));
+    }
+    let outcome = match summary.contradictions {
+        0 => Outcome::Good,
+        _ => Outcome::CheckFailed,
+    };
+    Ok(session.end(outcome))
+}
+
+impl<'a> Line<'a> {
+    fn new(
+        sentence: &'a Sentence,
+        distribution: &LabelledDistribution<'_>,
+        least: f64,
+    ) -> Result<Self> {
+        let mut listed = distribution.arcs().arcs_above(least);
+        listed.retain(|&(_, _, prob)| prob > 0.0);
+        listed.sort_by(|a, b| a.1.cmp(&b.1).then_with(|| b.2.total_cmp(&a.2)));
+        let missing = distribution.words() as f64 - listed.iter().map(|arc| arc.2).sum::<f64>();
+        let arc = |(head, word, prob)| {
+            let mut probs: Vec<(usize, f64)> =
+                distribution.label_probs(head, word)?.into_iter().enumerate().collect();
+            probs.sort_by(|a, b| b.1.total_cmp(&a.1));
+            let labels = probs
+                .into_iter()
+                .map(|(label, p)| (distribution.name(label).to_owned(), prob * p))
+                .filter(|(_, p)| *p >= least && *p > 0.0)
+                .map(|(label, p)| (label, Value::from(rounded(p))))
+                .collect();
+            let labels = (!distribution.labels().is_empty()).then_some(labels);
+            Ok(Arc { head, word, prob: rounded(prob), labels })
+        };
+        Ok(Self {
+            sent_id: sentence.sent_id(),
+            words: sentence.words().map(|word| word.form()).collect(),
+            error: None,
+            entropy: Some(rounded(distribution.entropy())),
+            missing: Some(rounded(missing.max(0.0))),
+            arcs: listed.into_iter().map(arc).collect::<Result<_>>()?,
+        })
+    }
+
+    fn contradiction(sentence: &'a Sentence, error: &Error) -> Self {
+        Self {
+            sent_id: sentence.sent_id(),
+            words: sentence.words().map(|word| word.form()).collect(),
+            error: Some(error.to_string()),
+            entropy: None,
+            missing: None,
+            arcs: Vec::new(),
+        }
+    }
+
+    fn text(&self) -> Result<String> {
+        Ok(serde_json::to_string(self)? + "\n")
+    }
+}

@@ -1,0 +1,198 @@
+//! What becomes of a sentence: its best tree, several trees, or a line of JSON.
+
+use anyhow::Result;
+use tutte::{Analysis, Compact, Error, Keep, LabelledDistribution, Notes, Parser};
+use tutte_treebank::{Format, Sentence};
+use tutte_trees::{LabelledTree, Tree};
+
+use super::json::Line;
+use super::{Decode, Parse};
+use crate::failure::usage;
+
+/// Answers for one sentence after the other.
+pub(super) struct Answerer<'a> {
+    pub(super) parser: Parser<'a, Compact>,
+    pub(super) labels: &'a [String],
+    pub(super) keep: Keep,
+    pub(super) arguments: &'a Parse,
+}
+
+/// What became of a sentence.
+pub(super) struct Answer {
+    pub(super) done: Done,
+    /// Why it is as it was.
+    pub(super) contradiction: Option<Error>,
+    /// Whether its heads are no tree.
+    pub(super) is_no_tree: bool,
+    /// How many heads are not given.
+    pub(super) open_heads: usize,
+}
+
+/// What is to be written.
+pub(super) enum Done {
+    /// The sentence, which may have been changed.
+    Sentence,
+    /// Others in its place.
+    Blocks(Vec<Sentence>),
+    /// This text.
+    Line(String),
+}
+
+impl Answer {
+    fn of(done: Done) -> Self {
+        Self { done, contradiction: None, is_no_tree: false, open_heads: 0 }
+    }
+}
+
+/// A tree among several.
+pub(super) struct Listed {
+    /// From 1.
+    pub(super) number: usize,
+    pub(super) tree: LabelledTree,
+    pub(super) log_prob: f64,
+}
+
+impl Answerer<'_> {
+    /// Parses sentence `number` as asked.
+    pub(super) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<Answer> {
+        let Parse { probs, min_prob, kbest, sample, decode, .. } = self.arguments;
+        let jsonl = self.arguments.jsonl();
+        let several = kbest.is_some() || sample.is_some();
+        if sentence.format() == Format::ConllX && !jsonl && (*probs || several) {
+            let file = sentence.place().file;
+            return Err(usage(format!(
+                "{file} is CoNLL-X, which has no room for probabilities; use --to jsonl, or make it \
+                 CoNLL-U with `tutte convert`"
+            )));
+        }
+        let analysis = self
+            .keep
+            .known(sentence, self.labels)
+            .map(|known| {
+                let is_plain = known.is_empty() && !probs && min_prob.is_none();
+                (is_plain && !several && !jsonl && *decode != Decode::Greedy, known)
+            })
+            .and_then(|(is_plain, known)| match is_plain {
+                true => self.parser.annotate(sentence).map(|_| None),
+                false => self.parser.analyse(sentence, &known).map(Some),
+            });
+        match analysis {
+            Ok(None) => Ok(Answer::of(Done::Sentence)),
+            Ok(Some(analysis)) if several => self.several(number, sentence, &analysis.distribution),
+            Ok(Some(analysis)) => self.best(sentence, &analysis),
+            Err(contradiction @ Error::Contradiction { .. }) => {
+                let done = match jsonl {
+                    true => Done::Line(Line::contradiction(sentence, &contradiction).text()?),
+                    false => Done::Sentence,
+                };
+                Ok(Answer { contradiction: Some(contradiction), ..Answer::of(done) })
+            }
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// The best tree, or the best heads.
+    fn best(&self, sentence: &mut Sentence, analysis: &Analysis<'_>) -> Result<Answer> {
+        let Parse { probs, alt, min_prob, decode, matrix, .. } = self.arguments;
+        let Analysis { parse, distribution } = analysis;
+        let heads = match decode {
+            Decode::Greedy => distribution.arcs().greedy_heads(),
+            _ => parse.tree.heads().to_vec(),
+        };
+        let is_tree =
+            Tree::new(&heads).is_ok_and(|tree| tree.check_in(distribution.tree_set()).is_ok());
+        let marginals = distribution.arcs().marginals();
+        let (mut open, mut names) =
+            (Vec::with_capacity(heads.len()), Vec::with_capacity(heads.len()));
+        for (word, &head) in (1..).zip(&heads) {
+            let is_open = min_prob.is_some_and(|least| marginals[(head, word)] < least);
+            open.push((!is_open).then_some(head));
+            let label = match decode {
+                Decode::Greedy => distribution.best_label(head, word)?.0,
+                _ => parse.labels[word - 1],
+            };
+            names.push(if is_open { "_" } else { distribution.name(label) });
+        }
+        sentence.set_heads(&open)?;
+        sentence.set_deprels(&names)?;
+        let done = if self.arguments.jsonl() {
+            let notes = probs.then_some(*alt);
+            Done::Line(
+                Line::best(sentence, distribution, notes)?
+                    .with_matrix(*matrix, distribution)
+                    .text()?,
+            )
+        } else {
+            if *probs {
+                let notes = Notes { alternatives_above: *alt, ..Notes::default() };
+                distribution.annotate(sentence, &notes)?;
+            }
+            Done::Sentence
+        };
+        let open_heads = open.iter().filter(|head| head.is_none()).count();
+        Ok(Answer { is_no_tree: !is_tree, open_heads, ..Answer::of(done) })
+    }
+
+    /// The most probable trees, or random ones.
+    fn several(
+        &self,
+        number: usize,
+        sentence: &Sentence,
+        distribution: &LabelledDistribution<'_>,
+    ) -> Result<Answer> {
+        let Parse { kbest, sample, seed, matrix, .. } = self.arguments;
+        let mut list = Vec::new();
+        if let Some(k) = kbest {
+            let ranked = distribution.kbest(*k as usize).into_iter();
+            list.extend(ranked.map(|ranked| (ranked.tree, ranked.log_prob)));
+        }
+        if let Some(count) = sample {
+            // Every sentence has its own stream, whoever draws from it.
+            let seed = seed.wrapping_add((number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            for tree in distribution.samples(*count as usize, seed) {
+                let log_prob = distribution.log_prob(&tree)?;
+                list.push((tree, log_prob));
+            }
+        }
+        let listed = |(number, (tree, log_prob))| Listed { number, tree, log_prob };
+        let list: Vec<Listed> = (1..).zip(list).map(listed).collect();
+        if self.arguments.jsonl() {
+            let line = Line::several(sentence, distribution, &list, kbest.is_some());
+            return Ok(Answer::of(Done::Line(line.with_matrix(*matrix, distribution).text()?)));
+        }
+        let blocks = list.iter().map(|listed| self.block(sentence, distribution, listed));
+        Ok(Answer::of(Done::Blocks(blocks.collect::<Result<_>>()?)))
+    }
+
+    /// The sentence with one of several trees.
+    fn block(
+        &self,
+        sentence: &Sentence,
+        distribution: &LabelledDistribution<'_>,
+        listed: &Listed,
+    ) -> Result<Sentence> {
+        let Parse { probs, alt, kbest, .. } = self.arguments;
+        let Listed { number, tree, log_prob } = listed;
+        let mut block = sentence.clone();
+        block.set_tree(tree.tree())?;
+        let names: Vec<&str> =
+            tree.labels().iter().map(|label| distribution.name(*label)).collect();
+        block.set_deprels(&names)?;
+        let (letter, key) = if kbest.is_some() { ("k", "rank") } else { ("s", "sample") };
+        if let Some(id) = sentence.sent_id() {
+            block.set_comment("sent_id", Some(&format!("{id}.{letter}{number}")))?;
+        }
+        if *number > 1 {
+            // A document does not begin again.
+            for key in ["newdoc", "newdoc id", "newpar", "newpar id"] {
+                block.set_comment(key, None)?;
+            }
+        }
+        let probability = format!("{:.4}", log_prob.exp());
+        let comments = vec![(key, number.to_string()), ("prob", probability)];
+        let notes =
+            Notes { in_misc: *probs, alternatives_above: *alt, comments, ..Notes::default() };
+        distribution.annotate(&mut block, &notes)?;
+        Ok(block)
+    }
+}

@@ -1,0 +1,165 @@
+//! Sentences as JSON, an object a line.
+//!
+//! ```json
+//! {"sent_id": "tea-1", "text": "…", "logprob": -0.7, "entropy": 1.2, "words": [
+//!   {"id": 1, "form": "I", "head": 2, "deprel": "nsubj", "head_prob": 0.98, "label_prob": 0.99,
+//!    "alternatives": [{"head": 4, "deprel": "nmod", "prob": 0.02, "label_prob": 0.9}]}, …]}
+//! ```
+
+use anyhow::Result;
+use serde::Serialize;
+use tutte::{Error, LabelledDistribution};
+use tutte_treebank::Sentence;
+
+use super::answer::Listed;
+use crate::report::rounded;
+
+/// A sentence.
+#[derive(Default, Serialize)]
+pub(super) struct Line<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    /// Why it is as it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// Of the tree, in nats; null, as JSON knows no infinity, if it is impossible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprob: Option<f64>,
+    /// Of all trees, in nats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entropy: Option<f64>,
+    words: Vec<Word<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kbest: Option<Vec<OneTree<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<Vec<OneTree<'a>>>,
+    /// By head, of which the first is the root, and word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    marginals: Option<Vec<Vec<f64>>>,
+}
+
+#[derive(Serialize)]
+struct Word<'a> {
+    id: usize,
+    form: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deprel: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head_prob: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_prob: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alternatives: Option<Vec<Other<'a>>>,
+}
+
+#[derive(Serialize)]
+struct Other<'a> {
+    head: usize,
+    deprel: &'a str,
+    prob: f64,
+    label_prob: f64,
+}
+
+/// One of several trees.
+#[derive(Serialize)]
+struct OneTree<'a> {
+    logprob: f64,
+    prob: f64,
+    heads: Vec<usize>,
+    deprels: Vec<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    fn new(sentence: &'a Sentence) -> Self {
+        let word = |(id, token): (usize, tutte_treebank::Token<'a>)| Word {
+            id,
+            form: token.form(),
+            head: token.head(),
+            deprel: Some(token.deprel()).filter(|label| *label != "_"),
+            head_prob: None,
+            label_prob: None,
+            alternatives: None,
+        };
+        Self {
+            sent_id: sentence.sent_id(),
+            text: sentence.text(),
+            words: (1..).zip(sentence.words()).map(word).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// A sentence as it was, and why.
+    pub(super) fn contradiction(sentence: &'a Sentence, error: &Error) -> Self {
+        Self { error: Some(error.to_string()), ..Self::new(sentence) }
+    }
+
+    /// A sentence with its heads; with probabilities and alternatives above a threshold, if one is
+    /// given.
+    pub(super) fn best(
+        sentence: &'a Sentence,
+        distribution: &LabelledDistribution<'a>,
+        alternatives_above: Option<f64>,
+    ) -> Result<Self> {
+        let mut line = Self::new(sentence);
+        let Some(threshold) = alternatives_above else { return Ok(line) };
+        line.logprob = Some(rounded(distribution.log_prob_in(sentence)?));
+        line.entropy = Some(rounded(distribution.entropy()));
+        for word in &mut line.words {
+            let sure = distribution.certainty(word.id, word.head, word.deprel, threshold)?;
+            word.head_prob = sure.head.map(rounded);
+            word.label_prob = sure.label.map(rounded);
+            let others = sure.alternatives.into_iter().map(|other| Other {
+                head: other.head,
+                deprel: other.label,
+                prob: rounded(other.probability),
+                label_prob: rounded(other.label_probability),
+            });
+            word.alternatives = Some(others.collect());
+        }
+        Ok(line)
+    }
+
+    /// A sentence with several trees, the most probable or random ones.
+    pub(super) fn several(
+        sentence: &'a Sentence,
+        distribution: &LabelledDistribution<'a>,
+        list: &[Listed],
+        is_ranked: bool,
+    ) -> Self {
+        let tree = |listed: &Listed| OneTree {
+            logprob: rounded(listed.log_prob),
+            prob: rounded(listed.log_prob.exp()),
+            heads: listed.tree.tree().heads().to_vec(),
+            deprels: listed.tree.labels().iter().map(|label| distribution.name(*label)).collect(),
+        };
+        let trees: Vec<OneTree<'_>> = list.iter().map(tree).collect();
+        let (kbest, samples) = if is_ranked { (Some(trees), None) } else { (None, Some(trees)) };
+        let mut line = Self { kbest, samples, ..Self::new(sentence) };
+        line.entropy = Some(rounded(distribution.entropy()));
+        for word in &mut line.words {
+            (word.head, word.deprel) = (None, None);
+        }
+        line
+    }
+
+    /// The same with the probabilities of all arcs, if they are wanted.
+    pub(super) fn with_matrix(
+        mut self,
+        wanted: bool,
+        distribution: &LabelledDistribution<'_>,
+    ) -> Self {
+        let marginals = distribution.arcs().marginals();
+        let row = |head| marginals.row(head)[1..].iter().map(|p| rounded(*p)).collect();
+        self.marginals = wanted.then(|| (0..=distribution.words()).map(row).collect());
+        self
+    }
+
+    /// One line.
+    pub(super) fn text(&self) -> Result<String> {
+        Ok(serde_json::to_string(self)? + "\n")
+    }
+}

@@ -1,0 +1,107 @@
+//! `tutte score`: how probable a model finds the trees that are already there.
+//!
+//! `score/judgement.rs` judges a sentence, `score/summary.rs` all of them.
+
+mod judgement;
+mod summary;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use tutte::{Notes, Parser};
+use tutte_treebank::{Format, Sentence, create};
+
+use self::judgement::Judgement;
+use self::summary::Summary;
+use crate::asking::{Asking, is_jsonl};
+use crate::failure::{Outcome, usage};
+use crate::session::Session;
+
+/// Say how probable a model finds the trees of a file
+///
+/// Prints a summary, and the sentences that are least likely word by word. With -o every sentence is
+/// written too: HeadProb, LabelProb, AltHead and HeadRank (1 if no head is more probable) of its own
+/// heads in MISC, log-probability and entropy in comments, or all of that as a line of JSON.
+///
+/// Where heads are missing (_), the rest is judged. Probabilities are of the trees that are made of the
+/// arcs the model looks at: a tree with an arc that its pruner leaves out, or that is not in the tree
+/// set, has probability zero, and how many have is said.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tutte score -m en.tutte test.conllu
+  tutte score -m en.tutte treebank.conllu --worst 50 -o judged.conllu
+  tutte score -m en.tutte test.conllu --json | jq .nats_per_word")]
+pub(crate) struct Score {
+    #[command(flatten)]
+    asking: Asking,
+
+    /// Write the sentences with their probabilities: CoNLL-U, or JSON lines if it is called .jsonl;
+    /// compressed if it is called .gz or .zst
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+
+    /// How many of the least likely sentences to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    worst: usize,
+}
+
+pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
+    if arguments.output.as_deref() == Some(Path::new("-")) {
+        return Err(usage("the summary goes to standard output; name a file with -o"));
+    }
+    session.files(&arguments.asking.files)?;
+    let model = arguments.asking.load()?;
+    let tree_set = arguments.asking.tree_set(&model);
+    let jsonl = arguments.output.as_deref().is_some_and(is_jsonl);
+    let writes_conll = arguments.output.is_some() && !jsonl;
+    let mut writer = arguments.output.as_ref().map(create).transpose()?;
+    let cannot_write = || {
+        let output = arguments.output.as_ref().map(|path| path.display().to_string());
+        format!("cannot write {}", output.unwrap_or_default())
+    };
+    let worker = || {
+        let mut parser = Parser::new(&model).with_tree_set(tree_set);
+        move |_, sentence: &mut Sentence| {
+            if sentence.format() == Format::ConllX && writes_conll {
+                let file = sentence.place().file;
+                return Err(usage(format!(
+                    "{file} is CoNLL-X, which has no room for probabilities; call OUT .jsonl, or make \
+                     it CoNLL-U with `tutte convert`"
+                )));
+            }
+            let distribution = parser.distribution(sentence)?;
+            let judgement = Judgement::new(sentence, &distribution)?;
+            let line = if jsonl { judgement.line(sentence)? } else { String::new() };
+            if writes_conll {
+                distribution.annotate(sentence, &Notes { ranks: true, ..Notes::default() })?;
+            }
+            Ok((judgement, line))
+        }
+    };
+    let mut summary = Summary::new(tree_set, arguments.worst);
+    let tail = arguments.asking.each(session, worker, |sentence, (judgement, line)| {
+        if let Some(writer) = &mut writer {
+            let written = match jsonl {
+                true => writer.write_tail(&line),
+                false => writer.write(sentence),
+            };
+            written.with_context(cannot_write)?;
+        }
+        summary.add(sentence, judgement);
+        Ok(())
+    })?;
+    if let Some(mut writer) = writer {
+        if !jsonl {
+            writer.write_tail(&tail).with_context(cannot_write)?;
+        }
+        writer.finish().with_context(cannot_write)?.commit()?;
+    }
+    match session.json() {
+        true => session.print_report(&summary.report())?,
+        false => session.stdout().write_all(summary.report().text().as_bytes())?,
+    }
+    Ok(session.end(Outcome::Good))
+}

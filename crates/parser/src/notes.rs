@@ -1,0 +1,163 @@
+//! How sure a model is of a sentence's heads, written into the sentence.
+//!
+//! In MISC of every word, `HeadProb`, the probability of its head; `LabelProb`, that of its label given
+//! the head; and `AltHead`, other heads as `head:label:probability`, several separated by commas. In
+//! comments, `# tutte_logprob`, the log-probability of the heads and labels together, and
+//! `# tutte_entropy`, that of the distribution, both in nats. What was noted before is replaced.
+
+use tutte_treebank::{PROBABILITIES, Sentence};
+
+use crate::{Alternative, Error, LabelledDistribution};
+
+/// The comments that are ours.
+const COMMENTS: &str = "tutte_";
+
+/// What to write of a distribution into a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notes {
+    /// Whether to write into MISC; comments always are written.
+    pub in_misc: bool,
+    /// Heads that are not the one of the tree are mentioned if they are more probable than this.
+    pub alternatives_above: f64,
+    /// Whether to write the rank of the head among all heads, `HeadRank`: 1 for the most probable.
+    pub ranks: bool,
+    /// More comments, `# tutte_key = value`: their keys, without the prefix, and values.
+    pub comments: Vec<(&'static str, String)>,
+}
+
+/// How sure a distribution is of what is said of a word.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certainty<'a> {
+    /// The probability of its head, if it has one.
+    pub head: Option<f64>,
+    /// The probability of its label, given its head, if it has both.
+    pub label: Option<f64>,
+    /// Other heads, the most probable first.
+    pub alternatives: Vec<Alternative<'a>>,
+}
+
+impl Default for Notes {
+    /// Alternatives above 0.05.
+    fn default() -> Self {
+        Self { in_misc: true, alternatives_above: 0.05, ranks: false, comments: Vec::new() }
+    }
+}
+
+impl<'a> LabelledDistribution<'a> {
+    /// Writes into a sentence how probable its heads and labels are, and what else they might be. A
+    /// word without head gets its alternatives only.
+    ///
+    /// ```
+    /// # use tutte::{Notes, Options, Parser, train};
+    /// # let treebank: [tutte_treebank::Sentence; 1] =
+    /// #     ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n".parse()?];
+    /// # let options = Options { passes: 1, bits: 12, label_bits: 8, ..Options::plain() };
+    /// # let model = train(&treebank, &options, |_, _| {})?;
+    /// let mut sentence = treebank[0].clone(); // "Tea"
+    /// let distribution = Parser::new(&model).distribution(&sentence)?;
+    /// distribution.annotate(&mut sentence, &Notes::default())?;
+    /// let misc = "SpaceAfter=No|HeadProb=1.0000|LabelProb=1.0000";
+    /// assert_eq!(sentence.word(1).map(|word| word.misc()), Some(misc));
+    /// assert_eq!(sentence.comment("tutte_logprob"), Some("0.0000"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the sentence has another length, or is CoNLL-X, which has no room for this.
+    pub fn annotate(&self, sentence: &mut Sentence, notes: &Notes) -> Result<(), Error> {
+        let log_prob = self.log_prob_in(sentence)?;
+        let mut comments = vec![
+            (format!("{COMMENTS}logprob"), nats(log_prob)),
+            (format!("{COMMENTS}entropy"), nats(self.entropy())),
+        ];
+        comments.extend(
+            notes.comments.iter().map(|(key, value)| (format!("{COMMENTS}{key}"), value.clone())),
+        );
+        let comments: Vec<_> = comments.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        if notes.in_misc {
+            let words = (1..).zip(sentence.words());
+            let entries = words
+                .map(|(word, token)| self.entries(word, token.head(), token.deprel(), notes))
+                .collect::<Result<Vec<_>, _>>()?;
+            sentence.replace_misc(&PROBABILITIES, &entries)?;
+        }
+        sentence.replace_comments(COMMENTS, &comments)?;
+        Ok(())
+    }
+
+    /// The entries of MISC of a word.
+    fn entries(
+        &self,
+        word: usize,
+        head: Option<usize>,
+        label: &str,
+        notes: &Notes,
+    ) -> Result<Vec<(&'static str, String)>, Error> {
+        let [head_prob, label_prob, alternatives, rank] = PROBABILITIES;
+        let label = Some(label).filter(|label| *label != "_");
+        let sure = self.certainty(word, head, label, notes.alternatives_above)?;
+        let mut entries = Vec::new();
+        entries.extend(sure.head.map(|prob| (head_prob, probability(prob))));
+        entries.extend(sure.label.map(|prob| (label_prob, probability(prob))));
+        let others = sure.alternatives.iter().map(|other| {
+            // A bar would end the entry; UD writes it so.
+            let label = other.label.replace('|', "\\p");
+            format!("{}:{label}:{}", other.head, probability(other.probability))
+        });
+        let others: Vec<String> = others.collect();
+        if !others.is_empty() {
+            entries.push((alternatives, others.join(",")));
+        }
+        if let Some(head) = head.filter(|_| notes.ranks) {
+            entries.push((rank, self.head_rank(word, head)?.to_string()));
+        }
+        Ok(entries)
+    }
+
+    /// How sure it is that a word has this head and this label, and what else is more probable than a
+    /// threshold. A label that the model does not have has probability zero; if the model has no
+    /// labels at all, nothing is said of it.
+    ///
+    /// # Errors
+    /// If there is no such arc.
+    pub fn certainty(
+        &self,
+        word: usize,
+        head: Option<usize>,
+        label: Option<&str>,
+        above: f64,
+    ) -> Result<Certainty<'a>, Error> {
+        let probability = |head| self.arcs().marginal(head, word);
+        let label_probability = |(head, label): (usize, &str)| match self.label(label) {
+            Some(label) => self.label_probs(head, word).map(|probs| probs[label]),
+            None => Ok(0.0),
+        };
+        let labelled = head.zip(label).filter(|_| !self.labels().is_empty());
+        let mut alternatives = self.alternatives_above(word, above, self.words() + 1)?;
+        alternatives.retain(|other| Some(other.head) != head);
+        Ok(Certainty {
+            head: head.map(probability).transpose()?,
+            label: labelled.map(label_probability).transpose()?,
+            alternatives,
+        })
+    }
+
+    /// How many heads of a word are more probable than this one, and one: 1 for the most probable.
+    ///
+    /// # Errors
+    /// If there is no such arc.
+    pub fn head_rank(&self, word: usize, head: usize) -> Result<usize, Error> {
+        let own = self.arcs().marginal(head, word)?;
+        Ok(1 + self.head_probs(word)?.iter().filter(|other| **other > own).count())
+    }
+}
+
+fn probability(probability: f64) -> String {
+    format!("{probability:.4}")
+}
+
+/// Minus nothing is nothing.
+fn nats(nats: f64) -> String {
+    let text = format!("{nats:.4}");
+    if text == "-0.0000" { "0.0000".to_owned() } else { text }
+}
