@@ -31,14 +31,15 @@ def measure(tutte, options, folder, treebank):
     """Everything that was measured on a treebank."""
     train, dev, test = (part(DATA / treebank, name) for name in ("train", "dev", "test"))
     need(train or DATA / treebank / "train.conllu", test or DATA / treebank / "test.conllu")
-    # CoNLL-X has no column for probabilities.
+    # CoNLL-X has no column for probabilities; features that are none of UD's do not make it that again.
+    conllu = ["--format", "conllu"]
     gold, model, system = (folder / name for name in ("gold.conllu", "model.tutte", "system.conllu"))
     tutte.convert(test, gold)
     settings = ["-j", 2, *(["--dev", dev] if dev else [])]
     settings += ["--passes", options.passes] if options.passes else []
     trained = tutte.train(train, model, *settings)
-    tutte.parse(model, gold, system, "--probs")
-    report = tutte.eval(gold, system)
+    tutte.parse(model, gold, system, "--probs", *conllu)
+    report = tutte.eval(gold, system, *conllu)
     return {
         "words": words(train),
         "dev": dev is not None,

@@ -74,13 +74,13 @@ class Tutte:
         metrics = self.eval(gold, system)["metrics"]
         return tuple(100 * metrics[name]["f1"] for name in ("UAS", "LAS"))
 
-    def eval(self, gold, system):
+    def eval(self, gold, system, *options):
         """The report of `tutte eval`."""
-        report = json.loads(run(self.program, "eval", "-q", "--json", gold, system).output)
+        report = json.loads(run(self.program, "eval", "-q", "--json", gold, system, *options).output)
         return report["systems"][0]
 
     def convert(self, file, output):
-        run(self.program, "convert", "-q", file, output)
+        run(self.program, "convert", "-q", "--to", "conllu", file, output)
 
     def strip_heads(self, file, output):
         run(self.program, "convert", "-q", "--strip-heads", file, output)
