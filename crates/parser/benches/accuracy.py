@@ -75,7 +75,7 @@ def report(found, shown):
         f"Written by `{shown}`; do not edit. The default configuration, gold words and tags: `tutte train",
         "train --dev dev -j 2` (where there is a dev file), `tutte parse --probs` of the test file, `tutte",
         "eval` of all its words. ECE: expected calibration error of the probabilities of predicted heads,",
-        "in 15 bins of equal mass; Brier: mean of (probability − right)². One seed.",
+        "in 10 bins of equal mass; Brier: mean of (probability − right)². One seed.",
         "",
         *environment(),
         "",
