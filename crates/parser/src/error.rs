@@ -39,6 +39,20 @@ pub enum Error {
         label: String,
     },
 
+    /// A tree that is known in part, for a learner that must know all of it.
+    #[error("{place}: not every word has a head and a label, and {learner} learns from whole trees \
+             only{}", in_brackets(.place))]
+    PartialTree {
+        /// The sentence.
+        place: Box<tutte_treebank::Place>,
+        /// The learner.
+        learner: &'static str,
+    },
+
+    /// A treebank without heads.
+    #[error("there is nothing to learn from: no word of the treebank has a head")]
+    NoHeads,
+
     /// A treebank without words.
     #[error("there is nothing to learn from: the treebank has no words")]
     NoWords,
@@ -302,6 +316,13 @@ impl Error {
                 Some(format!("choose a tree set{roots} that holds it, or leave the choice to auto"))
             }
             Error::Contradiction { problem, .. } => problem.hint().map(str::to_owned),
+            Error::PartialTree { .. } => {
+                Some("adagrad, sgd and lbfgs learn from partial trees; or complete them".to_owned())
+            }
+            Error::NoHeads => Some(
+                "give some words heads: `tutte ask` says which would tell most, or parse it first"
+                    .to_owned(),
+            ),
             Error::NoKinds => Some("use map or mbr, or train with --clusters".to_owned()),
             Error::Treebank(error) => error.hint(),
             _ => None,

@@ -12,7 +12,7 @@
 //! another; that one is [`LabelledDistribution::condition`](crate::LabelledDistribution::condition).
 
 use tutte_treebank::{Column, Format, Place, Sentence};
-use tutte_trees::{ArcMatrix, Constraints, NotATree, Tree, TreeSet, Workspace};
+use tutte_trees::{ArcMatrix, Constraints, NotATree, Tree, TreeSet, Workspace, argmax_with};
 
 use crate::features::Prepared;
 use crate::guided::guide;
@@ -101,6 +101,64 @@ impl Contradiction {
         let place = Box::new(Place { line, column: Some(column), ..place });
         Error::Contradiction { place, problem: self }
     }
+}
+
+/// Refuses heads of a sentence that no tree of a set has together, and says why. Those that are `_` may
+/// be anything.
+///
+/// ```
+/// use tutte_treebank::Sentence;
+/// use tutte_trees::TreeSet;
+///
+/// let sentence: Sentence = "\
+/// 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
+/// 2\tchase\tchase\tVERB\t_\t_\t1\troot\t_\t_
+/// 3\tcats\tcat\tNOUN\t_\t_\t_\t_\t_\t_
+/// ".parse()?;
+/// let error = tutte::check_heads(&sentence, TreeSet::NonProjectiveSingleRoot).unwrap_err();
+/// assert!(error.to_string().contains("form a cycle"));
+/// # Ok::<(), tutte::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Contradiction`].
+pub fn check_heads(sentence: &Sentence, tree_set: TreeSet) -> Result<(), Error> {
+    let labels = LabelModel::none();
+    let heads: Vec<Option<usize>> = sentence.partial_heads().collect();
+    let arcs = (1..).zip(&heads).filter_map(|(word, head)| Some(((*head)?, word)));
+    let known = arcs.fold(Constraints::new(), |known, (head, word)| known.require_arc(head, word));
+    check(&known, sentence, tree_set, &labels)?;
+    let words = sentence.len();
+    let all = scores_of(words, &Candidates::all(), &heads);
+    // Unlike a sum, decoding says which words are in the way.
+    match argmax_with(&all, tree_set, &mut Workspace::default(), &mut Vec::new()) {
+        Ok(_) => Ok(()),
+        Err(source) => {
+            let place = Box::new(sentence.place());
+            Err(Error::Contradiction { place, problem: Contradiction::NoTree(source) })
+        }
+    }
+}
+
+/// Whether some arcs make a tree that has the heads which are known.
+pub(crate) fn has_tree(
+    candidates: &Candidates,
+    heads: &[Option<usize>],
+    tree_set: TreeSet,
+) -> bool {
+    let scores = scores_of(heads.len(), candidates, heads);
+    argmax_with(&scores, tree_set, &mut Workspace::default(), &mut Vec::new()).is_ok()
+}
+
+/// 0 for the arcs that are left, −∞ for the others.
+fn scores_of(words: usize, candidates: &Candidates, heads: &[Option<usize>]) -> ArcMatrix {
+    ArcMatrix::from_fn(words, |head, word| {
+        let known = word.checked_sub(1).and_then(|at| heads[at]);
+        match candidates.allows(head, word) && known.is_none_or(|known| known == head) {
+            true => 0.0,
+            false => f64::NEG_INFINITY,
+        }
+    })
 }
 
 /// Refuses what cannot be true together, and names it.

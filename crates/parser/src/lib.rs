@@ -77,7 +77,7 @@ pub use distribution::{Alternative, LabelledDistribution, RankedTree};
 pub use error::{CheckpointProblem, Contradiction, Error, ModelProblem};
 pub use guided::Guided;
 pub use index::{Dictionary, Index, Name, Names, Support};
-pub use known::Keep;
+pub use known::{Keep, check_heads};
 pub use labels::{LabelModel, Labelling};
 pub use learner::Learner;
 pub use model::{About, DevScores, Model, ModelFile};

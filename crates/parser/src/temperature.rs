@@ -34,8 +34,8 @@ const HIGHEST: f64 = 4.0;
 pub(crate) struct Judged {
     /// θ, at T = 1.
     scores: ArcMatrix,
-    /// For each word, the head that was chosen, and whether it is right.
-    chosen: Vec<(usize, bool)>,
+    /// For each word, the head that was chosen, and whether it is right, if somebody knows.
+    chosen: Vec<(usize, Option<bool>)>,
 }
 
 impl Judged {
@@ -45,7 +45,8 @@ impl Judged {
         heads: &[usize],
         gold: impl Iterator<Item = Option<usize>>,
     ) -> Self {
-        let chosen = heads.iter().zip(gold).map(|(&head, gold)| (head, gold == Some(head)));
+        let chosen =
+            heads.iter().zip(gold).map(|(&head, gold)| (head, gold.map(|gold| gold == head)));
         Self { chosen: chosen.collect(), scores }
     }
 }
@@ -115,9 +116,9 @@ fn losses(judged: &[Judged], tree_set: TreeSet, temperature: f64) -> Result<Vec<
         let mut scores = scores.clone();
         arcs(chosen.len()).for_each(|arc| scores[arc] /= temperature);
         marginals_with(&scores, tree_set, &mut workspace, &mut marginals)?;
-        let losses = (1..).zip(chosen).map(|(modifier, &(head, right))| {
+        let losses = (1..).zip(chosen).filter_map(|(modifier, &(head, right))| {
             let probability = marginals[(head, modifier)].clamp(1.0 - SUREST, SUREST);
-            -(if right { probability } else { 1.0 - probability }).ln()
+            Some(-(if right? { probability } else { 1.0 - probability }).ln())
         });
         Ok(losses.sum())
     };

@@ -30,7 +30,8 @@ use crate::session::{Reading, Session};
 
 /// Learn a parser from a treebank
 ///
-/// Learns from the trees of all TRAIN files together. With --dev, the model of the pass that does
+/// Learns from the trees of all TRAIN files together. Trees may be partial: heads that are _ are
+/// unknown, and summed over (by adagrad, sgd and lbfgs; other learners need whole trees). With --dev, the model of the pass that does
 /// best on DEV (by LAS; by UAS if there are no labels) is kept, otherwise that of the last pass. DEV also chooses the temperature,
 /// which makes probabilities as high as they are right; without it, models of two passes have one
 /// from parts of TRAIN that were kept from what parsed them. The file is replaced whenever a

@@ -99,7 +99,9 @@ impl Arcs<'_> {
     ) -> Box<dyn Iterator<Item = (usize, usize)> + 'b> {
         let words = example.gold.len();
         match self.support {
-            Support::Gold => Box::new((1..).zip(&example.gold).map(|(m, &head)| (head, m))),
+            Support::Gold => {
+                Box::new((1..).zip(&example.gold).filter_map(|(m, head)| Some(((*head)?, m))))
+            }
             Support::Count(_) => Box::new((0..=words).flat_map(move |head| {
                 (1..=words).filter(move |&modifier| modifier != head).map(move |m| (head, m))
             })),

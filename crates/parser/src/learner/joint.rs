@@ -175,7 +175,9 @@ impl Parts for LabelledArcMatrix {
 
     fn gold(example: &Example) -> Vec<Self::Part> {
         let heads = (1..).zip(&example.gold).zip(&example.label_of);
-        heads.map(|((modifier, &head), &label)| (head, modifier, label)).collect()
+        heads
+            .filter_map(|((modifier, head), label)| Some(((*head)?, modifier, (*label)?)))
+            .collect()
     }
 
     fn cost(example: &Example, (head, modifier, label): Self::Part) -> f64 {

@@ -223,6 +223,11 @@ impl Learner {
         Ok(Gradient::new(objective.clone(), step, cells, dropout, batch, schedule))
     }
 
+    /// Whether it makes an [`Objective`] small, which need not know all of a tree.
+    pub(crate) fn follows_gradients(&self) -> bool {
+        matches!(self, Self::AdaGrad { .. } | Self::Sgd { .. } | Self::Lbfgs { .. })
+    }
+
     /// What to say to those who want more of a learner that follows no gradients.
     pub(crate) fn needs_one_kind(&self) -> Error {
         let name = self.name();

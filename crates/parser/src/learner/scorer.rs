@@ -95,7 +95,7 @@ pub(crate) trait Parts: Differentiable + Clone + IndexMut<Self::Part, Output = f
     /// The word that a part gives a head.
     fn modifier(part: Self::Part) -> usize;
 
-    /// The parts of the gold tree, by word.
+    /// The parts of the gold tree that are known, by word.
     fn gold(example: &Example) -> Vec<Self::Part>;
 
     /// 0 for parts of the gold tree, 1 for others.
@@ -227,7 +227,7 @@ impl Parts for ArcMatrix {
     }
 
     fn gold(example: &Example) -> Vec<(usize, usize)> {
-        example.gold.iter().copied().zip(1..).collect()
+        example.gold.iter().zip(1..).filter_map(|(head, word)| Some(((*head)?, word))).collect()
     }
 
     fn cost(example: &Example, (head, modifier): (usize, usize)) -> f64 {

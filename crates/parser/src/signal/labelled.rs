@@ -10,7 +10,8 @@
 //!
 //! for arcs e = h → m. The gold tree is one of labelled arcs, and a word is wrong if its head or its
 //! label is: ℓ(e, ℓ) = 1 for every labelled arc but the gold one. Otherwise the signals are those of
-//! bare trees. O(n³ + n² L) a term, for L labels.
+//! bare trees; where a head or a label is unknown, all are summed over. O(n³ + n² L) a term, for L
+//! labels.
 
 use tutte_trees::{ArcMatrix, Error, LabelledArcMatrix, TreeSet, Workspace};
 use tutte_trees::{arc_covariances_with, log_partition_with, marginals_with};
@@ -22,10 +23,10 @@ use super::{Objective, Scratch, Signal, arcs};
 pub struct LabelledScored<'a> {
     /// θ, the score of every labelled arc.
     pub scores: &'a LabelledArcMatrix,
-    /// The gold head of every word.
-    pub gold: &'a [usize],
-    /// The gold label of every word.
-    pub labels: &'a [usize],
+    /// The gold head of every word, where it is known.
+    pub gold: &'a [Option<usize>],
+    /// The gold label of every word, where it is known.
+    pub labels: &'a [Option<usize>],
     /// The trees that are possible.
     pub tree_set: TreeSet,
 }
@@ -36,16 +37,17 @@ impl LabelledScored<'_> {
     }
 }
 
-/// ℓ(h → m, ℓ): 0 for the gold head with the gold label, 1 otherwise.
+/// ℓ(h → m, ℓ): 0 for the gold head with the gold label, or any that is unknown; 1 otherwise.
 pub(crate) fn cost(
-    gold: &[usize],
-    labels: &[usize],
+    gold: &[Option<usize>],
+    labels: &[Option<usize>],
     head: usize,
     modifier: usize,
     label: usize,
 ) -> f64 {
-    let right = gold[modifier - 1] == head && labels[modifier - 1] == label;
-    if right { 0.0 } else { 1.0 }
+    let wrong =
+        |gold: &[Option<usize>], found| gold[modifier - 1].is_some_and(|gold| gold != found);
+    if wrong(gold, head) || wrong(labels, label) { 1.0 } else { 0.0 }
 }
 
 impl Objective {
@@ -59,8 +61,8 @@ impl Objective {
     ///
     /// let sentence = LabelledScored {
     ///     scores: &LabelledArcMatrix::zeros(2, 3), // two words, three labels
-    ///     gold: &[2, 0],
-    ///     labels: &[1, 0],
+    ///     gold: &[Some(2), Some(0)],
+    ///     labels: &[Some(1), Some(0)],
     ///     tree_set: TreeSet::NonProjectiveSingleRoot,
     /// };
     /// let mut gradient = LabelledArcMatrix::default();
@@ -100,7 +102,7 @@ impl Objective {
     }
 }
 
-/// log Z(θ + κ ℓ) − θ(y); with κ = 0, −log p(y).
+/// log Z(θ + κ ℓ) − θ(y), or − log Z_Y(θ) where only a set Y of trees is known; with κ = 0, −log p.
 fn margin(
     sentence: LabelledScored<'_>,
     kappa: f64,
@@ -109,6 +111,9 @@ fn margin(
     gradient: &mut LabelledArcMatrix,
 ) -> Result<f64, Error> {
     let LabelledScored { scores, gold, labels, tree_set } = sentence;
+    if gold.iter().chain(labels).all(Option::is_none) {
+        return Ok(0.0);
+    }
     let Scratch { workspace, scores: summed, result: marginals, given, .. } = scratch;
     given.clone_from(scores);
     if kappa != 0.0 {
@@ -120,9 +125,23 @@ fn margin(
         let share = factor * marginals[(head, modifier)];
         add_scaled(gradient, given, (head, modifier), share);
     }
-    for (modifier, (&head, &label)) in (1..).zip(gold.iter().zip(labels)) {
-        gradient[(head, modifier, label)] -= factor;
-        value -= scores[(head, modifier, label)];
+    if gold.contains(&None) || labels.contains(&None) {
+        given.clone_from(scores);
+        change(given, |score, (h, m, label)| match sentence.cost(h, m, label) {
+            0.0 => score,
+            _ => f64::NEG_INFINITY,
+        });
+        sum_out(given, summed);
+        value -= marginals_with(summed, tree_set, workspace, marginals)?;
+        for (head, modifier) in arcs(scores.words()) {
+            let share = -factor * marginals[(head, modifier)];
+            add_scaled(gradient, given, (head, modifier), share);
+        }
+        return Ok(value);
+    }
+    for (modifier, (head, label)) in (1..).zip(gold.iter().flatten().zip(labels.iter().flatten())) {
+        gradient[(*head, modifier, *label)] -= factor;
+        value -= scores[(*head, modifier, *label)];
     }
     Ok(value)
 }

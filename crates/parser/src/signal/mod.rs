@@ -16,6 +16,9 @@
 //! ([`ArcModel::accumulate`](crate::ArcModel::accumulate)) is the same for all, and what is done with
 //! that gradient is the learner's affair. O(n³) a term. What signals are when arcs have labels, see
 //! [`Objective::evaluate_labelled`].
+//!
+//! Trees may be known in part. Then the likelihood is that of all trees which agree with what is
+//! known, exactly, and only words whose heads are known can be wrong.
 
 mod entropy;
 pub(crate) mod labelled;
@@ -35,7 +38,7 @@ pub use labelled::LabelledScored;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Signal {
-    /// −log p(y | x) of the gold tree.
+    /// −log p(y | x) of the gold tree, or of all trees with the heads that are known.
     Likelihood,
     /// log Σ_y′ exp(θ(y′) + κ·wrong(y′)) − θ(y): trees count the more the more heads are wrong.
     SoftmaxMargin {
@@ -112,8 +115,8 @@ pub struct Objective {
 pub struct Scored<'a> {
     /// θ, the score of every arc.
     pub scores: &'a ArcMatrix,
-    /// The gold head of every word.
-    pub gold: &'a [usize],
+    /// The gold head of every word, where it is known.
+    pub gold: &'a [Option<usize>],
     /// The trees that are possible.
     pub tree_set: TreeSet,
 }
@@ -223,9 +226,9 @@ pub(crate) fn arcs(words: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// ℓ(h → m): 1 for a wrong head, 0 for the gold one.
-pub(crate) fn cost(gold: &[usize], head: usize, modifier: usize) -> f64 {
-    if gold[modifier - 1] == head { 0.0 } else { 1.0 }
+/// ℓ(h → m): 1 for a wrong head, 0 for the gold one, or for any if that is unknown.
+pub(crate) fn cost(gold: &[Option<usize>], head: usize, modifier: usize) -> f64 {
+    if gold[modifier - 1].is_none_or(|gold| gold == head) { 0.0 } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::signal::likelihood;
 use crate::temperature::{self, Judged};
 use crate::{
     ArcModel, Candidates, Error, Guided, Index, LabelModel, Labelling, Learner, Model, Pruner,
-    guided,
+    guided, known,
 };
 
 /// A pruner before it is trained.
@@ -119,7 +119,7 @@ pub(super) fn jackknife(
             let guide = guided::guide(&scores, options.tree_set, &mut workspace)
                 .map_err(|source| corpus.diverged(example, source))?;
             if second.temperature.is_none() && at % judged_one_in == 0 {
-                let gold = example.gold.iter().copied().map(Some);
+                let gold = example.gold.iter().copied();
                 fold.judged.push(Judged::new(scores.clone(), guide.heads(), gold));
             }
             fold.guides.push(guide);
@@ -174,7 +174,7 @@ pub(super) fn guided_corpus<'a>(
             sentence: example.sentence,
             arcs,
             labels: Atoms::guided(sentence, labels.features.columns(), guide),
-            candidates: with_gold(candidates, &example.gold),
+            candidates: with_gold(candidates, &example.gold, first.tree_set),
             gold: example.gold.clone(),
             label_of: example.label_of.clone(),
         })
@@ -187,10 +187,21 @@ pub(super) fn guided_corpus<'a>(
     }
 }
 
-/// The same arcs, with the gold ones among them.
-pub(super) fn with_gold(mut candidates: Candidates, gold: &[usize]) -> Candidates {
-    (1..).zip(gold).for_each(|(modifier, &head)| candidates.allow(head, modifier));
-    candidates
+/// The same arcs, with the gold ones among them. Of a tree that is known in part, other words may need
+/// heads that were left out; then none is.
+pub(super) fn with_gold(
+    mut candidates: Candidates,
+    gold: &[Option<usize>],
+    tree_set: TreeSet,
+) -> Candidates {
+    for (modifier, head) in (1..).zip(gold) {
+        head.iter().for_each(|&head| candidates.allow(head, modifier));
+    }
+    let part = gold.contains(&None) && !candidates.is_all();
+    match part && !known::has_tree(&candidates, gold, tree_set) {
+        true => Candidates::all(),
+        false => candidates,
+    }
 }
 
 /// Trains a model of arcs alone, from start to end.

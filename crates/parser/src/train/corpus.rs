@@ -7,8 +7,9 @@ use tutte_treebank::Sentence;
 use tutte_trees::{Tree, TreeSet};
 
 use super::cascade::with_gold;
+use super::labels::UNKNOWN_LABEL;
 use crate::features::{Atoms, FeatureSet};
-use crate::{Candidates, Error, LabelModel};
+use crate::{Candidates, Error, LabelModel, known};
 
 /// Sentences, and the trees they are to get.
 #[derive(Debug)]
@@ -33,15 +34,15 @@ pub(crate) struct Example {
     pub(crate) labels: Atoms,
     /// The arcs that may be part of its trees, the gold ones among them.
     pub(crate) candidates: Candidates,
-    /// The gold head of each word.
-    pub(crate) gold: Vec<usize>,
-    /// The gold label of each word, by its number in the model.
-    pub(crate) label_of: Vec<usize>,
+    /// The gold head of each word, where it is known.
+    pub(crate) gold: Vec<Option<usize>>,
+    /// The gold label of each word whose head is known, by its number in the model, if it is known too.
+    pub(crate) label_of: Vec<Option<usize>>,
 }
 
 impl<'a> Corpus<'a> {
     /// For a model. Trees that are not projective are made so if its set asks for it (Koo et al. 2007,
-    /// footnote 4).
+    /// footnote 4). Those that are known in part must have heads that some tree of the set has.
     pub(crate) fn new(
         treebank: &'a [Sentence],
         arcs: &FeatureSet,
@@ -57,18 +58,33 @@ impl<'a> Corpus<'a> {
         let mut examples = Vec::with_capacity(treebank.len());
         let mut outside = Vec::new();
         for (at, sentence) in treebank.iter().enumerate().filter(|(_, s)| !s.is_empty()) {
-            let mut tree: Tree = sentence.tree()?;
-            if tree_set.is_projective() {
-                tree = tree.projectivise();
-            }
-            if let Err(source) = tree.check_in(tree_set) {
-                outside.push((at, source));
-            }
-            let number = |name: &str| {
-                numbers.get(name).copied().ok_or_else(|| Error::UnknownLabel {
+            let gold: Vec<Option<usize>> = if sentence.heads().is_some() {
+                let mut tree: Tree = sentence.tree()?;
+                if tree_set.is_projective() {
+                    tree = tree.projectivise();
+                }
+                if let Err(source) = tree.check_in(tree_set) {
+                    outside.push((at, source));
+                }
+                tree.heads().iter().copied().map(Some).collect()
+            } else {
+                known::check_heads(sentence, tree_set)?;
+                sentence.partial_heads().collect()
+            };
+            let number = |name: &str| match numbers.get(name) {
+                Some(number) => Ok(Some(*number)),
+                None if name == UNKNOWN_LABEL => Ok(None),
+                None => Err(Error::UnknownLabel {
                     place: Box::new(sentence.place()),
                     label: name.to_owned(),
-                })
+                }),
+            };
+            let labelled = sentence.words().zip(&gold);
+            let label_of = match labels {
+                Some(_) => labelled
+                    .map(|(word, head)| head.map_or(Ok(None), |_| number(word.deprel())))
+                    .collect::<Result<_, _>>()?,
+                None => Vec::new(),
             };
             examples.push(Arc::new(Example {
                 sentence: at,
@@ -77,13 +93,8 @@ impl<'a> Corpus<'a> {
                     Atoms::new(sentence, model.features.columns())
                 }),
                 candidates: Candidates::all(),
-                gold: tree.into_heads(),
-                label_of: match labels {
-                    Some(_) => {
-                        sentence.words().map(|w| number(w.deprel())).collect::<Result<_, _>>()?
-                    }
-                    None => Vec::new(),
-                },
+                gold,
+                label_of,
             }));
         }
         let count = outside.len();
@@ -95,6 +106,9 @@ impl<'a> Corpus<'a> {
         let words = examples.iter().map(|example| example.gold.len()).sum();
         if words == 0 {
             return Err(Error::NoWords);
+        }
+        if examples.iter().all(|example| example.gold.iter().all(Option::is_none)) {
+            return Err(Error::NoHeads);
         }
         Ok(Self { treebank, examples, tree_set, words })
     }
@@ -111,7 +125,7 @@ impl<'a> Corpus<'a> {
     pub(crate) fn prune(&mut self, candidates: Vec<Candidates>) {
         for (example, candidates) in self.examples.iter_mut().zip(candidates) {
             if let Some(example) = Arc::get_mut(example) {
-                example.candidates = with_gold(candidates, &example.gold);
+                example.candidates = with_gold(candidates, &example.gold, self.tree_set);
             }
         }
     }
@@ -121,10 +135,16 @@ impl<'a> Corpus<'a> {
         &self.treebank[example.sentence]
     }
 
-    /// Head and label of all gold arcs.
+    /// Head and label of all gold arcs of which both are known.
     pub(crate) fn labelled_arcs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let arcs = self.examples.iter().flat_map(|e| e.gold.iter().zip(&e.label_of));
-        arcs.map(|(head, label)| (*head, *label))
+        arcs.filter_map(|(head, label)| Some(((*head)?, (*label)?)))
+    }
+
+    /// The first sentence of which not everything is known that is to be learnt.
+    pub(crate) fn known_in_part(&self) -> Option<&'a Sentence> {
+        let part = |e: &&Arc<Example>| e.gold.contains(&None) || e.label_of.contains(&None);
+        self.examples.iter().find(part).map(|example| self.sentence(example))
     }
 
     /// What to say when inference failed on an example.

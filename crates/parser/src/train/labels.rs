@@ -11,17 +11,23 @@ use crate::learner::{AdaGrad, Order, draw_templates};
 use crate::tape::{State, Tape};
 use crate::{LabelModel, Labelling};
 
-/// A model of the labels of a treebank that is to be learnt.
+/// What stands in a treebank for a label that nobody has given.
+pub(super) const UNKNOWN_LABEL: &str = "_";
+
+/// A model of the labels of a treebank that is to be learnt. If no arc has one, `_` is the label of all.
 pub(super) fn untrained(treebank: &[Sentence], labelling: Labelling, bits: u32) -> LabelModel {
     if labelling == Labelling::None {
         return LabelModel::none();
     }
-    let mut names: Vec<String> = treebank
-        .iter()
-        .flat_map(|sentence| sentence.words().map(|word| word.deprel().to_owned()))
-        .collect();
+    let words = treebank.iter().flat_map(|sentence| sentence.words());
+    let known = words.filter(|word| word.head().is_some()).map(|word| word.deprel());
+    let mut names: Vec<String> =
+        known.filter(|name| *name != UNKNOWN_LABEL).map(str::to_owned).collect();
     names.sort_unstable();
     names.dedup();
+    if names.is_empty() {
+        names.push(UNKNOWN_LABEL.to_owned());
+    }
     LabelModel::new(FeatureSet::labels(), names, bits).with_labelling(labelling)
 }
 
@@ -77,14 +83,15 @@ impl LabelTrainer {
         let scale =
             draw_templates(self.order.chance(), templates, self.dropout, &mut self.kept) as f32;
         let kept = &self.kept;
-        let is_gold = |head, modifier: usize| example.gold[modifier - 1] == head;
+        let is_gold = |head, modifier: usize| example.gold[modifier - 1] == Some(head);
         self.prepared.fill_for(
             &model.features,
             &example.labels,
             |template| kept[template],
             is_gold,
         );
-        for (modifier, (&head, &gold)) in (1..).zip(example.gold.iter().zip(&example.label_of)) {
+        for (modifier, gold) in (1..).zip(example.gold.iter().zip(&example.label_of)) {
+            let (&Some(head), &Some(gold)) = gold else { continue };
             model.rows(&self.prepared, head, modifier, &mut self.rows);
             model.log_probs(&self.rows, head, scale, &mut self.log_probs);
             let gradient = &mut self.log_probs;

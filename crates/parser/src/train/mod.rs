@@ -263,9 +263,14 @@ impl Verdict for ControlFlow<()> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// **Partial trees.** Heads that are `_` are unknown, and so are labels of known heads that are. Learners
+/// that follow the gradient of an [objective](crate::signal) sum over them exactly; the others need whole
+/// trees.
+///
 /// # Errors
-/// [`Error::Treebank`] if a word has no head or heads form a cycle, [`Error::NotInTreeSet`],
-/// [`Error::NoWords`], [`Error::Setting`], [`Error::Diverged`].
+/// [`Error::Treebank`] if heads form a cycle, [`Error::Contradiction`] if no tree has the heads of a
+/// partial one, [`Error::NotInTreeSet`], [`Error::NoWords`], [`Error::NoHeads`],
+/// [`Error::PartialTree`], [`Error::Setting`], [`Error::Diverged`].
 pub fn train<V: Verdict>(
     treebank: &[Sentence],
     options: &Options,
@@ -362,7 +367,7 @@ fn run(treebank: &[Sentence], options: &Options, mut course: Course<'_>) -> Resu
             None => cascade::pruner(treebank, pruning, options)?,
         });
     }
-    let (mut corpus, candidates) = pruned_corpus(treebank, &model)?;
+    let (mut corpus, candidates) = pruned_corpus(treebank, &model, &options.learner)?;
     match course.in_second() {
         Some(checkpoint) => checkpoint.read(|tape| tape.table(&mut model.arcs.weights))?,
         None => model = fit(model, &corpus, options, &mut course)?,
@@ -407,10 +412,15 @@ fn untrained(treebank: &[Sentence], options: &Options) -> Result<(FeatureSet, In
 fn pruned_corpus<'a>(
     treebank: &'a [Sentence],
     model: &Model,
+    learner: &Learner,
 ) -> Result<(Corpus<'a>, Vec<Candidates>), Error> {
     let features = &model.arcs.features;
     let labels = (model.labels.labelling() != Labelling::None).then_some(&model.labels);
     let mut corpus = Corpus::new(treebank, features, labels, model.tree_set)?;
+    if let Some(sentence) = corpus.known_in_part().filter(|_| !learner.follows_gradients()) {
+        let place = Box::new(sentence.place());
+        return Err(Error::PartialTree { place, learner: learner.name() });
+    }
     let candidates = match &model.pruner {
         Some(pruner) => cascade::candidates(pruner, treebank, model.tree_set)?,
         None => vec![Candidates::all(); corpus.examples.len()],
@@ -437,7 +447,7 @@ pub fn train_further<V: Verdict>(
         let why = "a model with a second pass cannot be trained further: its guides are gone";
         return Err(Error::Setting(why.to_owned()));
     }
-    let (corpus, _) = pruned_corpus(treebank, &model)?;
+    let (corpus, _) = pruned_corpus(treebank, &model, &options.learner)?;
     let mut watch = |pass: Pass, model: &Model| watch(pass, model).stops();
     fit(model, &corpus, options, &mut Course::new(&mut watch))
 }

@@ -8,6 +8,8 @@ use crate::learner::{Cost, Dual, Rate, Update};
 use crate::signal::{Objective, annealed_risk, entropy, likelihood, risk, softmax_margin};
 use crate::{LabelModel, Parser};
 
+mod partial;
+
 /// Words as form/UPOS/head/label.
 const SENTENCES: [&str; 20] = [
     "the/DET/2/det cat/NOUN/3/nsubj sleeps/VERB/0/root",
@@ -299,14 +301,6 @@ fn trees_outside_the_set_are_named() {
     let tree_set = TreeSet::NonProjectiveMultiRoot;
     let options = Options { tree_set, ..options(Learner::Perceptron) };
     assert!(train(&treebank, &options, |_, _| {}).is_ok());
-}
-
-#[test]
-fn words_without_heads_are_refused() {
-    let mut treebank = treebank();
-    treebank[2].set_head(3, None).unwrap();
-    let error = train(&treebank, &options(Learner::Perceptron), |_, _| {}).unwrap_err();
-    assert!(error.to_string().contains("word 3 has no head"), "{error}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::failure::advise;
 use crate::report::{count, counted};
 use crate::session::Session;
 
-/// Sentences with trees.
+/// Sentences with trees, some of them perhaps known in part.
 #[derive(Debug)]
 pub(super) struct Material {
     pub(super) train: Vec<Sentence>,
@@ -23,13 +23,16 @@ impl Material {
     /// Reads all files, and chooses or checks the tree set.
     pub(super) fn read(arguments: &Train, session: &Session) -> Result<Self> {
         let lenient = arguments.reading.lenient;
-        let read = |files: &[std::path::PathBuf]| -> Result<Vec<(Sentence, Tree)>> {
+        let read = |files: &[std::path::PathBuf], whole: bool| -> Result<Vec<Known>> {
             let mut all = Vec::new();
             for path in files {
                 for sentence in session.sentences(path, &arguments.reading)? {
                     let sentence = sentence?;
                     match sentence.tree() {
-                        Ok(tree) => all.push((sentence, tree)),
+                        Ok(tree) => all.push((sentence, Some(tree))),
+                        Err(tutte_treebank::Error::NoHead { .. }) if !whole => {
+                            all.push((sentence, None));
+                        }
                         Err(error) if lenient => session.skip(&error.into()),
                         Err(error) => return Err(no_tree(error)),
                     }
@@ -38,16 +41,15 @@ impl Material {
             all.retain(|(sentence, _)| !sentence.is_empty());
             Ok(all)
         };
-        let mut train = read(&arguments.files)?;
+        let mut train = read(&arguments.files, false)?;
         let dev: Vec<Sentence> =
-            read(&arguments.dev)?.into_iter().map(|(sentence, _)| sentence).collect();
+            read(&arguments.dev, true)?.into_iter().map(|(sentence, _)| sentence).collect();
+        note_unknown(&train, session);
         let tree_set = match arguments.tree_set {
             Wanted::Set(tree_set) => tree_set,
             Wanted::Auto => choose(&train, session),
         };
-        if tree_set.is_single_root() {
-            check_roots(&mut train, tree_set, lenient, session)?;
-        }
+        check_trees(&mut train, tree_set, lenient, session)?;
         if tree_set.is_projective() {
             projectivise(&mut train, session)?;
         }
@@ -62,15 +64,43 @@ impl Material {
     }
 }
 
+/// A sentence, and its tree if all of it is known.
+type Known = (Sentence, Option<Tree>);
+
 fn no_tree(error: tutte_treebank::Error) -> anyhow::Error {
-    advise(error, "learning needs whole trees; --lenient leaves out sentences without one")
+    advise(error, "--lenient leaves out sentences without a tree")
 }
 
-/// The smallest set that holds all trees.
-fn choose(train: &[(Sentence, Tree)], session: &Session) -> TreeSet {
-    let crossing = train.iter().filter(|(_, tree)| !tree.is_projective()).count();
-    let several = train.iter().filter(|(_, tree)| tree.root_words().count() > 1).count();
-    let tree_set = match (crossing > 0, several > 0) {
+/// Says how much of the trees is unknown, lest somebody believes that the file was complete.
+fn note_unknown(train: &[Known], session: &Session) {
+    let partial: Vec<&Sentence> =
+        train.iter().filter(|(_, tree)| tree.is_none()).map(|(sentence, _)| sentence).collect();
+    if partial.is_empty() {
+        return;
+    }
+    let heads = |s: &Sentence| s.partial_heads().filter(Option::is_some).count();
+    let words: usize = partial.iter().map(|s| s.len()).sum();
+    let known: usize = partial.iter().map(|s| heads(s)).sum();
+    session.note(format!(
+        "partial trees: {} of {}, with {} of {} known; the others are summed over",
+        count(partial.len()),
+        counted(train.len(), "tree"),
+        count(known),
+        counted(words, "head"),
+    ));
+}
+
+fn crosses(tree: &Option<Tree>) -> bool {
+    tree.as_ref().is_some_and(|tree| !tree.is_projective())
+}
+
+/// The smallest set that holds all trees. That no arcs cross, partial trees do not tell.
+fn choose(train: &[Known], session: &Session) -> TreeSet {
+    let partial = train.iter().any(|(_, tree)| tree.is_none());
+    let crossing = train.iter().filter(|(_, tree)| crosses(tree)).count();
+    let roots = |s: &Sentence| s.partial_heads().filter(|head| *head == Some(0)).count();
+    let several = train.iter().filter(|(sentence, _)| roots(sentence) > 1).count();
+    let tree_set = match (partial || crossing > 0, several > 0) {
         (true, true) => TreeSet::NonProjectiveMultiRoot,
         (true, false) => TreeSet::NonProjectiveSingleRoot,
         (false, true) => TreeSet::ProjectiveMultiRoot,
@@ -83,46 +113,57 @@ fn choose(train: &[(Sentence, Tree)], session: &Session) -> TreeSet {
     };
     let (crossing, several) = (have(crossing, "crossing arcs"), have(several, "several roots"));
     let trees = counted(train.len(), "tree");
-    session.note(format!("tree set {tree_set}: of {trees} {crossing}, {several}"));
+    let rest = if partial { " (arcs of partial trees may cross)" } else { "" };
+    session.note(format!("tree set {tree_set}: of {trees} {crossing}, {several}{rest}"));
     tree_set
 }
 
-/// A tree with several roots in a set of trees with one is an error, or left out.
-fn check_roots(
-    train: &mut Vec<(Sentence, Tree)>,
+/// A tree with several roots in a set of trees with one is an error, or left out; so is a partial one
+/// that is part of no tree of the set.
+fn check_trees(
+    train: &mut Vec<Known>,
     tree_set: TreeSet,
     lenient: bool,
     session: &Session,
 ) -> Result<()> {
     let mut refused = None;
     train.retain(|(sentence, tree)| {
-        // Crossing arcs are dealt with elsewhere.
-        let Err(source) = tree.check_in(TreeSet::NonProjectiveSingleRoot) else { return true };
-        let place = sentence.place();
-        let id = place.sent_id.as_ref().map_or(String::new(), |id| format!(" (sent_id = {id})"));
-        let error = anyhow!("{place}: the tree is not in the set {tree_set}: {source}{id}");
+        let error = match tree {
+            Some(tree) if tree_set.is_single_root() => {
+                // Crossing arcs are dealt with elsewhere.
+                let Err(source) = tree.check_in(TreeSet::NonProjectiveSingleRoot) else {
+                    return true;
+                };
+                let place = sentence.place();
+                let id = place.sent_id.as_ref();
+                let id = id.map_or(String::new(), |id| format!(" (sent_id = {id})"));
+                let error = anyhow!("{place}: the tree is not in the set {tree_set}: {source}{id}");
+                advise(error, ROOTS_HINT)
+            }
+            Some(_) => return true,
+            None => match tutte::check_heads(sentence, tree_set) {
+                Ok(()) => return true,
+                Err(error) => error.into(),
+            },
+        };
         match lenient {
             true => session.skip(&error),
             false => refused = refused.take().or(Some(error)),
         }
         false
     });
-    match refused {
-        None => Ok(()),
-        Some(error) => {
-            let hint = "--tree-set auto allows several roots if the treebank has them; \
-                        --lenient leaves such sentences out";
-            Err(advise(error, hint))
-        }
-    }
+    refused.map_or(Ok(()), Err)
 }
 
+const ROOTS_HINT: &str = "--tree-set auto allows several roots if the treebank has them; --lenient \
+                          leaves such sentences out";
+
 /// Lifts crossing arcs, since no tree of the model has any.
-fn projectivise(train: &mut [(Sentence, Tree)], session: &Session) -> Result<()> {
+fn projectivise(train: &mut [Known], session: &Session) -> Result<()> {
     let (mut arcs, mut sentences) = (0, 0);
-    for (sentence, tree) in train.iter_mut().filter(|(_, tree)| !tree.is_projective()) {
+    for (sentence, tree) in train.iter_mut().filter(|(_, tree)| crosses(tree)) {
         arcs += sentence.projectivise()?;
-        *tree = sentence.tree()?;
+        *tree = Some(sentence.tree()?);
         sentences += 1;
     }
     if sentences > 0 {

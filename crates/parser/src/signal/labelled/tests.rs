@@ -7,12 +7,14 @@ use tutte_trees::{LabelledTree, LabelledTreeDistribution, Tree, oracle};
 use super::*;
 use crate::signal::{Scored, entropy, likelihood, risk, softmax_margin};
 
-/// Scores, and the gold tree, of a sentence.
+/// Scores, the gold tree, and what is known of it, of a sentence.
 #[derive(Clone, Debug)]
 struct Case {
     scores: LabelledArcMatrix,
     tree_set: TreeSet,
     gold: LabelledTree,
+    heads: Vec<Option<usize>>,
+    labels: Vec<Option<usize>>,
 }
 
 fn case() -> impl Strategy<Value = Case> {
@@ -28,17 +30,36 @@ fn case() -> impl Strategy<Value = Case> {
             let mut scores = LabelledArcMatrix::from_vec(words, labels, values).unwrap();
             let gold = LabelledTree::new(tree.clone(), gold_labels).unwrap();
             gold.arcs().for_each(|arc| scores[arc] = scores[arc].max(-3.0));
-            Case { scores, tree_set, gold }
+            Case::new(scores, tree_set, gold)
         })
     })
 }
 
+/// The same with heads and labels that nobody knows.
+fn known_in_part() -> impl Strategy<Value = Case> {
+    (case(), any::<[bool; 4]>(), any::<[bool; 4]>()).prop_map(|(mut case, heads, labels)| {
+        let forget = |all: &mut [Option<usize>], known: [bool; 4]| {
+            all.iter_mut().zip(known).for_each(|(one, known)| *one = one.filter(|_| known));
+        };
+        forget(&mut case.heads, heads);
+        forget(&mut case.labels, labels);
+        case
+    })
+}
+
 impl Case {
+    /// With a tree that is known.
+    fn new(scores: LabelledArcMatrix, tree_set: TreeSet, gold: LabelledTree) -> Self {
+        let heads = gold.tree().heads().iter().copied().map(Some).collect();
+        let labels = gold.labels().iter().copied().map(Some).collect();
+        Self { scores, tree_set, gold, heads, labels }
+    }
+
     fn scored(&self) -> LabelledScored<'_> {
         LabelledScored {
             scores: &self.scores,
-            gold: self.gold.tree().heads(),
-            labels: self.gold.labels(),
+            gold: &self.heads,
+            labels: &self.labels,
             tree_set: self.tree_set,
         }
     }
@@ -70,7 +91,13 @@ impl Case {
 
     /// Words whose head or label is wrong.
     fn wrong(&self, tree: &LabelledTree) -> f64 {
-        tree.arcs().zip(self.gold.arcs()).filter(|(a, b)| a != b).count() as f64
+        let known = self.heads.iter().zip(&self.labels);
+        let wrong =
+            |((head, _, label), gold): &((usize, usize, usize), (&Option<_>, &Option<_>))| {
+                gold.0.is_some_and(|gold| gold != *head)
+                    || gold.1.is_some_and(|gold| gold != *label)
+            };
+        tree.arcs().zip(known).filter(wrong).count() as f64
     }
 }
 
@@ -86,9 +113,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn values_are_sums_over_labelled_trees(case in case()) {
+    fn values_are_sums_over_labelled_trees(case in prop_oneof![case(), known_in_part()]) {
         let all = case.all();
-        let of_gold = case.scores.sum_over(&case.gold).unwrap();
+        let agree = all.iter().filter(|(_, tree)| case.wrong(tree) == 0.0);
+        let of_gold = log_sum(agree.map(|(score, _)| *score));
         let log_z = log_sum(all.iter().map(|(score, _)| *score));
         prop_assert!(close(case.evaluate(&likelihood()).0, log_z - of_gold));
 
@@ -123,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn gradients_are_derivatives(case in case()) {
+    fn gradients_are_derivatives(case in prop_oneof![case(), known_in_part()]) {
         for objective in [
             likelihood(),
             softmax_margin(1.3),
@@ -166,11 +194,11 @@ proptest! {
         let arcs = ArcMatrix::from_fn(words, |head, modifier| case.scores[(head, modifier, 0)].max(-3.0));
         let scores = LabelledArcMatrix::from_fn(words, 1, |head, modifier, _| arcs[(head, modifier)]);
         let gold = LabelledTree::new(case.gold.tree().clone(), vec![0; words]).unwrap();
-        let case = Case { scores, tree_set, gold };
+        let case = Case::new(scores, tree_set, gold);
         for objective in [likelihood(), softmax_margin(1.0)] {
             let (value, gradient) = case.evaluate(&objective);
             let mut expected = ArcMatrix::default();
-            let scored = Scored { scores: &arcs, gold: case.gold.tree().heads(), tree_set };
+            let scored = Scored { scores: &arcs, gold: &case.heads, tree_set };
             let found = objective.evaluate(scored, 1.0, &mut Scratch::default(), &mut expected);
             prop_assert_eq!(value.to_bits(), found.unwrap().to_bits());
             for (head, modifier, expected) in expected.arcs() {
@@ -191,7 +219,7 @@ fn scores_that_are_no_numbers_are_told() {
                 scores[(2, 1, 1)] = wrong;
             }
             let tree_set = TreeSet::NonProjectiveSingleRoot;
-            let case = Case { scores, tree_set, gold: gold.clone() };
+            let case = Case::new(scores, tree_set, gold.clone());
             let (scratch, gradient) = (&mut Scratch::default(), &mut LabelledArcMatrix::default());
             let error = likelihood().evaluate_labelled(case.scored(), 1.0, scratch, gradient);
             assert!(matches!(error, Err(Error::BadScore { .. })), "{error:?}");

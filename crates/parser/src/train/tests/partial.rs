@@ -1,0 +1,153 @@
+//! Learning from trees of which not every head is known.
+
+use super::*;
+use crate::{Contradiction, Error};
+
+/// The treebank with every third head unknown, and its label; every second one's in the second half.
+fn forgetful() -> Vec<Sentence> {
+    let mut treebank = treebank();
+    let half = treebank.len() / 2;
+    for (at, sentence) in treebank.iter_mut().enumerate() {
+        let every = if at < half { 3 } else { 2 };
+        *sentence = forget(sentence, |word| (word + at) % every == 0);
+    }
+    treebank
+}
+
+/// The same sentence without some heads and labels.
+fn forget(sentence: &Sentence, unknown: impl Fn(usize) -> bool) -> Sentence {
+    let mut number = 0;
+    let line = |line: &str| {
+        number += 1;
+        let mut columns: Vec<&str> = line.split('\t').collect();
+        if unknown(number) {
+            (columns[6], columns[7]) = ("_", "_");
+        }
+        columns.join("\t") + "\n"
+    };
+    let text = sentence.to_string();
+    text.lines().filter(|line| !line.is_empty()).map(line).collect::<String>().parse().unwrap()
+}
+
+/// Known heads and labels that a model does not give.
+fn mistakes(model: &Model, treebank: &[Sentence]) -> usize {
+    let mut parser = Parser::new(model);
+    let wrong = |sentence: &Sentence| {
+        let parse = parser.parse(sentence).unwrap();
+        let names = model.labels.labels();
+        let found = parse.tree.heads().iter().zip(&parse.labels);
+        let differs = |(word, (head, label)): &(tutte_treebank::Token<'_>, (&usize, &usize))| {
+            let labelled = names.get(**label).is_none_or(|name| name == word.deprel());
+            word.head().is_some_and(|gold| gold != **head || !labelled && word.deprel() != "_")
+        };
+        sentence.words().zip(found).filter(differs).count()
+    };
+    treebank.iter().map(wrong).sum()
+}
+
+fn small(options: Options) -> Options {
+    Options { bits: 14, label_bits: 8, passes: 25, ..options }
+}
+
+#[test]
+fn what_is_known_is_learnt_by_heart() {
+    let treebank = forgetful();
+    let every = [Options::default(), Options::fast(), Options::plain()].map(small);
+    let mut learners = vec![Options::default().learner];
+    learners.push(Learner::Lbfgs { objective: likelihood(), c: 10.0, memory: 10 });
+    learners.push(adagrad(softmax_margin(1.0)));
+    for learner in learners {
+        for options in &every {
+            let options = Options { learner: learner.clone(), ..options.clone() };
+            let model = train(&treebank, &options, |_, _| {}).unwrap();
+            assert_eq!(mistakes(&model, &treebank), 0, "{learner:?} {options:?}");
+        }
+    }
+}
+
+#[test]
+fn kinds_and_tree_sets_go_with_partial_trees() {
+    let mut treebank = forgetful();
+    // The one whose arcs cross.
+    treebank.remove(11);
+    for tree_set in TreeSet::ALL {
+        let options = Options { tree_set, clusters: 2, ..small(Options::plain()) };
+        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        assert_eq!(mistakes(&model, &treebank), 0, "{tree_set}");
+    }
+}
+
+/// Nothing about an unknown head may be learnt from the label, or anything else, beside it; and
+/// sentences of which nothing is known move no weight.
+#[test]
+fn what_is_unknown_moves_nothing() {
+    let whole = treebank();
+    let options = Options { learner: adagrad(likelihood()), ..small(Options::plain()) };
+    let plain = Options { passes: 1, ..options };
+    let mut more = whole.clone();
+    more.push(forget(&whole[3], |_| true));
+    let learner = Learner::Lbfgs { objective: likelihood(), c: 1.0, memory: 5 };
+    let steps = Options { learner, passes: 5, ..plain.clone() };
+    let (with, without) = (train(&more, &steps, |_, _| {}), train(&whole, &steps, |_, _| {}));
+    let (with, without) = (with.unwrap(), without.unwrap());
+    let far = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-4;
+    let all = with.arcs.weights.iter().zip(&without.arcs.weights);
+    assert!(!all.into_iter().any(far));
+    assert_eq!(with.labels.labels(), without.labels.labels());
+}
+
+/// With labels unknown of heads that are known, heads are learnt; `_` is no label, unless it is the
+/// only one.
+#[test]
+fn labels_may_be_unknown() {
+    let no_labels = |text: String| text.replace("\tnsubj\t", "\t_\t");
+    let treebank: Vec<Sentence> =
+        treebank().iter().map(|s| no_labels(s.to_string()).parse().unwrap()).collect();
+    for options in [Options::default(), Options::plain()].map(small) {
+        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        assert!(!model.labels.labels().iter().any(|label| label == "_" || label == "nsubj"));
+        assert_eq!(mistakes(&model, &treebank), 0);
+    }
+}
+
+#[test]
+fn contradictions_are_named() {
+    let refusal = |words: &str, tree_set| {
+        let treebank = [sentence("stop/VERB/0/root"), sentence(words)];
+        let options = Options { tree_set, ..small(Options::plain()) };
+        match train(&treebank, &options, |_, _| {}).unwrap_err() {
+            Error::Contradiction { problem, .. } => problem,
+            other => panic!("{other}"),
+        }
+    };
+    let single = TreeSet::NonProjectiveSingleRoot;
+    let cycle = refusal("a/X/2/x b/X/1/x c/X/_/_", single);
+    assert!(matches!(cycle, Contradiction::Cycle { words } if words.len() == 2));
+    let roots = refusal("a/X/0/x b/X/0/x c/X/_/_", single);
+    assert!(matches!(roots, Contradiction::SeveralRoots { words, .. } if words == [1, 2]));
+    let cross = refusal("a/X/3/x b/X/4/x c/X/_/_ d/X/_/_", TreeSet::ProjectiveSingleRoot);
+    assert!(matches!(cross, Contradiction::Crossing { .. }));
+    // 2 → 1 → 3, and then nothing can be the head of 2 without crossing 1 → 3.
+    let none = refusal("a/X/2/x b/X/_/_ c/X/1/x", TreeSet::ProjectiveSingleRoot);
+    assert!(matches!(none, Contradiction::NoTree(_)));
+}
+
+#[test]
+fn learners_of_whole_trees_say_so() {
+    let treebank = forgetful();
+    for learner in [
+        Learner::Perceptron,
+        Learner::PassiveAggressive { update: Update::Pa, cost: Cost::Identity },
+        Learner::Mira { k: 1, c: f64::INFINITY },
+        exponentiated(Dual::LogLinear, Rate::Shared),
+    ] {
+        for options in [Options::default(), Options::plain()] {
+            let options = Options { learner: learner.clone(), ..small(options) };
+            let error = train(&treebank, &options, |_, _| {}).unwrap_err();
+            assert!(matches!(error, Error::PartialTree { .. }), "{error}");
+        }
+    }
+    let nothing = [forget(&treebank[0], |_| true)];
+    let error = train(&nothing, &small(Options::default()), |_, _| {}).unwrap_err();
+    assert!(matches!(error, Error::NoHeads), "{error}");
+}
