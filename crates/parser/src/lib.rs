@@ -32,6 +32,7 @@
 //! - [`LabelledDistribution`] is all the trees of a sentence and their probabilities, to be asked,
 //!   conditioned and sampled; [`Parser::analyse`] gives it beside the best tree, given what is known
 //!   ([`Keep`]) of the sentence, and [`Notes`] writes it into the sentence.
+//! - [`ask`]: which words somebody should annotate next; [`train()`] learns from partial trees.
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
 //! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
 //!
@@ -47,6 +48,7 @@
 #![deny(unsafe_code)]
 
 mod arcs;
+pub mod ask;
 mod batch;
 mod candidates;
 mod clock;

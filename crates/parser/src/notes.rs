@@ -36,6 +36,20 @@ pub struct Certainty<'a> {
     pub alternatives: Vec<Alternative<'a>>,
 }
 
+impl Certainty<'_> {
+    /// The other heads as an entry of MISC lists them, `4:nmod:0.3801,1:obl:0.0610`; nothing if there
+    /// are none.
+    pub fn alternatives_listed(&self) -> Option<String> {
+        let others = self.alternatives.iter().map(|other| {
+            // A bar would end the entry; UD writes it so.
+            let label = other.label.replace('|', "\\p");
+            format!("{}:{label}:{}", other.head, probability(other.probability))
+        });
+        let others: Vec<String> = others.collect();
+        (!others.is_empty()).then(|| others.join(","))
+    }
+}
+
 impl Default for Notes {
     /// Alternatives above 0.05.
     fn default() -> Self {
@@ -99,15 +113,7 @@ impl<'a> LabelledDistribution<'a> {
         let mut entries = Vec::new();
         entries.extend(sure.head.map(|prob| (head_prob, probability(prob))));
         entries.extend(sure.label.map(|prob| (label_prob, probability(prob))));
-        let others = sure.alternatives.iter().map(|other| {
-            // A bar would end the entry; UD writes it so.
-            let label = other.label.replace('|', "\\p");
-            format!("{}:{label}:{}", other.head, probability(other.probability))
-        });
-        let others: Vec<String> = others.collect();
-        if !others.is_empty() {
-            entries.push((alternatives, others.join(",")));
-        }
+        entries.extend(sure.alternatives_listed().map(|others| (alternatives, others)));
         if let Some(head) = head.filter(|_| notes.ranks) {
             entries.push((rank, self.head_rank(word, head)?.to_string()));
         }

@@ -5,6 +5,7 @@
 //! mean the same everywhere; computes with a library; prints to [`Session::stdout`] a table, or
 //! with `--json` the library's report; and ends with [`Session::end`].
 
+mod ask;
 mod bench;
 mod check;
 mod convert;
@@ -32,6 +33,7 @@ pub(crate) enum Verb {
     Parse(parse::Parse),
     Forest(forest::Forest),
     Score(score::Score),
+    Ask(ask::Ask),
     Info(info::Info),
     Bench(bench::Bench),
     Check(check::Check),
@@ -51,6 +53,7 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
         Verb::Parse(arguments) => parse::run(arguments, session),
         Verb::Forest(arguments) => forest::run(arguments, session),
         Verb::Score(arguments) => score::run(arguments, session),
+        Verb::Ask(arguments) => ask::run(arguments, session),
         Verb::Info(arguments) => info::run(arguments, session),
         Verb::Bench(arguments) => bench::run(arguments, session),
         Verb::Check(arguments) => check::run(arguments, session),

@@ -1,0 +1,274 @@
+//! `tutte ask`: what a linguist should annotate next.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use tutte::ask::{Doubt, Question, Unit, questions};
+use tutte::{Compact, Error, Keep, LabelledDistribution, Model, Parser};
+use tutte_treebank::{Format, Sentence, create};
+
+use super::parse::probability;
+use crate::asking::Asking;
+use crate::failure::{Outcome, usage};
+use crate::report::{count, counted, rounded};
+use crate::session::Session;
+
+/// Choose the words whose heads would teach a model most, for somebody to annotate
+///
+/// Writes the sentences that have such words as CoNLL-U, those with the best question first. In MISC,
+/// Ask is the rank of a word that is asked about, AskEntropy the doubt about its head in nats (which is
+/// what the answer would tell about the tree), and AskHead the heads it may have, as
+/// head:label:probability. All heads and labels are _: fill in those of the words that are asked about,
+/// leave the others, and give the file to `tutte train`, which learns from partial trees.
+///
+/// With --keep-heads, heads that are there are kept: other words are asked about, given them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tutte ask -m got.tutte raw.conllu -n 200 --diverse -o queue.conllu
+  tutte ask -m got.tutte raw.conllu -n 20 --by sentences -o queue.conllu
+  tutte train seed.conllu queue.conllu -o better.tutte")]
+pub(crate) struct Ask {
+    #[command(flatten)]
+    asking: Asking,
+
+    /// The queue to write, compressed if it is called .gz or .zst; - is standard output
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    output: PathBuf,
+
+    /// What is asked about: single words, by the entropy of their heads; or whole sentences, by the
+    /// entropy of their trees for each word
+    #[arg(long, value_name = "UNIT", value_enum, default_value_t = By::Words)]
+    by: By,
+
+    /// How many of them
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
+    count: usize,
+
+    /// Prefer questions that are not like others: the doubt counts less the more of the words, tags and
+    /// possible heads were in questions before; if all were, it is not asked
+    #[arg(long)]
+    diverse: bool,
+
+    /// Keep the heads that are there, and ask about other words given them
+    #[arg(long)]
+    keep_heads: bool,
+
+    /// List heads that have at least this probability
+    #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = probability)]
+    alt: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    Words,
+    Sentences,
+}
+
+impl By {
+    fn unit(self) -> Unit {
+        match self {
+            By::Words => Unit::Word,
+            By::Sentences => Unit::Sentence,
+        }
+    }
+}
+
+/// What was done.
+#[derive(Debug, Serialize)]
+struct Summary {
+    output: String,
+    sentences: usize,
+    words: usize,
+    asked_sentences: usize,
+    asked_words: usize,
+    /// In nats; of all words that could be asked about, and of what is asked.
+    mean_entropy: Option<f64>,
+    highest_entropy: Option<f64>,
+    lowest_entropy: Option<f64>,
+    /// Sentences in which the heads that are kept cannot be; nothing is asked about them.
+    contradictions: usize,
+}
+
+pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
+    if session.json() && arguments.output == Path::new("-") {
+        return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
+    }
+    session.files(&arguments.asking.files)?;
+    let model = arguments.asking.load()?;
+    let output = arguments.output.display().to_string();
+    let cannot_write = || format!("cannot write {output}");
+    let mut writer = create(&arguments.output)?;
+    let (pool, contradictions) = Pool::read(arguments, &model, session)?;
+    let Pool { sentences, doubts } = &pool;
+    let unit = arguments.by.unit();
+    let questions = questions(doubts, unit, arguments.count, arguments.diverse);
+    let queue = Queue::new(&questions);
+    let mut parser = arguments.parser(&model);
+    for number in &queue.order {
+        let mut sentence = sentences[*number].clone();
+        let known = arguments.keep().known(&sentence, model.labels.labels())?;
+        let analysis = parser.analyse(&sentence, &known)?;
+        queue.note(*number, &mut sentence, &analysis.distribution, arguments)?;
+        writer.write(&sentence).with_context(cannot_write)?;
+    }
+    writer.finish().with_context(cannot_write)?.commit()?;
+    let open: usize = doubts.iter().map(Doubt::words).sum();
+    let doubt: f64 = doubts.iter().filter_map(|d| Some(d.mean()? * d.words() as f64)).sum();
+    let summary = Summary {
+        output,
+        sentences: sentences.len(),
+        words: sentences.iter().map(Sentence::len).sum(),
+        asked_sentences: queue.order.len(),
+        asked_words: questions.iter().map(|question| question.words.len()).sum(),
+        mean_entropy: (open > 0).then(|| rounded(doubt / open as f64)),
+        highest_entropy: questions.iter().map(|q| rounded(q.entropy)).reduce(f64::max),
+        lowest_entropy: questions.iter().map(|q| rounded(q.entropy)).reduce(f64::min),
+        contradictions,
+    };
+    match session.json() {
+        true => session.print_json(&summary)?,
+        false => session.note(summary.text()),
+    }
+    let outcome = if contradictions > 0 { Outcome::CheckFailed } else { Outcome::Good };
+    Ok(session.end(outcome))
+}
+
+impl Ask {
+    fn parser<'a>(&self, model: &'a Model<Compact>) -> Parser<'a, Compact> {
+        Parser::new(model).with_tree_set(self.asking.tree_set(model))
+    }
+
+    fn keep(&self) -> Keep {
+        Keep { heads: self.keep_heads, labels: false }
+    }
+}
+
+/// All sentences that can be asked about.
+struct Pool {
+    sentences: Vec<Sentence>,
+    doubts: Vec<Doubt>,
+}
+
+impl Pool {
+    /// And the number of those that cannot.
+    fn read(arguments: &Ask, model: &Model<Compact>, session: &Session) -> Result<(Self, usize)> {
+        let (mut pool, mut contradictions) =
+            (Self { sentences: Vec::new(), doubts: Vec::new() }, 0);
+        let worker = || {
+            let mut parser = arguments.parser(model);
+            let (labels, keep) = (model.labels.labels(), arguments.keep());
+            move |_, sentence: &mut Sentence| {
+                if sentence.format() == Format::ConllX {
+                    let file = sentence.place().file;
+                    return Err(usage(format!(
+                        "{file} is CoNLL-X, which has no room for questions; make it CoNLL-U with \
+                         `tutte convert`"
+                    )));
+                }
+                let known = keep.known(sentence, labels);
+                match known.and_then(|known| parser.analyse(sentence, &known)) {
+                    Ok(analysis) => {
+                        let distribution = &analysis.distribution;
+                        Ok(Ok(Doubt::new(sentence, distribution, arguments.keep_heads)?))
+                    }
+                    Err(error @ Error::Contradiction { .. }) => Ok(Err(error)),
+                    Err(error) => Err(error.into()),
+                }
+            }
+        };
+        arguments.asking.each(session, worker, |sentence, doubt| {
+            match doubt {
+                Ok(doubt) => {
+                    pool.sentences.push(sentence.clone());
+                    pool.doubts.push(doubt);
+                }
+                Err(contradiction) => {
+                    contradictions += 1;
+                    session.complain(&contradiction.into());
+                }
+            }
+            Ok(())
+        })?;
+        Ok((pool, contradictions))
+    }
+}
+
+/// The questions, sentence by sentence.
+struct Queue {
+    /// Sentences, those with the best question first.
+    order: Vec<usize>,
+    /// For each of them, the rank of every word that is asked about.
+    ranks: BTreeMap<usize, BTreeMap<usize, usize>>,
+}
+
+/// What is noted in MISC.
+const KEYS: [&str; 3] = ["Ask", "AskEntropy", "AskHead"];
+
+impl Queue {
+    fn new(questions: &[Question]) -> Self {
+        let (mut order, mut ranks) = (Vec::new(), BTreeMap::<usize, BTreeMap<usize, usize>>::new());
+        for (rank, question) in (1..).zip(questions) {
+            let ranks = ranks.entry(question.sentence).or_insert_with(|| {
+                order.push(question.sentence);
+                BTreeMap::new()
+            });
+            ranks.extend(question.words.iter().map(|word| (*word, rank)));
+        }
+        Self { order, ranks }
+    }
+
+    /// Writes the questions about a sentence into it, and makes room for answers.
+    fn note(
+        &self,
+        number: usize,
+        sentence: &mut Sentence,
+        distribution: &LabelledDistribution<'_>,
+        arguments: &Ask,
+    ) -> Result<()> {
+        if !arguments.keep_heads {
+            let words = sentence.len();
+            sentence.set_heads(&vec![None; words])?;
+            sentence.set_deprels(&vec!["_"; words])?;
+        }
+        let ranks = &self.ranks[&number];
+        let mut entries = Vec::with_capacity(sentence.len());
+        for word in 1..=sentence.len() {
+            let mut own = Vec::new();
+            if let Some(rank) = ranks.get(&word) {
+                let [ask, entropy, heads] = KEYS;
+                own.push((ask, rank.to_string()));
+                own.push((entropy, format!("{:.4}", distribution.head_entropy(word)?.max(0.0))));
+                let listed = distribution.certainty(word, None, None, arguments.alt)?;
+                own.extend(listed.alternatives_listed().map(|listed| (heads, listed)));
+            }
+            entries.push(own);
+        }
+        sentence.replace_misc(&KEYS, &entries)?;
+        let entropy = format!("{:.4}", distribution.entropy().max(0.0));
+        sentence.replace_comments("tutte_", &[("tutte_entropy", entropy)])?;
+        Ok(())
+    }
+}
+
+impl Summary {
+    fn text(&self) -> String {
+        let words = counted(self.asked_words, "word");
+        let sentences =
+            format!("{} of {}", count(self.asked_sentences), counted(self.sentences, "sentence"));
+        let (Some(high), Some(low)) = (self.highest_entropy, self.lowest_entropy) else {
+            return format!(
+                "nothing to ask: there is no doubt in {}",
+                counted(self.sentences, "sentence")
+            );
+        };
+        let mean = self.mean_entropy.unwrap_or_default();
+        format!(
+            "asks about {words} in {sentences}; doubt {high:.2} to {low:.2} nats, {mean:.2} in the mean of \
+             all words"
+        )
+    }
+}
