@@ -4,6 +4,7 @@
 //! interrupted, or a page that is written anew, starts from what is known.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -11,36 +12,56 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::Data;
-use crate::trial::{Outcome, Trial};
 
 /// To be raised when the same settings come to find something else: when learners or what
 /// templates look at have changed.
 const VERSION: u32 = 2;
 
+/// Something to be tried, as its settings say.
+pub(crate) trait Try:
+    Clone + Display + PartialEq + Serialize + DeserializeOwned + Send + Sync
+{
+    /// What is found.
+    type Outcome: Clone + Serialize + DeserializeOwned + Send;
+
+    /// Tries it.
+    fn run(&self, data: &Data) -> Result<Self::Outcome>;
+
+    /// What else decides what is found and may change while its name does not: templates.
+    fn templates(&self) -> String;
+
+    /// The processor time it took.
+    fn seconds(outcome: &Self::Outcome) -> f64;
+
+    /// The one number to show when it is done, in percent.
+    fn headline(outcome: &Self::Outcome) -> f64;
+}
+
 /// Data, a folder for what is found, and what has been found.
 #[derive(Debug)]
-pub(crate) struct Lab {
+pub(crate) struct Lab<T: Try> {
     pub(crate) data: Data,
     folder: PathBuf,
     threads: usize,
-    found: Mutex<BTreeMap<String, Outcome>>,
+    found: Mutex<BTreeMap<String, T::Outcome>>,
 }
 
 /// A file of the folder.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+#[serde(bound = "")]
+struct Kept<T: Try> {
     version: u32,
-    trial: Trial,
-    /// The templates themselves: a set may change while its name does not.
+    trial: T,
     templates: String,
-    outcome: Outcome,
+    outcome: T::Outcome,
 }
 
-impl Lab {
+impl<T: Try> Lab<T> {
     /// A lab that keeps what it finds in a folder.
     pub(crate) fn open(data: Data, folder: PathBuf, threads: usize) -> Result<Self> {
         let failed = || format!("the folder {} for what is found", folder.display());
@@ -49,8 +70,8 @@ impl Lab {
     }
 
     /// Runs all trials that have not been run before; the longest should come first.
-    pub(crate) fn run(&self, trials: &[Trial]) -> Result<()> {
-        let mut todo: Vec<&Trial> = Vec::new();
+    pub(crate) fn run(&self, trials: &[T]) -> Result<()> {
+        let mut todo: Vec<&T> = Vec::new();
         for trial in trials {
             let known = self.found.lock().unwrap_or_else(PoisonError::into_inner);
             if known.contains_key(&key(trial)?) || todo.contains(&trial) {
@@ -69,7 +90,7 @@ impl Lab {
                 let Some(trial) = todo.get(number) else { return Ok(()) };
                 let outcome = trial.run(&self.data).with_context(|| trial.to_string())?;
                 self.keep(trial, &outcome)?;
-                let (seconds, best) = (outcome.total_seconds(), 100.0 * outcome.uas(0));
+                let (seconds, best) = (T::seconds(&outcome), T::headline(&outcome));
                 let of = todo.len();
                 // Progress is not worth failing for.
                 let _ = writeln!(
@@ -89,7 +110,7 @@ impl Lab {
     }
 
     /// What a trial that was run has found.
-    pub(crate) fn outcome(&self, trial: &Trial) -> Result<Outcome> {
+    pub(crate) fn outcome(&self, trial: &T) -> Result<T::Outcome> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.get(&key(trial)?).cloned().ok_or_else(|| anyhow!("{trial} was not run"))
     }
@@ -97,37 +118,35 @@ impl Lab {
     /// The processor time of all that was found.
     pub(crate) fn seconds(&self) -> f64 {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.values().map(Outcome::total_seconds).sum()
+        found.values().map(T::seconds).sum()
     }
 
-    fn remember(&self, trial: &Trial, outcome: Outcome) -> Result<()> {
+    fn remember(&self, trial: &T, outcome: T::Outcome) -> Result<()> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.insert(key(trial)?, outcome);
         Ok(())
     }
 
-    fn path(&self, trial: &Trial) -> Result<PathBuf> {
-        let text = format!("{VERSION} {} {}", key(trial)?, trial.templates.set());
+    fn path(&self, trial: &T) -> Result<PathBuf> {
+        let text = format!("{VERSION} {} {}", key(trial)?, trial.templates());
         Ok(self.folder.join(format!("{:016x}.json", xxh3_64(text.as_bytes()))))
     }
 
-    fn recall(&self, trial: &Trial) -> Result<Option<Outcome>> {
+    fn recall(&self, trial: &T) -> Result<Option<T::Outcome>> {
         let Ok(text) = fs::read_to_string(self.path(trial)?) else { return Ok(None) };
         // A file of other settings, or of another version of this program, is written anew.
-        let kept = serde_json::from_str::<Kept>(&text).ok();
-        let same = |kept: &Kept| {
-            kept.version == VERSION
-                && kept.trial == *trial
-                && kept.templates == trial.templates.set().to_string()
+        let kept = serde_json::from_str::<Kept<T>>(&text).ok();
+        let same = |kept: &Kept<T>| {
+            kept.version == VERSION && kept.trial == *trial && kept.templates == trial.templates()
         };
         Ok(kept.filter(same).map(|kept| kept.outcome))
     }
 
-    fn keep(&self, trial: &Trial, outcome: &Outcome) -> Result<()> {
+    fn keep(&self, trial: &T, outcome: &T::Outcome) -> Result<()> {
         let kept = Kept {
             version: VERSION,
             trial: trial.clone(),
-            templates: trial.templates.set().to_string(),
+            templates: trial.templates(),
             outcome: outcome.clone(),
         };
         let path = self.path(trial)?;
@@ -139,7 +158,7 @@ impl Lab {
     }
 }
 
-fn key(trial: &Trial) -> Result<String> {
+fn key<T: Try>(trial: &T) -> Result<String> {
     Ok(serde_json::to_string(trial)?)
 }
 
@@ -148,7 +167,7 @@ mod tests {
     use super::*;
     use crate::data::{Cut, Source};
     use crate::decoder::Decoder;
-    use crate::trial::Templates;
+    use crate::trial::{Templates, Trial};
 
     /// A treebank of a language with two words, where verbs head nouns.
     fn treebank(folder: &std::path::Path) {
@@ -208,7 +227,7 @@ mod tests {
         fs::remove_dir_all(folder.join("toy")).unwrap();
         let second = open();
         second.run(&trials).unwrap();
-        let words = |lab: &Lab| lab.outcome(&trials[0]).unwrap().decoded[0].correct.clone();
+        let words = |lab: &Lab<Trial>| lab.outcome(&trials[0]).unwrap().decoded[0].correct.clone();
         assert_eq!(words(&first), words(&second));
         let error = second.run(&[trial("pa", 0)]).unwrap_err();
         assert!(format!("{error:#}").contains("no dev file of toy"), "{error:#}");

@@ -8,6 +8,7 @@
 //! Treebanks are looked for in `$TUTTE_DATA`, or `../shared/data`. What a trial finds is kept below
 //! `target/experiments`, so an interrupted run goes on where it was.
 
+mod annotation;
 mod clock;
 mod data;
 mod decoder;
@@ -29,11 +30,13 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Experiment {
+    Annotation(annotation::Arguments),
     Supervised(supervised::Arguments),
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().experiment {
+        Experiment::Annotation(arguments) => annotation::run(&arguments),
         Experiment::Supervised(arguments) => supervised::run(&arguments),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+pub(crate) use tutte_charts::count;
 use tutte_treebank::eval::significance::{
     PermutationTest, Resampling, SignTest, UnitCounts, permutation_test, sign_test,
 };
@@ -68,19 +69,6 @@ pub(crate) fn decimals(value: f64) -> String {
 /// `p = .03`, `p < .001`.
 pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 { "p < .001".to_owned() } else { format!("p = {}", decimals(p)) }
-}
-
-/// A number with a thin mark every three digits.
-pub(crate) fn count(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The mean.

@@ -18,6 +18,7 @@ use tutte_trees::{ArcMatrix, TreeSet};
 use crate::clock::Clock;
 use crate::data::{Cut, Data, Source, Split, words};
 use crate::decoder::{Decoder, Decoding, Judged, Scores};
+use crate::lab::Try;
 
 /// All that decides what a trial finds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,9 +137,23 @@ impl Outcome {
     }
 }
 
-impl Trial {
+impl Try for Trial {
+    type Outcome = Outcome;
+
+    fn templates(&self) -> String {
+        self.templates.set().to_string()
+    }
+
+    fn seconds(outcome: &Outcome) -> f64 {
+        outcome.total_seconds()
+    }
+
+    fn headline(outcome: &Outcome) -> f64 {
+        100.0 * outcome.uas(0)
+    }
+
     /// Learns, decodes and judges.
-    pub(crate) fn run(&self, data: &Data) -> Result<Outcome> {
+    fn run(&self, data: &Data) -> Result<Outcome> {
         let split = data.split(&self.source, self.cut)?;
         let tree_set = split.tree_set(self.projective);
         let mut watcher = Watcher::new(self, &split, tree_set);

@@ -3,12 +3,12 @@
 //! A verb describes a table once ([`Table`]) and prints it or puts it on a [`Page`]; a chart
 //! ([`chart`]) is an SVG string, for a page or a file of its own.
 
-pub(crate) mod chart;
 mod page;
 mod table;
 
 pub(crate) use page::{Page, write_whole};
 pub(crate) use table::{Align, Table};
+pub(crate) use tutte_charts::{self as chart, count};
 pub(crate) use tutte_treebank::draw::{columns, escape, printable as visible, shorten};
 
 /// A share as people read it: `12.34` for 0.1234. Undefined shares (0 of 0) are a dash.
@@ -22,19 +22,6 @@ pub(crate) fn percent(part: usize, whole: usize) -> String {
 /// A probability, or a sum of logarithms, with as many digits as anybody wants to store.
 pub(crate) fn rounded(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
-}
-
-/// A number with its thousands set apart: `1,234,567`.
-pub(crate) fn count(number: usize) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// So many of a thing: `1 word`, `1,234 words`; of a phrase, the first word takes the plural.

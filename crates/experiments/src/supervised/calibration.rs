@@ -109,7 +109,7 @@ impl Row {
     }
 }
 
-pub(super) fn write(plan: &Plan, lab: &Lab) -> Result<Written> {
+pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
     let mut text = format!(
         "## Calibration of all learners, and the default\n\n\
          **Asked:** which learner gives the most accurate trees *and* probabilities that mean what they \
@@ -137,7 +137,7 @@ pub(super) fn write(plan: &Plan, lab: &Lab) -> Result<Written> {
     Ok(Written { text, findings: Vec::new() })
 }
 
-fn rows(plan: &Plan, lab: &Lab, templates: Templates) -> Result<Vec<Row>> {
+fn rows(plan: &Plan, lab: &Lab<Trial>, templates: Templates) -> Result<Vec<Row>> {
     let row = |candidate: &Candidate| {
         let outcome = |treebank| lab.outcome(&trial(plan, treebank, candidate, templates));
         let default = candidate.after.is_none()

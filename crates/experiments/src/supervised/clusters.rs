@@ -42,7 +42,7 @@ pub(super) fn trials(plan: &Plan) -> Vec<Trial> {
     KINDS.into_iter().rev().flat_map(of).collect()
 }
 
-pub(super) fn write(plan: &Plan, lab: &Lab) -> Result<Written> {
+pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
     let mut text = format!(
         "## Latent clusters of arcs (Smith & Smith 2007, table 2)\n\n\
          **Asked:** if every arc is of one of Z kinds that nobody has named, each with weights of its own, \

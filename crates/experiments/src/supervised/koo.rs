@@ -74,7 +74,7 @@ struct Choice {
 /// The best of the learners of a method, their passes and decoders.
 fn choose(
     plan: &Plan,
-    lab: &Lab,
+    lab: &Lab<Trial>,
     treebank: &str,
     method: &Method,
     projective: bool,
@@ -122,7 +122,7 @@ impl Row {
     }
 }
 
-pub(super) fn write(plan: &Plan, lab: &Lab) -> Result<Written> {
+pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
     let mut rows = Vec::new();
     for treebank in TREEBANKS {
         let source = Source::treebank(treebank);

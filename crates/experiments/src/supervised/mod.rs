@@ -77,7 +77,7 @@ impl Name {
         }
     }
 
-    fn write(self, plan: &Plan, lab: &Lab) -> Result<Written> {
+    fn write(self, plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
         match self {
             Name::Koo => koo::write(plan, lab),
             Name::Smith => smith::write(plan, lab),
@@ -163,7 +163,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn page(plan: &Plan, lab: &Lab, trials: &[Trial], sections: &[Written]) -> Result<String> {
+fn page(plan: &Plan, lab: &Lab<Trial>, trials: &[Trial], sections: &[Written]) -> Result<String> {
     let minutes = lab.seconds() / 60.0;
     let mut text = format!(
         "# Supervised learners: what the founding papers found, and what we find\n\n\
@@ -196,7 +196,7 @@ fn without_prefixes() -> &'static str {
 }
 
 /// What was learnt from, and how.
-fn conditions(plan: &Plan, lab: &Lab, trials: &[Trial]) -> Result<String> {
+fn conditions(plan: &Plan, lab: &Lab<Trial>, trials: &[Trial]) -> Result<String> {
     let mut text = String::from("## Conditions\n\n");
     if plan.cut.train < usize::MAX {
         text += &format!(

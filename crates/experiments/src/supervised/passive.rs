@@ -82,7 +82,7 @@ pub(super) fn trials(plan: &Plan) -> Vec<Trial> {
     trials
 }
 
-pub(super) fn write(plan: &Plan, lab: &Lab) -> Result<Written> {
+pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
     let mut text = String::from(
         "## Passive-aggressive learning (Nguyen et al. 2007)\n\n\
          **Asked:** is PA-I, which moves weights just as far as a margin needs but at most by C, a good way \
@@ -161,7 +161,7 @@ fn not_less(duel: &Duel) -> Verdict {
 }
 
 /// Learning in one domain, parsing another.
-fn across(plan: &Plan, lab: &Lab) -> Result<(String, Vec<Finding>)> {
+fn across(plan: &Plan, lab: &Lab<Trial>) -> Result<(String, Vec<Finding>)> {
     let mut text = String::from(
         "**Across domains.** The paper trained on newspaper text and parsed biomedical abstracts, with \
          C = .01 chosen on dev and crossing arcs allowed. Here a parser learns from four genres of English \

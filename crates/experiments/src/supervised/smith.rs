@@ -57,7 +57,7 @@ struct Row {
     priors: Vec<Outcome>,
 }
 
-pub(super) fn write(plan: &Plan, lab: &Lab) -> Result<Written> {
+pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
     let mut rows = Vec::new();
     for treebank in TREEBANKS {
         let outcome = |learner| lab.outcome(&trial(plan, treebank, learner));

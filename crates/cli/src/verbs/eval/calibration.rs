@@ -10,7 +10,7 @@ use tutte_treebank::eval::{HEAD_PROBABILITY, HeadProbabilities};
 use super::analyses::{Analyses, Judged, title};
 use super::results::Results;
 use super::scores::hundredths;
-use crate::report::chart::{self, Axes, Line, Reliability};
+use crate::report::chart::{self, Axes, Line, Reliability, Scale};
 use crate::report::{Align, Table, count, write_whole};
 use crate::session::Session;
 
@@ -197,6 +197,7 @@ fn risk_coverage(forecasters: &[Forecaster<'_>]) -> String {
         x_name: "coverage".into(),
         y_name: "risk".into(),
         x: (0.0, 1.0),
+        scale: Scale::Even,
         y: (0.0, chart::nice_ceiling(highest)),
         diagonal: false,
     };

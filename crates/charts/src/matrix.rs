@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::{document, tick};
-use crate::report::escape;
+use crate::{document, tick};
+use tutte_treebank::draw::escape;
 
 /// How often combinations occur, `counts[row][column]`. A cell is as dark as its share of the row;
 /// hovering says the numbers. Where row and column have the same name, things are as they should be.
-pub(crate) fn matrix(
+pub fn matrix(
     rows: &[String],
     columns: &[String],
     counts: &[Vec<usize>],

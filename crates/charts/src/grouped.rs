@@ -2,20 +2,21 @@
 
 use std::fmt::Write as _;
 
-use super::{Frame, LEFT, TOP, tick};
-use crate::report::escape;
+use crate::{COLOURS, Frame, LEFT, Scale, TOP, tick};
+use tutte_treebank::draw::escape;
 
 /// What the bars of one colour stand for.
 #[derive(Clone, Debug)]
-pub(crate) struct Series {
-    pub(crate) name: String,
+pub struct Series {
+    /// For the key.
+    pub name: String,
     /// One for each class; none where there is nothing to show.
-    pub(crate) values: Vec<Option<f64>>,
+    pub values: Vec<Option<f64>>,
 }
 
 /// Upright bars from 0 to `highest`: classes from left to right, a bar of every series in each. With
 /// several series, a key above.
-pub(crate) fn grouped_bars(
+pub fn grouped_bars(
     classes: &[String],
     series: &[Series],
     x_name: &str,
@@ -25,11 +26,12 @@ pub(crate) fn grouped_bars(
     const KEY_ROW: f64 = 16.0;
     let keys = if series.len() > 1 { series.len() } else { 0 };
     let above = KEY_ROW * keys as f64;
-    let frame = Frame { x: (0.0, classes.len().max(1) as f64), y: (0.0, highest), above };
+    let x = (0.0, classes.len().max(1) as f64);
+    let frame = Frame { x, scale: Scale::Even, y: (0.0, highest), above };
     let mut svg = frame.start(x_name, y_name, false);
     for (number, one) in series.iter().take(keys).enumerate() {
         let y = TOP - above + KEY_ROW * number as f64;
-        let colour = number % 4;
+        let colour = number % COLOURS;
         let _ = writeln!(
             svg,
             "<rect class=\"key{colour}\" x=\"{LEFT}\" y=\"{:.1}\" width=\"10\" height=\"10\"/>",
@@ -49,7 +51,7 @@ pub(crate) fn grouped_bars(
                 svg,
                 "<rect class=\"key{}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" \
                  height=\"{:.1}\"><title>{}, {}: {value:.2}</title></rect>",
-                number % 4,
+                number % COLOURS,
                 (right - left - 1.0).max(0.5),
                 base - top,
                 escape(class),

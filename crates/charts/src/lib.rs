@@ -1,15 +1,30 @@
 //! Charts as SVG: bars, lines, reliability diagrams, matrices. Each is a standalone document that
 //! also follows the colours of the page it stands on.
+//!
+//! ```
+//! use tutte_charts::{Axes, Line, Scale, lines};
+//!
+//! let axes = Axes {
+//!     x_name: "annotated arcs".into(),
+//!     y_name: "UAS".into(),
+//!     x: (300.0, 4800.0),
+//!     scale: Scale::Doubling, // a tick whenever x doubles
+//!     y: (60.0, 80.0),
+//!     diagonal: false,
+//! };
+//! let line = Line { name: "asked".into(), points: vec![(300.0, 64.2), (1200.0, 71.9)] };
+//! assert!(lines(&axes, &[line]).starts_with("<svg"));
+//! ```
 
 mod grouped;
 mod matrix;
 
 use std::fmt::Write as _;
 
-use crate::report::escape;
+use tutte_treebank::draw::escape;
 
-pub(crate) use grouped::{Series, grouped_bars};
-pub(crate) use matrix::matrix;
+pub use grouped::{Series, grouped_bars};
+pub use matrix::matrix;
 
 /// Colours: those of the page, or their own where a chart stands alone.
 const STYLE: &str = "\
@@ -20,37 +35,61 @@ const STYLE: &str = "\
 .chart .line { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
 .chart .ideal { stroke: var(--faint, #6b7280); stroke-dasharray: 4 3; fill: none; }
 .chart .s0 { stroke: var(--accent, #2563a8); } .chart .s1 { stroke: var(--accent-2, #c2571a); }
-.chart .s2 { stroke: #3f8f5b; } .chart .s3 { stroke: #8c5bb0; }
+.chart .s2 { stroke: #3f8f5b; } .chart .s3 { stroke: #8c5bb0; } .chart .s4 { stroke: #8a6d3b; }
 .chart .dot { stroke: none; fill: var(--accent, #2563a8); }
 .chart .key0 { fill: var(--accent, #2563a8); } .chart .key1 { fill: var(--accent-2, #c2571a); }
-.chart .key2 { fill: #3f8f5b; } .chart .key3 { fill: #8c5bb0; }
+.chart .key2 { fill: #3f8f5b; } .chart .key3 { fill: #8c5bb0; } .chart .key4 { fill: #8a6d3b; }
 ";
+
+/// How many colours there are; after that they come again.
+const COLOURS: usize = 5;
 
 /// A bar: what it is called, how high it is, and what to say of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Bar {
-    pub(crate) label: String,
-    pub(crate) value: f64,
+pub struct Bar {
+    /// What it is called.
+    pub label: String,
+    /// How high it is.
+    pub value: f64,
     /// Shown when the pointer rests on the bar.
-    pub(crate) hover: String,
+    pub hover: String,
 }
 
 /// A line of a [`lines`] chart.
 #[derive(Clone, Debug)]
-pub(crate) struct Line {
-    pub(crate) name: String,
-    pub(crate) points: Vec<(f64, f64)>,
+pub struct Line {
+    /// For the key.
+    pub name: String,
+    /// From left to right; those that are no numbers are left out.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// The axes of a [`lines`] chart.
 #[derive(Clone, Debug)]
-pub(crate) struct Axes {
-    pub(crate) x_name: String,
-    pub(crate) y_name: String,
-    pub(crate) x: (f64, f64),
-    pub(crate) y: (f64, f64),
+pub struct Axes {
+    /// What x is.
+    pub x_name: String,
+    /// What y is.
+    pub y_name: String,
+    /// The ends of the x axis.
+    pub x: (f64, f64),
+    /// How x grows along it.
+    pub scale: Scale,
+    /// The ends of the y axis.
+    pub y: (f64, f64),
     /// Whether to draw the line from the lower left to the upper right corner.
-    pub(crate) diagonal: bool,
+    pub diagonal: bool,
+}
+
+/// How numbers grow along an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly.
+    #[default]
+    Even,
+    /// By factors: equal distances are equal factors, and a tick is put whenever x doubles. Both ends
+    /// must be positive.
+    Doubling,
 }
 
 const WIDTH: f64 = 460.0;
@@ -61,10 +100,10 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
 
 /// Upright bars from left to right, for histograms.
-pub(crate) fn bars(bars: &[Bar], x_name: &str, y_name: &str) -> String {
+pub fn bars(bars: &[Bar], x_name: &str, y_name: &str) -> String {
     let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let x = (0.0, bars.len().max(1) as f64);
-    let frame = Frame { x, y: (0.0, nice_ceiling(highest)), above: 0.0 };
+    let frame = Frame { x, scale: Scale::Even, y: (0.0, nice_ceiling(highest)), above: 0.0 };
     let mut svg = frame.start(x_name, y_name, false);
     // Labels that would overlap are left out.
     let longest = bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(1);
@@ -90,7 +129,7 @@ pub(crate) fn bars(bars: &[Bar], x_name: &str, y_name: &str) -> String {
 }
 
 /// Bars from top to bottom, each on a line of its own: labels with their counts, say.
-pub(crate) fn ranking(bars: &[Bar]) -> String {
+pub fn ranking(bars: &[Bar]) -> String {
     const ROW: f64 = 20.0;
     const NAMES: f64 = 130.0;
     let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
@@ -113,8 +152,8 @@ pub(crate) fn ranking(bars: &[Bar]) -> String {
 }
 
 /// Curves over common axes, with a key where there are several.
-pub(crate) fn lines(axes: &Axes, lines: &[Line]) -> String {
-    let frame = Frame { x: axes.x, y: axes.y, above: 0.0 };
+pub fn lines(axes: &Axes, lines: &[Line]) -> String {
+    let frame = Frame { x: axes.x, scale: axes.scale, y: axes.y, above: 0.0 };
     let mut svg = frame.start(&axes.x_name, &axes.y_name, true);
     if axes.diagonal {
         let _ = writeln!(
@@ -127,7 +166,7 @@ pub(crate) fn lines(axes: &Axes, lines: &[Line]) -> String {
         );
     }
     for (at, line) in lines.iter().enumerate() {
-        let colour = at % 4;
+        let colour = at % COLOURS;
         let mut path = String::new();
         for &(x, y) in line.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite()) {
             let step = if path.is_empty() { 'M' } else { 'L' };
@@ -154,17 +193,21 @@ pub(crate) fn lines(axes: &Axes, lines: &[Line]) -> String {
 
 /// A point of a reliability diagram: how sure, how often right (with an interval), how many.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reliability {
-    pub(crate) confidence: f64,
-    pub(crate) accuracy: f64,
-    pub(crate) interval: (f64, f64),
-    pub(crate) count: usize,
+pub struct Reliability {
+    /// How sure, in the mean.
+    pub confidence: f64,
+    /// How often right.
+    pub accuracy: f64,
+    /// Where that share may lie.
+    pub interval: (f64, f64),
+    /// How many arcs.
+    pub count: usize,
 }
 
 /// Confidence against accuracy; a point's area is its share of the arcs, the dashed diagonal is
 /// perfect calibration.
-pub(crate) fn reliability(points: &[Reliability]) -> String {
-    let frame = Frame { x: (0.0, 1.0), y: (0.0, 1.0), above: 0.0 };
+pub fn reliability(points: &[Reliability]) -> String {
+    let frame = Frame { x: (0.0, 1.0), scale: Scale::Even, y: (0.0, 1.0), above: 0.0 };
     let mut svg = frame.start("confidence", "accuracy", true);
     let _ = writeln!(
         svg,
@@ -193,6 +236,7 @@ pub(crate) fn reliability(points: &[Reliability]) -> String {
 /// From numbers to places.
 struct Frame {
     x: (f64, f64),
+    scale: Scale,
     y: (f64, f64),
     /// Room above the chart, for a key.
     above: f64,
@@ -200,7 +244,11 @@ struct Frame {
 
 impl Frame {
     fn place_x(&self, x: f64) -> f64 {
-        LEFT + (WIDTH - LEFT - RIGHT) * share(x, self.x)
+        let share = match self.scale {
+            Scale::Even => share(x, self.x),
+            Scale::Doubling => share(x.ln(), (self.x.0.ln(), self.x.1.ln())),
+        };
+        LEFT + (WIDTH - LEFT - RIGHT) * share
     }
 
     fn place_y(&self, y: f64) -> f64 {
@@ -217,11 +265,10 @@ impl Frame {
             let y = self.place_y(value);
             let _ = writeln!(svg, "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>");
             tick(&mut svg, left - 6.0, y + 4.0, "end", &number(value));
-            if x_is_scale {
-                let value = self.x.0 + part * (self.x.1 - self.x.0);
-                let (x, y) = (self.place_x(value), HEIGHT - BOTTOM + 15.0);
-                tick(&mut svg, x, y, "middle", &number(value));
-            }
+        }
+        for value in self.x_ticks().into_iter().filter(|_| x_is_scale) {
+            let (x, y) = (self.place_x(value), HEIGHT - BOTTOM + 15.0);
+            tick(&mut svg, x, y, "middle", &number(value));
         }
         let base = HEIGHT - BOTTOM;
         let _ = writeln!(svg, "<path class=\"axis\" d=\"M{left} {base}H{right}\"/>");
@@ -236,6 +283,18 @@ impl Frame {
             escape(y_name)
         );
         svg
+    }
+
+    /// Where numbers stand below the x axis.
+    fn x_ticks(&self) -> Vec<f64> {
+        let (low, high) = self.x;
+        match self.scale {
+            Scale::Even => (0..=4).map(|step| low + f64::from(step) / 4.0 * (high - low)).collect(),
+            Scale::Doubling => (0..16)
+                .map(|step| low * 2f64.powi(step))
+                .take_while(|value| *value <= high * 1.001)
+                .collect(),
+        }
     }
 
     fn end(&self, mut svg: String) -> String {
@@ -272,7 +331,7 @@ fn tick(svg: &mut String, x: f64, y: f64, anchor: &str, label: &str) {
 fn number(value: f64) -> String {
     let size = value.abs();
     match () {
-        () if size >= 1000.0 || value.fract() == 0.0 => crate::report::count(size.round() as usize),
+        () if size >= 1000.0 || value.fract() == 0.0 => count(size.round() as usize),
         () if size >= 10.0 => format!("{value:.0}"),
         () if size >= 1.0 => format!("{value:.1}"),
         // Quarters of 0.1 need a third digit.
@@ -281,8 +340,25 @@ fn number(value: f64) -> String {
     }
 }
 
+/// A number with its thousands set apart: `1,234,567`.
+///
+/// ```
+/// assert_eq!(tutte_charts::count(1_234_567), "1,234,567");
+/// ```
+pub fn count(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 /// The next round number whose quarters are round too.
-pub(crate) fn nice_ceiling(value: f64) -> f64 {
+pub fn nice_ceiling(value: f64) -> f64 {
     if value.is_nan() || value <= 0.0 {
         return 1.0;
     }
@@ -309,6 +385,7 @@ mod tests {
             x_name: "x".into(),
             y_name: "y".into(),
             x: (0.0, 0.0),
+            scale: Scale::Doubling,
             y: (0.0, 1.0),
             diagonal: true,
         };
@@ -334,6 +411,7 @@ mod tests {
             x_name: "x".into(),
             y_name: "y".into(),
             x: (0.0, 1.0),
+            scale: Scale::Even,
             y: (0.0, 1.0),
             diagonal: false,
         };
