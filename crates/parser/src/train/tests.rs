@@ -1,5 +1,7 @@
 //! Toy treebanks, and what holds for every learner.
 
+use std::ops::ControlFlow;
+
 use tutte_treebank::Sentence;
 use tutte_trees::{TreeSet, Workspace, argmax_with};
 
