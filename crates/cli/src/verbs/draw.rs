@@ -115,7 +115,7 @@ fn collect(
         let (place, sentence) = item?;
         let drawing = Drawing::new(&sentence, style);
         if arguments.html.is_some() {
-            page.figure(&figure(&drawing, at == 0), &name(place, &sentence));
+            page.figure(&figure(&drawing, at == 0), &name(place, &sentence, style));
         }
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(file_name(place, sentence.sent_id(), kind, &mut taken));
@@ -157,7 +157,7 @@ fn print(selection: &mut Selection<'_>, kind: Kind, style: &draw::Style) -> Resu
         several |= sentences.peek().is_some();
         let mut drawing = Drawing::new(&sentence, style);
         if several {
-            drawing = drawing.with_caption(&name(place, &sentence));
+            drawing = drawing.with_caption(&name(place, &sentence, style));
         }
         if matches!(kind, Kind::Svg | Kind::PngSvg) {
             drawings.push(drawing);
@@ -175,11 +175,16 @@ fn print(selection: &mut Selection<'_>, kind: Kind, style: &draw::Style) -> Resu
     Ok(out.flush()?)
 }
 
-/// What people call a sentence.
-fn name(place: usize, sentence: &Sentence) -> String {
-    match sentence.sent_id() {
+/// What people call a sentence; with the probability of its tree if there is one, as `parse --kbest`
+/// writes it.
+fn name(place: usize, sentence: &Sentence, style: &draw::Style) -> String {
+    let name = match sentence.sent_id() {
         Some(id) => id.to_owned(),
         None => format!("sentence {place}"),
+    };
+    match sentence.comment("tutte_prob").filter(|_| style.probabilities) {
+        Some(probability) => format!("{name}, probability {probability}"),
+        None => name,
     }
 }
 
