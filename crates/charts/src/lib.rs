@@ -95,7 +95,7 @@ pub enum Scale {
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 280.0;
 const LEFT: f64 = 72.0;
-const RIGHT: f64 = 12.0;
+const RIGHT: f64 = 22.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
 

@@ -238,6 +238,8 @@ fn page(lab: &Lab<Annotation>, studies: &[Study]) -> Result<String> {
         table.row(&row);
     }
     text += table.text();
+    text += "\n";
+    text += &conclusion(studies);
     for study in studies {
         let (sentences, words, test) =
             pool(&lab.data, &study.source, annotation(ENGLISH, Strategy::Words, 1).cut)?;
@@ -256,6 +258,25 @@ fn page(lab: &Lab<Annotation>, studies: &[Study]) -> Result<String> {
         text += &study.table();
     }
     Ok(text)
+}
+
+/// The strategy that spares most, in words.
+fn conclusion(studies: &[Study]) -> String {
+    let spared = |at: usize| mean(studies.iter().map(|study| mean(study.savings(at))));
+    let others = (0..Strategy::ALL.len()).filter(|at| *at != BASELINE);
+    let Some(best) = others.max_by(|a, b| spared(*a).total_cmp(&spared(*b))) else {
+        return String::new();
+    };
+    let each = studies.iter().map(|study| {
+        let share = 100.0 * mean(study.savings(best));
+        format!("{share:.0} % of the heads on {}", study.source)
+    });
+    let each: Vec<String> = each.collect();
+    format!(
+        "At equal accuracy, *{}* spares most: {}.\n",
+        Strategy::ALL[best].name(),
+        each.join(", ")
+    )
 }
 
 #[cfg(test)]
