@@ -57,6 +57,10 @@ pub enum Error {
     #[error("there is nothing to learn from: the treebank has no words")]
     NoWords,
 
+    /// Trees to calibrate by that are none.
+    #[error("there is nothing to judge by: no word has a head")]
+    NothingToJudge,
+
     /// A setting of training that makes no sense.
     #[error("{0}")]
     Setting(String),
@@ -321,6 +325,10 @@ impl Error {
             }
             Error::NoHeads => Some(
                 "give some words heads: `tutte ask` says which would tell most, or parse it first"
+                    .to_owned(),
+            ),
+            Error::NothingToJudge => Some(
+                "calibration needs trees that people made, and that were not learnt from"
                     .to_owned(),
             ),
             Error::NoKinds => Some("use map or mbr, or train with --clusters".to_owned()),

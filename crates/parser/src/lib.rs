@@ -33,6 +33,8 @@
 //!   conditioned and sampled; [`Parser::analyse`] gives it beside the best tree, given what is known
 //!   ([`Keep`]) of the sentence, and [`Notes`] writes it into the sentence.
 //! - [`ask`]: which words somebody should annotate next; [`train()`] learns from partial trees.
+//! - [`Calibrator`] makes probabilities as high as they are right, and knows which threshold keeps heads that
+//!   are right so often as is asked ([`PrecisionTable`]).
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
 //! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
 //!
@@ -50,6 +52,7 @@
 mod arcs;
 pub mod ask;
 mod batch;
+mod calibration;
 mod candidates;
 mod clock;
 mod distribution;
@@ -73,6 +76,9 @@ mod weights;
 
 pub use arcs::ArcModel;
 pub use batch::{map_stream, parse_stream};
+pub use calibration::{
+    Calibration, Calibrator, Comparison, Isotonic, Kept, Method, PrecisionTable,
+};
 pub use candidates::Candidates;
 pub use clock::{Clock, Stage, Times};
 pub use distribution::{Alternative, LabelledDistribution, RankedTree};

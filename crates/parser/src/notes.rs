@@ -21,6 +21,9 @@ pub struct Notes {
     pub alternatives_above: f64,
     /// Whether to write the rank of the head among all heads, `HeadRank`: 1 for the most probable.
     pub ranks: bool,
+    /// What is written as `HeadProb` of each word, if not the probabilities of the distribution: those of
+    /// [`Parse::head_probs`](crate::Parse), as calibration reports them.
+    pub head_probs: Option<Vec<f64>>,
     /// More comments, `# tutte_key = value`: their keys, without the prefix, and values.
     pub comments: Vec<(&'static str, String)>,
 }
@@ -53,7 +56,8 @@ impl Certainty<'_> {
 impl Default for Notes {
     /// Alternatives above 0.05.
     fn default() -> Self {
-        Self { in_misc: true, alternatives_above: 0.05, ranks: false, comments: Vec::new() }
+        let (head_probs, comments) = (None, Vec::new());
+        Self { in_misc: true, alternatives_above: 0.05, ranks: false, head_probs, comments }
     }
 }
 
@@ -110,8 +114,9 @@ impl<'a> LabelledDistribution<'a> {
         let [head_prob, label_prob, alternatives, rank] = PROBABILITIES;
         let label = Some(label).filter(|label| *label != "_");
         let sure = self.certainty(word, head, label, notes.alternatives_above)?;
+        let reported = notes.head_probs.as_ref().and_then(|reported| reported.get(word - 1));
         let mut entries = Vec::new();
-        entries.extend(sure.head.map(|prob| (head_prob, probability(prob))));
+        entries.extend(sure.head.map(|prob| (head_prob, probability(*reported.unwrap_or(&prob)))));
         entries.extend(sure.label.map(|prob| (label_prob, probability(prob))));
         entries.extend(sure.alternatives_listed().map(|others| (alternatives, others)));
         if let Some(head) = head.filter(|_| notes.ranks) {

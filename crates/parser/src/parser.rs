@@ -69,7 +69,7 @@ pub struct Parse {
     pub tree: Tree,
     /// For each word, the number of its label among the model's; 0 if that has none.
     pub labels: Vec<usize>,
-    /// For each word, the probability of its head.
+    /// For each word, the probability of its head, as it is reported ([`Model::confidence`]).
     pub head_probs: Vec<f64>,
     /// For each word, the probability of its label, given its head.
     pub label_probs: Vec<f64>,
@@ -247,7 +247,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             tree,
         };
         for (modifier, &head) in (1..).zip(parse.tree.heads()) {
-            parse.head_probs.push(self.marginals[(head, modifier)]);
+            parse.head_probs.push(self.model.confidence(self.marginals[(head, modifier)]));
             let log_probs = self.label_log_probs(head, modifier);
             let best = log_probs.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
             let (label, log_prob) = best.map_or((0, 0.0), |(label, log_prob)| (label, *log_prob));
@@ -324,7 +324,12 @@ impl<'a, W: Weights> Parser<'a, W> {
         let labels = arcs.map(|(word, &head)| distribution.best_label(head, word));
         let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         let marginals = distribution.arcs().marginals();
-        let head_probs = tree.arcs().map(|arc| marginals[arc]).collect();
+        // Of what it was told, the model has no opinion.
+        let head_probs = tree.arcs().map(|arc| match known.required_arcs().contains(&arc) {
+            true => marginals[arc],
+            false => self.model.confidence(marginals[arc]),
+        });
+        let head_probs = head_probs.collect();
         self.clock.lap(Stage::Inference);
         let parse = Parse { tree, labels, head_probs, label_probs };
         Ok(Analysis { parse, distribution })

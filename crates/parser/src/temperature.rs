@@ -9,7 +9,7 @@
 //! L(T) = −Σ_m log p_m  if the head chosen for word m is right,  −Σ_m log(1 − p_m)  if it is wrong
 //! ```
 //!
-//! where p_m is its marginal under θ/T. Heads are chosen at T = 1, so only their probabilities move.
+//! where p_m is its marginal under θ/T, of words whose head is known. Heads are chosen at T = 1, so only their probabilities move.
 //! The search is a golden section over log T: each step costs one inference a sentence.
 //!
 //! Such trees are development data, or the folds that guides are made for (`train/cascade.rs`).
@@ -28,14 +28,17 @@ const ENOUGH_WORDS: usize = 25_000;
 
 /// Between these, T is searched.
 const LOWEST: f64 = 0.25;
-const HIGHEST: f64 = 4.0;
+pub(crate) const HIGHEST: f64 = 4.0;
 
 /// A sentence that was not learnt from, whose arcs are scored.
+#[derive(Debug)]
 pub(crate) struct Judged {
     /// θ, at T = 1.
     scores: ArcMatrix,
-    /// For each word, the head that was chosen, and whether it is right, if somebody knows.
-    chosen: Vec<(usize, Option<bool>)>,
+    /// For each word, the head that is chosen at T = 1.
+    chosen: Vec<usize>,
+    /// For each word, the right one, where it is known.
+    gold: Vec<Option<usize>>,
 }
 
 impl Judged {
@@ -45,9 +48,12 @@ impl Judged {
         heads: &[usize],
         gold: impl Iterator<Item = Option<usize>>,
     ) -> Self {
-        let chosen =
-            heads.iter().zip(gold).map(|(&head, gold)| (head, gold.map(|gold| gold == head)));
-        Self { chosen: chosen.collect(), scores }
+        Self { chosen: heads.to_vec(), gold: gold.collect(), scores }
+    }
+
+    /// The number of words.
+    pub(crate) fn words(&self) -> usize {
+        self.chosen.len()
     }
 }
 
@@ -56,14 +62,16 @@ pub(crate) fn one_in(words: usize) -> usize {
     words.div_ceil(ENOUGH_WORDS).max(1)
 }
 
-/// The temperature at which the probabilities of chosen heads fit best. It is the same for any
-/// number of threads.
-pub(crate) fn best(judged: &[Judged], tree_set: TreeSet, threads: usize) -> Result<f64, Error> {
-    let part = judged.len().div_ceil(threads.max(1)).max(1);
+/// The temperature at which the probabilities of chosen heads fit best, 1 if there are none. It is the
+/// same for any number of threads.
+pub(crate) fn best(judged: &[&Judged], tree_set: TreeSet, threads: usize) -> Result<f64, Error> {
     let loss = |log: f64| -> Result<f64, Error> {
-        let losses = |part: &[Judged]| losses(part, tree_set, log.exp());
-        Ok(in_parts(judged, part, losses)?.iter().sum())
+        let losses = |part: &[&Judged]| losses(part, tree_set, log.exp());
+        Ok(in_parts(judged, threads, losses)?.iter().sum())
     };
+    if judged.is_empty() {
+        return Ok(1.0);
+    }
     Ok(minimum(loss, LOWEST.ln(), HIGHEST.ln())?.exp())
 }
 
@@ -87,12 +95,12 @@ impl<W: Weights + Sync> Model<W> {
     pub fn best_temperature(&self, gold: &[Sentence], threads: usize) -> Result<f64, Error> {
         let words: usize = gold.iter().map(Sentence::len).sum();
         let gold: Vec<&Sentence> = gold.iter().step_by(one_in(words)).collect();
-        let part = gold.len().div_ceil(threads.max(1)).max(1);
-        let judged = in_parts(&gold, part, |part| self.judge(part))?;
-        best(&judged, self.tree_set, threads)
+        let judged = in_parts(&gold, threads, |part| self.judge(part))?;
+        best(&judged.iter().collect::<Vec<_>>(), self.tree_set, threads)
     }
 
-    fn judge(&self, gold: &[&Sentence]) -> Result<Vec<Judged>, Error> {
+    /// Scores sentences, and chooses heads.
+    pub(crate) fn judge(&self, gold: &[&Sentence]) -> Result<Vec<Judged>, Error> {
         let mut parser = Parser::new(self);
         let (mut workspace, mut marginals) = (Workspace::default(), ArcMatrix::default());
         let judge = |sentence: &&Sentence| {
@@ -107,18 +115,42 @@ impl<W: Weights + Sync> Model<W> {
     }
 }
 
+/// The probabilities of the heads of the minimum-risk tree at a temperature, and whether they are right,
+/// of each sentence; of words whose head is known.
+pub(crate) fn probabilities(
+    judged: &[&Judged],
+    tree_set: TreeSet,
+    temperature: f64,
+) -> Result<Vec<Vec<(f64, bool)>>, Error> {
+    let (mut workspace, mut marginals) = (Workspace::default(), ArcMatrix::default());
+    let mut heads = Vec::new();
+    let of_sentence = |Judged { scores, gold, .. }: &&Judged| {
+        let mut scores = scores.clone();
+        arcs(gold.len()).for_each(|arc| scores[arc] /= temperature);
+        marginals_with(&scores, tree_set, &mut workspace, &mut marginals)?;
+        mbr_with(&scores, &marginals, tree_set, &mut workspace, &mut heads)?;
+        let words = (1..).zip(&heads).zip(gold);
+        let said = words.filter_map(|((word, &head), gold)| {
+            Some((marginals[(head, word)].clamp(0.0, 1.0), head == (*gold)?))
+        });
+        Ok(said.collect())
+    };
+    judged.iter().map(of_sentence).collect()
+}
+
 /// The log loss of each sentence's heads.
-fn losses(judged: &[Judged], tree_set: TreeSet, temperature: f64) -> Result<Vec<f64>, Error> {
+fn losses(judged: &[&Judged], tree_set: TreeSet, temperature: f64) -> Result<Vec<f64>, Error> {
     /// No probability is taken to be surer than this.
     const SUREST: f64 = 1.0 - 1e-6;
     let (mut workspace, mut marginals) = (Workspace::default(), ArcMatrix::default());
-    let loss = |Judged { scores, chosen }: &Judged| {
+    let loss = |Judged { scores, chosen, gold }: &&Judged| {
         let mut scores = scores.clone();
         arcs(chosen.len()).for_each(|arc| scores[arc] /= temperature);
         marginals_with(&scores, tree_set, &mut workspace, &mut marginals)?;
-        let losses = (1..).zip(chosen).filter_map(|(modifier, &(head, right))| {
+        let words = (1..).zip(chosen).zip(gold);
+        let losses = words.filter_map(|((modifier, &head), gold)| {
             let probability = marginals[(head, modifier)].clamp(1.0 - SUREST, SUREST);
-            Some(-(if right? { probability } else { 1.0 - probability }).ln())
+            Some(-(if head == (*gold)? { probability } else { 1.0 - probability }).ln())
         });
         Ok(losses.sum())
     };
@@ -126,11 +158,12 @@ fn losses(judged: &[Judged], tree_set: TreeSet, temperature: f64) -> Result<Vec<
 }
 
 /// Does the same to parts of a list at the same time; results are in the order of the list.
-fn in_parts<T: Sync, R: Send>(
+pub(crate) fn in_parts<T: Sync, R: Send>(
     list: &[T],
-    part: usize,
+    threads: usize,
     work: impl Fn(&[T]) -> Result<Vec<R>, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
+    let part = list.len().div_ceil(threads.max(1)).max(1);
     let parts = thread::scope(|scope| {
         let work = &work;
         let threads: Vec<_> =
@@ -187,6 +220,7 @@ mod tests {
         let judged = [one, one, other, one]
             .map(|gold| Judged::new(scores.clone(), &[0, 1], gold.into_iter()));
         for threads in [1, 3] {
+            let judged: Vec<&Judged> = judged.iter().collect();
             let found = best(&judged, TreeSet::NonProjectiveSingleRoot, threads).unwrap();
             assert!((found - 4.0 / 3f64.ln()).abs() < 0.05, "{found}");
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tutte::features::FeatureSet;
-use tutte::{About, Options, Pruning, Support, train};
+use tutte::{About, Calibrator, Method, Options, Pruning, Support, train};
 use tutte_treebank::Sentence;
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/model");
@@ -60,7 +60,12 @@ fn write_the_seeds_of_the_fuzzer() {
     let cascade = small(None, Options { pruning, ..Options::default() });
     let dictionary = small(Some(Support::Gold), Options::plain());
     for (name, options) in SEED_MODELS.into_iter().zip([cascade, dictionary]) {
-        let model = train(&treebank, &options, |_, _| {}).expect("a model");
+        let mut model = train(&treebank, &options, |_, _| {}).expect("a model");
+        if options.pruning.is_some() {
+            let calibrator = Calibrator::new(&model, &treebank, 1).expect("trees");
+            let (temperature, calibration) = calibrator.fit(Method::Isotonic).expect("a fit");
+            (model.temperature, model.calibration) = (temperature, Some(calibration));
+        }
         let path = Path::new(SEEDS).join(name);
         model.compact().save(path, &About::default()).expect("a file");
     }

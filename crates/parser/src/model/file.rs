@@ -38,7 +38,8 @@ use super::dictionary::DictionaryBytes;
 use crate::features::{BLOCK, FeatureSet};
 use crate::labels::{Labelling, Places, width_of};
 use crate::{
-    ArcModel, Compact, Error, Guided, Index, LabelModel, ModelProblem, Pruner, Weights, mapped,
+    ArcModel, Calibration, Compact, Error, Guided, Index, LabelModel, ModelProblem, Pruner,
+    Weights, mapped,
 };
 
 /// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
@@ -138,6 +139,9 @@ struct Document {
     tutte: String,
     tree_set: String,
     temperature: f64,
+    /// Files without it are as old as format 3, and as good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibration>,
     pruner: Option<PrunerDocument>,
     arcs: ArcDocument,
     guided: Option<GuidedDocument>,
@@ -216,7 +220,7 @@ impl Model<Compact> {
 
     /// The content of a file.
     pub(super) fn to_bytes(&self, about: &About) -> Result<Vec<u8>, SafeTensorError> {
-        let Model { pruner, arcs, guided, labels, tree_set, temperature } = self;
+        let Model { pruner, arcs, guided, labels, tree_set, temperature, calibration } = self;
         let parts = [
             (&ARCS, Some(arcs)),
             (&GUIDED, guided.as_ref().map(|guided| &guided.arcs)),
@@ -250,6 +254,7 @@ impl Model<Compact> {
             tutte: env!("CARGO_PKG_VERSION").to_owned(),
             tree_set: tree_set.to_string(),
             temperature: *temperature,
+            calibration: calibration.clone(),
             pruner: pruner.as_ref().map(|pruner| PrunerDocument {
                 threshold: pruner.threshold,
                 arcs: ArcDocument::new(&pruner.arcs),
@@ -609,6 +614,7 @@ impl Document {
             labels,
             tree_set,
             temperature: number("temperature", self.temperature, 0.0)?,
+            calibration: self.calibration,
         })
     }
 }

@@ -10,7 +10,7 @@ use tutte_trees::TreeSet;
 
 pub use self::file::{About, DevScores, ModelFile};
 use crate::features::Attribute;
-use crate::{ArcModel, Compact, Guided, LabelModel, Pruner};
+use crate::{ArcModel, Calibration, Compact, Guided, LabelModel, Pruner};
 
 /// A model of labelled trees: of arcs, and of labels that come after them or with them (see
 /// [`Labelling`](crate::Labelling)). Its weights are of 32 bits while it is learnt, `Model`, and of
@@ -33,17 +33,20 @@ pub struct Model<W = Vec<f32>> {
     /// What the scores of the last pass are divided by, so that probabilities are as high as they
     /// are right.
     pub temperature: f64,
+    /// How far its probabilities can be trusted, if that was measured at this temperature.
+    pub calibration: Option<Calibration>,
 }
 
 impl Model {
     /// A model of one pass over all arcs.
     pub fn new(arcs: ArcModel, labels: LabelModel, tree_set: TreeSet) -> Self {
-        Self { pruner: None, arcs, guided: None, labels, tree_set, temperature: 1.0 }
+        let (pruner, guided, calibration) = (None, None, None);
+        Self { pruner, arcs, guided, labels, tree_set, temperature: 1.0, calibration }
     }
 
     /// The same model with weights rounded to 8 bits, as a file holds it.
     pub fn compact(&self) -> Model<Compact> {
-        let Model { pruner, arcs, guided, labels, tree_set, temperature } = self;
+        let Model { pruner, arcs, guided, labels, tree_set, temperature, calibration } = self;
         let compact =
             |pruner: &Pruner| Pruner { arcs: pruner.arcs.compact(), threshold: pruner.threshold };
         Model {
@@ -55,6 +58,7 @@ impl Model {
             labels: labels.map(Compact::new),
             tree_set: *tree_set,
             temperature: *temperature,
+            calibration: calibration.clone(),
         }
     }
 

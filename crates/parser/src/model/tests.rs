@@ -15,8 +15,8 @@ use super::file::{DOCUMENT, NO_CHECKSUM, checksum};
 use super::*;
 use crate::features::{Conjoin, FeatureSet};
 use crate::{
-    Decoding, Dictionary, Error, Index, Labelling, ModelProblem, Options, Parser, Support, Weights,
-    train,
+    Calibrator, Decoding, Dictionary, Error, Index, Labelling, Method, ModelProblem, Options,
+    Parser, Support, Weights, train,
 };
 
 const TREEBANK: &str = "\
@@ -179,6 +179,36 @@ fn the_same_model_is_the_same_bytes() {
     let folder = Folder::new();
     let file = ModelFile::open(folder.file(&bytes)).unwrap();
     assert_eq!(bytes, file.model.to_bytes(&file.about).unwrap());
+}
+
+#[test]
+fn calibrations_survive_too_and_hostile_ones_are_refused() {
+    let mut model = model();
+    let plain = model.compact().to_bytes(&about()).unwrap();
+    let calibrator = Calibrator::new(&model, &treebank(), 1).unwrap();
+    let (temperature, calibration) = calibrator.fit(Method::Isotonic).unwrap();
+    let calibration = Calibration { data: Some("tea".into()), ..calibration };
+    (model.temperature, model.calibration) = (temperature, Some(calibration.clone()));
+    let folder = Folder::new();
+    let bytes = model.compact().to_bytes(&about()).unwrap();
+    let file = ModelFile::open(folder.file(&bytes)).unwrap();
+    assert_eq!(file.model.calibration, Some(calibration));
+    assert_eq!(file.model.temperature, temperature);
+    assert_eq!(bytes, file.model.to_bytes(&file.about).unwrap());
+    assert_eq!(ModelFile::open(folder.file(&plain)).unwrap().model.calibration, None);
+    for (at, value) in [
+        ("/calibration", json!("none")),
+        ("/calibration/isotonic", json!([[0.5, 0.9], [0.7, 0.8]])),
+        ("/calibration/isotonic", json!([[0.5, -0.9]])),
+        ("/calibration/isotonic", json!([])),
+        ("/calibration/precision", json!([[0.5, 3, 4]])),
+        ("/calibration/precision", json!(vec![[0.0; 3]; 2])),
+        ("/calibration/words", json!(-1)),
+    ] {
+        let edit = |document: &mut Value| *document.pointer_mut(at).unwrap() = value.clone();
+        let problem = folder.refusal(&forged(&bytes, edit));
+        assert!(matches!(problem, ModelProblem::Altered { .. }), "{at} {value}: {problem}");
+    }
 }
 
 #[test]

@@ -63,10 +63,22 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
         assert_eq!(names.count(), dictionary.len());
         assert_eq!(dictionary.slots().flatten().flatten().count(), dictionary.cells());
     }
+    for p in [0.0, 0.3, 0.999, 1.0] {
+        assert!((0.0..=1.0).contains(&model.confidence(p)));
+    }
+    if let Some(calibration) = &model.calibration {
+        for precision in [0.0, 0.5, 0.98, 1.0] {
+            let _ = calibration.precision.keeping(precision);
+        }
+        if let Some((precision, kept)) = calibration.precision.highest() {
+            assert_eq!(calibration.precision.keeping(precision), Some(kept));
+        }
+    }
     let again = path.with_extension("again");
     model.save(&again, &file.about).expect("what was read is written");
     let read = Model::load(&again).expect("what was written is read");
     assert_eq!(read.arcs.features.to_string(), model.arcs.features.to_string());
     assert_eq!(read.labels.labels(), model.labels.labels());
+    assert_eq!(read.calibration.is_some(), model.calibration.is_some());
     true
 }

@@ -74,7 +74,8 @@ fn models_that_are_sure_of_errors_are_made_unsure() {
     let torn: Vec<Sentence> =
         (0..16).map(|at| if at % 2 == 0 { left(4 + at / 2) } else { right(4 + at / 2) }).collect();
     let (sure, unsure) = (jackknifed(&same, 1).temperature, jackknifed(&torn, 1).temperature);
-    assert!(sure < OVERCONFIDENCE && unsure > OVERCONFIDENCE, "{sure} and {unsure}");
+    assert!(sure < 1.0 && unsure > 1.5, "{sure} and {unsure}");
+    assert!(unsure <= temperature::HIGHEST, "as far as is searched elsewhere");
 }
 
 #[test]
