@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 
 /// The verbs by what people come for. Every visible verb is in one group.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Parse", &["train", "parse", "forest", "score", "ask", "info", "bench"]),
+    ("Parse", &["train", "parse", "forest", "score", "ask", "calibrate", "info", "bench"]),
     ("Look at a treebank, change it", &["check", "stats", "draw", "convert"]),
     ("Judge a parser", &["eval", "diff"]),
     ("Set up", &["completions", "manual"]),
@@ -35,7 +35,6 @@ const EXAMPLES: &str = "\
 Examples:
   tutte train examples/garden.conllu -o garden.tutte
   tutte parse -m garden.tutte examples/tea.conllu | tutte draw -
-  tutte eval examples/tea.conllu examples/tea-system.conllu --by deprel
 
 Files may be compressed (.gz, .zst); - is standard input. `tutte VERB --help` says more.
 Exit codes: 0 all well, 1 a check failed, 2 wrong usage, 3 bad input.";

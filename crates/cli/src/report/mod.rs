@@ -1,12 +1,15 @@
 //! How results look: tables for terminals and pages, charts as SVG, pages as HTML.
 //!
 //! A verb describes a table once ([`Table`]) and prints it or puts it on a [`Page`]; a chart
-//! ([`chart`]) is an SVG string, for a page or a file of its own.
+//! ([`chart`]) is an SVG string, for a page or a file of its own. [`Results`] takes both, and JSON.
 
 mod page;
+pub(crate) mod reliability;
+mod results;
 mod table;
 
 pub(crate) use page::{Page, write_whole};
+pub(crate) use results::Results;
 pub(crate) use table::{Align, Table};
 pub(crate) use tutte_charts::{self as chart, count};
 pub(crate) use tutte_treebank::draw::{columns, escape, printable as visible, shorten};
@@ -17,6 +20,11 @@ pub(crate) fn percent(part: usize, whole: usize) -> String {
         return "–".to_owned();
     }
     format!("{:.2}", 100.0 * part as f64 / whole as f64)
+}
+
+/// A share that is known as such: `12.34` for 0.1234.
+pub(crate) fn hundredths(share: f64) -> String {
+    format!("{:.2}", 100.0 * share)
 }
 
 /// A probability, or a sum of logarithms, with as many digits as anybody wants to store.

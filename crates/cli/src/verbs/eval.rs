@@ -1,20 +1,16 @@
 //! `tutte eval`: how good analyses are, judged against a gold standard.
 //!
 //! ```text
-//! results.rs       where results go: terminal, page and JSON at once
 //! scores.rs        the tables of the shared tasks
 //! analyses.rs      what else can be asked, each in a file of its own:
 //! significance.rs  whether systems differ
-//! calibration.rs   whether their probabilities mean what they say
 //! breakdown.rs     scores by class
 //! errors.rs        confusions, frequent errors, the tables of Druck et al.
 //! ```
 
-mod analyses;
+pub(super) mod analyses;
 mod breakdown;
-mod calibration;
 mod errors;
-mod results;
 mod scores;
 mod significance;
 
@@ -26,9 +22,8 @@ use tutte_treebank::Sentence;
 use tutte_treebank::eval::conllx::Punctuation;
 use tutte_treebank::eval::{Alignment, Irregular, Subtypes};
 
-use self::results::Results;
 use crate::failure::Outcome;
-use crate::report::counted;
+use crate::report::{Results, counted};
 use crate::session::{Reading, Session};
 
 /// Score analyses against a gold standard
@@ -132,7 +127,13 @@ pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
         }
     }
 
-    let mut results = Results::new(&arguments.gold, &arguments.systems);
+    let gold_name = arguments.gold.display().to_string();
+    let files: Vec<String> =
+        arguments.systems.iter().map(|path| path.display().to_string()).collect();
+    let subtitle = format!("{} against {gold_name}", files.join(", "));
+    let files = files.into_iter().map(|file| ("file", file)).collect();
+    let mut results = Results::new("Evaluation", &subtitle, ("systems", files));
+    results.record("gold", &gold_name)?;
     let outcome = if arguments.conllx {
         scores::conllx(&systems, arguments, &mut results)?;
         Outcome::Good

@@ -9,11 +9,12 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use tutte::features::{Conjoin, FeatureSet};
-use tutte::{ArcModel, Compact, Index, ModelFile, Weights};
+use tutte::{ArcModel, Calibration, Compact, Index, ModelFile, Weights};
 
 use crate::failure::Outcome;
 use crate::report::{Align, Table, columns, count, counted};
 use crate::session::Session;
+use crate::verbs::calibrate::precision_row;
 use crate::verbs::train::{Scores, megabytes};
 
 /// Show what a model is and where it comes from
@@ -61,6 +62,7 @@ struct Report {
     clusters: usize,
     /// What scores are divided by.
     temperature: f64,
+    calibration: Option<Calibration>,
     labels: Vec<String>,
     pruner: Option<Part>,
     arcs: Part,
@@ -145,6 +147,7 @@ impl Report {
             clusters: model.kinds(),
             labels: model.labels.labels().to_vec(),
             temperature: model.temperature,
+            calibration: model.calibration.clone(),
             pruner: model.pruner.as_ref().map(|pruner| arcs(&pruner.arcs)),
             arcs: arcs(&model.arcs),
             second_pass: model.guided.as_ref().map(|guided| arcs(&guided.arcs)),
@@ -190,6 +193,7 @@ impl Report {
             row("clusters", format!("{} latent kinds of arcs", self.clusters));
         }
         row("temperature", format!("{:.2}", self.temperature));
+        row("calibration", self.calibration.as_ref().map_or("–".to_owned(), calibrated));
         let parts = self.parts();
         for (name, part) in &parts {
             let Part { index, features, weights, used, bits_per_weight, .. } = part;
@@ -228,6 +232,20 @@ impl Report {
         ];
         parts.into_iter().filter_map(|(name, part)| Some((name, part?))).collect()
     }
+}
+
+/// How probabilities were calibrated, on what, and how precise that makes them.
+fn calibrated(calibration: &Calibration) -> String {
+    let Calibration { data, sentences, words, precision, .. } = calibration;
+    let method = calibration.method().name();
+    let data = data.as_deref().unwrap_or("–");
+    let (sentences, words) = (counted(*sentences, "sentence"), counted(*words, "word"));
+    let [wanted, threshold, kept, _] = precision_row(precision, 0.98);
+    let promise = match precision.keeping(0.98) {
+        None => format!("no precision of {wanted}"),
+        Some(_) => format!("precision {wanted} from {threshold} on, {kept} % of heads"),
+    };
+    format!("{method}, on {data} ({sentences}, {words}); {promise}")
 }
 
 /// Items one after the other, in lines that fit.

@@ -7,6 +7,7 @@
 
 mod ask;
 mod bench;
+mod calibrate;
 mod check;
 mod convert;
 mod diff;
@@ -34,6 +35,7 @@ pub(crate) enum Verb {
     Forest(forest::Forest),
     Score(score::Score),
     Ask(ask::Ask),
+    Calibrate(calibrate::Calibrate),
     Info(info::Info),
     Bench(bench::Bench),
     Check(check::Check),
@@ -54,6 +56,7 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
         Verb::Forest(arguments) => forest::run(arguments, session),
         Verb::Score(arguments) => score::run(arguments, session),
         Verb::Ask(arguments) => ask::run(arguments, session),
+        Verb::Calibrate(arguments) => calibrate::run(arguments, session),
         Verb::Info(arguments) => info::run(arguments, session),
         Verb::Bench(arguments) => bench::run(arguments, session),
         Verb::Check(arguments) => check::run(arguments, session),

@@ -9,16 +9,16 @@ mod json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{Decoding, Keep, Labelling, Parser};
+use tutte::{Compact, Decoding, Keep, Labelling, Model, Parser};
 use tutte_treebank::create;
 
 use self::answer::{Answerer, Done};
 use crate::asking::{Asking, is_jsonl};
-use crate::failure::{Outcome, usage};
-use crate::report::{count, counted};
+use crate::failure::{Outcome, advise, usage};
+use crate::report::{count, counted, hundredths};
 use crate::session::Session;
 
 /// Give sentences the trees that a model thinks best, and say how sure it is
@@ -32,6 +32,10 @@ use crate::session::Session;
 /// pruner leaves out has probability zero. What you know of a sentence (--keep-heads, --keep-labels,
 /// Forbid=4,7 in MISC) is told to every step of the model, so that it is looked at in any case and
 /// probabilities are those of the rest, given it.
+///
+/// If `tutte calibrate` found isotonic calibration the best, HeadProb is not the probability of the
+/// head but how often heads of that probability are right, and a comment says so (# tutte_calibration
+/// = isotonic). Everything else stays as it is: AltHead, log-probabilities, entropies, trees.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -87,9 +91,16 @@ pub(crate) struct Parse {
     #[arg(long, help_heading = "Probabilities")]
     matrix: bool,
 
-    /// Leave open (_) heads whose probability is below this
+    /// Leave open (_) heads whose probability is below this, whatever their labels
     #[arg(long, value_name = "P", value_parser = probability, help_heading = "Probabilities")]
     min_prob: Option<f64>,
+
+    /// Leave open (_) as many heads as it takes to have this share of the others right: --min-prob as
+    /// the model's calibration knows it (`tutte train --dev` or `tutte calibrate`); about heads, not
+    /// labels, and for texts like those it was calibrated by
+    #[arg(long, value_name = "SHARE", value_parser = probability, help_heading = "Probabilities")]
+    #[arg(conflicts_with_all = ["min_prob", "kbest", "sample"])]
+    precision: Option<f64>,
 
     /// Keep the heads that are there, and find the others given them
     #[arg(long, help_heading = "What is known")]
@@ -141,6 +152,9 @@ struct Summary {
     /// Sentences whose greedy heads make no tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_trees: Option<usize>,
+    /// Heads less probable than this are left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_prob: Option<f64>,
     /// Heads left open.
     #[serde(skip_serializing_if = "Option::is_none")]
     open_heads: Option<usize>,
@@ -159,6 +173,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     if arguments.keep_labels && model.labels.labelling() == Labelling::None {
         return Err(usage("--keep-labels keeps labels, but this model has none"));
     }
+    let min_prob = arguments.least_probability(&model, session)?;
     let tree_set = arguments.asking.tree_set(&model);
     let decoding = match arguments.decode {
         Decode::Mbr | Decode::Greedy => Decoding::Mbr,
@@ -170,13 +185,14 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let mut writer = create(&arguments.output)?;
     let mut summary = Summary {
         no_trees: (arguments.decode == Decode::Greedy).then_some(0),
-        open_heads: arguments.min_prob.map(|_| 0),
+        min_prob,
+        open_heads: min_prob.map(|_| 0),
         ..Summary::default()
     };
     let worker = || {
         let parser = Parser::new(&model).with_decoding(decoding).with_tree_set(tree_set);
         let keep = Keep { heads: arguments.keep_heads, labels: arguments.keep_labels };
-        let mut answerer = Answerer { parser, labels: model.labels.labels(), keep, arguments };
+        let mut answerer = Answerer { parser, model: &model, keep, min_prob, arguments };
         move |number, sentence: &mut _| answerer.answer(number, sentence)
     };
     let tail = arguments.asking.each(session, worker, |sentence, answer| {
@@ -216,6 +232,43 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
 }
 
 impl Parse {
+    /// Below which probability heads are left open, as was asked for by it or by a precision.
+    fn least_probability(&self, model: &Model<Compact>, session: &Session) -> Result<Option<f64>> {
+        let Some(precision) = self.precision else { return Ok(self.min_prob) };
+        let file = self.asking.model.display();
+        let Some(calibration) = &model.calibration else {
+            let error = anyhow!("{file} does not know how precise its probabilities are");
+            let hint = format!(
+                "`tutte calibrate -m {file} DEV` finds out, by trees that the model has not learnt from"
+            );
+            return Err(advise(error, hint));
+        };
+        let (table, on) =
+            (&calibration.precision, calibration.data.as_deref().unwrap_or("its dev"));
+        if let Some(kept) = table.keeping(precision) {
+            session.note(format!(
+"heads below {:.4} are left open; on {on} that keeps {} % of all heads, and {} % of those are right",
+                kept.threshold,
+                hundredths(table.share(kept)),
+                hundredths(kept.precision())
+            ));
+            return Ok(Some(kept.threshold));
+        }
+        let words = counted(calibration.words, "word");
+        let error =
+            anyhow!("{file} cannot promise a precision of {precision}, by the {words} of {on}");
+        Err(match table.highest() {
+            Some((most, kept)) => {
+                let share = hundredths(table.share(kept));
+                advise(
+                    error,
+                    format!("--precision {most} is the most; it keeps {share} % of heads"),
+                )
+            }
+            None => advise(error, "`tutte calibrate` with more trees may help"),
+        })
+    }
+
     fn jsonl(&self) -> bool {
         self.to.map_or_else(|| is_jsonl(&self.output), |to| to == To::Jsonl)
     }

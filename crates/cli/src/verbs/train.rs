@@ -23,6 +23,7 @@ use tutte_trees::TreeSet;
 use self::material::Material;
 use self::progress::{ChosenOn, Ending, Run};
 pub(crate) use self::scores::Scores;
+use super::calibrate;
 use crate::asking::threads;
 use crate::failure::{Outcome, usage};
 use crate::report::{Align, Table, counted};
@@ -33,7 +34,8 @@ use crate::session::{Reading, Session};
 /// Learns from the trees of all TRAIN files together. Trees may be partial: heads that are _ are
 /// unknown, and summed over (by adagrad, sgd and lbfgs; other learners need whole trees). With --dev, the model of the pass that does
 /// best on DEV (by LAS; by UAS if there are no labels) is kept, otherwise that of the last pass. DEV also chooses the temperature,
-/// which makes probabilities as high as they are right; without it, models of two passes have one
+/// which makes probabilities as high as they are right (as `tutte calibrate` does), and tells how precise
+/// they are, for `parse --precision`; without it, models of two passes have one
 /// from parts of TRAIN that were kept from what parsed them. The file is replaced whenever a
 /// better model is found; Ctrl-C ends training and leaves the best so far, and the same command with
 /// --resume goes on. The same files, options and seed give the same bytes, in one sitting or several.
@@ -307,6 +309,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         session,
         output: &arguments.output,
         checkpoint: checkpoint::path(&arguments.output),
+        dev: calibrate::names(&arguments.dev),
         about,
         options,
         time: arguments.time,

@@ -69,7 +69,7 @@ impl Kept {
 /// let said = |p, right| Forecast { probability: Probability::new(p).unwrap(), correct: right };
 /// let all: Vec<_> = (0..1000).flat_map(|n| [said(0.9, n % 10 != 0), said(0.5, n % 2 == 0)]).collect();
 /// let table = PrecisionTable::new(&all);
-/// assert_eq!(table.keeping(0.88).unwrap().threshold, 0.9);
+/// assert_eq!(table.keeping(0.87).unwrap().threshold, 0.9);
 /// assert_eq!(table.keeping(0.6).unwrap().threshold, 0.0); // all of them, seven of ten, will do
 /// assert!(table.keeping(0.9).is_none()); // half of the time, it would be less
 /// ```

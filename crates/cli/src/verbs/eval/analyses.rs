@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use tutte_treebank::eval::{Arcs, Grouping};
+use tutte_treebank::eval::calibration::Calibration;
+use tutte_treebank::eval::{Arcs, Grouping, HEAD_PROBABILITY, HeadProbabilities};
 
-use super::results::Results;
-use super::{Eval, System, breakdown, calibration, errors, significance};
+use super::{Eval, System, breakdown, errors, significance};
+use crate::report::Results;
+use crate::report::reliability::{Forecaster, Section};
 use crate::session::Session;
 
 /// The arguments of analyses.
@@ -79,7 +81,7 @@ fn resamples(typed: &str) -> Result<NonZeroU32, String> {
     number.ok_or_else(|| format!("a whole number from 1 to {MOST_RESAMPLES}"))
 }
 
-fn bins(typed: &str) -> Result<NonZeroUsize, &'static str> {
+pub(crate) fn bins(typed: &str) -> Result<NonZeroUsize, &'static str> {
     typed.parse().map_err(|_| "a whole number above 0")
 }
 
@@ -110,7 +112,7 @@ pub(super) fn sections(
         significance::section(&judged, asked, results)?;
     }
     if !asked.no_calibration {
-        calibration::section(&judged, asked, session, results)?;
+        calibration(&judged, asked, session, results)?;
     }
     for by in groupings_shown(&asked.by, page) {
         let shown = asked.by.contains(&by);
@@ -131,6 +133,36 @@ pub(super) fn sections(
     }
     results.set_page_only(false);
     Ok(())
+}
+
+/// Whether probabilities of heads mean what they say; nothing, if no system gives any.
+fn calibration(
+    systems: &[Judged<'_>],
+    asked: &Analyses,
+    session: &Session,
+    results: &mut Results,
+) -> Result<()> {
+    let mut forecasters = Vec::new();
+    for (number, system) in systems.iter().enumerate() {
+        let HeadProbabilities { forecasts, missing, gold } = system.arcs.head_probabilities()?;
+        if let Some(calibration) = Calibration::new(&forecasts, gold, asked.bins) {
+            let name = system.name.to_owned();
+            forecasters.push(Forecaster { number, name, missing, calibration });
+        }
+    }
+    if forecasters.is_empty() {
+        if asked.svg_dir.is_some() {
+            session.note(format!("note: no system has {HEAD_PROBABILITY} in MISC; no SVG written"));
+        }
+        return Ok(());
+    }
+    let section = Section {
+        title: format!("Probabilities of heads ({HEAD_PROBABILITY})"),
+        systems: systems.len(),
+        brief: false,
+        svg_dir: asked.svg_dir.as_deref(),
+    };
+    section.show(&forecasters, session, results)
 }
 
 /// What was asked for, in that order, and on a page the others: but for exact lengths, a long table

@@ -5,9 +5,7 @@ use serde_json::Map;
 use tutte_treebank::eval::{Breakdown, ClassScore, Grouping, Row};
 
 use super::analyses::{Judged, title};
-use super::results::Results;
-use super::scores::hundredths;
-use crate::report::{Align, Table, chart, count};
+use crate::report::{Align, Results, Table, chart, count, hundredths};
 
 /// One table for one system; for several, their F1 side by side, and full tables on the page.
 pub(super) fn section(

@@ -7,9 +7,7 @@ use tutte_treebank::eval::{
 };
 
 use super::analyses::{Judged, title};
-use super::results::Results;
-use super::scores::hundredths;
-use crate::report::{Align, Table, chart, count, percent};
+use crate::report::{Align, Results, Table, chart, count, hundredths, percent};
 
 /// What a page shows where nobody said how much.
 const ON_PAGE: usize = 15;

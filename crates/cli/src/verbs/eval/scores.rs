@@ -4,10 +4,9 @@ use anyhow::Result;
 use tutte_treebank::eval::conllx::{self, Punctuation};
 use tutte_treebank::eval::{Attachment, CompleteMatch, Metric, Metrics, Score};
 
-use super::results::Results;
 use super::{Eval, System};
 use crate::failure::{Outcome, advise};
-use crate::report::{Align, Table, count, percent};
+use crate::report::{Align, Results, Table, count, hundredths, percent};
 use crate::session::Session;
 
 /// The metrics of the CoNLL 2018 shared task. With `--lenient`, enhanced graphs that cannot be read
@@ -164,11 +163,6 @@ fn score_table(metrics: &Metrics) -> Table {
         ]);
     }
     table
-}
-
-/// `12.34` for 0.1234.
-pub(super) fn hundredths(share: f64) -> String {
-    format!("{:.2}", 100.0 * share)
 }
 
 /// What a reader of the table might stumble over.

@@ -6,9 +6,7 @@ use tutte_treebank::eval::significance::{Comparison, Interval, Resampling, compa
 use tutte_treebank::eval::{Criterion, significance::UnitCounts};
 
 use super::analyses::{Analyses, Judged};
-use super::results::Results;
-use super::scores::hundredths;
-use crate::report::{Align, Table, count, counted};
+use crate::report::{Align, Results, Table, count, counted, hundredths};
 
 /// A comparison as JSON.
 #[derive(Serialize)]

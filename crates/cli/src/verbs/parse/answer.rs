@@ -1,7 +1,7 @@
 //! What becomes of a sentence: its best tree, several trees, or a line of JSON.
 
 use anyhow::Result;
-use tutte::{Analysis, Compact, Error, Keep, LabelledDistribution, Notes, Parser};
+use tutte::{Analysis, Compact, Error, Keep, LabelledDistribution, Method, Model, Notes, Parser};
 use tutte_treebank::{Format, Sentence};
 use tutte_trees::{LabelledTree, Tree};
 
@@ -12,8 +12,10 @@ use crate::failure::usage;
 /// Answers for one sentence after the other.
 pub(super) struct Answerer<'a> {
     pub(super) parser: Parser<'a, Compact>,
-    pub(super) labels: &'a [String],
+    pub(super) model: &'a Model<Compact>,
     pub(super) keep: Keep,
+    /// Heads less probable than this are left open.
+    pub(super) min_prob: Option<f64>,
     pub(super) arguments: &'a Parse,
 }
 
@@ -55,7 +57,7 @@ pub(super) struct Listed {
 impl Answerer<'_> {
     /// Parses sentence `number` as asked.
     pub(super) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<Answer> {
-        let Parse { probs, min_prob, kbest, sample, decode, .. } = self.arguments;
+        let Parse { probs, kbest, sample, decode, .. } = self.arguments;
         let jsonl = self.arguments.jsonl();
         let several = kbest.is_some() || sample.is_some();
         if sentence.format() == Format::ConllX && !jsonl && (*probs || several) {
@@ -67,9 +69,9 @@ impl Answerer<'_> {
         }
         let analysis = self
             .keep
-            .known(sentence, self.labels)
+            .known(sentence, self.model.labels.labels())
             .map(|known| {
-                let is_plain = known.is_empty() && !probs && min_prob.is_none();
+                let is_plain = known.is_empty() && !probs && self.min_prob.is_none();
                 (is_plain && !several && !jsonl && *decode != Decode::Greedy, known)
             })
             .and_then(|(is_plain, known)| match is_plain {
@@ -93,7 +95,7 @@ impl Answerer<'_> {
 
     /// The best tree, or the best heads.
     fn best(&self, sentence: &mut Sentence, analysis: &Analysis<'_>) -> Result<Answer> {
-        let Parse { probs, alt, min_prob, decode, matrix, .. } = self.arguments;
+        let Parse { probs, alt, decode, matrix, .. } = self.arguments;
         let Analysis { parse, distribution } = analysis;
         let heads = match decode {
             Decode::Greedy => distribution.arcs().greedy_heads(),
@@ -102,10 +104,15 @@ impl Answerer<'_> {
         let is_tree =
             Tree::new(&heads).is_ok_and(|tree| tree.check_in(distribution.tree_set()).is_ok());
         let marginals = distribution.arcs().marginals();
-        let (mut open, mut names) =
-            (Vec::with_capacity(heads.len()), Vec::with_capacity(heads.len()));
+        let (mut open, mut names, mut reported) = (Vec::new(), Vec::new(), Vec::new());
         for (word, &head) in (1..).zip(&heads) {
-            let is_open = min_prob.is_some_and(|least| marginals[(head, word)] < least);
+            // What is known is certain, and in the tree.
+            let prob = match parse.tree.heads()[word - 1] == head {
+                true => parse.head_probs[word - 1],
+                false => self.model.confidence(marginals[(head, word)]),
+            };
+            let is_open = self.min_prob.is_some_and(|least| prob < least);
+            reported.push(prob);
             open.push((!is_open).then_some(head));
             let label = match decode {
                 Decode::Greedy => distribution.best_label(head, word)?.0,
@@ -116,21 +123,34 @@ impl Answerer<'_> {
         sentence.set_heads(&open)?;
         sentence.set_deprels(&names)?;
         let done = if self.arguments.jsonl() {
-            let notes = probs.then_some(*alt);
-            Done::Line(
-                Line::best(sentence, distribution, notes)?
-                    .with_matrix(*matrix, distribution)
-                    .text()?,
-            )
+            let line = match probs {
+                true => Line::sure(sentence, distribution, *alt, &reported)?,
+                false => Line::new(sentence),
+            };
+            Done::Line(line.calibrated(self.isotonic()).with_matrix(*matrix, distribution).text()?)
         } else {
             if *probs {
-                let notes = Notes { alternatives_above: *alt, ..Notes::default() };
+                let comments = self.isotonic().map(|name| ("calibration", name.to_owned()));
+                let notes = Notes {
+                    alternatives_above: *alt,
+                    head_probs: Some(reported),
+                    comments: comments.into_iter().collect(),
+                    ..Notes::default()
+                };
                 distribution.annotate(sentence, &notes)?;
             }
             Done::Sentence
         };
         let open_heads = open.iter().filter(|head| head.is_none()).count();
         Ok(Answer { is_no_tree: !is_tree, open_heads, ..Answer::of(done) })
+    }
+
+    /// What confidences are called that are no probabilities of the distribution, if they are written.
+    fn isotonic(&self) -> Option<&'static str> {
+        let method = self.model.calibration.as_ref().map(|calibration| calibration.method());
+        method
+            .filter(|method| self.arguments.probs && *method == Method::Isotonic)
+            .map(Method::name)
     }
 
     /// The most probable trees, or random ones.

@@ -5,6 +5,8 @@
 //!   {"id": 1, "form": "I", "head": 2, "deprel": "nsubj", "head_prob": 0.98, "label_prob": 0.99,
 //!    "alternatives": [{"head": 4, "deprel": "nmod", "prob": 0.02, "label_prob": 0.9}]}, …]}
 //! ```
+//!
+//! With `"calibration": "isotonic"`, `head_prob` is how often such heads are right, see `tutte::Isotonic`.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -24,6 +26,9 @@ pub(super) struct Line<'a> {
     /// Why it is as it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// What `head_prob` went through, if it is not the probability itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<&'static str>,
     /// Of the tree, in nats; null, as JSON knows no infinity, if it is impossible.
     #[serde(skip_serializing_if = "Option::is_none")]
     logprob: Option<f64>,
@@ -74,7 +79,8 @@ struct OneTree<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn new(sentence: &'a Sentence) -> Self {
+    /// A sentence with its heads.
+    pub(super) fn new(sentence: &'a Sentence) -> Self {
         let word = |(id, token): (usize, tutte_treebank::Token<'a>)| Word {
             id,
             form: token.form(),
@@ -97,20 +103,19 @@ impl<'a> Line<'a> {
         Self { error: Some(error.to_string()), ..Self::new(sentence) }
     }
 
-    /// A sentence with its heads; with probabilities and alternatives above a threshold, if one is
-    /// given.
-    pub(super) fn best(
+    /// The same with what is reported of the heads, and alternatives above a threshold.
+    pub(super) fn sure(
         sentence: &'a Sentence,
         distribution: &LabelledDistribution<'a>,
-        alternatives_above: Option<f64>,
+        threshold: f64,
+        head_probs: &[f64],
     ) -> Result<Self> {
         let mut line = Self::new(sentence);
-        let Some(threshold) = alternatives_above else { return Ok(line) };
         line.logprob = Some(rounded(distribution.log_prob_in(sentence)?));
         line.entropy = Some(rounded(distribution.entropy()));
-        for word in &mut line.words {
+        for (word, head_prob) in line.words.iter_mut().zip(head_probs) {
             let sure = distribution.certainty(word.id, word.head, word.deprel, threshold)?;
-            word.head_prob = sure.head.map(rounded);
+            word.head_prob = word.head.map(|_| rounded(*head_prob));
             word.label_prob = sure.label.map(rounded);
             let others = sure.alternatives.into_iter().map(|other| Other {
                 head: other.head,
@@ -144,6 +149,11 @@ impl<'a> Line<'a> {
             (word.head, word.deprel) = (None, None);
         }
         line
+    }
+
+    /// The same with what `head_prob` went through.
+    pub(super) fn calibrated(self, calibration: Option<&'static str>) -> Self {
+        Self { calibration, ..self }
     }
 
     /// The same with the probabilities of all arcs, if they are wanted.

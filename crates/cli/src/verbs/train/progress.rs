@@ -13,10 +13,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, anyhow};
 use serde::Serialize;
 use tutte::{
-    About, Checkpoint, Checkpoints, Compact, Decoding, DevScores, Error, Labelling, Model,
-    ModelFile,
+    About, Calibration, Calibrator, Checkpoint, Checkpoints, Compact, Decoding, DevScores, Error,
+    Labelling, Method, Model, ModelFile, Options, Pass, Place, Snapshot,
 };
-use tutte::{Options, Pass, Place, Snapshot};
 use tutte_treebank::eval::Attachment;
 use tutte_trees::TreeSet;
 
@@ -32,6 +31,8 @@ pub(super) struct Run<'a> {
     pub(super) output: &'a Path,
     /// Where the training is saved.
     pub(super) checkpoint: PathBuf,
+    /// What the files of development data are called.
+    pub(super) dev: String,
     pub(super) about: About,
     pub(super) options: Options,
     pub(super) time: Option<Duration>,
@@ -172,7 +173,11 @@ impl Run<'_> {
         }
         let mut chosen_on = best.model.guided.as_ref().map(|_| ChosenOn::Folds);
         if !material.dev.is_empty() {
-            best.model.temperature = best.model.best_temperature(&material.dev, threads)?;
+            let calibrator = Calibrator::new(&best.model, &material.dev, threads)?;
+            let (temperature, calibration) = calibrator.fit(Method::Temperature)?;
+            best.model.temperature = temperature;
+            let data = Some(self.dev.clone());
+            best.model.calibration = Some(Calibration { data, ..calibration });
             best.model.save(self.output, &self.about)?;
             chosen_on = Some(ChosenOn::Dev);
         }
@@ -205,6 +210,7 @@ impl Run<'_> {
         if about.dev.is_some() {
             // As it was before one was chosen on development data.
             model.temperature = model.guided.as_ref().map_or(1.0, |_| UNTIL_CHOSEN);
+            model.calibration = None;
         }
         self.about.dev = about.dev;
         let pass = about.dev.map_or(self.number(number, second), |dev| dev.pass);

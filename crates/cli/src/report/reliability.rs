@@ -1,17 +1,15 @@
-//! Whether probabilities of heads mean what they say.
+//! Whether probabilities of heads mean what they say: the section of a report that `tutte eval` and
+//! `tutte calibrate` share.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use tutte_treebank::eval::calibration::{Binning, Calibration, CalibrationError};
-use tutte_treebank::eval::{HEAD_PROBABILITY, HeadProbabilities};
 
-use super::analyses::{Analyses, Judged, title};
-use super::results::Results;
-use super::scores::hundredths;
-use crate::report::chart::{self, Axes, Line, Reliability, Scale};
-use crate::report::{Align, Table, count, write_whole};
+use super::chart::{self, Axes, Line, Reliability, Scale};
+use super::{Align, Results, Table, count, hundredths, write_whole};
 use crate::session::Session;
 
 /// A report as JSON.
@@ -22,89 +20,93 @@ struct Record<'a> {
     calibration: &'a Calibration,
 }
 
-/// A system that gives probabilities.
-struct Forecaster<'a> {
-    /// Its place among the systems.
-    number: usize,
-    system: &'a Judged<'a>,
-    missing: usize,
-    calibration: Calibration,
+/// Somebody who gives probabilities.
+pub(crate) struct Forecaster {
+    /// Its place among the systems of the [`Results`].
+    pub(crate) number: usize,
+    pub(crate) name: String,
+    /// Heads without a probability.
+    pub(crate) missing: usize,
+    pub(crate) calibration: Calibration,
 }
 
-/// Nothing, if no system gives probabilities.
-pub(super) fn section(
-    systems: &[Judged<'_>],
-    asked: &Analyses,
-    session: &Session,
-    results: &mut Results,
-) -> Result<()> {
-    let mut forecasters = Vec::new();
-    for (number, system) in systems.iter().enumerate() {
-        let HeadProbabilities { forecasts, missing, gold } = system.arcs.head_probabilities()?;
-        if let Some(calibration) = Calibration::new(&forecasts, gold, asked.bins) {
-            forecasters.push(Forecaster { number, system, missing, calibration });
-        }
-    }
-    if forecasters.is_empty() {
-        if asked.svg_dir.is_some() {
-            session.note(format!("note: no system has {HEAD_PROBABILITY} in MISC; no SVG written"));
-        }
-        return Ok(());
-    }
-    results.heading(&format!("Probabilities of heads ({HEAD_PROBABILITY})"));
-    results.table(&summary(&forecasters));
-    for forecaster in &forecasters {
-        if forecaster.calibration.impossible > 0 {
-            results.paragraph(&impossible(forecaster));
-        }
-    }
-    for forecaster in &forecasters {
-        let ece = &forecaster.calibration.ece;
-        results.subheading(&title("Reliability", forecaster.system, systems));
-        results.table(&reliability_table(ece));
-        let record = Record { missing: forecaster.missing, calibration: &forecaster.calibration };
-        results.record_of(forecaster.number, "calibration", &record)?;
-    }
-    let curves = risk_coverage(&forecasters);
-    results.page().side_by_side(|page| {
-        for forecaster in &forecasters {
-            let caption = title(
-                "Reliability, with 95 % intervals; the diagonal is perfect",
-                forecaster.system,
-                systems,
-            );
-            page.figure(&diagram(&forecaster.calibration.ece), &caption);
-        }
-        page.figure(&curves, "Risk and coverage: errors among the most probable arcs");
-    });
-    if let Some(folder) = &asked.svg_dir {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let mut written = vec![(folder.join("risk-coverage.svg"), curves)];
-        for forecaster in &forecasters {
-            let name = if systems.len() > 1 {
-                format!("reliability-{}.svg", forecaster.number + 1)
-            } else {
-                "reliability.svg".to_owned()
-            };
-            written.push((folder.join(name), diagram(&forecaster.calibration.ece)));
-        }
-        for (path, svg) in written {
-            write_whole(&path, &svg)?;
-            session.note(format!("{} written", path.display()));
-        }
-    }
-    Ok(())
+/// What the section is like.
+pub(crate) struct Section<'a> {
+    pub(crate) title: String,
+    /// How many there are, with probabilities or without.
+    pub(crate) systems: usize,
+    /// Whether a summary is enough for the terminal.
+    pub(crate) brief: bool,
+    /// Where the diagrams go, too.
+    pub(crate) svg_dir: Option<&'a Path>,
 }
 
-fn summary(forecasters: &[Forecaster<'_>]) -> Table {
+impl Section<'_> {
+    /// Tables, diagrams, and files of them.
+    pub(crate) fn show(
+        &self,
+        forecasters: &[Forecaster],
+        session: &Session,
+        results: &mut Results,
+    ) -> Result<()> {
+        results.heading(&self.title);
+        results.table(&summary(forecasters));
+        for forecaster in forecasters {
+            if forecaster.calibration.impossible > 0 {
+                results.paragraph(&impossible(forecaster));
+            }
+        }
+        results.set_page_only(self.brief);
+        for forecaster in forecasters {
+            let Forecaster { number, missing, calibration, .. } = forecaster;
+            results.subheading(&self.of("Reliability", forecaster));
+            results.table(&reliability_table(&calibration.ece));
+            let record = Record { missing: *missing, calibration };
+            results.record_of(*number, "calibration", &record)?;
+        }
+        results.set_page_only(false);
+        let curves = risk_coverage(forecasters);
+        results.page().side_by_side(|page| {
+            for forecaster in forecasters {
+                let caption = "Reliability, with 95 % intervals; the diagonal is perfect";
+                page.figure(&diagram(&forecaster.calibration.ece), &self.of(caption, forecaster));
+            }
+            page.figure(&curves, "Risk and coverage: errors among the most probable arcs");
+        });
+        if let Some(folder) = self.svg_dir {
+            fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make {}", folder.display()))?;
+            let mut written = vec![(folder.join("risk-coverage.svg"), curves)];
+            for forecaster in forecasters {
+                let name = match self.systems {
+                    0 | 1 => "reliability.svg".to_owned(),
+                    _ => format!("reliability-{}.svg", forecaster.number + 1),
+                };
+                written.push((folder.join(name), diagram(&forecaster.calibration.ece)));
+            }
+            for (path, svg) in written {
+                write_whole(&path, &svg)?;
+                session.note(format!("{} written", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// A title, with the name where there are several.
+    fn of(&self, what: &str, forecaster: &Forecaster) -> String {
+        if self.systems > 1 { format!("{what}: {}", forecaster.name) } else { what.to_owned() }
+    }
+}
+
+fn summary(forecasters: &[Forecaster]) -> Table {
     let names = forecasters.iter().map(|forecaster| {
-        let name = if forecasters.len() > 1 { forecaster.system.name } else { "" };
+        let name = if forecasters.len() > 1 { &forecaster.name } else { "" };
         (name.to_owned(), Align::Right)
     });
     let mut table = Table::new([(String::new(), Align::Left)].into_iter().chain(names));
     // Values that round to zero are zero, not −0.
     let plain = |value: f64| format!("{:.4}", if value.abs() < 0.000_05 { 0.0 } else { value });
-    type Value = Box<dyn Fn(&Forecaster<'_>) -> String>;
+    type Value = Box<dyn Fn(&Forecaster) -> String>;
     let of = |value: fn(&Calibration) -> f64| -> Value {
         Box::new(move |forecaster| plain(value(&forecaster.calibration)))
     };
@@ -134,11 +136,11 @@ fn summary(forecasters: &[Forecaster<'_>]) -> Table {
     table
 }
 
-fn impossible(forecaster: &Forecaster<'_>) -> String {
+fn impossible(forecaster: &Forecaster) -> String {
     format!(
         "{}: {} of these probabilities are 0 or 1 and wrong; the log-likelihood takes them as one in \
          a million.",
-        forecaster.system.name,
+        forecaster.name,
         count(forecaster.calibration.impossible)
     )
 }
@@ -179,11 +181,11 @@ fn diagram(error: &CalibrationError) -> String {
     chart::reliability(&points)
 }
 
-fn risk_coverage(forecasters: &[Forecaster<'_>]) -> String {
+fn risk_coverage(forecasters: &[Forecaster]) -> String {
     let lines: Vec<Line> = forecasters
         .iter()
         .map(|forecaster| Line {
-            name: forecaster.system.name.to_owned(),
+            name: forecaster.name.clone(),
             points: forecaster
                 .calibration
                 .risk_coverage

@@ -1,0 +1,129 @@
+//! Reasons to doubt a calibration: trees that were learnt from, few trees, other labels.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use tutte::{About, Compact, Comparison, Model};
+use tutte_treebank::Sentence;
+
+use crate::report::{count, counted, hundredths};
+
+/// Fewer words than this tell little.
+const FEW_WORDS: usize = 1000;
+
+/// So many heads are right of what was learnt from, but not of other sentences.
+const TOO_GOOD: f64 = 0.97;
+
+/// What there is to say, each a sentence.
+pub(super) fn find(
+    files: &[PathBuf],
+    dev: &[Sentence],
+    comparison: &Comparison,
+    model: &Model<Compact>,
+    about: &About,
+) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let words = comparison.before.len();
+    if words < FEW_WORDS {
+        doubts.push(format!(
+            "{} with a head to judge by are few; some {} would be enough to rely on",
+            counted(words, "word"),
+            count(10 * FEW_WORDS)
+        ));
+    }
+    let learnt_from = about.command.as_deref().map(learnt_from).unwrap_or_default();
+    if let Some(file) = files.iter().find(|file| learnt_from.iter().any(|one| is_same(one, file))) {
+        doubts.push(format!(
+            "{} is called as what the model was learnt from; of that it is surer, and more often right, \
+             than of anything else",
+            file.display()
+        ));
+    } else if let Some(doubt) = too_good(comparison, about) {
+        doubts.push(doubt);
+    }
+    doubts.extend(unknown_labels(dev, model));
+    doubts
+}
+
+/// If far more heads are right than there should be.
+fn too_good(comparison: &Comparison, about: &About) -> Option<String> {
+    let right = comparison.before.iter().filter(|said| said.correct).count();
+    let uas = right as f64 / comparison.before.len().max(1) as f64;
+    let (limit, than) = match &about.dev {
+        Some(dev) => {
+            // Half of the errors.
+            (
+                1.0 - (1.0 - dev.uas()) / 2.0,
+                format!("of its dev set {} % are", hundredths(dev.uas())),
+            )
+        }
+        None => (TOO_GOOD, "of sentences that it has not seen fewer would be".to_owned()),
+    };
+    (uas > limit).then(|| {
+        format!(
+            "{} % of the heads are right, but {than}: has the model learnt from these trees?",
+            hundredths(uas)
+        )
+    })
+}
+
+/// Labels of words that no arc of the model can have.
+fn unknown_labels(dev: &[Sentence], model: &Model<Compact>) -> Option<String> {
+    const SHOWN: usize = 5;
+    let known: BTreeSet<&str> = model.labels.labels().iter().map(String::as_str).collect();
+    if known.is_empty() {
+        return None;
+    }
+    let words = dev.iter().flat_map(Sentence::words).map(|word| word.deprel());
+    let unknown: BTreeSet<&str> =
+        words.filter(|label| *label != "_" && !known.contains(label)).collect();
+    if unknown.is_empty() {
+        return None;
+    }
+    let shown: Vec<&str> = unknown.iter().copied().take(SHOWN).collect();
+    let more = if unknown.len() > SHOWN { ", …" } else { "" };
+    Some(format!(
+        "the model does not know {} of these trees: {}{more}; are they annotated as its treebank was?",
+        counted(unknown.len(), "label"),
+        shown.join(", ")
+    ))
+}
+
+/// The files that a `tutte train` command learns from, by the look of it: what is no option, no value
+/// of one, and no trees to judge by.
+fn learnt_from(command: &str) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut words = command.split(' ').map(|word| word.trim_matches('\'')).skip(2);
+    while let Some(word) = words.next() {
+        match word {
+            "--lenient" => {}
+            _ if word.starts_with('-') && !word.contains('=') => drop(words.next()),
+            _ if word.starts_with('-') => {}
+            file => files.push(file.to_owned()),
+        }
+    }
+    files
+}
+
+/// The same path, or files of the same telling name: every treebank has a train.conllu.
+fn is_same(learnt_from: &str, file: &Path) -> bool {
+    let other = Path::new(learnt_from);
+    other == file
+        || other.file_name() == file.file_name() && file.file_name() != Some(OsStr::new("-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_learnt_from_is_read_from_the_command() {
+        let command = "tutte train a/x.conllu 'b.conllu' --dev c.conllu --passes=3 --lenient d.conllu --seed 7";
+        assert_eq!(learnt_from(command), ["a/x.conllu", "b.conllu", "d.conllu"]);
+        assert!(learnt_from("tutte").is_empty());
+        assert!(is_same("a/x.conllu", Path::new("/data/x.conllu")));
+        assert!(!is_same("a/x.conllu", Path::new("/data/y.conllu")));
+        assert!(!is_same("-", Path::new("/data/y.conllu")));
+    }
+}
