@@ -21,7 +21,9 @@ pub enum Decoding {
     /// The tree with the most arcs expected to be right: minimum Bayes risk.
     #[default]
     Mbr,
-    /// The most probable tree: maximum a posteriori.
+    /// The most probable tree, whatever the temperature: maximum a posteriori. Of a joint model, it is the
+    /// most probable one together with its labels, as it was learnt, that is at temperature 1, since
+    /// temperatures weigh arcs but not labels; so calibration does not change it.
     Map,
     /// The most probable tree together with the kinds of its arcs, for models whose arcs are of
     /// several latent kinds ([`Model::kinds`]): the best of max_z θ_z(h → m).
@@ -229,8 +231,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         self.model.labels.labelling() == Labelling::Joint
     }
 
-    /// The best tree, as [`Decoding`] says, with the most probable label of each arc. The most
-    /// probable tree of a joint model is the most probable one together with its labels.
+    /// The best tree, as [`Decoding`] says, with the most probable label of each arc.
     ///
     /// # Errors
     /// If the model's tree set has no tree for the sentence; [`Error::NoKinds`].
@@ -262,12 +263,14 @@ impl<'a, W: Weights> Parser<'a, W> {
     fn best_tree(&mut self) -> Result<Tree, Error> {
         let mut heads = Vec::with_capacity(self.scores.words());
         let (is_joint, tree_set) = (self.is_joint(), self.tree_set);
+        let temperature = self.model.temperature;
         let Self { scores, best_kinds, marginals, workspace, decoding, arc_labels, .. } = self;
         marginals_with(scores, tree_set, workspace, marginals)?;
         match decoding {
             Decoding::Mbr => mbr_with(scores, marginals, tree_set, workspace, &mut heads)?,
             Decoding::Map => {
                 if is_joint {
+                    arcs_of(scores.words()).for_each(|arc| scores[arc] *= temperature);
                     arc_labels.add_best_log_probs(scores);
                 }
                 argmax_with(scores, tree_set, workspace, &mut heads)?
@@ -275,6 +278,26 @@ impl<'a, W: Weights> Parser<'a, W> {
             // Temperature does not matter, for it changes no order; nor do labels, which are staged.
             Decoding::MaxZ => argmax_with(best_kinds, tree_set, workspace, &mut heads)?,
         };
+        Ok(Tree::new(&heads)?)
+    }
+
+    /// The tree of [`Decoding::Map`] of a joint model, with the labels that a distribution leaves.
+    fn best_with_labels(&mut self, distribution: &LabelledDistribution<'_>) -> Result<Tree, Error> {
+        let (words, temperature) = (distribution.words(), self.model.temperature);
+        let mut best = ArcMatrix::default();
+        best.reset(words, f64::NEG_INFINITY);
+        for (head, modifier) in arcs_of(words) {
+            let labels = distribution.trees().scores().labels_of(head, modifier);
+            let labels = labels.unwrap_or_default().iter().copied().enumerate();
+            let possible = labels.filter(|(_, score)| *score > f64::NEG_INFINITY);
+            if let Some((label, score)) = possible.max_by(|a, b| a.1.total_cmp(&b.1)) {
+                // θ/T + log p(ℓ | h → m), of which only the first was divided.
+                let log_prob = f64::from(self.label_log_probs(head, modifier)[label]);
+                best[(head, modifier)] = temperature * (score - log_prob) + log_prob;
+            }
+        }
+        let mut heads = Vec::with_capacity(words);
+        argmax_with(&best, self.tree_set, &mut self.workspace, &mut heads)?;
         Ok(Tree::new(&heads)?)
     }
 
@@ -316,8 +339,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         self.decoding.check(self.model)?;
         let distribution = self.distribution_given(sentence, known)?;
         let tree = match self.decoding {
-            // Among the labels that are left.
-            Decoding::Map if self.is_joint() => distribution.trees().argmax().tree.tree().clone(),
+            Decoding::Map if self.is_joint() => self.best_with_labels(&distribution)?,
             _ => self.best_tree()?,
         };
         let arcs = (1..).zip(tree.heads());

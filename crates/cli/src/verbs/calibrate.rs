@@ -32,7 +32,10 @@ use crate::session::{Reading, Session};
 ///
 /// isotonic adds a rising function of the probability. It concerns what is reported of the heads of
 /// the tree that is written (HeadProb, --min-prob, --precision) and nothing else: other heads,
-/// log-probabilities, entropies, --kbest and forests stay those of the distribution. No tree changes.
+/// log-probabilities, entropies, --kbest, `tutte forest` and `tutte score` stay with the distribution.
+///
+/// Neither changes the most probable tree (parse --decode map); a temperature may change the one with the
+/// most arcs expected to be right (mbr, the default), isotonic does not.
 ///
 /// The table of precision that is stored, too, is what `tutte parse --precision` chooses by. It is
 /// about heads; labels are not looked at.

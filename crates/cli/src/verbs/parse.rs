@@ -116,7 +116,7 @@ pub(crate) struct Parse {
 enum Decode {
     /// The tree with the most arcs expected to be right (minimum Bayes risk)
     Mbr,
-    /// The most probable tree
+    /// The most probable tree, whatever the temperature
     Map,
     /// The most probable head of each word, whether or not they make a tree
     Greedy,
