@@ -87,6 +87,19 @@ pub enum Error {
         source: tutte_trees::Error,
     },
 
+    /// A line that is no verdict on a find of an [audit](crate::audit).
+    #[error("{file}:{line}:{column}: {why}")]
+    Verdict {
+        /// The name of the file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column of the table, from 1.
+        column: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+
     /// A file that is no model, or none that can be used.
     #[error("{}: {problem}", .path.display())]
     Model {

@@ -35,6 +35,7 @@
 //! - [`ask`]: which words somebody should annotate next; [`train()`] learns from partial trees.
 //! - [`Calibrator`] makes probabilities as high as they are right, and knows which threshold keeps heads that
 //!   are right so often as is asked ([`PrecisionTable`]).
+//! - [`audit`] ranks the arcs of a treebank by how much they surprise models that have not seen them.
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
 //! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
 //!
@@ -51,6 +52,7 @@
 
 mod arcs;
 pub mod ask;
+pub mod audit;
 mod batch;
 mod calibration;
 mod candidates;

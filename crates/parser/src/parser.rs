@@ -6,7 +6,7 @@ use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, Constraints, LabelledArcMatrix, LabelledTreeDistribution};
 use tutte_trees::{Tree, TreeSet, Workspace, argmax_with, marginals_with, mbr_with};
 
-use crate::features::{Atoms, Attribute, Prepared};
+use crate::features::{Atoms, Attribute, Guide, Prepared};
 use crate::guided::{self, guide};
 use crate::known;
 use crate::labels::{ArcLabels, normalise};
@@ -52,6 +52,8 @@ pub struct Parser<'a, W = Vec<f32>> {
     columns: Vec<Attribute>,
     atoms: Atoms,
     prepared: Prepared,
+    /// What the first of two passes thought of the sentence.
+    guide: Option<Arc<Guide>>,
     scores: ArcMatrix,
     /// The scores of all arcs, each of its best kind; only for [`Decoding::MaxZ`].
     best_kinds: ArcMatrix,
@@ -98,6 +100,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             columns: model.columns(),
             atoms: Atoms::default(),
             prepared: Prepared::default(),
+            guide: None,
             scores: ArcMatrix::default(),
             best_kinds: ArcMatrix::default(),
             marginals: ArcMatrix::default(),
@@ -197,7 +200,9 @@ impl<'a, W: Weights> Parser<'a, W> {
             candidates = guided::candidates(&guide, *threshold);
             candidates.restrict(within);
             self.clock.lap(Stage::Guide);
-            self.atoms.set_guide(sentence, Arc::new(guide));
+            let guide = Arc::new(guide);
+            self.atoms.set_guide(sentence, Arc::clone(&guide));
+            self.guide = Some(guide);
             let allowed = |head, modifier| candidates.allows(head, modifier);
             self.prepared.fill_for(&second.features, &self.atoms, |_| true, allowed);
             self.clock.lap(Stage::Features);
@@ -225,6 +230,42 @@ impl<'a, W: Weights> Parser<'a, W> {
             }
         }
         Ok(&self.scores)
+    }
+
+    /// The probability of every arc of the sentence that was scored last, given its marginals: that of
+    /// an arc that a step left out is what the step gave it, and all others share the rest.
+    ///
+    /// With μ₀ of the pruner, μ₁ of the first pass and μ of the last, and π and λ what the pruner and the
+    /// first pass left out of the heads of word m,
+    ///
+    /// ```text
+    /// P(h → m) = μ₀            if the pruner left it out
+    ///            (1 − π) μ₁      if the first pass did
+    ///            (1 − π)(1 − λ) μ  otherwise
+    /// ```
+    ///
+    /// so heads of a word sum to 1. Letting the last pass look at an arc that it would not look at by
+    /// itself is no way: where it was trained, only gold arcs were so hopeless and looked at.
+    pub(crate) fn with_left_out(&self, marginals: &ArcMatrix) -> ArcMatrix {
+        let mut all = marginals.clone();
+        let pruned = self.model.pruner.as_ref().map(|_| self.pruner.marginals());
+        // From the last step to the first.
+        for step in [self.guide.as_deref().map(Guide::marginals), pruned].into_iter().flatten() {
+            for modifier in 1..=marginals.words() {
+                let heads = || (0..=marginals.words()).filter(move |&head| head != modifier);
+                let left_out = |all: &ArcMatrix, head| {
+                    let arc = (head, modifier);
+                    let unseen = self.scores[arc] == f64::NEG_INFINITY && all[arc] == 0.0;
+                    if unseen { step[arc] } else { 0.0 }
+                };
+                let share: f64 = heads().map(|head| left_out(&all, head)).sum();
+                for head in heads() {
+                    let rest = left_out(&all, head);
+                    all[(head, modifier)] = (1.0 - share) * all[(head, modifier)] + rest;
+                }
+            }
+        }
+        all
     }
 
     fn is_joint(&self) -> bool {

@@ -32,6 +32,13 @@ pub struct PrunerMemory {
     workspace: Workspace,
 }
 
+impl PrunerMemory {
+    /// The probabilities of all arcs of the last sentence.
+    pub(crate) fn marginals(&self) -> &ArcMatrix {
+        &self.marginals
+    }
+}
+
 impl<W: Weights> Pruner<W> {
     /// The arcs worth a look, of a sentence made ready with the pruner's features.
     ///

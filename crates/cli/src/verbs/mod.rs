@@ -6,6 +6,7 @@
 //! with `--json` the library's report; and ends with [`Session::end`].
 
 mod ask;
+mod audit;
 mod bench;
 mod calibrate;
 mod check;
@@ -40,6 +41,7 @@ pub(crate) enum Verb {
     Bench(bench::Bench),
     Check(check::Check),
     Stats(stats::Stats),
+    Audit(audit::Audit),
     Draw(draw::Draw),
     Convert(convert::Convert),
     Eval(eval::Eval),
@@ -61,6 +63,7 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
         Verb::Bench(arguments) => bench::run(arguments, session),
         Verb::Check(arguments) => check::run(arguments, session),
         Verb::Stats(arguments) => stats::run(arguments, session),
+        Verb::Audit(arguments) => audit::run(arguments, session),
         Verb::Convert(arguments) => convert::run(arguments, session),
         Verb::Eval(arguments) => eval::run(arguments, session),
         Verb::Draw(arguments) => draw::run(arguments, session),

@@ -21,6 +21,8 @@ use tutte::{About, LabelOptions, Labelling, Learner, Options, SecondPass};
 use tutte_trees::TreeSet;
 
 use self::material::Material;
+pub(crate) use self::material::{choose, trees};
+pub(crate) use self::progress::clock;
 use self::progress::{ChosenOn, Ending, Run};
 pub(crate) use self::scores::Scores;
 use super::calibrate;
@@ -147,14 +149,14 @@ pub(crate) struct Train {
 
 /// How much to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Preset {
+pub(crate) enum Preset {
     Fast,
     Default,
     Plain,
 }
 
 impl Preset {
-    fn options(self) -> Options {
+    pub(crate) fn options(self) -> Options {
         match self {
             Preset::Fast => Options::fast(),
             Preset::Default => Options::default(),
@@ -165,7 +167,7 @@ impl Preset {
     /// The binary logarithm of the number of weights that a treebank can use: some hundred for each
     /// word of a small one; 2²² do for 35,000 words, 2²⁴ for 200,000. To be fast, half of that: what
     /// the caches hold is looked up sooner.
-    fn bits(self, words: usize) -> u32 {
+    pub(crate) fn bits(self, words: usize) -> u32 {
         match words {
             65_536.. if self == Preset::Fast => 23,
             65_536.. => 24,
@@ -397,7 +399,7 @@ fn next_step(arguments: &Train) -> String {
 }
 
 /// The binary logarithm of the number of rows of weights of labels that a treebank can use.
-fn label_bits(words: usize) -> u32 {
+pub(crate) fn label_bits(words: usize) -> u32 {
     (words.max(2).ilog2() + 4).clamp(10, 16)
 }
 

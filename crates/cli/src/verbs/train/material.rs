@@ -1,5 +1,7 @@
 //! What is learnt from: the trees, and the set that they are from.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, anyhow};
 use tutte_treebank::Sentence;
 use tutte_trees::{Tree, TreeSet};
@@ -7,7 +9,7 @@ use tutte_trees::{Tree, TreeSet};
 use super::{Train, Wanted};
 use crate::failure::advise;
 use crate::report::{count, counted};
-use crate::session::Session;
+use crate::session::{Reading, Session};
 
 /// Sentences with trees, some of them perhaps known in part.
 #[derive(Debug)]
@@ -23,27 +25,10 @@ impl Material {
     /// Reads all files, and chooses or checks the tree set.
     pub(super) fn read(arguments: &Train, session: &Session) -> Result<Self> {
         let lenient = arguments.reading.lenient;
-        let read = |files: &[std::path::PathBuf], whole: bool| -> Result<Vec<Known>> {
-            let mut all = Vec::new();
-            for path in files {
-                for sentence in session.sentences(path, &arguments.reading)? {
-                    let sentence = sentence?;
-                    match sentence.tree() {
-                        Ok(tree) => all.push((sentence, Some(tree))),
-                        Err(tutte_treebank::Error::NoHead { .. }) if !whole => {
-                            all.push((sentence, None));
-                        }
-                        Err(error) if lenient => session.skip(&error.into()),
-                        Err(error) => return Err(no_tree(error)),
-                    }
-                }
-            }
-            all.retain(|(sentence, _)| !sentence.is_empty());
-            Ok(all)
-        };
-        let mut train = read(&arguments.files, false)?;
+        let read = |files: &[PathBuf], partial| trees(files, &arguments.reading, partial, session);
+        let mut train = read(&arguments.files, true)?;
         let dev: Vec<Sentence> =
-            read(&arguments.dev, true)?.into_iter().map(|(sentence, _)| sentence).collect();
+            read(&arguments.dev, false)?.into_iter().map(|(sentence, _)| sentence).collect();
         note_unknown(&train, session);
         let tree_set = match arguments.tree_set {
             Wanted::Set(tree_set) => tree_set,
@@ -65,7 +50,31 @@ impl Material {
 }
 
 /// A sentence, and its tree if all of it is known.
-type Known = (Sentence, Option<Tree>);
+pub(crate) type Known = (Sentence, Option<Tree>);
+
+/// The sentences of files that have trees, or parts of them if those may be `partial`; others are
+/// errors, or left out.
+pub(crate) fn trees(
+    files: &[PathBuf],
+    reading: &Reading,
+    partial: bool,
+    session: &Session,
+) -> Result<Vec<Known>> {
+    let mut all = Vec::new();
+    for path in files {
+        for sentence in session.sentences(path, reading)? {
+            let sentence = sentence?;
+            match sentence.tree() {
+                Ok(tree) => all.push((sentence, Some(tree))),
+                Err(tutte_treebank::Error::NoHead { .. }) if partial => all.push((sentence, None)),
+                Err(error) if reading.lenient => session.skip(&error.into()),
+                Err(error) => return Err(no_tree(error)),
+            }
+        }
+    }
+    all.retain(|(sentence, _)| !sentence.is_empty());
+    Ok(all)
+}
 
 fn no_tree(error: tutte_treebank::Error) -> anyhow::Error {
     advise(error, "--lenient leaves out sentences without a tree")
@@ -95,7 +104,7 @@ fn crosses(tree: &Option<Tree>) -> bool {
 }
 
 /// The smallest set that holds all trees. That no arcs cross, partial trees do not tell.
-fn choose(train: &[Known], session: &Session) -> TreeSet {
+pub(crate) fn choose(train: &[Known], session: &Session) -> TreeSet {
     let partial = train.iter().any(|(_, tree)| tree.is_none());
     let crossing = train.iter().filter(|(_, tree)| crosses(tree)).count();
     let roots = |s: &Sentence| s.partial_heads().filter(|head| *head == Some(0)).count();

@@ -404,7 +404,7 @@ impl Learning {
 }
 
 /// A time as people read it: `7 s`, `2:05`, `1:00:09`.
-fn clock(time: Duration) -> String {
+pub(crate) fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),

@@ -1,0 +1,127 @@
+//! The files of an audit: finds as a table, the treebank with probabilities, verdicts.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use tutte::audit::{Audit, Verdicts};
+use tutte_treebank::{AtomicFile, create};
+
+use super::report::{Find, Report};
+use crate::failure::{advise, usage};
+use crate::report::write_whole;
+
+/// The entries of MISC that are written.
+const PROB: &str = "AuditProb";
+const ALT: &str = "AuditAlt";
+
+/// The columns of the table. The first five are those of a file of verdicts.
+const COLUMNS: [&str; 11] = [
+    "sent_id",
+    "word",
+    "verdict",
+    "arc",
+    "form",
+    "prob",
+    "rather",
+    "rather_prob",
+    "pattern",
+    "file",
+    "line",
+];
+
+/// Whether a file can be written, before minutes have gone by; it must not be one that is read.
+pub(super) fn check(output: &Path, inputs: &[PathBuf]) -> Result<()> {
+    if output == Path::new("-") {
+        return Err(usage("the summary goes to standard output; name files to write"));
+    }
+    let path = output.display();
+    if output.is_dir() {
+        return Err(usage(format!("{path} is a folder; name a file, {path}/audit.tsv say")));
+    }
+    let same = |input: &PathBuf| match (fs::canonicalize(input), fs::canonicalize(output)) {
+        (Ok(input), Ok(output)) => input == output,
+        _ => false,
+    };
+    if inputs.iter().any(same) {
+        return Err(usage(format!(
+            "{path} is the treebank; an audit does not change what it reads"
+        )));
+    }
+    // Dropped, it leaves no trace.
+    AtomicFile::create(output)?;
+    Ok(())
+}
+
+/// Refuses to write over verdicts that somebody has filled in.
+pub(super) fn refuse_verdicts(output: &Path) -> Result<()> {
+    let Ok(text) = fs::read_to_string(output) else { return Ok(()) };
+    let path = output.display();
+    match Verdicts::parse(&path.to_string(), &text) {
+        Ok(verdicts) if verdicts.is_empty() => Ok(()),
+        Ok(verdicts) => {
+            let found = crate::report::counted(verdicts.len(), "verdict");
+            Err(usage(format!(
+                "{path} holds {found}, which would be lost; give it another name, and then with --verdicts"
+            )))
+        }
+        // Whatever it is, no verdicts are lost.
+        Err(_) => Ok(()),
+    }
+}
+
+/// Reads verdicts.
+pub(super) fn verdicts(path: &Path) -> Result<Verdicts> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).with_context(|| format!("{name}: cannot read"))?;
+    Verdicts::parse(&name, &text).map_err(|error| {
+        advise(
+            error,
+            "a line is: sent_id, word, fine or error, and if you like head:label and form",
+        )
+    })
+}
+
+/// All finds.
+pub(super) fn table(path: &Path, report: &Report) -> Result<()> {
+    let mut text = COLUMNS.join("\t");
+    text.push('\n');
+    for find in &report.finds {
+        let Find { sent_id, word, head, deprel, form, prob, pattern, file, line, .. } = find;
+        let Find { rather_head, rather_deprel, rather_prob, .. } = find;
+        let _ = writeln!(
+            text,
+            "{sent_id}\t{word}\t?\t{head}:{deprel}\t{form}\t{prob:.6}\t{rather_head}:{rather_deprel}\t\
+             {rather_prob:.6}\t{pattern}\t{}\t{line}",
+            file.replace(['\t', '\n', '\r'], " ")
+        );
+    }
+    write_whole(path, &text)
+}
+
+/// The treebank with what was found in MISC.
+pub(super) fn conllu(path: &Path, audit: &Audit<'_>, report: &Report) -> Result<()> {
+    let failed = || format!("cannot write {}", path.display());
+    let mut finds: Vec<&Find> = report.finds.iter().collect();
+    finds.sort_by_key(|find| (find.sentence, find.word));
+    let mut finds = finds.into_iter().peekable();
+    let mut writer = create(path)?;
+    for (number, sentence) in audit.treebank().iter().enumerate() {
+        let judged = audit.judged(number).iter();
+        let mut entries: Vec<Vec<(&str, String)>> =
+            judged.map(|judged| vec![(PROB, format!("{:.4}", judged.prob()))]).collect();
+        while let Some(find) = finds.next_if(|find| find.sentence == number) {
+            // A bar would end the entry; UD writes it so.
+            let label = find.rather_deprel.replace('|', "\\p");
+            let alternative = format!("{}:{label}:{:.4}", find.rather_head, find.rather_prob);
+            if let Some(entries) = entries.get_mut(find.word - 1) {
+                entries.push((ALT, alternative));
+            }
+        }
+        let mut sentence = sentence.clone();
+        sentence.replace_misc(&[PROB, ALT], &entries)?;
+        writer.write(&sentence).with_context(failed)?;
+    }
+    Ok(writer.finish().with_context(failed)?.commit()?)
+}

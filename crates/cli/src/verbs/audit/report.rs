@@ -1,0 +1,356 @@
+//! What an audit found, in words and tables.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use tutte::audit::{Audit, Decision, Finding, PatternCount, Verdicts, sentence_name};
+use tutte_treebank::{Sentence, Token};
+
+use crate::report::{Align, Table, columns, count, counted, percent, rounded};
+
+/// Patterns that are shown; the table of finds has all.
+const PATTERNS: usize = 15;
+
+/// Groups of sentences with the same words that are named.
+const GROUPS: usize = 5;
+
+/// A find, with all that is said of it.
+#[derive(Debug, Serialize)]
+pub(super) struct Find {
+    /// The sentence, by its number.
+    #[serde(skip)]
+    pub(super) sentence: usize,
+    /// What it is called.
+    pub(super) sent_id: String,
+    pub(super) file: String,
+    pub(super) line: u64,
+    pub(super) word: usize,
+    pub(super) form: String,
+    pub(super) head: usize,
+    pub(super) head_form: String,
+    pub(super) deprel: String,
+    pub(super) prob: f64,
+    pub(super) rather_head: usize,
+    pub(super) rather_head_form: String,
+    pub(super) rather_deprel: String,
+    pub(super) rather_prob: f64,
+    pub(super) pattern: String,
+}
+
+/// How many verdicts there were, and what of.
+#[derive(Debug, Default, Serialize)]
+struct Said {
+    fine: usize,
+    errors: usize,
+    /// About arcs that are not there, or no longer.
+    stale: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Report {
+    /// All finds that are to be shown.
+    pub(super) finds: Vec<Find>,
+    patterns: Vec<PatternCount>,
+    verdicts: Option<Said>,
+    sentences: usize,
+    words: usize,
+    folds: usize,
+    documents: Option<usize>,
+    kept_back: usize,
+    /// Arcs for which models would rather have another.
+    disagreements: usize,
+    below: f64,
+    judges_labels: bool,
+    /// The names of sentences that have the same words and other trees.
+    inconsistent: Vec<Vec<String>>,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+pub(super) struct Document<'a> {
+    sentences: usize,
+    words: usize,
+    folds: usize,
+    documents: Option<usize>,
+    kept_back: usize,
+    disagreements: usize,
+    below: f64,
+    found: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdicts: &'a Option<Said>,
+    finds: &'a [Find],
+    patterns: Vec<Counted>,
+    inconsistent: &'a [Vec<String>],
+}
+
+#[derive(Debug, Serialize)]
+struct Counted {
+    pattern: String,
+    finds: usize,
+    arcs: usize,
+}
+
+impl Report {
+    pub(super) fn new(audit: &Audit<'_>, verdicts: Option<&Verdicts>, below: f64) -> Self {
+        let treebank = audit.treebank();
+        let name = |at: usize| sentence_name(&treebank[at], at);
+        let mut findings = audit.findings(below);
+        let mut said = verdicts.map(|_| Said::default());
+        if let Some((verdicts, said)) = verdicts.zip(said.as_mut()) {
+            for (at, sentence) in treebank.iter().enumerate() {
+                for word in sentence.words() {
+                    match verdicts.on(&name(at), word) {
+                        Some(Decision::Fine) => said.fine += 1,
+                        Some(Decision::Error) => said.errors += 1,
+                        None => {}
+                    }
+                }
+            }
+            said.stale = verdicts.len().saturating_sub(said.fine + said.errors);
+            findings.retain(|find| {
+                let word = treebank[find.sentence].word(find.word);
+                word.and_then(|word| verdicts.on(&name(find.sentence), word)).is_none()
+            });
+        }
+        let folds = audit.folds();
+        let all = (0..treebank.len()).flat_map(|at| audit.judged(at));
+        let disagreements =
+            all.filter(|judged| judged.rather.is_some_and(|r| r.prob > judged.prob())).count();
+        let names = |group: &[usize]| group.iter().map(|&at| name(at)).collect();
+        Self {
+            patterns: audit.patterns(&findings),
+            finds: findings.iter().map(|find| Find::new(&treebank[find.sentence], find)).collect(),
+            verdicts: said,
+            sentences: treebank.len(),
+            words: treebank.iter().map(Sentence::len).sum(),
+            folds: folds.count(),
+            documents: folds.documents(),
+            kept_back: folds.kept_back(),
+            disagreements,
+            below,
+            judges_labels: audit.judges_labels(),
+            inconsistent: audit.inconsistent().into_iter().map(names).collect(),
+        }
+    }
+
+    pub(super) fn json(&self, top: usize) -> Document<'_> {
+        let counted = |count: &PatternCount| Counted {
+            pattern: count.pattern.to_string(),
+            finds: count.finds,
+            arcs: count.arcs,
+        };
+        Document {
+            sentences: self.sentences,
+            words: self.words,
+            folds: self.folds,
+            documents: self.documents,
+            kept_back: self.kept_back,
+            disagreements: self.disagreements,
+            below: self.below,
+            found: self.finds.len(),
+            verdicts: &self.verdicts,
+            finds: &self.finds[..top.min(self.finds.len())],
+            patterns: self.patterns.iter().map(counted).collect(),
+            inconsistent: &self.inconsistent,
+        }
+    }
+
+    pub(super) fn text(&self, top: usize) -> String {
+        let mut text = self.overview().text(0);
+        if !self.finds.is_empty() && top > 0 {
+            text += "\nThe most surprising arcs\n";
+            text += &self.table(top).text(2);
+            text += "\nWhat finds have in common\n";
+            text += &self.patterns(PATTERNS).text(2);
+        }
+        if !self.inconsistent.is_empty() {
+            text += "\nThe same words with other trees\n";
+            for group in self.inconsistent.iter().take(GROUPS) {
+                text += &format!("  {}\n", names(group));
+            }
+            let more = self.inconsistent.len().saturating_sub(GROUPS);
+            if more > 0 {
+                text += &format!("  … and {} more; --json has them all\n", count(more));
+            }
+        }
+        text
+    }
+
+    /// What to do next, unless everything has been said.
+    pub(super) fn next(&self, output: Option<&Path>, top: usize) -> Option<String> {
+        match output {
+            Some(path) if !self.finds.is_empty() => Some(format!(
+                "next: write fine or error into the third column of {0}, and give --verdicts {0}",
+                path.display()
+            )),
+            None if self.finds.len() > top => Some("next: -o FILE writes all finds".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// What was judged, and how.
+    pub(super) fn overview(&self) -> Table {
+        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+        let (sentences, words) = (counted(self.sentences, "sentence"), counted(self.words, "word"));
+        let dealt = match self.documents {
+            Some(documents) => counted(documents, "document"),
+            None => "runs of sentences".to_owned(),
+        };
+        let folds = counted(self.folds, "fold");
+        table.row(["judged".to_owned(), format!("{sentences}, {words}, in {folds} of {dealt}")]);
+        if self.kept_back > 0 {
+            let kept_back = counted(self.kept_back, "sentence");
+            let why = "from models that judge the same words elsewhere";
+            table.row(["kept".to_owned(), format!("{kept_back} {why}")]);
+        }
+        let what = if self.judges_labels { "head or label" } else { "head" };
+        let (other, share) = (count(self.disagreements), percent(self.disagreements, self.words));
+        table.row([
+            "other".to_owned(),
+            format!("{other} arcs ({share} %) for which another {what} is more probable"),
+        ]);
+        let (finds, share) =
+            (counted(self.finds.len(), "arc"), percent(self.finds.len(), self.words));
+        table.row([
+            "finds".to_owned(),
+            format!("{finds} ({share} %) less probable than {}", self.below),
+        ]);
+        if let Some(Said { fine, errors, stale }) = &self.verdicts {
+            let hidden = format!(
+                "{} fine and {} not yet corrected are not shown",
+                count(*fine),
+                counted(*errors, "error")
+            );
+            let stale = match stale {
+                0 => String::new(),
+                stale => format!("; {} about arcs that are not there", count(*stale)),
+            };
+            table.row(["verdicts".to_owned(), hidden + &stale]);
+        }
+        table
+    }
+
+    /// The first finds.
+    pub(super) fn table(&self, top: usize) -> Table {
+        let mut table = Table::new([
+            ("sentence", Align::Left),
+            ("line", Align::Right),
+            ("word", Align::Left),
+            ("head", Align::Left),
+            ("prob", Align::Right),
+            ("rather", Align::Left),
+            ("prob", Align::Right),
+        ]);
+        for find in self.finds.iter().take(top) {
+            table.row([
+                end_of(&find.sent_id),
+                find.line.to_string(),
+                format!("{} {}", find.word, find.form),
+                find.arc(),
+                shown(find.prob),
+                find.rather(),
+                shown(find.rather_prob),
+            ]);
+        }
+        table
+    }
+
+    /// The most frequent patterns.
+    pub(super) fn patterns(&self, most: usize) -> Table {
+        let mut table = Table::new([
+            ("word ← head label → rather", Align::Left),
+            ("finds", Align::Right),
+            ("of arcs", Align::Right),
+            ("%", Align::Right),
+        ]);
+        for PatternCount { pattern, finds, arcs } in self.patterns.iter().take(most) {
+            let share = percent(*finds, *arcs);
+            table.row([pattern.to_string(), count(*finds), count(*arcs), share]);
+        }
+        table
+    }
+
+    /// Finds of each pattern, among all.
+    pub(super) fn counts(&self) -> BTreeMap<String, usize> {
+        self.patterns.iter().map(|count| (count.pattern.to_string(), count.finds)).collect()
+    }
+}
+
+impl Find {
+    fn new(sentence: &Sentence, find: &Finding) -> Self {
+        let word = sentence.word(find.word);
+        let form = |head: usize| sentence.word(head).map_or("root", Token::form).to_owned();
+        let head = word.and_then(Token::head).unwrap_or(0);
+        Self {
+            sentence: find.sentence,
+            sent_id: sentence_name(sentence, find.sentence),
+            file: sentence.place().file.to_string(),
+            line: word.map_or(0, Token::line),
+            word: find.word,
+            form: word.map_or("", Token::form).to_owned(),
+            head,
+            head_form: form(head),
+            deprel: word.map_or("_", Token::deprel).to_owned(),
+            prob: rounded(find.prob),
+            rather_head: find.rather_head,
+            rather_head_form: form(find.rather_head),
+            rather_deprel: find.rather_label.clone(),
+            rather_prob: rounded(find.rather_prob),
+            pattern: find.pattern.to_string(),
+        }
+    }
+
+    /// `2 saw obl`.
+    pub(super) fn arc(&self) -> String {
+        arc(self.head, &self.head_form, &self.deprel)
+    }
+
+    /// The same of what a model would rather have.
+    pub(super) fn rather(&self) -> String {
+        arc(self.rather_head, &self.rather_head_form, &self.rather_deprel)
+    }
+}
+
+fn arc(head: usize, form: &str, label: &str) -> String {
+    let head = match head {
+        0 => "0".to_owned(),
+        head => format!("{head} {form}"),
+    };
+    if label == "_" { head } else { format!("{head} {label}") }
+}
+
+/// A probability in a table.
+pub(super) fn shown(prob: f64) -> String {
+    match prob {
+        0.0 => "0".to_owned(),
+        small if small < 0.0001 => "<.0001".to_owned(),
+        prob => format!("{prob:.4}"),
+    }
+}
+
+/// Names with commas; not all, if there are many.
+fn names(group: &[String]) -> String {
+    const MOST: usize = 4;
+    let shown: Vec<String> = group.iter().take(MOST).map(|name| end_of(name)).collect();
+    match group.len().saturating_sub(MOST) {
+        0 => shown.join(", "),
+        more => format!("{} and {} more", shown.join(", "), count(more)),
+    }
+}
+
+/// The end of a long name: sentences of a document differ there.
+fn end_of(name: &str) -> String {
+    const WIDEST: usize = 24;
+    if columns(name) <= WIDEST {
+        return name.to_owned();
+    }
+    let mut end = String::new();
+    for letter in name.chars().rev() {
+        if columns(&end) + 2 > WIDEST {
+            break;
+        }
+        end.insert(0, letter);
+    }
+    format!("…{end}")
+}
