@@ -7,7 +7,8 @@
 //!
 //! The same models tell how sure parses may be where there is no development data. A temperature T₁
 //! makes the probabilities of their heads fit ([`temperature`]); second passes are surer than they,
-//! so theirs is κ T₁, with κ from [`overconfidence`], but at most what is searched elsewhere. This costs
+//! so theirs is κ T₁, with κ from [`overconfidence`], but at least 1 and at most what is searched elsewhere.
+//! This costs
 //! nothing but a dozen inferences a sentence, of up to 25,000 words. To keep back a fold from the second
 //! pass as well, and to train it once more, finds a κ of 1.34 to 1.45, depending on the fold, but takes
 //! about as long as the second pass.
@@ -43,6 +44,7 @@ pub(super) fn pruner(
 ) -> Result<Pruner, Error> {
     let mut pruner = untrained_pruner(pruning, options);
     let corpus = Corpus::new(treebank, &pruner.arcs.features, None, options.tree_set)?;
+    let corpus = corpus.annotated();
     // A small model learns no more from many sentences than from some.
     let every = corpus.words.div_ceil(pruning.words).max(1);
     let corpus = corpus.part(|at| at % every == 0);
@@ -109,7 +111,7 @@ pub(super) fn jackknife(
 ) -> Result<Jackknifed, Error> {
     let features = &first.features;
     let folds = second.folds.min(corpus.examples.len());
-    let judged_one_in = temperature::one_in(corpus.words);
+    let judged_one_in = temperature::one_in(corpus.annotated().words);
     let fold = |number: usize| -> Result<Fold, Error> {
         let others = corpus.part(|at| at % folds != number);
         let mut arcs = ArcModel::new(features.clone(), first.index.clone());
@@ -120,16 +122,20 @@ pub(super) fn jackknife(
         let mut workspace = Workspace::default();
         let mut fold = Fold::default();
         let own = corpus.examples.iter().zip(candidates).skip(number).step_by(folds);
-        for (at, (example, candidates)) in own.enumerate() {
+        let mut annotated = 0;
+        for (example, candidates) in own {
             let allowed = |head, modifier| candidates.allows(head, modifier);
             prepared.fill_for(features, &example.arcs, |_| true, allowed);
             scores.reset(example.gold.len(), f64::NEG_INFINITY);
             arcs.score(&prepared, |h, m| candidates.allows(h, m), &mut scores);
             let guide = guided::guide(&scores, options.tree_set, &mut workspace)
                 .map_err(|source| corpus.diverged(example, source))?;
-            if second.temperature.is_none() && at % judged_one_in == 0 {
-                let gold = example.gold.iter().copied();
-                fold.judged.push(Judged::new(scores.clone(), guide.heads(), gold));
+            if second.temperature.is_none() && example.is_annotated() {
+                if annotated % judged_one_in == 0 {
+                    let gold = example.gold.iter().copied();
+                    fold.judged.push(Judged::new(scores.clone(), guide.heads(), gold));
+                }
+                annotated += 1;
             }
             fold.guides.push(guide);
         }
@@ -154,7 +160,8 @@ pub(super) fn jackknife(
         let judged: Vec<&Judged> = judged.iter().collect();
         let first = temperature::best(&judged, options.tree_set, options.threads)?;
         let second = first * overconfidence(second, options.labelling);
-        Ok::<_, Error>(second.min(temperature::HIGHEST))
+        // Models of a few sentences each are less sure than one of all: no second pass is too modest.
+        Ok::<_, Error>(second.clamp(1.0, temperature::HIGHEST))
     };
     Ok(Jackknifed {
         guides: dealt.map(Arc::new).collect(),

@@ -40,6 +40,13 @@ pub(crate) struct Example {
     pub(crate) label_of: Vec<Option<usize>>,
 }
 
+impl Example {
+    /// Whether any head is known.
+    pub(super) fn is_annotated(&self) -> bool {
+        self.gold.iter().any(Option::is_some)
+    }
+}
+
 impl<'a> Corpus<'a> {
     /// For a model. Trees that are not projective are made so if its set asks for it (Koo et al. 2007,
     /// footnote 4). Those that are known in part must have heads that some tree of the set has.
@@ -111,6 +118,11 @@ impl<'a> Corpus<'a> {
             return Err(Error::NoHeads);
         }
         Ok(Self { treebank, examples, tree_set, words })
+    }
+
+    /// The examples of which something is known.
+    pub(crate) fn annotated(&self) -> Self {
+        self.part(|at| self.examples[at].is_annotated())
     }
 
     /// The examples whose number `keep` says.
