@@ -139,7 +139,7 @@ pub enum Contradiction {
     },
 
     /// More than one root word where one is allowed.
-    #[error("{} are all given the root as head, but {tree_set} trees have one root word",
+    #[error("{} are given the root as head, but {tree_set} trees have one root word",
             as_words(.words))]
     SeveralRoots {
         /// The words.

@@ -75,8 +75,10 @@ impl Keep {
                     })?,
                 );
             }
-            let Some(list) = token.misc_entry(FORBID).filter(|_| forbids) else { continue };
-            for head in list.split(',') {
+            let entries = token.misc().split('|').filter(|_| forbids);
+            let lists = entries.filter_map(|entry| entry.strip_prefix(FORBID)?.strip_prefix('='));
+            for (list, head) in lists.flat_map(|list| list.split(',').map(move |head| (list, head)))
+            {
                 let head = head.trim().parse().ok();
                 let head = head.filter(|&head| head <= sentence.len() && head != word);
                 known = known.forbid_arc(

@@ -5,7 +5,7 @@
 //! comments, `# tutte_logprob`, the log-probability of the heads and labels together, and
 //! `# tutte_entropy`, that of the distribution, both in nats. What was noted before is replaced.
 
-use tutte_treebank::{PROBABILITIES, Sentence};
+use tutte_treebank::{Format, PROBABILITIES, Sentence};
 
 use crate::{Alternative, Error, LabelledDistribution};
 
@@ -24,6 +24,8 @@ pub struct Notes {
     /// What is written as `HeadProb` of each word, if not the probabilities of the distribution: those of
     /// [`Parse::head_probs`](crate::Parse), as calibration reports them.
     pub head_probs: Option<Vec<f64>>,
+    /// The log-probability to write, if it is not that of the distribution ([`Judgement`](crate::Judgement)).
+    pub log_prob: Option<f64>,
     /// More comments, `# tutte_key = value`: their keys, without the prefix, and values.
     pub comments: Vec<(&'static str, String)>,
 }
@@ -53,11 +55,38 @@ impl Certainty<'_> {
     }
 }
 
+impl Notes {
+    /// Removes all that was noted of a sentence's heads, when these are no more.
+    ///
+    /// # Errors
+    /// None that a sentence which was read can cause.
+    pub fn clear(sentence: &mut Sentence) -> Result<(), Error> {
+        let [head_prob, _, alternatives, _] = PROBABILITIES;
+        // Most have no notes, which one look at their text tells; the others never come without these.
+        let is_noted = [head_prob, alternatives].iter().any(|key| sentence.as_str().contains(key));
+        if is_noted && sentence.format() == Format::ConllU {
+            let words = sentence.len();
+            sentence.replace_misc(&PROBABILITIES, &vec![Vec::new(); words])?;
+        }
+        let is_ours = |comment: &str| comment.trim_start_matches('#').trim().starts_with(COMMENTS);
+        if sentence.format() == Format::ConllU && sentence.comments().any(is_ours) {
+            sentence.replace_comments::<&str>(COMMENTS, &[])?;
+        }
+        Ok(())
+    }
+}
+
 impl Default for Notes {
     /// Alternatives above 0.05.
     fn default() -> Self {
-        let (head_probs, comments) = (None, Vec::new());
-        Self { in_misc: true, alternatives_above: 0.05, ranks: false, head_probs, comments }
+        Self {
+            in_misc: true,
+            alternatives_above: 0.05,
+            ranks: false,
+            head_probs: None,
+            log_prob: None,
+            comments: Vec::new(),
+        }
     }
 }
 
@@ -83,7 +112,7 @@ impl<'a> LabelledDistribution<'a> {
     /// # Errors
     /// If the sentence has another length, or is CoNLL-X, which has no room for this.
     pub fn annotate(&self, sentence: &mut Sentence, notes: &Notes) -> Result<(), Error> {
-        let log_prob = self.log_prob_in(sentence)?;
+        let log_prob = notes.log_prob.map_or_else(|| self.log_prob_in(sentence), Ok)?;
         let mut comments = vec![
             (format!("{COMMENTS}logprob"), nats(log_prob)),
             (format!("{COMMENTS}entropy"), nats(self.entropy())),

@@ -13,7 +13,7 @@ use crate::labels::{ArcLabels, normalise};
 use crate::pruner::PrunerMemory;
 use crate::signal::{arcs as arcs_of, latent};
 use crate::{Candidates, Clock, Contradiction, Error, Guided, LabelledDistribution, Labelling};
-use crate::{Model, Stage, Weights};
+use crate::{Model, Notes, Stage, Weights};
 
 /// Which tree of a distribution is the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -365,7 +365,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     ///
     /// let known = known.require_root(1);
     /// let error = Parser::new(&model).analyse(&treebank[0], &known).unwrap_err();
-    /// assert!(error.to_string().contains("words 1 and 3 are all given the root as head"));
+    /// assert!(error.to_string().contains("words 1 and 3 are given the root as head"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -398,8 +398,9 @@ impl<'a, W: Weights> Parser<'a, W> {
         Ok(Analysis { parse, distribution })
     }
 
-    /// Gives a sentence the heads and labels of its best tree; nothing else of it changes. A model
-    /// without labels writes `_`: the label that was there belonged to another arc.
+    /// Gives a sentence the heads and labels of its best tree. A model without labels writes `_`: the
+    /// label that was there belonged to another arc. Nothing else of it changes, but that what was
+    /// [noted](crate::Notes) of the probabilities of other heads goes with them.
     ///
     /// # Errors
     /// As [`parse`](Self::parse), or if a label cannot be written.
@@ -410,6 +411,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         let name = |label: &usize| names.get(*label).map_or("_", String::as_str);
         let labels: Vec<&str> = parse.labels.iter().map(name).collect();
         sentence.set_deprels(&labels)?;
+        Notes::clear(sentence)?;
         self.clock.lap(Stage::Writing);
         Ok(parse)
     }

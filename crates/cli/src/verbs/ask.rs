@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tutte::ask::{Doubt, Question, Unit, questions};
-use tutte::{Compact, Error, Keep, LabelledDistribution, Model, Parser};
+use tutte::{Compact, Error, Keep, LabelledDistribution, Model, Notes, Parser};
 use tutte_treebank::{Format, Sentence, create};
 
 use super::parse::probability;
@@ -45,7 +45,7 @@ pub(crate) struct Ask {
     by: By,
 
     /// How many of them
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
     count: usize,
 
     /// Prefer questions that are not like others: the doubt counts less the more of the words, tags and
@@ -57,9 +57,17 @@ pub(crate) struct Ask {
     #[arg(long)]
     keep_heads: bool,
 
-    /// List heads that have at least this probability
+    /// List heads that are more probable than this
     #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = probability)]
     alt: f64,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("there must be something to ask".to_owned()),
+        Ok(count) => Ok(count),
+        Err(_) => Err("not a number".to_owned()),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -234,6 +242,7 @@ impl Queue {
             sentence.set_heads(&vec![None; words])?;
             sentence.set_deprels(&vec!["_"; words])?;
         }
+        Notes::clear(sentence)?;
         let ranks = &self.ranks[&number];
         let mut entries = Vec::with_capacity(sentence.len());
         for word in 1..=sentence.len() {

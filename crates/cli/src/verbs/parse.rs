@@ -24,14 +24,16 @@ use crate::session::Session;
 /// Give sentences the trees that a model thinks best, and say how sure it is
 ///
 /// Reads CoNLL files and writes them with new HEAD and DEPREL; heads that are there are not looked
-/// at unless you say so, and everything else stays byte for byte as it was, DEPS too (`tutte convert
-/// --strip-heads` empties what other trees left there). Words and tags are those of the file: models
-/// look at lemmas, tags and features, so a file should have them as the model's treebank did.
+/// at unless you say so, probabilities noted of them go, and everything else stays byte for byte as it
+/// was, DEPS too (`tutte convert --strip-heads` empties what other trees left there). Words and tags are
+/// those of the file: models look at lemmas, tags and features, so a file should have them as the
+/// model's treebank did.
 ///
 /// Probabilities are exact, and of the trees that are made of the arcs the model looks at; what its
 /// pruner leaves out has probability zero. What you know of a sentence (--keep-heads, --keep-labels,
 /// Forbid=4,7 in MISC) is told to every step of the model, so that it is looked at in any case and
-/// probabilities are those of the rest, given it.
+/// probabilities are those of the rest, given it. Since the first of two passes is told too and guides
+/// the second, they are not quite the quotients of probabilities without that knowledge.
 ///
 /// If `tutte calibrate` found isotonic calibration the best, HeadProb is not the probability of the
 /// head but how often heads of that probability are right, and a comment says so (# tutte_calibration
@@ -82,7 +84,7 @@ pub(crate) struct Parse {
     #[arg(long, help_heading = "Probabilities")]
     probs: bool,
 
-    /// Mention other heads with at least this probability, as AltHead=head:label:probability
+    /// Mention other heads that are more probable than this, as AltHead=head:label:probability
     #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = probability)]
     #[arg(requires = "probs", help_heading = "Probabilities")]
     alt: f64,

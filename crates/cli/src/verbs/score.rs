@@ -25,9 +25,10 @@ use crate::session::Session;
 /// written too: HeadProb, LabelProb, AltHead and HeadRank (1 if no head is more probable) of its own
 /// heads in MISC, log-probability and entropy in comments, or all of that as a line of JSON.
 ///
-/// Where heads are missing (_), the rest is judged. Probabilities are of the trees that are made of the
-/// arcs the model looks at: a tree with an arc that its pruner leaves out, or that is not in the tree
-/// set, has probability zero, and how many have is said.
+/// Where heads are missing (_), the rest is judged. An arc that a step of the model leaves out has the
+/// probability which that step gave it, and a tree with such arcs the product of theirs and of the rest
+/// given them: an estimate, and how many there are is said. A tree that is not in the tree set has
+/// probability zero.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -72,11 +73,18 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
                      it CoNLL-U with `tutte convert`"
                 )));
             }
-            let distribution = parser.distribution(sentence)?;
-            let judgement = Judgement::new(sentence, &distribution)?;
+            let judged = parser.judge(sentence)?;
+            let judgement = Judgement::new(sentence, &judged)?;
             let line = if jsonl { judgement.line(sentence)? } else { String::new() };
             if writes_conll {
-                distribution.annotate(sentence, &Notes { ranks: true, ..Notes::default() })?;
+                let head_probs = judged.head_probs.iter().map(|prob| prob.unwrap_or(0.0)).collect();
+                let notes = Notes {
+                    ranks: true,
+                    head_probs: Some(head_probs),
+                    log_prob: Some(judged.log_prob),
+                    ..Notes::default()
+                };
+                judged.distribution.annotate(sentence, &notes)?;
             }
             Ok((judgement, line))
         }

@@ -202,5 +202,8 @@ fn notes_are_of_the_heads_that_are_there_and_are_replaced() {
         let once = noted.clone();
         d.annotate(&mut noted, &notes).unwrap();
         assert_eq!(noted, once);
+        noted.set_heads(&sentence.partial_heads().collect::<Vec<_>>()).unwrap();
+        Notes::clear(&mut noted).unwrap();
+        assert_eq!(noted.as_str(), sentence.as_str(), "what was noted is gone, and nothing else");
     });
 }

@@ -197,7 +197,7 @@ fn what_cannot_be_is_named() {
         ),
         (
             "0/_/_ _/_/_ 0/_/_",
-            "input:4:7: words 1 and 3 are all given the root as head, but \
+            "input:4:7: words 1 and 3 are given the root as head, but \
           nonprojective-single-root trees have one root word",
         ),
         (

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use tutte::{Analysis, Compact, Error, Keep, LabelledDistribution, Method, Model, Notes, Parser};
 use tutte_treebank::{Format, Sentence};
-use tutte_trees::{LabelledTree, Tree};
+use tutte_trees::{Constraints, LabelledTree, Tree};
 
 use super::json::Line;
 use super::{Decode, Parse};
@@ -67,21 +67,20 @@ impl Answerer<'_> {
                  CoNLL-U with `tutte convert`"
             )));
         }
-        let analysis = self
-            .keep
-            .known(sentence, self.model.labels.labels())
-            .map(|known| {
-                let is_plain = known.is_empty() && !probs && self.min_prob.is_none();
-                (is_plain && !several && !jsonl && *decode != Decode::Greedy, known)
-            })
-            .and_then(|(is_plain, known)| match is_plain {
+        let known = self.keep.known(sentence, self.model.labels.labels());
+        let analysis = known.and_then(|known| {
+            let is_plain = known.is_empty() && !probs && self.min_prob.is_none();
+            match is_plain && !several && !jsonl && *decode != Decode::Greedy {
                 true => self.parser.annotate(sentence).map(|_| None),
-                false => self.parser.analyse(sentence, &known).map(Some),
-            });
+                false => Ok(Some((self.parser.analyse(sentence, &known)?, known))),
+            }
+        });
         match analysis {
             Ok(None) => Ok(Answer::of(Done::Sentence)),
-            Ok(Some(analysis)) if several => self.several(number, sentence, &analysis.distribution),
-            Ok(Some(analysis)) => self.best(sentence, &analysis),
+            Ok(Some((analysis, _))) if several => {
+                self.several(number, sentence, &analysis.distribution)
+            }
+            Ok(Some((analysis, known))) => self.best(sentence, &analysis, &known),
             Err(contradiction @ Error::Contradiction { .. }) => {
                 let done = match jsonl {
                     true => Done::Line(Line::contradiction(sentence, &contradiction).text()?),
@@ -94,7 +93,12 @@ impl Answerer<'_> {
     }
 
     /// The best tree, or the best heads.
-    fn best(&self, sentence: &mut Sentence, analysis: &Analysis<'_>) -> Result<Answer> {
+    fn best(
+        &self,
+        sentence: &mut Sentence,
+        analysis: &Analysis<'_>,
+        known: &Constraints,
+    ) -> Result<Answer> {
         let Parse { probs, alt, decode, matrix, .. } = self.arguments;
         let Analysis { parse, distribution } = analysis;
         let heads = match decode {
@@ -111,7 +115,9 @@ impl Answerer<'_> {
                 true => parse.head_probs[word - 1],
                 false => self.model.confidence(marginals[(head, word)]),
             };
-            let is_open = self.min_prob.is_some_and(|least| prob < least);
+            // What somebody gave stays, even where sums of rounded numbers end below 1.
+            let is_given = known.required_arcs().contains(&(head, word));
+            let is_open = !is_given && self.min_prob.is_some_and(|least| prob < least);
             reported.push(prob);
             open.push((!is_open).then_some(head));
             let label = match decode {
@@ -122,6 +128,7 @@ impl Answerer<'_> {
         }
         sentence.set_heads(&open)?;
         sentence.set_deprels(&names)?;
+        Notes::clear(sentence)?;
         let done = if self.arguments.jsonl() {
             let line = match probs {
                 true => Line::sure(sentence, distribution, *alt, &reported)?,
@@ -160,7 +167,7 @@ impl Answerer<'_> {
         sentence: &Sentence,
         distribution: &LabelledDistribution<'_>,
     ) -> Result<Answer> {
-        let Parse { kbest, sample, seed, matrix, .. } = self.arguments;
+        let Parse { kbest, sample, seed, matrix, alt, .. } = self.arguments;
         let mut list = Vec::new();
         if let Some(k) = kbest {
             let ranked = distribution.kbest(*k as usize).into_iter();
@@ -177,7 +184,8 @@ impl Answerer<'_> {
         let listed = |(number, (tree, log_prob))| Listed { number, tree, log_prob };
         let list: Vec<Listed> = (1..).zip(list).map(listed).collect();
         if self.arguments.jsonl() {
-            let line = Line::several(sentence, distribution, &list, kbest.is_some());
+            let alt = self.arguments.probs.then_some(*alt);
+            let line = Line::several(sentence, distribution, &list, kbest.is_some(), alt)?;
             return Ok(Answer::of(Done::Line(line.with_matrix(*matrix, distribution).text()?)));
         }
         let blocks = list.iter().map(|listed| self.block(sentence, distribution, listed));
@@ -198,6 +206,7 @@ impl Answerer<'_> {
         let names: Vec<&str> =
             tree.labels().iter().map(|label| distribution.name(*label)).collect();
         block.set_deprels(&names)?;
+        Notes::clear(&mut block)?;
         let (letter, key) = if kbest.is_some() { ("k", "rank") } else { ("s", "sample") };
         if let Some(id) = sentence.sent_id() {
             block.set_comment("sent_id", Some(&format!("{id}.{letter}{number}")))?;

@@ -10,7 +10,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use tutte::{Error, LabelledDistribution};
+use tutte::{Alternative, Error, LabelledDistribution};
 use tutte_treebank::Sentence;
 
 use super::answer::Listed;
@@ -76,6 +76,22 @@ struct OneTree<'a> {
     prob: f64,
     heads: Vec<usize>,
     deprels: Vec<&'a str>,
+    /// Of each head, and of each label given the head.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head_probs: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_probs: Option<Vec<f64>>,
+}
+
+impl<'a> From<Alternative<'a>> for Other<'a> {
+    fn from(other: Alternative<'a>) -> Self {
+        Self {
+            head: other.head,
+            deprel: other.label,
+            prob: rounded(other.probability),
+            label_prob: rounded(other.label_probability),
+        }
+    }
 }
 
 impl<'a> Line<'a> {
@@ -117,38 +133,52 @@ impl<'a> Line<'a> {
             let sure = distribution.certainty(word.id, word.head, word.deprel, threshold)?;
             word.head_prob = word.head.map(|_| rounded(*head_prob));
             word.label_prob = sure.label.map(rounded);
-            let others = sure.alternatives.into_iter().map(|other| Other {
-                head: other.head,
-                deprel: other.label,
-                prob: rounded(other.probability),
-                label_prob: rounded(other.label_probability),
-            });
-            word.alternatives = Some(others.collect());
+            word.alternatives = Some(sure.alternatives.into_iter().map(Other::from).collect());
         }
         Ok(line)
     }
 
-    /// A sentence with several trees, the most probable or random ones.
+    /// A sentence with several trees, the most probable or random ones; if it is to be said how sure
+    /// they are, with the probabilities of their arcs and, word by word, all heads above a threshold.
     pub(super) fn several(
         sentence: &'a Sentence,
         distribution: &LabelledDistribution<'a>,
         list: &[Listed],
         is_ranked: bool,
-    ) -> Self {
-        let tree = |listed: &Listed| OneTree {
-            logprob: rounded(listed.log_prob),
-            prob: rounded(listed.log_prob.exp()),
-            heads: listed.tree.tree().heads().to_vec(),
-            deprels: listed.tree.labels().iter().map(|label| distribution.name(*label)).collect(),
+        sure: Option<f64>,
+    ) -> Result<Self> {
+        let marginals = distribution.arcs().marginals();
+        let tree = |listed: &Listed| {
+            let arcs = || listed.tree.arcs();
+            let label_prob = |(head, word, label)| -> Result<f64> {
+                Ok(rounded(distribution.label_probs(head, word)?[label]))
+            };
+            let head_prob = |(head, word, _)| rounded(marginals[(head, word)]);
+            let names = listed.tree.labels().iter().map(|label| distribution.name(*label));
+            let labelled = sure.filter(|_| !distribution.labels().is_empty());
+            Ok(OneTree {
+                logprob: rounded(listed.log_prob),
+                prob: rounded(listed.log_prob.exp()),
+                heads: listed.tree.tree().heads().to_vec(),
+                deprels: names.collect(),
+                head_probs: sure.map(|_| arcs().map(head_prob).collect()),
+                label_probs: labelled
+                    .map(|_| arcs().map(label_prob).collect::<Result<_>>())
+                    .transpose()?,
+            })
         };
-        let trees: Vec<OneTree<'_>> = list.iter().map(tree).collect();
+        let trees: Vec<OneTree<'_>> = list.iter().map(tree).collect::<Result<_>>()?;
         let (kbest, samples) = if is_ranked { (Some(trees), None) } else { (None, Some(trees)) };
         let mut line = Self { kbest, samples, ..Self::new(sentence) };
         line.entropy = Some(rounded(distribution.entropy()));
         for word in &mut line.words {
             (word.head, word.deprel) = (None, None);
+            if let Some(threshold) = sure {
+                let heads = distribution.certainty(word.id, None, None, threshold)?;
+                word.alternatives = Some(heads.alternatives.into_iter().map(Other::from).collect());
+            }
         }
-        line
+        Ok(line)
     }
 
     /// The same with what `head_prob` went through.

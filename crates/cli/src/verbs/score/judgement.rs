@@ -2,9 +2,8 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use tutte::LabelledDistribution;
 use tutte_treebank::Sentence;
-use tutte_trees::Tree;
+use tutte_trees::{Tree, TreeSet};
 
 use crate::report::rounded;
 
@@ -12,7 +11,7 @@ use crate::report::rounded;
 #[derive(Serialize)]
 pub(super) struct Judgement {
     /// Of the heads and labels that are there, in nats; null, as JSON knows no infinity, if they are
-    /// impossible.
+    /// impossible. With arcs that were left out, an estimate.
     pub(super) logprob: f64,
     /// Of all trees, in nats.
     pub(super) entropy: f64,
@@ -32,8 +31,6 @@ pub(super) enum Impossible {
     NoTree,
     /// It has several roots, or crossing arcs, and the trees that are possible have not.
     NotInTreeSet,
-    /// The model has not looked at some of its arcs.
-    ArcsLeftOut,
     /// A label that the model does not have, or not there.
     Labels,
     /// Each part is possible, but not together.
@@ -64,14 +61,14 @@ pub(super) struct Rather {
 }
 
 impl Judgement {
-    pub(super) fn new(
-        sentence: &Sentence,
-        distribution: &LabelledDistribution<'_>,
-    ) -> Result<Self> {
+    pub(super) fn new(sentence: &Sentence, judged: &tutte::Judgement<'_>) -> Result<Self> {
+        let tutte::Judgement { distribution, log_prob, head_probs, left_out, given } = judged;
         let word = |(id, token): (usize, tutte_treebank::Token<'_>)| {
             let label = Some(token.deprel()).filter(|label| *label != "_");
+            // What the model thinks of the label of an arc, it thinks when it looks at it.
+            let looks = given.as_ref().filter(|_| left_out.contains(&id)).unwrap_or(distribution);
             // More probable than any: no alternatives but the best are asked for.
-            let sure = distribution.certainty(id, token.head(), label, 1.0)?;
+            let sure = looks.certainty(id, token.head(), label, 1.0)?;
             let best = distribution.alternatives(id, 1)?;
             let rank = token.head().map(|head| distribution.head_rank(id, head)).transpose()?;
             Ok(Word {
@@ -79,7 +76,7 @@ impl Judgement {
                 form: token.form().to_owned(),
                 head: token.head(),
                 deprel: label.map(str::to_owned),
-                head_prob: sure.head,
+                head_prob: head_probs[id - 1],
                 label_prob: sure.label,
                 head_rank: rank,
                 rather: best.first().map_or(
@@ -93,14 +90,9 @@ impl Judgement {
             })
         };
         let words: Vec<Word> = (1..).zip(sentence.words()).map(word).collect::<Result<_>>()?;
-        let scores = distribution.arcs().scores();
-        let left_out = |word: &&Word| {
-            word.head.is_some_and(|head| scores[(head, word.id)] == f64::NEG_INFINITY)
-        };
-        let arcs_left_out = words.iter().filter(left_out).count();
-        let logprob = distribution.log_prob_in(sentence)?;
+        let (logprob, arcs_left_out) = (*log_prob, left_out.len());
         let impossible = (logprob == f64::NEG_INFINITY)
-            .then(|| Impossible::of(sentence, distribution, arcs_left_out, &words));
+            .then(|| Impossible::of(sentence, distribution.tree_set(), &words));
         Ok(Self { logprob, entropy: distribution.entropy(), impossible, arcs_left_out, words })
     }
 
@@ -119,9 +111,9 @@ impl Judgement {
         Ok(value.to_string() + "\n")
     }
 
-    /// Whether all heads are there.
-    pub(super) fn is_whole(&self) -> bool {
-        self.words.iter().all(|word| word.head.is_some())
+    /// How many heads are there.
+    pub(super) fn heads(&self) -> usize {
+        self.words.iter().filter(|word| word.head.is_some()).count()
     }
 
     /// The word whose head is least probable.
@@ -132,19 +124,13 @@ impl Judgement {
 }
 
 impl Impossible {
-    fn of(
-        sentence: &Sentence,
-        distribution: &LabelledDistribution<'_>,
-        arcs_left_out: usize,
-        words: &[Word],
-    ) -> Self {
+    fn of(sentence: &Sentence, tree_set: TreeSet, words: &[Word]) -> Self {
         // Heads that are missing are taken for the root's, which breaks no tree.
         let heads: Vec<usize> = sentence.partial_heads().map(|head| head.unwrap_or(0)).collect();
-        let Ok(tree) = Tree::new(&heads) else { return Self::NoTree };
-        if sentence.heads().is_some() && tree.check_in(distribution.tree_set()).is_err() {
+        if Tree::new(&heads).is_err() {
+            Self::NoTree
+        } else if tutte::check_heads(sentence, tree_set).is_err() {
             Self::NotInTreeSet
-        } else if arcs_left_out > 0 {
-            Self::ArcsLeftOut
         } else if words.iter().any(|word| word.label_prob == Some(0.0)) {
             Self::Labels
         } else {

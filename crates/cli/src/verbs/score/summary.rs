@@ -21,16 +21,19 @@ pub(super) struct Summary {
 struct Totals {
     sentences: usize,
     words: usize,
-    /// Sentences with heads for some words or none.
+    /// Sentences with heads for some words.
     partial: usize,
+    /// Sentences without any head, which are not judged.
+    headless: usize,
     /// Sentences whose trees are possible.
     possible: usize,
-    /// Words of those.
+    /// Words with heads of those.
     possible_words: usize,
+    /// Possible trees with arcs that the model leaves out: their probabilities are estimates.
+    with_arcs_left_out: usize,
     /// Trees with probability zero, by the reason.
     cycles: usize,
     not_in_tree_set: usize,
-    with_arcs_left_out: usize,
     with_impossible_labels: usize,
     otherwise_impossible: usize,
     arcs: usize,
@@ -101,20 +104,25 @@ impl Summary {
 
     pub(super) fn add(&mut self, sentence: &Sentence, judgement: Judgement) {
         let totals = &mut self.totals;
+        let heads = judgement.heads();
         totals.sentences += 1;
         totals.words += sentence.len();
-        totals.partial += usize::from(!judgement.is_whole());
-        totals.arcs_left_out += judgement.arcs_left_out;
         totals.entropy += judgement.entropy;
+        if heads == 0 {
+            totals.headless += usize::from(!sentence.is_empty());
+            return;
+        }
+        totals.partial += usize::from(heads < sentence.len());
+        totals.arcs_left_out += judgement.arcs_left_out;
         match judgement.impossible {
             None => {
                 totals.possible += 1;
-                totals.possible_words += sentence.len();
+                totals.possible_words += heads;
+                totals.with_arcs_left_out += usize::from(judgement.arcs_left_out > 0);
                 totals.logprob += judgement.logprob;
             }
             Some(Impossible::NoTree) => totals.cycles += 1,
             Some(Impossible::NotInTreeSet) => totals.not_in_tree_set += 1,
-            Some(Impossible::ArcsLeftOut) => totals.with_arcs_left_out += 1,
             Some(Impossible::Labels) => totals.with_impossible_labels += 1,
             Some(Impossible::Together) => totals.otherwise_impossible += 1,
         }
@@ -133,9 +141,6 @@ impl Summary {
                 totals.labels += 1;
                 totals.label_prob += prob;
             }
-        }
-        if sentence.is_empty() || judgement.words.iter().all(|word| word.head.is_none()) {
-            return;
         }
         let unlikely = Unlikely::new(sentence, &judgement);
         let at = self.worst.partition_point(|other| other.key() <= unlikely.key());
@@ -182,7 +187,7 @@ impl Unlikely {
             sent_id: sentence.sent_id().map(str::to_owned),
             words,
             logprob,
-            logprob_per_word: logprob.map(|nats| nats / words as f64),
+            logprob_per_word: logprob.map(|nats| nats / judgement.heads().max(1) as f64),
             arcs_left_out: judgement.arcs_left_out,
             impossible: judgement.impossible,
             oddest,
@@ -220,22 +225,26 @@ impl Report<'_> {
     pub(super) fn text(&self) -> String {
         let t = self.totals;
         let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
-        let partial = match t.partial {
+        let but = |number, what: &str| match number {
             0 => String::new(),
-            partial => format!("; {} without all heads", counted(partial, "sentence")),
+            _ => format!("; {} {what}", count(number)),
         };
+        let (partial, headless) =
+            (but(t.partial, "known in part"), but(t.headless, "without heads"));
+        let judged = t.sentences - t.headless;
+        let trees = counted(judged, "tree");
         table.row([
             "judged".to_owned(),
-            format!("{}, {}{partial}", counted(t.sentences, "tree"), counted(t.words, "word")),
+            format!("{trees}, {} with heads{partial}{headless}", counted(t.arcs, "word")),
         ]);
         let of = |part, whole| format!("{} ({} %)", count(part), percent(part, whole));
-        let impossible = t.sentences - t.possible;
-        table.row(["possible".to_owned(), of(t.possible, t.sentences)]);
-        table.row(["probability 0".to_owned(), of(impossible, t.sentences)]);
+        let estimated =
+            but(t.with_arcs_left_out, "of them estimated, with arcs that the model leaves out");
+        table.row(["possible".to_owned(), of(t.possible, judged) + &estimated]);
+        table.row(["probability 0".to_owned(), of(judged - t.possible, judged)]);
         for (number, why) in [
             (t.cycles, "whose heads form a cycle".to_owned()),
             (t.not_in_tree_set, format!("that are not in the set {}", self.tree_set)),
-            (t.with_arcs_left_out, "with arcs that the model left out".to_owned()),
             (t.with_impossible_labels, "with labels that the model does not have there".to_owned()),
             (t.otherwise_impossible, "whose arcs are not possible together".to_owned()),
         ] {
