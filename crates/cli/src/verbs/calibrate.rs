@@ -37,8 +37,8 @@ use crate::session::{Reading, Session};
 /// Neither changes the most probable tree (parse --decode map); a temperature may change the one with the
 /// most arcs expected to be right (mbr, the default), isotonic does not.
 ///
-/// The table of precision that is stored, too, is what `tutte parse --precision` chooses by. It is
-/// about heads; labels are not looked at.
+/// The table of precision that is stored, too, is what `tutte parse --precision` chooses by. It promises
+/// what the lower end of a 95 % interval reaches, of heads; labels are not looked at.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -247,6 +247,13 @@ impl Parse {
         };
         let (table, on) =
             (&calibration.precision, calibration.data.as_deref().unwrap_or("its dev"));
+        let tree_set = self.asking.tree_set(model);
+        if self.decode != Decode::Mbr || tree_set != model.tree_set {
+            session.note(format!(
+                "note: precision was measured of mbr trees in the set {}, and may be another here",
+                model.tree_set
+            ));
+        }
         if let Some(kept) = table.keeping(precision) {
             session.note(format!(
 "heads below {:.4} are left open; on {on} that keeps {} % of all heads, and {} % of those are right",

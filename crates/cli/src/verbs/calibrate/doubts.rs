@@ -115,7 +115,28 @@ fn is_same(learnt_from: &str, file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tutte::DevScores;
+    use tutte_treebank::eval::calibration::{Forecast, Probability};
+
     use super::*;
+
+    #[test]
+    fn what_is_too_good_is_told() {
+        let said = |correct| Forecast { probability: Probability::new(0.9).unwrap(), correct };
+        let right = |right: usize| Comparison {
+            before: (0..100).map(|at| said(at < right)).collect(),
+            temperature: Vec::new(),
+            isotonic: Vec::new(),
+            folds: 5,
+        };
+        let unknown = About::default();
+        let dev = DevScores { pass: 1, words: 100, heads: 80, both: 70 };
+        let known = About { dev: Some(dev), ..About::default() };
+        assert_eq!(too_good(&right(96), &unknown), None);
+        assert!(too_good(&right(98), &unknown).unwrap().starts_with("98.00 % of the heads"));
+        assert_eq!(too_good(&right(90), &known), None);
+        assert!(too_good(&right(91), &known).unwrap().contains("of its dev set 80.00 % are"));
+    }
 
     #[test]
     fn what_was_learnt_from_is_read_from_the_command() {
