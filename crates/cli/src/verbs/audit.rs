@@ -58,6 +58,10 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
+    /// Write the trees of the first finds as SVG into a folder, named by their rank
+    #[arg(long, value_name = "DIR")]
+    svg_dir: Option<PathBuf>,
+
     /// Write the treebank as CoNLL-U with AuditProb, the probability of head and label, in MISC of every
     /// word, and AuditAlt=head:label:probability where something else was found more likely
     #[arg(long, value_name = "FILE")]
@@ -145,6 +149,9 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
     }
     if let Some(path) = &arguments.html {
         page::page(&audit, &report, arguments.top).write(path)?;
+    }
+    if let Some(folder) = &arguments.svg_dir {
+        page::pictures(&audit, &report, arguments.top, folder)?;
     }
     if session.json() {
         session.print_report(&report.json(arguments.top))?;

@@ -1,11 +1,15 @@
 //! The first finds as a page: each with its tree above the words and what a model would rather have below.
 
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
 use tutte::audit::Audit;
 use tutte_treebank::draw::{Drawing, Style};
 use tutte_treebank::{Column, Sentence};
 
 use super::report::{Find, Report, shown};
-use crate::report::{Page, counted};
+use crate::report::{Page, counted, write_whole};
 use crate::verbs::draw::figure;
 
 /// Patterns that are listed.
@@ -51,6 +55,22 @@ pub(super) fn page(audit: &Audit<'_>, report: &Report, top: usize) -> Page {
         ));
     }
     page
+}
+
+/// The drawings of the first finds as files of a folder, named by their rank.
+pub(super) fn pictures(
+    audit: &Audit<'_>,
+    report: &Report,
+    top: usize,
+    folder: &Path,
+) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for (rank, find) in (1..).zip(report.finds.iter().take(top)) {
+        if let Some(drawing) = drawing(&audit.treebank()[find.sentence], find) {
+            write_whole(&folder.join(format!("{rank}.svg")), &drawing.svg())?;
+        }
+    }
+    Ok(())
 }
 
 /// Finds by their patterns, in the order of the first of each.
