@@ -3,16 +3,22 @@
 //! The treebank is dealt into k [folds](Folds), a model is trained for each on the others, and every arc is
 //! judged by the model that has not seen it (cross-validation to find noise: Brodley & Friedl 1999; for
 //! treebanks by a parser's disagreement: van Halteren 2000, Dickinson & Meurers 2005). What is asked is not
-//! whether the model agrees, which it often rightly does not, but how surprising the annotation is,
+//! whether the model agrees, which it often rightly does not, but how much surer it is of something else, and
+//! how much more surprising the annotation is than arcs of its label usually are,
 //!
 //! ```text
+//! suspicion = log P(other) + s − s̄_ℓ
+//!
 //! s(h → m, ℓ) = −log P(h → m, ℓ),        P(h → m, ℓ) = P(h → m) · p(ℓ | h → m)
+//! s̄_ℓ = (Σ s + c s̄) / (n_ℓ + c)  over the n_ℓ arcs of label ℓ
 //! ```
 //!
 //! with the exact marginals of the distribution over trees, at the temperature at which the model's
-//! probabilities fit the fold as a whole. A parser that does not know says so, and what it does not know is
-//! no find; a find is what it was sure not to be there. Ties are broken by the probability of what the model
-//! would rather have.
+//! probabilities fit the fold as a whole. *Other* is the most probable head and label that the word does not
+//! have; s̄ is the mean of all arcs, c a few of them. A parser that does not know says so, and what it does
+//! not know is no find. Without s̄_ℓ, the labels that nobody can foresee (`reparandum`, `orphan`) would come
+//! first, right or wrong (class by class, after confident learning: Northcutt, Jiang & Chuang 2021). What
+//! each term is worth is measured in `docs/results/audit.md`.
 //!
 //! An arc that a step of the model left out before the last one has the probability which that step gave it.
 //! Of its label nothing is known then, and nothing is said. A label that no other fold has there is
@@ -119,9 +125,18 @@ pub struct Rather {
 }
 
 impl Judged {
+    /// No arc is taken to be less probable than this: what is smaller, and labels that no model knew, cannot
+    /// be told apart.
+    pub const LEAST: f64 = 1e-9;
+
     /// P(head, label).
     pub fn prob(&self) -> f64 {
         self.head_prob * self.label_prob
+    }
+
+    /// s = −log P(head, label), in nats.
+    pub fn nats(&self) -> f64 {
+        -self.prob().max(Self::LEAST).ln()
     }
 }
 
@@ -134,6 +149,8 @@ pub struct Audit<'a> {
     judges_labels: bool,
     /// By sentence and word.
     judged: Vec<Vec<Judged>>,
+    /// s̄_ℓ, by label.
+    usual: Vec<f64>,
 }
 
 impl<'a> Audit<'a> {
@@ -181,7 +198,8 @@ impl<'a> Audit<'a> {
             watch(Step::Judged { fold, temperature: model.temperature });
         }
         let judges_labels = options.labelling != Labelling::None;
-        Ok(Self { treebank, folds, labels, judges_labels, judged })
+        let usual = usual(treebank, &labels, &judged);
+        Ok(Self { treebank, folds, labels, judges_labels, judged, usual })
     }
 
     /// What was judged.
@@ -209,6 +227,14 @@ impl<'a> Audit<'a> {
         self.judged.get(sentence).map_or(&[], Vec::as_slice)
     }
 
+    /// log P(other) + s − s̄_ℓ of an arc with this label, in nats: how suspicious it is.
+    pub fn suspicion(&self, judged: &Judged, label: &str) -> f64 {
+        let known = self.labels.binary_search_by(|name| name.as_str().cmp(label)).ok();
+        let usual = known.map_or(0.0, |label| self.usual[label]);
+        let other = judged.rather.map_or(0.0, |rather| rather.prob);
+        other.max(Judged::LEAST).ln() + judged.nats() - usual
+    }
+
     /// Sentences that have the same words and not the same trees, of several each.
     pub fn inconsistent(&self) -> Vec<&[usize]> {
         let arcs = |at: usize| {
@@ -218,6 +244,25 @@ impl<'a> Audit<'a> {
         let differ = |group: &&[usize]| group.iter().skip(1).any(|&at| arcs(at) != arcs(group[0]));
         self.folds.repeated().filter(differ).collect()
     }
+}
+
+/// s̄_ℓ of every label.
+fn usual(treebank: &[Sentence], labels: &[String], judged: &[Vec<Judged>]) -> Vec<f64> {
+    /// c: as if a label had so many arcs more, as surprising as any.
+    const PRIOR: f64 = 5.0;
+    let mut sums = vec![(0.0, 0.0); labels.len()];
+    for (sentence, judged) in treebank.iter().zip(judged) {
+        for (word, judged) in sentence.words().zip(judged) {
+            if let Ok(label) = labels.binary_search_by(|name| name.as_str().cmp(word.deprel())) {
+                sums[label].0 += judged.nats();
+                sums[label].1 += 1.0;
+            }
+        }
+    }
+    let (nats, arcs) =
+        sums.iter().fold((0.0, 0.0), |(nats, arcs), sum| (nats + sum.0, arcs + sum.1));
+    let mean = nats / f64::max(arcs, 1.0);
+    sums.iter().map(|(nats, arcs)| (nats + PRIOR * mean) / (arcs + PRIOR)).collect()
 }
 
 /// Judges the arcs of sentences that a model has not seen.

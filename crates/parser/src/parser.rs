@@ -239,13 +239,15 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// first pass left out of the heads of word m,
     ///
     /// ```text
-    /// P(h → m) = μ₀            if the pruner left it out
-    ///            (1 − π) μ₁      if the first pass did
-    ///            (1 − π)(1 − λ) μ  otherwise
+    /// P(h → m) = μ₀               if the pruner left it out
+    ///            (1 − π) μ₁       if the first pass did
+    ///            (1 − π)(1 − λ) μ otherwise
     /// ```
     ///
-    /// so heads of a word sum to 1. Letting the last pass look at an arc that it would not look at by
-    /// itself is no way: where it was trained, only gold arcs were so hopeless and looked at.
+    /// so heads of a word sum to 1. Left out is also what no tree can have that is made of the arcs which
+    /// are left: where a root word has no other head, no other word can be the root. Letting the last
+    /// pass look at an arc that it would not look at by itself is no way: where it was trained, only gold
+    /// arcs were so hopeless and looked at.
     pub(crate) fn with_left_out(&self, marginals: &ArcMatrix) -> ArcMatrix {
         let mut all = marginals.clone();
         let pruned = self.model.pruner.as_ref().map(|_| self.pruner.marginals());
@@ -253,10 +255,9 @@ impl<'a, W: Weights> Parser<'a, W> {
         for step in [self.guide.as_deref().map(Guide::marginals), pruned].into_iter().flatten() {
             for modifier in 1..=marginals.words() {
                 let heads = || (0..=marginals.words()).filter(move |&head| head != modifier);
-                let left_out = |all: &ArcMatrix, head| {
-                    let arc = (head, modifier);
-                    let unseen = self.scores[arc] == f64::NEG_INFINITY && all[arc] == 0.0;
-                    if unseen { step[arc] } else { 0.0 }
+                let left_out = |all: &ArcMatrix, head| match all[(head, modifier)] {
+                    0.0 => step[(head, modifier)],
+                    _ => 0.0,
                 };
                 let share: f64 = heads().map(|head| left_out(&all, head)).sum();
                 for head in heads() {

@@ -30,8 +30,9 @@ use crate::session::{Reading, Session};
 /// The treebank is dealt into folds, whole documents (# newdoc) each, or runs of sentences where there are
 /// none; for every fold a model is learnt from the others, and judges the arcs that it has not seen.
 /// Sentences with the same words as one to be judged are not learnt from. Arcs are listed by how
-/// improbable their head and label are, with what the model would rather have, and by what they have in
-/// common. No file that is read is changed.
+/// suspicious they are: by how much surer the model is of another head or label (in nats), above what is
+/// usual for arcs of this label; with what the model would rather have, and by what they have in common. No
+/// file that is read is changed.
 ///
 /// Finds that you have looked at need not come again: write fine or error into the third column of OUT,
 /// and give that file with --verdicts next time. A verdict holds while head, label and form are the same.

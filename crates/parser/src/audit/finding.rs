@@ -1,4 +1,4 @@
-//! Arcs by how surprising they are, and what they have in common.
+//! Arcs by how suspicious they are, and what they have in common.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ pub struct Finding {
     pub word: usize,
     /// P(head, label) of its arc.
     pub prob: f64,
+    /// How [suspicious](Audit::suspicion) it is, in nats.
+    pub suspicion: f64,
     /// The head that the model would rather have; it may be the same.
     pub rather_head: usize,
     /// The label that goes with it; `_` if labels are not judged.
@@ -50,7 +52,7 @@ pub struct PatternCount {
     pub pattern: Pattern,
     /// Finds of it.
     pub finds: usize,
-    /// All arcs of the treebank with these tags and this label, surprising or not.
+    /// All arcs of the treebank with these tags and this label, suspicious or not.
     pub arcs: usize,
 }
 
@@ -74,8 +76,7 @@ fn tag(sentence: &Sentence, head: usize) -> &str {
 }
 
 impl Audit<'_> {
-    /// The arcs whose probability is below a threshold, the most surprising first: by P(head, label), and
-    /// where that is the same, by the probability of what the model would rather have.
+    /// The arcs whose probability is below a threshold, the most [suspicious](Audit::suspicion) first.
     pub fn findings(&self, below: f64) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (number, sentence) in self.treebank().iter().enumerate() {
@@ -101,6 +102,7 @@ impl Audit<'_> {
             sentence: number,
             word: token.id().word().unwrap_or(0),
             prob: judged.prob(),
+            suspicion: self.suspicion(judged, token.deprel()),
             rather_head: rather.head,
             rather_label: label.to_owned(),
             rather_prob: rather.prob,
@@ -143,17 +145,9 @@ impl Audit<'_> {
 }
 
 impl Finding {
-    /// What is more surprising comes first.
+    /// What is more suspicious comes first.
     fn order(&self, other: &Self) -> Ordering {
         let place = |finding: &Self| (finding.sentence, finding.word);
-        self.prob
-            .total_cmp(&other.prob)
-            .then_with(|| other.rather_prob.total_cmp(&self.rather_prob))
-            .then_with(|| place(self).cmp(&place(other)))
-    }
-
-    /// −log P(head, label), in nats; infinite for what no model has seen.
-    pub fn surprise(&self) -> f64 {
-        -self.prob.ln()
+        other.suspicion.total_cmp(&self.suspicion).then_with(|| place(self).cmp(&place(other)))
     }
 }

@@ -41,7 +41,7 @@ fn planted_errors_are_found_first() {
     assert_eq!(find(17).pattern.to_string(), "DET ← VERB det → NOUN det");
     assert_eq!((find(31).rather_head, find(31).rather_label.as_str()), (3, "obj"));
     assert_eq!(find(31).pattern.to_string(), "NOUN ← VERB nsubj → obj");
-    assert!(findings.iter().all(|find| find.rather_prob > 0.5 && find.surprise() > 0.7));
+    assert!(findings.iter().all(|find| find.rather_prob > 0.5 && find.suspicion > 0.7));
     let patterns = audit.patterns(&findings);
     let seen: Vec<_> = patterns.iter().map(|count| (count.finds, count.arcs)).collect();
     assert_eq!(seen, [(1, 1), (1, 61)], "{patterns:?}");
@@ -226,4 +226,22 @@ fn sentences_without_a_name_are_counted() {
     let sentence: Sentence = "1\tTea\t_\tNOUN\t_\t_\t0\troot\t_\t_\n".parse().unwrap();
     assert_eq!(sentence_name(&sentence, 11), "@12");
     assert_eq!(sentence_name(&treebank(1)[0], 11), "s0");
+}
+
+#[test]
+fn labels_that_nobody_can_foresee_are_less_suspicious() {
+    let mut treebank = treebank(60);
+    // Every third object is called something else, for no reason; one article hangs from the verb.
+    for at in (0..60).step_by(3) {
+        treebank[at].set_deprel(5, "odd").unwrap();
+    }
+    treebank[17].set_head(4, Some(3)).unwrap();
+    let audit = run(&treebank, &settings());
+    let find = &audit.findings(0.9)[0];
+    assert_eq!((find.sentence, find.word), (17, 4));
+    let judged = &audit.judged(0)[4];
+    let odds = (judged.rather.unwrap().prob / judged.prob()).ln();
+    assert!(audit.suspicion(judged, "odd") < odds, "{judged:?}");
+    let other = audit.suspicion(judged, "obj") - audit.suspicion(judged, "odd");
+    assert!(other > 0.3, "{other}");
 }

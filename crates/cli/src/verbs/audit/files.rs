@@ -17,12 +17,13 @@ const PROB: &str = "AuditProb";
 const ALT: &str = "AuditAlt";
 
 /// The columns of the table. The first five are those of a file of verdicts.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "sent_id",
     "word",
     "verdict",
     "arc",
     "form",
+    "suspicion",
     "prob",
     "rather",
     "rather_prob",
@@ -89,11 +90,11 @@ pub(super) fn table(path: &Path, report: &Report) -> Result<()> {
     text.push('\n');
     for find in &report.finds {
         let Find { sent_id, word, head, deprel, form, prob, pattern, file, line, .. } = find;
-        let Find { rather_head, rather_deprel, rather_prob, .. } = find;
+        let Find { suspicion, rather_head, rather_deprel, rather_prob, .. } = find;
         let _ = writeln!(
             text,
-            "{sent_id}\t{word}\t?\t{head}:{deprel}\t{form}\t{prob:.6}\t{rather_head}:{rather_deprel}\t\
-             {rather_prob:.6}\t{pattern}\t{}\t{line}",
+            "{sent_id}\t{word}\t?\t{head}:{deprel}\t{form}\t{suspicion:.3}\t{prob:.6}\t\
+             {rather_head}:{rather_deprel}\t{rather_prob:.6}\t{pattern}\t{}\t{line}",
             file.replace(['\t', '\n', '\r'], " ")
         );
     }

@@ -31,7 +31,7 @@ pub(super) fn page(audit: &Audit<'_>, report: &Report, top: usize) -> Page {
     }
     page.heading("What finds have in common");
     page.table(&report.patterns(PATTERNS));
-    page.heading("The most surprising arcs");
+    page.heading("The most suspicious arcs");
     page.table(&report.table(top));
     page.heading("Their trees, by what they have in common");
     let counts = report.counts();

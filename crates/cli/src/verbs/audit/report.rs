@@ -31,6 +31,7 @@ pub(super) struct Find {
     pub(super) head_form: String,
     pub(super) deprel: String,
     pub(super) prob: f64,
+    pub(super) suspicion: f64,
     pub(super) rather_head: usize,
     pub(super) rather_head_form: String,
     pub(super) rather_deprel: String,
@@ -159,7 +160,7 @@ impl Report {
     pub(super) fn text(&self, top: usize) -> String {
         let mut text = self.overview().text(0);
         if !self.finds.is_empty() && top > 0 {
-            text += "\nThe most surprising arcs\n";
+            text += "\nThe most suspicious arcs\n";
             text += &self.table(top).text(2);
             text += "\nWhat finds have in common\n";
             text += &self.patterns(PATTERNS).text(2);
@@ -234,6 +235,7 @@ impl Report {
     /// The first finds.
     pub(super) fn table(&self, top: usize) -> Table {
         let mut table = Table::new([
+            ("suspicion", Align::Right),
             ("sentence", Align::Left),
             ("line", Align::Right),
             ("word", Align::Left),
@@ -244,6 +246,7 @@ impl Report {
         ]);
         for find in self.finds.iter().take(top) {
             table.row([
+                format!("{:.1}", find.suspicion),
                 end_of(&find.sent_id),
                 find.line.to_string(),
                 format!("{} {}", find.word, find.form),
@@ -293,6 +296,7 @@ impl Find {
             head_form: form(head),
             deprel: word.map_or("_", Token::deprel).to_owned(),
             prob: rounded(find.prob),
+            suspicion: rounded(find.suspicion),
             rather_head: find.rather_head,
             rather_head_form: form(find.rather_head),
             rather_deprel: find.rather_label.clone(),
