@@ -13,7 +13,9 @@
 //! bare trees; where a head or a label is unknown, all are summed over. O(n³ + n² L) a term, for L
 //! labels.
 
-use tutte_trees::{ArcMatrix, Error, LabelledArcMatrix, TreeSet, Workspace};
+use tutte_trees::{
+    ArcMatrix, Error, LabelledArcMatrix, LabelledTreeDistribution, TreeSet, Workspace,
+};
 use tutte_trees::{arc_covariances_with, log_partition_with, marginals_with};
 
 use super::{Objective, Scratch, Signal, arcs};
@@ -96,6 +98,7 @@ impl Objective {
                         risk(sentence, gamma.at(progress), factor, scratch, gradient)?
                     }
                     Signal::Entropy => entropy(sentence, factor, scratch, gradient)?,
+                    Signal::Renyi { order } => renyi(sentence, order, factor, scratch, gradient)?,
                 };
         }
         Ok(value)
@@ -171,6 +174,42 @@ fn entropy(
     let score = |head, modifier, label| sentence.scores[(head, modifier, label)];
     let mean = add_covariances(sentence, score, -factor, scratch, gradient)?;
     Ok(log_partition_with(&scratch.scores, sentence.tree_set, &mut scratch.workspace)? - mean)
+}
+
+/// The Rényi entropy of the labelled tree.
+fn renyi(
+    sentence: LabelledScored<'_>,
+    order: f64,
+    factor: f64,
+    scratch: &mut Scratch,
+    gradient: &mut LabelledArcMatrix,
+) -> Result<f64, Error> {
+    let trees = LabelledTreeDistribution::new(sentence.scores.clone(), sentence.tree_set)?;
+    if order == 1.0 {
+        return entropy(sentence, factor, scratch, gradient);
+    }
+    if order == 0.0 {
+        return trees.renyi(order);
+    }
+    let workspace = &mut scratch.workspace;
+    let mut own = LabelledArcMatrix::default();
+    marginals(sentence.scores, sentence.tree_set, workspace, &mut own)?;
+    let (share, other) = if order == f64::INFINITY {
+        let mut best = LabelledArcMatrix::zeros(own.words(), own.labels());
+        trees.argmax().tree.arcs().for_each(|arc| best[arc] = 1.0);
+        (-1.0, best)
+    } else {
+        let mut sharper = sentence.scores.clone();
+        change(&mut sharper, |score, _| order * score);
+        let mut other = LabelledArcMatrix::default();
+        marginals(&sharper, sentence.tree_set, workspace, &mut other)?;
+        (order / (1.0 - order), other)
+    };
+    for (head, modifier) in arcs(own.words()) {
+        add_scaled(gradient, &other, (head, modifier), factor * share);
+        add_scaled(gradient, &own, (head, modifier), -factor * share);
+    }
+    trees.renyi(order)
 }
 
 /// Adds `factor` · Cov([(e, ℓ) ∈ y], g(y)) to the gradient, for the distribution whose scores are in

@@ -21,9 +21,11 @@
 //! known, exactly, and only words whose heads are known can be wrong.
 
 mod entropy;
+pub mod expectation;
 pub(crate) mod labelled;
 pub mod latent;
 mod likelihood;
+mod renyi;
 mod risk;
 mod softmax_margin;
 mod text;
@@ -52,6 +54,11 @@ pub enum Signal {
     },
     /// The entropy H(p) in nats: how unsure the model is. Needs no gold tree.
     Entropy,
+    /// The Rényi entropy in nats, likewise.
+    Renyi {
+        /// α: 1 is the entropy, ∞ sees the best tree alone.
+        order: f64,
+    },
 }
 
 /// A number that changes from pass to pass, geometrically from the first to the last.
@@ -102,6 +109,11 @@ pub fn annealed_risk(from: f64, to: f64) -> Objective {
 /// How unsure the model is.
 pub fn entropy() -> Objective {
     Signal::Entropy.into()
+}
+
+/// How unsure the model is, in the sense of Rényi.
+pub fn renyi(order: f64) -> Objective {
+    Signal::Renyi { order }.into()
 }
 
 /// A weighted sum of signals, to be made small.
@@ -164,6 +176,7 @@ impl Objective {
                         risk::add(sentence, gamma.at(progress), factor, scratch, gradient)?
                     }
                     Signal::Entropy => entropy::add(sentence, factor, scratch, gradient)?,
+                    Signal::Renyi { order } => renyi::add(sentence, order, factor, gradient)?,
                 };
         }
         Ok(value)
@@ -189,6 +202,9 @@ impl Objective {
             }
             Signal::Risk { gamma } => {
                 positive("gamma", gamma.from).or_else(|| positive("gamma", gamma.to))
+            }
+            Signal::Renyi { order } if order.is_nan() || order < 0.0 => {
+                Some(format!("the order of an entropy is {order}, but must be 0 or more, or inf"))
             }
             _ => None,
         })

@@ -66,7 +66,9 @@ proptest! {
             softmax_margin(1.3),
             risk(0.7),
             entropy(),
-            0.5 * likelihood() + 2.0 * risk(1.0) + -0.3 * entropy(),
+            renyi(2.0),
+            renyi(0.4),
+            0.5 * likelihood() + 2.0 * risk(1.0) + -0.3 * entropy() + 0.2 * renyi(3.0),
         ] {
             check_gradient(&objective, &scores, tree_set, &gold);
         }
@@ -95,6 +97,16 @@ proptest! {
 
         let expected = oracle::entropy(&scores, tree_set);
         prop_assert!(close(value(&entropy(), &scores, tree_set, &gold), expected));
+
+        for order in [0.4, 2.0, 5.0] {
+            let sum: f64 = all.iter().map(|(score, _)| (order * (score - log_z)).exp()).sum();
+            let found = value(&renyi(order), &scores, tree_set, &gold);
+            prop_assert!(close(found, sum.ln() / (1.0 - order)));
+        }
+        let best = all.iter().map(|(score, _)| *score).fold(f64::NEG_INFINITY, f64::max);
+        prop_assert!(close(value(&renyi(f64::INFINITY), &scores, tree_set, &gold), log_z - best));
+        let count = (all.len() as f64).ln();
+        prop_assert!(close(value(&renyi(0.0), &scores, tree_set, &gold), count));
     }
 
     #[test]

@@ -15,6 +15,7 @@ impl fmt::Display for Signal {
             Signal::Risk { gamma } if gamma.from == gamma.to => write!(f, "risk({})", gamma.to),
             Signal::Risk { gamma } => write!(f, "risk({}..{})", gamma.from, gamma.to),
             Signal::Entropy => f.write_str("entropy"),
+            Signal::Renyi { order } => write!(f, "renyi({order})"),
         }
     }
 }
@@ -26,7 +27,7 @@ impl FromStr for Signal {
         let wrong = || {
             Error::Setting(format!(
                 "{text:?} is no signal; there are likelihood, softmax-margin(COST), risk(GAMMA), \
-                 risk(FROM..TO) and entropy"
+                 risk(FROM..TO), entropy and renyi(ORDER)"
             ))
         };
         let text = text.trim();
@@ -38,6 +39,7 @@ impl FromStr for Signal {
         match (name.trim(), inside) {
             ("likelihood", None) => Ok(Signal::Likelihood),
             ("entropy", None) => Ok(Signal::Entropy),
+            ("renyi", Some(order)) => Ok(Signal::Renyi { order: number(order)? }),
             ("softmax-margin", cost) => {
                 Ok(Signal::SoftmaxMargin { cost: cost.map_or(Ok(1.0), number)? })
             }

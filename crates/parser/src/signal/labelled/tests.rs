@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tutte_trees::{LabelledTree, LabelledTreeDistribution, Tree, oracle};
 
 use super::*;
-use crate::signal::{Scored, entropy, likelihood, risk, softmax_margin};
+use crate::signal::{Scored, entropy, likelihood, renyi, risk, softmax_margin};
 
 /// Scores, the gold tree, and what is known of it, of a sentence.
 #[derive(Clone, Debug)]
@@ -131,6 +131,13 @@ proptest! {
         let surprise = |score: f64| (score - log_z).exp() * (log_z - score);
         let expected: f64 = all.iter().map(|(score, _)| surprise(*score)).sum();
         prop_assert!(close(case.evaluate(&entropy()).0, expected));
+
+        for order in [0.4, 2.0] {
+            let sum: f64 = all.iter().map(|(score, _)| (order * (score - log_z)).exp()).sum();
+            prop_assert!(close(case.evaluate(&renyi(order)).0, sum.ln() / (1.0 - order)));
+        }
+        let best = all.iter().map(|(score, _)| *score).fold(f64::NEG_INFINITY, f64::max);
+        prop_assert!(close(case.evaluate(&renyi(f64::INFINITY)).0, log_z - best));
     }
 
     #[test]
@@ -157,6 +164,9 @@ proptest! {
             softmax_margin(1.3),
             risk(0.7),
             entropy(),
+            renyi(2.0),
+            renyi(0.4),
+            renyi(1.0),
             0.5 * likelihood() + 2.0 * risk(1.0) + -0.3 * entropy(),
         ] {
             let gradient = case.evaluate(&objective).1;
