@@ -36,6 +36,7 @@
 //! - [`Calibrator`] makes probabilities as high as they are right, and knows which threshold keeps heads that
 //!   are right so often as is asked ([`PrecisionTable`]).
 //! - [`audit`] ranks the arcs of a treebank by how much they surprise models that have not seen them.
+//! - [`weak`]: a parser from rules and raw text, from a few trees, or from both.
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
 //! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
 //!
@@ -75,6 +76,7 @@ pub mod signal;
 mod tape;
 mod temperature;
 mod train;
+pub mod weak;
 mod weights;
 
 pub use arcs::ArcModel;

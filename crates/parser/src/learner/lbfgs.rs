@@ -27,13 +27,13 @@ const MOST_EVALUATIONS: usize = 30;
 
 /// Where a function has been followed to.
 #[derive(Clone, Debug)]
-pub(super) struct Minimiser {
+pub(crate) struct Minimiser {
     /// The point.
-    pub(super) x: Vec<f64>,
+    pub(crate) x: Vec<f64>,
     /// The value there.
-    pub(super) value: f64,
+    pub(crate) value: f64,
     /// The gradient there.
-    pub(super) gradient: Vec<f64>,
+    pub(crate) gradient: Vec<f64>,
     memory: usize,
     /// The last steps, oldest first.
     steps: VecDeque<Pair>,
@@ -57,7 +57,7 @@ struct Point {
 
 impl Minimiser {
     /// Starts at a point; `function` gives the value and writes the gradient.
-    pub(super) fn new<E>(
+    pub(crate) fn new<E>(
         x: Vec<f64>,
         memory: usize,
         function: &mut impl FnMut(&[f64], &mut [f64]) -> Result<f64, E>,
@@ -68,7 +68,7 @@ impl Minimiser {
     }
 
     /// Goes one step; `false` if there is nothing lower in sight.
-    pub(super) fn step<E>(
+    pub(crate) fn step<E>(
         &mut self,
         function: &mut impl FnMut(&[f64], &mut [f64]) -> Result<f64, E>,
     ) -> Result<bool, E> {
@@ -84,7 +84,7 @@ impl Minimiser {
     }
 
     /// Whether the gradient is as good as zero: ‖∇f‖∞ < tolerance · max(1, ‖x‖).
-    pub(super) fn is_at_rest(&self, tolerance: f64) -> bool {
+    pub(crate) fn is_at_rest(&self, tolerance: f64) -> bool {
         let steepest = self.gradient.iter().fold(0.0, |max: f64, g| max.max(g.abs()));
         steepest < tolerance * dot(&self.x, &self.x).sqrt().max(1.0)
     }

@@ -20,7 +20,7 @@ mod clusters;
 mod exponentiated;
 mod gradient;
 mod joint;
-mod lbfgs;
+pub(crate) mod lbfgs;
 mod mira;
 mod mistake;
 mod order;
