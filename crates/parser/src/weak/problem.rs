@@ -20,7 +20,9 @@ pub(super) struct Problem<'a> {
     /// For each cell, which variable it is.
     variable: Vec<u32>,
     shards: Vec<Shard<'a>>,
-    /// E_q at the last point.
+    /// Where F was computed last.
+    last: Vec<f64>,
+    /// E_q there.
     expectations: Vec<f64>,
     /// F there, and its terms.
     value: f64,
@@ -125,6 +127,7 @@ impl<'a> Problem<'a> {
             cells,
             variable,
             shards,
+            last: Vec::new(),
             expectations: vec![0.0; constraints.len()],
             value: 0.0,
             terms: [0.0; 4],
@@ -161,8 +164,11 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Computes what is reported, but no gradient, at a point.
+    /// Computes what is reported at a point, unless it was just there.
     pub(super) fn move_to(&mut self, x: &[f64]) -> Result<(), Error> {
+        if self.last == x {
+            return Ok(());
+        }
         let mut unused = vec![0.0; x.len()];
         self.evaluate(x, &mut unused).map(|_| ())
     }
@@ -195,6 +201,8 @@ impl<'a> Problem<'a> {
         self.terms = [wanted, value(0), value(1), prior];
         self.value = self.terms.iter().sum();
         self.expectations = expectations;
+        self.last.clear();
+        self.last.extend_from_slice(x);
         Ok(self.value)
     }
 }
