@@ -186,6 +186,11 @@ impl Data {
         Ok((train, dev))
     }
 
+    /// The training file of a treebank.
+    pub(crate) fn train(&self, treebank: &str) -> Result<Vec<Sentence>> {
+        self.file(treebank, "train")
+    }
+
     fn path(&self, treebank: &str, part: &str) -> Option<PathBuf> {
         let folder = self.folder.join(treebank);
         let names = ["conllu", "conll"].map(|extension| folder.join(format!("{part}.{extension}")));

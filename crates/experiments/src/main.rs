@@ -9,6 +9,7 @@
 //! `target/experiments`, so an interrupted run goes on where it was.
 
 mod annotation;
+mod audit;
 mod clock;
 mod data;
 mod decoder;
@@ -31,12 +32,14 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Experiment {
     Annotation(annotation::Arguments),
+    Audit(audit::Arguments),
     Supervised(supervised::Arguments),
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().experiment {
         Experiment::Annotation(arguments) => annotation::run(&arguments),
+        Experiment::Audit(arguments) => audit::run(&arguments),
         Experiment::Supervised(arguments) => supervised::run(&arguments),
     }
 }
