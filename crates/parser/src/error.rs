@@ -122,6 +122,10 @@ pub enum Error {
     #[error(transparent)]
     Treebank(#[from] tutte_treebank::Error),
 
+    /// A file of rules with errors.
+    #[error(transparent)]
+    Rules(#[from] crate::rules::Invalid),
+
     /// A question that trees cannot answer.
     #[error(transparent)]
     Trees(#[from] tutte_trees::Error),

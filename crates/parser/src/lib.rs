@@ -38,6 +38,7 @@
 //! - [`audit`] ranks the arcs of a treebank by how much they surprise models that have not seen them.
 //! - [`weak`]: a parser from rules and raw text, from a few trees, or from both.
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
+//! - [`rules`]: what a linguist knows, as text, and the arcs that match it.
 //! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
 //!
 //! # References
@@ -72,6 +73,7 @@ mod model;
 mod notes;
 mod parser;
 mod pruner;
+pub mod rules;
 pub mod signal;
 mod tape;
 mod temperature;
