@@ -16,6 +16,7 @@ mod draw;
 mod eval;
 mod forest;
 mod info;
+mod learn;
 mod parse;
 mod score;
 mod setup;
@@ -32,6 +33,7 @@ use crate::session::Session;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Train(train::Train),
+    Learn(learn::Learn),
     Parse(parse::Parse),
     Forest(forest::Forest),
     Score(score::Score),
@@ -54,6 +56,7 @@ pub(crate) enum Verb {
 pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
     match verb {
         Verb::Train(arguments) => train::run(arguments, session),
+        Verb::Learn(arguments) => learn::run(arguments, session),
         Verb::Parse(arguments) => parse::run(arguments, session),
         Verb::Forest(arguments) => forest::run(arguments, session),
         Verb::Score(arguments) => score::run(arguments, session),

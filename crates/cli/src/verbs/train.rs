@@ -5,7 +5,7 @@
 //! far, and beside it a checkpoint that `--resume` goes on from.
 
 mod checkpoint;
-mod command;
+pub(crate) mod command;
 mod features;
 mod material;
 mod progress;
@@ -20,6 +20,7 @@ use serde::Serialize;
 use tutte::{About, LabelOptions, Labelling, Learner, Options, SecondPass};
 use tutte_trees::TreeSet;
 
+pub(crate) use self::features::templates;
 use self::material::Material;
 pub(crate) use self::material::{choose, trees};
 pub(crate) use self::progress::clock;

@@ -13,6 +13,7 @@
 //! each of them is off by. Sums are of [`SHARDS`] parts in their order, so the result is the same for any
 //! number of threads.
 
+mod evidence;
 mod problem;
 
 use tutte_treebank::Sentence;

@@ -2,7 +2,7 @@
 
 /// The command without what does not change the model: where it is written to, how many threads work
 /// on it, in how many sittings, what is said meanwhile.
-pub(super) fn of_model() -> String {
+pub(crate) fn of_model() -> String {
     let mut words = Vec::new();
     let mut typed = typed();
     while let Some(word) = typed.next() {

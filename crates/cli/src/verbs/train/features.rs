@@ -42,7 +42,7 @@ pub(super) fn index(typed: &str) -> Result<Index, String> {
 }
 
 /// Templates by the name of their set, or in a file.
-pub(super) fn templates(typed: &str) -> Result<FeatureSet> {
+pub(crate) fn templates(typed: &str) -> Result<FeatureSet> {
     if let Some(set) = FeatureSet::named(typed) {
         return Ok(set);
     }

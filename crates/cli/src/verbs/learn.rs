@@ -1,0 +1,429 @@
+//! `tutte learn`: a parser without a treebank.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, anyhow};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use tutte::rules::{Invalid, Problem, Rules};
+use tutte::signal::expectation::Criterion;
+use tutte::weak::{Evidence, Learnt, Options, Progress, learn};
+use tutte::{About, Decoding};
+use tutte_treebank::Sentence;
+use tutte_trees::{TreeDistribution, TreeSet};
+
+use super::train::{clock, command, templates};
+use crate::asking::threads;
+use crate::failure::{Outcome, usage};
+use crate::report::{Align, Table, count, counted, rounded};
+use crate::session::{Reading, Session};
+
+/// Learn a parser from rules and raw text, with or without a few trees
+///
+/// RAW is CoNLL-U with words and tags; its heads are not looked at. The rules say what share of some words
+/// hang from some others; the parser is the one whose expectations come closest to that over all of RAW,
+/// and nearest to knowing nothing otherwise (generalized expectation, Druck, Mann & McCallum 2009).
+/// --trees adds the likelihood of trees, whole or partial, and --entropy-weight makes the parser decide where
+/// nobody tells it anything (Smith & Eisner 2007). The parser gives bare trees, without labels.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tutte learn raw.conllu --rules rules.tut -o got.tutte
+  tutte learn raw.conllu --rules rules.tut --trees few.conllu --dev dev.conllu -o got.tutte
+  tutte learn raw.conllu --trees few.conllu --entropy renyi:2 --entropy-weight 0.1 -o got.tutte
+
+A rule is a line such as
+  det:   DET  <- nearest NOUN|PROPN   head right   90%
+  root:  VERB <- ROOT                              80% of words
+  never: *    <- PUNCT                             never")]
+pub(crate) struct Learn {
+    /// Sentences with words and tags; - is standard input
+    #[arg(value_name = "RAW")]
+    files: Vec<PathBuf>,
+
+    /// The model to write
+    #[arg(short, long, value_name = "MODEL")]
+    output: PathBuf,
+
+    /// What is known of the language, a rule a line
+    #[arg(long, value_name = "RULES")]
+    rules: Option<PathBuf>,
+
+    /// Trees to learn from as well, whole or partial; may be given several times
+    #[arg(long, value_name = "FILE")]
+    trees: Vec<PathBuf>,
+
+    /// How much a tree counts, beside a rule that is quite wrong
+    #[arg(long, value_name = "WEIGHT", default_value_t = 1.0)]
+    trees_weight: f64,
+
+    /// Trees to judge by, which decide nothing; may be given several times
+    #[arg(long, value_name = "FILE")]
+    dev: Vec<PathBuf>,
+
+    /// Which doubt is made small, if any: shannon, renyi:ORDER or viterbi
+    #[arg(long, value_name = "KIND", default_value = "shannon", value_parser = order)]
+    entropy: f64,
+
+    /// How much the doubt about a sentence counts
+    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0)]
+    entropy_weight: f64,
+
+    /// How a share is compared with its target: l2 (squared), kl (for groups that share out all heads of a
+    /// kind of word) or kl-bernoulli
+    #[arg(long, value_name = "SCORE", value_enum, default_value_t = Score::L2)]
+    score: Score,
+
+    /// Gradients of shares: exact, or approximate as in the paper
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Covariance::Exact)]
+    covariance: Covariance,
+
+    /// How far weights may be from zero
+    #[arg(long, value_name = "VARIANCE", default_value_t = 10.0)]
+    prior_variance: f64,
+
+    /// Start again from so many random points, and keep what fits the rules best
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    restarts: usize,
+
+    /// Steps at most
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    steps: usize,
+
+    /// Leave out sentences of RAW with more words than this
+    #[arg(long, value_name = "WORDS", default_value_t = 60)]
+    max_length: usize,
+
+    /// The trees that are possible: nonprojective-multi-root, nonprojective-single-root,
+    /// projective-multi-root or projective-single-root
+    #[arg(long, value_name = "SET", default_value = "nonprojective-multi-root")]
+    tree_set: TreeSet,
+
+    /// What arcs are looked at by: richer, lean, mcdonald, pa, or a FILE of templates
+    #[arg(long, value_name = "SET", default_value = "mcdonald")]
+    templates: String,
+
+    /// The binary logarithm of the number of weights
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    bits: u32,
+
+    /// The number that decides what is random
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// Threads [default: one for each processor]; the model is the same for any number
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Score {
+    L2,
+    Kl,
+    KlBernoulli,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Covariance {
+    Exact,
+    Approximate,
+}
+
+/// The order of an entropy.
+fn order(text: &str) -> Result<f64, String> {
+    match text {
+        "shannon" => return Ok(1.0),
+        "viterbi" => return Ok(f64::INFINITY),
+        _ => {}
+    }
+    let order = text.strip_prefix("renyi:").and_then(|order| order.parse().ok());
+    let possible = order.filter(|order: &f64| *order >= 0.0);
+    possible.ok_or_else(|| "expected shannon, renyi:ORDER (0 or more) or viterbi".to_owned())
+}
+
+/// What was made.
+#[derive(Debug, Serialize)]
+struct Summary {
+    model: String,
+    sentences: usize,
+    words: usize,
+    too_long: usize,
+    without_tree: usize,
+    trees: usize,
+    tree_set: String,
+    steps: usize,
+    objective: f64,
+    dev: Option<Judged>,
+    rules: Vec<RuleLine>,
+    seconds: f64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Judged {
+    words: usize,
+    uas: f64,
+    /// Of the rules' targets alone, taken for scores.
+    baseline: Option<f64>,
+}
+
+/// What became of a rule.
+#[derive(Debug, Serialize)]
+struct RuleLine {
+    name: String,
+    line: usize,
+    units: f64,
+    low: f64,
+    high: f64,
+    before: f64,
+    after: f64,
+    residual: f64,
+}
+
+pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
+    if arguments.output == Path::new("-") {
+        return Err(usage("a model is no text; name the file to write with -o"));
+    }
+    if arguments.rules.is_none() && arguments.trees.is_empty() {
+        return Err(usage("there is nothing to learn from: give --rules, or --trees, or both"));
+    }
+    let started = Instant::now();
+    let rules = match &arguments.rules {
+        Some(path) => {
+            let name = path.display().to_string();
+            let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
+            Rules::from_bytes(&name, &bytes).map_err(|invalid| told(&invalid, session))?
+        }
+        None => Rules::parse("no rules", "")?,
+    };
+    let read = |files: &[PathBuf]| -> Result<Vec<Sentence>> {
+        let mut all = Vec::new();
+        for path in files {
+            all.extend(session.read_all(path, &arguments.reading)?);
+        }
+        all.retain(|sentence| !sentence.is_empty());
+        Ok(all)
+    };
+    let mut raw = read(&session.files(&arguments.files)?)?;
+    let before = raw.len();
+    raw.retain(|sentence| sentence.len() <= arguments.max_length);
+    let too_long = before - raw.len();
+    let (trees, dev) = (read(&arguments.trees)?, read(&arguments.dev)?);
+    let options = Options {
+        criterion: match arguments.score {
+            Score::L2 => Criterion::Squared,
+            Score::Kl => Criterion::Kl,
+            Score::KlBernoulli => Criterion::KlBernoulli,
+        },
+        approximate: arguments.covariance == Covariance::Approximate,
+        prior_variance: arguments.prior_variance,
+        trees_weight: arguments.trees_weight,
+        entropy: (arguments.entropy_weight != 0.0)
+            .then_some((arguments.entropy, arguments.entropy_weight)),
+        templates: templates(&arguments.templates)?,
+        bits: arguments.bits,
+        tree_set: arguments.tree_set,
+        steps: arguments.steps,
+        restarts: arguments.restarts,
+        seed: arguments.seed,
+        threads: threads(arguments.threads),
+        ..Options::default()
+    };
+    let evidence = Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw) };
+    let learnt = watched(&evidence, &options, session)?;
+    let model = learnt.model.compact();
+    let about = About {
+        command: Some(command::of_model()),
+        seed: arguments.seed,
+        training: settings(&rules, &raw, &trees, &options),
+        ..About::default()
+    };
+    model.save(&arguments.output, &about)?;
+    let judged = match dev.is_empty() {
+        true => None,
+        false => {
+            let found = model.evaluate(&dev, Decoding::Mbr, options.threads)?;
+            let share = |heads: usize, words: usize| rounded(heads as f64 / words.max(1) as f64);
+            let baseline = (!rules.is_empty()).then(|| baseline(&rules, &dev, &options));
+            let baseline = baseline.transpose()?;
+            Some(Judged {
+                words: found.words,
+                uas: share(found.heads, found.words),
+                baseline: baseline.map(|heads| share(heads, found.words)),
+            })
+        }
+    };
+    let summary = Summary {
+        model: arguments.output.display().to_string(),
+        sentences: raw.len(),
+        words: raw.iter().map(Sentence::len).sum(),
+        too_long,
+        without_tree: learnt.impossible.len(),
+        trees: trees.len(),
+        tree_set: options.tree_set.to_string(),
+        steps: learnt.after.step,
+        objective: rounded(learnt.after.objective),
+        dev: judged,
+        rules: lines(&rules, &evidence, &learnt),
+        seconds: rounded(started.elapsed().as_secs_f64()),
+    };
+    match session.json() {
+        true => session.print_report(&summary)?,
+        false => {
+            use std::io::Write as _;
+            session.stdout().write_all(summary.text().as_bytes())?;
+            session.note(format!("next: tutte parse -m {} FILE --probs", summary.model));
+        }
+    }
+    Ok(session.end(Outcome::Good))
+}
+
+/// Says all that is wrong with rules; the last of it is the error.
+fn told(invalid: &Invalid, session: &Session) -> anyhow::Error {
+    let error = |problem: &Problem| {
+        let Problem { line, column, message } = problem;
+        anyhow!("{}:{line}:{column}: {message}", invalid.file)
+    };
+    let (last, others) = match invalid.problems.split_last() {
+        Some(split) => split,
+        None => return anyhow!("{}: these are no rules", invalid.file),
+    };
+    others.iter().for_each(|problem| session.complain(&error(problem)));
+    error(last)
+}
+
+/// What the model says of how it was made.
+fn settings(
+    rules: &Rules,
+    raw: &[Sentence],
+    trees: &[Sentence],
+    options: &Options,
+) -> Vec<(String, String)> {
+    let mut all = vec![
+        ("raw sentences", raw.len().to_string()),
+        ("trees", trees.len().to_string()),
+        ("prior variance", options.prior_variance.to_string()),
+    ];
+    all.extend(rules.rules().iter().map(|rule| ("rule", rule.to_string())));
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Learns, says how far it is, and ends with the best so far when it is interrupted.
+fn watched(evidence: &Evidence<'_>, options: &Options, session: &Session) -> Result<Learnt> {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    // A second learner in one program would find it set; there is none.
+    let _ = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed));
+    let started = Instant::now();
+    let status = session.status();
+    let learnt = learn(evidence, options, |progress: &Progress| {
+        status.show(|| {
+            let off: f64 = evidence
+                .constraints
+                .iter()
+                .zip(&progress.expectations)
+                .map(|(constraint, e)| {
+                    constraint.wanted.weight.min(1.0) * constraint.wanted.residual(*e)
+                })
+                .sum();
+            format!(
+                "step {}, objective {:.4}, rules off by {:.3} in the mean, {}",
+                progress.step,
+                progress.objective,
+                off / evidence.constraints.len().max(1) as f64,
+                clock(started.elapsed())
+            )
+        });
+        match STOP.load(Ordering::Relaxed) {
+            true => std::ops::ControlFlow::Break(()),
+            false => std::ops::ControlFlow::Continue(()),
+        }
+    });
+    Ok(learnt?)
+}
+
+/// How many heads the rules get right by themselves, each target a score.
+fn baseline(rules: &Rules, dev: &[Sentence], options: &Options) -> Result<usize> {
+    let mut right = 0;
+    for sentence in dev {
+        let scores = rules.baseline_scores(sentence);
+        let trees = TreeDistribution::new(scores, options.tree_set)?;
+        let best = trees.argmax();
+        let gold = sentence.partial_heads();
+        right += best.tree.heads().iter().zip(gold).filter(|(a, b)| *b == Some(**a)).count();
+    }
+    Ok(right)
+}
+
+fn lines(rules: &Rules, evidence: &Evidence<'_>, learnt: &Learnt) -> Vec<RuleLine> {
+    let shares = learnt.before.iter().zip(&learnt.after.expectations);
+    let all = rules.rules().iter().zip(&evidence.constraints).zip(shares);
+    all.map(|((rule, constraint), (before, after))| RuleLine {
+        name: rule.name.clone(),
+        line: rule.line,
+        units: constraint.of,
+        low: constraint.wanted.low,
+        high: constraint.wanted.high,
+        before: rounded(*before),
+        after: rounded(*after),
+        residual: rounded(constraint.wanted.residual(*after)),
+    })
+    .collect()
+}
+
+impl Summary {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        if !self.rules.is_empty() {
+            let mut table = Table::new([
+                ("rule", Align::Left),
+                ("of", Align::Right),
+                ("target", Align::Right),
+                ("before", Align::Right),
+                ("after", Align::Right),
+                ("off by", Align::Right),
+            ]);
+            for rule in &self.rules {
+                let target = match rule.low == rule.high {
+                    true => format!("{:.2}", rule.low),
+                    false => format!("{:.2}–{:.2}", rule.low, rule.high),
+                };
+                let share = |share: f64| format!("{share:.2}");
+                let off = if rule.residual < 0.005 { String::new() } else { share(rule.residual) };
+                let row = [rule.name.clone(), count(rule.units as usize), target];
+                table.row(row.into_iter().chain([share(rule.before), share(rule.after), off]));
+            }
+            text += &table.text(0);
+            text.push('\n');
+        }
+        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+        let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+        row("model", self.model.clone());
+        let (sentences, words) = (counted(self.sentences, "sentence"), counted(self.words, "word"));
+        let left = |number: usize, why: &str| match number {
+            0 => String::new(),
+            _ => format!("; {} {why}", count(number)),
+        };
+        let (long, treeless) = (
+            left(self.too_long, "longer ones left out"),
+            left(self.without_tree, "that laws leave without a tree"),
+        );
+        row(
+            "learnt from",
+            format!("{sentences}, {words}, {}{long}{treeless}", counted(self.trees, "tree")),
+        );
+        row("trees", self.tree_set.clone());
+        row("steps", format!("{}, objective {:.4}", self.steps, self.objective));
+        if let Some(dev) = self.dev {
+            let baseline = dev.baseline.map(|uas| format!(", rules alone {:.2}", 100.0 * uas));
+            let baseline = baseline.unwrap_or_default();
+            let (uas, words) = (100.0 * dev.uas, counted(dev.words, "word"));
+            row("dev", format!("UAS {uas:.2} on {words}{baseline}"));
+        }
+        text + &table.text(0)
+    }
+}

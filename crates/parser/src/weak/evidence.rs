@@ -1,0 +1,75 @@
+//! What rules say of a corpus.
+
+use std::collections::BTreeMap;
+
+use tutte_treebank::Sentence;
+
+use super::{Constraint, Evidence};
+use crate::Candidates;
+use crate::rules::{Matches, Rules, Target};
+use crate::signal::expectation::Wanted;
+
+impl<'a> Evidence<'a> {
+    /// The evidence of rules about raw sentences: constraint q is rule q. Laws (`always`, `never`) leave
+    /// arcs out, and count for nothing besides; so do rules that match nothing.
+    ///
+    /// ```
+    /// use tutte::rules::Rules;
+    /// use tutte::weak::Evidence;
+    /// use tutte_treebank::Sentence;
+    ///
+    /// let rules = Rules::parse("nouns", "subj: NOUN <- nearest VERB head right 90%\nno: * <- NOUN never\n")?;
+    /// let sentence: Sentence =
+    ///     "1\tBirds\t_\tNOUN\t_\t_\t_\t_\t_\t_\n2\tsing\t_\tVERB\t_\t_\t_\t_\t_\t_\n".parse()?;
+    /// let raw = [sentence];
+    /// let evidence = Evidence::of_rules(&rules, &raw);
+    /// assert_eq!(evidence.constraints[0].of, 1.0);
+    /// assert!(evidence.arcs[0].contains(&(2, 1, 0)));
+    /// assert!(!evidence.candidates[0].allows(1, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_rules(rules: &Rules, raw: &'a [Sentence]) -> Self {
+        let mut units = vec![0.0; rules.len()];
+        let (mut arcs, mut candidates) = (Vec::new(), Vec::new());
+        for sentence in raw {
+            let matches = rules.matches(sentence);
+            units.iter_mut().zip(&matches.units).for_each(|(sum, units)| *sum += units);
+            candidates.push(lawful(rules, sentence.len(), &matches));
+            let arc = |&(head, word, rule): &(u32, u32, u32)| {
+                (head as usize, word as usize, rule as usize)
+            };
+            arcs.push(matches.arcs.iter().map(arc).collect());
+        }
+        let constraint = |(rule, units): (&crate::rules::Rule, f64)| {
+            let (low, high) = rule.target.bounds();
+            let counts = !rule.target.is_hard() && units > 0.0;
+            let weight = if counts { rule.weight } else { 0.0 };
+            Constraint { of: units.max(1.0), wanted: Wanted { low, high, weight } }
+        };
+        let constraints = rules.rules().iter().zip(units).map(constraint).collect();
+        Self { raw, constraints, arcs, candidates, trees: &[] }
+    }
+}
+
+/// The arcs that laws leave.
+fn lawful(rules: &Rules, words: usize, matches: &Matches) -> Candidates {
+    let target = |rule: u32| rules.rules()[rule as usize].target;
+    // By law and word, the heads it must have one of.
+    let mut must: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+    let mut never = Vec::new();
+    for &(head, word, rule) in &matches.arcs {
+        match target(rule) {
+            Target::Always => must.entry((rule, word)).or_default().push(head),
+            Target::Never => never.push((head, word)),
+            _ => {}
+        }
+    }
+    if must.is_empty() && never.is_empty() {
+        return Candidates::all();
+    }
+    Candidates::of(words, |head, word| {
+        let (head, word) = (head as u32, word as u32);
+        let mut laws = must.iter().filter(|((_, of), _)| *of == word);
+        laws.all(|(_, heads)| heads.contains(&head)) && !never.contains(&(head, word))
+    })
+}
