@@ -25,7 +25,21 @@ pub(crate) struct Arguments {
 
 /// The verbs by what people come for. Every visible verb is in one group.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Parse", &["train", "learn", "parse", "forest", "score", "ask", "calibrate", "info", "bench"]),
+    (
+        "Parse",
+        &[
+            "train",
+            "learn",
+            "rules",
+            "parse",
+            "forest",
+            "score",
+            "ask",
+            "calibrate",
+            "info",
+            "bench",
+        ],
+    ),
     ("Look at a treebank, change it", &["check", "stats", "audit", "draw", "convert"]),
     ("Judge a parser", &["eval", "diff"]),
     ("Set up", &["completions", "manual"]),

@@ -18,6 +18,7 @@ mod forest;
 mod info;
 mod learn;
 mod parse;
+mod rules;
 mod score;
 mod setup;
 mod stats;
@@ -38,6 +39,7 @@ pub(crate) enum Verb {
     Forest(forest::Forest),
     Score(score::Score),
     Ask(ask::Ask),
+    Rules(rules::Rules),
     Calibrate(calibrate::Calibrate),
     Info(info::Info),
     Bench(bench::Bench),
@@ -61,6 +63,7 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
         Verb::Forest(arguments) => forest::run(arguments, session),
         Verb::Score(arguments) => score::run(arguments, session),
         Verb::Ask(arguments) => ask::run(arguments, session),
+        Verb::Rules(arguments) => rules::run(arguments, session),
         Verb::Calibrate(arguments) => calibrate::run(arguments, session),
         Verb::Info(arguments) => info::run(arguments, session),
         Verb::Bench(arguments) => bench::run(arguments, session),

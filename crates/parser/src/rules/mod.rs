@@ -67,7 +67,7 @@
 //! # From rules to numbers
 //!
 //! [`Rules::matches`] says which arcs of a sentence match which rule, in O(n²) for each rule;
-//! [`Rules::statistics`] what a treebank says of the rules; [`Rules::baseline_scores`] is the parser that
+//! [`Rules::statistics`] what a treebank says of the rules; [`Survey`] what they cover of a raw text; [`Rules::baseline_scores`] is the parser that
 //! adds up the targets and learns nothing.
 //!
 //! ```
@@ -110,6 +110,7 @@ mod paper;
 mod read;
 mod rule;
 mod statistics;
+mod survey;
 mod test;
 #[cfg(test)]
 mod tests;
@@ -120,6 +121,7 @@ use std::fmt;
 pub use matching::Matches;
 pub use rule::{Between, Counting, Direction, Distance, Head, Neighbour, Place, Rule, Target};
 pub use statistics::{RuleStatistics, bin};
+pub use survey::{Coverage, Overlap, RuleCoverage, Survey, Unknown};
 pub use test::{Alternative, Attribute, Condition, Test, Value};
 
 use matching::Compiled;

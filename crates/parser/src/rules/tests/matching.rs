@@ -116,6 +116,34 @@ none:   INTJ <- VERB 75%
 }
 
 #[test]
+fn a_survey_counts_words_overlaps_and_what_is_unknown() {
+    let rules = read(
+        "a: DET <- nearest NOUN 1\nb: DET <- NOUN head right 1\nc: NOUM[Case=Loc] <- xpos=D 1\nd: * <- QQQ 1",
+    );
+    let mut survey = Survey::new(&rules);
+    for sentence in &treebank() {
+        survey.add(sentence);
+    }
+    let coverage = survey.finish();
+    assert_eq!((coverage.sentences, coverage.words, coverage.covered), (3, 12, 4));
+    // Both sides of the second determiner of the second sentence have a noun.
+    assert_eq!(coverage.rules[0], RuleCoverage { words: 4, candidates: 4, pairs: 5 });
+    assert_eq!(coverage.rules[1], RuleCoverage { words: 4, candidates: 4, pairs: 5 });
+    assert_eq!(coverage.rules[3], RuleCoverage { words: 12, candidates: 0, pairs: 0 });
+    assert_eq!(coverage.overlaps, [Overlap { rules: [0, 1], arcs: 4 }]);
+    let unknown: Vec<_> =
+        coverage.unknown.iter().map(|u| (u.rule, u.column, &*u.found, u.like.as_deref())).collect();
+    assert_eq!(
+        unknown,
+        [
+            (2, "UPOS", "NOUM", Some("NOUN")),
+            (2, "FEATS", "Case=Loc", None),
+            (3, "UPOS", "QQQ", None)
+        ]
+    );
+}
+
+#[test]
 fn words_without_heads_count_nowhere() {
     let partial = sentence("a/DET b/DET/D/_/3/det c/NOUN");
     let statistics = read("r: DET <- NOUN 50%").statistics([&partial]);
