@@ -118,7 +118,7 @@ none:   INTJ <- VERB 75%
 #[test]
 fn a_survey_counts_words_overlaps_and_what_is_unknown() {
     let rules = read(
-        "a: DET <- nearest NOUN 1\nb: DET <- NOUN head right 1\nc: NOUM[Case=Loc] <- xpos=D 1\nd: * <- QQQ 1",
+        "a: DET <- nearest NOUN 1\nb: DET <- NOUN head right 1\nc: NOUM[Case=Loc] <- xpos=D 1\nd: * <- QQQ 1\ne: * <- VERB never",
     );
     let mut survey = Survey::new(&rules);
     for sentence in &treebank() {
@@ -130,6 +130,7 @@ fn a_survey_counts_words_overlaps_and_what_is_unknown() {
     assert_eq!(coverage.rules[0], RuleCoverage { words: 4, candidates: 4, pairs: 5 });
     assert_eq!(coverage.rules[1], RuleCoverage { words: 4, candidates: 4, pairs: 5 });
     assert_eq!(coverage.rules[3], RuleCoverage { words: 12, candidates: 0, pairs: 0 });
+    assert_eq!(coverage.rules[4], RuleCoverage { words: 12, candidates: 9, pairs: 9 });
     assert_eq!(coverage.overlaps, [Overlap { rules: [0, 1], arcs: 4 }]);
     let unknown: Vec<_> =
         coverage.unknown.iter().map(|u| (u.rule, u.column, &*u.found, u.like.as_deref())).collect();
