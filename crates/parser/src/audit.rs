@@ -190,8 +190,7 @@ impl<'a> Audit<'a> {
             let (numbers, held_out): (Vec<usize>, Vec<Sentence>) =
                 folds.held_out(fold).map(|at| (at, treebank[at].clone())).unzip();
             model.temperature = model.best_temperature(&held_out, options.threads)?;
-            let part = held_out.len().div_ceil(options.threads.max(1)).max(1);
-            let found = in_parts(&held_out, part, |part| judge(&model, part, &labels))?;
+            let found = in_parts(&held_out, options.threads, |part| judge(&model, part, &labels))?;
             for (at, found) in numbers.into_iter().zip(found) {
                 judged[at] = found;
             }

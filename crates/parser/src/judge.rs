@@ -14,7 +14,7 @@
 //! about what they left out: a number to compare trees by, not one of a distribution that sums to 1.
 
 use tutte_treebank::Sentence;
-use tutte_trees::Constraints;
+use tutte_trees::{ArcMatrix, Constraints};
 
 use crate::{Error, LabelledDistribution, Parser, Weights};
 
@@ -57,7 +57,15 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// If scores are no numbers.
     pub fn judge(&mut self, sentence: &Sentence) -> Result<Judgement<'a>, Error> {
         let distribution = self.distribution(sentence)?;
-        let all = self.with_left_out(distribution.arcs().marginals());
+        let marginals = distribution.arcs().marginals();
+        // Of arcs that were left out, what the step that did so gave them; of others, what they have in
+        // the distribution that all else is said of.
+        let left_out = self.with_left_out(marginals);
+        let scores = distribution.arcs().scores();
+        let all = ArcMatrix::from_fn(sentence.len(), |head, word| {
+            let seen = scores[(head, word)] > f64::NEG_INFINITY;
+            if seen { marginals[(head, word)] } else { left_out[(head, word)] }
+        });
         let head_probs: Vec<Option<f64>> = (1..)
             .zip(sentence.partial_heads())
             .map(|(word, head)| Some(all[(head?, word)]))

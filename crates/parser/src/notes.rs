@@ -5,7 +5,9 @@
 //! comments, `# tutte_logprob`, the log-probability of the heads and labels together, and
 //! `# tutte_entropy`, that of the distribution, both in nats. What was noted before is replaced.
 
-use tutte_treebank::{Format, PROBABILITIES, Sentence};
+use std::collections::BTreeMap;
+
+use tutte_treebank::{AUDITED, Format, PROBABILITIES, Sentence};
 
 use crate::{Alternative, Error, LabelledDistribution};
 
@@ -24,6 +26,8 @@ pub struct Notes {
     /// What is written as `HeadProb` of each word, if not the probabilities of the distribution: those of
     /// [`Parse::head_probs`](crate::Parse), as calibration reports them.
     pub head_probs: Option<Vec<f64>>,
+    /// What is to be said of the labels of words whose heads the distribution knows nothing of, by word.
+    pub label_probs: BTreeMap<usize, f64>,
     /// The log-probability to write, if it is not that of the distribution ([`Judgement`](crate::Judgement)).
     pub log_prob: Option<f64>,
     /// More comments, `# tutte_key = value`: their keys, without the prefix, and values.
@@ -63,10 +67,12 @@ impl Notes {
     pub fn clear(sentence: &mut Sentence) -> Result<(), Error> {
         let [head_prob, _, alternatives, _] = PROBABILITIES;
         // Most have no notes, which one look at their text tells; the others never come without these.
-        let is_noted = [head_prob, alternatives].iter().any(|key| sentence.as_str().contains(key));
+        let signs = [head_prob, alternatives, AUDITED[0]];
+        let is_noted = signs.iter().any(|key| sentence.as_str().contains(key));
         if is_noted && sentence.format() == Format::ConllU {
             let words = sentence.len();
-            sentence.replace_misc(&PROBABILITIES, &vec![Vec::new(); words])?;
+            let keys: Vec<&str> = PROBABILITIES.into_iter().chain(AUDITED).collect();
+            sentence.replace_misc(&keys, &vec![Vec::new(); words])?;
         }
         let is_ours = |comment: &str| comment.trim_start_matches('#').trim().starts_with(COMMENTS);
         if sentence.format() == Format::ConllU && sentence.comments().any(is_ours) {
@@ -84,6 +90,7 @@ impl Default for Notes {
             alternatives_above: 0.05,
             ranks: false,
             head_probs: None,
+            label_probs: BTreeMap::new(),
             log_prob: None,
             comments: Vec::new(),
         }
@@ -146,7 +153,8 @@ impl<'a> LabelledDistribution<'a> {
         let reported = notes.head_probs.as_ref().and_then(|reported| reported.get(word - 1));
         let mut entries = Vec::new();
         entries.extend(sure.head.map(|prob| (head_prob, probability(*reported.unwrap_or(&prob)))));
-        entries.extend(sure.label.map(|prob| (label_prob, probability(prob))));
+        let label = sure.label.map(|own| notes.label_probs.get(&word).copied().unwrap_or(own));
+        entries.extend(label.map(|prob| (label_prob, probability(prob))));
         entries.extend(sure.alternatives_listed().map(|others| (alternatives, others)));
         if let Some(head) = head.filter(|_| notes.ranks) {
             entries.push((rank, self.head_rank(word, head)?.to_string()));

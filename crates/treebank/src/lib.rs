@@ -113,7 +113,7 @@ pub use encoding::Encoding;
 pub use error::{Error, Place, Problem};
 pub use format::{Column, Format};
 pub use id::{Id, NotAnId};
-pub use notes::PROBABILITIES;
+pub use notes::{AUDITED, PROBABILITIES};
 pub use reader::{Lenient, Options, Reader};
 pub use sentence::{Sentence, Token};
 pub use source::{Input, decompress, open, open_with};

@@ -10,6 +10,10 @@ use crate::{Column, Error, Format, Id, Sentence};
 /// head, that of the label given the head, other heads as `head:label:probability`, the head's rank.
 pub const PROBABILITIES: [&str; 4] = ["HeadProb", "LabelProb", "AltHead", "HeadRank"];
 
+/// The entries of MISC in which an audit says so: the probability of head and label, and what is more
+/// probable.
+pub const AUDITED: [&str; 2] = ["AuditProb", "AuditAlt"];
+
 impl Sentence {
     /// Removes the entries of MISC that have one of these keys from all words, and appends others:
     /// `entries[0]` are those of word 1. What else MISC holds stays. One pass, where

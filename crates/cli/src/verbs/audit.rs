@@ -112,9 +112,11 @@ pub(crate) struct Audit {
 
 pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
     let inputs = session.files(&arguments.files)?;
+    let read: Vec<PathBuf> = inputs.iter().chain(&arguments.verdicts).cloned().collect();
     for output in arguments.outputs() {
-        files::check(output, &inputs)?;
+        files::check(output, &read)?;
     }
+    files::apart(arguments.outputs())?;
     // Somebody's work: not to be lost.
     arguments.output.as_deref().map_or(Ok(()), files::refuse_verdicts)?;
     let verdicts = arguments.verdicts.as_deref().map(files::verdicts).transpose()?;

@@ -6,8 +6,9 @@
 mod doubts;
 mod findings;
 
+use std::fs;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -28,13 +29,13 @@ use crate::session::{Reading, Session};
 /// computed by it from then on. Two ways are judged, each on parts of DEV that it was not fitted on:
 ///
 /// temperature divides the scores of arcs by one number. All probabilities are of one distribution over
-/// trees as before, trees keep their order, and labels of an arc their shares.
+/// trees as before, bare trees keep their order, and labels of an arc their shares.
 ///
 /// isotonic adds a rising function of the probability. It concerns what is reported of the heads of
 /// the tree that is written (HeadProb, --min-prob, --precision) and nothing else: other heads,
 /// log-probabilities, entropies, --kbest, `tutte forest` and `tutte score` stay with the distribution.
 ///
-/// Neither changes the most probable tree (parse --decode map); a temperature may change the one with the
+/// Neither changes the tree of parse --decode map, which is the most probable one before any temperature; a temperature may change the one with the
 /// most arcs expected to be right (mbr, the default), isotonic does not.
 ///
 /// The table of precision that is stored, too, is what `tutte parse --precision` chooses by. It promises
@@ -106,6 +107,7 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     if output.as_os_str() == "-" {
         return Err(usage("a model is no text; name the file to write with -o"));
     }
+    refuse_inputs(arguments, output)?;
     let ModelFile { mut model, about, .. } = ModelFile::open(&arguments.model)?;
     let mut dev: Vec<Sentence> = Vec::new();
     for path in &arguments.files {
@@ -139,6 +141,28 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
         session.note(format!("{} written", output.display()));
     }
     Ok(session.end(Outcome::Good))
+}
+
+/// What is read must not be what is written, but for the model.
+fn refuse_inputs(arguments: &Calibrate, output: &Path) -> Result<()> {
+    let same = |a: &Path, b: &Path| match (fs::canonicalize(a), fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    };
+    let refuse = |path: &Path, what: &str| {
+        Err(usage(format!("{} is {what}; name another file to write", path.display())))
+    };
+    let is_dev = |path: &Path| arguments.files.iter().any(|file| same(file, path));
+    if is_dev(output) {
+        return refuse(output, "what is calibrated on");
+    }
+    match &arguments.html {
+        Some(page) if is_dev(page) => refuse(page, "what is calibrated on"),
+        Some(page) if same(page, &arguments.model) || same(page, output) => {
+            refuse(page, "the model")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Files, as they were named.

@@ -118,7 +118,8 @@ pub(crate) struct Parse {
 enum Decode {
     /// The tree with the most arcs expected to be right (minimum Bayes risk)
     Mbr,
-    /// The most probable tree, whatever the temperature
+    /// The most probable tree before any temperature. Where labels are joint, one of --kbest may be a
+    /// little more probable: a temperature weighs arcs, not labels
     Map,
     /// The most probable head of each word, whether or not they make a tree
     Greedy,
@@ -248,9 +249,11 @@ impl Parse {
         let (table, on) =
             (&calibration.precision, calibration.data.as_deref().unwrap_or("its dev"));
         let tree_set = self.asking.tree_set(model);
-        if self.decode != Decode::Mbr || tree_set != model.tree_set {
+        let knows = self.keep_heads || self.keep_labels;
+        if self.decode != Decode::Mbr || tree_set != model.tree_set || knows {
             session.note(format!(
-                "note: precision was measured of mbr trees in the set {}, and may be another here",
+                "note: precision was measured of mbr trees in the set {}, with nothing known, and may be \
+                 another here",
                 model.tree_set
             ));
         }

@@ -78,8 +78,11 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
             let line = if jsonl { judgement.line(sentence)? } else { String::new() };
             if writes_conll {
                 let head_probs = judged.head_probs.iter().map(|prob| prob.unwrap_or(0.0)).collect();
+                let left_out = judgement.words.iter().filter(|word| word.left_out);
+                let label_probs = left_out.filter_map(|word| Some((word.id, word.label_prob?)));
                 let notes = Notes {
                     ranks: true,
+                    label_probs: label_probs.collect(),
                     head_probs: Some(head_probs),
                     log_prob: Some(judged.log_prob),
                     ..Notes::default()

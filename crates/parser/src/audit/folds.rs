@@ -67,13 +67,15 @@ impl Folds {
             };
             return Err(Error::Setting(why.to_owned()));
         }
-        let count = folds.min(treebank.len());
         let documents = documents(treebank);
-        let (units, documents) = match documents.len() {
-            found if found >= count && treebank.iter().any(|s| s.newdoc().is_some()) => {
-                (documents, Some(found))
+        let named = treebank.iter().any(|s| s.newdoc().is_some());
+        let (count, units, documents) = match documents.len() {
+            // Fewer folds rather than documents of which a model has seen a part.
+            found @ 2.. if named => (folds.min(found), documents, Some(found)),
+            _ => {
+                let count = folds.min(treebank.len());
+                (count, runs(0..treebank.len(), RUN.min(treebank.len() / count)), None)
             }
-            _ => (runs(0..treebank.len(), RUN.min(treebank.len() / count)), None),
         };
         let fold = deal(treebank, units, count, seed);
         let (group, members) = groups(treebank);
@@ -217,7 +219,8 @@ mod tests {
                 sentences.iter().map(|(words, newdoc)| sentence(words, *newdoc)).collect();
             let folds = Folds::deal(&treebank, count, seed).unwrap();
             prop_assert_eq!(&folds, &Folds::deal(&treebank, count, seed).unwrap());
-            prop_assert_eq!(folds.count(), count.min(treebank.len()));
+            let most = folds.documents().unwrap_or(treebank.len());
+            prop_assert_eq!(folds.count(), count.min(most));
             let mut seen = vec![0; treebank.len()];
             for fold in 0..folds.count() {
                 prop_assert!(folds.held_out(fold).count() > 0, "fold {} of {:?}", fold, &folds);

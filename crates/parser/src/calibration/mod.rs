@@ -3,7 +3,7 @@
 //! Two remedies, both learnt from trees that the model has not seen:
 //!
 //! - a **temperature** T (see `temperature.rs`): all scores are divided by it. Whatever is asked is asked
-//!   of a proper distribution over trees, and trees keep their order.
+//!   of a proper distribution over trees, and bare trees keep their order.
 //! - an **isotonic** function f on top of it ([`Isotonic`]): an arc h → m of the best tree is *reported*
 //!   with f(μ(h, m)). It concerns these confidences alone ([`Parse::head_probs`](crate::Parse), `HeadProb`)
 //!   and what is decided by them; other heads, log-probabilities, entropies, k best and forests are of the

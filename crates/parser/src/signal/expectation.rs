@@ -86,6 +86,8 @@ impl Wanted {
         let part = |t: f64, e: f64| if t > 0.0 { t * (t / e).ln() } else { 0.0 };
         let (loss, slope) = match criterion {
             Criterion::Squared => ((t - expectation).powi(2), 2.0 * (expectation - t)),
+            // Only ever up: above its range there is nothing to pull.
+            Criterion::Kl if expectation > self.high && self.low < self.high => (0.0, 0.0),
             Criterion::Kl => (part(t, e), -t / e),
             Criterion::KlBernoulli => {
                 let loss = part(t, e) + part(1.0 - t, 1.0 - e);

@@ -26,7 +26,7 @@ pub struct Options {
     /// What arcs are looked at by.
     pub templates: FeatureSet,
     /// Which features of arcs have weights, if these are to be found by an exact
-    /// [`Dictionary`] and not by hashing. Then templates that see nothing new in the treebank are
+    /// [`Dictionary`](crate::Dictionary) and not by hashing. Then templates that see nothing new in the treebank are
     /// left out, see [`FeatureSet::without_copies`].
     pub dictionary: Option<Support>,
     /// The binary logarithm of the number of weights of arcs, of each kind, unless there is a dictionary.
@@ -69,7 +69,7 @@ pub struct SecondPass {
     pub fold_passes: usize,
     /// How probable an arc must be in the first pass to be looked at again.
     pub threshold: f64,
-    /// The temperature of the model, until somebody [chooses one](Model::best_temperature): a second
+    /// The temperature of the model, until somebody [chooses one](crate::Model::best_temperature): a second
     /// pass trusts itself too much. If none is given, it is found without development data: a fixed
     /// number of times the temperature of the models that guides are made with, on the sentences that
     /// these have not seen.

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use tutte::audit::{Audit, Verdicts};
-use tutte_treebank::{AtomicFile, create};
+use tutte_treebank::{AUDITED, AtomicFile, create};
 
 use super::report::{Find, Report};
 use crate::failure::{advise, usage};
 use crate::report::write_whole;
 
 /// The entries of MISC that are written.
-const PROB: &str = "AuditProb";
-const ALT: &str = "AuditAlt";
+const PROB: &str = AUDITED[0];
+const ALT: &str = AUDITED[1];
 
 /// The columns of the table. The first five are those of a file of verdicts.
 const COLUMNS: [&str; 12] = [
@@ -46,9 +46,7 @@ pub(super) fn check(output: &Path, inputs: &[PathBuf]) -> Result<()> {
         _ => false,
     };
     if inputs.iter().any(same) {
-        return Err(usage(format!(
-            "{path} is the treebank; an audit does not change what it reads"
-        )));
+        return Err(usage(format!("{path} is read; an audit does not change what it reads")));
     }
     // Dropped, it leaves no trace.
     AtomicFile::create(output)?;
@@ -57,19 +55,36 @@ pub(super) fn check(output: &Path, inputs: &[PathBuf]) -> Result<()> {
 
 /// Refuses to write over verdicts that somebody has filled in.
 pub(super) fn refuse_verdicts(output: &Path) -> Result<()> {
-    let Ok(text) = fs::read_to_string(output) else { return Ok(()) };
+    let Ok(bytes) = fs::read(output) else { return Ok(()) };
     let path = output.display();
-    match Verdicts::parse(&path.to_string(), &text) {
-        Ok(verdicts) if verdicts.is_empty() => Ok(()),
-        Ok(verdicts) => {
-            let found = crate::report::counted(verdicts.len(), "verdict");
+    // A line with a typo is somebody's work too, and so are those around it.
+    let text = String::from_utf8_lossy(&bytes);
+    let filled_in = |line: &&str| {
+        let verdict = line.split('\t').nth(2).unwrap_or_default().trim();
+        !line.starts_with('#') && !["", "_", COLUMNS[2]].contains(&verdict)
+    };
+    match text.lines().filter(filled_in).count() {
+        0 => Ok(()),
+        lines => {
+            let found = crate::report::counted(lines, "verdict");
             Err(usage(format!(
                 "{path} holds {found}, which would be lost; give it another name, and then with --verdicts"
             )))
         }
-        // Whatever it is, no verdicts are lost.
-        Err(_) => Ok(()),
     }
+}
+
+/// Refuses to write several things into one file.
+pub(super) fn apart<'a>(outputs: impl Iterator<Item = &'a Path>) -> Result<()> {
+    let mut seen: Vec<&Path> = Vec::new();
+    for output in outputs {
+        if seen.contains(&output) {
+            let path = output.display();
+            return Err(usage(format!("{path} is named for two things to write; name two files")));
+        }
+        seen.push(output);
+    }
+    Ok(())
 }
 
 /// Reads verdicts.

@@ -48,6 +48,8 @@ pub(super) struct Word {
     pub(super) label_prob: Option<f64>,
     /// Of the head among all heads, 1 if none is more probable.
     pub(super) head_rank: Option<usize>,
+    /// Whether the model does not look at the head by itself.
+    pub(super) left_out: bool,
     /// The most probable head.
     pub(super) rather: Rather,
 }
@@ -79,6 +81,7 @@ impl Judgement {
                 head_prob: head_probs[id - 1],
                 label_prob: sure.label,
                 head_rank: rank,
+                left_out: left_out.contains(&id),
                 rather: best.first().map_or(
                     Rather { head: 0, deprel: "_".to_owned(), prob: 0.0 },
                     |best| Rather {

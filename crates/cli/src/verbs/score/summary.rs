@@ -131,7 +131,7 @@ impl Summary {
                 totals.arcs += 1;
                 totals.head_prob += prob;
                 // What was left out shares the last rank with all that was.
-                let within = |most| usize::from(rank <= most && prob > 0.0);
+                let within = |most| usize::from(rank <= most && !word.left_out);
                 totals.rank_1 += within(1);
                 totals.rank_2 += within(2);
                 totals.rank_5 += within(5);
