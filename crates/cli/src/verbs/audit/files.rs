@@ -61,7 +61,7 @@ pub(super) fn refuse_verdicts(output: &Path) -> Result<()> {
     let text = String::from_utf8_lossy(&bytes);
     let filled_in = |line: &&str| {
         let verdict = line.split('\t').nth(2).unwrap_or_default().trim();
-        !line.starts_with('#') && !["", "_", COLUMNS[2]].contains(&verdict)
+        !line.starts_with('#') && !["", "?", COLUMNS[2]].contains(&verdict)
     };
     match text.lines().filter(filled_in).count() {
         0 => Ok(()),
