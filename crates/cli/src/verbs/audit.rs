@@ -64,7 +64,7 @@ pub(crate) struct Audit {
     svg_dir: Option<PathBuf>,
 
     /// Write the treebank as CoNLL-U with AuditProb, the probability of head and label, in MISC of every
-    /// word, and AuditAlt=head:label:probability where something else was found more likely
+    /// word, and AuditAlt=head:label:probability, what the model would rather have, where the arc is a find
     #[arg(long, value_name = "FILE")]
     conllu: Option<PathBuf>,
 
