@@ -166,10 +166,10 @@ fn labels_that_are_known_say_where_heads_are() {
     }
 }
 
-/// Words as head/label/MISC.
+/// Words as head:label:MISC.
 fn known_of(words: &str) -> Sentence {
     let line = |(number, word): (usize, &str)| {
-        let columns: Vec<&str> = word.split('/').collect();
+        let columns: Vec<&str> = word.split(':').collect();
         let [head, label, misc] = columns[..] else { panic!("{word}") };
         format!("{number}\tw\tw\tNOUN\t_\t_\t{head}\t{label}\t_\t{misc}\n")
     };
@@ -192,49 +192,49 @@ fn what_cannot_be_is_named() {
     let set = TreeSet::NonProjectiveSingleRoot;
     for (words, expected) in [
         (
-            "2/_/_ 4/_/_ _/_/_ 1/_/_",
+            "2:_:_ 4:_:_ _:_:_ 1:_:_",
             "input:2:7: the heads that are given form a cycle: 1 → 4 → 2 → 1",
         ),
         (
-            "0/_/_ _/_/_ 0/_/_",
+            "0:_:_ _:_:_ 0:_:_",
             "input:4:7: words 1 and 3 are given the root as head, but \
           nonprojective-single-root trees have one root word",
         ),
         (
-            "2/_/A=1|Forbid=3,2 _/_/_ _/_/_",
+            "2:_:A=1|Forbid=3,2 _:_:_ _:_:_",
             "input:2:7: word 1 is given head 2, which is also forbidden",
         ),
         (
-            "_/nope/_",
+            "_:nope:_",
             "input:2:8: word 1 is given the label \"nope\", which the model does not have",
         ),
         (
-            "_/_/_ 0/nsubj/_",
+            "_:_:_ 0:nsubj:_",
             "input:3:8: word 2 is given head 0 and label \"nsubj\", but the model \
           knows that label only on arcs of words",
         ),
         (
-            "_/_/_ 1/root/_",
+            "_:_:_ 1:root:_",
             "input:3:8: word 2 is given head 1 and label \"root\", but the model \
           knows that label only on arcs of the root",
         ),
         (
-            "_/_/Forbid=7 _/_/_",
+            "_:_:Forbid=7 _:_:_",
             "input:2:10: Forbid is \"7\", but it lists other words of this sentence, \
           1 to 2, or 0 for the root, separated by commas",
         ),
         (
-            "_/_/_ _/_/Forbid=1,x",
+            "_:_:_ _:_:Forbid=1,x",
             "input:3:10: Forbid is \"1,x\", but it lists other words of this \
           sentence, 1 to 2, or 0 for the root, separated by commas",
         ),
         (
-            "_/_/Forbid=1 _/_/_",
+            "_:_:Forbid=1 _:_:_",
             "input:2:10: Forbid is \"1\", but it lists other words of this sentence, \
           1 to 2, or 0 for the root, separated by commas",
         ),
         (
-            "_/_/Forbid=0,2 _/_/_",
+            "_:_:Forbid=0,2 _:_:_",
             "input:2: no tree satisfies what is given: no \
           nonprojective-single-root tree is possible: word 1 cannot be attached with the arcs that \
           are allowed",
@@ -242,19 +242,19 @@ fn what_cannot_be_is_named() {
     ] {
         assert_eq!(message(words, set), format!("{expected} (sent_id = odd-1)"));
     }
-    let crossing = message("3/_/_ 4/_/_ _/_/_ _/_/_", TreeSet::ProjectiveMultiRoot);
+    let crossing = message("3:_:_ 4:_:_ _:_:_ _:_:_", TreeSet::ProjectiveMultiRoot);
     assert_eq!(
         crossing,
         "input:3:7: the arcs 3 → 1 and 4 → 2 are given, but they cross, and arcs of \
                           projective-multi-root trees do not (sent_id = odd-1)"
     );
-    let under = message("3/_/_ 0/_/_ _/_/_", TreeSet::ProjectiveSingleRoot);
+    let under = message("3:_:_ 0:_:_ _:_:_", TreeSet::ProjectiveSingleRoot);
     assert!(under.contains("the arcs 3 → 1 and 0 → 2 are given, but they cross"), "{under}");
 }
 
 #[test]
 fn only_what_is_to_be_kept_is_known() {
-    let sentence = known_of("2/nsubj/_ 0/root/_ 2/_/Forbid=0");
+    let sentence = known_of("2:nsubj:_ 0:root:_ 2:_:Forbid=0");
     let names: Vec<String> = ["nsubj", "root"].map(str::to_owned).into();
     let known = |heads, labels| Keep { heads, labels }.known(&sentence, &names).unwrap();
     let forbidden = Constraints::new().forbid_root(3);

@@ -128,17 +128,7 @@ impl<S: PartScorer> Problem<S> {
             *model.weight_mut(cell as usize) = x as f32;
         }
         let model = &*model;
-        let run = |shard: &mut Shard<S>| shard.run(objective, corpus, model, variable);
-        let at_once = shards.len().div_ceil(*threads);
-        let results: Vec<Result<(), Error>> = std::thread::scope(|scope| {
-            let work = |shards: &mut [Shard<S>]| shards.iter_mut().try_for_each(run);
-            let mut groups = shards.chunks_mut(at_once);
-            let own = groups.next();
-            let others: Vec<_> = groups.map(|group| scope.spawn(move || work(group))).collect();
-            let first = own.map_or(Ok(()), work);
-            std::iter::once(first).chain(others.into_iter().map(join)).collect()
-        });
-        results.into_iter().collect::<Result<(), Error>>()?;
+        each(shards, *threads, |shard| shard.run(objective, corpus, model, variable))?;
         gradient.copy_from_slice(x);
         for shard in shards.iter() {
             gradient.iter_mut().zip(&shard.gradient).for_each(|(sum, part)| *sum += *c * part);
@@ -146,6 +136,26 @@ impl<S: PartScorer> Problem<S> {
         let value: f64 = shards.iter().map(|shard| shard.value).sum();
         Ok(*c * value + 0.5 * x.iter().map(|x| x * x).sum::<f64>())
     }
+}
+
+/// Does something with all parts, several at once.
+pub(crate) fn each<T: Send>(
+    parts: &mut [T],
+    threads: usize,
+    work: impl Fn(&mut T) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let at_once = parts.len().div_ceil(threads.max(1)).max(1);
+    let work = |group: &mut [T]| group.iter_mut().try_for_each(&work);
+    let work = &work;
+    std::thread::scope(|scope| {
+        let mut groups = parts.chunks_mut(at_once);
+        let own = groups.next();
+        let others: Vec<_> = groups.map(|group| scope.spawn(move || work(group))).collect();
+        let first = own.map_or(Ok(()), work);
+        // All are waited for before the first failure is told.
+        let results: Vec<_> = std::iter::once(first).chain(others.into_iter().map(join)).collect();
+        results.into_iter().collect()
+    })
 }
 
 impl<S: PartScorer> Shard<S> {

@@ -41,6 +41,7 @@ use sgd::Sgd;
 
 pub(crate) use adagrad::AdaGrad;
 pub use batch::SHARDS;
+pub(crate) use batch::each;
 pub use exponentiated::{Dual, Rate};
 pub(crate) use joint::Joint;
 pub(crate) use order::{Order, draw_templates, gaussian};

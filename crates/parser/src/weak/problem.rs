@@ -5,7 +5,7 @@ use tutte_trees::{ArcMatrix, TreeSet, Workspace, arc_covariances_with, marginals
 
 use super::{Constraint, Evidence, Options, Progress, SHARDS, noise};
 use crate::features::{Atoms, Prepared};
-use crate::learner::join;
+use crate::learner::each;
 use crate::signal::expectation::approximate_covariances;
 use crate::signal::{Objective, Scored, Scratch, arcs as arcs_of, likelihood, renyi};
 use crate::{ArcModel, Candidates, Error, known};
@@ -230,24 +230,6 @@ fn variables(arcs: &ArcModel, items: &[Item<'_>]) -> (Vec<u32>, Vec<u32>) {
         cells.push(cell as u32);
     }
     (cells, variable)
-}
-
-/// Does something with all shards, several at once.
-fn each(
-    shards: &mut [Shard<'_>],
-    threads: usize,
-    work: impl Fn(&mut Shard<'_>) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
-    let at_once = shards.len().div_ceil(threads.max(1)).max(1);
-    let work = &work;
-    std::thread::scope(|scope| {
-        let mut groups = shards.chunks_mut(at_once);
-        let own = groups.next();
-        let others: Vec<_> =
-            groups.map(|group| scope.spawn(move || group.iter_mut().try_for_each(work))).collect();
-        let first = own.map_or(Ok(()), |group| group.iter_mut().try_for_each(work));
-        std::iter::once(first).chain(others.into_iter().map(join)).collect()
-    })
 }
 
 impl Shard<'_> {
