@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tutte::rules::{Invalid, Problem, Rules};
 use tutte::signal::expectation::Criterion;
-use tutte::weak::{Evidence, Learnt, Options, Progress, learn};
+use tutte::weak::{Evidence, Learnt, Options, Step, learn};
 use tutte::{About, Decoding};
 use tutte_treebank::Sentence;
 use tutte_trees::{TreeDistribution, TreeSet};
@@ -106,9 +106,9 @@ pub(crate) struct Learn {
     #[arg(long, value_name = "SET", default_value = "mcdonald")]
     templates: String,
 
-    /// The binary logarithm of the number of weights
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    bits: u32,
+    /// Look at features only that so many arcs have, right or wrong
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    least: u32,
 
     /// The number that decides what is random
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
@@ -226,7 +226,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         entropy: (arguments.entropy_weight != 0.0)
             .then_some((arguments.entropy, arguments.entropy_weight)),
         templates: templates(&arguments.templates)?,
-        bits: arguments.bits,
+        least: arguments.least,
         tree_set: arguments.tree_set,
         steps: arguments.steps,
         restarts: arguments.restarts,
@@ -320,7 +320,8 @@ fn watched(evidence: &Evidence<'_>, options: &Options, session: &Session) -> Res
     let _ = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed));
     let started = Instant::now();
     let status = session.status();
-    let learnt = learn(evidence, options, |progress: &Progress| {
+    let learnt = learn(evidence, options, |step: &Step<'_>| {
+        let progress = step.progress;
         status.show(|| {
             let off: f64 = evidence
                 .constraints

@@ -170,6 +170,7 @@ impl Atoms {
         let between = |so_far: &[u32]| u64::from((so_far[to - 1] - so_far[from]).min(MANY));
         let guided = self.guide.as_ref();
         match attribute {
+            ArcAttribute::Side => u64::from(head < modifier),
             ArcAttribute::Punctuation => between(&self.so_far[0]),
             ArcAttribute::Verbs => between(&self.so_far[1]),
             ArcAttribute::Guide => guided.map_or(0, |g| g.guide.confidence(head, modifier)),

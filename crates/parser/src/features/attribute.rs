@@ -132,6 +132,8 @@ impl FromStr for Attribute {
 /// What a template may look at in an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ArcAttribute {
+    /// `side`: on which side of the head the modifier stands; right of it, for the root.
+    Side,
     /// `punctuation`: how many words in between are punctuation.
     Punctuation,
     /// `verbs`: how many words in between are verbs.
@@ -147,6 +149,7 @@ pub enum ArcAttribute {
 impl fmt::Display for ArcAttribute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            ArcAttribute::Side => "side",
             ArcAttribute::Punctuation => "punctuation",
             ArcAttribute::Verbs => "verbs",
             ArcAttribute::Guide => "guide",
@@ -161,6 +164,7 @@ impl FromStr for ArcAttribute {
 
     fn from_str(name: &str) -> Result<Self, ()> {
         Ok(match name {
+            "side" => ArcAttribute::Side,
             "punctuation" => ArcAttribute::Punctuation,
             "verbs" => ArcAttribute::Verbs,
             "guide" => ArcAttribute::Guide,

@@ -95,6 +95,8 @@ impl<'a> Readable<'a> {
         match attribute {
             ArcAttribute::Inner => tag(sisters().0),
             ArcAttribute::Outer => tag(sisters().1),
+            ArcAttribute::Side if head < modifier => "right".to_owned(),
+            ArcAttribute::Side => "left".to_owned(),
             ArcAttribute::Punctuation | ArcAttribute::Verbs | ArcAttribute::Guide => {
                 self.atoms.arc(attribute, head, modifier).to_string()
             }

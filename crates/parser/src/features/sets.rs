@@ -322,7 +322,7 @@ impl FeatureSet {
     }
 
     /// The names of sets of templates for arcs.
-    pub const NAMES: [&str; 4] = ["richer", "lean", "mcdonald", "pa"];
+    pub const NAMES: [&str; 6] = ["richer", "lean", "mcdonald", "pa", "tags", "restricted"];
 
     /// A set by one of its [names](Self::NAMES).
     pub fn named(name: &str) -> Option<Self> {
@@ -331,8 +331,35 @@ impl FeatureSet {
             "lean" => Some(Self::lean()),
             "mcdonald" => Some(Self::mcdonald()),
             "pa" => Some(Self::passive_aggressive()),
+            "tags" => Some(Self::tags()),
+            "restricted" => Some(Self::restricted()),
             _ => None,
         }
+    }
+
+    /// Those features of McDonald, Crammer & Pereira (2005) that see no words: what parsers without a
+    /// treebank generalise by (the full set of Druck, Mann & McCallum 2009 on short sentences).
+    pub fn tags() -> Self {
+        let words = WORDS.lines().filter(|line| !line.contains("form"));
+        let tags: String = words.flat_map(|line| [line, "\n"]).collect();
+        Self::of_text(&format!("{tags}{EACH_BETWEEN}{AROUND}"))
+    }
+
+    /// The two tags and the direction, and no more (the restricted set of Druck, Mann & McCallum 2009).
+    pub fn restricted() -> Self {
+        Self::of_text("conjoin none\nh.tag m.tag a.side\n")
+    }
+
+    /// The set with coarse tags where it sees fine ones.
+    ///
+    /// ```
+    /// use tutte::features::FeatureSet;
+    ///
+    /// let set = FeatureSet::restricted().with_coarse_tags();
+    /// assert_eq!(set.to_string(), "conjoin none\nh.upos m.upos a.side\n");
+    /// ```
+    pub fn with_coarse_tags(&self) -> Self {
+        Self::of_text(&self.to_string().replace(".tag", ".upos"))
     }
 
     /// The features of McDonald, Crammer & Pereira (2005): words and tags of head and modifier alone

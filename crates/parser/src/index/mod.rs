@@ -11,6 +11,7 @@ use std::sync::Arc;
 pub use dictionary::Dictionary;
 pub use names::{Name, Names};
 pub use support::Support;
+pub(crate) use support::{Arcs, Seen};
 
 use crate::features::BLOCK;
 use crate::weights::Cell;

@@ -38,10 +38,10 @@ impl Names {
         let mut met: Vec<u32> = Vec::new();
         let mut places = vec![UNNAMED; dictionary.len()];
         let mut prepared = Prepared::default();
-        for example in &arcs.corpus.examples {
-            let readable = Readable::new(arcs.corpus.sentence(example), &example.arcs);
+        for example in &arcs.examples {
+            let readable = Readable::new(example.sentence, example.atoms);
             for (number, template) in templates.iter().enumerate() {
-                prepared.fill(arcs.features, &example.arcs, |other| other == number);
+                prepared.fill(arcs.features, example.atoms, |other| other == number);
                 for (head, modifier) in arcs.of(example) {
                     let mut nth = 0;
                     prepared.keys(head, modifier, |key| {

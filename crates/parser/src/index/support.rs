@@ -13,8 +13,8 @@ use tutte_trees::TreeSet;
 
 use super::{Dictionary, Names};
 use crate::Error;
-use crate::features::{FeatureSet, Prepared, bin};
-use crate::train::{Corpus, Example};
+use crate::features::{Atoms, FeatureSet, Prepared, bin};
+use crate::train::Corpus;
 
 /// What a feature must have been seen on to have a weight. Features with direction and distance
 /// count for themselves.
@@ -68,11 +68,15 @@ impl Dictionary {
         threads: usize,
     ) -> Result<Self, Error> {
         let corpus = Corpus::new(treebank, features, None, tree_set)?;
-        let arcs = Arcs { corpus: &corpus, features, support };
+        Self::of_arcs(&Arcs::of_corpus(&corpus, features, support), threads)
+    }
+
+    /// The features of some arcs that have enough support, with their names.
+    pub(crate) fn of_arcs(arcs: &Arcs<'_>, threads: usize) -> Result<Self, Error> {
         let keys = arcs.supported(threads, AT_ONCE);
         let too_many = |found| Error::Setting(format!("the features of the treebank are {found}"));
         let dictionary = Self::from_keys(keys.into_iter()).map_err(too_many)?;
-        let names = Names::new(&dictionary, &arcs);
+        let names = Names::new(&dictionary, arcs);
         Ok(dictionary.with_names(names))
     }
 }
@@ -85,22 +89,43 @@ const LEADING: u32 = 4;
 
 /// The arcs of a treebank that count for support.
 #[derive(Debug)]
-pub(super) struct Arcs<'a> {
-    pub(super) corpus: &'a Corpus<'a>,
-    pub(super) features: &'a FeatureSet,
-    pub(super) support: Support,
+pub(crate) struct Arcs<'a> {
+    pub(crate) examples: Vec<Seen<'a>>,
+    pub(crate) features: &'a FeatureSet,
+    pub(crate) support: Support,
 }
 
-impl Arcs<'_> {
+/// A sentence, what features see of it, and the heads that are known, if these count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    pub(crate) sentence: &'a Sentence,
+    pub(crate) atoms: &'a Atoms,
+    pub(crate) gold: &'a [Option<usize>],
+}
+
+impl<'a> Arcs<'a> {
+    pub(super) fn of_corpus(
+        corpus: &'a Corpus<'a>,
+        features: &'a FeatureSet,
+        support: Support,
+    ) -> Self {
+        let examples = corpus.examples.iter().map(|example| Seen {
+            sentence: corpus.sentence(example),
+            atoms: &example.arcs,
+            gold: &example.gold,
+        });
+        Self { examples: examples.collect(), features, support }
+    }
+
     /// The arcs of a sentence.
     pub(super) fn of<'b>(
         &self,
-        example: &'b Example,
+        example: &Seen<'b>,
     ) -> Box<dyn Iterator<Item = (usize, usize)> + 'b> {
-        let words = example.gold.len();
+        let words = example.atoms.words();
         match self.support {
             Support::Gold => {
-                Box::new((1..).zip(&example.gold).filter_map(|(m, head)| Some(((*head)?, m))))
+                Box::new((1..).zip(example.gold).filter_map(|(m, head)| Some(((*head)?, m))))
             }
             Support::Count(_) => Box::new((0..=words).flat_map(move |head| {
                 (1..=words).filter(move |&modifier| modifier != head).map(move |m| (head, m))
@@ -177,8 +202,8 @@ impl Arcs<'_> {
     /// All keys of all arcs, and their bins.
     fn each(&self, mut f: impl FnMut(u64, usize)) {
         let mut prepared = Prepared::default();
-        for example in &self.corpus.examples {
-            prepared.fill(self.features, &example.arcs, |_| true);
+        for example in &self.examples {
+            prepared.fill(self.features, example.atoms, |_| true);
             for (head, modifier) in self.of(example) {
                 let bin = bin(head, modifier);
                 prepared.keys(head, modifier, |key| f(key, bin));

@@ -81,7 +81,7 @@ fn what_is_kept_has_support_and_nothing_else_has() {
     ] {
         let features = FeatureSet::mcdonald().with_conjoin(conjoin);
         let corpus = Corpus::new(&treebank, &features, None, SET).unwrap();
-        let arcs = Arcs { corpus: &corpus, features: &features, support };
+        let arcs = Arcs::of_corpus(&corpus, &features, support);
         let counted = counted(&treebank, &features, support == Support::Gold);
         let expected = expected(&counted, enough, conjoin);
         assert!(!expected.is_empty() && (enough == 1 || expected.len() < counted.len()));

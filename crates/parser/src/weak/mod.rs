@@ -5,16 +5,18 @@
 //! [entropy](crate::signal::renyi), if the model is to make up its mind. All of it is one objective,
 //!
 //! ```text
-//! F(w) = Σ_q S(t_q, E_q)  −  C_L Σ_{trees} log p(y)  +  γ Σ_raw R_α(p)  +  ‖w‖² / 2σ²
+//! F(w) = C_G Σ_q S(t_q, E_q)  −  C_L Σ_{trees} log p(y)  +  γ Σ_raw R_α(p)  +  ‖w‖² / 2σ²
 //! ```
 //!
 //! made small by L-BFGS, not convex, from w = 0 where all trees are alike. Its value and gradient take two
 //! passes over the sentences, O(n³) each: the first sums up the expectations, the second sends back what
-//! each of them is off by. Sums are of [`SHARDS`] parts in their order, so the result is the same for any
+//! each of them is off by. Entropy comes last: what it decides, it decides where trees and expectations
+//! have led to. Sums are of [`SHARDS`] parts in their order, so the result is the same for any
 //! number of threads.
 
 mod evidence;
 mod problem;
+mod rows;
 
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
@@ -25,9 +27,10 @@ use crate::learner::gaussian;
 use crate::learner::lbfgs::Minimiser;
 use crate::signal::expectation::{Criterion, Wanted};
 use crate::train::Verdict;
-use crate::{ArcModel, Candidates, Error, Index, LabelModel, Model};
+use crate::{Candidates, Error, LabelModel, Model};
 
-pub use crate::learner::SHARDS;
+/// The parts of a corpus whose sums are computed apart, each by one thread.
+pub const SHARDS: usize = 16;
 
 /// What is known of a corpus.
 #[derive(Clone, Debug, Default)]
@@ -63,17 +66,19 @@ pub struct Options {
     pub approximate: bool,
     /// σ², the variance of the prior on weights.
     pub prior_variance: f64,
+    /// C_G, how much expectations count together.
+    pub rules_weight: f64,
     /// C_L, how much a tree counts.
     pub trees_weight: f64,
     /// The order α and the weight γ of the entropy of raw sentences, if that is to be made small.
     pub entropy: Option<(f64, f64)>,
     /// What arcs are looked at by.
     pub templates: FeatureSet,
-    /// The binary logarithm of the number of weights.
-    pub bits: u32,
+    /// On how many arcs a feature must have been seen, right or wrong, to have a weight.
+    pub least: u32,
     /// The trees that are possible.
     pub tree_set: TreeSet,
-    /// Steps of L-BFGS at most.
+    /// Steps of L-BFGS at most, and as many again where entropy comes last.
     pub steps: usize,
     /// It ends when a step gains less than this share of the objective.
     pub tolerance: f64,
@@ -92,10 +97,11 @@ impl Default for Options {
             criterion: Criterion::Squared,
             approximate: false,
             prior_variance: 10.0,
+            rules_weight: 1.0,
             trees_weight: 1.0,
             entropy: None,
-            templates: FeatureSet::mcdonald(),
-            bits: 20,
+            templates: FeatureSet::tags(),
+            least: 10,
             tree_set: TreeSet::NonProjectiveMultiRoot,
             steps: 200,
             tolerance: 1e-5,
@@ -119,6 +125,27 @@ pub struct Progress {
     pub terms: [f64; 4],
     /// E_q now.
     pub expectations: Vec<f64>,
+}
+
+/// A step that was done.
+pub struct Step<'a> {
+    /// How far it has led.
+    pub progress: &'a Progress,
+    problem: &'a Problem<'a>,
+}
+
+impl Step<'_> {
+    /// The parser as it is now.
+    pub fn model(&self) -> Model {
+        let problem = self.problem;
+        Model::new(problem.arcs_now(), LabelModel::none(), problem.options().tree_set)
+    }
+}
+
+impl std::fmt::Debug for Step<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Step").field("progress", self.progress).finish_non_exhaustive()
+    }
 }
 
 /// What was learnt.
@@ -152,7 +179,7 @@ pub struct Learnt {
 ///     arcs: vec![vec![(2, 1, 0)]; 3],
 ///     ..Evidence::default()
 /// };
-/// let options = Options { bits: 12, prior_variance: 1000.0, ..Options::default() };
+/// let options = Options { least: 1, prior_variance: 1000.0, ..Options::default() };
 /// let learnt = learn(&evidence, &options, |_| {})?;
 /// assert!((learnt.after.expectations[0] - 0.9).abs() < 0.01);
 /// assert_eq!(Parser::new(&learnt.model).parse(&raw[0])?.tree.heads(), [2, 0]);
@@ -166,50 +193,81 @@ pub struct Learnt {
 pub fn learn<V: Verdict>(
     evidence: &Evidence<'_>,
     options: &Options,
-    mut watch: impl FnMut(&Progress) -> V,
+    mut watch: impl FnMut(&Step<'_>) -> V,
 ) -> Result<Learnt, Error> {
     check(evidence, options)?;
-    let arcs = ArcModel::new(options.templates.clone(), Index::Hashed { bits: options.bits });
-    let mut problem = Problem::new(evidence, options, arcs)?;
+    let mut problem = Problem::new(evidence, options)?;
     let impossible = problem.impossible.clone();
+    let told = !evidence.constraints.is_empty() || !evidence.trees.is_empty();
+    let stages: &[bool] = match options.entropy {
+        Some((_, weight)) if weight > 0.0 && told => &[false, true],
+        Some((_, weight)) if weight > 0.0 => &[true],
+        _ => &[false],
+    };
     let mut best: Option<(Vec<f64>, Progress)> = None;
     let mut before = Vec::new();
-    'starts: for start in 0..=options.restarts {
-        let x = problem.start(start, options.seed);
-        let mut minimiser = Minimiser::new(x, MEMORY, &mut |x: &[f64], gradient: &mut [f64]| {
-            problem.evaluate(x, gradient)
-        })?;
+    for start in 0..=options.restarts {
+        let mut x = problem.start(start, options.seed);
         if start == 0 {
+            problem.move_to(&x)?;
             before = problem.expectations().to_vec();
         }
-        for step in 1..=options.steps {
-            let last = minimiser.value;
-            let went = minimiser
-                .step(&mut |x: &[f64], gradient: &mut [f64]| problem.evaluate(x, gradient))?;
-            // A search may have looked further than it went.
-            problem.move_to(&minimiser.x)?;
-            let progress = problem.progress(start, step);
-            let stops = watch(&progress).stops();
-            let better = best.as_ref().is_none_or(|(_, best)| progress.objective < best.objective);
-            if better {
-                best = Some((minimiser.x.clone(), progress));
-            }
-            if stops {
-                break 'starts;
-            }
-            let gained = last - minimiser.value;
-            if !went || gained <= options.tolerance * last.abs().max(1e-9) {
+        let (mut steps, mut stopped) = (0, false);
+        for &decides in stages {
+            problem.decides = decides;
+            (x, steps, stopped) = descend(&mut problem, x, (start, steps), &mut watch)?;
+            if stopped {
                 break;
             }
+        }
+        let progress = problem.progress(start, steps);
+        // One that was stopped is not compared with those that were not.
+        let better = |best: &(_, Progress)| !stopped && progress.objective < best.1.objective;
+        if best.as_ref().is_none_or(better) {
+            best = Some((x, progress));
+        }
+        if stopped {
+            break;
         }
     }
     let (x, after) = match best {
         Some(best) => best,
         None => (problem.start(0, options.seed), problem.progress(0, 0)),
     };
-    let arcs = problem.into_arcs(&x);
-    let model = Model::new(arcs, LabelModel::none(), options.tree_set);
+    let model = Model::new(problem.arcs(&x), LabelModel::none(), options.tree_set);
     Ok(Learnt { model, before, after, impossible })
+}
+
+/// Goes down from a point until little is gained: where that is, after how many steps of this start, and
+/// whether it was stopped.
+fn descend<V: Verdict>(
+    problem: &mut Problem<'_>,
+    x: Vec<f64>,
+    (start, before): (usize, usize),
+    watch: &mut impl FnMut(&Step<'_>) -> V,
+) -> Result<(Vec<f64>, usize, bool), Error> {
+    let Options { steps, tolerance, .. } = *problem.options();
+    let mut minimiser =
+        Minimiser::new(x, MEMORY, &mut |x: &[f64], slopes: &mut [f64]| problem.evaluate(x, slopes))?;
+    let mut step = before;
+    while step < before + steps {
+        step += 1;
+        let last = minimiser.value;
+        let went = minimiser
+            .step(&mut |x: &[f64], gradient: &mut [f64]| problem.evaluate(x, gradient))?;
+        // A search may have looked further than it went.
+        problem.move_to(&minimiser.x)?;
+        let progress = problem.progress(start, step);
+        if watch(&Step { progress: &progress, problem }).stops() {
+            return Ok((minimiser.x, step, true));
+        }
+        let gained = last - minimiser.value;
+        if !went || gained <= tolerance * last.abs().max(1e-9) {
+            break;
+        }
+    }
+    problem.move_to(&minimiser.x)?;
+    Ok((minimiser.x, step, false))
 }
 
 /// How many steps back L-BFGS remembers.
@@ -219,14 +277,11 @@ fn check(evidence: &Evidence<'_>, options: &Options) -> Result<(), Error> {
     let Evidence { raw, constraints, arcs, candidates, .. } = evidence;
     let wrong = |why: String| Err(Error::Setting(why));
     let positive = |number: f64| number > 0.0 && number.is_finite();
-    if !positive(options.prior_variance) || !(5..=32).contains(&options.bits) {
-        return wrong(format!(
-            "the prior's variance is {} and there are 2^{} weights, but it must be positive, and 5 to 32 \
-             bits are possible",
-            options.prior_variance, options.bits
-        ));
+    if !positive(options.prior_variance) {
+        let found = options.prior_variance;
+        return wrong(format!("the prior's variance is {found}, but must be positive"));
     }
-    let weights = [options.trees_weight, options.entropy.map_or(0.0, |(_, weight)| weight)];
+    let weights = [options.rules_weight, options.trees_weight, options.entropy.map_or(0.0, |(_, weight)| weight)];
     if !weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0) {
         return wrong(format!("the weights of signals are {weights:?}, but must be 0 or more"));
     }

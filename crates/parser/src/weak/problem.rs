@@ -1,25 +1,31 @@
 //! F and its gradient.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
+
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, TreeSet, Workspace, arc_covariances_with, marginals_with};
 
+use super::rows::{KEPT, Rows};
 use super::{Constraint, Evidence, Options, Progress, SHARDS, noise};
-use crate::features::{Atoms, Prepared};
+use crate::features::{Atoms, FeatureSet, Prepared};
+use crate::index::{Arcs, Seen};
 use crate::learner::each;
 use crate::signal::expectation::approximate_covariances;
 use crate::signal::{Objective, Scored, Scratch, arcs as arcs_of, likelihood, renyi};
-use crate::{ArcModel, Candidates, Error, known};
+use crate::{ArcModel, Candidates, Dictionary, Error, Index, Support, known};
 
 /// What is made small, and where it is.
 pub(super) struct Problem<'a> {
     options: &'a Options,
     constraints: &'a [Constraint],
-    arcs: ArcModel,
-    /// The cells that features of the sentences have: the variables.
-    cells: Vec<u32>,
-    /// For each cell, which variable it is.
-    variable: Vec<u32>,
+    dictionary: Arc<Dictionary>,
+    /// w, as it is added up.
+    weights: Vec<f32>,
     shards: Vec<Shard<'a>>,
+    /// Whether the entropy of raw sentences counts yet.
+    pub(super) decides: bool,
     /// Where F was computed last.
     last: Vec<f64>,
     /// E_q there.
@@ -42,10 +48,14 @@ struct Shard<'a> {
     memory: Memory,
 }
 
-/// A sentence to learn from.
+/// A sentence to learn from, or several that look the same.
 struct Item<'a> {
     sentence: &'a Sentence,
+    /// How many they are.
+    count: f64,
     atoms: Atoms,
+    /// Its features, if they are kept.
+    rows: Option<Rows>,
     candidates: Candidates,
     /// Head, dependent and constraint.
     matches: &'a [(usize, usize, usize)],
@@ -58,24 +68,38 @@ struct Item<'a> {
 #[derive(Default)]
 struct Memory {
     prepared: Prepared,
+    rows: Rows,
     workspace: Workspace,
     scratch: Scratch,
     marginals: ArcMatrix,
     function: ArcMatrix,
     covariances: ArcMatrix,
     signal: ArcMatrix,
+    found: ArcMatrix,
+}
+
+/// What features are, and which have weights.
+#[derive(Clone, Copy)]
+struct Looked<'a> {
+    features: &'a FeatureSet,
+    dictionary: &'a Dictionary,
 }
 
 impl<'a> Problem<'a> {
-    pub(super) fn new(
-        evidence: &'a Evidence<'_>,
-        options: &'a Options,
-        arcs: ArcModel,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(evidence: &'a Evidence<'_>, options: &'a Options) -> Result<Self, Error> {
         let Evidence { raw, constraints, arcs: matches, candidates, trees } = evidence;
-        let tree_set = options.tree_set;
-        let atoms = |sentence: &Sentence| Atoms::new(sentence, arcs.features.columns());
+        let (tree_set, features) = (options.tree_set, &options.templates);
         let (mut items, mut impossible) = (Vec::new(), Vec::new());
+        let item = |sentence: &'a Sentence, candidates, matches, gold| Item {
+            sentence,
+            count: 1.0,
+            atoms: Atoms::new(sentence, features.columns()),
+            rows: None,
+            candidates,
+            matches,
+            gold,
+            scores: ArcMatrix::default(),
+        };
         for (at, sentence) in raw.iter().enumerate().filter(|(_, s)| !s.is_empty()) {
             let candidates = candidates.get(at).cloned().unwrap_or_else(Candidates::all);
             if !known::has_tree(&candidates, &vec![None; sentence.len()], tree_set) {
@@ -83,31 +107,19 @@ impl<'a> Problem<'a> {
                 continue;
             }
             let matches = matches.get(at).map_or(&[][..], Vec::as_slice);
-            let (gold, scores) = (None, ArcMatrix::default());
-            items.push(Item {
-                sentence,
-                atoms: atoms(sentence),
-                candidates,
-                matches,
-                gold,
-                scores,
-            });
+            items.push(item(sentence, candidates, matches, None));
         }
         for sentence in trees.iter().filter(|sentence| !sentence.is_empty()) {
             known::check_heads(sentence, tree_set)?;
-            items.push(Item {
-                sentence,
-                atoms: atoms(sentence),
-                candidates: Candidates::all(),
-                matches: &[],
-                gold: Some(sentence.partial_heads().collect()),
-                scores: ArcMatrix::default(),
-            });
+            let gold = Some(sentence.partial_heads().collect());
+            items.push(item(sentence, Candidates::all(), &[], gold));
         }
         if items.is_empty() {
             return Err(Error::NoWords);
         }
-        let (cells, variable) = variables(&arcs, &items);
+        let dictionary = Arc::new(dictionary(&items, options)?);
+        keep_rows(&mut items, Looked { features, dictionary: &dictionary });
+        let items = merged(items);
         let part = items.len().div_ceil(SHARDS).max(1);
         let mut shards = Vec::new();
         let mut items = items.into_iter().peekable();
@@ -116,17 +128,17 @@ impl<'a> Problem<'a> {
                 items: items.by_ref().take(part).collect(),
                 sums: vec![0.0; constraints.len()],
                 values: [0.0; 2],
-                gradient: vec![0.0; cells.len()],
+                gradient: vec![0.0; dictionary.cells()],
                 memory: Memory::default(),
             });
         }
         Ok(Self {
             options,
             constraints,
-            arcs,
-            cells,
-            variable,
+            weights: vec![0.0; dictionary.cells()],
+            dictionary,
             shards,
+            decides: false,
             last: Vec::new(),
             expectations: vec![0.0; constraints.len()],
             value: 0.0,
@@ -138,8 +150,8 @@ impl<'a> Problem<'a> {
     /// Where to start from, the first time at 0.
     pub(super) fn start(&self, start: usize, seed: u64) -> Vec<f64> {
         match start {
-            0 => vec![0.0; self.cells.len()],
-            _ => noise(self.cells.len(), seed, start),
+            0 => vec![0.0; self.weights.len()],
+            _ => noise(self.weights.len(), seed, start),
         }
     }
 
@@ -152,16 +164,21 @@ impl<'a> Problem<'a> {
         Progress { step, start, objective, terms, expectations: self.expectations.clone() }
     }
 
-    /// The model at a point.
-    pub(super) fn into_arcs(mut self, x: &[f64]) -> ArcModel {
-        self.set(x);
-        self.arcs
+    pub(super) fn options(&self) -> &'a Options {
+        self.options
     }
 
-    fn set(&mut self, x: &[f64]) {
-        for (&cell, &x) in self.cells.iter().zip(x) {
-            self.arcs.weights[cell as usize] = x as f32;
-        }
+    /// The model where F was computed last.
+    pub(super) fn arcs_now(&self) -> ArcModel {
+        self.arcs(&self.last)
+    }
+
+    /// The model at a point.
+    pub(super) fn arcs(&self, x: &[f64]) -> ArcModel {
+        let index = Index::Dictionary(Arc::clone(&self.dictionary));
+        let mut arcs = ArcModel::new(self.options.templates.clone(), index);
+        arcs.weights.iter_mut().zip(x).for_each(|(weight, x)| *weight = *x as f32);
+        arcs
     }
 
     /// Computes what is reported at a point, unless it was just there.
@@ -175,10 +192,11 @@ impl<'a> Problem<'a> {
 
     /// F, and into `gradient` ∇F.
     pub(super) fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64, Error> {
-        self.set(x);
-        let Self { options, constraints, arcs, variable, shards, .. } = self;
+        let Self { options, constraints, dictionary, weights, shards, decides, .. } = self;
+        weights.iter_mut().zip(x).for_each(|(weight, x)| *weight = *x as f32);
         let (threads, tree_set) = (options.threads, options.tree_set);
-        each(shards, threads, |shard| shard.expect(arcs, tree_set))?;
+        let looked = Looked { features: &options.templates, dictionary };
+        each(shards, threads, |shard| shard.expect(looked, weights, tree_set))?;
         let of = |q: usize| shards.iter().map(|shard| shard.sums[q]).sum::<f64>();
         let shares = constraints.iter().enumerate().map(|(q, constraint)| of(q) / constraint.of);
         let expectations: Vec<f64> = shares.collect();
@@ -187,10 +205,16 @@ impl<'a> Problem<'a> {
         let mut slopes = Vec::with_capacity(constraints.len());
         for (constraint, &expectation) in constraints.iter().zip(&expectations) {
             let (loss, slope) = constraint.wanted.loss(expectation, options.criterion);
-            wanted += loss;
-            slopes.push(slope / constraint.of);
+            wanted += options.rules_weight * loss;
+            slopes.push(options.rules_weight * slope / constraint.of);
         }
-        each(shards, threads, |shard| shard.send_back(arcs, variable, &slopes, options))?;
+        let entropy = options.entropy.filter(|_| *decides);
+        let signals = Signals {
+            trees: options.trees_weight * likelihood(),
+            entropy: entropy.map(|(order, weight)| weight * renyi(order)),
+            slopes: &slopes,
+        };
+        each(shards, threads, |shard| shard.send_back(looked, &signals, options))?;
         let variance = options.prior_variance;
         gradient.iter_mut().zip(x).for_each(|(slope, x)| *slope = x / variance);
         for shard in shards.iter() {
@@ -207,46 +231,96 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Which cells have a feature, and the number of each among them.
-fn variables(arcs: &ArcModel, items: &[Item<'_>]) -> (Vec<u32>, Vec<u32>) {
-    const NONE: u32 = u32::MAX;
-    let mut variable = vec![NONE; arcs.weights.len()];
+/// The features that enough arcs of the sentences have, whatever their heads.
+fn dictionary(items: &[Item<'_>], options: &Options) -> Result<Dictionary, Error> {
+    let seen = items.iter().map(|item| {
+        let Item { sentence, atoms, .. } = item;
+        Seen { sentence, atoms, gold: &[] }
+    });
+    let arcs = Arcs {
+        examples: seen.collect(),
+        features: &options.templates,
+        support: Support::Count(options.least.max(1)),
+    };
+    Dictionary::of_arcs(&arcs, options.threads)
+}
+
+/// Looks up the features of as many sentences as there is room for.
+fn keep_rows(items: &mut [Item<'_>], looked: Looked<'_>) {
     let mut prepared = Prepared::default();
+    let mut kept = 0;
     for item in items {
-        prepared.fill_for(
-            &arcs.features,
-            &item.atoms,
-            |_| true,
-            |h, m| item.candidates.allows(h, m),
-        );
-        let ones = ArcMatrix::from_fn(item.sentence.len(), |head, modifier| {
-            f64::from(u8::from(item.candidates.allows(head, modifier)))
-        });
-        arcs.accumulate(&prepared, &ones, 0.0, |cell, _| variable[cell] = 0);
+        let mut rows = Rows::default();
+        let Looked { features, dictionary } = looked;
+        rows.fill(features, dictionary, &item.atoms, &item.candidates, &mut prepared);
+        kept += rows.len();
+        if kept > KEPT {
+            return;
+        }
+        item.rows = Some(rows);
     }
-    let mut cells = Vec::new();
-    for (cell, variable) in variable.iter_mut().enumerate().filter(|(_, v)| **v != NONE) {
-        *variable = cells.len() as u32;
-        cells.push(cell as u32);
+}
+
+/// Makes raw sentences that look the same one, as many of a few words do.
+fn merged(items: Vec<Item<'_>>) -> Vec<Item<'_>> {
+    let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut merged: Vec<Item<'_>> = Vec::new();
+    for item in items {
+        let Some(rows) = item.rows.as_ref().filter(|_| item.gold.is_none()) else {
+            merged.push(item);
+            continue;
+        };
+        let alike = seen.entry(hasher.hash_one((rows, item.matches))).or_default();
+        let same = |at: &&usize| {
+            let other: &Item<'_> = &merged[**at];
+            other.rows == item.rows
+                && other.matches == item.matches
+                && other.candidates == item.candidates
+        };
+        match alike.iter().find(same) {
+            Some(&at) => merged[at].count += 1.0,
+            None => {
+                alike.push(merged.len());
+                merged.push(item);
+            }
+        }
     }
-    (cells, variable)
+    merged
+}
+
+/// What is sent back.
+struct Signals<'a> {
+    trees: Objective,
+    entropy: Option<Objective>,
+    /// w_q κ_q / c_q.
+    slopes: &'a [f64],
 }
 
 impl Shard<'_> {
     /// Scores all sentences, and sums up what constraints expect.
-    fn expect(&mut self, arcs: &ArcModel, tree_set: TreeSet) -> Result<(), Error> {
+    fn expect(
+        &mut self,
+        looked: Looked<'_>,
+        weights: &[f32],
+        tree_set: TreeSet,
+    ) -> Result<(), Error> {
         let Self { items, sums, memory, .. } = self;
-        let Memory { prepared, workspace, marginals, .. } = memory;
         sums.fill(0.0);
         for item in items {
-            item.score(arcs, prepared);
+            let words = item.sentence.len();
+            let rows = rows(&item.rows, item, looked, &mut memory.prepared, &mut memory.rows);
+            let mut scores = std::mem::take(&mut item.scores);
+            rows.score(words, weights, &item.candidates, &mut scores);
+            item.scores = scores;
             if item.matches.is_empty() {
                 continue;
             }
+            let Memory { workspace, marginals, .. } = memory;
             marginals_with(&item.scores, tree_set, workspace, marginals)
                 .map_err(|source| item.diverged(source))?;
             for &(head, word, constraint) in item.matches {
-                sums[constraint] += marginals[(head, word)];
+                sums[constraint] += item.count * marginals[(head, word)];
             }
         }
         Ok(())
@@ -255,55 +329,57 @@ impl Shard<'_> {
     /// Computes what every sentence contributes to the gradient, and to terms that are sums over them.
     fn send_back(
         &mut self,
-        arcs: &ArcModel,
-        variable: &[u32],
-        slopes: &[f64],
+        looked: Looked<'_>,
+        signals: &Signals<'_>,
         options: &Options,
     ) -> Result<(), Error> {
-        /// Below this, an arc's part in the gradient does not matter.
-        const NEGLIGIBLE: f64 = 1e-12;
         let Self { items, values, gradient, memory, .. } = self;
         gradient.fill(0.0);
         *values = [0.0; 2];
-        let entropy = options.entropy.map(|(order, weight)| weight * renyi(order));
-        let trees = options.trees_weight * likelihood();
         for item in items {
             let words = item.sentence.len();
-            let mut found = ArcMatrix::zeros(words);
             let (objective, value): (Option<&Objective>, _) = match item.gold {
-                Some(_) => (Some(&trees), 0),
-                None => (entropy.as_ref(), 1),
+                Some(_) => (Some(&signals.trees), 0),
+                None => (signals.entropy.as_ref(), 1),
             };
+            memory.found.reset(words, 0.0);
             if let Some(objective) = objective {
-                values[value] += item.signal(objective, options.tree_set, memory)?;
-                arcs_of(words).for_each(|arc| found[arc] += memory.signal[arc]);
+                values[value] += item.count * item.signal(objective, options.tree_set, memory)?;
+                arcs_of(words)
+                    .for_each(|arc| memory.found[arc] += item.count * memory.signal[arc]);
             }
             if !item.matches.is_empty() {
-                item.covary(slopes, options, memory)?;
-                arcs_of(words).for_each(|arc| found[arc] += memory.covariances[arc]);
+                item.covary(signals.slopes, options, memory)?;
+                arcs_of(words)
+                    .for_each(|arc| memory.found[arc] += item.count * memory.covariances[arc]);
             }
-            item.prepare(arcs, &mut memory.prepared);
-            arcs.accumulate(&memory.prepared, &found, NEGLIGIBLE, |cell, amount| {
-                gradient[variable[cell] as usize] += f64::from(amount);
-            });
+            let Memory { prepared, rows: others, found, .. } = memory;
+            let rows = rows(&item.rows, item, looked, prepared, others);
+            rows.accumulate(found, &item.candidates, gradient);
         }
         Ok(())
     }
 }
 
+/// The features of a sentence, looked up if they are not kept.
+fn rows<'a>(
+    kept: &'a Option<Rows>,
+    item: &Item<'_>,
+    looked: Looked<'_>,
+    prepared: &mut Prepared,
+    others: &'a mut Rows,
+) -> &'a Rows {
+    let Looked { features, dictionary } = looked;
+    match kept {
+        Some(rows) => rows,
+        None => {
+            others.fill(features, dictionary, &item.atoms, &item.candidates, prepared);
+            others
+        }
+    }
+}
+
 impl Item<'_> {
-    fn prepare(&self, arcs: &ArcModel, prepared: &mut Prepared) {
-        let allowed = |head, modifier| self.candidates.allows(head, modifier);
-        prepared.fill_for(&arcs.features, &self.atoms, |_| true, allowed);
-    }
-
-    fn score(&mut self, arcs: &ArcModel, prepared: &mut Prepared) {
-        self.prepare(arcs, prepared);
-        self.scores.reset(self.sentence.len(), f64::NEG_INFINITY);
-        let Self { candidates, scores, .. } = self;
-        arcs.score(prepared, |h, m| candidates.allows(h, m), scores);
-    }
-
     /// A signal of its own, and into `memory.signal` its derivatives.
     fn signal(
         &self,
@@ -320,7 +396,7 @@ impl Item<'_> {
     /// Into `memory.covariances`, Cov([e ∈ y], ĝ(y)).
     fn covary(&self, slopes: &[f64], options: &Options, memory: &mut Memory) -> Result<(), Error> {
         let Memory { workspace, marginals, function, covariances, .. } = memory;
-        *function = ArcMatrix::zeros(self.sentence.len());
+        function.reset(self.sentence.len(), 0.0);
         for &(head, word, constraint) in self.matches {
             function[(head, word)] += slopes[constraint];
         }

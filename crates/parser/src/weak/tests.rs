@@ -41,7 +41,7 @@ fn rules() -> Vec<(&'static str, &'static str, Wanted)> {
 
 fn options() -> Options {
     let templates = FeatureSet::parse(SMALL).unwrap();
-    Options { templates, bits: 12, ..Options::default() }
+    Options { templates, least: 1, ..Options::default() }
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn gradients_are_derivatives_with_all_signals() {
         for (at, tree_set) in TreeSet::ALL.into_iter().enumerate() {
             let entropy = Some(([1.0, 2.0][at % 2], 0.3));
             let options = Options { criterion, entropy, tree_set, trees_weight: 0.5, ..options() };
-            let arcs = ArcModel::new(options.templates.clone(), Index::Hashed { bits: 12 });
-            let mut problem = Problem::new(&evidence, &options, arcs).unwrap();
+            let mut problem = Problem::new(&evidence, &options).unwrap();
+            problem.decides = true;
             // Weights and steps that f32 holds exactly.
             let x: Vec<f64> = (0..problem.start(0, 1).len())
                 .map(|i| ((i * 37 + at) % 17) as f64 / 16.0 - 0.5)
@@ -85,7 +85,8 @@ fn targets_are_reached_and_other_features_move_too() {
     let evidence = evidence(&raw, &[], &rules());
     let options = Options { prior_variance: 1e4, ..options() };
     let mut last = f64::INFINITY;
-    let learnt = learn(&evidence, &options, |progress| {
+    let learnt = learn(&evidence, &options, |step| {
+        let progress = step.progress;
         assert!(progress.objective <= last + 1e-9, "the objective never rises");
         last = progress.objective;
     })
