@@ -67,8 +67,9 @@
 //! # From rules to numbers
 //!
 //! [`Rules::matches`] says which arcs of a sentence match which rule, in O(n²) for each rule;
-//! [`Rules::statistics`] what a treebank says of the rules; [`Survey`] what they cover of a raw text; [`Rules::baseline_scores`] is the parser that
-//! adds up the targets and learns nothing.
+//! [`Rules::statistics`] what a treebank says of the rules, and [`suggest`] which rules it would have; [`Survey`]
+//! what they cover of a raw text; [`Rules::baseline_scores`] is the parser that adds up the targets and learns
+//! nothing.
 //!
 //! ```
 //! use tutte::rules::{Rules, Target};
@@ -110,6 +111,7 @@ mod paper;
 mod read;
 mod rule;
 mod statistics;
+pub mod suggest;
 mod survey;
 mod test;
 #[cfg(test)]

@@ -82,7 +82,7 @@ pub struct Between {
 }
 
 /// A word beside the head or the dependent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Neighbour {
     /// The word before the head, `p-1`: the head is just after it.
     BeforeHead,

@@ -3,6 +3,7 @@
 mod matching;
 mod properties;
 mod reading;
+mod suggesting;
 
 use tutte_treebank::Sentence;
 
@@ -28,4 +29,17 @@ fn errors(text: &str) -> Vec<String> {
     let invalid = Rules::parse("test.tut", text).unwrap_err();
     let lines = invalid.to_string();
     lines.lines().map(|line| line.strip_prefix("test.tut:").unwrap().to_owned()).collect()
+}
+
+/// Three sentences, in which determiners, subjects and roots have been counted by hand.
+fn treebank() -> [Sentence; 3] {
+    [
+        sentence(
+            "the/DET/D/_/3/det big/ADJ/A/_/3/amod cat/NOUN/N/_/4/nsubj sleeps/VERB/V/_/0/root",
+        ),
+        sentence(
+            "a/DET/D/_/2/det dog/NOUN/N/_/3/nsubj sees/VERB/V/_/0/root the/DET/D/_/5/det cat/NOUN/N/_/3/obj",
+        ),
+        sentence("sees/VERB/V/_/0/root that/DET/D/_/1/obj today/NOUN/N/_/1/obl"),
+    ]
 }

@@ -61,19 +61,6 @@ fn the_root_is_no_word_and_stands_before_all() {
     assert_eq!(read("r: * <- * 50%").matches(&Sentence::default()).units, [0.0]);
 }
 
-/// Three sentences, in which determiners, subjects and roots have been counted by hand.
-fn treebank() -> [Sentence; 3] {
-    [
-        sentence(
-            "the/DET/D/_/3/det big/ADJ/A/_/3/amod cat/NOUN/N/_/4/nsubj sleeps/VERB/V/_/0/root",
-        ),
-        sentence(
-            "a/DET/D/_/2/det dog/NOUN/N/_/3/nsubj sees/VERB/V/_/0/root the/DET/D/_/5/det cat/NOUN/N/_/3/obj",
-        ),
-        sentence("sees/VERB/V/_/0/root that/DET/D/_/1/obj today/NOUN/N/_/1/obl"),
-    ]
-}
-
 #[test]
 fn a_treebank_says_what_was_counted_by_hand() {
     let rules = read(
