@@ -8,10 +8,11 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use tutte::features::FeatureSet;
 use tutte::rules::{Invalid, Problem, Rules};
-use tutte::signal::expectation::Criterion;
-use tutte::weak::{Evidence, Learnt, Options, Step, learn};
-use tutte::{About, Decoding};
+use tutte::signal::expectation::{Criterion, Wanted};
+use tutte::weak::{Evidence, Learnt, Options, Step, VARIANCES, choose_variance, learn};
+use tutte::{About, Decoding, Model};
 use tutte_treebank::Sentence;
 use tutte_trees::{TreeDistribution, TreeSet};
 
@@ -60,6 +61,10 @@ pub(crate) struct Learn {
     #[arg(long, value_name = "WEIGHT", default_value_t = 1.0)]
     trees_weight: f64,
 
+    /// How much rules count
+    #[arg(long, value_name = "WEIGHT", default_value_t = 1.0)]
+    rules_weight: f64,
+
     /// Trees to judge by, which decide nothing; may be given several times
     #[arg(long, value_name = "FILE")]
     dev: Vec<PathBuf>,
@@ -81,8 +86,9 @@ pub(crate) struct Learn {
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Covariance::Exact)]
     covariance: Covariance,
 
-    /// How far weights may be from zero
-    #[arg(long, value_name = "VARIANCE", default_value_t = 10.0)]
+    /// How far weights may be from zero; auto finds out with what some rules predict the others best, in
+    /// some twenty times the time
+    #[arg(long, value_name = "VARIANCE|auto", default_value = "30", value_parser = variance)]
     prior_variance: f64,
 
     /// Start again from so many random points, and keep what fits the rules best
@@ -99,12 +105,21 @@ pub(crate) struct Learn {
 
     /// The trees that are possible: nonprojective-multi-root, nonprojective-single-root,
     /// projective-multi-root or projective-single-root
-    #[arg(long, value_name = "SET", default_value = "nonprojective-multi-root")]
+    #[arg(long, value_name = "SET", default_value = "nonprojective-single-root")]
     tree_set: TreeSet,
 
-    /// What arcs are looked at by: richer, lean, mcdonald, pa, or a FILE of templates
-    #[arg(long, value_name = "SET", default_value = "mcdonald")]
-    templates: String,
+    /// What arcs are looked at by: tags, mcdonald-tags (full, in the paper), restricted (two tags and the
+    /// direction), another set of templates that train knows, or a FILE of templates
+    #[arg(long, value_name = "SET", default_value = "tags")]
+    features: String,
+
+    /// Look at words, too
+    #[arg(long)]
+    words: bool,
+
+    /// Which tags features see
+    #[arg(long, value_name = "COLUMN", value_enum, default_value_t = Tags::Upos)]
+    tags: Tags,
 
     /// Look at features only that so many arcs have, right or wrong
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -133,6 +148,21 @@ enum Score {
 enum Covariance {
     Exact,
     Approximate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Tags {
+    Upos,
+    Xpos,
+}
+
+/// A variance; 0 stands for auto.
+fn variance(text: &str) -> Result<f64, String> {
+    if text == "auto" {
+        return Ok(0.0);
+    }
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| "expected a number above 0, or auto".to_owned())
 }
 
 /// The order of an entropy.
@@ -222,10 +252,11 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         },
         approximate: arguments.covariance == Covariance::Approximate,
         prior_variance: arguments.prior_variance,
+        rules_weight: arguments.rules_weight,
         trees_weight: arguments.trees_weight,
         entropy: (arguments.entropy_weight != 0.0)
             .then_some((arguments.entropy, arguments.entropy_weight)),
-        templates: templates(&arguments.templates)?,
+        templates: features(arguments)?,
         least: arguments.least,
         tree_set: arguments.tree_set,
         steps: arguments.steps,
@@ -235,7 +266,11 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         ..Options::default()
     };
     let evidence = Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw) };
-    let learnt = watched(&evidence, &options, session)?;
+    let mut options = options;
+    if options.prior_variance == 0.0 {
+        options.prior_variance = chosen(&evidence, &options, session)?;
+    }
+    let learnt = watched(&rules, &evidence, &options, &dev, session)?;
     let model = learnt.model.compact();
     let about = About {
         command: Some(command::of_model()),
@@ -313,8 +348,55 @@ fn settings(
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// The templates that are asked for.
+fn features(arguments: &Learn) -> Result<FeatureSet> {
+    let mut features = templates(&arguments.features)?;
+    if arguments.words {
+        features = features.with_words();
+    }
+    Ok(match arguments.tags {
+        Tags::Upos => features.with_coarse_tags(),
+        Tags::Xpos => features,
+    })
+}
+
+/// The prior's variance, as rules that are held out say.
+fn chosen(evidence: &Evidence<'_>, options: &Options, session: &Session) -> Result<f64> {
+    let status = session.status();
+    let mut runs = 0;
+    let tried = Options { prior_variance: 1.0, ..options.clone() };
+    let found = choose_variance(evidence, &tried, &VARIANCES, || {
+        runs += 1;
+        status.show(|| format!("choosing the prior's variance, run {runs}"));
+    })?;
+    drop(status);
+    let usual = Options::default().prior_variance;
+    let Some((best, errors)) = found else {
+        session.note(format!("no rules to hold out: the prior's variance is {usual}"));
+        return Ok(usual);
+    };
+    let each = errors.iter().map(|(variance, error)| format!("{variance}: {:.3}", error.sqrt()));
+    session.note(format!(
+        "the prior's variance is {best}: rules that are held out are off by (root mean square) {}",
+        each.collect::<Vec<_>>().join(", ")
+    ));
+    Ok(best)
+}
+
 /// Learns, says how far it is, and ends with the best so far when it is interrupted.
-fn watched(evidence: &Evidence<'_>, options: &Options, session: &Session) -> Result<Learnt> {
+fn watched(
+    rules: &Rules,
+    evidence: &Evidence<'_>,
+    options: &Options,
+    dev: &[Sentence],
+    session: &Session,
+) -> Result<Learnt> {
+    /// After so many steps rules are listed, and dev is parsed.
+    const OFTEN: usize = 10;
+    /// Sentences of dev that are parsed then.
+    const JUDGED: usize = 500;
+    let dev = &dev[..dev.len().min(JUDGED)];
+    let mut last_uas = String::new();
     static STOP: AtomicBool = AtomicBool::new(false);
     // A second learner in one program would find it set; there is none.
     let _ = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed));
@@ -322,6 +404,19 @@ fn watched(evidence: &Evidence<'_>, options: &Options, session: &Session) -> Res
     let status = session.status();
     let learnt = learn(evidence, options, |step: &Step<'_>| {
         let progress = step.progress;
+        if progress.step.is_multiple_of(OFTEN) {
+            last_uas = uas(&step.model(), dev, options.threads);
+            let shares = evidence.constraints.iter().zip(&progress.expectations);
+            let each = rules.rules().iter().zip(shares).map(|(rule, (constraint, now))| {
+                format!("{} {} now {now:.2}", rule.name, wanted(constraint.wanted))
+            });
+            session.note(format!(
+                "step {}: objective {:.4}{last_uas}; {}",
+                progress.step,
+                progress.objective,
+                each.collect::<Vec<_>>().join(", ")
+            ));
+        }
         status.show(|| {
             let off: f64 = evidence
                 .constraints
@@ -332,7 +427,7 @@ fn watched(evidence: &Evidence<'_>, options: &Options, session: &Session) -> Res
                 })
                 .sum();
             format!(
-                "step {}, objective {:.4}, rules off by {:.3} in the mean, {}",
+                "step {}, objective {:.4}, rules off by {:.3} in the mean{last_uas}, {}",
                 progress.step,
                 progress.objective,
                 off / evidence.constraints.len().max(1) as f64,
@@ -345,6 +440,26 @@ fn watched(evidence: &Evidence<'_>, options: &Options, session: &Session) -> Res
         }
     });
     Ok(learnt?)
+}
+
+/// How many heads of some trees a model gets right, as words for a line of progress.
+fn uas(model: &Model, dev: &[Sentence], threads: usize) -> String {
+    if dev.is_empty() {
+        return String::new();
+    }
+    // The parser is judged once more in the end, and fails then if it must.
+    model.evaluate(dev, Decoding::Mbr, threads).map_or_else(
+        |_| String::new(),
+        |found| format!(", dev UAS {:.2}", 100.0 * found.heads as f64 / found.words.max(1) as f64),
+    )
+}
+
+/// A target as people write it.
+fn wanted(Wanted { low, high, .. }: Wanted) -> String {
+    match low == high {
+        true => format!("{low:.2}"),
+        false => format!("{low:.2}–{high:.2}"),
+    }
 }
 
 /// How many heads the rules get right by themselves, each target a score.
@@ -389,10 +504,7 @@ impl Summary {
                 ("off by", Align::Right),
             ]);
             for rule in &self.rules {
-                let target = match rule.low == rule.high {
-                    true => format!("{:.2}", rule.low),
-                    false => format!("{:.2}–{:.2}", rule.low, rule.high),
-                };
+                let target = wanted(Wanted { low: rule.low, high: rule.high, weight: 1.0 });
                 let share = |share: f64| format!("{share:.2}");
                 let off = if rule.residual < 0.005 { String::new() } else { share(rule.residual) };
                 let row = [rule.name.clone(), count(rule.units as usize), target];

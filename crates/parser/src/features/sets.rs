@@ -19,6 +19,28 @@ h.form m.form
 h.tag m.tag
 ";
 
+/// Those of them that see words.
+fn with_words() -> String {
+    words(|line| line.contains("form"))
+}
+
+/// Those that do not.
+fn without_words() -> String {
+    words(|line| !line.contains("form"))
+}
+
+fn words(keep: impl Fn(&str) -> bool) -> String {
+    WORDS.lines().filter(|line| keep(line)).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// One word and its neighbour.
+const BESIDE: &str = "\
+h-1.tag h.tag
+h.tag h+1.tag
+m-1.tag m.tag
+m.tag m+1.tag
+";
+
 /// Tags in between, each once, and as many times as they are there.
 const BETWEEN: &str = "h.tag b.tag m.tag\n";
 const EACH_BETWEEN: &str = "h.tag b*.tag m.tag\n";
@@ -322,7 +344,8 @@ impl FeatureSet {
     }
 
     /// The names of sets of templates for arcs.
-    pub const NAMES: [&str; 6] = ["richer", "lean", "mcdonald", "pa", "tags", "restricted"];
+    pub const NAMES: [&str; 7] =
+        ["richer", "lean", "mcdonald", "pa", "tags", "mcdonald-tags", "restricted"];
 
     /// A set by one of its [names](Self::NAMES).
     pub fn named(name: &str) -> Option<Self> {
@@ -332,17 +355,30 @@ impl FeatureSet {
             "mcdonald" => Some(Self::mcdonald()),
             "pa" => Some(Self::passive_aggressive()),
             "tags" => Some(Self::tags()),
+            "mcdonald-tags" => Some(Self::mcdonald_tags()),
             "restricted" => Some(Self::restricted()),
             _ => None,
         }
     }
 
-    /// Those features of McDonald, Crammer & Pereira (2005) that see no words: what parsers without a
-    /// treebank generalise by (the full set of Druck, Mann & McCallum 2009 on short sentences).
+    /// What a parser without a treebank generalises by: tags, those around and between, all with direction
+    /// and distance. Rules say little of most arcs; what they say reaches others by what these share, so
+    /// there is much here that is general (one word, alone and with a neighbour), and nothing that says of
+    /// all arcs of two tags, whatever their direction, that they are good.
     pub fn tags() -> Self {
-        let words = WORDS.lines().filter(|line| !line.contains("form"));
-        let tags: String = words.flat_map(|line| [line, "\n"]).collect();
-        Self::of_text(&format!("{tags}{EACH_BETWEEN}{AROUND}"))
+        let tags = without_words();
+        Self::of_text(&format!("conjoin only\n{tags}{BESIDE}{EACH_BETWEEN}{AROUND}"))
+    }
+
+    /// Those features of McDonald, Crammer & Pereira (2005) that see no words (the full set of Druck, Mann
+    /// & McCallum 2009 on short sentences).
+    pub fn mcdonald_tags() -> Self {
+        Self::of_text(&format!("{}{EACH_BETWEEN}{AROUND}", without_words()))
+    }
+
+    /// The set with those features of McDonald, Crammer & Pereira (2005) that see words.
+    pub fn with_words(&self) -> Self {
+        Self::of_text(&format!("{self}{}", with_words()))
     }
 
     /// The two tags and the direction, and no more (the restricted set of Druck, Mann & McCallum 2009).
@@ -366,9 +402,7 @@ impl FeatureSet {
     /// and together, also with forms cut to five characters, tags in between, each as many times as
     /// it is there, tags around; all bare and with direction and distance.
     pub fn mcdonald() -> Self {
-        let words = WORDS.lines().filter(|line| line.contains("form"));
-        let cut: String = words.flat_map(|line| [line, "\n"]).collect();
-        let cut = cut.replace("form", "cut5");
+        let cut = with_words().replace("form", "cut5");
         Self::of_text(&format!("{WORDS}{cut}{EACH_BETWEEN}{AROUND}"))
     }
 

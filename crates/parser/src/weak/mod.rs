@@ -17,6 +17,7 @@
 mod evidence;
 mod problem;
 mod rows;
+mod variance;
 
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
@@ -28,6 +29,8 @@ use crate::learner::lbfgs::Minimiser;
 use crate::signal::expectation::{Criterion, Wanted};
 use crate::train::Verdict;
 use crate::{Candidates, Error, LabelModel, Model};
+
+pub use variance::{Chosen, VARIANCES, choose_variance};
 
 /// The parts of a corpus whose sums are computed apart, each by one thread.
 pub const SHARDS: usize = 16;
@@ -91,18 +94,19 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// As in the paper, with what it leaves open chosen.
+    /// As in the paper, with what it leaves open chosen; but with features and a prior that have shown to
+    /// be better (docs/results/weak-supervision.md), and trees with one root.
     fn default() -> Self {
         Self {
             criterion: Criterion::Squared,
             approximate: false,
-            prior_variance: 10.0,
+            prior_variance: 30.0,
             rules_weight: 1.0,
             trees_weight: 1.0,
             entropy: None,
             templates: FeatureSet::tags(),
             least: 10,
-            tree_set: TreeSet::NonProjectiveMultiRoot,
+            tree_set: TreeSet::NonProjectiveSingleRoot,
             steps: 200,
             tolerance: 1e-5,
             restarts: 0,
@@ -247,14 +251,15 @@ fn descend<V: Verdict>(
     watch: &mut impl FnMut(&Step<'_>) -> V,
 ) -> Result<(Vec<f64>, usize, bool), Error> {
     let Options { steps, tolerance, .. } = *problem.options();
-    let mut minimiser =
-        Minimiser::new(x, MEMORY, &mut |x: &[f64], slopes: &mut [f64]| problem.evaluate(x, slopes))?;
+    let mut minimiser = Minimiser::new(x, MEMORY, &mut |x: &[f64], slopes: &mut [f64]| {
+        problem.evaluate(x, slopes)
+    })?;
     let mut step = before;
     while step < before + steps {
         step += 1;
         let last = minimiser.value;
-        let went = minimiser
-            .step(&mut |x: &[f64], gradient: &mut [f64]| problem.evaluate(x, gradient))?;
+        let went =
+            minimiser.step(&mut |x: &[f64], gradient: &mut [f64]| problem.evaluate(x, gradient))?;
         // A search may have looked further than it went.
         problem.move_to(&minimiser.x)?;
         let progress = problem.progress(start, step);
@@ -281,7 +286,11 @@ fn check(evidence: &Evidence<'_>, options: &Options) -> Result<(), Error> {
         let found = options.prior_variance;
         return wrong(format!("the prior's variance is {found}, but must be positive"));
     }
-    let weights = [options.rules_weight, options.trees_weight, options.entropy.map_or(0.0, |(_, weight)| weight)];
+    let weights = [
+        options.rules_weight,
+        options.trees_weight,
+        options.entropy.map_or(0.0, |(_, weight)| weight),
+    ];
     if !weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0) {
         return wrong(format!("the weights of signals are {weights:?}, but must be 0 or more"));
     }

@@ -345,8 +345,7 @@ impl Shard<'_> {
             memory.found.reset(words, 0.0);
             if let Some(objective) = objective {
                 values[value] += item.count * item.signal(objective, options.tree_set, memory)?;
-                arcs_of(words)
-                    .for_each(|arc| memory.found[arc] += item.count * memory.signal[arc]);
+                arcs_of(words).for_each(|arc| memory.found[arc] += item.count * memory.signal[arc]);
             }
             if !item.matches.is_empty() {
                 item.covary(signals.slopes, options, memory)?;

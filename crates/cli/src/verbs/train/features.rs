@@ -50,7 +50,7 @@ pub(crate) fn templates(typed: &str) -> Result<FeatureSet> {
     if !path.exists() {
         let names = FeatureSet::NAMES.join(", ");
         return Err(usage(format!(
-            "--templates {typed}: there is no such file, and no set of this name (but {names})"
+            "{typed}: there is no such file, and no set of templates of this name (but {names})"
         )));
     }
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {typed}"))?;
