@@ -24,6 +24,13 @@ pub(super) enum Part {
     Group,
 }
 
+/// Whether targets may be open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Open {
+    Allowed,
+    Refused,
+}
+
 /// A rule, and the columns of its parts.
 #[derive(Debug)]
 pub(super) struct Placed {
@@ -60,13 +67,22 @@ pub(super) fn writable(rule: &Rule) -> Option<Problem> {
 }
 
 /// The rules to keep, in order, and warnings about the others; what is wrong is added to `problems`.
-pub(super) fn check(rules: Vec<Placed>, problems: &mut Vec<Problem>) -> (Vec<Rule>, Vec<Problem>) {
+pub(super) fn check(
+    rules: Vec<Placed>,
+    problems: &mut Vec<Problem>,
+    open: Open,
+) -> (Vec<Rule>, Vec<Problem>) {
     let (mut kept, mut warnings) = (Vec::<Rule>::new(), Vec::new());
     let mut names = BTreeMap::new();
     let mut predicates = BTreeMap::<String, usize>::new();
     for mut placed in rules {
         let before = problems.len();
         alone(&placed, problems);
+        if placed.rule.target == Target::Open && open == Open::Refused {
+            let message = "the target is open (?): `tutte rules suggest --fill RULES TREEBANK` counts it \
+                           in a treebank";
+            problems.push(placed.problem(Part::Target, message.to_owned()));
+        }
         if placed.rule.head == Head::Root && placed.rule.place.direction == Direction::Left {
             // The root always stands there.
             placed.rule.place.direction = Direction::Any;

@@ -38,13 +38,14 @@
 //!           | ("head" | "dependent") "just" ("after" | "before") test       the word beside it
 //!           | "weight" NUMBER | "group" NAME
 //!           | target ["of" ("pairs" | "words" | "nearest")]
-//! target    = P | P..P | ">=" P | "<=" P | "always" | "never"               P = 0.75 or 75%
+//! target    = P | P..P | ">=" P | "<=" P | "always" | "never" | "?"         P = 0.75 or 75%
 //! ```
 //!
 //! - A bare TAG is a UPOS; after the line `#tags=pos` it is an XPOS, until `#tags=cpos`.
 //! - What has spaces or any of `|[],"=~<` in it, or is `*`, `ROOT` or `nearest`, is quoted: `xpos=","`,
 //!   `form="a \"b\""`. A slash in a REGEX is `\/`; a REGEX may match anywhere unless it has `^` and `$`.
 //! - `Case=Loc` also holds where a word has `Case=Acc,Loc`.
+//! - `?` is a target that a treebank shall tell: a [`Draft`] has such rules, [`Rules`] do not.
 //! - From ` #` on, a line is a comment.
 //! - `nearest`: on each side that is allowed, only the nearest word of the head's kind is a candidate (and
 //!   none on that side if the other clauses do not hold of it).
@@ -106,6 +107,7 @@
 mod baseline;
 mod check;
 mod cursor;
+mod draft;
 mod matching;
 mod paper;
 mod read;
@@ -120,12 +122,14 @@ mod write;
 
 use std::fmt;
 
+pub use draft::Draft;
 pub use matching::Matches;
 pub use rule::{Between, Counting, Direction, Distance, Head, Neighbour, Place, Rule, Target};
 pub use statistics::{RuleStatistics, bin};
 pub use survey::{Coverage, Overlap, RuleCoverage, Survey, Unknown};
 pub use test::{Alternative, Attribute, Condition, Test, Value};
 
+use check::Open;
 use matching::Compiled;
 
 /// A set of rules that has been checked.
@@ -163,7 +167,7 @@ impl Rules {
     /// # Errors
     /// [`Invalid`] with all lines that are no rules, and all rules that cannot be meant.
     pub fn parse(file: &str, text: &str) -> Result<Self, Invalid> {
-        read::rules(file, text)
+        read::rules(file, text, Open::Refused)
     }
 
     /// [`parse`](Rules::parse) for bytes, which should be UTF-8.
@@ -171,19 +175,7 @@ impl Rules {
     /// # Errors
     /// As for `parse`; also where bytes are no UTF-8.
     pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self, Invalid> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Self::parse(file, text),
-            Err(error) => {
-                let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-                let line = before.matches('\n').count() + 1;
-                let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-                let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
-                let message =
-                    format!("found the byte {byte:#04x}, expected UTF-8: save it as UTF-8");
-                let problems = vec![Problem { line, column, message }];
-                Err(Invalid { file: file.to_owned(), problems })
-            }
-        }
+        Self::parse(file, text(file, bytes)?)
     }
 
     /// Rules that a program has made, checked as those of a file are.
@@ -194,15 +186,16 @@ impl Rules {
     pub fn new(file: &str, rules: Vec<Rule>) -> Result<Self, Invalid> {
         let problems: Vec<Problem> = rules.iter().filter_map(check::writable).collect();
         let rules = rules.into_iter().map(check::Placed::from).collect();
-        Self::checked(file, rules, problems)
+        Self::checked(file, rules, problems, Open::Refused)
     }
 
     fn checked(
         file: &str,
         rules: Vec<check::Placed>,
         mut problems: Vec<Problem>,
+        open: Open,
     ) -> Result<Self, Invalid> {
-        let (rules, warnings) = check::check(rules, &mut problems);
+        let (rules, warnings) = check::check(rules, &mut problems, open);
         if !problems.is_empty() {
             problems.sort_by_key(|problem| (problem.line, problem.column));
             return Err(Invalid { file: file.to_owned(), problems });
@@ -238,6 +231,18 @@ impl Rules {
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }
+}
+
+/// Bytes of a file as text.
+fn text<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Invalid> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
+        let message = format!("found the byte {byte:#04x}, expected UTF-8: save it as UTF-8");
+        Invalid { file: file.to_owned(), problems: vec![Problem { line, column, message }] }
+    })
 }
 
 /// Rules are equal if they say the same, whatever file they are from.

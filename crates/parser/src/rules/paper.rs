@@ -184,17 +184,9 @@ impl<'a> Row<'a> {
 
     fn target(&self, field: usize) -> Result<Target, Problem> {
         let found = self.field(field);
-        let found_target = match found {
-            "?" => None,
-            _ => exactly(found),
-        };
-        found_target.ok_or_else(|| {
-            let hint = match found {
-                "?" => " (the statistics of a treebank can tell it)",
-                _ => "",
-            };
+        exactly(found).ok_or_else(|| {
             let message =
-                format!("target: found {found:?}, expected a number, 0.75 or bin:0.83{hint}");
+                format!("target: found {found:?}, expected a number, 0.75, bin:0.83 or ?");
             self.problem(field, message)
         })
     }

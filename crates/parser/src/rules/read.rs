@@ -1,6 +1,6 @@
 //! Reading rules: the form that can be read aloud.
 
-use super::check::{Part, Placed};
+use super::check::{Open, Part, Placed};
 use super::cursor::Cursor;
 use super::{
     Attribute, Between, Counting, Direction, Distance, Head, Invalid, Neighbour, Place, Problem,
@@ -12,7 +12,7 @@ const CLAUSES: &str = "a target (90%, 0.6..0.8, >= 50%, always, never), `head le
                        `distance`, `adjacent`, `no … between`, `some … between`, `head just`, \
                        `dependent just`, `as`, `of`, `weight` or `group`";
 
-pub(super) fn rules(file: &str, text: &str) -> Result<Rules, Invalid> {
+pub(super) fn rules(file: &str, text: &str, open: Open) -> Result<Rules, Invalid> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (mut rules, mut problems) = (Vec::new(), Vec::new());
     let mut tags = Attribute::Upos;
@@ -33,7 +33,7 @@ pub(super) fn rules(file: &str, text: &str) -> Result<Rules, Invalid> {
             },
         }
     }
-    Rules::checked(file, rules, problems)
+    Rules::checked(file, rules, problems, open)
 }
 
 /// A line that is a rule, or the head of a table.
@@ -268,8 +268,11 @@ fn target(cursor: &mut Cursor<'_>) -> Result<Target, Problem> {
     Ok(target)
 }
 
-/// `0.75`, `75%` or `bin:0.83`.
+/// `0.75`, `75%`, `bin:0.83` or `?`.
 pub(super) fn exactly(word: &str) -> Option<Target> {
+    if word == "?" {
+        return Some(Target::Open);
+    }
     match word.strip_prefix("bin:") {
         // What is not a share stays as it is, and is refused with the others.
         Some(word) => share(word).map(|p| if p <= 1.0 { bin(p) } else { p }),

@@ -120,6 +120,8 @@ pub enum Target {
     Always,
     /// Nothing of it, by law.
     Never,
+    /// To be counted in a treebank, written `?`. Only a [`Draft`](super::Draft) has such rules.
+    Open,
 }
 
 impl Target {
@@ -132,6 +134,7 @@ impl Target {
             Target::AtMost(high) => (0.0, high),
             Target::Always => (1.0, 1.0),
             Target::Never => (0.0, 0.0),
+            Target::Open => (0.0, 1.0),
         }
     }
 

@@ -114,6 +114,7 @@ impl fmt::Display for Target {
             Target::AtMost(high) => write!(f, "<= {}", Share(high)),
             Target::Always => f.write_str("always"),
             Target::Never => f.write_str("never"),
+            Target::Open => f.write_str("?"),
         }
     }
 }

@@ -219,7 +219,7 @@ proptest! {
         "r:", "NOUN", "<-", "->", "ROOT", "nearest", "|", "[", "]", "Case=", "form~/", "/", "\"", "\\", "é",
         "head", "left", "just", "after", "distance", "1..", "..", "no", "some", "between", "50%", ">=", "≥",
         "of", "pairs", "weight", "99999999999999999999", "as", "#", "#tags=", "\t", "\n", " ", "edge", "*", ",",
-        "surround", "p-1=", "c+1=", "bin:", "%", "\u{a0}", "\u{feff}", ">18446744073709551615",
+        "surround", "p-1=", "c+1=", "bin:", "?", "%", "\u{a0}", "\u{feff}", ">18446744073709551615",
     ]), 0..16), spaces in any::<bool>()) {
         let text = pieces.join(if spaces { " " } else { "" });
         match Rules::parse("any", &text) {

@@ -265,7 +265,10 @@ fn what_cannot_be_meant_is_refused() {
         ("edge\tROOT\tverb\tL\t*\t*\t1", "1:16: this never matches: the root stands"),
         ("edge\tnoun\tROOT\tL\t*\t*\t1", "1:11: ROOT is the dependent here"),
         ("edge\tnoun\tverb\tX\t*\t*\t1", "1:16: dir: found \"X\", expected L, R or *"),
-        ("edge\tnoun\tverb\tL\t*\t*\t?", "1:22: target: found \"?\""),
+        ("edge\tnoun\tverb\tL\t*\t*\t?", "1:22: the target is open (?): `tutte rules suggest"),
+        ("edge\tnoun\tverb\tL\t*\t*\tx", "1:22: target: found \"x\", expected a number"),
+        ("NOUN <- VERB ?", "1:14: the target is open"),
+        ("r: NOUN <- VERB ? of pairs", "1:17: the target is open"),
         ("edge\tnoun\tverb\tL\t*\tdet\t1", "1:20: context: found \"det\", expected *"),
         ("surround\tnoun\tverb\tL\t*\tdet\t1", "1:24: context: found \"det\", expected p-1="),
         ("between\tnoun\tverb\tL\t*\t*\t1", "1:23: context: found \"*\", expected the tag"),
@@ -293,7 +296,37 @@ fn a_rule_that_is_there_twice_is_left_out_or_refused() {
 }
 
 #[test]
+fn a_draft_has_open_targets_and_a_treebank_fills_them() {
+    let text = "#tags=cpos\nedge\tNOUN\tDET\tL\t*\t*\t?\nNOUN <- VERB ?\n\
+                near: DET <- nearest NOUN head right ?\nmine: NOUN <- VERB 10% of words\n\
+                none: INTJ <- VERB ?\nno: * <- PUNCT never\nodd: PUNCT <- VERB 30%\n";
+    let draft = Draft::parse("draft", text).unwrap();
+    assert_eq!((draft.len(), draft.open()), (7, 4));
+    let exact = draft.filled(&treebank(), false).unwrap();
+    let targets = |rules: &Rules| -> Vec<(String, String)> {
+        rules.rules().iter().map(|rule| (rule.name.clone(), rule.target.to_string())).collect()
+    };
+    let named = |rules: &[(&str, &str)]| -> Vec<(String, String)> {
+        rules.iter().map(|&(name, target)| (name.to_owned(), target.to_owned())).collect()
+    };
+    let rest = [("near", "75%"), ("mine", "10%"), ("no", "never"), ("odd", "30%")];
+    let pairs = [("line-2", "60%"), ("line-3", "100%")];
+    assert_eq!(targets(&exact), named(&[&pairs[..], &rest].concat()));
+    let lines: Vec<usize> = exact.warnings().iter().map(|warning| warning.line).collect();
+    assert_eq!(lines, [6]);
+    let binned = draft.filled(&treebank(), true).unwrap();
+    assert_eq!(binned.rules()[0].target, Target::Exactly(0.5));
+    // All but laws, and but those that match nothing.
+    let all = binned.filled(&treebank(), false).unwrap();
+    let rest = [("near", "75%"), ("mine", "100%"), ("no", "never"), ("odd", "30%")];
+    assert_eq!(targets(&all), named(&[&pairs[..], &rest].concat()));
+    let error = Draft::parse("draft", "a: NOUN <- VERB ?\nb: NOUN <- VERB 50%").unwrap_err();
+    assert!(error.to_string().contains("the target here is 50%, but ? for the same arcs"));
+}
+
+#[test]
 fn rules_of_programs_are_checked_too() {
+    assert!(Rules::new("made", vec![Rule { target: Target::Open, ..plain() }]).is_err());
     assert!(Rules::new("made", vec![plain()]).is_ok());
     let refused = |rule: Rule| Rules::new("made", vec![rule]).unwrap_err().to_string();
     assert!(refused(Rule { name: "a b".to_owned(), ..plain() }).contains("would not be read"));
