@@ -1,19 +1,21 @@
 //! `tutte rules`: what a linguist knows, as a file of rules.
 
+mod check;
+mod show;
+mod suggest;
+
 use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, Subcommand};
-use serde::Serialize;
-use tutte::rules::{self, Coverage, Invalid, Problem, Survey};
+use tutte::rules::{self, Invalid, Problem};
 
 use crate::failure::Outcome;
-use crate::report::{Align, Table, count, counted, percent};
-use crate::session::{Reading, Session};
+use crate::report::counted;
+use crate::session::Session;
 
-/// Check a file of rules such as `det: DET <- nearest NOUN  head right  90%`
+/// Check, show or suggest rules such as `det: DET <- nearest NOUN  head right  90%`
 #[derive(Debug, Args)]
 pub(crate) struct Rules {
     #[command(subcommand)]
@@ -22,182 +24,45 @@ pub(crate) struct Rules {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    Check(Check),
-}
-
-/// Find errors in a file of rules, and what the rules find in a text
-///
-/// Without RAW, reads the rules only. With it, says of each rule how many words match its left side, how many
-/// of them have a candidate for a head, how many arcs match, and with which other rule it shares most of
-/// them; and warns of rules that match nothing and of tags that no word has. Heads in RAW are not looked at.
-///
-/// Exit code 1 if there are errors.
-///
-/// Example: tutte rules check rules.tut raw.conllu
-#[derive(Debug, Args)]
-pub(crate) struct Check {
-    /// The file of rules
-    rules: PathBuf,
-
-    /// Treebanks, with or without heads; - is standard input
-    raw: Vec<PathBuf>,
-
-    #[command(flatten)]
-    reading: Reading,
-}
-
-/// The document of `--json`.
-#[derive(Default, Serialize)]
-struct Document {
-    errors: Vec<String>,
-    warnings: Vec<String>,
-    /// The rules as they were read, in one form.
-    rules: Vec<String>,
-    coverage: Option<Coverage>,
+    Check(check::Check),
+    Show(show::Show),
+    Suggest(suggest::Suggest),
 }
 
 pub(crate) fn run(arguments: &Rules, session: &Session) -> Result<Outcome> {
     match &arguments.action {
-        Action::Check(arguments) => check(arguments, session),
+        Action::Check(arguments) => check::run(arguments, session),
+        Action::Show(arguments) => show::run(arguments, session),
+        Action::Suggest(arguments) => suggest::run(arguments, session),
     }
 }
 
-fn check(arguments: &Check, session: &Session) -> Result<Outcome> {
-    let rules = match read(&arguments.rules)? {
-        Ok(rules) => rules,
-        Err(invalid) => return refuse(&invalid, session),
-    };
-    let mut warnings: Vec<String> =
-        rules.warnings().iter().map(|problem| placed(rules.file(), problem)).collect();
-    let coverage =
-        if arguments.raw.is_empty() { None } else { Some(survey(&rules, arguments, session)?) };
-    if let Some(coverage) = &coverage {
-        warnings.extend(odd(&rules, coverage));
-    }
-    if session.json() {
-        let rules = rules.rules().iter().map(ToString::to_string).collect();
-        session.print_report(&Document { warnings, rules, coverage, ..Document::default() })?;
-        return Ok(session.end(Outcome::Good));
-    }
-    for warning in &warnings {
-        session.warn(&anyhow!("{warning}"));
-    }
-    let mut out = session.stdout();
-    match &coverage {
-        Some(coverage) => {
-            writeln!(out, "{}", table(&rules, coverage).text(0))?;
-            let (covered, words) = (coverage.covered as usize, coverage.words as usize);
-            writeln!(
-                out,
-                "{}, no errors: some rule has a head for {} of {} ({} %).",
-                counted(rules.len(), "rule"),
-                count(covered),
-                counted(words, "word"),
-                percent(covered, words)
-            )?;
-        }
-        None => {
-            write!(out, "{rules}")?;
-            writeln!(out, "\n{}, no errors.", counted(rules.len(), "rule"))?;
-        }
-    }
-    out.flush()?;
-    Ok(session.end(Outcome::Good))
+/// The name of a file and what is in it.
+fn bytes(path: &Path) -> Result<(String, Vec<u8>)> {
+    let name = path.display().to_string();
+    let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    Ok((name, bytes))
 }
 
 fn read(path: &Path) -> Result<Result<rules::Rules, Invalid>> {
-    let name = path.display().to_string();
-    let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    let (name, bytes) = bytes(path)?;
     Ok(rules::Rules::from_bytes(&name, &bytes))
 }
 
 /// Says all that is wrong.
 fn refuse(invalid: &Invalid, session: &Session) -> Result<Outcome> {
-    let errors: Vec<String> =
-        invalid.problems.iter().map(|problem| placed(&invalid.file, problem)).collect();
-    if session.json() {
-        session.print_json(&Document { errors, ..Document::default() })?;
-    } else {
-        for error in &errors {
-            session.complain(&anyhow!("{error}"));
-        }
-        session.note(format!("{} in {}", counted(errors.len(), "error"), invalid.file));
+    let errors = errors(invalid);
+    for error in &errors {
+        session.complain(&anyhow!("{error}"));
     }
+    session.note(format!("{} in {}", counted(errors.len(), "error"), invalid.file));
     Ok(Outcome::CheckFailed)
+}
+
+fn errors(invalid: &Invalid) -> Vec<String> {
+    invalid.problems.iter().map(|problem| placed(&invalid.file, problem)).collect()
 }
 
 fn placed(file: &str, Problem { line, column, message }: &Problem) -> String {
     format!("{file}:{line}:{column}: {message}")
-}
-
-fn survey(rules: &rules::Rules, arguments: &Check, session: &Session) -> Result<Coverage> {
-    let mut survey = Survey::new(rules);
-    for file in &arguments.raw {
-        for sentence in session.sentences(file, &arguments.reading)? {
-            survey.add(&sentence?);
-        }
-    }
-    Ok(survey.finish())
-}
-
-/// What is odd about rules, given what they find.
-fn odd(rules: &rules::Rules, coverage: &Coverage) -> Vec<String> {
-    let place = |rule: usize| {
-        let rule = &rules.rules()[rule];
-        format!("{}:{}: {}", rules.file(), rule.line, rule.name)
-    };
-    let unknown = coverage.unknown.iter().map(|unknown| {
-        let like = unknown.like.as_ref();
-        let like = like.map_or(String::new(), |like| format!("; did you mean {like}?"));
-        format!(
-            "{}: no word has the {} {}{like}",
-            place(unknown.rule),
-            unknown.column,
-            unknown.found
-        )
-    });
-    let nothing = coverage.rules.iter().enumerate().filter(|(_, found)| found.pairs == 0);
-    let nothing = nothing.map(|(rule, found)| match found.words {
-        0 => format!("{}: no word matches the left side", place(rule)),
-        words => {
-            let words = counted(words as usize, "word");
-            format!("{}: {words} on the left, but none has a candidate for a head", place(rule))
-        }
-    });
-    unknown.chain(nothing).collect()
-}
-
-fn table(rules: &rules::Rules, coverage: &Coverage) -> Table {
-    let names = [
-        "rule",
-        "target",
-        "words",
-        "% of all",
-        "with candidate",
-        "pairs",
-        "shares most pairs with",
-    ];
-    let left = |name: &str| matches!(name, "rule" | "shares most pairs with");
-    let align = |name| (name, if left(name) { Align::Left } else { Align::Right });
-    let mut table = Table::new(names.into_iter().map(align));
-    for (number, (rule, found)) in rules.rules().iter().zip(&coverage.rules).enumerate() {
-        // The first is the one with most.
-        let shared = coverage.overlaps.iter().find(|overlap| overlap.rules.contains(&number));
-        let shared = shared.map_or(String::new(), |overlap| {
-            let [first, second] = overlap.rules;
-            let other = &rules.rules()[if first == number { second } else { first }];
-            format!("{} ({})", other.name, count(overlap.arcs as usize))
-        });
-        let words = found.words as usize;
-        table.row([
-            rule.name.clone(),
-            rule.target.to_string(),
-            count(words),
-            percent(words, coverage.words as usize),
-            count(found.candidates as usize),
-            count(found.pairs as usize),
-            shared,
-        ]);
-    }
-    table
 }

@@ -227,6 +227,16 @@ impl Rules {
         self.rules.is_empty()
     }
 
+    /// The rule with a name.
+    pub fn named(&self, name: &str) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.name == name)
+    }
+
+    /// The name of a rule that is most like another, which no rule has, if one is.
+    pub fn most_like(&self, name: &str) -> Option<&str> {
+        survey::most_alike(name, self.rules.iter().map(|rule| &*rule.name))
+    }
+
     /// What is odd, but no error: rules that say again what another one says, and are left out.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings

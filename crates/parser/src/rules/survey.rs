@@ -185,7 +185,8 @@ impl<'a> Survey<'a> {
                 if seen.is_some_and(|seen| seen.contains(&found)) {
                     continue;
                 }
-                let like = seen.and_then(|seen| most_alike(&found, seen));
+                let like = seen.and_then(|seen| most_alike(&found, seen.iter().map(|one| &**one)));
+                let like = like.map(str::to_owned);
                 let one = Unknown { rule, column, found, like };
                 if !unknown.contains(&one) {
                     unknown.push(one);
@@ -201,12 +202,10 @@ fn feature(name: &str, value: &str) -> String {
 }
 
 /// The text with the fewest changes to another, if those are no more than two and fewer than half its letters.
-fn most_alike(text: &str, others: &BTreeSet<String>) -> Option<String> {
+pub(super) fn most_alike<'a>(text: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 2.min(text.chars().count().saturating_sub(1) / 2);
-    let changes = |other: &String| (changes(text, other), other.clone());
     others
-        .iter()
-        .map(changes)
+        .map(|other| (changes(text, other), other))
         .min()
         .filter(|(changes, _)| *changes <= limit)
         .map(|(_, other)| other)

@@ -162,6 +162,34 @@ impl Drawing {
         Self { scene, style, differences }
     }
 
+    /// A drawing of any arcs between the words of a sentence, whatever its own: each has a head, 0 for the
+    /// root, a dependent and a label, and a word may have several heads or none. `notes` stand under words, as
+    /// the last of their tags. What is about words that are not there is left out.
+    ///
+    /// ```
+    /// use tutte_treebank::{Sentence, draw::{Drawing, Style}};
+    ///
+    /// let sentence: Sentence = "1\ta\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tcat\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n".parse()?;
+    /// let drawing = Drawing::of_arcs(&sentence, &[(2, 1, "?")], &[(2, "head")], &Style::default());
+    /// assert_eq!(format!("\n{}", drawing.text()), "
+    ///  ┌─?─┐
+    ///  ▼   │
+    ///  a  cat
+    /// DETNOUN
+    ///    head
+    /// ");
+    /// # Ok::<(), tutte_treebank::Error>(())
+    /// ```
+    pub fn of_arcs(
+        sentence: &Sentence,
+        arcs: &[(usize, usize, &str)],
+        notes: &[(usize, &str)],
+        style: &Style,
+    ) -> Self {
+        let scene = Scene::of_arcs(sentence, arcs, notes, style);
+        Self { scene, style: style.clone(), differences: None }
+    }
+
     /// The drawing with a line of small print over it, the name of the sentence say.
     pub fn with_caption(mut self, caption: &str) -> Self {
         self.scene.caption = measure::printable(caption).into_owned();

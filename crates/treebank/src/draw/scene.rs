@@ -137,6 +137,44 @@ impl Scene {
         scene
     }
 
+    /// Any arcs, given by the numbers of words, and notes below the tags.
+    pub(crate) fn of_arcs(
+        sentence: &Sentence,
+        arcs: &[(usize, usize, &str)],
+        notes: &[(usize, &str)],
+        style: &Style,
+    ) -> Self {
+        let lines: Vec<Token<'_>> = sentence.tokens().collect();
+        let mut scene = Self::with_nodes(&lines, None, style);
+        let places = scene.places();
+        let place = |word: usize| places.get(&Id::Word(word)).copied();
+        for &(head, dependent, name) in arcs {
+            let (Some(end), true) = (place(dependent), head != dependent) else { continue };
+            let start = match head {
+                0 => None,
+                _ => match place(head) {
+                    None => continue,
+                    start => start,
+                },
+            };
+            let (label, kind) = (label(name), Kind::Plain);
+            scene.above.push(Arc { head: start, dependent: end, label, probability: None, kind });
+        }
+        if !notes.is_empty() {
+            scene.tag_lines += 1;
+            for node in &mut scene.nodes {
+                node.tags.push(Tag::default());
+            }
+            for &(word, note) in notes {
+                let tag = place(word).and_then(|place| scene.nodes[place].tags.last_mut());
+                if let Some(tag) = tag {
+                    tag.text = measure::printable(note).into_owned();
+                }
+            }
+        }
+        scene
+    }
+
     fn with_nodes(
         lines: &[Token<'_>],
         second: Option<(&Sentence, &[Column])>,

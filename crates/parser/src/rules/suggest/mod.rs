@@ -153,8 +153,17 @@ impl Suggest {
         Rules::new(file, (1..).zip(&candidates).map(rule).collect())
     }
 
+    /// What is too rare.
+    pub fn least(&self) -> u64 {
+        self.least.unwrap_or(match self.kind {
+            Kind::Top | Kind::Nearest => 200,
+            Kind::Parents | Kind::ParentsSequence => 100,
+            Kind::Curve => 50,
+        })
+    }
+
     fn top(&self, counts: &Counts) -> Vec<Candidate> {
-        let least = self.least.unwrap_or(200);
+        let least = self.least();
         let by = match self.order {
             Order::Share => by_share,
             Order::Arcs => by_arcs,
@@ -163,7 +172,7 @@ impl Suggest {
     }
 
     fn parents(&self, counts: &Counts) -> Vec<Candidate> {
-        let least = self.least.unwrap_or(100);
+        let least = self.least();
         first(self.top, by_arcs, plain(counts).filter(|one| one.count.arcs > least))
     }
 
@@ -188,7 +197,7 @@ impl Suggest {
     }
 
     fn curve(&self, bank: &Bank, bases: &Counts) -> Vec<Candidate> {
-        let least = self.least.unwrap_or(50);
+        let least = self.least();
         let with_clauses = self.top / 2;
         let often = |one: &Candidate| one.count.units > least;
         let mut chosen = first(self.top - with_clauses, by_share, plain(bases).filter(often));

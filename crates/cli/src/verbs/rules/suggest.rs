@@ -1,0 +1,243 @@
+//! `tutte rules suggest`: the rules of somebody who has counted.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use tutte::rules::suggest::{self, Tags};
+use tutte::rules::{Draft, Rules};
+use tutte_treebank::Sentence;
+
+use super::{bytes, placed, refuse};
+use crate::failure::{Outcome, advise, usage};
+use crate::report::{count, counted, write_whole};
+use crate::session::{Reading, Session};
+
+/// Make rules by counting in a treebank, or fill the open targets of some
+///
+/// These are the rules that an all-knowing linguist would write, to compare others with (Druck, Mann &
+/// McCallum 2009). What is too rare is left out, and most certain or most frequent comes first:
+///
+///   top              head, dependent, direction, of pairs
+///   nearest          the same, of the words with such a candidate
+///   parents          with the distance too: all that have enough arcs
+///   parents+sequence the same, and 25 more with words between or beside, where that makes the difference
+///   curve            half with the distance, half with words between or beside
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  tutte rules suggest train.conllu --kind nearest --top 20 -o counted.tut
+  tutte rules suggest train.conllu --kind parents --max-length 20 --least 10 -o parents.tut
+  tutte rules suggest --fill draft.tut train.conllu      where draft.tut has targets like ?"
+)]
+pub(super) struct Suggest {
+    /// Treebanks with trees; - is standard input
+    #[arg(value_name = "TREEBANK")]
+    files: Vec<PathBuf>,
+
+    /// Which rules
+    #[arg(long, value_enum, default_value_t = Kind::Nearest, conflicts_with = "fill")]
+    kind: Kind,
+
+    /// How many, or all [default: 20; of parents, all]
+    #[arg(long, value_name = "K", value_parser = crate::verbs::draw::number, conflicts_with = "fill")]
+    top: Option<usize>,
+
+    /// What is too rare: fewer than N pairs (top) or words (nearest) [200], no more than N arcs
+    /// (parents) [100] or pairs (curve) [50]
+    #[arg(long, value_name = "N", conflicts_with = "fill")]
+    least: Option<u64>,
+
+    /// Which tags; xpos is upos where there is none
+    #[arg(long, value_enum, default_value_t = Column::Upos, conflicts_with = "fill")]
+    tags: Column,
+
+    /// Whether the largest share or the most arcs come first (top, nearest)
+    #[arg(long, value_enum, default_value_t = Order::Share, conflicts_with = "fill")]
+    order: Order,
+
+    /// Targets as they are, not rounded to 0, 0.1, 0.25, 0.5, 0.75 or 1
+    #[arg(long)]
+    exact: bool,
+
+    /// Count the targets of these rules that are ?, and keep the others
+    #[arg(long, value_name = "RULES")]
+    fill: Option<PathBuf>,
+
+    /// Leave out sentences of more than N words
+    #[arg(long, value_name = "N")]
+    max_length: Option<usize>,
+
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Top,
+    Nearest,
+    Parents,
+    #[value(name = "parents+sequence")]
+    ParentsSequence,
+    Curve,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Column {
+    Upos,
+    Xpos,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Order {
+    Share,
+    Arcs,
+}
+
+/// The document of `--json`.
+#[derive(Serialize)]
+struct Document {
+    sentences: usize,
+    words: usize,
+    warnings: Vec<String>,
+    rules: Vec<String>,
+}
+
+pub(super) fn run(arguments: &Suggest, session: &Session) -> Result<Outcome> {
+    let draft = match &arguments.fill {
+        None => None,
+        Some(path) => {
+            let (name, bytes) = bytes(path)?;
+            match Draft::from_bytes(&name, &bytes) {
+                Ok(draft) => Some(draft),
+                Err(invalid) => return refuse(&invalid, session),
+            }
+        }
+    };
+    let files = session.files(&arguments.files)?;
+    let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
+    if to_file.is_some_and(|path| files.iter().any(|file| file == path)) {
+        return Err(usage(
+            "the rules would be written over the treebank; name another file with -o",
+        ));
+    }
+    let mut treebank = Vec::new();
+    for file in &files {
+        treebank.extend(session.read_all(file, &arguments.reading)?);
+    }
+    treebank.retain(|sentence| sentence.len() <= arguments.max_length.unwrap_or(usize::MAX));
+    let words = treebank.iter().flat_map(Sentence::partial_heads).flatten().count();
+    if words == 0 {
+        let error =
+            anyhow!("no word of {} has a head, and there is nothing to count", named(&files));
+        return Err(advise(error, "rules are counted in trees, whole or partial"));
+    }
+    let name = arguments.output.as_deref().unwrap_or(Path::new("-")).display().to_string();
+    let rules = match &draft {
+        Some(draft) => draft.filled(&treebank, !arguments.exact),
+        None => arguments.selection().rules(&name, &treebank),
+    };
+    let rules = match rules {
+        Ok(rules) => rules,
+        Err(invalid) => return refuse(&invalid, session),
+    };
+    let mut warnings: Vec<String> =
+        rules.warnings().iter().map(|problem| placed(rules.file(), problem)).collect();
+    if rules.is_empty() && draft.is_none() {
+        warnings.push("nothing is frequent enough to be a rule: lower --least".to_owned());
+    }
+    if !session.json() {
+        for warning in &warnings {
+            session.warn(&anyhow!("{warning}"));
+        }
+    }
+    let counted_in = format!(
+        "{}: {}, {} with a head",
+        named(&files),
+        counted(treebank.len(), "sentence"),
+        counted(words, "word")
+    );
+    let text = format!("{}{rules}", arguments.comment(&counted_in, draft.as_ref(), &rules));
+    if let Some(path) = to_file {
+        write_whole(path, &text)?;
+        session.note(format!("{} written to {}", counted(rules.len(), "rule"), path.display()));
+    }
+    if session.json() {
+        let rules = rules.rules().iter().map(ToString::to_string).collect();
+        session.print_report(&Document { sentences: treebank.len(), words, warnings, rules })?;
+    } else if to_file.is_none() {
+        let mut out = session.stdout();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
+    }
+    Ok(session.end(Outcome::Good))
+}
+
+impl Suggest {
+    fn selection(&self) -> suggest::Suggest {
+        let all = matches!(self.kind, Kind::Parents | Kind::ParentsSequence);
+        suggest::Suggest {
+            kind: match self.kind {
+                Kind::Top => suggest::Kind::Top,
+                Kind::Nearest => suggest::Kind::Nearest,
+                Kind::Parents => suggest::Kind::Parents,
+                Kind::ParentsSequence => suggest::Kind::ParentsSequence,
+                Kind::Curve => suggest::Kind::Curve,
+            },
+            top: self.top.unwrap_or(if all { usize::MAX } else { 20 }),
+            least: self.least,
+            tags: match self.tags {
+                Column::Upos => Tags::Upos,
+                Column::Xpos => Tags::Xpos,
+            },
+            order: match self.order {
+                Order::Share => suggest::Order::Share,
+                Order::Arcs => suggest::Order::Arcs,
+            },
+            binned: !self.exact,
+            ..suggest::Suggest::default()
+        }
+    }
+
+    /// What was counted, in the file itself.
+    fn comment(&self, counted_in: &str, draft: Option<&Draft>, rules: &Rules) -> String {
+        let targets = if self.exact { "exact" } else { "rounded" };
+        let what = match (draft, &self.fill) {
+            (Some(draft), Some(path)) => {
+                // Rules with nothing to count are left out.
+                let filled = (draft.open() + rules.len()).saturating_sub(draft.len());
+                let filled = count(filled);
+                format!("Open targets of {} that were filled: {filled}, {targets}", path.display())
+            }
+            _ => {
+                let kind = self.kind.to_possible_value();
+                let kind = kind.as_ref().map_or("", |kind| kind.get_name());
+                let least = self.selection().least();
+                let many = self.selection().top;
+                let many = if many == usize::MAX { "all".to_owned() } else { count(many) };
+                format!(
+                    "--kind {kind} --top {many} --least {least}: {} with {targets} targets",
+                    counted(rules.len(), "rule")
+                )
+            }
+        };
+        // A name may have any letters, but must not end the comment.
+        format!("# Counted in {counted_in}.\n# {what}.\n").replace('\r', " ")
+    }
+}
+
+fn named(files: &[PathBuf]) -> String {
+    let name = |file: &PathBuf| match file.as_os_str() == "-" {
+        true => "standard input".to_owned(),
+        false => file.display().to_string().replace(['\n', '\r'], " "),
+    };
+    files.iter().map(name).collect::<Vec<_>>().join(", ")
+}
