@@ -186,6 +186,17 @@ impl Data {
         Ok((train, dev))
     }
 
+    /// What is learnt from, tuned on and tested on, whole. Where there is but a test file, its sentences
+    /// are learnt from too; that is for learners that look at no trees.
+    pub(crate) fn parts(&self, treebank: &str) -> Result<[Vec<Sentence>; 3]> {
+        let test = self.file(treebank, "test")?;
+        let (train, dev) = match self.path(treebank, "train").or(self.path(treebank, "dev")) {
+            Some(_) => self.learning(treebank)?,
+            None => (test.clone(), Vec::new()),
+        };
+        Ok([train, dev, test])
+    }
+
     /// The training file of a treebank.
     pub(crate) fn train(&self, treebank: &str) -> Result<Vec<Sentence>> {
         self.file(treebank, "train")

@@ -17,6 +17,7 @@ mod lab;
 mod page;
 mod supervised;
 mod trial;
+mod weak;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -34,6 +35,7 @@ enum Experiment {
     Annotation(annotation::Arguments),
     Audit(audit::Arguments),
     Supervised(supervised::Arguments),
+    WeakSupervision(weak::Arguments),
 }
 
 fn main() -> Result<()> {
@@ -41,5 +43,6 @@ fn main() -> Result<()> {
         Experiment::Annotation(arguments) => annotation::run(&arguments),
         Experiment::Audit(arguments) => audit::run(&arguments),
         Experiment::Supervised(arguments) => supervised::run(&arguments),
+        Experiment::WeakSupervision(arguments) => weak::run(&arguments),
     }
 }

@@ -147,6 +147,15 @@ impl Verdict {
         Self::holds(p >= LEVEL)
     }
 
+    /// For a claim that is made of many cases: it must hold of four in five, or of half at least.
+    pub(crate) fn mostly(cases: usize, of: usize) -> Self {
+        match (5 * cases >= 4 * of, 2 * cases >= of) {
+            (true, _) => Verdict::Reproduced,
+            (false, true) => Verdict::SignOnly,
+            (false, false) => Verdict::NotReproduced,
+        }
+    }
+
     pub(crate) fn holds(claim: bool) -> Self {
         if claim { Verdict::Reproduced } else { Verdict::NotReproduced }
     }
@@ -163,6 +172,13 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
+    /// A table of findings.
+    pub(crate) fn table(findings: &[Finding]) -> String {
+        let mut table = Table::of_text(&["finding", "in the paper", "here", "verdict"]);
+        findings.iter().for_each(|finding| table.row(&finding.row()));
+        table.text().to_owned()
+    }
+
     /// The row of a table.
     pub(crate) fn row(&self) -> [&str; 4] {
         let verdict = match (self.verdict, self.paper.is_some()) {

@@ -94,7 +94,11 @@ fn evidence(raw: &[Sentence]) -> Evidence<'_> {
     let mut arcs = vec![Vec::new(); raw.len()];
     let mut constraints = Vec::new();
     for (number, matches) in pairs.into_iter().enumerate() {
-        constraints.push(Constraint { of: matches.len() as f64, wanted: Wanted::exactly(0.75) });
+        constraints.push(Constraint {
+            of: matches.len() as f64,
+            wanted: Wanted::exactly(0.75),
+            grouped: false,
+        });
         matches.into_iter().for_each(|(at, head, word)| arcs[at].push((head, word, number)));
     }
     Evidence { raw, constraints, arcs, ..Evidence::default() }

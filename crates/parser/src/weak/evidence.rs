@@ -44,7 +44,8 @@ impl<'a> Evidence<'a> {
             let (low, high) = rule.target.bounds();
             let counts = !rule.target.is_hard() && units > 0.0;
             let weight = if counts { rule.weight } else { 0.0 };
-            Constraint { of: units.max(1.0), wanted: Wanted { low, high, weight } }
+            let grouped = rule.group.is_some();
+            Constraint { of: units.max(1.0), wanted: Wanted { low, high, weight }, grouped }
         };
         let constraints = rules.rules().iter().zip(units).map(constraint).collect();
         Self { raw, constraints, arcs, candidates, trees: &[] }

@@ -58,6 +58,9 @@ pub struct Constraint {
     pub of: f64,
     /// What it should be.
     pub wanted: Wanted,
+    /// Whether it is one of a group that shares out all heads of a kind of word among them, so that
+    /// [`Criterion::Kl`] says something; those that are not are compared as a yes-or-no.
+    pub grouped: bool,
 }
 
 /// How to learn.
@@ -179,7 +182,7 @@ pub struct Learnt {
 /// let raw = vec![sentence; 3];
 /// let evidence = Evidence {
 ///     raw: &raw,
-///     constraints: vec![Constraint { of: 3.0, wanted: Wanted::exactly(0.9) }],
+///     constraints: vec![Constraint { of: 3.0, wanted: Wanted::exactly(0.9), grouped: false }],
 ///     arcs: vec![vec![(2, 1, 0)]; 3],
 ///     ..Evidence::default()
 /// };
@@ -302,7 +305,7 @@ fn check(evidence: &Evidence<'_>, options: &Options) -> Result<(), Error> {
         return wrong(format!("there are {} sentences, but lists for {lists:?}", raw.len()));
     }
     for (number, constraint) in constraints.iter().enumerate() {
-        let Constraint { of, wanted } = constraint;
+        let Constraint { of, wanted, .. } = constraint;
         let range = (0.0..=1.0).contains(&wanted.low) && (wanted.low..=1.0).contains(&wanted.high);
         if !(positive(*of) && range && wanted.weight.is_finite() && wanted.weight >= 0.0) {
             return wrong(format!(

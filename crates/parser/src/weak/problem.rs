@@ -12,7 +12,7 @@ use super::{Constraint, Evidence, Options, Progress, SHARDS, noise};
 use crate::features::{Atoms, FeatureSet, Prepared};
 use crate::index::{Arcs, Seen};
 use crate::learner::each;
-use crate::signal::expectation::approximate_covariances;
+use crate::signal::expectation::{Criterion, approximate_covariances};
 use crate::signal::{Objective, Scored, Scratch, arcs as arcs_of, likelihood, renyi};
 use crate::{ArcModel, Candidates, Dictionary, Error, Index, Support, known};
 
@@ -204,7 +204,11 @@ impl<'a> Problem<'a> {
         // κ_q / c_q, with the constraint's weight.
         let mut slopes = Vec::with_capacity(constraints.len());
         for (constraint, &expectation) in constraints.iter().zip(&expectations) {
-            let (loss, slope) = constraint.wanted.loss(expectation, options.criterion);
+            let criterion = match options.criterion {
+                Criterion::Kl if !constraint.grouped => Criterion::KlBernoulli,
+                criterion => criterion,
+            };
+            let (loss, slope) = constraint.wanted.loss(expectation, criterion);
             wanted += options.rules_weight * loss;
             slopes.push(options.rules_weight * slope / constraint.of);
         }

@@ -26,6 +26,7 @@ fn evidence<'a>(
     let constraint = |((_, _, wanted), of): (&(&str, &str, Wanted), f64)| Constraint {
         of: of.max(1.0),
         wanted: *wanted,
+        grouped: true,
     };
     let constraints = rules.iter().zip(of).map(constraint).collect();
     Evidence { raw, constraints, arcs, trees, ..Evidence::default() }
@@ -49,7 +50,7 @@ fn gradients_are_derivatives_with_all_signals() {
     let treebank = treebank();
     let (raw, trees) = (&treebank[..6], &treebank[6..9]);
     let evidence = evidence(raw, trees, &rules());
-    for criterion in [Criterion::Squared, Criterion::KlBernoulli] {
+    for criterion in [Criterion::Squared, Criterion::Kl, Criterion::KlBernoulli] {
         for (at, tree_set) in TreeSet::ALL.into_iter().enumerate() {
             let entropy = Some(([1.0, 2.0][at % 2], 0.3));
             let options = Options { criterion, entropy, tree_set, trees_weight: 0.5, ..options() };
@@ -100,6 +101,61 @@ fn targets_are_reached_and_other_features_move_too() {
     // Words that rules do not mention have features on the same arcs.
     let moved = learnt.model.arcs.weights.iter().filter(|weight| **weight != 0.0).count();
     assert!(moved > 100, "{moved}");
+}
+
+/// A corpus of 200 random sentences, a model that somebody else knows, and what it expects of every feature:
+/// whoever is told the expectations, and has a prior that does not matter, comes to expect the same.
+#[test]
+fn expectations_of_a_known_model_are_found_again() {
+    const TAGS: [&str; 3] = ["NOUN", "VERB", "DET"];
+    let mut state = 7u64;
+    let mut draw = |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut raw: Vec<Sentence> = Vec::new();
+    for _ in 0..200 {
+        let words = 2 + draw(5);
+        let line = |word| format!("{word}\tw\t_\t{}\t_\t_\t_\t_\t_\t_\n", TAGS[draw(3)]);
+        raw.push((1..=words).map(line).collect::<String>().parse().unwrap());
+    }
+    let weights: Vec<f64> = (0..12).map(|_| draw(400) as f64 / 100.0 - 2.0).collect();
+    let tag = |sentence: &Sentence, place: usize| {
+        let tag = sentence.word(place).map(|word| word.upos());
+        tag.map_or(3, |tag| TAGS.iter().position(|other| *other == tag).unwrap())
+    };
+    for tree_set in TreeSet::ALL {
+        let (mut arcs, mut sums, mut of) = (Vec::new(), [0.0; 12], [0.0; 12]);
+        for sentence in &raw {
+            let feature = |head, word| 3 * tag(sentence, head) + tag(sentence, word);
+            let scores =
+                tutte_trees::ArcMatrix::from_fn(sentence.len(), |h, m| weights[feature(h, m)]);
+            let trees = tutte_trees::TreeDistribution::new(scores, tree_set).unwrap();
+            let all = crate::signal::arcs(sentence.len()).map(|(h, m)| (h, m, feature(h, m)));
+            let all: Vec<_> = all.collect();
+            for &(head, word, feature) in &all {
+                sums[feature] += trees.marginals()[(head, word)];
+                of[feature] += 1.0;
+            }
+            arcs.push(all);
+        }
+        let constraint = |(sum, of): (f64, f64)| Constraint {
+            of,
+            wanted: Wanted::exactly(sum / of),
+            grouped: false,
+        };
+        let constraints: Vec<Constraint> = sums.into_iter().zip(of).map(constraint).collect();
+        let evidence = Evidence { raw: &raw, constraints, arcs, ..Evidence::default() };
+        let templates = FeatureSet::parse("conjoin none\nh.upos m.upos").unwrap();
+        let options =
+            Options { templates, tree_set, prior_variance: 1e6, tolerance: 1e-9, ..options() };
+        let learnt = learn(&evidence, &options, |_| {}).unwrap();
+        for (constraint, found) in evidence.constraints.iter().zip(&learnt.after.expectations) {
+            let residual = constraint.wanted.residual(*found);
+            assert!(residual < 1e-3, "{tree_set}: {found} instead of {:?}", constraint.wanted);
+        }
+    }
 }
 
 /// With expectations of all features taken from the model itself, nothing is left to do.

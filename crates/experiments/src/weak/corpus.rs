@@ -1,0 +1,118 @@
+//! What is learnt from without trees: short sentences, of which only tags are looked at.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use tutte_treebank::{Sentence, Token};
+
+use crate::data::Data;
+
+/// Which sentences of a treebank, and what is left of them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Corpus {
+    pub(crate) treebank: String,
+    pub(crate) tags: Tags,
+    /// Sentences with more words are left out.
+    pub(crate) longest: usize,
+    /// Whether punctuation is left in.
+    pub(crate) punctuation: bool,
+}
+
+/// Which column tags are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Tags {
+    /// UPOS, CPOSTAG.
+    Coarse,
+    /// XPOS, POSTAG.
+    Fine,
+}
+
+/// The sentences, each with its tag in both columns.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) train: Vec<Sentence>,
+    pub(crate) dev: Vec<Sentence>,
+    pub(crate) test: Vec<Sentence>,
+}
+
+impl Corpus {
+    /// Sentences of at most so many words, without punctuation.
+    pub(crate) fn short(treebank: &str, tags: Tags, longest: usize) -> Self {
+        Self { treebank: treebank.to_owned(), tags, longest, punctuation: false }
+    }
+
+    /// The same with punctuation.
+    pub(crate) fn whole(treebank: &str, longest: usize) -> Self {
+        Self { treebank: treebank.to_owned(), tags: Tags::Coarse, longest, punctuation: true }
+    }
+
+    /// Reads them, once.
+    pub(crate) fn read(&self, data: &Data) -> Result<Arc<Parts>> {
+        static READ: OnceLock<Mutex<BTreeMap<Corpus, Arc<Parts>>>> = OnceLock::new();
+        let read = READ.get_or_init(Mutex::default);
+        let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(parts) = read.get(self) {
+            return Ok(Arc::clone(parts));
+        }
+        let [train, dev, test] = data.parts(&self.treebank)?.map(|sentences| -> Result<_> {
+            let mut left = Vec::new();
+            for sentence in &sentences {
+                left.extend(self.simplified(sentence)?);
+            }
+            Ok(left)
+        });
+        let parts = Arc::new(Parts { train: train?, dev: dev?, test: test? });
+        read.insert(self.clone(), Arc::clone(&parts));
+        Ok(parts)
+    }
+
+    /// What is left of a sentence, if that is not too long. Words whose head is left out hang from its
+    /// head instead.
+    fn simplified(&self, sentence: &Sentence) -> Result<Option<Sentence>> {
+        let stays = |word: &Token<'_>| self.punctuation || !is_punctuation(word);
+        let words: Vec<(usize, Token<'_>)> =
+            (1..).zip(sentence.words()).filter(|(_, word)| stays(word)).collect();
+        if words.is_empty() || words.len() > self.longest {
+            return Ok(None);
+        }
+        let mut numbers = vec![0; sentence.len() + 1];
+        for (new, (old, _)) in (1..).zip(&words) {
+            numbers[*old] = new;
+        }
+        let mut text = String::new();
+        for (new, (_, word)) in (1..).zip(&words) {
+            let tag = match self.tags {
+                Tags::Fine if word.xpos() != "_" => word.xpos(),
+                _ => word.upos(),
+            };
+            let mut head = word.head().unwrap_or(0);
+            // Trees have been checked: this ends at the root.
+            while let Some(above) = sentence.word(head).filter(|word| !stays(word)) {
+                head = above.head().unwrap_or(0);
+            }
+            let (form, feats, head) = (word.form(), word.feats(), numbers[head]);
+            let lemma = word.lemma();
+            writeln!(text, "{new}\t{form}\t{lemma}\t{tag}\t_\t{feats}\t{head}\t_\t_\t_")?;
+        }
+        text.parse().map(Some).with_context(|| sentence.place().to_string())
+    }
+}
+
+/// Of the tag sets of all treebanks.
+pub(crate) fn is_punctuation(word: &Token<'_>) -> bool {
+    matches!(word.upos(), "PUNCT" | "LET" | "F") || word.xpos() == "XP"
+}
+
+impl fmt::Display for Corpus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.treebank.strip_prefix("ud/").unwrap_or(&self.treebank);
+        write!(f, "{name} ≤ {}", self.longest)?;
+        match self.tags {
+            Tags::Coarse => Ok(()),
+            Tags::Fine => f.write_str(" XPOS"),
+        }
+    }
+}

@@ -1,0 +1,435 @@
+//! One parser that was learnt from little, and how well it does.
+
+use std::fmt;
+
+use anyhow::{Context, Result, anyhow};
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+use tutte::features::FeatureSet;
+use tutte::rules::Rules;
+use tutte::rules::suggest::{Kind, Order, Suggest};
+use tutte::weak::{Evidence, Options, VARIANCES, choose_variance, learn};
+use tutte::{Decoding, Model, Parser};
+use tutte_treebank::Sentence;
+use tutte_trees::{TreeDistribution, TreeSet};
+
+use super::corpus::Corpus;
+use super::errors::Errors;
+use crate::clock::Clock;
+use crate::data::Data;
+use crate::lab::Try;
+
+/// Settings of a parser.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Weak {
+    pub(crate) corpus: Corpus,
+    pub(crate) how: How,
+    pub(crate) rules: RuleSet,
+    /// How much rules count together.
+    pub(crate) rules_weight: f64,
+    /// How many trees of the training file are known.
+    pub(crate) trees: usize,
+    /// Which of them: a seed.
+    pub(crate) split: u64,
+    /// Raw sentences at most.
+    pub(crate) raw: usize,
+    /// Order and weight of an entropic prior.
+    pub(crate) entropy: Option<(Renyi, f64)>,
+    pub(crate) features: Features,
+    pub(crate) set: Set,
+    /// The prior's; if nothing is said, the one with which rules that are held out are predicted best.
+    pub(crate) variance: Option<f64>,
+    /// Steps of L-BFGS at most.
+    pub(crate) steps: usize,
+    /// What is looked at in the end.
+    pub(crate) judged: Judged,
+}
+
+/// The trees that are possible, and which of them is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Set {
+    /// Several roots, the best tree: as in the paper.
+    Several,
+    /// One root, the tree with most expected arcs: as `tutte` does it.
+    One,
+    /// Several roots and no crossing arcs, the best tree.
+    Projective,
+}
+
+/// What is looked at in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Judged {
+    /// How many heads are right, of all files.
+    All,
+    /// Of all but the training file.
+    HeldOut,
+    /// Of all, and what is wrong with the others.
+    Errors,
+}
+
+/// Where trees come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum How {
+    /// Learnt by one objective from all there is.
+    Learnt,
+    /// The best tree by the rules' targets alone.
+    Rules,
+    /// Learnt from those trees as if they were gold.
+    SelfTaught,
+    /// Every word hangs from its left neighbour.
+    Left,
+    /// Every word hangs from its right neighbour.
+    Right,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum RuleSet {
+    None,
+    /// Those that were counted in the training file.
+    Oracle {
+        kind: Oracle,
+        top: usize,
+        least: Option<u64>,
+        exact: bool,
+    },
+    /// A file of the project.
+    File(String),
+}
+
+/// How rules are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Oracle {
+    Top,
+    Nearest,
+    /// Nearest, those that explain most arcs first.
+    Frequent,
+    Parents,
+    ParentsSequence,
+    Curve,
+}
+
+/// The order of an entropy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Renyi {
+    Shannon,
+    Two,
+    Infinite,
+}
+
+impl Renyi {
+    pub(crate) fn order(self) -> f64 {
+        match self {
+            Renyi::Shannon => 1.0,
+            Renyi::Two => 2.0,
+            Renyi::Infinite => f64::INFINITY,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Features {
+    Restricted,
+    /// All of the paper's that see tags only.
+    Full,
+    /// Ours, which see tags only.
+    Ours,
+    /// Words, too.
+    Words,
+}
+
+/// How a parser did.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub(crate) rules: usize,
+    pub(crate) weights: usize,
+    pub(crate) steps: usize,
+    pub(crate) variance: f64,
+    pub(crate) seconds: f64,
+    /// How far off rules are in the end, in the mean.
+    pub(crate) residual: f64,
+    pub(crate) train: Score,
+    pub(crate) dev: Score,
+    pub(crate) test: Score,
+    /// By sentence of the test file, words with the right head, and words.
+    pub(crate) units: Vec<[u32; 2]>,
+    pub(crate) errors: Option<Errors>,
+}
+
+/// Words, and those that have the right head, or are linked to the right word in either direction.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Score {
+    pub(crate) words: usize,
+    pub(crate) right: usize,
+    pub(crate) linked: usize,
+}
+
+impl Score {
+    pub(crate) fn uas(self) -> f64 {
+        self.right as f64 / self.words.max(1) as f64
+    }
+
+    pub(crate) fn undirected(self) -> f64 {
+        self.linked as f64 / self.words.max(1) as f64
+    }
+
+    fn add(&mut self, gold: &[usize], heads: &[usize]) {
+        for (word, (gold_head, head)) in (1..).zip(gold.iter().zip(heads)) {
+            self.words += 1;
+            self.right += usize::from(gold_head == head);
+            let back = |of: &usize| of.checked_sub(1).map(|of| gold[of]) == Some(word);
+            self.linked += usize::from(gold_head == head || back(head));
+        }
+    }
+}
+
+/// What was learnt.
+pub(crate) struct Learnt {
+    pub(crate) model: Model,
+    rules: Rules,
+    residual: f64,
+    steps: usize,
+    variance: f64,
+}
+
+impl Weak {
+    /// Learnt as in the paper.
+    pub(crate) fn new(corpus: Corpus, rules: RuleSet) -> Self {
+        Self {
+            corpus,
+            how: How::Learnt,
+            rules,
+            rules_weight: 1.0,
+            trees: 0,
+            split: 1,
+            raw: usize::MAX,
+            entropy: None,
+            features: Features::Full,
+            set: Set::Several,
+            variance: Some(10.0),
+            steps: 200,
+            judged: Judged::All,
+        }
+    }
+
+    /// With all trees of the training file.
+    pub(crate) fn supervised(corpus: Corpus) -> Self {
+        Self { trees: usize::MAX, ..Self::new(corpus, RuleSet::None) }
+    }
+
+    pub(crate) fn tree_set(&self) -> TreeSet {
+        match self.set {
+            Set::Several => TreeSet::NonProjectiveMultiRoot,
+            Set::One => TreeSet::NonProjectiveSingleRoot,
+            Set::Projective => TreeSet::ProjectiveMultiRoot,
+        }
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            prior_variance: self.variance.unwrap_or(1.0),
+            rules_weight: self.rules_weight,
+            entropy: self.entropy.map(|(order, weight)| (order.order(), weight)),
+            templates: match self.features {
+                Features::Restricted => FeatureSet::restricted(),
+                Features::Full => FeatureSet::mcdonald_tags(),
+                Features::Ours => FeatureSet::tags(),
+                Features::Words => FeatureSet::tags().with_words(),
+            },
+            tree_set: self.tree_set(),
+            steps: self.steps,
+            ..Options::default()
+        }
+    }
+
+    fn rules(&self, train: &[Sentence]) -> Result<Rules> {
+        match &self.rules {
+            RuleSet::None => Ok(Rules::parse("none", "")?),
+            RuleSet::File(name) => {
+                let text = std::fs::read(name).with_context(|| name.clone())?;
+                Ok(Rules::from_bytes(name, &text)?)
+            }
+            &RuleSet::Oracle { kind, top, least, exact } => {
+                let suggest = Suggest {
+                    kind: match kind {
+                        Oracle::Top => Kind::Top,
+                        Oracle::Nearest | Oracle::Frequent => Kind::Nearest,
+                        Oracle::Parents => Kind::Parents,
+                        Oracle::ParentsSequence => Kind::ParentsSequence,
+                        Oracle::Curve => Kind::Curve,
+                    },
+                    order: if kind == Oracle::Frequent { Order::Arcs } else { Order::Share },
+                    top,
+                    least,
+                    binned: !exact,
+                    ..Suggest::default()
+                };
+                Ok(suggest.rules("counted", train)?)
+            }
+        }
+    }
+
+    /// The trees that are known: the first of the training file in a random order.
+    pub(crate) fn seed(&self, train: &[Sentence]) -> (Vec<Sentence>, Vec<Sentence>) {
+        if self.trees >= train.len() {
+            return (train.to_vec(), Vec::new());
+        }
+        let mut order: Vec<usize> = (0..train.len()).collect();
+        let mut random = Pcg64::seed_from_u64(self.split);
+        for at in (1..order.len()).rev() {
+            order.swap(at, (random.next_u64() % (at as u64 + 1)) as usize);
+        }
+        let (known, rest) = order.split_at(self.trees);
+        let of = |numbers: &[usize]| numbers.iter().map(|&at| train[at].clone()).collect();
+        (of(known), of(rest))
+    }
+
+    /// Learns a model.
+    pub(crate) fn learn(&self, train: &[Sentence]) -> Result<Learnt> {
+        let rules = self.rules(train)?;
+        let (mut trees, mut rest) = self.seed(train);
+        let mut options = self.options();
+        if self.how == How::SelfTaught {
+            trees = train.to_vec();
+            for sentence in &mut trees {
+                let heads = alone(&rules, sentence, options.tree_set)?;
+                sentence.set_heads(&heads.into_iter().map(Some).collect::<Vec<_>>())?;
+            }
+            rest.clear();
+        }
+        let raw: Vec<Sentence> = match self.how != How::SelfTaught && self.trees == 0 {
+            true => train.iter().take(self.raw).cloned().collect(),
+            false => rest.into_iter().take(self.raw).collect(),
+        };
+        let needed = !rules.is_empty() || self.entropy.is_some();
+        let raw = if needed { raw } else { Vec::new() };
+        if options.tree_set.is_projective() {
+            for sentence in &mut trees {
+                let tree = sentence.tree()?.projectivise();
+                sentence.set_heads(&tree.heads().iter().map(|h| Some(*h)).collect::<Vec<_>>())?;
+            }
+        }
+        let evidence = match self.how {
+            How::SelfTaught => Evidence { trees: &trees, ..Evidence::default() },
+            _ => Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw) },
+        };
+        // Little data has few features that are seen often.
+        if raw.is_empty() && trees.len() < 200 {
+            options.least = 1;
+        }
+        if self.variance.is_none() {
+            let chosen = choose_variance(&evidence, &options, &VARIANCES, || {})?;
+            options.prior_variance =
+                chosen.map_or(Options::default().prior_variance, |(best, _)| best);
+        }
+        let learnt = learn(&evidence, &options, |_| {})?;
+        let off = evidence.constraints.iter().zip(&learnt.after.expectations);
+        let off: f64 = off.map(|(constraint, e)| constraint.wanted.residual(*e)).sum();
+        let residual = off / evidence.constraints.len().max(1) as f64;
+        let variance = options.prior_variance;
+        Ok(Learnt { model: learnt.model, rules, residual, steps: learnt.after.step, variance })
+    }
+}
+
+/// The tree of the rules' targets alone.
+pub(crate) fn alone(rules: &Rules, sentence: &Sentence, set: TreeSet) -> Result<Vec<usize>> {
+    let trees = TreeDistribution::new(rules.baseline_scores(sentence), set)?;
+    Ok(trees.argmax().tree.heads().to_vec())
+}
+
+impl Try for Weak {
+    type Outcome = Outcome;
+
+    fn run(&self, data: &Data) -> Result<Outcome> {
+        let parts = self.corpus.read(data)?;
+        let clock = Clock::start();
+        let mut outcome = Outcome::default();
+        let set = self.tree_set();
+        let mut learnt = None;
+        let mut rules = None;
+        match self.how {
+            How::Learnt | How::SelfTaught => {
+                let found = self.learn(&parts.train)?;
+                outcome.rules = found.rules.len();
+                outcome.weights = found.model.arcs.weights.len();
+                outcome.steps = found.steps;
+                outcome.residual = found.residual;
+                outcome.variance = found.variance;
+                learnt = Some(found.model);
+            }
+            How::Rules => {
+                let known = self.rules(&parts.train)?;
+                outcome.rules = known.len();
+                rules = Some(known);
+            }
+            How::Left | How::Right => {}
+        }
+        outcome.seconds = clock.seconds();
+        let decoding = if self.set == Set::One { Decoding::Mbr } else { Decoding::Map };
+        let mut parser = learnt.as_ref().map(|model| Parser::new(model).with_decoding(decoding));
+        let mut heads = |sentence: &Sentence| -> Result<Vec<usize>> {
+            let words = sentence.len();
+            match (&mut parser, &rules) {
+                (Some(parser), _) => Ok(parser.parse(sentence)?.tree.into_heads()),
+                (None, Some(rules)) => alone(rules, sentence, set),
+                (None, None) => Ok(match self.how {
+                    How::Left => (0..words).collect(),
+                    _ => (1..=words).map(|word| if word == words { 0 } else { word + 1 }).collect(),
+                }),
+            }
+        };
+        let mut errors = Errors::default();
+        for (sentences, score) in [
+            (&parts.train, &mut outcome.train),
+            (&parts.dev, &mut outcome.dev),
+            (&parts.test, &mut outcome.test),
+        ] {
+            let is_train = std::ptr::eq(sentences, &parts.train);
+            if self.judged == Judged::HeldOut && is_train {
+                continue;
+            }
+            for sentence in sentences {
+                let gold = sentence.heads().ok_or_else(|| anyhow!("no heads to judge by"))?;
+                let found = heads(sentence)?;
+                let before = score.right;
+                score.add(&gold, &found);
+                if std::ptr::eq(sentences, &parts.test) {
+                    outcome.units.push([(score.right - before) as u32, gold.len() as u32]);
+                }
+                if self.judged == Judged::Errors && is_train {
+                    errors.add(sentence, &gold, &found);
+                }
+            }
+        }
+        outcome.errors = (self.judged == Judged::Errors).then_some(errors);
+        Ok(outcome)
+    }
+
+    fn templates(&self) -> String {
+        let rules = match &self.rules {
+            RuleSet::File(name) => std::fs::read_to_string(name).unwrap_or_default(),
+            _ => String::new(),
+        };
+        format!("{}{rules}", self.options().templates)
+    }
+
+    fn seconds(outcome: &Outcome) -> f64 {
+        outcome.seconds
+    }
+
+    fn headline(outcome: &Outcome) -> f64 {
+        100.0 * outcome.test.uas()
+    }
+}
+
+impl fmt::Display for Weak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { corpus, how, rules, features, variance, .. } = self;
+        write!(f, "{corpus}, {how:?}, {rules:?}, {features:?}, {:?}", self.set)?;
+        variance.iter().try_for_each(|variance| write!(f, ", σ² {variance}"))?;
+        if self.trees > 0 && self.trees < usize::MAX {
+            write!(f, ", {} trees ({})", self.trees, self.split)?;
+        }
+        self.entropy.iter().try_for_each(|(order, weight)| write!(f, ", {order:?} × {weight}"))
+    }
+}
