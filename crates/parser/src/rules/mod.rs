@@ -69,8 +69,8 @@
 //!
 //! [`Rules::matches`] says which arcs of a sentence match which rule, in O(n²) for each rule;
 //! [`Rules::statistics`] what a treebank says of the rules, and [`suggest`] which rules it would have; [`Survey`]
-//! what they cover of a raw text; [`Rules::baseline_scores`] is the parser that adds up the targets and learns
-//! nothing.
+//! what they cover of a raw text, and [`Outlook`] whether they can all be kept there and teach anything;
+//! [`Rules::baseline_scores`] is the parser that adds up the targets and learns nothing.
 //!
 //! ```
 //! use tutte::rules::{Rules, Target};
@@ -109,6 +109,7 @@ mod check;
 mod cursor;
 mod draft;
 mod matching;
+mod outlook;
 mod paper;
 mod read;
 mod rule;
@@ -124,6 +125,7 @@ use std::fmt;
 
 pub use draft::Draft;
 pub use matching::Matches;
+pub use outlook::{Conflict, Headless, Outlook, Over, Prospects, RuleProspects, WithoutTree};
 pub use rule::{Between, Counting, Direction, Distance, Head, Neighbour, Place, Rule, Target};
 pub use statistics::{RuleStatistics, bin};
 pub use survey::{Coverage, Overlap, RuleCoverage, Survey, Unknown};

@@ -1,6 +1,7 @@
 //! Rules are read as the documentation says, written back, and match what a slow reader would match.
 
 mod matching;
+mod outlook;
 mod properties;
 mod reading;
 mod suggesting;

@@ -1,12 +1,15 @@
 //! `tutte rules check`: whether rules can be read, and what they find in a text.
 
+mod prospects;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
 use serde::Serialize;
-use tutte::rules::{self, Coverage, Survey};
+use tutte::rules::{self, Coverage, Outlook, Prospects, Survey};
+use tutte_trees::TreeSet;
 
 use super::{errors, placed, read, refuse};
 
@@ -16,20 +19,29 @@ use crate::session::{Reading, Session};
 
 /// Find errors in a file of rules, and what the rules find in a text
 ///
-/// Without RAW, reads the rules only. With it, says of each rule how many words match its left side, how many
-/// of them have a candidate for a head, how many arcs match, and with which other rule it shares most of
-/// them; and warns of rules that match nothing and of tags that no word has. Heads in RAW are not looked at.
+/// Without RAW, reads the rules only. With it, says of each rule what share a parser without rules expects, how
+/// many words match its left side, how many of them have a candidate for a head, how many arcs match, and with
+/// which other rule it shares most of them. Warns of rules that match nothing or cannot be kept, alone or
+/// together, of laws that leave sentences without a tree, and of tags that no word has; and says where learning
+/// may not do better than the rules alone. Heads in RAW are not looked at.
 ///
 /// Exit code 1 if there are errors.
-///
-/// Example: tutte rules check rules.tut raw.conllu
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tutte rules check rules.tut
+  tutte rules check rules.tut raw.conllu --tree-set projective-single-root")]
 pub(super) struct Check {
     /// The file of rules
     rules: PathBuf,
 
     /// Treebanks, with or without heads; - is standard input
     raw: Vec<PathBuf>,
+
+    /// The trees that are possible: nonprojective-multi-root, nonprojective-single-root,
+    /// projective-multi-root or projective-single-root
+    #[arg(long, value_name = "SET", default_value = "nonprojective-multi-root")]
+    tree_set: TreeSet,
 
     #[command(flatten)]
     reading: Reading,
@@ -43,6 +55,7 @@ struct Document {
     /// The rules as they were read, in one form.
     rules: Vec<String>,
     coverage: Option<Coverage>,
+    prospects: Option<Prospects>,
 }
 
 pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
@@ -56,23 +69,28 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
     };
     let mut warnings: Vec<String> =
         rules.warnings().iter().map(|problem| placed(rules.file(), problem)).collect();
-    let coverage =
-        if arguments.raw.is_empty() { None } else { Some(survey(&rules, arguments, session)?) };
-    if let Some(coverage) = &coverage {
+    let found = match arguments.raw.is_empty() {
+        true => None,
+        false => Some(survey(&rules, arguments, session)?),
+    };
+    if let Some((coverage, prospects)) = &found {
         warnings.extend(odd(&rules, coverage));
+        warnings.extend(prospects::impossible(&rules, prospects));
     }
     if session.json() {
         let rules = rules.rules().iter().map(ToString::to_string).collect();
-        session.print_report(&Document { warnings, rules, coverage, ..Document::default() })?;
+        let (coverage, prospects) = found.unzip();
+        let document = Document { warnings, rules, coverage, prospects, ..Document::default() };
+        session.print_report(&document)?;
         return Ok(session.end(Outcome::Good));
     }
     for warning in &warnings {
         session.warn(&anyhow!("{warning}"));
     }
     let mut out = session.stdout();
-    match &coverage {
-        Some(coverage) => {
-            writeln!(out, "{}", table(&rules, coverage).text(0))?;
+    match &found {
+        Some((coverage, prospects)) => {
+            writeln!(out, "{}", table(&rules, coverage, prospects).text(0))?;
             let (covered, words) = (coverage.covered as usize, coverage.words as usize);
             writeln!(
                 out,
@@ -82,6 +100,7 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
                 counted(words, "word"),
                 percent(covered, words)
             )?;
+            write!(out, "{}", prospects::advice(&rules, coverage, prospects))?;
         }
         None => {
             write!(out, "{rules}")?;
@@ -92,22 +111,26 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
     Ok(session.end(Outcome::Good))
 }
 
-fn survey(rules: &rules::Rules, arguments: &Check, session: &Session) -> Result<Coverage> {
+fn survey(
+    rules: &rules::Rules,
+    arguments: &Check,
+    session: &Session,
+) -> Result<(Coverage, Prospects)> {
     let mut survey = Survey::new(rules);
+    let mut outlook = Outlook::new(rules, arguments.tree_set);
     for file in &arguments.raw {
         for sentence in session.sentences(file, &arguments.reading)? {
-            survey.add(&sentence?);
+            let sentence = sentence?;
+            survey.add(&sentence);
+            outlook.add(&sentence);
         }
     }
-    Ok(survey.finish())
+    Ok((survey.finish(), outlook.finish()))
 }
 
 /// What is odd about rules, given what they find.
 fn odd(rules: &rules::Rules, coverage: &Coverage) -> Vec<String> {
-    let place = |rule: usize| {
-        let rule = &rules.rules()[rule];
-        format!("{}:{}: {}", rules.file(), rule.line, rule.name)
-    };
+    let place = |rule| place(rules, rule);
     let unknown = coverage.unknown.iter().map(|unknown| {
         let like = unknown.like.as_ref();
         let like = like.map_or(String::new(), |like| format!("; did you mean {like}?"));
@@ -129,10 +152,17 @@ fn odd(rules: &rules::Rules, coverage: &Coverage) -> Vec<String> {
     unknown.chain(nothing).collect()
 }
 
-fn table(rules: &rules::Rules, coverage: &Coverage) -> Table {
+/// Where a rule is.
+fn place(rules: &rules::Rules, rule: usize) -> String {
+    let said = &rules.rules()[rule];
+    format!("{}:{}: {}", rules.file(), said.line, said.name)
+}
+
+fn table(rules: &rules::Rules, coverage: &Coverage, prospects: &Prospects) -> Table {
     let names = [
         "rule",
         "target",
+        "without rules",
         "words",
         "% of all",
         "with candidate",
@@ -154,6 +184,7 @@ fn table(rules: &rules::Rules, coverage: &Coverage) -> Table {
         table.row([
             rule.name.clone(),
             rule.target.to_string(),
+            prospects.rules[number].uniform.map_or("–".to_owned(), share),
             count(words),
             percent(words, coverage.words as usize),
             count(found.candidates as usize),
@@ -162,4 +193,9 @@ fn table(rules: &rules::Rules, coverage: &Coverage) -> Table {
         ]);
     }
     table
+}
+
+/// A share as targets are written, in whole per cent.
+fn share(share: f64) -> String {
+    format!("{:.0}%", 100.0 * share)
 }

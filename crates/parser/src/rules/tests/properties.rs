@@ -73,7 +73,7 @@ fn any_target() -> impl Strategy<Value = Target> {
     ]
 }
 
-fn any_rule() -> impl Strategy<Value = Rule> {
+pub(super) fn any_rule() -> impl Strategy<Value = Rule> {
     let head = prop_oneof![1 => Just(Head::Root), 4 => any_test().prop_map(Head::Word)];
     let counting = prop::sample::select(vec![Counting::Pairs, Counting::Words, Counting::Nearest]);
     let rest = (any_target(), 0.01..5.0f64, option::weighted(0.3, any_value()));
@@ -119,7 +119,7 @@ fn any_rule() -> impl Strategy<Value = Rule> {
         )
 }
 
-fn any_sentence() -> impl Strategy<Value = Sentence> {
+pub(super) fn any_sentence() -> impl Strategy<Value = Sentence> {
     let feats = prop::sample::select(vec!["_", "Case=A", "Case=A,B|Number[psor]=C"]);
     let word = ("[A-E]", "[A-E]", "[A-E]", feats)
         .prop_map(|(form, upos, xpos, feats)| format!("{form}/{upos}/{xpos}/{feats}"));
@@ -160,7 +160,7 @@ fn slow(rule: &Rule, sentence: &Sentence, head: usize, modifier: usize) -> bool 
 }
 
 /// Different names and lines, and no rule twice.
-fn together(rules: Vec<Rule>) -> Option<Rules> {
+pub(super) fn together(rules: Vec<Rule>) -> Option<Rules> {
     let named =
         (1..).zip(rules).map(|(line, rule)| Rule { name: format!("r{line}"), line, ..rule });
     Rules::new("any", named.collect()).ok().filter(|rules| rules.warnings().is_empty())
