@@ -172,11 +172,11 @@ impl Drawing {
     /// let sentence: Sentence = "1\ta\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tcat\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n".parse()?;
     /// let drawing = Drawing::of_arcs(&sentence, &[(2, 1, "?")], &[(2, "head")], &Style::default());
     /// assert_eq!(format!("\n{}", drawing.text()), "
-    ///  ┌─?─┐
-    ///  ▼   │
-    ///  a  cat
-    /// DETNOUN
-    ///    head
+    ///  ┌─?──┐
+    ///  ▼    │
+    ///  a   cat
+    /// DET NOUN
+    ///     head
     /// ");
     /// # Ok::<(), tutte_treebank::Error>(())
     /// ```

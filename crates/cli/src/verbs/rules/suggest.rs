@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
@@ -210,30 +211,44 @@ impl Suggest {
     /// What was counted, in the file itself.
     fn comment(&self, counted_in: &str, draft: Option<&Draft>, rules: &Rules) -> String {
         let targets = if self.exact { "exact" } else { "rounded" };
+        let longest =
+            self.max_length.map_or(String::new(), |words| format!(" --max-length {words}"));
         let what = match (draft, &self.fill) {
             (Some(draft), Some(path)) => {
                 // Rules with nothing to count are left out.
                 let filled = (draft.open() + rules.len()).saturating_sub(draft.len());
-                let filled = count(filled);
-                format!("Open targets of {} that were filled: {filled}, {targets}", path.display())
+                let (filled, name) = (count(filled), named(slice::from_ref(path)));
+                format!("--fill {name}{longest}: open targets filled: {filled}, {targets}")
             }
             _ => {
-                let kind = self.kind.to_possible_value();
-                let kind = kind.as_ref().map_or("", |kind| kind.get_name());
-                let least = self.selection().least();
-                let many = self.selection().top;
-                let many = if many == usize::MAX { "all".to_owned() } else { count(many) };
+                let selection = self.selection();
+                let many = match selection.top {
+                    usize::MAX => "all".to_owned(),
+                    many => many.to_string(),
+                };
+                let order = match self.kind {
+                    Kind::Top | Kind::Nearest => format!(" --order {}", typed(self.order)),
+                    Kind::Parents | Kind::ParentsSequence | Kind::Curve => String::new(),
+                };
                 format!(
-                    "--kind {kind} --top {many} --least {least}: {} with {targets} targets",
+                    "--kind {} --top {many} --least {} --tags {}{order}{longest}: {} with {targets} targets",
+                    typed(self.kind),
+                    selection.least(),
+                    typed(self.tags),
                     counted(rules.len(), "rule")
                 )
             }
         };
-        // A name may have any letters, but must not end the comment.
-        format!("# Counted in {counted_in}.\n# {what}.\n").replace('\r', " ")
+        format!("# Counted in {counted_in}.\n# {what}.\n")
     }
 }
 
+/// An argument as people type it.
+fn typed(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
+}
+
+/// Files by name, on one line.
 fn named(files: &[PathBuf]) -> String {
     let name = |file: &PathBuf| match file.as_os_str() == "-" {
         true => "standard input".to_owned(),
