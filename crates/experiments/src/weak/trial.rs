@@ -7,8 +7,8 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use tutte::features::FeatureSet;
-use tutte::rules::Rules;
 use tutte::rules::suggest::{Kind, Order, Suggest};
+use tutte::rules::{Direction, Rules, Target, bin};
 use tutte::weak::{Evidence, Options, VARIANCES, choose_variance, learn};
 use tutte::{Decoding, Model, Parser};
 use tutte_treebank::Sentence;
@@ -93,6 +93,8 @@ pub(crate) enum RuleSet {
         least: Option<u64>,
         exact: bool,
     },
+    /// The first of those that pairs of tags give, without their directions, counted anew; binned.
+    Undirected(usize),
     /// A file of the project.
     File(String),
 }
@@ -242,13 +244,14 @@ impl Weak {
         }
     }
 
-    fn rules(&self, train: &[Sentence]) -> Result<Rules> {
+    pub(crate) fn rules(&self, train: &[Sentence]) -> Result<Rules> {
         match &self.rules {
             RuleSet::None => Ok(Rules::parse("none", "")?),
             RuleSet::File(name) => {
                 let text = std::fs::read(name).with_context(|| name.clone())?;
                 Ok(Rules::from_bytes(name, &text)?)
             }
+            &RuleSet::Undirected(top) => undirected(top, train),
             &RuleSet::Oracle { kind, top, least, exact } => {
                 let suggest = Suggest {
                     kind: match kind {
@@ -329,6 +332,28 @@ impl Weak {
         let variance = options.prior_variance;
         Ok(Learnt { model: learnt.model, rules, residual, steps: learnt.after.step, variance })
     }
+}
+
+/// Rules that say which tags belong together, and not on which side.
+fn undirected(top: usize, train: &[Sentence]) -> Result<Rules> {
+    let suggest = Suggest { kind: Kind::Top, top, ..Suggest::default() };
+    let mut rules = suggest.rules("counted", train)?.rules().to_vec();
+    for rule in &mut rules {
+        rule.place.direction = Direction::Any;
+    }
+    let mut seen = Vec::new();
+    rules.retain(|rule| {
+        let pair = (rule.dependent.clone(), rule.head.clone());
+        let new = !seen.contains(&pair);
+        seen.push(pair);
+        new
+    });
+    // Targets must be counted before they are the same rules for good.
+    let counted = Rules::new("counted", rules.clone())?.statistics(train);
+    for (rule, counted) in rules.iter_mut().zip(counted) {
+        rule.target = Target::Exactly(bin(counted.target(rule.counting).unwrap_or(0.0)));
+    }
+    Ok(Rules::new("counted", rules)?)
 }
 
 /// The tree of the rules' targets alone.

@@ -144,6 +144,11 @@ impl Target {
         if low == high { low } else { (low + high) / 2.0 }
     }
 
+    /// Whether it asks for anything to be there, not only for it not to be.
+    pub fn wants_some(self) -> bool {
+        self == Target::Open || self.bounds().0 > 0.0
+    }
+
     /// Whether it is a law, which no tree may break.
     pub fn is_hard(self) -> bool {
         matches!(self, Target::Always | Target::Never)

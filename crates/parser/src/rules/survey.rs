@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use tutte_treebank::Sentence;
 
-use super::{Attribute, Condition, Head, Rules, Target, Test, Value};
+use super::{Attribute, Condition, Head, Rules, Test, Value};
 
 /// What rules find in a text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,7 +15,7 @@ pub struct Coverage {
     pub sentences: u64,
     /// Their words.
     pub words: u64,
-    /// Words that are the dependent of an arc which some rule matches, other than by `never`.
+    /// Words that are the dependent of an arc which some rule matches that wants some of them.
     pub covered: u64,
     /// By rule.
     pub rules: Vec<RuleCoverage>,
@@ -122,7 +122,7 @@ impl<'a> Survey<'a> {
         }
         let arcs = self.rules.matches(sentence).arcs;
         // What a word must not be attached to says little of what it is attached to.
-        let wanted = |rule: u32| self.rules.rules()[rule as usize].target != Target::Never;
+        let wanted = |rule: u32| self.rules.rules()[rule as usize].target.wants_some();
         let covered: BTreeSet<u32> =
             arcs.iter().filter(|arc| wanted(arc.2)).map(|&(_, modifier, _)| modifier).collect();
         self.covered += covered.len() as u64;
