@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::corpus::{Corpus, Tags};
 use super::short::{oracle, ours};
-use super::trial::{How, Judged, Oracle, RuleSet, Set, Weak};
+use super::trial::{Features, How, Judged, Oracle, RuleSet, Set, Weak};
 use crate::lab::Lab;
 use crate::page::{Table, percent};
 
@@ -70,8 +70,8 @@ fn counted(corpus: Corpus, kind: Oracle) -> Weak {
 }
 
 fn supervised(corpus: Corpus) -> Weak {
-    let settings = ours(corpus, RuleSet::None);
-    Weak { trees: usize::MAX, set: Set::One, judged: Judged::HeldOut, ..settings }
+    let settings = Weak::supervised(corpus);
+    Weak { features: Features::Ours, set: Set::One, judged: Judged::HeldOut, ..settings }
 }
 
 /// The floors of human rules: name, trial, floor in percent. Accuracy on training sentences.

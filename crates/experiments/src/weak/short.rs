@@ -42,6 +42,7 @@ const CURVES: [Curve; 6] = [
     }),
     ("self-training on the baseline", |corpus, top| Weak {
         how: How::SelfTaught,
+        variance: Some(1.0),
         ..Weak::new(corpus, oracle(Oracle::Top, top, false))
     }),
     ("GE restricted", |corpus, top| Weak {

@@ -214,9 +214,9 @@ impl Weak {
         }
     }
 
-    /// With all trees of the training file.
+    /// With all trees of the training file, and a prior that suits trees.
     pub(crate) fn supervised(corpus: Corpus) -> Self {
-        Self { trees: usize::MAX, ..Self::new(corpus, RuleSet::None) }
+        Self { trees: usize::MAX, variance: Some(1.0), ..Self::new(corpus, RuleSet::None) }
     }
 
     pub(crate) fn tree_set(&self) -> TreeSet {

@@ -108,6 +108,7 @@ mod baseline;
 mod check;
 mod cursor;
 mod draft;
+mod laws;
 mod matching;
 mod outlook;
 mod paper;

@@ -252,33 +252,15 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// Whether laws leave the sentence a tree: an arc that is never there leaves, and where an arc is always
-    /// there, all others to its dependent.
+    /// Whether laws leave the sentence a tree.
     fn ask_laws(&mut self, sentence: &Sentence, matches: &Matches) {
-        let target = |rule: u32| self.rules.rules()[rule as usize].target;
-        let mut must: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
-        let mut scores = ArcMatrix::from_fn(sentence.len(), |_, _| 0.0);
-        let mut laws = false;
-        for &(head, modifier, rule) in &matches.arcs {
-            match target(rule) {
-                Target::Always => must.entry((rule, modifier)).or_default().push(head),
-                Target::Never => {
-                    scores[(head as usize, modifier as usize)] = f64::NEG_INFINITY;
-                    laws = true;
-                }
-                _ => {}
-            }
-        }
-        if !laws && must.is_empty() {
+        let left = self.rules.lawful(sentence.len(), matches);
+        if left.is_all() {
             return;
         }
-        for ((_, modifier), heads) in must {
-            for head in (0..=sentence.len() as u32).filter(|head| *head != modifier) {
-                if !heads.contains(&head) {
-                    scores[(head as usize, modifier as usize)] = f64::NEG_INFINITY;
-                }
-            }
-        }
+        let scores = ArcMatrix::from_fn(sentence.len(), |head, word| {
+            if left.allows(head, word) { 0.0 } else { f64::NEG_INFINITY }
+        });
         if let Err(error) = TreeDistribution::new(scores, self.tree_set) {
             self.without_tree += 1;
             self.first_without_tree.get_or_insert_with(|| WithoutTree {

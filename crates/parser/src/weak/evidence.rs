@@ -1,12 +1,9 @@
 //! What rules say of a corpus.
 
-use std::collections::BTreeMap;
-
 use tutte_treebank::Sentence;
 
 use super::{Constraint, Evidence};
-use crate::Candidates;
-use crate::rules::{Matches, Rules, Target};
+use crate::rules::Rules;
 use crate::signal::expectation::Wanted;
 
 impl<'a> Evidence<'a> {
@@ -34,7 +31,7 @@ impl<'a> Evidence<'a> {
         for sentence in raw {
             let matches = rules.matches(sentence);
             units.iter_mut().zip(&matches.units).for_each(|(sum, units)| *sum += units);
-            candidates.push(lawful(rules, sentence.len(), &matches));
+            candidates.push(rules.lawful(sentence.len(), &matches));
             let arc = |&(head, word, rule): &(u32, u32, u32)| {
                 (head as usize, word as usize, rule as usize)
             };
@@ -50,27 +47,4 @@ impl<'a> Evidence<'a> {
         let constraints = rules.rules().iter().zip(units).map(constraint).collect();
         Self { raw, constraints, arcs, candidates, trees: &[] }
     }
-}
-
-/// The arcs that laws leave.
-fn lawful(rules: &Rules, words: usize, matches: &Matches) -> Candidates {
-    let target = |rule: u32| rules.rules()[rule as usize].target;
-    // By law and word, the heads it must have one of.
-    let mut must: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
-    let mut never = Vec::new();
-    for &(head, word, rule) in &matches.arcs {
-        match target(rule) {
-            Target::Always => must.entry((rule, word)).or_default().push(head),
-            Target::Never => never.push((head, word)),
-            _ => {}
-        }
-    }
-    if must.is_empty() && never.is_empty() {
-        return Candidates::all();
-    }
-    Candidates::of(words, |head, word| {
-        let (head, word) = (head as u32, word as u32);
-        let mut laws = must.iter().filter(|((_, of), _)| *of == word);
-        laws.all(|(_, heads)| heads.contains(&head)) && !never.contains(&(head, word))
-    })
 }

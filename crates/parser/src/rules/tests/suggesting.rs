@@ -287,4 +287,21 @@ proptest! {
             .collect();
         prop_assert_eq!(found, expected);
     }
+
+    #[test]
+    fn a_curve_is_half_with_clauses(bank in any_treebank(), top in 0..9usize, least in 0..3u64) {
+        let suggest = Suggest { kind: Kind::Curve, top, least: Some(least), ..Suggest::default() };
+        let rules = suggest.rules("counted", &bank).unwrap();
+        let is_plain = |rule: &Rule| *rule == without_clauses(rule);
+        let (plain, with): (Vec<&Rule>, Vec<&Rule>) = rules.rules().iter().partition(|r| is_plain(r));
+        prop_assert!(plain.len() <= top - top / 2 && with.len() <= top / 2);
+        let share = |rule: &Rule| counted(rule, &bank).target(Counting::Pairs).unwrap();
+        for half in [&plain, &with] {
+            prop_assert!(half.is_sorted_by(|a, b| share(a) >= share(b)));
+            prop_assert!(half.iter().all(|rule| counted(rule, &bank).pairs > least));
+        }
+        prop_assert!(with.iter().all(|rule| share(rule) > share(&without_clauses(rule))));
+        let often = possible(true, false).iter().filter(|r| counted(r, &bank).pairs > least).count();
+        prop_assert_eq!(plain.len(), often.min(top - top / 2));
+    }
 }
