@@ -1,4 +1,5 @@
-//! What the verbs that ask a model share: the model, the files, and how sentences go through threads.
+//! What verbs share that learn or ask a model: threads, chance, the model, the files, and how sentences go
+//! through threads.
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,30 @@ use tutte_treebank::{Error, Input, Reader, Sentence};
 use tutte_trees::TreeSet;
 
 use crate::session::{Progress, Reading, Session};
+
+/// How many threads work; flattened into the arguments of verbs.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Threads {
+    /// Threads [default: one for each processor]; the result is the same for any number
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// The number of threads to use.
+    pub(crate) fn count(self) -> usize {
+        let available = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(available, usize::from)
+    }
+}
+
+/// Where chance starts from; flattened into the arguments of verbs that learn.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Seed {
+    /// The number that decides what is random
+    #[arg(long = "seed", value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) number: u64,
+}
 
 /// A model and files to ask it about; flattened into the arguments of verbs.
 #[derive(Args, Clone, Debug)]
@@ -26,9 +51,8 @@ pub(crate) struct Asking {
     #[arg(long, value_name = "SET")]
     pub(crate) tree_set: Option<TreeSet>,
 
-    /// Threads [default: one for each processor]; the result is the same for any number
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
 
     #[command(flatten)]
     pub(crate) reading: Reading,
@@ -62,17 +86,11 @@ impl Asking {
             tail: String::new(),
         };
         let read = |sentence: &mut Sentence| inputs.read(sentence);
-        map_stream(threads(self.threads), worker, read, |sentence, done: Result<T>| {
+        map_stream(self.threads.count(), worker, read, |sentence, done: Result<T>| {
             write(sentence, done?)
         })?;
         Ok(inputs.tail)
     }
-}
-
-/// The number of threads to use.
-pub(crate) fn threads(asked: Option<u16>) -> usize {
-    let available = || std::thread::available_parallelism().map_or(1, usize::from);
-    asked.map_or_else(available, usize::from)
 }
 
 /// Whether a file is called as JSON lines are.

@@ -20,7 +20,7 @@ use tutte_treebank::{Format, Sentence};
 use self::report::Report;
 use super::parse::probability;
 use super::train::{Preset, choose, clock, label_bits, trees};
-use crate::asking::threads;
+use crate::asking::{Seed, Threads};
 use crate::failure::{Outcome, usage};
 use crate::report::counted;
 use crate::session::{Reading, Session};
@@ -98,13 +98,11 @@ pub(crate) struct Audit {
     )]
     preset: Preset,
 
-    /// The number that decides what is random
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: Seed,
 
-    /// Threads [default: one for each processor]; the result is the same for any number
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
 
     #[command(flatten)]
     reading: Reading,
@@ -137,8 +135,8 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
             bits: arguments.preset.bits(words),
             label_bits: label_bits(words),
             tree_set,
-            seed: arguments.seed,
-            threads: threads(arguments.threads),
+            seed: arguments.seed.number,
+            threads: arguments.threads.count(),
             ..usual
         },
     };

@@ -18,7 +18,7 @@ use tutte_treebank::Sentence;
 use self::findings::Findings;
 pub(super) use self::findings::precision_row;
 use super::eval::analyses::bins;
-use crate::asking::threads;
+use crate::asking::Threads;
 use crate::failure::{Outcome, usage};
 use crate::session::{Reading, Session};
 
@@ -86,9 +86,8 @@ pub(crate) struct Calibrate {
     #[arg(long, value_name = "N", default_value = "10", value_parser = bins)]
     bins: NonZeroUsize,
 
-    /// Threads [default: one for each processor]; the result is the same for any number
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
 
     #[command(flatten)]
     reading: Reading,
@@ -113,7 +112,7 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     for path in &arguments.files {
         dev.extend(session.read_all(path, &arguments.reading)?);
     }
-    let calibrator = Calibrator::new(&model, &dev, threads(arguments.threads))?;
+    let calibrator = Calibrator::new(&model, &dev, arguments.threads.count())?;
     let comparison = calibrator.compare()?;
     let method = match arguments.method {
         Wanted::Auto => comparison.better(),

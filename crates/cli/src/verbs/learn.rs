@@ -1,25 +1,30 @@
 //! `tutte learn`: a parser without a treebank.
+//!
+//! `learn/progress.rs` watches it being learnt, `learn/summary.rs` says what came of it.
+
+mod progress;
+mod summary;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 use tutte::features::FeatureSet;
 use tutte::rules::{Invalid, Problem, Rules};
-use tutte::signal::expectation::{Criterion, Wanted};
-use tutte::weak::{Evidence, Learnt, Options, Step, VARIANCES, choose_variance, learn};
-use tutte::{About, Decoding, Model};
+use tutte::signal::expectation::Criterion;
+use tutte::weak::{Evidence, Options};
+use tutte::{About, Decoding};
 use tutte_treebank::Sentence;
-use tutte_trees::{TreeDistribution, TreeSet};
+use tutte_trees::TreeSet;
 
-use super::train::{clock, command, templates};
-use crate::asking::threads;
+use self::progress::{chosen, watched};
+use self::summary::{Judged, Summary, baseline, lines};
+use super::train::{command, templates};
+use crate::asking::{Seed, Threads};
 use crate::failure::{Outcome, usage};
-use crate::report::{Align, Table, count, counted, rounded};
+use crate::report::rounded;
 use crate::session::{Reading, Session};
 
 /// Learn a parser from rules and raw text, with or without a few trees
@@ -125,13 +130,11 @@ pub(crate) struct Learn {
     #[arg(long, value_name = "N", default_value_t = 10)]
     least: u32,
 
-    /// The number that decides what is random
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: Seed,
 
-    /// Threads [default: one for each processor]; the model is the same for any number
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
 
     #[command(flatten)]
     reading: Reading,
@@ -175,44 +178,6 @@ fn order(text: &str) -> Result<f64, String> {
     let order = text.strip_prefix("renyi:").and_then(|order| order.parse().ok());
     let possible = order.filter(|order: &f64| *order >= 0.0);
     possible.ok_or_else(|| "expected shannon, renyi:ORDER (0 or more) or viterbi".to_owned())
-}
-
-/// What was made.
-#[derive(Debug, Serialize)]
-struct Summary {
-    model: String,
-    sentences: usize,
-    words: usize,
-    too_long: usize,
-    without_tree: usize,
-    trees: usize,
-    tree_set: String,
-    steps: usize,
-    objective: f64,
-    dev: Option<Judged>,
-    rules: Vec<RuleLine>,
-    seconds: f64,
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Judged {
-    words: usize,
-    uas: f64,
-    /// Of the rules' targets alone, taken for scores.
-    baseline: Option<f64>,
-}
-
-/// What became of a rule.
-#[derive(Debug, Serialize)]
-struct RuleLine {
-    name: String,
-    line: usize,
-    units: f64,
-    low: f64,
-    high: f64,
-    before: f64,
-    after: f64,
-    residual: f64,
 }
 
 pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
@@ -261,8 +226,8 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         tree_set: arguments.tree_set,
         steps: arguments.steps,
         restarts: arguments.restarts,
-        seed: arguments.seed,
-        threads: threads(arguments.threads),
+        seed: arguments.seed.number,
+        threads: arguments.threads.count(),
         ..Options::default()
     };
     let evidence = Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw) };
@@ -274,7 +239,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     let model = learnt.model.compact();
     let about = About {
         command: Some(command::of_model()),
-        seed: arguments.seed,
+        seed: arguments.seed.number,
         training: settings(&rules, &raw, &trees, &options),
         ..About::default()
     };
@@ -358,185 +323,4 @@ fn features(arguments: &Learn) -> Result<FeatureSet> {
         Tags::Upos => features.with_coarse_tags(),
         Tags::Xpos => features,
     })
-}
-
-/// The prior's variance, as rules that are held out say.
-fn chosen(evidence: &Evidence<'_>, options: &Options, session: &Session) -> Result<f64> {
-    let status = session.status();
-    let mut runs = 0;
-    let tried = Options { prior_variance: 1.0, ..options.clone() };
-    let found = choose_variance(evidence, &tried, &VARIANCES, || {
-        runs += 1;
-        status.show(|| format!("choosing the prior's variance, run {runs}"));
-    })?;
-    drop(status);
-    let usual = Options::default().prior_variance;
-    let Some((best, errors)) = found else {
-        session.note(format!("no rules to hold out: the prior's variance is {usual}"));
-        return Ok(usual);
-    };
-    let each = errors.iter().map(|(variance, error)| format!("{variance}: {:.3}", error.sqrt()));
-    session.note(format!(
-        "the prior's variance is {best}: rules that are held out are off by (root mean square) {}",
-        each.collect::<Vec<_>>().join(", ")
-    ));
-    Ok(best)
-}
-
-/// Learns, says how far it is, and ends with the best so far when it is interrupted.
-fn watched(
-    rules: &Rules,
-    evidence: &Evidence<'_>,
-    options: &Options,
-    dev: &[Sentence],
-    session: &Session,
-) -> Result<Learnt> {
-    /// After so many steps rules are listed, and dev is parsed.
-    const OFTEN: usize = 10;
-    /// Sentences of dev that are parsed then.
-    const JUDGED: usize = 500;
-    let dev = &dev[..dev.len().min(JUDGED)];
-    let mut last_uas = String::new();
-    static STOP: AtomicBool = AtomicBool::new(false);
-    // A second learner in one program would find it set; there is none.
-    let _ = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed));
-    let started = Instant::now();
-    let status = session.status();
-    let learnt = learn(evidence, options, |step: &Step<'_>| {
-        let progress = step.progress;
-        if progress.step.is_multiple_of(OFTEN) {
-            last_uas = uas(&step.model(), dev, options.threads);
-            let shares = evidence.constraints.iter().zip(&progress.expectations);
-            let each = rules.rules().iter().zip(shares).map(|(rule, (constraint, now))| {
-                format!("{} {} now {now:.2}", rule.name, wanted(constraint.wanted))
-            });
-            session.note(format!(
-                "step {}: objective {:.4}{last_uas}; {}",
-                progress.step,
-                progress.objective,
-                each.collect::<Vec<_>>().join(", ")
-            ));
-        }
-        status.show(|| {
-            let off: f64 = evidence
-                .constraints
-                .iter()
-                .zip(&progress.expectations)
-                .map(|(constraint, e)| {
-                    constraint.wanted.weight.min(1.0) * constraint.wanted.residual(*e)
-                })
-                .sum();
-            format!(
-                "step {}, objective {:.4}, rules off by {:.3} in the mean{last_uas}, {}",
-                progress.step,
-                progress.objective,
-                off / evidence.constraints.len().max(1) as f64,
-                clock(started.elapsed())
-            )
-        });
-        match STOP.load(Ordering::Relaxed) {
-            true => std::ops::ControlFlow::Break(()),
-            false => std::ops::ControlFlow::Continue(()),
-        }
-    });
-    Ok(learnt?)
-}
-
-/// How many heads of some trees a model gets right, as words for a line of progress.
-fn uas(model: &Model, dev: &[Sentence], threads: usize) -> String {
-    if dev.is_empty() {
-        return String::new();
-    }
-    // The parser is judged once more in the end, and fails then if it must.
-    model.evaluate(dev, Decoding::Mbr, threads).map_or_else(
-        |_| String::new(),
-        |found| format!(", dev UAS {:.2}", 100.0 * found.heads as f64 / found.words.max(1) as f64),
-    )
-}
-
-/// A target as people write it.
-fn wanted(Wanted { low, high, .. }: Wanted) -> String {
-    match low == high {
-        true => format!("{low:.2}"),
-        false => format!("{low:.2}–{high:.2}"),
-    }
-}
-
-/// How many heads the rules get right by themselves, each target a score.
-fn baseline(rules: &Rules, dev: &[Sentence], options: &Options) -> Result<usize> {
-    let mut right = 0;
-    for sentence in dev {
-        let scores = rules.baseline_scores(sentence);
-        let trees = TreeDistribution::new(scores, options.tree_set)?;
-        let best = trees.argmax();
-        let gold = sentence.partial_heads();
-        right += best.tree.heads().iter().zip(gold).filter(|(a, b)| *b == Some(**a)).count();
-    }
-    Ok(right)
-}
-
-fn lines(rules: &Rules, evidence: &Evidence<'_>, learnt: &Learnt) -> Vec<RuleLine> {
-    let shares = learnt.before.iter().zip(&learnt.after.expectations);
-    let all = rules.rules().iter().zip(&evidence.constraints).zip(shares);
-    all.map(|((rule, constraint), (before, after))| RuleLine {
-        name: rule.name.clone(),
-        line: rule.line,
-        units: constraint.of,
-        low: constraint.wanted.low,
-        high: constraint.wanted.high,
-        before: rounded(*before),
-        after: rounded(*after),
-        residual: rounded(constraint.wanted.residual(*after)),
-    })
-    .collect()
-}
-
-impl Summary {
-    fn text(&self) -> String {
-        let mut text = String::new();
-        if !self.rules.is_empty() {
-            let mut table = Table::new([
-                ("rule", Align::Left),
-                ("of", Align::Right),
-                ("target", Align::Right),
-                ("before", Align::Right),
-                ("after", Align::Right),
-                ("off by", Align::Right),
-            ]);
-            for rule in &self.rules {
-                let target = wanted(Wanted { low: rule.low, high: rule.high, weight: 1.0 });
-                let share = |share: f64| format!("{share:.2}");
-                let off = if rule.residual < 0.005 { String::new() } else { share(rule.residual) };
-                let row = [rule.name.clone(), count(rule.units as usize), target];
-                table.row(row.into_iter().chain([share(rule.before), share(rule.after), off]));
-            }
-            text += &table.text(0);
-            text.push('\n');
-        }
-        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
-        let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
-        row("model", self.model.clone());
-        let (sentences, words) = (counted(self.sentences, "sentence"), counted(self.words, "word"));
-        let left = |number: usize, why: &str| match number {
-            0 => String::new(),
-            _ => format!("; {} {why}", count(number)),
-        };
-        let (long, treeless) = (
-            left(self.too_long, "longer ones left out"),
-            left(self.without_tree, "that laws leave without a tree"),
-        );
-        row(
-            "learnt from",
-            format!("{sentences}, {words}, {}{long}{treeless}", counted(self.trees, "tree")),
-        );
-        row("trees", self.tree_set.clone());
-        row("steps", format!("{}, objective {:.4}", self.steps, self.objective));
-        if let Some(dev) = self.dev {
-            let baseline = dev.baseline.map(|uas| format!(", rules alone {:.2}", 100.0 * uas));
-            let baseline = baseline.unwrap_or_default();
-            let (uas, words) = (100.0 * dev.uas, counted(dev.words, "word"));
-            row("dev", format!("UAS {uas:.2} on {words}{baseline}"));
-        }
-        text + &table.text(0)
-    }
 }

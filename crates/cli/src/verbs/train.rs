@@ -27,7 +27,7 @@ pub(crate) use self::progress::clock;
 use self::progress::{ChosenOn, Ending, Run};
 pub(crate) use self::scores::Scores;
 use super::calibrate;
-use crate::asking::threads;
+use crate::asking::{Seed, Threads};
 use crate::failure::{Outcome, usage};
 use crate::report::{Align, Table, counted};
 use crate::session::{Reading, Session};
@@ -96,9 +96,8 @@ pub(crate) struct Train {
     #[arg(long)]
     resume: bool,
 
-    /// The number that decides what is random
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: Seed,
 
     /// The trees that are possible: auto (as those of TRAIN are), nonprojective-single-root,
     /// nonprojective-multi-root, projective-single-root or projective-multi-root
@@ -127,10 +126,8 @@ pub(crate) struct Train {
     #[arg(long, help_heading = "Features", value_name = "BITS", value_parser = clap::value_parser!(u32).range(10..=28))]
     bits: Option<u32>,
 
-    /// Threads [default: one for each processor]; the model is the same for any number
-    #[arg(short = 'j', long, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
 
     /// The language, for the model's description
     #[arg(long, value_name = "NAME", help_heading = "Description")]
@@ -294,8 +291,8 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         label_bits: label_bits(material.words),
         second,
         tree_set: material.tree_set,
-        seed: arguments.seed,
-        threads: threads(arguments.threads),
+        seed: arguments.seed.number,
+        threads: arguments.threads.count(),
         ..usual
     };
     let about = About {
@@ -303,7 +300,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         data: arguments.data.clone(),
         licence: arguments.licence.clone(),
         command: Some(command::of_model()),
-        seed: arguments.seed,
+        seed: arguments.seed.number,
         training: settings(&options, preset, named),
         dev: None,
     };
@@ -318,7 +315,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         time: arguments.time,
         headed: false,
     };
-    let result = run.watch(material, resumed, threads(arguments.threads))?;
+    let result = run.watch(material, resumed, arguments.threads.count())?;
 
     let model = arguments.output.display().to_string();
     let summary = Summary {

@@ -1,0 +1,109 @@
+//! Learning as it goes on.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::Result;
+use tutte::rules::Rules;
+use tutte::weak::{Evidence, Learnt, Options, Step, VARIANCES, choose_variance, learn};
+use tutte::{Decoding, Model};
+use tutte_treebank::Sentence;
+
+use super::summary::wanted;
+use crate::session::Session;
+use crate::verbs::train::clock;
+
+/// The prior's variance, as rules that are held out say.
+pub(super) fn chosen(evidence: &Evidence<'_>, options: &Options, session: &Session) -> Result<f64> {
+    let status = session.status();
+    let mut runs = 0;
+    let tried = Options { prior_variance: 1.0, ..options.clone() };
+    let found = choose_variance(evidence, &tried, &VARIANCES, || {
+        runs += 1;
+        status.show(|| format!("choosing the prior's variance, run {runs}"));
+    })?;
+    drop(status);
+    let usual = Options::default().prior_variance;
+    let Some((best, errors)) = found else {
+        session.note(format!("no rules to hold out: the prior's variance is {usual}"));
+        return Ok(usual);
+    };
+    let each = errors.iter().map(|(variance, error)| format!("{variance}: {:.3}", error.sqrt()));
+    session.note(format!(
+        "the prior's variance is {best}: rules that are held out are off by (root mean square) {}",
+        each.collect::<Vec<_>>().join(", ")
+    ));
+    Ok(best)
+}
+
+/// Learns, says how far it is, and ends with the best so far when it is interrupted.
+pub(super) fn watched(
+    rules: &Rules,
+    evidence: &Evidence<'_>,
+    options: &Options,
+    dev: &[Sentence],
+    session: &Session,
+) -> Result<Learnt> {
+    /// After so many steps rules are listed, and dev is parsed.
+    const OFTEN: usize = 10;
+    /// Sentences of dev that are parsed then.
+    const JUDGED: usize = 500;
+    let dev = &dev[..dev.len().min(JUDGED)];
+    let mut last_uas = String::new();
+    static STOP: AtomicBool = AtomicBool::new(false);
+    // A second learner in one program would find it set; there is none.
+    let _ = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed));
+    let started = Instant::now();
+    let status = session.status();
+    let learnt = learn(evidence, options, |step: &Step<'_>| {
+        let progress = step.progress;
+        if progress.step.is_multiple_of(OFTEN) {
+            last_uas = uas(&step.model(), dev, options.threads);
+            let shares = evidence.constraints.iter().zip(&progress.expectations);
+            let each = rules.rules().iter().zip(shares).map(|(rule, (constraint, now))| {
+                format!("{} {} now {now:.2}", rule.name, wanted(constraint.wanted))
+            });
+            session.note(format!(
+                "step {}: objective {:.4}{last_uas}; {}",
+                progress.step,
+                progress.objective,
+                each.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        status.show(|| {
+            let off: f64 = evidence
+                .constraints
+                .iter()
+                .zip(&progress.expectations)
+                .map(|(constraint, e)| {
+                    constraint.wanted.weight.min(1.0) * constraint.wanted.residual(*e)
+                })
+                .sum();
+            format!(
+                "step {}, objective {:.4}, rules off by {:.3} in the mean{last_uas}, {}",
+                progress.step,
+                progress.objective,
+                off / evidence.constraints.len().max(1) as f64,
+                clock(started.elapsed())
+            )
+        });
+        match STOP.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    Ok(learnt?)
+}
+
+/// How many heads of some trees a model gets right, as words for a line of progress.
+fn uas(model: &Model, dev: &[Sentence], threads: usize) -> String {
+    if dev.is_empty() {
+        return String::new();
+    }
+    // The parser is judged once more in the end, and fails then if it must.
+    model.evaluate(dev, Decoding::Mbr, threads).map_or_else(
+        |_| String::new(),
+        |found| format!(", dev UAS {:.2}", 100.0 * found.heads as f64 / found.words.max(1) as f64),
+    )
+}
