@@ -5,6 +5,7 @@ use tutte_treebank::eval::significance::UnitCounts;
 
 use super::corpus::{Corpus, Tags};
 use super::correlation::{self, Correlation};
+use super::groups::{self, Groups};
 use super::trial::{Features, Judged, Outcome, Renyi, RuleSet, Weak};
 use crate::lab::Lab;
 use crate::page::{Duel, Finding, LEVEL, Table, Verdict, percent};
@@ -34,7 +35,7 @@ pub(crate) fn trial(treebank: &str, trees: usize, entropy: Option<(Renyi, f64)>)
 }
 
 /// The seed with the features of all: weight 0.
-fn seed(treebank: &str, trees: usize) -> Weak {
+pub(crate) fn seed(treebank: &str, trees: usize) -> Weak {
     trial(treebank, trees, Some((Renyi::Infinite, 0.0)))
 }
 
@@ -69,7 +70,11 @@ fn units(outcome: &Outcome) -> Vec<UnitCounts> {
     outcome.units.iter().map(unit).collect()
 }
 
-pub(crate) fn section(lab: &Lab<Weak>, doubts: &Lab<Correlation>) -> Result<String> {
+pub(crate) fn section(
+    lab: &Lab<Weak>,
+    doubts: &Lab<Correlation>,
+    kept: &Lab<Groups>,
+) -> Result<String> {
     let mut text = "\n## 5. A seed of trees and raw text: entropic priors\n\n\
         A log-linear parser (our features and words, fine tags, sentences of at most 40 words, crossing arcs \
         and several roots) is learnt from a seed of random trees; then from the same trees and at most 1,500 \
@@ -155,7 +160,7 @@ pub(crate) fn section(lab: &Lab<Weak>, doubts: &Lab<Correlation>) -> Result<Stri
             verdict: Verdict::mostly(growing, TREEBANKS.len() * SEEDS.len()),
         },
     ]);
-    text += "\nNot looked at: which groups of features carry what is gained (the paper's table 3), and its DMV \
-        without features (table 4).\n";
+    text += &groups::section(kept)?;
+    text += "\nNot looked at: the paper's DMV without features (table 4).\n";
     Ok(text)
 }

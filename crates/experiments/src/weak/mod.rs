@@ -9,6 +9,7 @@ mod curve;
 mod entropic;
 mod errors;
 mod floors;
+mod groups;
 mod human;
 mod lengths;
 mod short;
@@ -22,6 +23,7 @@ use clap::Args;
 use tutte_charts::{Axes, Line, Scale, lines};
 
 use self::correlation::Correlation;
+use self::groups::Groups;
 use self::trial::Weak;
 use crate::data::Data;
 use crate::lab::Lab;
@@ -66,17 +68,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     lab.run(&[floors::nearest()])?;
     lab.run(&entropic::trials())?;
     doubts.run(&correlation::trials())?;
+    let kept = arguments.cache.join("weak-groups");
+    let kept = Lab::<Groups>::open(Data::find()?, kept, threads)?;
+    kept.run(&groups::trials())?;
 
     let folder = arguments.output.parent().map(PathBuf::from).unwrap_or_default();
     let images = folder.join("../images");
-    let minutes = (lab.seconds() + doubts.seconds()) / 60.0;
+    let minutes = (lab.seconds() + doubts.seconds() + kept.seconds()) / 60.0;
     let mut text = introduction(minutes);
     text += &floors::section(&lab)?;
     let [short, lengths, curve, human, combined] = sections;
     for (_, section) in [short, lengths, curve, human] {
         text += &section(&lab, &images)?;
     }
-    text += &entropic::section(&lab, &doubts)?;
+    text += &entropic::section(&lab, &doubts, &kept)?;
     text += &(combined.1)(&lab, &images)?;
     text += DIFFERENCES;
     let path = &arguments.output;

@@ -175,7 +175,7 @@ impl Score {
         self.linked as f64 / self.words.max(1) as f64
     }
 
-    fn add(&mut self, gold: &[usize], heads: &[usize]) {
+    pub(crate) fn add(&mut self, gold: &[usize], heads: &[usize]) {
         for (word, (gold_head, head)) in (1..).zip(gold.iter().zip(heads)) {
             self.words += 1;
             self.right += usize::from(gold_head == head);

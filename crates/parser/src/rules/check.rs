@@ -117,7 +117,30 @@ pub(super) fn check(
             }
         }
     }
+    warnings.extend(overfull(&kept));
     (kept, warnings)
+}
+
+/// Groups whose shares add up to more than there is to share out.
+fn overfull(rules: &[Rule]) -> Vec<Problem> {
+    let mut sums = BTreeMap::<&str, (usize, f64)>::new();
+    for rule in rules {
+        if let Some(group) = &rule.group {
+            sums.entry(group).or_insert((rule.line, 0.0)).1 += rule.target.bounds().0;
+        }
+    }
+    // Percentages that add up to 100 may do so but nearly.
+    let full = sums.into_iter().filter(|(_, (_, sum))| *sum > 1.0 + 1e-9);
+    full.map(|(group, (line, sum))| Problem {
+        line,
+        column: 1,
+        message: format!(
+            "the shares of group {group} add up to {:.0} %, but a group shares out the heads of one kind of \
+             word: lower some of them",
+            100.0 * sum
+        ),
+    })
+    .collect()
 }
 
 /// What a rule counts, as text that is the same for the same arcs: without its name and target, and with

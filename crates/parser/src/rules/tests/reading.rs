@@ -346,3 +346,12 @@ fn files_may_be_empty_have_marks_and_windows_line_ends() {
     let error = Rules::from_bytes("x", b"a: NOUN <- VERB 50%\nb: \xff").unwrap_err();
     assert_eq!(error.to_string(), "x:2:4: found the byte 0xff, expected UTF-8: save it as UTF-8");
 }
+
+#[test]
+fn groups_share_out_no_more_than_there_is() {
+    let group =
+        |share: &str| format!("a: DET <- NOUN 60% group det\nb: DET <- VERB {share} group det\n");
+    assert!(read(&group("40%")).warnings().is_empty());
+    let rules = read(&group(">= 50%"));
+    assert!(rules.warnings()[0].message.contains("group det add up to 110 %"), "{rules}");
+}
