@@ -304,7 +304,7 @@ impl Weak {
             true => train.iter().take(self.raw).cloned().collect(),
             false => rest.into_iter().take(self.raw).collect(),
         };
-        let needed = !rules.is_empty() || self.entropy.is_some();
+        let needed = self.rules != RuleSet::None || self.entropy.is_some();
         let raw = if needed { raw } else { Vec::new() };
         if options.tree_set.is_projective() {
             for sentence in &mut trees {
