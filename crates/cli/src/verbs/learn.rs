@@ -11,20 +11,20 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
+use tutte::About;
 use tutte::features::FeatureSet;
 use tutte::rules::{Invalid, Problem, Rules};
 use tutte::signal::expectation::Criterion;
 use tutte::weak::{Evidence, Options};
-use tutte::{About, Decoding};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
 use self::progress::{chosen, watched};
-use self::summary::{Judged, Summary, baseline, lines};
+use self::summary::{Accuracy, Judged, Summary, lines};
 use super::train::{command, templates};
 use crate::asking::{Seed, Threads};
-use crate::failure::{Outcome, usage};
-use crate::report::rounded;
+use crate::failure::{Outcome, advise, usage};
+use crate::report::{counted, rounded};
 use crate::session::{Reading, Session};
 
 /// Learn a parser from rules and raw text, with or without a few trees
@@ -196,6 +196,15 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         }
         None => Rules::parse("no rules", "")?,
     };
+    if rules.is_empty() && arguments.trees.is_empty() {
+        return Err(advise(
+            anyhow!("there is nothing to learn from: {} has no rules", rules.file()),
+            "write one, such as `det: DET <- nearest NOUN  head right  90%`, or give trees with --trees",
+        ));
+    }
+    for Problem { line, column, message } in rules.warnings() {
+        session.warn(&anyhow!("{}:{line}:{column}: {message}", rules.file()));
+    }
     let read = |files: &[PathBuf]| -> Result<Vec<Sentence>> {
         let mut all = Vec::new();
         for path in files {
@@ -231,11 +240,13 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         ..Options::default()
     };
     let evidence = Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw) };
+    let matched = matched(&rules, &evidence, session);
     let mut options = options;
     if options.prior_variance == 0.0 {
         options.prior_variance = chosen(&evidence, &options, session)?;
     }
     let learnt = watched(&rules, &evidence, &options, &dev, session)?;
+    skipped(&learnt.impossible, &raw, session);
     let model = learnt.model.compact();
     let about = About {
         command: Some(command::of_model()),
@@ -247,21 +258,19 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     let judged = match dev.is_empty() {
         true => None,
         false => {
-            let found = model.evaluate(&dev, Decoding::Mbr, options.threads)?;
-            let share = |heads: usize, words: usize| rounded(heads as f64 / words.max(1) as f64);
-            let baseline = (!rules.is_empty()).then(|| baseline(&rules, &dev, &options));
-            let baseline = baseline.transpose()?;
+            let alone = (!rules.is_empty()).then(|| Accuracy::of_rules(&rules, &dev, &options));
             Some(Judged {
-                words: found.words,
-                uas: share(found.heads, found.words),
-                baseline: baseline.map(|heads| share(heads, found.words)),
+                model: Accuracy::of_model(&model, &dev, options.threads)?,
+                rules_alone: alone.transpose()?,
             })
         }
     };
+    let without_tree = learnt.impossible.iter().map(|&at| raw[at].len());
+    let words: usize = raw.iter().map(Sentence::len).sum();
     let summary = Summary {
         model: arguments.output.display().to_string(),
-        sentences: raw.len(),
-        words: raw.iter().map(Sentence::len).sum(),
+        sentences: raw.len() - learnt.impossible.len(),
+        words: words - without_tree.sum::<usize>(),
         too_long,
         without_tree: learnt.impossible.len(),
         trees: trees.len(),
@@ -269,7 +278,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         steps: learnt.after.step,
         objective: rounded(learnt.after.objective),
         dev: judged,
-        rules: lines(&rules, &evidence, &learnt),
+        rules: lines(&rules, &evidence, &matched, &learnt),
         seconds: rounded(started.elapsed().as_secs_f64()),
     };
     match session.json() {
@@ -295,6 +304,37 @@ fn told(invalid: &Invalid, session: &Session) -> anyhow::Error {
     };
     others.iter().for_each(|problem| session.complain(&error(problem)));
     error(last)
+}
+
+/// Which rules match some arc; those that match none are warned of.
+fn matched(rules: &Rules, evidence: &Evidence<'_>, session: &Session) -> Vec<bool> {
+    let mut matched = vec![false; rules.len()];
+    evidence.arcs.iter().flatten().for_each(|&(_, _, rule)| matched[rule] = true);
+    for (rule, _) in rules.rules().iter().zip(&matched).filter(|(_, matched)| !**matched) {
+        let (file, line, name) = (rules.file(), rule.line, &rule.name);
+        session.warn(&anyhow!("{file}:{line}: {name}: matches nothing, and teaches nothing"));
+    }
+    if matched.contains(&false) {
+        session.note(format!("`tutte rules check {} RAW` says what is missing", rules.file()));
+    }
+    matched
+}
+
+/// Says which sentences were not learnt from, since laws leave them without a tree.
+fn skipped(impossible: &[usize], raw: &[Sentence], session: &Session) {
+    const SHOWN: usize = 10;
+    for &at in impossible.iter().take(SHOWN) {
+        let place = raw[at].place();
+        let name = place.sent_id.as_ref().map(|name| format!(" (sent_id = {name})"));
+        session.warn(&anyhow!(
+            "{place}: skipped: what always or never is so leaves no tree{}",
+            name.unwrap_or_default()
+        ));
+    }
+    if impossible.len() > SHOWN {
+        let more = counted(impossible.len() - SHOWN, "more sentence");
+        session.note(format!("{more} skipped for the same reason"));
+    }
 }
 
 /// What the model says of how it was made.

@@ -306,6 +306,10 @@ impl Weak {
         };
         let needed = self.rules != RuleSet::None || self.entropy.is_some();
         let raw = if needed { raw } else { Vec::new() };
+        if self.set == Set::One {
+            // Without punctuation, some are left with several.
+            trees.retain(|sentence| sentence.tree().is_ok_and(|tree| tree.root_words().count() == 1));
+        }
         if options.tree_set.is_projective() {
             for sentence in &mut trees {
                 let tree = sentence.tree()?.projectivise();

@@ -4,13 +4,15 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use tutte::rules::Rules;
 use tutte::weak::{Evidence, Learnt, Options, Step, VARIANCES, choose_variance, learn};
-use tutte::{Decoding, Model};
+use tutte::{Decoding, Error, Model};
 use tutte_treebank::Sentence;
 
 use super::summary::wanted;
+use crate::failure::advise;
+use crate::report::counted;
 use crate::session::Session;
 use crate::verbs::train::clock;
 
@@ -93,7 +95,16 @@ pub(super) fn watched(
             false => ControlFlow::Continue(()),
         }
     });
-    Ok(learnt?)
+    match learnt {
+        Err(Error::NoWords) if !evidence.raw.is_empty() => Err(advise(
+            anyhow!(
+                "there is nothing to learn from: what always or never is so leaves none of {} with a tree",
+                counted(evidence.raw.len(), "sentence")
+            ),
+            "give one of these rules a share instead, <= 2% say",
+        )),
+        learnt => Ok(learnt?),
+    }
 }
 
 /// How many heads of some trees a model gets right, as words for a line of progress.

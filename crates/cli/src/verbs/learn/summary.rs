@@ -1,14 +1,20 @@
 //! What is said at the end: what became of each rule, and how good the parser is.
 
+use std::fmt;
+use std::time::Duration;
+
 use anyhow::Result;
-use serde::Serialize;
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
 use tutte::rules::Rules;
 use tutte::signal::expectation::Wanted;
 use tutte::weak::{Evidence, Learnt, Options};
+use tutte::{Compact, Decoding, Error, Model, parse_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeDistribution;
 
 use crate::report::{Align, Table, count, counted, rounded};
+use crate::verbs::train::clock;
 
 /// What was made.
 #[derive(Debug, Serialize)]
@@ -27,12 +33,22 @@ pub(super) struct Summary {
     pub(super) seconds: f64,
 }
 
+/// How good it is.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Judged {
-    pub(super) words: usize,
-    pub(super) uas: f64,
+    #[serde(flatten)]
+    pub(super) model: Accuracy,
     /// Of the rules' targets alone, taken for scores.
-    pub(super) baseline: Option<f64>,
+    pub(super) rules_alone: Option<Accuracy>,
+}
+
+/// Words whose head is known, and how many of them have it, or have it for a dependent: rules that say
+/// which words belong together, but not which of them is the head, do well by the second alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Accuracy {
+    words: usize,
+    heads: usize,
+    links: usize,
 }
 
 /// What became of a rule.
@@ -80,31 +96,38 @@ impl Summary {
         };
         let (long, treeless) = (
             left(self.too_long, "longer ones left out"),
-            left(self.without_tree, "that laws leave without a tree"),
+            left(self.without_tree, "that laws leave without a tree skipped"),
         );
         row(
             "learnt from",
             format!("{sentences}, {words}, {}{long}{treeless}", counted(self.trees, "tree")),
         );
         row("trees", self.tree_set.clone());
-        row("steps", format!("{}, objective {:.4}", self.steps, self.objective));
+        let time = clock(Duration::from_secs_f64(self.seconds));
+        row("steps", format!("{}, objective {:.4}, in {time}", self.steps, self.objective));
         if let Some(dev) = self.dev {
-            let baseline = dev.baseline.map(|uas| format!(", rules alone {:.2}", 100.0 * uas));
-            let baseline = baseline.unwrap_or_default();
-            let (uas, words) = (100.0 * dev.uas, counted(dev.words, "word"));
-            row("dev", format!("UAS {uas:.2} on {words}{baseline}"));
+            row("dev", format!("{} on {}", dev.model, counted(dev.model.words, "word")));
+            if let Some(rules) = dev.rules_alone {
+                row("rules alone", rules.to_string());
+            }
         }
         text + &table.text(0)
     }
 }
 
-pub(super) fn lines(rules: &Rules, evidence: &Evidence<'_>, learnt: &Learnt) -> Vec<RuleLine> {
+/// What became of rules, given which of them match anything.
+pub(super) fn lines(
+    rules: &Rules,
+    evidence: &Evidence<'_>,
+    matched: &[bool],
+    learnt: &Learnt,
+) -> Vec<RuleLine> {
     let shares = learnt.before.iter().zip(&learnt.after.expectations);
-    let all = rules.rules().iter().zip(&evidence.constraints).zip(shares);
-    all.map(|((rule, constraint), (before, after))| RuleLine {
+    let all = rules.rules().iter().zip(matched).zip(&evidence.constraints).zip(shares);
+    all.map(|(((rule, matched), constraint), (before, after))| RuleLine {
         name: rule.name.clone(),
         line: rule.line,
-        units: constraint.of,
+        units: if *matched { constraint.of } else { 0.0 },
         low: constraint.wanted.low,
         high: constraint.wanted.high,
         before: rounded(*before),
@@ -114,17 +137,80 @@ pub(super) fn lines(rules: &Rules, evidence: &Evidence<'_>, learnt: &Learnt) -> 
     .collect()
 }
 
-/// How many heads the rules get right by themselves, each target a score.
-pub(super) fn baseline(rules: &Rules, dev: &[Sentence], options: &Options) -> Result<usize> {
-    let mut right = 0;
-    for sentence in dev {
-        let scores = rules.baseline_scores(sentence);
-        let trees = TreeDistribution::new(scores, options.tree_set)?;
-        let best = trees.argmax();
-        let gold = sentence.partial_heads();
-        right += best.tree.heads().iter().zip(gold).filter(|(a, b)| *b == Some(**a)).count();
+impl Accuracy {
+    /// That of a model.
+    pub(super) fn of_model(
+        model: &Model<Compact>,
+        dev: &[Sentence],
+        threads: usize,
+    ) -> Result<Self> {
+        let (mut next, mut gold) = (dev.iter(), dev.iter());
+        let mut sum = Self::default();
+        let read = |sentence: &mut Sentence| {
+            let found = next.next();
+            found.inspect(|found| sentence.clone_from(found));
+            Ok(found.is_some())
+        };
+        let compare = |parsed: &Sentence| {
+            let heads: Vec<_> = parsed.partial_heads().collect();
+            gold.next().inspect(|gold| sum.add(gold, &heads));
+            Ok(())
+        };
+        parse_stream::<_, Error>(model, Decoding::Mbr, threads, read, compare)?;
+        Ok(sum)
     }
-    Ok(right)
+
+    /// That of rules by themselves, each target a score.
+    pub(super) fn of_rules(rules: &Rules, dev: &[Sentence], options: &Options) -> Result<Self> {
+        let mut sum = Self::default();
+        for sentence in dev {
+            let scores = rules.baseline_scores(sentence);
+            let trees = TreeDistribution::new(scores, options.tree_set)?;
+            let best = trees.argmax();
+            let heads: Vec<_> = best.tree.heads().iter().copied().map(Some).collect();
+            sum.add(sentence, &heads);
+        }
+        Ok(sum)
+    }
+
+    fn add(&mut self, gold: &Sentence, heads: &[Option<usize>]) {
+        let gold: Vec<_> = gold.partial_heads().collect();
+        for (word, (known, head)) in (1..).zip(gold.iter().zip(heads)) {
+            if known.is_none() {
+                continue;
+            }
+            let of_head = head.and_then(|head| head.checked_sub(1)).and_then(|at| gold[at]);
+            self.words += 1;
+            self.heads += usize::from(known == head);
+            self.links += usize::from(known == head || of_head == Some(word));
+        }
+    }
+
+    fn uas(self) -> f64 {
+        self.heads as f64 / self.words.max(1) as f64
+    }
+
+    fn undirected(self) -> f64 {
+        self.links as f64 / self.words.max(1) as f64
+    }
+}
+
+impl fmt::Display for Accuracy {
+    /// `UAS 66.51, undirected 72.93`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (uas, undirected) = (100.0 * self.uas(), 100.0 * self.undirected());
+        write!(f, "UAS {uas:.2}, undirected {undirected:.2}")
+    }
+}
+
+impl Serialize for Accuracy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Accuracy", 3)?;
+        fields.serialize_field("words", &self.words)?;
+        fields.serialize_field("uas", &rounded(self.uas()))?;
+        fields.serialize_field("undirected", &rounded(self.undirected()))?;
+        fields.end()
+    }
 }
 
 /// A target as people write it.
@@ -132,5 +218,27 @@ pub(super) fn wanted(Wanted { low, high, .. }: Wanted) -> String {
     match low == high {
         true => format!("{low:.2}"),
         false => format!("{low:.2}–{high:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_the_wrong_way_round_is_a_link_of_both_words() {
+        // the ← cat → sleeps is meant; the head of "cat" is not known.
+        let line = |number, head| format!("{number}\tw\t_\tX\t_\t_\t{head}\t_\t_\t_\n");
+        let gold: Sentence =
+            [line(1, "2"), line(2, "_"), line(3, "2"), line(4, "0")].concat().parse().unwrap();
+        let mut sum = Accuracy::default();
+        sum.add(&gold, &[Some(2), Some(3), Some(1), Some(3)]);
+        assert_eq!((sum.words, sum.heads, sum.links), (3, 1, 1));
+        sum = Accuracy::default();
+        let chain: Sentence = [line(1, "2"), line(2, "3"), line(3, "0")].concat().parse().unwrap();
+        // 1 → 2 → 3, where 3 → 2 → 1 is right: both links are there, and the root is not.
+        sum.add(&chain, &[Some(0), Some(1), Some(2)]);
+        assert_eq!((sum.words, sum.heads, sum.links), (3, 0, 2));
+        assert_eq!(sum.to_string(), "UAS 0.00, undirected 66.67");
     }
 }

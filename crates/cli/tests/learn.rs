@@ -1,0 +1,102 @@
+//! What `tutte learn` makes of raw text, however it ends.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const RULES: &str = "\
+det:   DET       <- nearest NOUN|PROPN  head right  90%
+subj:  NOUN|PRON <- nearest VERB        head right  60%..90%
+root:  VERB      <- ROOT                            80% of words
+never: *         <- PUNCT                           never
+";
+
+/// A folder with rules and sentences, in which the program runs: a model remembers its command, so files
+/// of models that should be the same are called the same.
+fn folder(name: &str, sentences: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("learn-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("rules.tut"), RULES).unwrap();
+    fs::write(folder.join("raw.conllu"), sentences).unwrap();
+    folder
+}
+
+fn learn(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tutte"));
+    command.current_dir(folder).args(["learn", "raw.conllu", "--rules", "rules.tut"]);
+    command.args(["--least", "1", "-o", "got.tutte"]);
+    command
+}
+
+/// The bytes of the model of these sentences.
+fn model(name: &str, sentences: &str, more: &[&str]) -> Vec<u8> {
+    let folder = folder(name, sentences);
+    let output = learn(&folder).arg("-q").args(more).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fs::read(folder.join("got.tutte")).unwrap()
+}
+
+fn garden() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/garden.conllu");
+    fs::read_to_string(path).unwrap()
+}
+
+/// Sentences whose words have other heads.
+fn with_heads(text: &str, head: impl Fn(usize) -> String) -> String {
+    let mut changed = String::new();
+    for line in text.lines() {
+        let mut columns: Vec<String> = line.split('\t').map(str::to_owned).collect();
+        if let (10, Ok(word)) = (columns.len(), columns[0].parse()) {
+            columns[6] = head(word);
+            columns[7] = "dep".to_owned();
+            columns[8] = "_".to_owned();
+        }
+        changed += &columns.join("\t");
+        changed.push('\n');
+    }
+    changed
+}
+
+#[test]
+fn heads_of_raw_text_are_not_looked_at() {
+    let garden = garden();
+    let right = model("gold", &garden, &[]);
+    let chains = with_heads(&garden, |word| (word - 1).to_string());
+    assert!(right == model("chains", &chains, &[]), "every word hangs from the one before");
+    let open = with_heads(&garden, |_| "_".to_owned());
+    assert!(right == model("open", &open, &[]), "no word has a head");
+    let half: Vec<&str> = garden.split_inclusive("\n\n").take(100).collect();
+    assert!(right != model("half", &half.concat(), &[]), "other sentences");
+}
+
+#[test]
+fn the_model_is_the_same_for_any_number_of_threads() {
+    let garden = garden();
+    let one = model("one-thread", &garden, &["-j", "1"]);
+    assert!(one == model("three-threads", &garden, &["--threads", "3"]));
+}
+
+#[test]
+fn ctrl_c_leaves_the_best_model_so_far() {
+    let folder = folder("interrupted", &garden());
+    let mut learning = learn(&folder)
+        .args(["--restarts", "100000"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(learning.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.any(|line| line.starts_with("step ")), "it ended early");
+    let killed = Command::new("kill").args(["-INT", &learning.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    // What it says must not fill the pipe.
+    said.for_each(drop);
+    assert!(learning.wait().unwrap().success());
+    let mut parse = Command::new(env!("CARGO_BIN_EXE_tutte"));
+    parse.current_dir(&folder).args(["parse", "-q", "-m", "got.tutte", "raw.conllu"]);
+    let parsed = parse.output().unwrap();
+    assert!(parsed.status.success() && !parsed.stdout.is_empty());
+}
