@@ -30,7 +30,7 @@ ci:
 bench *ARGS:
     cargo bench -p tutte-trees {{ARGS}}
 
-# the tables of all benchmarks, or of inference, treebank, scaling or parser, written to docs/results
+# the tables of all benchmarks, or of inference, treebank, scaling, weak-speed or parser, written to docs/results
 record-benchmarks *WHICH:
     scripts/record-benchmarks {{WHICH}}
 

@@ -10,9 +10,12 @@
 mod treebanks;
 
 use std::error::Error;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use tutte::features::FeatureSet;
+use tutte::rules::suggest::{Kind, Suggest};
 use tutte::signal::expectation::Wanted;
 use tutte::weak::{Constraint, Evidence, Options, learn};
 use tutte_treebank::{Sentence, open};
@@ -35,62 +38,179 @@ fn main() -> Result<()> {
                 (garden.join("../../examples/garden.conllu"), 10, 1, &[(1, 20)])
             }
         };
+    let missing = |error| format!("{error}; TUTTE_DATA can name a folder of treebanks");
+    let treebank: Vec<Sentence> =
+        open(&path).map_err(missing)?.collect::<std::result::Result<_, _>>()?;
+    let of_length = |low: usize, high: usize| -> Vec<Sentence> {
+        let all = treebank.iter().filter(|sentence| (low..=high).contains(&sentence.len()));
+        all.take(count).cloned().collect()
+    };
     println!("\n== tables\n");
     println!(
         "One evaluation of objective and gradient on one thread, µs a sentence: expectations (60 rules of\n\
          tags, exact covariances), their approximation in the paper, the likelihood of trees, and Druck et\n\
-         al.'s way to the same covariances, inference alone, which conditions on every arc."
+         al.'s way to the same covariances, inference alone, which conditions on every arc.\n\
+         Targets: rules/trees at most 3; ratio (one by one/exact) at least 100 at 40 words."
     );
     println!(
         "\n   words  sentences  rules  approximate  trees  rules/trees  one by one  exact  ratio"
     );
     for &(low, high) in lengths {
-        let mut sentences: Vec<Sentence> = Vec::new();
-        let missing = |error| format!("{error}; TUTTE_DATA can name a folder of treebanks");
-        for sentence in open(&path).map_err(missing)? {
-            let sentence = sentence?;
-            if (low..=high).contains(&sentence.len()) && sentences.len() < count {
-                sentences.push(sentence);
-            }
-        }
-        let rules = evidence(&sentences);
-        let trees = Evidence { trees: &sentences, ..Evidence::default() };
-        let micros = |seconds: f64, sentences: usize| 1e6 * seconds / sentences as f64;
-        let per = |seconds: f64| micros(seconds, sentences.len());
-        let exact = per(evaluation(&rules, false, evaluations)?);
-        let approximate = per(evaluation(&rules, true, evaluations)?);
-        let likelihood = per(evaluation(&trees, false, evaluations)?);
-        // The paper's way takes too long for all of them.
-        let few = sentences.len().min(20);
-        let (one_by_one, at_once) = covariances(&sentences[..few])?;
+        gradients((low, high), &of_length(low, high), evaluations)?;
+    }
+    let sentences = of_length(1, 20);
+    many_rules(&sentences, evaluations)?;
+    threads(&sentences, evaluations)?;
+    whole(&treebank)
+}
+
+/// One evaluation, beside other ways to the same and to trees.
+fn gradients(
+    (low, high): (usize, usize),
+    sentences: &[Sentence],
+    evaluations: usize,
+) -> Result<()> {
+    let rules = evidence(sentences, 60, |_, _| 0);
+    let trees = Evidence { trees: sentences, ..Evidence::default() };
+    let micros = |seconds: f64, sentences: usize| 1e6 * seconds / sentences as f64;
+    let per = |seconds: f64| micros(seconds, sentences.len());
+    let one = Options::default();
+    let approximately = Options { approximate: true, ..one.clone() };
+    let exact = per(evaluation(&rules, &one, evaluations)?);
+    let approximate = per(evaluation(&rules, &approximately, evaluations)?);
+    let likelihood = per(evaluation(&trees, &one, evaluations)?);
+    // The paper's way takes too long for all of them.
+    let few = sentences.len().min(20);
+    let (one_by_one, at_once) = covariances(&sentences[..few])?;
+    println!(
+        "{low:>3}–{high:<4}  {:>9}  {exact:>5.0}  {approximate:>11.0}  {likelihood:>5.0}  {:>11.2}  \
+         {:>10.0}  {:>5.1}  {:>5.0}",
+        sentences.len(),
+        exact / likelihood,
+        micros(one_by_one, few),
+        micros(at_once, few),
+        one_by_one / at_once,
+    );
+    Ok(())
+}
+
+/// The same with more and more rules, the fewest first: what memory is freed is not given back, so only
+/// growth shows.
+fn many_rules(sentences: &[Sentence], evaluations: usize) -> Result<()> {
+    println!(
+        "\nMore rules, of tags, direction and distance: one evaluation on one thread. Time and memory should not\n\
+         grow with their number, only with the arcs that match (each one rule); memory is the most that the\n\
+         process has had so far, matches included."
+    );
+    println!("\n  rules  arcs that match  µs a sentence  memory, MB");
+    for most in [60, 600, 6000] {
+        let rules = evidence(sentences, most, |head, word| head.abs_diff(word));
+        let seconds = evaluation(&rules, &Options::default(), evaluations)?;
+        let memory = peak_memory().map_or_else(|| "–".to_owned(), |mb| format!("{mb:.0}"));
         println!(
-            "{low:>3}–{high:<4}  {:>9}  {exact:>5.0}  {approximate:>11.0}  {likelihood:>5.0}  {:>11.2}  \
-             {:>10.0}  {:>5.1}  {:>5.0}",
-            sentences.len(),
-            exact / likelihood,
-            micros(one_by_one, few),
-            micros(at_once, few),
-            one_by_one / at_once,
+            "{:>7}  {:>15}  {:>13.0}  {memory:>10}",
+            rules.constraints.len(),
+            rules.arcs.iter().map(Vec::len).sum::<usize>(),
+            1e6 * seconds / sentences.len() as f64,
         );
     }
     Ok(())
 }
 
-/// Rules for the 60 most frequent pairs of tags and directions, each wanting three in four.
-fn evidence(raw: &[Sentence]) -> Evidence<'_> {
+/// The most memory that this process has had, where the system says so.
+fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: f64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kilobytes / 1024.0)
+}
+
+/// One thread and two, which must come to the same parser.
+fn threads(sentences: &[Sentence], evaluations: usize) -> Result<()> {
+    println!(
+        "\nOne thread and two: one evaluation, and whether ten steps lead to the same weights."
+    );
+    println!("\n  threads  µs a sentence");
+    let rules = evidence(sentences, 60, |_, _| 0);
+    let mut found = Vec::new();
+    for threads in [1, 2] {
+        let options = Options { threads, ..Options::default() };
+        let seconds = evaluation(&rules, &options, evaluations)?;
+        println!("{threads:>9}  {:>13.0}", 1e6 * seconds / sentences.len() as f64);
+        let learnt = learn(&rules, &Options { steps: 10, ..options }, |_| {})?;
+        found.push((learnt.model.arcs.weights, learnt.after));
+    }
+    let same = found.windows(2).all(|pair| pair[0] == pair[1]);
+    println!("\n{}", if same { "The same weights." } else { "NOT the same weights." });
+    Ok(())
+}
+
+/// A parser, from start to end: sentences of at most ten words without punctuation.
+fn whole(treebank: &[Sentence]) -> Result<()> {
+    let mut raw = Vec::new();
+    for sentence in treebank {
+        raw.extend(without_punctuation(sentence)?.filter(|left| left.len() <= 10));
+    }
+    let suggest = Suggest { kind: Kind::Top, top: 60, ..Suggest::default() };
+    let rules = suggest.rules("counted.tut", &raw)?;
+    println!(
+        "\nA whole run on one thread: {} sentences of at most 10 words without punctuation, universal tags, {}\n\
+         rules (the surest pairs of tags). Target: at most 3 s.",
+        raw.len(),
+        rules.len()
+    );
+    println!("\n  features        weights  steps  seconds");
+    let sets = [("tags", FeatureSet::tags()), ("mcdonald-tags", FeatureSet::mcdonald_tags())];
+    for (name, features) in sets {
+        let templates = features.with_coarse_tags();
+        let options = Options { templates, tree_set: TREES, ..Options::default() };
+        let start = Instant::now();
+        let learnt = learn(&Evidence::of_rules(&rules, &raw), &options, |_| {})?;
+        println!(
+            "  {name:<14}  {:>7}  {:>5}  {:>7.2}",
+            learnt.model.arcs.weights.len(),
+            learnt.after.step,
+            start.elapsed().as_secs_f64()
+        );
+    }
+    Ok(())
+}
+
+/// A sentence without punctuation, if anything is left; what hung from it hangs from its head.
+fn without_punctuation(sentence: &Sentence) -> Result<Option<Sentence>> {
+    let leaves = |word: usize| sentence.word(word).is_some_and(|word| word.upos() == "PUNCT");
+    let left: Vec<usize> = (1..=sentence.len()).filter(|&word| !leaves(word)).collect();
+    let mut text = String::new();
+    for (number, &word) in (1..).zip(&left) {
+        let head_of = |word: usize| sentence.word(word).and_then(|word| word.head()).unwrap_or(0);
+        let mut head = head_of(word);
+        while leaves(head) {
+            head = head_of(head);
+        }
+        let head = left.iter().position(|&word| word == head).map_or(0, |at| at + 1);
+        let tag = sentence.word(word).map_or("X", |word| word.upos());
+        writeln!(text, "{number}\t_\t_\t{tag}\t_\t_\t{head}\t_\t_\t_")?;
+    }
+    if left.is_empty() { Ok(None) } else { Ok(Some(text.parse()?)) }
+}
+
+/// Rules for the most frequent pairs of tags, directions and what else tells arcs apart, each wanting three in
+/// four.
+fn evidence(raw: &[Sentence], most: usize, apart: impl Fn(usize, usize) -> usize) -> Evidence<'_> {
     let mut pairs = std::collections::BTreeMap::<String, Vec<(usize, usize, usize)>>::new();
     for (at, sentence) in raw.iter().enumerate() {
         let tag = |word: usize| sentence.word(word).map_or("ROOT", |token| token.upos());
         for word in 1..=sentence.len() {
             for head in (0..=sentence.len()).filter(|&head| head != word) {
-                let key = format!("{} {} {}", tag(head), tag(word), head < word);
+                let (far, left) = (apart(head, word), head < word);
+                let key = format!("{} {} {left} {far}", tag(head), tag(word));
                 pairs.entry(key).or_default().push((at, head, word));
             }
         }
     }
     let mut pairs: Vec<_> = pairs.into_values().collect();
     pairs.sort_by_key(|matches| std::cmp::Reverse(matches.len()));
-    pairs.truncate(60);
+    pairs.truncate(most);
     let mut arcs = vec![Vec::new(); raw.len()];
     let mut constraints = Vec::new();
     for (number, matches) in pairs.into_iter().enumerate() {
@@ -105,10 +225,9 @@ fn evidence(raw: &[Sentence]) -> Evidence<'_> {
 }
 
 /// The seconds of one evaluation: every start makes one, and all else is done once.
-fn evaluation(evidence: &Evidence<'_>, approximate: bool, evaluations: usize) -> Result<f64> {
+fn evaluation(evidence: &Evidence<'_>, options: &Options, evaluations: usize) -> Result<f64> {
     let time = |restarts: usize| -> Result<f64> {
-        let options =
-            Options { steps: 0, restarts, approximate, tree_set: TREES, ..Options::default() };
+        let options = Options { steps: 0, restarts, tree_set: TREES, ..options.clone() };
         let start = Instant::now();
         learn(evidence, &options, |_| {})?;
         Ok(start.elapsed().as_secs_f64())
