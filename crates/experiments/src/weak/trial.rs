@@ -308,7 +308,9 @@ impl Weak {
         let raw = if needed { raw } else { Vec::new() };
         if self.set == Set::One {
             // Without punctuation, some are left with several.
-            trees.retain(|sentence| sentence.tree().is_ok_and(|tree| tree.root_words().count() == 1));
+            trees.retain(|sentence| {
+                sentence.tree().is_ok_and(|tree| tree.root_words().count() == 1)
+            });
         }
         if options.tree_set.is_projective() {
             for sentence in &mut trees {
