@@ -147,6 +147,15 @@ impl Verdict {
         Self::holds(p >= LEVEL)
     }
 
+    /// For a claim that something is more, of which no test says whether it is luck: half a point at least.
+    pub(crate) fn clearly(difference: f64) -> Self {
+        match (difference >= 0.005, difference > 0.0) {
+            (true, _) => Verdict::Reproduced,
+            (false, true) => Verdict::SignOnly,
+            (false, false) => Verdict::NotReproduced,
+        }
+    }
+
     /// For a claim that is made of many cases: it must hold of four in five, or of half at least.
     pub(crate) fn mostly(cases: usize, of: usize) -> Self {
         match (5 * cases >= 4 * of, 2 * cases >= of) {
@@ -234,5 +243,7 @@ mod tests {
         assert_eq!(Verdict::not_less(-0.1, 0.3), Verdict::Reproduced);
         assert_eq!(Verdict::not_less(-0.1, 0.01), Verdict::NotReproduced);
         assert_eq!(Verdict::same(0.01), Verdict::NotReproduced);
+        assert_eq!(Verdict::clearly(0.002), Verdict::SignOnly);
+        assert_eq!(Verdict::mostly(4, 5), Verdict::Reproduced);
     }
 }

@@ -92,8 +92,8 @@ pub(crate) struct Learn {
     covariance: Covariance,
 
     /// How far weights may be from zero; auto finds out with what some rules predict the others best, in
-    /// some twenty times the time
-    #[arg(long, value_name = "VARIANCE|auto", default_value = "30", value_parser = variance)]
+    /// some thirty times the time
+    #[arg(long, value_name = "VARIANCE|auto", default_value = "300", value_parser = variance)]
     prior_variance: f64,
 
     /// Start again from so many random points, and keep what fits the rules best
@@ -167,6 +167,9 @@ fn variance(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
     number.ok_or_else(|| "expected a number above 0, or auto".to_owned())
 }
+
+/// By more than this, in the mean, rules are missed: then the prior, or another rule, is in their way.
+const MISSED: f64 = 0.1;
 
 /// The order of an entropy.
 fn order(text: &str) -> Result<f64, String> {
@@ -286,6 +289,14 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         false => {
             use std::io::Write as _;
             session.stdout().write_all(summary.text().as_bytes())?;
+            if summary.misses() > MISSED {
+                session.note(format!(
+                    "rules are off by {:.2} in the mean: a --prior-variance above {} lets the parser keep \
+                     them, unless they contradict each other or the text",
+                    summary.misses(),
+                    options.prior_variance
+                ));
+            }
             session.note(format!("next: tutte parse -m {} FILE --probs", summary.model));
         }
     }

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::corpus::{Corpus, Tags};
 use super::short::{oracle, ours};
-use super::trial::{Oracle, Renyi, RuleSet, Set, Weak};
+use super::trial::{Features, Oracle, Renyi, RuleSet, Set, Weak};
 use crate::lab::Lab;
 use crate::page::{Table, mean, percent};
 
@@ -80,6 +80,9 @@ pub(crate) fn trials() -> Vec<Weak> {
             all.extend(splits(counts.0).map(of));
         }
     }
+    for counts in FEW {
+        all.extend(splits(counts.0).map(|split| as_in_the_paper(counts, split)));
+    }
     all
 }
 
@@ -91,6 +94,25 @@ fn uas(
 ) -> Result<f64> {
     let of = |split| Ok(lab.outcome(&trial(treebank, counts, weight, entropy, split))?.test.uas());
     Ok(mean(splits(counts.0).map(of).collect::<Result<Vec<f64>>>()?))
+}
+
+/// With the paper's features and as strong a prior on what rules move.
+fn as_in_the_paper((trees, rules): (usize, usize), split: u64) -> Weak {
+    let settings = trial(TREEBANKS[0], (trees, rules), Weight::Constant, false, split);
+    Weak { rules_weight: 10.0, features: Features::Full, set: Set::Several, ..settings }
+}
+
+/// Sixty rules, ten trees, and both.
+const FEW: [(usize, usize); 3] = [(0, 60), (10, 0), (10, 60)];
+
+/// On English, as in the paper: rules alone, trees alone, and both.
+pub(crate) fn both_in_the_paper(lab: &Lab<Weak>) -> Result<[f64; 3]> {
+    let mut found = [0.0; 3];
+    for (found, counts) in found.iter_mut().zip(FEW) {
+        let of = |split| Ok(lab.outcome(&as_in_the_paper(counts, split))?.test.uas());
+        *found = mean(splits(counts.0).map(of).collect::<Result<Vec<f64>>>()?);
+    }
+    Ok(found)
 }
 
 /// On English: rules alone, trees alone, both, and all three, with sixty rules and ten trees.

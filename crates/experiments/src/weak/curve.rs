@@ -11,7 +11,7 @@ use super::errors::DISTANCES;
 use super::picture;
 use super::trial::{Features, How, Judged, Oracle, RuleSet, Set, Weak};
 use crate::lab::Lab;
-use crate::page::{Finding, Table, Verdict, decimals, percent};
+use crate::page::{Finding, Table, Verdict, count, decimals, percent};
 
 const COUNTS: [usize; 6] = [25, 50, 100, 200, 400, 800];
 
@@ -112,7 +112,7 @@ fn errors(lab: &Lab<Weak>) -> Result<String> {
          the root have no direction and no distance (the paper leaves them out, and its columns sum to \
          .96).\n\n",
         found.rules,
-        errors.words,
+        count(errors.words),
         percent(found.train.uas())
     );
     let share = |count: usize| decimals(count as f64 / errors.words.max(1) as f64);
@@ -135,8 +135,8 @@ fn errors(lab: &Lab<Weak>) -> Result<String> {
     text += "\n";
     text += table.text();
     let mut table = Table::new(&["most frequent wrong arcs (distance)", "times"]);
-    for (arc, count) in errors.worst(10) {
-        table.row(&[arc.to_owned(), count.to_string()]);
+    for (arc, times) in errors.worst(10) {
+        table.row(&[arc.to_owned(), count(times)]);
     }
     text += "\n";
     text += table.text();

@@ -136,13 +136,13 @@ pub(crate) fn section(
             claim: "with 1,000 trees there is less to gain".to_owned(),
             paper: Some("+0.1, +0.4".to_owned()),
             ours: format!("{large:+.2} points in the mean"),
-            verdict: Verdict::holds(large < small),
+            verdict: Verdict::clearly((small - large) / 100.0),
         },
         Finding {
             claim: "α = ∞ is better than α = 2".to_owned(),
             paper: Some("58.3, 65.3, 64.4 against 54.8, 62.4, 64.1".to_owned()),
             ours: format!("{small:+.2} against {two:+.2} points in the mean"),
-            verdict: Verdict::holds(small > two),
+            verdict: Verdict::clearly((small - two) / 100.0),
         },
         Finding {
             claim: "entropy and accuracy are negatively correlated".to_owned(),

@@ -174,13 +174,13 @@ pub(crate) fn section(lab: &Lab<Groups>) -> Result<String> {
                     percent(kept(0)),
                     percent(kept(1))
                 ),
-                verdict: Verdict::holds(kept(4) > kept(5)),
+                verdict: Verdict::clearly(kept(4) - kept(5)),
             },
             Finding {
                 claim: "features that the seed shows carry most of it".to_owned(),
                 paper: Some("64.1, others 44.7 by themselves".to_owned()),
                 ours: format!("{}, others {}", percent(kept(2)), percent(kept(3))),
-                verdict: Verdict::holds(kept(2) > kept(3)),
+                verdict: Verdict::clearly(kept(2) - kept(3)),
             },
         ]);
     }

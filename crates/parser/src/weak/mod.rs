@@ -103,7 +103,7 @@ impl Default for Options {
         Self {
             criterion: Criterion::Squared,
             approximate: false,
-            prior_variance: 30.0,
+            prior_variance: 300.0,
             rules_weight: 1.0,
             trees_weight: 1.0,
             entropy: None,

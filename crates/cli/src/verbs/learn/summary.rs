@@ -65,6 +65,12 @@ pub(super) struct RuleLine {
 }
 
 impl Summary {
+    /// How far off rules are that match anything, in the mean.
+    pub(super) fn misses(&self) -> f64 {
+        let matched = || self.rules.iter().filter(|rule| rule.units > 0.0);
+        matched().map(|rule| rule.residual).sum::<f64>() / matched().count().max(1) as f64
+    }
+
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         if !self.rules.is_empty() {

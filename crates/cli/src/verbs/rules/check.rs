@@ -40,7 +40,7 @@ pub(super) struct Check {
 
     /// The trees that are possible: nonprojective-multi-root, nonprojective-single-root,
     /// projective-multi-root or projective-single-root
-    #[arg(long, value_name = "SET", default_value = "nonprojective-multi-root")]
+    #[arg(long, value_name = "SET", default_value = "nonprojective-single-root")]
     tree_set: TreeSet,
 
     #[command(flatten)]
