@@ -165,7 +165,7 @@ fn whole(treebank: &[Sentence]) -> Result<()> {
         let templates = features.with_coarse_tags();
         let options = Options { templates, tree_set: TREES, ..Options::default() };
         let start = Instant::now();
-        let learnt = learn(&Evidence::of_rules(&rules, &raw), &options, |_| {})?;
+        let learnt = learn(&Evidence::of_rules(&rules, &raw, options.tree_set), &options, |_| {})?;
         println!(
             "  {name:<14}  {:>7}  {:>5}  {:>7.2}",
             learnt.model.arcs.weights.len(),

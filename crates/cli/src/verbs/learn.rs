@@ -216,7 +216,24 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         all.retain(|sentence| !sentence.is_empty());
         Ok(all)
     };
-    let mut raw = read(&session.files(&arguments.files)?)?;
+    let inputs = arguments.files.iter().chain(&arguments.rules).chain(&arguments.trees);
+    for input in inputs.chain(&arguments.dev) {
+        let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if same(input, &arguments.output) {
+            let name = input.display();
+            return Err(usage(format!("{name} is read: write the model to another file")));
+        }
+    }
+    let folder = arguments.output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        let name = folder.display();
+        return Err(usage(format!("{name} is no folder: the model could not be written there")));
+    }
+    // Trees are enough to learn from: nobody waits for raw text then.
+    let mut raw = match arguments.files.is_empty() && arguments.rules.is_none() {
+        true => Vec::new(),
+        false => read(&session.files(&arguments.files)?)?,
+    };
     let before = raw.len();
     raw.retain(|sentence| sentence.len() <= arguments.max_length);
     let too_long = before - raw.len();
@@ -242,7 +259,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         threads: arguments.threads.count(),
         ..Options::default()
     };
-    let evidence = Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw) };
+    let evidence = Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw, options.tree_set) };
     let matched = matched(&rules, &evidence, session);
     let mut options = options;
     if options.prior_variance == 0.0 {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tutte::Parser;
 use tutte_trees::TreeDistribution;
 
-use super::entropic::{SEEDS, TREEBANKS, trial};
+use super::entropic::{SEEDS, TREEBANKS, seed};
 use super::trial::Weak;
 use crate::clock::Clock;
 use crate::data::Data;
@@ -35,7 +35,7 @@ pub(crate) struct Found {
 }
 
 pub(crate) fn trials() -> Vec<Correlation> {
-    let of = |treebank| SEEDS.map(|trees| Correlation { seed: trial(treebank, trees, None) });
+    let of = |treebank| SEEDS.map(|trees| Correlation { seed: seed(treebank, trees) });
     TREEBANKS.into_iter().flat_map(of).collect()
 }
 

@@ -36,7 +36,13 @@ pub(crate) fn trial(treebank: &str, trees: usize, entropy: Option<(Renyi, f64)>)
 
 /// The seed with the features of all: weight 0.
 pub(crate) fn seed(treebank: &str, trees: usize) -> Weak {
-    trial(treebank, trees, Some((Renyi::Infinite, 0.0)))
+    // As many steps as seed and entropy have together.
+    Weak { steps: 80, ..trial(treebank, trees, Some((Renyi::Infinite, 0.0))) }
+}
+
+/// With all trees.
+fn everything(treebank: &str) -> Weak {
+    Weak { trees: usize::MAX, steps: 80, ..trial(treebank, 0, None) }
 }
 
 pub(crate) fn trials() -> Vec<Weak> {
@@ -48,7 +54,7 @@ pub(crate) fn trials() -> Vec<Weak> {
                 all.extend(WEIGHTS.map(|weight| trial(treebank, trees, Some((order, weight)))));
             }
         }
-        all.push(Weak { trees: usize::MAX, ..trial(treebank, 0, None) });
+        all.push(everything(treebank));
     }
     all
 }
@@ -90,7 +96,7 @@ pub(crate) fn section(
     let mut table = Table::new(&columns);
     let mut gains = Vec::new();
     for treebank in TREEBANKS {
-        let all = lab.outcome(&Weak { trees: usize::MAX, ..trial(treebank, 0, None) })?;
+        let all = lab.outcome(&everything(treebank))?;
         for trees in SEEDS {
             let without = lab.outcome(&seed(treebank, trees))?;
             let mut row = vec![treebank.to_owned(), trees.to_string(), percent(without.test.uas())];

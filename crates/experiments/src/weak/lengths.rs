@@ -47,12 +47,13 @@ fn baseline(corpus: &Corpus, kind: Oracle) -> Weak {
     Weak { how: How::Rules, ..ge(corpus, kind) }
 }
 
-/// What `tutte learn` does with counted rules, and with exact targets and no crossing arcs.
+/// With our features and one root.
 fn ours(corpus: &Corpus, kind: Oracle) -> Weak {
     let settings = Weak { features: Features::Ours, set: Set::One, ..ge(corpus, kind) };
     Weak { variance: Some(30.0), ..settings }
 }
 
+/// The same with exact targets and no crossing arcs.
 fn best(corpus: &Corpus, kind: Oracle) -> Weak {
     Weak {
         rules: rules(corpus, kind, true),

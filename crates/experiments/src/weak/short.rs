@@ -57,12 +57,14 @@ const CURVES: [Curve; 6] = [
         ..ours(corpus, oracle(Oracle::Nearest, top, true))
     }),
 ];
+/// So many rules are few.
+const FEW: usize = 60;
 const BASELINE: usize = 0;
 const RESTRICTED: usize = 2;
 const FULL: usize = 3;
 const OURS: usize = 4;
 
-/// With the features and the prior of `tutte learn`.
+/// With our features, and the prior that suits short sentences.
 pub(crate) fn ours(corpus: Corpus, rules: RuleSet) -> Weak {
     Weak { features: Features::Ours, variance: Some(30.0), ..Weak::new(corpus, rules) }
 }
@@ -307,6 +309,7 @@ fn compared(lab: &Lab<Weak>, count: usize) -> Result<String> {
 #[derive(Default)]
 struct Findings {
     cells: usize,
+    few: usize,
     restricted_over_baseline: usize,
     full_over_baseline: usize,
     full_over_restricted: usize,
@@ -323,7 +326,11 @@ impl Findings {
             let uas = |curve: usize| curves[curve][at].train.uas();
             let over = |a: usize, b: usize| usize::from(uas(a) > uas(b));
             self.cells += 1;
-            self.restricted_over_baseline += over(RESTRICTED, BASELINE);
+            // The paper has it at few rules.
+            if COUNTS[at] <= FEW {
+                self.few += 1;
+                self.restricted_over_baseline += over(RESTRICTED, BASELINE);
+            }
             self.full_over_baseline += over(FULL, BASELINE);
             self.full_over_restricted += over(FULL, RESTRICTED);
             self.full_over_self += over(FULL, 1);
@@ -354,12 +361,15 @@ impl Findings {
                 self.full_over_restricted,
                 none(),
             ),
-            finding(
-                "GE restricted beats the baseline",
-                Some("at few rules; it is matched in the end"),
-                self.restricted_over_baseline,
-                none(),
-            ),
+            Finding {
+                claim: "GE restricted beats the baseline at few rules".to_owned(),
+                paper: Some("yes; it is matched in the end".to_owned()),
+                ours: format!(
+                    "in {} of {} points with at most {FEW} rules",
+                    self.restricted_over_baseline, self.few
+                ),
+                verdict: Verdict::mostly(self.restricted_over_baseline, self.few),
+            },
             finding(
                 "GE full beats self-training on the baseline's trees",
                 Some("yes"),

@@ -320,7 +320,7 @@ impl Weak {
         }
         let evidence = match self.how {
             How::SelfTaught => Evidence { trees: &trees, ..Evidence::default() },
-            _ => Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw) },
+            _ => Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw, options.tree_set) },
         };
         // Little data has few features that are seen often.
         if raw.is_empty() && trees.len() < 200 {

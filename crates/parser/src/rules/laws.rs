@@ -1,7 +1,7 @@
 //! What laws leave: an arc that is never there is none, and where a word always has one of some heads, the
 //! others are none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Matches, Rules, Target};
 use crate::Candidates;
@@ -21,13 +21,15 @@ impl Rules {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn lawful(&self, words: usize, matches: &Matches) -> Candidates {
-        // By law and word, the heads it must have one of.
-        let mut must: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
-        let mut never = Vec::new();
+        // By word and law, the heads it must have one of.
+        let mut must: BTreeMap<u32, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
+        let mut never = HashSet::new();
         for &(head, word, rule) in &matches.arcs {
             match self.rules[rule as usize].target {
-                Target::Always => must.entry((rule, word)).or_default().push(head),
-                Target::Never => never.push((head, word)),
+                Target::Always => {
+                    must.entry(word).or_default().entry(rule).or_default().push(head);
+                }
+                Target::Never => drop(never.insert((head, word))),
                 _ => {}
             }
         }
@@ -36,7 +38,7 @@ impl Rules {
         }
         Candidates::of(words, |head, word| {
             let (head, word) = (head as u32, word as u32);
-            let mut laws = must.iter().filter(|((_, of), _)| *of == word);
+            let mut laws = must.get(&word).into_iter().flatten();
             laws.all(|(_, heads)| heads.contains(&head)) && !never.contains(&(head, word))
         })
     }

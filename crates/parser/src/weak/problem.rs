@@ -26,8 +26,8 @@ pub(super) struct Problem<'a> {
     shards: Vec<Shard<'a>>,
     /// Whether the entropy of raw sentences counts yet.
     pub(super) decides: bool,
-    /// Where F was computed last.
-    last: Vec<f64>,
+    /// Where F was computed last, if it was.
+    last: Option<Vec<f64>>,
     /// E_q there.
     expectations: Vec<f64>,
     /// F there, and its terms.
@@ -118,6 +118,12 @@ impl<'a> Problem<'a> {
             return Err(Error::NoWords);
         }
         let dictionary = Arc::new(dictionary(&items, options)?);
+        if dictionary.cells() == 0 {
+            return Err(Error::Setting(format!(
+                "no feature is seen on {} arcs, so there is nothing to learn: ask for fewer",
+                options.least
+            )));
+        }
         keep_rows(&mut items, Looked { features, dictionary: &dictionary });
         let items = merged(items);
         let part = items.len().div_ceil(SHARDS).max(1);
@@ -139,7 +145,7 @@ impl<'a> Problem<'a> {
             dictionary,
             shards,
             decides: false,
-            last: Vec::new(),
+            last: None,
             expectations: vec![0.0; constraints.len()],
             value: 0.0,
             terms: [0.0; 4],
@@ -170,7 +176,7 @@ impl<'a> Problem<'a> {
 
     /// The model where F was computed last.
     pub(super) fn arcs_now(&self) -> ArcModel {
-        self.arcs(&self.last)
+        self.arcs(self.last.as_deref().unwrap_or_default())
     }
 
     /// The model at a point.
@@ -183,7 +189,7 @@ impl<'a> Problem<'a> {
 
     /// Computes what is reported at a point, unless it was just there.
     pub(super) fn move_to(&mut self, x: &[f64]) -> Result<(), Error> {
-        if self.last == x {
+        if self.last.as_deref() == Some(x) {
             return Ok(());
         }
         let mut unused = vec![0.0; x.len()];
@@ -229,8 +235,9 @@ impl<'a> Problem<'a> {
         self.terms = [wanted, value(0), value(1), prior];
         self.value = self.terms.iter().sum();
         self.expectations = expectations;
-        self.last.clear();
-        self.last.extend_from_slice(x);
+        let last = self.last.get_or_insert_default();
+        last.clear();
+        last.extend_from_slice(x);
         Ok(self.value)
     }
 }
@@ -257,6 +264,7 @@ fn keep_rows(items: &mut [Item<'_>], looked: Looked<'_>) {
         let mut rows = Rows::default();
         let Looked { features, dictionary } = looked;
         rows.fill(features, dictionary, &item.atoms, &item.candidates, &mut prepared);
+        rows.shrink();
         kept += rows.len();
         if kept > KEPT {
             return;

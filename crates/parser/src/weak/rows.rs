@@ -53,7 +53,13 @@ impl Rows {
 
     /// How many numbers they are.
     pub(super) fn len(&self) -> usize {
-        self.weights.len()
+        self.weights.len() + self.ends.len()
+    }
+
+    /// Keeps no more memory than they need.
+    pub(super) fn shrink(&mut self) {
+        self.weights.shrink_to_fit();
+        self.ends.shrink_to_fit();
     }
 
     /// θ(h → m) = Σ w_f over the features f of the arc; −∞ for what is no candidate.

@@ -33,8 +33,9 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 /// let raw = vec![sentence; 5];
 /// let text = "det: DET <- nearest NOUN 90%\nsubj: NOUN <- nearest VERB 90%\nroot: VERB <- ROOT 90%\n";
 /// let rules = Rules::parse("three", text)?;
-/// let evidence = Evidence::of_rules(&rules, &raw);
-/// let chosen = choose_variance(&evidence, &Options::default(), &[0.01, 10.0], || {})?;
+/// let options = Options { least: 1, ..Options::default() };
+/// let evidence = Evidence::of_rules(&rules, &raw, options.tree_set);
+/// let chosen = choose_variance(&evidence, &options, &[0.01, 10.0], || {})?;
 /// let (best, errors) = chosen.expect("there are three rules");
 /// assert!(best == 10.0 && errors[1].1 < errors[0].1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
