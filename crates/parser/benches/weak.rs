@@ -31,7 +31,7 @@ fn main() -> Result<()> {
         match std::env::args().any(|argument| argument == "--bench") {
             true => {
                 let ewt = treebanks::root().join("ud/english-ewt/train.conllu");
-                (ewt, 1000, 5, &[(1, 20), (36, 44)])
+                (ewt, 1000, 60, &[(1, 20), (36, 44)])
             }
             false => {
                 let garden = Path::new(env!("CARGO_MANIFEST_DIR"));
