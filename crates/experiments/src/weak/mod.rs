@@ -141,12 +141,14 @@ fn picture(images: &Path, name: &str, x_name: &str, curves: &[Line]) -> Result<(
     let low = all().map(|point| point.1).fold(100.0, f64::min);
     let high = all().map(|point| point.1).fold(0.0, f64::max);
     let step = 10.0;
+    // Room for the names above the lines.
+    let room = if curves.len() > 2 { 2.0 * step } else { step };
     let axes = Axes {
         x_name: x_name.to_owned(),
         y_name: "UAS".to_owned(),
         x: (least, most),
         scale: Scale::Doubling,
-        y: ((low / step).floor() * step, (high / step).ceil() * step),
+        y: ((low / step).floor() * step, ((high / step).ceil() * step + room).min(100.0)),
         diagonal: false,
     };
     let path = images.join(name);

@@ -192,7 +192,12 @@ fn of_corpus(
         }
     }
     let file = format!("weak-{slug}.svg");
-    picture(images, &file, "oracle rules", &drawn(&[0, 1, 2, 3, 4, 5]))?;
+    // The parser that has learnt the baseline's trees by heart does as they do.
+    let mut all = drawn(&[BASELINE, RESTRICTED, FULL, OURS, OURS + 1]);
+    if let Some(last) = all.last_mut() {
+        "GE ours, nearest rules".clone_into(&mut last.name);
+    }
+    picture(images, &file, "oracle rules", &all)?;
     text += &format!("![UAS against rules](../images/{file})\n\n");
     let mut columns = vec!["train".to_owned()];
     columns.extend(COUNTS.iter().map(|count| format!("{count} rules")));
