@@ -77,6 +77,7 @@ pub mod rules;
 pub mod signal;
 mod tape;
 mod temperature;
+pub mod text;
 mod train;
 pub mod weak;
 mod weights;

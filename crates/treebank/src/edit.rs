@@ -10,6 +10,36 @@ use crate::reader::LONGEST_SENTENCE;
 use crate::sentence::{Span, UNKNOWN, after_key, comment_value};
 use crate::{Column, Error, Id, Sentence};
 
+/// What a tagger says of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Morphology<'a> {
+    /// The lemma; if there is none, the word keeps its own.
+    pub lemma: Option<&'a str>,
+    /// The coarse tag.
+    pub upos: &'a str,
+    /// The fine tag.
+    pub xpos: &'a str,
+    /// The morphological features.
+    pub feats: &'a str,
+}
+
+impl<'a> Morphology<'a> {
+    fn columns(self) -> impl Iterator<Item = (Column, &'a str)> {
+        let columns = [Column::Lemma, Column::Upos, Column::Xpos, Column::Feats];
+        columns.into_iter().filter_map(move |column| Some((column, self.value(column)?)))
+    }
+
+    fn value(self, column: Column) -> Option<&'a str> {
+        match column {
+            Column::Lemma => self.lemma,
+            Column::Upos => Some(self.upos),
+            Column::Xpos => Some(self.xpos),
+            Column::Feats => Some(self.feats),
+            _ => None,
+        }
+    }
+}
+
 impl Sentence {
     /// Attaches a word to its head, 0 for the root, or says that the head is unknown. In CoNLL-X,
     /// PHEAD stays as it is.
@@ -77,6 +107,34 @@ impl Sentence {
         }
         self.rewrite(Column::Deprel, added, |id, old, out| {
             out.push_str(id.word().map_or(old, |word| labels[word - 1].as_ref()));
+        })
+    }
+
+    /// Sets the tags of all words, and the lemmas that are given.
+    ///
+    /// ```
+    /// use tutte_treebank::{Morphology, Sentence};
+    /// let mut sentence: Sentence = "1\tTea\ttea\t_\t_\t_\t0\troot\t_\t_\n".parse()?;
+    /// let tags = Morphology { lemma: None, upos: "NOUN", xpos: "NN", feats: "Number=Sing" };
+    /// sentence.set_morphology(&[tags])?;
+    /// assert_eq!(sentence.as_str(), "1\tTea\ttea\tNOUN\tNN\tNumber=Sing\t0\troot\t_\t_\n");
+    /// # Ok::<(), tutte_treebank::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there are not as many as words, or one of them is not possible; nothing is changed then.
+    pub fn set_morphology(&mut self, words: &[Morphology<'_>]) -> Result<(), Error> {
+        self.check_length(words.len())?;
+        let mut added = 0;
+        for (word, morphology) in (1..).zip(words) {
+            for (column, value) in morphology.columns() {
+                self.check_value(Id::Word(word), column, value)?;
+                added += value.len();
+            }
+        }
+        self.rewrite_span(Column::Lemma, Column::Feats, added, |id, column, old, out| {
+            let new = id.word().and_then(|word| words[word - 1].value(column));
+            out.push_str(new.unwrap_or(old));
         })
     }
 
@@ -280,16 +338,26 @@ impl Sentence {
         Ok(())
     }
 
-    /// Writes the text anew with other values in one column, and moves all offsets along. `added`
-    /// bounds how much longer it gets.
+    /// Writes the text anew with other values in one column. `added` bounds how much longer it gets.
     pub(crate) fn rewrite(
         &mut self,
         column: Column,
         added: usize,
         mut value: impl FnMut(Id, &str, &mut String),
     ) -> Result<(), Error> {
+        self.rewrite_span(column, column, added, |id, _, old, out| value(id, old, out))
+    }
+
+    /// The same in neighbouring columns, from one to another; moves all offsets along.
+    fn rewrite_span(
+        &mut self,
+        first: Column,
+        last: Column,
+        added: usize,
+        mut value: impl FnMut(Id, Column, &str, &mut String),
+    ) -> Result<(), Error> {
         self.check_size(added)?;
-        let column = column as usize;
+        let (first, last) = (first as usize, last as usize);
         let old = std::mem::take(&mut self.text);
         let mut new = String::with_capacity(old.len() + added);
         // How much of the old text is in the new one, changed or not.
@@ -305,14 +373,22 @@ impl Sentence {
         for row in &mut self.rows {
             let by = shift(done, &new);
             move_comments(row.starts[0], by);
-            let (start, end) = (row.starts[column] as usize, row.starts[column + 1] as usize - 1);
-            new.push_str(&old[done..start]);
-            value(row.id, &old[start..end], &mut new);
-            done = end;
-            let by_after = shift(done, &new);
-            for (at, start) in row.starts.iter_mut().enumerate() {
-                *start = start.wrapping_add(if at <= column { by } else { by_after });
+            let starts = row.starts;
+            new.push_str(&old[done..starts[first] as usize]);
+            for column in first..=last {
+                row.starts[column] = new.len() as u32;
+                let (start, end) = (starts[column] as usize, starts[column + 1] as usize - 1);
+                value(row.id, Column::ALL[column], &old[start..end], &mut new);
+                if column < last {
+                    new.push('\t');
+                }
+                done = end;
             }
+            let by_after = shift(done, &new);
+            row.starts[..first].iter_mut().for_each(|start| *start = start.wrapping_add(by));
+            row.starts[last + 1..]
+                .iter_mut()
+                .for_each(|start| *start = start.wrapping_add(by_after));
         }
         move_comments(u32::MAX, shift(done, &new));
         new.push_str(&old[done..]);

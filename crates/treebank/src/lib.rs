@@ -109,6 +109,7 @@ mod writer;
 mod zstandard;
 
 pub use convert::{ConllxPos, Converter, Losses};
+pub use edit::Morphology;
 pub use encoding::Encoding;
 pub use error::{Error, Place, Problem};
 pub use format::{Column, Format};

@@ -101,7 +101,7 @@ impl Sentence {
     }
 
     /// The words, in order.
-    pub fn words(&self) -> impl ExactSizeIterator<Item = Token<'_>> + DoubleEndedIterator {
+    pub fn words(&self) -> impl ExactSizeIterator<Item = Token<'_>> + DoubleEndedIterator + Clone {
         self.words.iter().map(|&row| Token { sentence: self, row: row as usize })
     }
 

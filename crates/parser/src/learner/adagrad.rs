@@ -21,6 +21,19 @@ impl AdaGrad {
         Self { rate, damping, squares: vec![0.0; cells] }
     }
 
+    /// Moves the weights of a row downhill, which starts at a cell.
+    #[inline]
+    pub(crate) fn descend_row(&mut self, weights: &mut [f32], row: usize, gradient: &[f32]) {
+        let weights = &mut weights[row..][..gradient.len()];
+        let squares = &mut self.squares[row..][..gradient.len()];
+        for (weight, (squares, gradient)) in
+            weights.iter_mut().zip(squares.iter_mut().zip(gradient))
+        {
+            *squares += gradient * gradient;
+            *weight -= self.rate * gradient / (self.damping + *squares).sqrt();
+        }
+    }
+
     /// Moves one weight downhill.
     #[inline]
     pub(crate) fn descend(&mut self, weight: &mut f32, cell: usize, gradient: f32) {
@@ -46,6 +59,9 @@ mod tests {
         let mut weight = 0.0;
         adagrad.descend(&mut weight, 0, -2.0);
         assert_eq!(weight, 0.5 * 2.0 / 5f32.sqrt());
+        let mut row = [0.0, 7.0];
+        AdaGrad::new(3, 0.5, 1.0).descend_row(&mut row, 0, &[-2.0, 0.0]);
+        assert_eq!(row, [weight, 7.0], "cell by cell or row by row");
         let before = weight;
         adagrad.descend(&mut weight, 0, 2.0);
         assert_eq!(weight, before - 0.5 * 2.0 / 9f32.sqrt());

@@ -103,11 +103,7 @@ impl LabelTrainer {
             gradient[gold] -= 1.0;
             gradient.resize(model.width(), 0.0);
             for &row in &self.rows {
-                let weights = &mut model.weights[row..row + gradient.len()];
-                for (cell, (weight, amount)) in (row..).zip(weights.iter_mut().zip(gradient.iter()))
-                {
-                    self.step.descend(weight, cell, *amount);
-                }
+                self.step.descend_row(&mut model.weights, row, gradient);
             }
         }
     }

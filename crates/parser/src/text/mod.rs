@@ -1,0 +1,12 @@
+//! From raw text to words with tags.
+//!
+//! ```text
+//! tagger/   UPOS, XPOS, FEATS of words, with exact probabilities
+//! lemma.rs  lemmas by learnt edit rules
+//! ```
+
+mod lemma;
+mod tagger;
+
+pub(crate) use tagger::TaggerDocument;
+pub use tagger::{TagScores, Tagger, TaggerMemory, TaggerOptions, Tagging, jackknife};
