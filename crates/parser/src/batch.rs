@@ -41,7 +41,7 @@ use crate::{Decoding, Error, Model, Parser, Weights};
 /// # Errors
 /// Those of `next`, of `write` and of [`Parser::annotate`]. All sentences before the first that
 /// could not be read or parsed have been written then.
-pub fn parse_stream<W: Weights + Sync, E: From<Error>>(
+pub fn parse_stream<W: Weights, E: From<Error>>(
     model: &Model<W>,
     decoding: Decoding,
     threads: usize,
@@ -215,7 +215,7 @@ impl<T> Batch<T> {
     }
 }
 
-impl<W: Weights + Sync> Model<W> {
+impl<W: Weights> Model<W> {
     /// How many words of a treebank the model gets right. In CoNLL-U, labels are compared without
     /// their subtypes, as LAS does.
     ///

@@ -1,9 +1,31 @@
-//! Mapping a file into memory: the only `unsafe` of this crate.
+//! The bytes of a model: a file mapped into memory, which is the only `unsafe` of this crate, or bytes that
+//! are part of the program.
 
 use std::fs::File;
 use std::io;
+use std::ops::Deref;
 
 use memmap2::Mmap;
+
+/// The bytes of a model file.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// In a file.
+    Mapped(Mmap),
+    /// In the program.
+    Embedded(&'static [u8]),
+}
+
+impl Deref for Content {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Content::Mapped(map) => map,
+            Content::Embedded(bytes) => bytes,
+        }
+    }
+}
 
 /// Maps a whole file, to be read as bytes.
 ///

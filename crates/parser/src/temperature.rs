@@ -75,7 +75,7 @@ pub(crate) fn best(judged: &[&Judged], tree_set: TreeSet, threads: usize) -> Res
     Ok(minimum(loss, LOWEST.ln(), HIGHEST.ln())?.exp())
 }
 
-impl<W: Weights + Sync> Model<W> {
+impl<W: Weights> Model<W> {
     /// The temperature at which the model's probabilities fit these trees best. The model itself is
     /// left as it is. The answer is the same for any number of threads.
     ///

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::sync::Arc;
 
-use memmap2::Mmap;
+use crate::mapped::Content;
 
 /// What is stored for a weight, and how such are added up.
 pub trait Cell: Copy + Into<f32> {
@@ -53,7 +53,7 @@ impl Cell for i8 {
 }
 
 /// A table of weights that can be read: weight i is `cells()[i] · scale()`.
-pub trait Weights {
+pub trait Weights: Send + Sync {
     /// What is stored for a weight.
     type Cell: Cell;
 
@@ -115,7 +115,7 @@ pub struct Compact {
 #[derive(Clone)]
 enum Bytes {
     Owned(Vec<i8>),
-    Mapped(Arc<Mmap>, Range<usize>),
+    InFile(Arc<Content>, Range<usize>),
 }
 
 impl Compact {
@@ -131,10 +131,10 @@ impl Compact {
         Self { scale, bytes: Bytes::Owned(cells) }
     }
 
-    /// Weights in a mapped file. The range must lie inside of it.
-    pub(crate) fn mapped(file: &Arc<Mmap>, range: Range<usize>, scale: f32) -> Self {
+    /// Weights in a model file. The range must lie inside of it.
+    pub(crate) fn in_file(file: &Arc<Content>, range: Range<usize>, scale: f32) -> Self {
         debug_assert!(range.start <= range.end && range.end <= file.len());
-        Self { scale, bytes: Bytes::Mapped(Arc::clone(file), range) }
+        Self { scale, bytes: Bytes::InFile(Arc::clone(file), range) }
     }
 }
 
@@ -151,7 +151,7 @@ impl Weights for Compact {
     fn cells(&self) -> &[i8] {
         match &self.bytes {
             Bytes::Owned(cells) => cells,
-            Bytes::Mapped(file, range) => bytemuck::cast_slice(&file[range.clone()]),
+            Bytes::InFile(file, range) => bytemuck::cast_slice(&file[range.clone()]),
         }
     }
 

@@ -142,7 +142,7 @@ impl Comparison {
     }
 }
 
-impl<'m, W: Weights + Sync> Calibrator<'m, W> {
+impl<'m, W: Weights> Calibrator<'m, W> {
     /// Dev is dealt into so many folds.
     const FOLDS: usize = 5;
 

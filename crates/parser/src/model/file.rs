@@ -11,6 +11,7 @@
 //! pruner…         as arcs             of a pruner
 //! labels          i8  [rows, width]   weights of labels
 //! labels.scale    f32 [1]
+//! tagger…                             those of a tagger, if there is one: see `tagger.rs`
 //! __metadata__    {"tutte": "…"}      what `Document` says below, as JSON
 //! ```
 //!
@@ -35,11 +36,13 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::Model;
 use super::dictionary::DictionaryBytes;
+use super::tagger::TaggerBytes;
 use crate::features::{BLOCK, FeatureSet};
 use crate::labels::{Labelling, Places, width_of};
+use crate::mapped::{self, Content};
+use crate::text::TaggerDocument;
 use crate::{
-    ArcModel, Calibration, Compact, Error, Guided, Index, LabelModel, ModelProblem, Pruner,
-    Weights, mapped,
+    ArcModel, Calibration, Compact, Error, Guided, Index, LabelModel, ModelProblem, Pruner, Weights,
 };
 
 /// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
@@ -146,6 +149,8 @@ struct Document {
     arcs: ArcDocument,
     guided: Option<GuidedDocument>,
     labels: LabelDocument,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tagger: Option<TaggerDocument>,
     about: About,
 }
 
@@ -220,7 +225,8 @@ impl Model<Compact> {
 
     /// The content of a file.
     pub(super) fn to_bytes(&self, about: &About) -> Result<Vec<u8>, SafeTensorError> {
-        let Model { pruner, arcs, guided, labels, tree_set, temperature, calibration } = self;
+        let Model { pruner, arcs, guided, labels, tree_set, temperature, calibration, tagger } =
+            self;
         let parts = [
             (&ARCS, Some(arcs)),
             (&GUIDED, guided.as_ref().map(|guided| &guided.arcs)),
@@ -248,6 +254,10 @@ impl Model<Compact> {
                 tables.extend(dictionary.tables(names)?);
             }
         }
+        let tagger_bytes = tagger.as_ref().map(|tagger| TaggerBytes::new(tagger));
+        if let Some(bytes) = &tagger_bytes {
+            tables.extend(bytes.tables()?);
+        }
         let document = Document {
             format: FORMAT,
             checksum: NO_CHECKSUM.to_owned(),
@@ -271,6 +281,7 @@ impl Model<Compact> {
                 bits: labels.bits(),
                 templates: lines(&labels.features),
             },
+            tagger: tagger.as_ref().map(|tagger| tagger.document()),
             about: about.clone(),
         };
         let text = serde_json::to_string(&document)?;
@@ -340,8 +351,7 @@ impl ArcDocument {
         };
         let kinds = tables.kinds(names.weights);
         let shape = shape_of(kinds, index.cells());
-        let cells = tables.find(names.weights, Dtype::I8, &shape)?;
-        let weights = Compact::mapped(tables.map, cells, tables.scale(names.scale)?);
+        let weights = tables.weights(names.weights, &shape, names.scale)?;
         Ok(ArcModel { features, index, kinds, weights })
     }
 }
@@ -393,9 +403,34 @@ impl ModelFile {
         Self::read(path).map_err(|problem| Error::Model { path: path.to_owned(), problem })
     }
 
+    /// Reads a model that is part of the program.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it is no model, or none that can be used.
+    pub fn embedded(bytes: &'static [u8]) -> Result<Self, Error> {
+        let header = Header::read(bytes, bytes.len() as u64);
+        let read = header.and_then(|header| Self::from_content(header, Content::Embedded(bytes)));
+        read.map_err(|problem| Error::Model { path: "(embedded)".into(), problem })
+    }
+
     fn read(path: &Path) -> Result<Self, ModelProblem> {
         let mut file = File::open(path).map_err(ModelProblem::Unreadable)?;
-        let Header { metadata, start, bytes } = Header::read(&mut file)?;
+        let about = file.metadata().map_err(ModelProblem::Unreadable)?;
+        if !about.is_file() {
+            let error = io::Error::other("it is no regular file, which could be mapped");
+            return Err(ModelProblem::Unreadable(error));
+        }
+        let header = Header::read(&mut file, about.len())?;
+        header.check_length()?;
+        Self::from_content(
+            header,
+            Content::Mapped(mapped::map(&file).map_err(ModelProblem::Unreadable)?),
+        )
+    }
+
+    fn from_content(header: Header, content: Content) -> Result<Self, ModelProblem> {
+        header.check_length()?;
+        let Header { metadata, start, bytes } = header;
         let text = metadata.metadata().as_ref().and_then(|map| map.get(DOCUMENT));
         let text = text.ok_or(ModelProblem::NotAModel { found: "tensors of another program" })?;
         let AnyDocument { format, tutte } = serde_json::from_str(text).map_err(altered)?;
@@ -404,16 +439,8 @@ impl ModelFile {
             return Err(ModelProblem::FormatVersion { found, expected, writer: tutte });
         }
         let document: Document = serde_json::from_str(text).map_err(altered)?;
-        let expected = start + metadata.data_len() as u64;
-        if bytes != expected {
-            return Err(if bytes < expected {
-                ModelProblem::Truncated { found: bytes, expected }
-            } else {
-                ModelProblem::Altered { what: format!("{bytes} bytes, not {expected}") }
-            });
-        }
-        let map = Arc::new(mapped::map(&file).map_err(ModelProblem::Unreadable)?);
-        let tables = Tables { metadata: &metadata, start: start as usize, map: &map };
+        let content = Arc::new(content);
+        let tables = Tables { metadata: &metadata, start: start as usize, content: &content };
         tables.check(text, &document.checksum)?;
         let Document { checksum, tutte, about, .. } = &document;
         Ok(Self {
@@ -440,15 +467,10 @@ impl Header {
     /// More than this is no header: that of a real model has some ten thousand bytes.
     const LONGEST: u64 = 1 << 26;
 
-    fn read(file: &mut File) -> Result<Self, ModelProblem> {
-        let about = file.metadata().map_err(ModelProblem::Unreadable)?;
-        if !about.is_file() {
-            let error = io::Error::other("it is no regular file, which could be mapped");
-            return Err(ModelProblem::Unreadable(error));
-        }
-        let bytes = about.len();
+    /// Reads it from the start of a file of so many bytes.
+    fn read(mut file: impl Read, bytes: u64) -> Result<Self, ModelProblem> {
         let mut opening = Vec::new();
-        file.take(512).read_to_end(&mut opening).map_err(ModelProblem::Unreadable)?;
+        file.by_ref().take(512).read_to_end(&mut opening).map_err(ModelProblem::Unreadable)?;
         let Some((length, [b'{', ..])) = opening.split_first_chunk::<8>() else {
             return Err(ModelProblem::NotAModel { found: looks_like(&opening) });
         };
@@ -466,6 +488,16 @@ impl Header {
         text.truncate(length as usize);
         let metadata: Metadata = serde_json::from_slice(&text).map_err(altered)?;
         Ok(Self { metadata, start, bytes })
+    }
+
+    /// Compares the length of the file with that of its tables.
+    fn check_length(&self) -> Result<(), ModelProblem> {
+        let (bytes, expected) = (self.bytes, self.start + self.metadata.data_len() as u64);
+        match bytes {
+            _ if bytes == expected => Ok(()),
+            _ if bytes < expected => Err(ModelProblem::Truncated { found: bytes, expected }),
+            _ => Err(ModelProblem::Altered { what: format!("{bytes} bytes, not {expected}") }),
+        }
     }
 }
 
@@ -494,7 +526,7 @@ fn looks_like(opening: &[u8]) -> &'static str {
 pub(super) struct Tables<'a> {
     metadata: &'a Metadata,
     start: usize,
-    map: &'a Arc<memmap2::Mmap>,
+    content: &'a Arc<Content>,
 }
 
 impl Tables<'_> {
@@ -502,7 +534,7 @@ impl Tables<'_> {
     fn check(&self, document: &str, expected: &str) -> Result<(), ModelProblem> {
         let tables = self.metadata.tensors();
         let content = tables.iter().map(|(name, info)| {
-            (name.as_str(), info.shape.as_slice(), &self.map[self.range(info)])
+            (name.as_str(), info.shape.as_slice(), &self.content[self.range(info)])
         });
         let found = checksum(&document.replacen(expected, NO_CHECKSUM, 1), content);
         // Nothing else would ever be seen by a fuzzer.
@@ -544,7 +576,18 @@ impl Tables<'_> {
 
     /// The bytes of a table.
     pub(super) fn bytes(&self, range: std::ops::Range<usize>) -> &[u8] {
-        &self.map[range]
+        &self.content[range]
+    }
+
+    /// A table of weights of a given shape, and its scale.
+    pub(super) fn weights(
+        &self,
+        name: &'static str,
+        shape: &[usize],
+        scale: &'static str,
+    ) -> Result<Compact, ModelProblem> {
+        let cells = self.find(name, Dtype::I8, shape)?;
+        Ok(Compact::in_file(self.content, cells, self.scale(scale)?))
     }
 
     /// Of how many kinds the arcs are whose weights a table has.
@@ -556,7 +599,7 @@ impl Tables<'_> {
     }
 
     fn scale(&self, name: &'static str) -> Result<f32, ModelProblem> {
-        let bytes = &self.map[self.find(name, Dtype::F32, &[1])?];
+        let bytes = self.bytes(self.find(name, Dtype::F32, &[1])?);
         let scale = bytes.first_chunk().map_or(f32::NAN, |bytes| f32::from_le_bytes(*bytes));
         if scale.is_finite() && scale > 0.0 {
             return Ok(scale);
@@ -597,8 +640,7 @@ impl Document {
         {
             return Err(ModelProblem::LabelCount { labels: names.len(), columns });
         }
-        let cells = tables.find("labels", Dtype::I8, &[1 << bits, width])?;
-        let weights = Compact::mapped(tables.map, cells, tables.scale("labels.scale")?);
+        let weights = tables.weights("labels", &[1 << bits, width], "labels.scale")?;
         let places = Places::from_lists(names.len(), [&places[0], &places[1]]);
         let places = places.ok_or_else(|| {
             let what = format!("it places a label that is none of its {}", names.len());
@@ -615,6 +657,7 @@ impl Document {
             tree_set,
             temperature: number("temperature", self.temperature, 0.0)?,
             calibration: self.calibration,
+            tagger: self.tagger.map(|tagger| tables.tagger(tagger)).transpose()?.map(Arc::new),
         })
     }
 }

@@ -2,14 +2,18 @@
 
 mod dictionary;
 mod file;
+mod tagger;
 
 #[cfg(test)]
 mod tests;
+
+use std::sync::Arc;
 
 use tutte_trees::TreeSet;
 
 pub use self::file::{About, DevScores, ModelFile};
 use crate::features::Attribute;
+use crate::text::Tagger;
 use crate::{ArcModel, Calibration, Compact, Guided, LabelModel, Pruner};
 
 /// A model of labelled trees: of arcs, and of labels that come after them or with them (see
@@ -35,18 +39,29 @@ pub struct Model<W = Vec<f32>> {
     pub temperature: f64,
     /// How far its probabilities can be trusted, if that was measured at this temperature.
     pub calibration: Option<Calibration>,
+    /// What tags words that have no tags, if anything does.
+    pub tagger: Option<Arc<Tagger<W>>>,
 }
 
 impl Model {
     /// A model of one pass over all arcs.
     pub fn new(arcs: ArcModel, labels: LabelModel, tree_set: TreeSet) -> Self {
-        let (pruner, guided, calibration) = (None, None, None);
-        Self { pruner, arcs, guided, labels, tree_set, temperature: 1.0, calibration }
+        Self {
+            pruner: None,
+            arcs,
+            guided: None,
+            labels,
+            tree_set,
+            temperature: 1.0,
+            calibration: None,
+            tagger: None,
+        }
     }
 
     /// The same model with weights rounded to 8 bits, as a file holds it.
     pub fn compact(&self) -> Model<Compact> {
-        let Model { pruner, arcs, guided, labels, tree_set, temperature, calibration } = self;
+        let Model { pruner, arcs, guided, labels, tree_set, temperature, calibration, tagger } =
+            self;
         let compact =
             |pruner: &Pruner| Pruner { arcs: pruner.arcs.compact(), threshold: pruner.threshold };
         Model {
@@ -59,6 +74,7 @@ impl Model {
             tree_set: *tree_set,
             temperature: *temperature,
             calibration: calibration.clone(),
+            tagger: tagger.as_ref().map(|tagger| Arc::new(tagger.compact())),
         }
     }
 
@@ -69,6 +85,12 @@ impl Model {
 }
 
 impl<W> Model<W> {
+    /// Whether it parses: a model that looks at nothing of an arc knows nothing of trees, and is there for
+    /// its [tagger](Self::tagger).
+    pub fn has_parser(&self) -> bool {
+        !self.arcs.features.templates().is_empty()
+    }
+
     /// Of how many latent kinds arcs are: 1 for ordinary models. A second pass decides, if there is
     /// one.
     pub fn kinds(&self) -> usize {

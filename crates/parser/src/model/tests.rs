@@ -14,6 +14,7 @@ use tutte_trees::TreeSet;
 use super::file::{DOCUMENT, NO_CHECKSUM, checksum};
 use super::*;
 use crate::features::{Conjoin, FeatureSet};
+use crate::text::{TaggerMemory, TaggerOptions};
 use crate::{
     Calibrator, Decoding, Dictionary, Error, Index, Labelling, Method, ModelProblem, Options,
     Parser, Support, Weights, train,
@@ -505,4 +506,59 @@ fn labels_out_of_place_are_refused() {
     assert!(matches!(unknown, ModelProblem::Altered { .. }), "{unknown}");
     let none = refusal(|document| document["labels"]["labelling"] = json!("none"));
     assert!(matches!(none, ModelProblem::LabelCount { labels: 5, .. }), "{none}");
+}
+
+/// A model that tags.
+fn tagging_model() -> Model<Compact> {
+    let options = TaggerOptions { bits: 6, fine_bits: 6, ..TaggerOptions::for_words(6) };
+    let tagger = Tagger::train(&treebank(), &options).unwrap();
+    let mut model = model();
+    model.tagger = Some(Arc::new(tagger));
+    model.compact()
+}
+
+#[test]
+fn a_tagger_survives_the_file() {
+    let folder = Folder::new();
+    let model = tagging_model();
+    let bytes = model.to_bytes(&about()).unwrap();
+    let read = ModelFile::open(folder.file(&bytes)).unwrap();
+    assert_eq!(bytes, read.model.to_bytes(&read.about).unwrap());
+    let (one, other) = (model.tagger.unwrap(), read.model.tagger.unwrap());
+    let mut memory = TaggerMemory::default();
+    for sentence in treebank() {
+        assert_eq!(one.tag(&sentence, &mut memory), other.tag(&sentence, &mut memory));
+    }
+    assert!(read.model.arcs.features.templates().len() > 1);
+    // And as part of a program.
+    let embedded = ModelFile::embedded(bytes.leak()).unwrap();
+    assert_eq!(embedded.checksum, read.checksum);
+    let parse = Parser::new(&embedded.model).parse(&treebank()[0]).unwrap();
+    assert_eq!(parse.tree.heads(), [2, 0, 2]);
+}
+
+#[test]
+fn damaged_taggers_are_refused() {
+    let folder = Folder::new();
+    let bytes = tagging_model().to_bytes(&about()).unwrap();
+    let refused = |edit: &dyn Fn(&mut Value)| {
+        folder.refusal(&forged(&bytes, |document| edit(&mut document["tagger"]))).to_string()
+    };
+    assert!(refused(&|tagger| tagger["bits"] = json!(7)).contains("tagger"));
+    assert!(refused(&|tagger| tagger["bits"] = json!(77)).contains("2^77"));
+    assert!(refused(&|tagger| tagger["upos"] = json!([])).contains("0 tags"));
+    assert!(refused(&|tagger| tagger["fine"][0] = json!([])).contains("lists"));
+    assert!(refused(&|tagger| tagger["upos"][0] = json!("A\tB")).contains("no column can hold"));
+    let not_a_number = |name: &str, data: &mut Vec<u8>| {
+        if name == "tagger.pairs" {
+            data[..4].copy_from_slice(&f32::NAN.to_le_bytes());
+        }
+    };
+    assert!(
+        folder
+            .refusal(&forged_tables(&bytes, not_a_number))
+            .to_string()
+            .contains("without a score")
+    );
+    assert!(matches!(ModelFile::embedded(b"no model"), Err(Error::Model { .. })));
 }

@@ -8,5 +8,5 @@
 mod lemma;
 mod tagger;
 
-pub(crate) use tagger::TaggerDocument;
 pub use tagger::{TagScores, Tagger, TaggerMemory, TaggerOptions, Tagging, jackknife};
+pub(crate) use tagger::{TaggerDocument, TaggerTables};

@@ -111,9 +111,12 @@ pub(super) fn jackknife(
 ) -> Result<Jackknifed, Error> {
     let features = &first.features;
     let folds = second.folds.min(corpus.examples.len());
+    // Versions of a sentence are as far from each other as there are sentences.
+    let sentences = corpus.examples.len().div_ceil(options.versions.max(1)).max(1);
+    let fold_of = |at: usize| at % sentences % folds.max(1);
     let judged_one_in = temperature::one_in(corpus.annotated().words);
     let fold = |number: usize| -> Result<Fold, Error> {
-        let others = corpus.part(|at| at % folds != number);
+        let others = corpus.part(|at| fold_of(at) != number);
         let mut arcs = ArcModel::new(features.clone(), first.index.clone());
         let schedule = Schedule { passes: second.fold_passes, seed: options.seed, threads: 1 };
         fit(&others, &mut arcs, &options.learner, schedule)?;
@@ -121,7 +124,8 @@ pub(super) fn jackknife(
         let (mut prepared, mut scores) = (Prepared::default(), ArcMatrix::default());
         let mut workspace = Workspace::default();
         let mut fold = Fold::default();
-        let own = corpus.examples.iter().zip(candidates).skip(number).step_by(folds);
+        let own = corpus.examples.iter().zip(candidates).enumerate();
+        let own = own.filter(|(at, _)| fold_of(*at) == number).map(|(_, own)| own);
         let mut annotated = 0;
         for (example, candidates) in own {
             let allowed = |head, modifier| candidates.allows(head, modifier);
@@ -155,7 +159,7 @@ pub(super) fn jackknife(
         guides.push(fold.guides.into_iter());
         judged.extend(fold.judged);
     }
-    let dealt = (0..corpus.examples.len()).filter_map(|at| guides[at % folds].next());
+    let dealt = (0..corpus.examples.len()).filter_map(|at| guides[fold_of(at)].next());
     let temperature = || {
         let judged: Vec<&Judged> = judged.iter().collect();
         let first = temperature::best(&judged, options.tree_set, options.threads)?;

@@ -305,6 +305,7 @@ pub(super) fn settings(treebank: &[Sentence], options: &Options, dev: &[Sentence
         pruning,
         second,
         tree_set,
+        versions,
         seed,
         threads: _,
     } = options;
@@ -325,6 +326,7 @@ pub(super) fn settings(treebank: &[Sentence], options: &Options, dev: &[Sentence
         ("pruning", format!("{pruning:?}")),
         ("second pass", format!("{second:?}")),
         ("tree set", tree_set.to_string()),
+        ("versions", versions.to_string()),
         ("seed", seed.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use tutte::features::FeatureSet;
+use tutte::text::TaggerMemory;
 use tutte::{Decoding, Index, Model, ModelFile, Parser};
 use tutte_treebank::Sentence;
 
@@ -50,6 +51,12 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
         }
         let _ = Parser::new(model).distribution(&sentence);
         let _ = Parser::new(model).annotate(&mut sentence);
+        if let Some(tagger) = &model.tagger {
+            let tagging = tagger.annotate(&mut sentence, &mut TaggerMemory::default());
+            let tagging = tagging.expect("what was read can be written");
+            assert!(tagging.upos_probs.iter().all(|p| (0.0..=1.0).contains(p)));
+            let _ = tagger.kbest(&sentence, 3, &mut TaggerMemory::default());
+        }
     }
     let passes = [Some(&model.arcs), model.guided.as_ref().map(|guided| &guided.arcs)];
     let pruner = model.pruner.as_ref().map(|pruner| &pruner.arcs);

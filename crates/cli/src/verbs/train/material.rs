@@ -17,18 +17,21 @@ pub(super) struct Material {
     pub(super) train: Vec<Sentence>,
     pub(super) dev: Vec<Sentence>,
     pub(super) tree_set: TreeSet,
-    /// Words to learn from.
+    /// Words to learn from, whatever the number of versions of them.
     pub(super) words: usize,
+    /// How many versions of the sentences follow each other ([`tutte::Options::versions`]).
+    pub(super) versions: usize,
 }
 
 impl Material {
     /// Reads all files, and chooses or checks the tree set.
-    pub(super) fn read(arguments: &Train, session: &Session) -> Result<Self> {
+    pub(super) fn read(arguments: &Train, dev: &[PathBuf], session: &Session) -> Result<Self> {
         let lenient = arguments.reading.lenient;
         let read = |files: &[PathBuf], partial| trees(files, &arguments.reading, partial, session);
         let mut train = read(&arguments.files, true)?;
+        let dev_files = dev;
         let dev: Vec<Sentence> =
-            read(&arguments.dev, false)?.into_iter().map(|(sentence, _)| sentence).collect();
+            read(dev_files, false)?.into_iter().map(|(sentence, _)| sentence).collect();
         note_unknown(&train, session);
         let tree_set = match arguments.tree_set {
             Wanted::Set(tree_set) => tree_set,
@@ -40,12 +43,12 @@ impl Material {
         }
         let train: Vec<Sentence> = train.into_iter().map(|(sentence, _)| sentence).collect();
         for (sentences, what) in [(&train, "to learn from"), (&dev, "to judge by")] {
-            if sentences.is_empty() && (what != "to judge by" || !arguments.dev.is_empty()) {
+            if sentences.is_empty() && (what != "to judge by" || !dev_files.is_empty()) {
                 return Err(anyhow!("there are no sentences {what}"));
             }
         }
         let words = train.iter().map(Sentence::len).sum();
-        Ok(Self { train, dev, tree_set, words })
+        Ok(Self { train, dev, tree_set, words, versions: 1 })
     }
 }
 

@@ -21,6 +21,7 @@ use tutte_trees::TreeSet;
 
 use super::checkpoint::{EVERY, Gate};
 use super::material::Material;
+use super::text::Text;
 use super::{Scores, UNTIL_CHOSEN, command};
 use crate::failure::advise;
 use crate::session::Session;
@@ -33,6 +34,8 @@ pub(super) struct Run<'a> {
     pub(super) checkpoint: PathBuf,
     /// What the files of development data are called.
     pub(super) dev: String,
+    /// The parts of the model that are not its parser.
+    pub(super) text: Text,
     pub(super) about: About,
     pub(super) options: Options,
     pub(super) time: Option<Duration>,
@@ -120,6 +123,7 @@ impl Run<'_> {
                 options: self.options.clone(),
                 checkpoint: self.checkpoint.clone(),
                 gate: Arc::clone(&gate),
+                text: self.text.clone(),
                 threads,
                 events: sender,
             };
@@ -354,6 +358,7 @@ struct Learning {
     options: Options,
     checkpoint: PathBuf,
     gate: Arc<Gate>,
+    text: Text,
     threads: usize,
     events: Sender<Event>,
 }
@@ -394,7 +399,8 @@ impl Learning {
     }
 
     fn judge(&self, pass: Pass, model: &Model) -> Result<Learnt, Error> {
-        let model = model.compact();
+        let mut model = model.compact();
+        model.tagger = self.text.tagger.clone();
         let dev = match self.material.dev.is_empty() {
             true => None,
             false => Some(model.evaluate(&self.material.dev, Decoding::Mbr, self.threads)?),

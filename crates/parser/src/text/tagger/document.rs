@@ -55,6 +55,11 @@ impl Tagger<Compact> {
         }
     }
 
+    /// The shapes of its tables of weights, as [`TaggerDocument::shapes`] gives them.
+    pub(crate) fn shapes(&self) -> [[usize; 2]; 2] {
+        [self.rows, self.fine.rows].map(|rows| [1 << rows.bits, rows.width])
+    }
+
     /// For a file.
     pub(crate) fn tables(&self) -> TaggerTables {
         let words = self.lexicon.sorted();

@@ -117,7 +117,8 @@ impl<W> Morphology<W> {
         };
         probs.extend(bundles.iter().map(score));
         let best = probs.iter().copied().fold(f32::MIN, f32::max);
-        probs.iter_mut().for_each(|score| *score = (*score - best).exp());
+        // What is further below vanishes in any case; no number, as of weights without bounds, counts as that.
+        probs.iter_mut().for_each(|score| *score = (*score - best).max(-80.0).exp());
         let sum: f32 = probs.iter().sum();
         probs.iter_mut().for_each(|prob| *prob /= sum);
     }

@@ -78,6 +78,38 @@ fn models_that_are_sure_of_errors_are_made_unsure() {
     assert!(unsure <= temperature::HIGHEST, "as far as is searched elsewhere");
 }
 
+/// A second version of the same sentences changes no fold: nobody who makes a guide has seen either.
+#[test]
+fn versions_of_a_sentence_are_in_one_fold() {
+    let chain = |words: usize, odd: bool| -> Sentence {
+        let head = |at: usize| if odd && at == words { 1 } else { at - 1 };
+        let word = |at: usize| format!("w{words}{at}/NOUN/{}/x", head(at));
+        sentence(&(1..=words).map(word).collect::<Vec<_>>().join(" "))
+    };
+    // Ten sentences, every other of another kind: three folds do not divide them.
+    let one: Vec<Sentence> = (0..10).map(|at| chain(4 + at, at % 2 == 0)).collect();
+    let twice = [one.clone(), one.clone()].concat();
+    let known = |versions| {
+        let options = Options { versions, ..options() };
+        let corpus =
+            Corpus::new(&twice, &options.templates, None, TreeSet::NonProjectiveSingleRoot)
+                .unwrap();
+        let candidates = vec![Candidates::all(); twice.len()];
+        let first = ArcModel::new(options.templates.clone(), Index::Hashed { bits: 14 });
+        let second = options.second.clone().unwrap();
+        let guides = jackknife(&corpus, &candidates, &second, &options, &first).unwrap().guides;
+        let right = |(guide, sentence): (&Arc<Guide>, &Sentence)| {
+            sentence
+                .words()
+                .zip(guide.heads())
+                .filter(|(word, head)| word.head() == Some(**head))
+                .count()
+        };
+        guides.iter().zip(&twice).map(right).sum::<usize>()
+    };
+    assert!(known(2) < known(1), "who has seen the other version knows the tree");
+}
+
 /// Sentences of which nothing is known teach a pruner nothing and tell nothing about temperatures, wherever
 /// they stand in the treebank.
 #[test]
