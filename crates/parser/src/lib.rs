@@ -38,6 +38,7 @@
 //! - [`audit`] ranks the arcs of a treebank by how much they surprise models that have not seen them.
 //! - [`weak`]: a parser from rules and raw text, from a few trees, or from both.
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
+//! - [`text`]: sentences and words of raw text, by a treebank or by Unicode.
 //! - [`rules`]: what a linguist knows, as text, and the arcs that match it.
 //! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
 //!

@@ -122,21 +122,48 @@ impl Sentence {
     }
 }
 
+impl Sentence {
+    /// Replaces the sentence by other lines of CoNLL-U, which `write` appends to an empty text; its memory is
+    /// used again.
+    ///
+    /// ```
+    /// use tutte_treebank::Sentence;
+    /// let mut sentence = Sentence::default();
+    /// sentence.rewrite_text(|text| text.push_str("1\tTea\t_\t_\t_\t_\t_\t_\t_\t_\n\n"))?;
+    /// assert_eq!(sentence.word(1).unwrap().form(), "Tea");
+    /// # Ok::<(), tutte_treebank::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If these are not the lines of one sentence.
+    pub fn rewrite_text(&mut self, write: impl FnOnce(&mut String)) -> Result<(), Error> {
+        self.text.clear();
+        write(&mut self.text);
+        self.parse_alone(Some(Format::ConllU))
+    }
+
+    /// Takes `self.text` apart, which is no part of a larger input.
+    fn parse_alone(&mut self, format: Option<Format>) -> Result<(), Error> {
+        let limit = crate::reader::LONGEST_SENTENCE;
+        let source = match &*self.source {
+            "input" => self.source.clone(),
+            _ => Arc::from("input"),
+        };
+        if self.text.len() > limit {
+            let place = Place { file: source, line: 1, column: None, sent_id: None };
+            return Err(Error::TooLong { place: Box::new(place), limit });
+        }
+        self.parse_text(format, &source, 1)
+    }
+}
+
 impl FromStr for Sentence {
     type Err = Error;
 
     /// Reads one sentence in either format; the blank line at its end may be missing.
     fn from_str(lines: &str) -> Result<Self, Error> {
         let mut sentence = Sentence { text: lines.to_owned(), ..Sentence::default() };
-        let source = Arc::from("input");
-        if lines.len() > crate::reader::LONGEST_SENTENCE {
-            let place = Place { file: source, line: 1, column: None, sent_id: None };
-            return Err(Error::TooLong {
-                place: Box::new(place),
-                limit: crate::reader::LONGEST_SENTENCE,
-            });
-        }
-        sentence.parse_text(None, &source, 1)?;
+        sentence.parse_alone(None)?;
         Ok(sentence)
     }
 }

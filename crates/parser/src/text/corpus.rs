@@ -1,0 +1,87 @@
+//! Treebanks as tokenizers learn from them: paragraphs of characters, and what is known of each.
+
+use std::ops::Range;
+
+use tutte_treebank::Sentence;
+
+use super::characters::{Characters, ends_paragraph};
+use super::facts::Facts;
+use super::gaps::Stretch;
+use super::raw::{RawText, RawToken};
+
+/// A paragraph and its tokens.
+#[derive(Debug)]
+pub(super) struct Paragraph<'a> {
+    pub(super) characters: Characters,
+    /// Its tokens, and after which of them a sentence ends.
+    pub(super) tokens: Vec<Stretch>,
+    pub(super) sentence_ends: Vec<bool>,
+    /// Of multiword tokens: the token, its form, its words.
+    pub(super) multiword: Vec<(usize, String, Vec<&'a str>)>,
+    /// Whether a token starts at a character.
+    pub(super) ends: Vec<bool>,
+}
+
+impl<'a> Paragraph<'a> {
+    /// The paragraphs of a treebank's text.
+    pub(super) fn of(sentences: &'a [Sentence]) -> Vec<Self> {
+        let RawText { text, mut tokens } = RawText::new(sentences);
+        let mut paragraphs = Vec::new();
+        let mut rest = &mut tokens[..];
+        while let Some(first) = rest.first() {
+            let mut end = first.span.end;
+            let goes_on = |token: &&RawToken<'_>| {
+                let same = !ends_paragraph(&text[end..token.span.start]);
+                end = token.span.end;
+                same
+            };
+            let count = 1 + rest[1..].iter().take_while(goes_on).count();
+            let (paragraph, others) = rest.split_at_mut(count);
+            paragraphs.push(Self::new(&text, paragraph));
+            rest = others;
+        }
+        paragraphs
+    }
+
+    fn new(text: &str, raw: &mut [RawToken<'a>]) -> Self {
+        let bytes = raw[0].span.start..raw[raw.len() - 1].span.end;
+        let start = bytes.start;
+        let mut characters = Characters::default();
+        characters.read(&text[bytes]);
+        let mut ends = vec![false; characters.len()];
+        let (mut tokens, mut multiword) = (Vec::with_capacity(raw.len()), Vec::new());
+        let mut at = 0;
+        for token in raw.iter_mut() {
+            let Range { start: first, end: last } = token.span;
+            let mut find = |byte: usize| {
+                while (characters.offsets[at] as usize) < byte - start {
+                    at += 1;
+                }
+                at
+            };
+            let stretch = Stretch { start: find(first), end: find(last) };
+            if let Some(end) = ends.get_mut(stretch.start) {
+                *end = true;
+            }
+            if token.words.len() > 1 {
+                let words = std::mem::take(&mut token.words);
+                multiword.push((tokens.len(), text[token.span.clone()].to_owned(), words));
+            }
+            tokens.push(stretch);
+        }
+        let sentence_ends = raw.iter().map(|token| token.ends_sentence).collect();
+        Self { characters, tokens, sentence_ends, multiword, ends }
+    }
+
+    /// What is seen of its tokens.
+    pub(super) fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.read(&self.characters, &self.tokens);
+        facts
+    }
+
+    pub(super) fn has_spaces_in_tokens(&self) -> bool {
+        let has = |token: &Stretch| (token.start..token.end).any(|at| self.characters.is_space(at));
+        self.tokens.iter().any(has)
+    }
+}

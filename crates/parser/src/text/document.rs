@@ -1,0 +1,149 @@
+//! Tokenizers in files: a document of all that is no weights, and tables of weights.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::breaks::Breaks;
+use super::gaps::Gaps;
+use super::multiword::{Multiword, Rule};
+use super::tokenizer::{Learnt, Tokenizer};
+use crate::{Compact, ModelProblem, Weights};
+
+/// What a tokenizer is besides its weights, for a model file.
+///
+/// ```
+/// use tutte::text::{Tokenizer, TokenizerDocument};
+///
+/// let json = serde_json::to_string(&Tokenizer::fallback().document())?;
+/// let document: TokenizerDocument = serde_json::from_str(&json)?;
+/// document.tokenizer(|name, cells| panic!("no table {name} of {cells} cells is needed"))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TokenizerDocument {
+    /// Without, Unicode decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    learnt: Option<LearntDocument>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LearntDocument {
+    /// The number of weights of each table, a power of two, or 0.
+    tokens: usize,
+    sentences: usize,
+    multiword: usize,
+    spaces_in_tokens: bool,
+    temperature: f32,
+    price: f32,
+    rules: Vec<Rule>,
+    /// The rules for forms with an ending.
+    endings: BTreeMap<String, Vec<u16>>,
+}
+
+/// The names of the tables.
+const TOKENS: &str = "tokens";
+const SENTENCES: &str = "sentences";
+const MULTIWORD: &str = "multiword";
+
+impl Tokenizer<Compact> {
+    /// All that is no weights.
+    pub fn document(&self) -> TokenizerDocument {
+        let learnt =
+            self.learnt.as_ref().map(|Learnt { gaps, breaks, multiword }| LearntDocument {
+                tokens: gaps.weights.cells().len(),
+                sentences: breaks.weights.cells().len(),
+                multiword: multiword.weights.cells().len(),
+                spaces_in_tokens: gaps.spaces,
+                temperature: breaks.temperature,
+                price: breaks.price,
+                rules: multiword.rules.clone(),
+                endings: multiword.endings.clone(),
+            });
+        TokenizerDocument { learnt }
+    }
+
+    /// The weights, by the names with which [`TokenizerDocument::tokenizer`] asks for them.
+    pub fn tables(&self) -> Vec<(&'static str, &Compact)> {
+        let Some(Learnt { gaps, breaks, multiword }) = &self.learnt else { return Vec::new() };
+        let tables = [
+            (TOKENS, &gaps.weights),
+            (SENTENCES, &breaks.weights),
+            (MULTIWORD, &multiword.weights),
+        ];
+        tables.into_iter().filter(|(_, table)| !table.cells().is_empty()).collect()
+    }
+}
+
+impl TokenizerDocument {
+    /// The tokenizer, with its weights: `table` is asked for each table by its name and the number of
+    /// its cells.
+    ///
+    /// # Errors
+    /// Those of `table`, and [`ModelProblem::Altered`] if this is not what [`Tokenizer::document`] gives.
+    pub fn tokenizer(
+        self,
+        mut table: impl FnMut(&'static str, usize) -> Result<Compact, ModelProblem>,
+    ) -> Result<Tokenizer<Compact>, ModelProblem> {
+        let Some(learnt) = self.learnt else { return Ok(Tokenizer::fallback()) };
+        learnt.check()?;
+        let mut weights = |name: &'static str, cells: usize| {
+            if cells == 0 {
+                return Ok(Compact::new(&[]));
+            }
+            let table = table(name, cells)?;
+            let found = table.cells().len();
+            if found != cells || !table.scale().is_finite() {
+                return Err(ModelProblem::Table {
+                    name,
+                    found: format!("{found} cells of scale {}", table.scale()),
+                    expected: format!("{cells} cells"),
+                });
+            }
+            Ok(table)
+        };
+        let gaps =
+            Gaps { weights: weights(TOKENS, learnt.tokens)?, spaces: learnt.spaces_in_tokens };
+        let breaks = Breaks {
+            weights: weights(SENTENCES, learnt.sentences)?,
+            temperature: learnt.temperature,
+            price: learnt.price,
+        };
+        let multiword = weights(MULTIWORD, learnt.multiword)?;
+        let multiword = Multiword::new(multiword, learnt.rules, learnt.endings);
+        Ok(Tokenizer { learnt: Some(Learnt { gaps, breaks, multiword }) })
+    }
+}
+
+impl LearntDocument {
+    fn check(&self) -> Result<(), ModelProblem> {
+        let bad =
+            |what: String| Err(ModelProblem::Altered { what: format!("its tokenizer has {what}") });
+        for (name, cells) in
+            [(TOKENS, self.tokens), (SENTENCES, self.sentences), (MULTIWORD, self.multiword)]
+        {
+            if cells != 0 && (!cells.is_power_of_two() || cells > 1 << 28) {
+                return bad(format!(
+                    "{cells} weights for {name}, which is no power of two up to 2^28"
+                ));
+            }
+        }
+        if !(self.temperature.is_finite() && self.temperature > 0.0) {
+            return bad(format!("the temperature {}", self.temperature));
+        }
+        if !(0.0..=1.0).contains(&self.price) {
+            return bad(format!("the price {} for a sentence", self.price));
+        }
+        if let Some(rule) = self.rules.iter().position(|rule| !rule.is_sound()) {
+            return bad(format!("a rule for multiword tokens, number {rule}, that makes no words"));
+        }
+        let known = |rule: &u16| usize::from(*rule) < self.rules.len();
+        match self.endings.iter().find(|(_, rules)| !rules.iter().all(known)) {
+            Some((ending, _)) => {
+                bad(format!("rules for the ending {ending:?} that it does not list"))
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A tokenizer: three models and the order in which they are asked.
+
+use tutte_treebank::Sentence;
+
+use super::breaks::{self, Breaks};
+use super::characters::Characters;
+use super::corpus::Paragraph;
+use super::gaps::{self, Gaps, Stretch};
+use super::multiword::{Multiword, Rule};
+use super::segments::Segments;
+use super::unicode;
+use crate::{Compact, Error, Weights};
+
+/// How to learn a [`Tokenizer`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenizerOptions {
+    /// Decides the order in which examples are seen.
+    pub seed: u64,
+    /// How often each is seen.
+    pub passes: usize,
+    /// Tables have 2^bits weights, that of multiword tokens a quarter of it. By default twice as many as
+    /// the treebank has words, 2^14 to 2^18.
+    pub bits: Option<u32>,
+}
+
+impl Default for TokenizerOptions {
+    fn default() -> Self {
+        Self { seed: 1, passes: 6, bits: None }
+    }
+}
+
+/// Finds sentences, tokens and words in text; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Tokenizer<W = Vec<f32>> {
+    /// Without, Unicode decides.
+    pub(super) learnt: Option<Learnt<W>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Learnt<W> {
+    pub(super) gaps: Gaps<W>,
+    pub(super) breaks: Breaks<W>,
+    pub(super) multiword: Multiword<W>,
+}
+
+impl Tokenizer {
+    /// Learns from a treebank. The same seed gives the same weights.
+    ///
+    /// # Errors
+    /// [`Error::NoWords`] if the treebank has none, [`Error::Setting`] if the options make no sense.
+    pub fn train(sentences: &[Sentence], options: &TokenizerOptions) -> Result<Self, Error> {
+        let words: usize = sentences.iter().map(Sentence::len).sum();
+        if words == 0 {
+            return Err(Error::NoWords);
+        }
+        let &TokenizerOptions { seed, passes, bits } = options;
+        let bits = bits.unwrap_or_else(|| (words.ilog2() + 1).clamp(14, 18));
+        if !(8..=28).contains(&bits) {
+            return Err(Error::Setting(format!(
+                "a tokenizer's tables have 2^8 to 2^28 weights, not 2^{bits}"
+            )));
+        }
+        if passes == 0 {
+            return Err(Error::Setting("a tokenizer learns in at least one pass".to_owned()));
+        }
+        let paragraphs = Paragraph::of(sentences);
+        Ok(Self {
+            learnt: Some(Learnt {
+                gaps: Gaps::train(&paragraphs, bits, passes, seed),
+                breaks: Breaks::train(&paragraphs, bits, passes, seed),
+                multiword: Multiword::train(&paragraphs, bits - 2, passes, seed),
+            }),
+        })
+    }
+
+    /// With 8 bits a weight, to be stored and applied.
+    pub fn compact(&self) -> Tokenizer<Compact> {
+        let learnt = self.learnt.as_ref().map(|Learnt { gaps, breaks, multiword }| Learnt {
+            gaps: Gaps { weights: Compact::new(&gaps.weights), spaces: gaps.spaces },
+            breaks: Breaks {
+                weights: Compact::new(&breaks.weights),
+                temperature: breaks.temperature,
+                price: breaks.price,
+            },
+            multiword: Multiword::new(
+                Compact::new(&multiword.weights),
+                multiword.rules.clone(),
+                multiword.endings.clone(),
+            ),
+        });
+        Tokenizer { learnt }
+    }
+}
+
+impl Tokenizer<Compact> {
+    /// Without a treebank: words and sentences as Unicode (UAX #29) finds them in any script. Addresses of
+    /// pages and mails are one token; there are no multiword tokens.
+    ///
+    /// ```
+    /// use tutte::text::{Segmenter, Tokenizer};
+    /// use tutte_treebank::Sentence;
+    ///
+    /// let tokenizer = Tokenizer::fallback();
+    /// let mut segmenter = Segmenter::new(&tokenizer, "我喜欢茶。See http://tea.example/a?b=1.".as_bytes());
+    /// let mut sentence = Sentence::default();
+    /// segmenter.read(&mut sentence)?;
+    /// assert_eq!(sentence.words().map(|w| w.form()).collect::<Vec<_>>(), ["我", "喜", "欢", "茶", "。"]);
+    /// segmenter.read(&mut sentence)?;
+    /// let words: Vec<&str> = sentence.words().map(|word| word.form()).collect();
+    /// assert_eq!(words, ["See", "http://tea.example/a?b=1", "."]);
+    /// # Ok::<(), tutte::Error>(())
+    /// ```
+    pub fn fallback() -> Self {
+        Self { learnt: None }
+    }
+}
+
+/// What a paragraph was found to be, and memory to find it.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) tokens: Vec<FoundToken>,
+    /// The sentences: the number of tokens up to the end of each.
+    pub(super) ends: Vec<usize>,
+    /// The probability of a break after each token.
+    pub(super) probabilities: Vec<f32>,
+    characters: Characters,
+    stretches: Vec<Stretch>,
+    gaps: gaps::View,
+    breaks: breaks::View,
+    segments: Segments,
+    features: Vec<u32>,
+}
+
+/// A token: its bytes, and the rule that makes its words if it is several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FoundToken {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) rule: Option<u16>,
+}
+
+impl<W: Weights> Tokenizer<W> {
+    /// Takes a text without blank lines apart. If it is known to be one sentence, it stays one.
+    pub(super) fn find(&self, text: &str, one_sentence: bool, found: &mut Found) {
+        match &self.learnt {
+            Some(learnt) => learnt.find(text, found),
+            None => unicode::find(text, found),
+        }
+        if one_sentence {
+            found.ends.clear();
+            found.ends.extend((!found.tokens.is_empty()).then_some(found.tokens.len()));
+        }
+    }
+
+    pub(super) fn rule(&self, rule: u16) -> Option<&Rule> {
+        self.learnt.as_ref()?.multiword.rules.get(usize::from(rule))
+    }
+}
+
+impl<W: Weights> Learnt<W> {
+    fn find(&self, text: &str, found: &mut Found) {
+        let Found { characters, stretches, probabilities, tokens, .. } = found;
+        characters.read(text);
+        self.gaps.tokens(characters, &mut found.gaps, stretches);
+        self.breaks.probabilities(characters, stretches, &mut found.breaks, probabilities);
+        found.segments.divide(probabilities, self.breaks.price, &mut found.ends);
+        let facts = &found.breaks.facts;
+        let features = &mut found.features;
+        tokens.clear();
+        tokens.extend(stretches.iter().enumerate().map(|(at, stretch)| FoundToken {
+            start: characters.offsets[stretch.start] as usize,
+            end: characters.offsets[stretch.end] as usize,
+            rule: self.multiword.rule(facts, at, features),
+        }));
+    }
+}

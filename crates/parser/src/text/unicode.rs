@@ -1,0 +1,108 @@
+//! Tokens and sentences where nothing was learnt: by Unicode's rules (UAX #29) for any script.
+//!
+//! White space is no token. What looks like the address of a page or a mail is one token, without the
+//! punctuation after it, where Unicode would make many. Sentences end where Unicode ends one and a token
+//! ends too. Chinese and Japanese, which Unicode alone cannot divide into words, come apart into single
+//! characters, but for runs of Katakana.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::characters::{class, class_of};
+use super::tokenizer::{Found, FoundToken};
+
+/// Takes a text apart. A single line end is like a space: lines may be wrapped anywhere.
+pub(super) fn find(text: &str, found: &mut Found) {
+    let flat: String =
+        text.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect();
+    let Found { tokens, ends, probabilities, .. } = found;
+    tokens.clear();
+    let mut at = 0;
+    for chunk in flat.split_inclusive(char::is_whitespace) {
+        push_chunk(chunk.trim_end_matches(char::is_whitespace), at, tokens);
+        at += chunk.len();
+    }
+    ends.clear();
+    probabilities.clear();
+    probabilities.resize(tokens.len(), 0.0);
+    let mut token = 0;
+    for (start, sentence) in flat.split_sentence_bound_indices() {
+        let end = start + sentence.len();
+        while token < tokens.len() && tokens[token].end <= end {
+            token += 1;
+        }
+        let inside = tokens.get(token).is_some_and(|next| next.start < end);
+        if !inside && token > ends.last().copied().unwrap_or(0) {
+            ends.push(token);
+            probabilities[token - 1] = 1.0;
+        }
+    }
+}
+
+/// The tokens of characters without white space that start at a byte of the text.
+fn push_chunk(chunk: &str, at: usize, tokens: &mut Vec<FoundToken>) {
+    let (start, end) = address(chunk).unwrap_or((chunk.len(), chunk.len()));
+    let mut push = |start: usize, text: &str| {
+        let start = at + start;
+        tokens.push(FoundToken { start, end: start + text.len(), rule: None });
+    };
+    chunk[..start].split_word_bound_indices().for_each(|(start, word)| push(start, word));
+    if start < end {
+        push(start, &chunk[start..end]);
+    }
+    chunk[end..].split_word_bound_indices().for_each(|(start, word)| push(end + start, word));
+}
+
+/// Where the first address of a page or a mail is.
+fn address(chunk: &str) -> Option<(usize, usize)> {
+    let (start, mut end) = page(chunk).or_else(|| mail(chunk))?;
+    let count = |bracket: char| chunk[start..end].matches(bracket).count();
+    let (open, mut closed) = (count('('), count(')'));
+    while let Some(last) = chunk[start..end].chars().next_back() {
+        let punctuation = matches!(
+            class_of(last),
+            class::STOP | class::COMMA | class::APOSTROPHE | class::QUOTE | class::CLOSE
+        );
+        if !punctuation || (last == ')' && closed <= open) {
+            break;
+        }
+        closed -= usize::from(last == ')');
+        end -= last.len_utf8();
+    }
+    (start < end).then_some((start, end))
+}
+
+/// `scheme://…` or `www.…`, as far as it can be one.
+fn page(chunk: &str) -> Option<(usize, usize)> {
+    let start = match chunk.find("://") {
+        Some(colon) => run_before(chunk, colon, |c| c.is_ascii_alphabetic())?,
+        None => chunk.find("www.").filter(|&at| !chunk[..at].ends_with(char::is_alphanumeric))?,
+    };
+    let goes_on = |c: char| match class_of(c) {
+        class::HAN | class::HIRAGANA | class::KATAKANA => false,
+        _ => is_part(c) || (c.is_ascii_graphic() && !matches!(c, '<' | '>' | '"')),
+    };
+    let length = chunk[start..].find(|c| !goes_on(c)).unwrap_or(chunk.len() - start);
+    Some((start, start + length))
+}
+
+/// `name@host.top`.
+fn mail(chunk: &str) -> Option<(usize, usize)> {
+    let at = chunk.find('@')?;
+    let start = run_before(chunk, at, |c| is_part(c) || matches!(c, '.' | '_' | '%' | '+' | '-'))?;
+    let host = &chunk[at + 1..];
+    let length = host.find(|c| !is_part(c) && !matches!(c, '.' | '-')).unwrap_or(host.len());
+    let dot = host[..length].find('.')?;
+    (dot > 0 && dot + 1 < length).then_some((start, at + 1 + length))
+}
+
+/// Where the characters start that end at a byte, at least one.
+fn run_before(chunk: &str, end: usize, is_in: impl Fn(char) -> bool) -> Option<usize> {
+    let run =
+        chunk[..end].chars().rev().take_while(|&c| is_in(c)).map(char::len_utf8).sum::<usize>();
+    (run > 0).then_some(end - run)
+}
+
+/// Letters and digits, and what cannot be separated from them.
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || matches!(class_of(c), class::MARK | class::OTHER)
+}
