@@ -12,6 +12,7 @@
 //! labels          i8  [rows, width]   weights of labels
 //! labels.scale    f32 [1]
 //! tagger…                             those of a tagger, if there is one: see `tagger.rs`
+//! tokens…                             those of a tokenizer, if there is one: see `tokenizer.rs`
 //! __metadata__    {"tutte": "…"}      what `Document` says below, as JSON
 //! ```
 //!
@@ -34,13 +35,13 @@ use serde::{Deserialize, Serialize};
 use tutte_trees::TreeSet;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Model;
 use super::dictionary::DictionaryBytes;
 use super::tagger::TaggerBytes;
+use super::{Model, tokenizer};
 use crate::features::{BLOCK, FeatureSet};
 use crate::labels::{Labelling, Places, width_of};
 use crate::mapped::{self, Content};
-use crate::text::TaggerDocument;
+use crate::text::{TaggerDocument, TokenizerDocument};
 use crate::{
     ArcModel, Calibration, Compact, Error, Guided, Index, LabelModel, ModelProblem, Pruner, Weights,
 };
@@ -151,6 +152,8 @@ struct Document {
     labels: LabelDocument,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tagger: Option<TaggerDocument>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tokenizer: Option<TokenizerDocument>,
     about: About,
 }
 
@@ -225,8 +228,17 @@ impl Model<Compact> {
 
     /// The content of a file.
     pub(super) fn to_bytes(&self, about: &About) -> Result<Vec<u8>, SafeTensorError> {
-        let Model { pruner, arcs, guided, labels, tree_set, temperature, calibration, tagger } =
-            self;
+        let Model {
+            pruner,
+            arcs,
+            guided,
+            labels,
+            tree_set,
+            temperature,
+            calibration,
+            tagger,
+            tokenizer,
+        } = self;
         let parts = [
             (&ARCS, Some(arcs)),
             (&GUIDED, guided.as_ref().map(|guided| &guided.arcs)),
@@ -258,6 +270,10 @@ impl Model<Compact> {
         if let Some(bytes) = &tagger_bytes {
             tables.extend(bytes.tables()?);
         }
+        let scales = tokenizer.as_ref().map(|tokenizer| tokenizer::scales(tokenizer));
+        if let (Some(tokenizer), Some(scales)) = (tokenizer, &scales) {
+            tables.extend(tokenizer::tables(tokenizer, scales)?);
+        }
         let document = Document {
             format: FORMAT,
             checksum: NO_CHECKSUM.to_owned(),
@@ -282,6 +298,7 @@ impl Model<Compact> {
                 templates: lines(&labels.features),
             },
             tagger: tagger.as_ref().map(|tagger| tagger.document()),
+            tokenizer: tokenizer.as_ref().map(|tokenizer| tokenizer.document()),
             about: about.clone(),
         };
         let text = serde_json::to_string(&document)?;
@@ -658,6 +675,11 @@ impl Document {
             temperature: number("temperature", self.temperature, 0.0)?,
             calibration: self.calibration,
             tagger: self.tagger.map(|tagger| tables.tagger(tagger)).transpose()?.map(Arc::new),
+            tokenizer: self
+                .tokenizer
+                .map(|tokenizer| tables.tokenizer(tokenizer))
+                .transpose()?
+                .map(Arc::new),
         })
     }
 }

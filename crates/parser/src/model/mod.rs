@@ -3,6 +3,7 @@
 mod dictionary;
 mod file;
 mod tagger;
+mod tokenizer;
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,7 @@ use tutte_trees::TreeSet;
 
 pub use self::file::{About, DevScores, ModelFile};
 use crate::features::Attribute;
-use crate::text::Tagger;
+use crate::text::{Tagger, Tokenizer};
 use crate::{ArcModel, Calibration, Compact, Guided, LabelModel, Pruner};
 
 /// A model of labelled trees: of arcs, and of labels that come after them or with them (see
@@ -41,6 +42,8 @@ pub struct Model<W = Vec<f32>> {
     pub calibration: Option<Calibration>,
     /// What tags words that have no tags, if anything does.
     pub tagger: Option<Arc<Tagger<W>>>,
+    /// What finds sentences and words in raw text, if anything was learnt about them.
+    pub tokenizer: Option<Arc<Tokenizer<W>>>,
 }
 
 impl Model {
@@ -55,13 +58,23 @@ impl Model {
             temperature: 1.0,
             calibration: None,
             tagger: None,
+            tokenizer: None,
         }
     }
 
     /// The same model with weights rounded to 8 bits, as a file holds it.
     pub fn compact(&self) -> Model<Compact> {
-        let Model { pruner, arcs, guided, labels, tree_set, temperature, calibration, tagger } =
-            self;
+        let Model {
+            pruner,
+            arcs,
+            guided,
+            labels,
+            tree_set,
+            temperature,
+            calibration,
+            tagger,
+            tokenizer,
+        } = self;
         let compact =
             |pruner: &Pruner| Pruner { arcs: pruner.arcs.compact(), threshold: pruner.threshold };
         Model {
@@ -75,6 +88,7 @@ impl Model {
             temperature: *temperature,
             calibration: calibration.clone(),
             tagger: tagger.as_ref().map(|tagger| Arc::new(tagger.compact())),
+            tokenizer: tokenizer.as_ref().map(|tokenizer| Arc::new(tokenizer.compact())),
         }
     }
 
@@ -86,7 +100,7 @@ impl Model {
 
 impl<W> Model<W> {
     /// Whether it parses: a model that looks at nothing of an arc knows nothing of trees, and is there for
-    /// its [tagger](Self::tagger).
+    /// its [tagger](Self::tagger) or [tokenizer](Self::tokenizer).
     pub fn has_parser(&self) -> bool {
         !self.arcs.features.templates().is_empty()
     }

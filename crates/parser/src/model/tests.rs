@@ -14,7 +14,7 @@ use tutte_trees::TreeSet;
 use super::file::{DOCUMENT, NO_CHECKSUM, checksum};
 use super::*;
 use crate::features::{Conjoin, FeatureSet};
-use crate::text::{TaggerMemory, TaggerOptions};
+use crate::text::{Segmenter, TaggerMemory, TaggerOptions, TokenizerOptions};
 use crate::{
     Calibrator, Decoding, Dictionary, Error, Index, Labelling, Method, ModelProblem, Options,
     Parser, Support, Weights, train,
@@ -514,11 +514,13 @@ fn tagging_model() -> Model<Compact> {
     let tagger = Tagger::train(&treebank(), &options).unwrap();
     let mut model = model();
     model.tagger = Some(Arc::new(tagger));
+    let tokenizer = Tokenizer::train(&treebank(), &TokenizerOptions::default()).unwrap();
+    model.tokenizer = Some(Arc::new(tokenizer));
     model.compact()
 }
 
 #[test]
-fn a_tagger_survives_the_file() {
+fn a_tagger_and_a_tokenizer_survive_the_file() {
     let folder = Folder::new();
     let model = tagging_model();
     let bytes = model.to_bytes(&about()).unwrap();
@@ -530,6 +532,11 @@ fn a_tagger_survives_the_file() {
         assert_eq!(one.tag(&sentence, &mut memory), other.tag(&sentence, &mut memory));
     }
     assert!(read.model.arcs.features.templates().len() > 1);
+    let tokenizer = read.model.tokenizer.unwrap();
+    let mut segmenter = Segmenter::new(&tokenizer, "Hot tea".as_bytes());
+    let mut sentence = Sentence::default();
+    assert!(segmenter.read(&mut sentence).unwrap());
+    assert_eq!(sentence.len(), 2);
     // And as part of a program.
     let embedded = ModelFile::embedded(bytes.leak()).unwrap();
     assert_eq!(embedded.checksum, read.checksum);

@@ -8,7 +8,9 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use tutte::Compact;
-use tutte::text::{TagScores, Tagger, TaggerMemory, TaggerOptions, jackknife};
+use tutte::text::{
+    TagScores, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions, jackknife,
+};
 use tutte_treebank::{Format, Sentence};
 
 use super::clock;
@@ -58,6 +60,7 @@ const FOLDS: usize = 5;
 /// The parts of a model that are not its parser.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Text {
+    pub(super) tokenizer: Option<Arc<Tokenizer<Compact>>>,
     pub(super) tagger: Option<Arc<Tagger<Compact>>>,
     /// How good the tagger is on development data.
     pub(super) tag_scores: Option<TagScores>,
@@ -113,6 +116,17 @@ impl Parts {
         session: &Session,
     ) -> Result<Text> {
         let mut text = Text::default();
+        if self.wants(Part::Tokenizer, &material.train) {
+            let status = session.status();
+            let started = Instant::now();
+            status.show(|| "learning words and sentences".to_owned());
+            let options = TokenizerOptions { seed, ..TokenizerOptions::default() };
+            let tokenizer = Tokenizer::train(&material.train, &options)?.compact();
+            status.aside(|| {
+                session.note(format!("tokenizer learnt in {}", clock(started.elapsed())));
+            });
+            text.tokenizer = Some(Arc::new(tokenizer));
+        }
         if self.wants(Part::Tagger, &material.train) {
             let status = session.status();
             let started = Instant::now();

@@ -1,0 +1,54 @@
+//! The tables of a [`Tokenizer`] in a model file, each with its scale:
+//!
+//! ```text
+//! tokens          i8  [weights]       weights of token ends
+//! sentences       i8  [weights]       weights of sentence ends
+//! multiword       i8  [weights]       weights of rules for multiword tokens
+//! ```
+
+use safetensors::{Dtype, SafeTensorError};
+
+use super::file::{NamedTable, Tables, table};
+use crate::text::{Tokenizer, TokenizerDocument};
+use crate::{Compact, ModelProblem, Weights};
+
+/// The names of the tables and of their scales.
+const SCALES: [(&str, &str); 3] = [
+    ("tokens", "tokens.scale"),
+    ("sentences", "sentences.scale"),
+    ("multiword", "multiword.scale"),
+];
+
+/// What the scale of a table is called.
+fn scale_of(name: &str) -> &'static str {
+    SCALES.iter().find(|(table, _)| *table == name).map_or("", |(_, scale)| scale)
+}
+
+/// The scales of a tokenizer's tables as bytes.
+pub(super) fn scales(tokenizer: &Tokenizer<Compact>) -> Vec<[u8; 4]> {
+    tokenizer.tables().iter().map(|(_, weights)| weights.scale().to_le_bytes()).collect()
+}
+
+/// The tables of a tokenizer.
+pub(super) fn tables<'a>(
+    tokenizer: &'a Tokenizer<Compact>,
+    scales: &'a [[u8; 4]],
+) -> Result<Vec<NamedTable<'a>>, SafeTensorError> {
+    let mut all = Vec::new();
+    for ((name, weights), scale) in tokenizer.tables().into_iter().zip(scales) {
+        let cells = weights.cells();
+        all.push(table(name, Dtype::I8, vec![cells.len()], bytemuck::cast_slice(cells))?);
+        all.push(table(scale_of(name), Dtype::F32, vec![1], scale)?);
+    }
+    Ok(all)
+}
+
+impl Tables<'_> {
+    /// The tokenizer of a document.
+    pub(super) fn tokenizer(
+        &self,
+        document: TokenizerDocument,
+    ) -> Result<Tokenizer<Compact>, ModelProblem> {
+        document.tokenizer(|name, cells| self.weights(name, &[cells], scale_of(name)))
+    }
+}
