@@ -32,6 +32,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "learn",
             "rules",
             "parse",
+            "run",
             "forest",
             "score",
             "ask",

@@ -1,5 +1,11 @@
 //! What verbs share that learn or ask a model: threads, chance, the model, the files, and how sentences go
 //! through threads.
+//!
+//! `asking/intake.rs` opens files of any kind for parsing.
+
+mod intake;
+mod jsonl;
+mod text;
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +15,14 @@ use tutte::{Compact, Model, map_stream};
 use tutte_treebank::{Error, Input, Reader, Sentence};
 use tutte_trees::TreeSet;
 
+use self::intake::Unusable;
+pub(crate) use self::intake::{Intake, Kind, Meter, Source};
 use crate::session::{Progress, Reading, Session};
 
 /// How many threads work; flattened into the arguments of verbs.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Threads {
-    /// Threads [default: one for each processor]; the result is the same for any number
+    /// Threads [default: all processors]; any number gives the same result
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
@@ -35,30 +43,23 @@ pub(crate) struct Seed {
     pub(crate) number: u64,
 }
 
-/// A model and files to ask it about; flattened into the arguments of verbs.
+/// The model and how it is used; flattened into the arguments of verbs.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Asking {
+pub(crate) struct Using {
     /// The model, as `tutte train` writes it
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) model: PathBuf,
 
-    /// The files, one after the other; - is standard input
-    #[arg(value_name = "FILES")]
-    pub(crate) files: Vec<PathBuf>,
-
     /// Other trees than the model's: nonprojective-multi-root, nonprojective-single-root,
     /// projective-multi-root or projective-single-root
-    #[arg(long, value_name = "SET")]
+    #[arg(long, value_name = "SET", hide_short_help = true)]
     pub(crate) tree_set: Option<TreeSet>,
 
     #[command(flatten)]
     pub(crate) threads: Threads,
-
-    #[command(flatten)]
-    pub(crate) reading: Reading,
 }
 
-impl Asking {
+impl Using {
     /// The model.
     pub(crate) fn load(&self) -> Result<Model<Compact>> {
         Ok(Model::load(&self.model)?)
@@ -67,6 +68,32 @@ impl Asking {
     /// The trees to look for.
     pub(crate) fn tree_set(&self, model: &Model<Compact>) -> TreeSet {
         self.tree_set.unwrap_or(model.tree_set)
+    }
+}
+
+/// A model and treebanks to ask it about; flattened into the arguments of verbs.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Asking {
+    #[command(flatten)]
+    pub(crate) using: Using,
+
+    /// The files, one after the other; - is standard input
+    #[arg(value_name = "FILES")]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+impl Asking {
+    /// The model.
+    pub(crate) fn load(&self) -> Result<Model<Compact>> {
+        self.using.load()
+    }
+
+    /// The trees to look for.
+    pub(crate) fn tree_set(&self, model: &Model<Compact>) -> TreeSet {
+        self.using.tree_set(model)
     }
 
     /// Does something with all sentences of the files, in their order (see [`map_stream`]); the first
@@ -86,7 +113,7 @@ impl Asking {
             tail: String::new(),
         };
         let read = |sentence: &mut Sentence| inputs.read(sentence);
-        map_stream(self.threads.count(), worker, read, |sentence, done: Result<T>| {
+        map_stream(self.using.threads.count(), worker, read, |sentence, done: Result<T>| {
             write(sentence, done?)
         })?;
         Ok(inputs.tail)

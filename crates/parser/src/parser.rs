@@ -32,7 +32,7 @@ pub enum Decoding {
 
 impl Decoding {
     /// Refuses models that have no such tree.
-    pub(crate) fn check<W>(self, model: &Model<W>) -> Result<(), Error> {
+    pub fn check<W>(self, model: &Model<W>) -> Result<(), Error> {
         match self {
             Decoding::MaxZ if model.kinds() == 1 => Err(Error::NoKinds),
             _ => Ok(()),

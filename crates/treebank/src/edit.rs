@@ -5,8 +5,8 @@ use std::ops::Range;
 use memchr::memchr;
 use tutte_trees::Tree;
 
+use crate::buffer::LONGEST;
 use crate::id::number;
-use crate::reader::LONGEST_SENTENCE;
 use crate::sentence::{Span, UNKNOWN, after_key, comment_value};
 use crate::{Column, Error, Id, Sentence};
 
@@ -331,7 +331,7 @@ impl Sentence {
     }
 
     pub(crate) fn check_size(&self, added: usize) -> Result<(), Error> {
-        let limit = 2 * LONGEST_SENTENCE;
+        let limit = 2 * LONGEST;
         if self.text.len() + added > limit {
             return Err(Error::TooLong { place: Box::new(self.place()), limit });
         }

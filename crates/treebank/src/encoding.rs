@@ -1,5 +1,6 @@
 //! Input that is not UTF-8.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 use std::str::FromStr;
 
@@ -28,6 +29,12 @@ impl Encoding {
     /// The name by which the standard calls it.
     pub fn name(self) -> &'static str {
         self.0.name()
+    }
+
+    /// What the first bytes of an input say, with U+FFFD for what cannot be read and without a byte
+    /// order mark: to recognise what it is, not to read it.
+    pub fn preview(self, first: &[u8]) -> Cow<'_, str> {
+        self.0.decode_with_bom_removal(first).0
     }
 }
 

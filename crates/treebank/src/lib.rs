@@ -41,6 +41,8 @@
 //!   that should appear whole or not at all.
 //! - [`Sentence`] holds the lines of a sentence, [`Token`] is a view of one of them, [`Id`] says
 //!   which; [`Sentence::tree`] is the way to [`tutte_trees`].
+//! - [`WordReader`] reads what is only cut into words, one a line or one sentence a line; [`Lines`] is for
+//!   other texts of lines.
 //! - [`Converter`] puts sentences into the other format; [`Sentence::projectivise`] and
 //!   [`Sentence::strip_heads`] change their trees; [`select`] samples, shuffles and splits.
 //! - [`draw`] makes pictures of sentences: SVG, TikZ, text; [`diff`] compares two analyses.
@@ -87,6 +89,7 @@
 //!   v2: an evergrowing multilingual treebank collection.
 #![forbid(unsafe_code)]
 
+mod buffer;
 pub mod check;
 mod convert;
 mod deps;
@@ -98,6 +101,7 @@ mod error;
 pub mod eval;
 mod format;
 mod id;
+mod lines;
 mod notes;
 mod parse;
 mod reader;
@@ -105,6 +109,7 @@ pub mod select;
 mod sentence;
 mod source;
 pub mod stats;
+mod words;
 mod writer;
 mod zstandard;
 
@@ -114,8 +119,10 @@ pub use encoding::Encoding;
 pub use error::{Error, Place, Problem};
 pub use format::{Column, Format};
 pub use id::{Id, NotAnId};
+pub use lines::Lines;
 pub use notes::{AUDITED, PROBABILITIES};
 pub use reader::{Lenient, Options, Reader};
 pub use sentence::{Sentence, Token};
 pub use source::{Input, decompress, open, open_with};
+pub use words::{Layout, WordReader};
 pub use writer::{AtomicFile, Output, Writer, create};

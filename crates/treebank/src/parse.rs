@@ -144,7 +144,7 @@ impl Sentence {
 
     /// Takes `self.text` apart, which is no part of a larger input.
     fn parse_alone(&mut self, format: Option<Format>) -> Result<(), Error> {
-        let limit = crate::reader::LONGEST_SENTENCE;
+        let limit = crate::buffer::LONGEST;
         let source = match &*self.source {
             "input" => self.source.clone(),
             _ => Arc::from("input"),

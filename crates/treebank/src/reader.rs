@@ -10,17 +10,12 @@
 
 use std::fmt;
 use std::io::Read;
-use std::sync::Arc;
 
 use memchr::memchr;
 
-use crate::encoding::{Malformed, Transcoder};
+use crate::buffer::Buffer;
 use crate::parse::{BYTE_ORDER_MARK, is_blank};
-use crate::sentence::find_sent_id;
-use crate::{Column, Encoding, Error, Format, Place, Problem, Sentence};
-
-/// The largest sentence in bytes: far above any real one, and a guard against endless lines.
-pub(crate) const LONGEST_SENTENCE: usize = 1 << 28;
+use crate::{Encoding, Error, Format, Sentence};
 
 /// How to read, where the defaults will not do.
 #[derive(Clone, Debug, Default)]
@@ -49,17 +44,8 @@ pub struct Options {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Reader<R> {
-    input: Transcoder<R>,
-    /// What was read and not yet handed out is `buffer[start..end]`.
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
-    /// Line number and offset in the input of `buffer[start]`.
-    line: u64,
-    offset: u64,
-    name: Arc<str>,
+    buffer: Buffer<R>,
     format: Option<Format>,
-    longest: usize,
     tail: String,
     finished: bool,
 }
@@ -80,15 +66,8 @@ impl<R: Read> Reader<R> {
     /// Reads with options.
     pub fn with_options(input: R, options: &Options) -> Self {
         Self {
-            input: Transcoder::new(input, options.encoding),
-            buffer: Vec::new(),
-            start: 0,
-            end: 0,
-            line: 1,
-            offset: 0,
-            name: options.name.as_deref().unwrap_or("input").into(),
+            buffer: Buffer::new(input, options.name.as_deref(), options.encoding),
             format: options.format,
-            longest: LONGEST_SENTENCE,
             tail: String::new(),
             finished: false,
         }
@@ -101,12 +80,12 @@ impl<R: Read> Reader<R> {
 
     /// What messages call the input.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.buffer.name
     }
 
     /// The number of the next line, from 1.
     pub fn line(&self) -> u64 {
-        self.line
+        self.buffer.line
     }
 
     /// What followed the last sentence, once everything has been read: surplus blank lines, mostly
@@ -134,9 +113,8 @@ impl<R: Read> Reader<R> {
             Ok(Some(block)) => block,
             Ok(None) => {
                 self.finished = true;
-                let tail = self.start..self.end;
                 // Blank lines and a byte order mark: always UTF-8.
-                self.tail.push_str(&String::from_utf8_lossy(&self.buffer[tail]));
+                self.tail.push_str(&String::from_utf8_lossy(self.buffer.pending()));
                 return Ok(false);
             }
             Err(error) => {
@@ -144,20 +122,14 @@ impl<R: Read> Reader<R> {
                 return Err(error);
             }
         };
-        let (line, offset) = (self.line, self.offset);
-        let bytes = &self.buffer[self.start..self.start + block.bytes];
-        self.start += block.bytes;
-        self.line += block.lines;
-        self.offset += block.bytes as u64;
-
-        let text = str::from_utf8(bytes)
-            .map_err(|error| not_utf8(bytes, error.valid_up_to(), &self.name, line, offset))?;
+        let line = self.buffer.line;
+        let text = self.buffer.take(block.bytes, block.lines)?;
         if self.format.is_none() {
             self.format = Format::recognise(text);
         }
         sentence.text.clear();
         sentence.text.push_str(text);
-        sentence.parse_text(self.format, &self.name, line)?;
+        sentence.parse_text(self.format, &self.buffer.name, line)?;
         Ok(true)
     }
 
@@ -169,21 +141,21 @@ impl<R: Read> Reader<R> {
         let mut searched = 0;
         let mut content = false;
         loop {
-            let rest = &self.buffer[self.start + block.bytes..self.end];
+            let rest = &self.buffer.pending()[block.bytes..];
             let mut line = match memchr(b'\n', &rest[searched..]) {
                 Some(at) => &rest[..searched + at + 1],
                 None => {
                     searched = rest.len();
-                    if self.fill()? {
+                    if self.buffer.fill()? {
                         continue;
                     }
-                    &self.buffer[self.start + block.bytes..self.end]
+                    &self.buffer.pending()[block.bytes..]
                 }
             };
             if line.is_empty() {
                 return Ok(content.then_some(block));
             }
-            let at_start = self.offset == 0 && block.bytes == 0;
+            let at_start = self.buffer.offset == 0 && block.bytes == 0;
             block.bytes += line.len();
             block.lines += 1;
             searched = 0;
@@ -196,46 +168,6 @@ impl<R: Read> Reader<R> {
                 return Ok(Some(block));
             }
         }
-    }
-
-    /// Reads more behind `end`; `false` at the end of the input.
-    fn fill(&mut self) -> Result<bool, Error> {
-        const ROOM: usize = 1 << 16;
-        if self.buffer.len() - self.end < ROOM && self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-        }
-        if self.end - self.start > self.longest {
-            return Err(Error::TooLong {
-                place: Box::new(self.place(self.line)),
-                limit: self.longest,
-            });
-        }
-        if self.buffer.len() - self.end < ROOM {
-            self.buffer.resize((2 * self.buffer.len()).max(4 * ROOM), 0);
-        }
-        match self.input.read(&mut self.buffer[self.end..]) {
-            Ok(read) => {
-                self.end += read;
-                Ok(read > 0)
-            }
-            Err(source) => {
-                let unread = &self.buffer[self.start..self.end];
-                let place = Box::new(self.place(self.line + newlines(unread)));
-                let malformed = source.get_ref().and_then(|e| e.downcast_ref::<Malformed>());
-                Err(match malformed {
-                    Some(&Malformed { encoding, offset }) => {
-                        Error::Undecodable { place, encoding, offset }
-                    }
-                    None => Error::Read { place, source },
-                })
-            }
-        }
-    }
-
-    fn place(&self, line: u64) -> Place {
-        Place { file: self.name.clone(), line, column: None, sent_id: None }
     }
 }
 
@@ -251,36 +183,10 @@ impl<R: Read> Iterator for Reader<R> {
 impl<R> fmt::Debug for Reader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader")
-            .field("name", &self.name)
-            .field("line", &self.line)
+            .field("name", &self.buffer.name)
+            .field("line", &self.buffer.line)
             .field("format", &self.format)
             .finish_non_exhaustive()
-    }
-}
-
-fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
-}
-
-fn not_utf8(bytes: &[u8], bad: usize, name: &Arc<str>, line: u64, offset: u64) -> Error {
-    let line_start = memchr::memrchr(b'\n', &bytes[..bad]).map_or(0, |at| at + 1);
-    let line_end = memchr(b'\n', &bytes[bad..]).map_or(bytes.len(), |at| bad + at);
-    let tabs = memchr::memchr_iter(b'\t', &bytes[line_start..bad]).count();
-    let comment = bytes[line_start] == b'#';
-    let lossy = String::from_utf8_lossy(bytes);
-    Error::Malformed {
-        place: Box::new(Place {
-            file: name.clone(),
-            line: line + newlines(&bytes[..bad]),
-            column: Column::ALL.get(tabs).copied().filter(|_| !comment),
-            sent_id: find_sent_id(lossy.lines()).map(str::to_owned),
-        }),
-        problem: Problem::NotUtf8 {
-            byte: bytes[bad],
-            in_line: bad - line_start,
-            offset: offset + bad as u64,
-        },
-        line: String::from_utf8_lossy(&bytes[line_start..line_end]).trim_end().to_owned(),
     }
 }
 
@@ -339,7 +245,7 @@ mod tests {
     fn endless_input_is_refused_before_memory_is_full() {
         for endless in [&b"x"[..], b"1\ta\n"] {
             let mut reader = Reader::new(Endless(endless));
-            reader.longest = 1 << 20;
+            reader.buffer.longest = 1 << 20;
             let error = reader.next().unwrap().unwrap_err();
             assert_eq!(
                 error.to_string(),

@@ -19,6 +19,7 @@ mod info;
 mod learn;
 mod parse;
 mod rules;
+mod run;
 mod score;
 mod setup;
 mod stats;
@@ -36,6 +37,7 @@ pub(crate) enum Verb {
     Train(train::Train),
     Learn(learn::Learn),
     Parse(parse::Parse),
+    Run(run::Run),
     Forest(forest::Forest),
     Score(score::Score),
     Ask(ask::Ask),
@@ -60,6 +62,7 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
         Verb::Train(arguments) => train::run(arguments, session),
         Verb::Learn(arguments) => learn::run(arguments, session),
         Verb::Parse(arguments) => parse::run(arguments, session),
+        Verb::Run(arguments) => run::run(arguments, session),
         Verb::Forest(arguments) => forest::run(arguments, session),
         Verb::Score(arguments) => score::run(arguments, session),
         Verb::Ask(arguments) => ask::run(arguments, session),

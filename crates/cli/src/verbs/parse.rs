@@ -1,29 +1,44 @@
 //! `tutte parse`: trees for sentences that have none, or other ones, and how sure the model is.
 //!
-//! Sentences are read and written by this thread and parsed by others (see `tutte::map_stream`), so
-//! memory does not grow with the input. `parse/answer.rs` says what becomes of a sentence.
+//! ```text
+//! asking/intake.rs    what inputs are, and their sentences
+//! parse/answering.rs  what is wanted: trees, probabilities, what is known
+//! parse/answer.rs     what becomes of a sentence; json.rs, how it is written as JSON
+//! parse/stream.rs     sentences of all inputs through threads, in order, in little memory
+//! parse/page.rs       an output in the making; outfile.rs, where it goes
+//! ```
+//!
+//! `tutte run` goes the same way.
 
 mod answer;
+mod answering;
 mod json;
+mod outfile;
+mod page;
+mod stream;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, anyhow};
-use clap::{Args, ValueEnum};
+use anyhow::Result;
+use clap::Args;
 use serde::Serialize;
-use tutte::{Compact, Decoding, Keep, Labelling, Model, Parser};
-use tutte_treebank::create;
+use tutte_treebank::Sentence;
 
-use self::answer::{Answerer, Done};
-use crate::asking::{Asking, is_jsonl};
-use crate::failure::{Outcome, advise, usage};
-use crate::report::{count, counted, hundredths};
-use crate::session::Session;
+pub(super) use self::answer::Answer;
+pub(super) use self::answering::{Answering, Task, probability};
+pub(super) use self::outfile::{check_distinct, without_extension};
+pub(super) use self::page::{Page, Tally};
+pub(super) use self::stream::{End, Stream, Taker, Watcher};
+use crate::asking::{Intake, Meter, Using};
+use crate::failure::{Outcome, usage};
+use crate::report::{count, counted};
+use crate::session::{Progress, Session};
 
 /// Give sentences the trees that a model thinks best, and say how sure it is
 ///
-/// Reads CoNLL files and writes them with new HEAD and DEPREL; heads that are there are not looked
+/// Reads CoNLL files and writes them with new HEAD and DEPREL, or files that are only cut into words (-i)
+/// and writes CoNLL-U; heads that are there are not looked
 /// at unless you say so, probabilities noted of them go, and everything else stays byte for byte as it
 /// was, DEPS too (`tutte convert --strip-heads` empties what other trees left there). Words and tags are
 /// those of the file: models look at lemmas, tags and features, so a file should have them as the
@@ -41,189 +56,96 @@ use crate::session::Session;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tutte parse -m en.tutte text.conllu -o parsed.conllu
-  tutte parse -m en.tutte gold.conllu --probs | tutte eval gold.conllu -
-  tutte parse -m en.tutte half.conllu --keep-heads --probs -o whole.conllu
-  tutte parse -m en.tutte text.conllu --kbest 5 -o readings.jsonl
-  zcat web-*.conllu.gz | tutte parse -m en.tutte -j 8 -o web.conllu.zst")]
+  tutte parse -m en.tutte text.conllu --probs | tutte draw -
+  tutte parse -m en.tutte half.conllu --keep-heads -o whole.conllu
+  tutte parse -m en.tutte -i horizontal text.tok --kbest 5 -o readings.jsonl
+  tutte parse -m en.tutte part-*.conllu.gz --outfile '{}.parsed.conllu'")]
 pub(crate) struct Parse {
     #[command(flatten)]
-    asking: Asking,
+    using: Using,
 
-    /// The file to write, compressed if it is called .gz or .zst; - is standard output
-    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    /// The files, one after the other; - is standard input
+    #[arg(value_name = "FILES")]
+    files: Vec<PathBuf>,
+
+    /// The file to write, compressed if called .gz or .zst; - is standard output
+    #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
     output: PathBuf,
 
-    /// What to write, conll or jsonl [default: jsonl if OUT is called .jsonl, otherwise conll]
-    #[arg(long, value_name = "FORMAT")]
-    to: Option<To>,
+    /// One output for each input; {} is its path without extension
+    ///
+    /// {} stands for the input's path, with its folder, without its extension (and without .gz or .zst): with
+    /// '{}.parsed.conllu', a/b.conllu.gz becomes a/b.parsed.conllu. Outputs are compressed if called .gz or
+    /// .zst. Each appears when it is complete.
+    #[arg(long, value_name = "PATTERN", conflicts_with = "output")]
+    outfile: Option<String>,
 
-    /// Which tree is the best
-    #[arg(long, value_name = "TREE", default_value = "mbr")]
-    decode: Decode,
+    #[command(flatten)]
+    answering: Answering,
 
-    /// The K most probable trees instead, one after the other; sent_id ends in .k1, .k2, …
-    #[arg(long, value_name = "K", help_heading = "More trees")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    #[arg(conflicts_with_all = ["decode", "sample", "min_prob"])]
-    kbest: Option<u32>,
-
-    /// N trees drawn at random as probable as they are; sent_id ends in .s1, .s2, …
-    #[arg(long, value_name = "N", help_heading = "More trees")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    #[arg(conflicts_with_all = ["decode", "min_prob"])]
-    sample: Option<u32>,
-
-    /// The number that decides what is drawn; the same number, the same trees
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "sample")]
-    #[arg(help_heading = "More trees")]
-    seed: u64,
-
-    /// Say how sure the model is: HeadProb, LabelProb and AltHead in MISC, log-probability of the tree
-    /// and entropy of all trees (in nats) in comments
-    #[arg(long, help_heading = "Probabilities")]
-    probs: bool,
-
-    /// Mention other heads that are more probable than this, as AltHead=head:label:probability
-    #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = probability)]
-    #[arg(requires = "probs", help_heading = "Probabilities")]
-    alt: f64,
-
-    /// The probabilities of all arcs, by head (0 is the root) and word; jsonl only
-    #[arg(long, help_heading = "Probabilities")]
-    matrix: bool,
-
-    /// Leave open (_) heads whose probability is below this, whatever their labels
-    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Probabilities")]
-    min_prob: Option<f64>,
-
-    /// Leave open (_) as many heads as it takes to have this share of the others right: --min-prob as
-    /// the model's calibration knows it (`tutte train --dev` or `tutte calibrate`); about heads, not
-    /// labels, and for texts like those it was calibrated by
-    #[arg(long, value_name = "SHARE", value_parser = probability, help_heading = "Probabilities")]
-    #[arg(conflicts_with_all = ["min_prob", "kbest", "sample"])]
-    precision: Option<f64>,
-
-    /// Keep the heads that are there, and find the others given them
-    #[arg(long, help_heading = "What is known")]
-    keep_heads: bool,
-
-    /// Keep the labels that are there, and find heads and other labels given them
-    #[arg(long, help_heading = "What is known")]
-    keep_labels: bool,
-}
-
-/// A tree of a distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Decode {
-    /// The tree with the most arcs expected to be right (minimum Bayes risk)
-    Mbr,
-    /// The most probable tree before any temperature. Where labels are joint, one of --kbest may be a
-    /// little more probable: a temperature weighs arcs, not labels
-    Map,
-    /// The most probable head of each word, whether or not they make a tree
-    Greedy,
-    /// The most probable tree together with the kinds of its arcs, for models trained with
-    /// --clusters
-    MaxZ,
-}
-
-/// What to write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum To {
-    /// CoNLL-U or CoNLL-X, as the input is
-    Conll,
-    /// A JSON object a line for every sentence
-    Jsonl,
-}
-
-pub(super) fn probability(typed: &str) -> Result<f64, String> {
-    let probability = typed.parse().ok().filter(|p: &f64| (0.0..=1.0).contains(p));
-    probability.ok_or_else(|| "a probability is a number from 0 to 1".to_owned())
+    #[command(flatten)]
+    intake: Intake,
 }
 
 /// What was done.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 struct Summary {
     output: String,
-    sentences: usize,
-    words: usize,
+    #[serde(flatten)]
+    tally: Tally,
     seconds: f64,
     words_per_second: f64,
-    /// Sentences in which what is known cannot be; they are as they were.
-    contradictions: usize,
-    /// Sentences whose greedy heads make no tree.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    no_trees: Option<usize>,
     /// Heads less probable than this are left open.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_prob: Option<f64>,
-    /// Heads left open.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    open_heads: Option<usize>,
 }
 
 pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let started = Instant::now();
-    if session.json() && arguments.output == Path::new("-") {
+    let Parse { using, answering, intake, .. } = arguments;
+    let pattern = arguments.outfile.as_deref();
+    let output = pattern.map_or(arguments.output.as_path(), Path::new);
+    if session.json() && output == Path::new("-") {
         return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
     }
-    if arguments.matrix && !arguments.jsonl() {
-        return Err(usage("--matrix is for jsonl; add --to jsonl, or call OUT .jsonl"));
+    let jsonl = answering.check_output(output)?;
+    let files = session.files(&arguments.files)?;
+    if files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
+        return Err(usage("standard input (-) can be read only once"));
     }
-    session.files(&arguments.asking.files)?;
-    let model = arguments.asking.load()?;
-    if arguments.keep_labels && model.labels.labelling() == Labelling::None {
-        return Err(usage("--keep-labels keeps labels, but this model has none"));
+    let outputs = pattern.map(|pattern| outfile::outputs(pattern, &files)).transpose()?;
+    if let Some(outputs) = &outputs {
+        let inputs = files.iter().map(PathBuf::as_path);
+        check_distinct(inputs.zip(outputs.iter().map(PathBuf::as_path)))?;
     }
-    let min_prob = arguments.least_probability(&model, session)?;
-    let tree_set = arguments.asking.tree_set(&model);
-    let decoding = match arguments.decode {
-        Decode::Mbr | Decode::Greedy => Decoding::Mbr,
-        Decode::Map => Decoding::Map,
-        Decode::MaxZ => Decoding::MaxZ,
-    };
-    let output = arguments.output.display().to_string();
-    let cannot_write = || format!("cannot write {output}");
-    let mut writer = create(&arguments.output)?;
-    let mut summary = Summary {
-        no_trees: (arguments.decode == Decode::Greedy).then_some(0),
-        min_prob,
-        open_heads: min_prob.map(|_| 0),
-        ..Summary::default()
-    };
-    let worker = || {
-        let parser = Parser::new(&model).with_decoding(decoding).with_tree_set(tree_set);
-        let keep = Keep { heads: arguments.keep_heads, labels: arguments.keep_labels };
-        let mut answerer = Answerer { parser, model: &model, keep, min_prob, arguments };
-        move |number, sentence: &mut _| answerer.answer(number, sentence)
-    };
-    let tail = arguments.asking.each(session, worker, |sentence, answer| {
-        summary.sentences += 1;
-        summary.words += sentence.len();
-        if let Some(contradiction) = answer.contradiction {
-            summary.contradictions += 1;
-            session.complain(&contradiction.into());
-        }
-        summary.no_trees = summary.no_trees.map(|n| n + usize::from(answer.is_no_tree));
-        summary.open_heads = summary.open_heads.map(|n| n + answer.open_heads);
-        match answer.done {
-            Done::Sentence => writer.write(sentence).with_context(cannot_write),
-            Done::Blocks(blocks) => {
-                blocks.iter().try_for_each(|block| writer.write(block)).with_context(cannot_write)
-            }
-            Done::Line(line) => writer.write_tail(&line).with_context(cannot_write),
-        }
-    })?;
-    if !arguments.jsonl() {
-        writer.write_tail(&tail).with_context(cannot_write)?;
-    }
-    writer.finish().with_context(cannot_write)?.commit()?;
+    let model = using.load()?;
+    let task = answering.of(&model, using, jsonl, session)?;
 
-    summary.output = output;
-    summary.seconds = started.elapsed().as_secs_f64();
-    summary.words_per_second = summary.words as f64 / summary.seconds;
-    let outcome = match summary.contradictions {
+    let apart = outputs.is_some();
+    let stream = Stream { paths: &files, intake, meter: &Meter::default(), apart, session };
+    let mut pages = Pages {
+        task: &task,
+        session,
+        outputs: outputs.unwrap_or_else(|| vec![output.to_owned()]),
+        apart,
+        inputs: files.len(),
+        page: None,
+        tally: Tally::new(&task),
+    };
+    if !apart {
+        // It is there, or cannot be, before anything is parsed.
+        pages.page = Some(Page::create(output, &task)?);
+    }
+    let mut progress = session.progress("sentences");
+    stream.run(&task, &mut pages, &mut progress)?;
+    drop(progress);
+
+    let Pages { tally, .. } = pages;
+    let seconds = started.elapsed().as_secs_f64();
+    let words_per_second = tally.words as f64 / seconds;
+    let output = output.display().to_string();
+    let summary = Summary { output, tally, seconds, words_per_second, min_prob: task.min_prob };
+    let outcome = match summary.tally.contradictions {
         0 => Outcome::Good,
         _ => Outcome::CheckFailed,
     };
@@ -234,82 +156,59 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     Ok(session.end(outcome))
 }
 
-impl Parse {
-    /// Below which probability heads are left open, as was asked for by it or by a precision.
-    fn least_probability(&self, model: &Model<Compact>, session: &Session) -> Result<Option<f64>> {
-        let Some(precision) = self.precision else { return Ok(self.min_prob) };
-        let file = self.asking.model.display();
-        let Some(calibration) = &model.calibration else {
-            let error = anyhow!("{file} does not know how precise its probabilities are");
-            let hint = format!(
-                "`tutte calibrate -m {file} DEV` finds out, by trees that the model has not learnt from"
-            );
-            return Err(advise(error, hint));
-        };
-        let (table, on) =
-            (&calibration.precision, calibration.data.as_deref().unwrap_or("its dev"));
-        let tree_set = self.asking.tree_set(model);
-        let knows = self.keep_heads || self.keep_labels;
-        if self.decode != Decode::Mbr || tree_set != model.tree_set || knows {
-            session.note(format!(
-                "note: precision was measured of mbr trees in the set {}, with nothing known, and may be \
-                 another here",
-                model.tree_set
-            ));
+/// The output of all inputs, or of one after the other.
+struct Pages<'a> {
+    task: &'a Task<'a>,
+    session: &'a Session,
+    /// One for all inputs, or one for each.
+    outputs: Vec<PathBuf>,
+    apart: bool,
+    inputs: usize,
+    /// The one at hand.
+    page: Option<Page>,
+    tally: Tally,
+}
+
+impl Pages<'_> {
+    fn page(&mut self, input: usize) -> Result<Page> {
+        match self.page.take() {
+            Some(page) => Ok(page),
+            None => Page::create(&self.outputs[input], self.task),
         }
-        if let Some(kept) = table.keeping(precision) {
-            session.note(format!(
-"heads below {:.4} are left open; on {on} that keeps {} % of all heads, and {} % of those are right",
-                kept.threshold,
-                hundredths(table.share(kept)),
-                hundredths(kept.precision())
-            ));
-            return Ok(Some(kept.threshold));
-        }
-        let words = counted(calibration.words, "word");
-        let error =
-            anyhow!("{file} cannot promise a precision of {precision}, by the {words} of {on}");
-        Err(match table.highest() {
-            Some((most, kept)) => {
-                let share = hundredths(table.share(kept));
-                advise(
-                    error,
-                    format!("--precision {most} is the most; it keeps {share} % of heads"),
-                )
-            }
-            None => advise(error, "`tutte calibrate` with more trees may help"),
-        })
+    }
+}
+
+impl Taker for Pages<'_> {
+    fn take(&mut self, input: usize, sentence: &Sentence, answer: Answer) -> Result<()> {
+        let mut page = self.page(input)?;
+        page.write(sentence, answer, self.session)?;
+        self.page = Some(page);
+        Ok(())
     }
 
-    fn jsonl(&self) -> bool {
-        self.to.map_or_else(|| is_jsonl(&self.output), |to| to == To::Jsonl)
+    fn end(&mut self, input: usize, end: Result<End>) -> Result<()> {
+        let End { tail, .. } = end?;
+        if self.apart || input + 1 == self.inputs {
+            let tally = self.page(input)?.finish(&tail)?;
+            self.tally += tally;
+        }
+        Ok(())
+    }
+}
+
+impl Watcher for Progress {
+    fn reads(&mut self) -> bool {
+        self.step();
+        true
     }
 }
 
 impl Summary {
     fn tell(&self, session: &Session) {
-        if self.contradictions > 0 {
-            let left = match self.contradictions {
-                1 => "it is left as it was",
-                _ => "they are left as they were",
-            };
-            let sentences = counted(self.contradictions, "sentence");
-            session.note(format!("what is given for {sentences} cannot be; {left}"));
-        }
-        if let Some(no_trees) = self.no_trees.filter(|no_trees| *no_trees > 0) {
-            let of = counted(self.sentences, "sentence");
-            session.note(format!(
-                "greedy heads are chosen word by word: those of {} of {of} make no tree",
-                count(no_trees)
-            ));
-        }
-        if let Some(open) = self.open_heads {
-            let of = counted(self.words, "head");
-            session.note(format!("{} of {of} left open", count(open)));
-        }
-        let (read, rate) = (counted(self.words, "token"), count(self.words_per_second as usize));
-        let sentences = counted(self.sentences, "sentence");
-        let seconds = self.seconds;
+        self.tally.tell(session);
+        let Tally { sentences, words, .. } = self.tally;
+        let (sentences, read) = (counted(sentences, "sentence"), counted(words, "token"));
+        let (seconds, rate) = (self.seconds, count(self.words_per_second as usize));
         session.note(format!("{sentences}, {read} in {seconds:.1} s: {rate} tokens a second"));
     }
 }

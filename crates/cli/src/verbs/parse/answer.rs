@@ -1,26 +1,23 @@
 //! What becomes of a sentence: its best tree, several trees, or a line of JSON.
 
 use anyhow::Result;
-use tutte::{Analysis, Compact, Error, Keep, LabelledDistribution, Method, Model, Notes, Parser};
+use tutte::{Analysis, Compact, Error, Keep, LabelledDistribution, Method, Notes, Parser};
 use tutte_treebank::{Format, Sentence};
 use tutte_trees::{Constraints, LabelledTree, Tree};
 
+use super::answering::{Answering, Decode, Task};
 use super::json::Line;
-use super::{Decode, Parse};
 use crate::failure::usage;
 
 /// Answers for one sentence after the other.
 pub(super) struct Answerer<'a> {
     pub(super) parser: Parser<'a, Compact>,
-    pub(super) model: &'a Model<Compact>,
     pub(super) keep: Keep,
-    /// Heads less probable than this are left open.
-    pub(super) min_prob: Option<f64>,
-    pub(super) arguments: &'a Parse,
+    pub(super) task: &'a Task<'a>,
 }
 
 /// What became of a sentence.
-pub(super) struct Answer {
+pub(crate) struct Answer {
     pub(super) done: Done,
     /// Why it is as it was.
     pub(super) contradiction: Option<Error>,
@@ -57,8 +54,8 @@ pub(super) struct Listed {
 impl Answerer<'_> {
     /// Parses sentence `number` as asked.
     pub(super) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<Answer> {
-        let Parse { probs, kbest, sample, decode, .. } = self.arguments;
-        let jsonl = self.arguments.jsonl();
+        let Answering { probs, kbest, sample, decode, .. } = self.task.wanted;
+        let jsonl = self.task.jsonl;
         let several = kbest.is_some() || sample.is_some();
         if sentence.format() == Format::ConllX && !jsonl && (*probs || several) {
             let file = sentence.place().file;
@@ -67,9 +64,9 @@ impl Answerer<'_> {
                  CoNLL-U with `tutte convert`"
             )));
         }
-        let known = self.keep.known(sentence, self.model.labels.labels());
+        let known = self.keep.known(sentence, self.task.model.labels.labels());
         let analysis = known.and_then(|known| {
-            let is_plain = known.is_empty() && !probs && self.min_prob.is_none();
+            let is_plain = known.is_empty() && !probs && self.task.min_prob.is_none();
             match is_plain && !several && !jsonl && *decode != Decode::Greedy {
                 true => self.parser.annotate(sentence).map(|_| None),
                 false => Ok(Some((self.parser.analyse(sentence, &known)?, known))),
@@ -99,7 +96,7 @@ impl Answerer<'_> {
         analysis: &Analysis<'_>,
         known: &Constraints,
     ) -> Result<Answer> {
-        let Parse { probs, alt, decode, matrix, .. } = self.arguments;
+        let Answering { probs, alt, decode, matrix, .. } = self.task.wanted;
         let Analysis { parse, distribution } = analysis;
         let heads = match decode {
             Decode::Greedy => distribution.arcs().greedy_heads(),
@@ -113,11 +110,11 @@ impl Answerer<'_> {
             // What is known is certain, and in the tree.
             let prob = match parse.tree.heads()[word - 1] == head {
                 true => parse.head_probs[word - 1],
-                false => self.model.confidence(marginals[(head, word)]),
+                false => self.task.model.confidence(marginals[(head, word)]),
             };
             // What somebody gave stays, even where sums of rounded numbers end below 1.
             let is_given = known.required_arcs().contains(&(head, word));
-            let is_open = !is_given && self.min_prob.is_some_and(|least| prob < least);
+            let is_open = !is_given && self.task.min_prob.is_some_and(|least| prob < least);
             reported.push(prob);
             open.push((!is_open).then_some(head));
             let label = match decode {
@@ -129,7 +126,7 @@ impl Answerer<'_> {
         sentence.set_heads(&open)?;
         sentence.set_deprels(&names)?;
         Notes::clear(sentence)?;
-        let done = if self.arguments.jsonl() {
+        let done = if self.task.jsonl {
             let line = match probs {
                 true => Line::sure(sentence, distribution, *alt, &reported)?,
                 false => Line::new(sentence),
@@ -154,9 +151,9 @@ impl Answerer<'_> {
 
     /// What confidences are called that are no probabilities of the distribution, if they are written.
     fn isotonic(&self) -> Option<&'static str> {
-        let method = self.model.calibration.as_ref().map(|calibration| calibration.method());
+        let method = self.task.model.calibration.as_ref().map(|calibration| calibration.method());
         method
-            .filter(|method| self.arguments.probs && *method == Method::Isotonic)
+            .filter(|method| self.task.wanted.probs && *method == Method::Isotonic)
             .map(Method::name)
     }
 
@@ -167,7 +164,7 @@ impl Answerer<'_> {
         sentence: &Sentence,
         distribution: &LabelledDistribution<'_>,
     ) -> Result<Answer> {
-        let Parse { kbest, sample, seed, matrix, alt, .. } = self.arguments;
+        let Answering { kbest, sample, seed, matrix, alt, .. } = self.task.wanted;
         let mut list = Vec::new();
         if let Some(k) = kbest {
             let ranked = distribution.kbest(*k as usize).into_iter();
@@ -183,8 +180,8 @@ impl Answerer<'_> {
         }
         let listed = |(number, (tree, log_prob))| Listed { number, tree, log_prob };
         let list: Vec<Listed> = (1..).zip(list).map(listed).collect();
-        if self.arguments.jsonl() {
-            let alt = self.arguments.probs.then_some(*alt);
+        if self.task.jsonl {
+            let alt = self.task.wanted.probs.then_some(*alt);
             let line = Line::several(sentence, distribution, &list, kbest.is_some(), alt)?;
             return Ok(Answer::of(Done::Line(line.with_matrix(*matrix, distribution).text()?)));
         }
@@ -199,7 +196,7 @@ impl Answerer<'_> {
         distribution: &LabelledDistribution<'_>,
         listed: &Listed,
     ) -> Result<Sentence> {
-        let Parse { probs, alt, kbest, .. } = self.arguments;
+        let Answering { probs, alt, kbest, .. } = self.task.wanted;
         let Listed { number, tree, log_prob } = listed;
         let mut block = sentence.clone();
         block.set_tree(tree.tree())?;

@@ -1,0 +1,308 @@
+//! Files of any kind as a stream of sentences.
+//!
+//! ```text
+//! file, standard input ─▶ Meter ─▶ decompress ─▶ what is it? ─┬▶ Reader      CoNLL-U, CoNLL-X
+//!                         bytes                  -i, or its   ├▶ WordReader  vertical, horizontal
+//!                         read                   first lines  ├▶ Jsonl       {"tokens": […]}, {"text": "…"}
+//!                                                             └▶ text.rs     raw text
+//! ```
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use serde::{Serialize, Serializer};
+use tutte::{Compact, Model};
+use tutte_treebank::{
+    Encoding, Error, Format, Input, Layout, Lines, Options, Place, Reader, Sentence, WordReader,
+    decompress,
+};
+
+use super::jsonl::Jsonl;
+use super::text;
+use crate::failure::usage;
+
+/// What gives sentences, one at a time.
+pub(crate) trait Source {
+    /// Reads the next sentence into one whose memory is used again; `false` at the end. After an error
+    /// that is [`Unusable`] or [`Error::Malformed`], reading can go on.
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool>;
+
+    /// What followed the last sentence.
+    fn tail(&self) -> &str {
+        ""
+    }
+}
+
+impl Source for Reader<Input> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        Ok(Reader::read(self, sentence)?)
+    }
+
+    fn tail(&self) -> &str {
+        Reader::tail(self)
+    }
+}
+
+impl Source for WordReader<Input> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        Ok(WordReader::read(self, sentence)?)
+    }
+}
+
+/// How to read what is to be parsed; flattened into the arguments of verbs.
+#[derive(Args, Clone, Debug, Serialize)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct Intake {
+    /// What the files are; auto looks at their content
+    ///
+    /// auto looks at the first lines of each file: CoNLL, JSON lines, or else text. The words of files
+    /// that are cut into words, and nothing more, become CoNLL-U with # sent_id and # text.
+    #[arg(short, long, value_name = "FORMAT", alias = "format", default_value = "auto")]
+    #[arg(display_order = 800)]
+    pub(crate) input: Kind,
+
+    /// The input's encoding, such as latin1 or iso-8859-2; results are UTF-8
+    #[arg(long, value_name = "NAME", default_value = "utf-8", hide_default_value = true)]
+    #[arg(display_order = 801, hide_short_help = true)]
+    #[serde(serialize_with = "name_of")]
+    pub(crate) encoding: Encoding,
+
+    /// Skip sentences that cannot be read, count them, and end with exit code 3
+    #[arg(long, display_order = 802)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) lenient: bool,
+}
+
+fn name_of<S: Serializer>(encoding: &Encoding, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(encoding.name())
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// What its first lines look like
+    Auto,
+    /// CoNLL-U
+    #[value(alias = "conll-u")]
+    Conllu,
+    /// CoNLL-X, of the shared tasks of 2006 and 2007
+    #[value(aliases = ["conll-x", "conll2006", "conll2007"])]
+    Conllx,
+    /// One word a line, a blank line after each sentence; what follows a tab is not read
+    Vertical,
+    /// One sentence a line, spaces between words
+    Horizontal,
+    /// One JSON object a line: {"tokens": ["…"]} or {"text": "…"}, with an "id" if you like
+    Jsonl,
+    /// Raw text
+    Text,
+}
+
+/// Input that is no CoNLL and cannot be used, but what follows it can.
+#[derive(Debug)]
+pub(crate) struct Unusable {
+    pub(super) place: Place,
+    pub(super) problem: String,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.problem)
+    }
+}
+
+impl std::error::Error for Unusable {}
+
+/// How many bytes of files were read, before any decompression.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meter(Arc<AtomicU64>);
+
+impl Meter {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+struct Metered<R> {
+    input: R,
+    meter: Meter,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(out)?;
+        self.meter.0.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl Intake {
+    /// Whether an error concerns one sentence, which `--lenient` passes over.
+    pub(crate) fn forgives(&self, error: &anyhow::Error) -> bool {
+        let is_malformed = |cause: &(dyn std::error::Error + 'static)| {
+            cause.is::<Unusable>() || matches!(cause.downcast_ref(), Some(Error::Malformed { .. }))
+        };
+        self.lenient && error.chain().any(is_malformed)
+    }
+
+    /// Opens a file, or standard input for `-`. Sentences that have no name are counted after `named`.
+    /// Whatever is needed to make sentences of raw text, the model knows.
+    pub(crate) fn open<'a>(
+        &self,
+        path: &Path,
+        model: &'a Model<Compact>,
+        named: u64,
+        meter: &Meter,
+    ) -> Result<Box<dyn Source + 'a>> {
+        if path.is_dir() {
+            let path = path.display();
+            return Err(usage(format!(
+                "{path} is a folder; name its files, {path}/*.conllu say, or let `tutte run` parse them all"
+            )));
+        }
+        let failed = |source| Error::File { path: path.to_owned(), action: "open", source };
+        let meter = meter.clone();
+        let (input, name) = if path == Path::new("-") {
+            (decompress(Metered { input: io::stdin(), meter }), "<stdin>".to_owned())
+        } else {
+            let input = File::open(path).map_err(failed)?;
+            (decompress(Metered { input, meter }), path.display().to_string())
+        };
+        let mut input = input.map_err(failed)?;
+        let kind = match self.input {
+            Kind::Auto => self.recognise(path, &mut input).map_err(failed)?,
+            kind => kind,
+        };
+        let conll = |input, format| {
+            let (name, encoding) = (Some(name.clone()), self.encoding);
+            Box::new(Reader::with_options(input, &Options { name, format, encoding }))
+        };
+        let lines = |input| Lines::new(input, &name, self.encoding);
+        let words = |input, layout| Box::new(WordReader::new(lines(input), layout).after(named));
+        Ok(match kind {
+            Kind::Auto => conll(input, None),
+            Kind::Conllu => conll(input, Some(Format::ConllU)),
+            Kind::Conllx => conll(input, Some(Format::ConllX)),
+            Kind::Vertical => words(input, Layout::Vertical),
+            Kind::Horizontal => words(input, Layout::Horizontal),
+            Kind::Jsonl => Box::new(Jsonl::new(lines(input), model, named)),
+            Kind::Text => return text::sentences(input, &name, self.encoding, model, named),
+        })
+    }
+
+    /// Looks at the first lines of an input, and puts them back. [`Kind::Auto`] stands for CoNLL-U or
+    /// CoNLL-X, which their reader tells apart.
+    fn recognise(&self, path: &Path, input: &mut Input) -> io::Result<Kind> {
+        /// What has no line by then has none that anybody would read.
+        const ENOUGH: usize = 1 << 16;
+        let mut first = Vec::new();
+        let mut piece = [0; 1 << 12];
+        // No more is read than it takes: whoever is at the other end may be waiting.
+        let found = loop {
+            let is_all = match input.read(&mut piece) {
+                Ok(read) => {
+                    first.extend_from_slice(&piece[..read]);
+                    read == 0
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
+                Err(error) => return Err(error),
+            };
+            let text = self.encoding.preview(&first);
+            if let Some(kind) = recognise(&text, is_all) {
+                break kind;
+            }
+            if is_all || first.len() > ENOUGH {
+                break if is_all { Kind::Auto } else { Kind::Text };
+            }
+        };
+        let rest = std::mem::replace(input, Box::new(io::empty()));
+        *input = Box::new(Cursor::new(first).chain(rest));
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let is_called = |end: &str| {
+            ["", ".gz", ".zst"].iter().any(|packed| name.ends_with(&format!("{end}{packed}")))
+        };
+        Ok(match found {
+            Kind::Jsonl if is_called(".txt") => Kind::Text,
+            Kind::Text if is_called(".jsonl") => Kind::Jsonl,
+            // Whoever calls a text so wants to hear what is wrong with its columns.
+            Kind::Text if is_called(".conllu") || is_called(".conll") => Kind::Auto,
+            found => found,
+        })
+    }
+}
+
+/// What the first lines of a file look like, if that can be told already.
+fn recognise(first: &str, is_all: bool) -> Option<Kind> {
+    const KEYS: [&str; 5] = ["sent_id", "text", "newdoc", "newpar", "global.columns"];
+    for line in first.split_inclusive('\n') {
+        if !line.ends_with('\n') && !is_all {
+            return None;
+        }
+        let line = line.trim_end();
+        if line.is_empty() {
+            continue;
+        }
+        if let Some(comment) = line.strip_prefix('#') {
+            let key = comment.trim_start().split([' ', '=']).next();
+            if key.is_some_and(|key| KEYS.contains(&key)) {
+                return Some(Kind::Auto);
+            }
+            continue;
+        }
+        let is_id = |field: &str| {
+            let is_part = |c: char| c.is_ascii_digit() || c == '-' || c == '.';
+            field.starts_with(|c: char| c.is_ascii_digit()) && field.chars().all(is_part)
+        };
+        let mut columns = line.split('\t');
+        let starts_with_id = columns.next().is_some_and(is_id);
+        // Ten columns with spaces between them: an editor has replaced the tabs.
+        let is_spaced = || {
+            let mut fields = line.split_whitespace();
+            fields.next().is_some_and(is_id) && fields.count() == 9
+        };
+        return Some(match columns.count() {
+            1.. if starts_with_id => Kind::Auto,
+            3.. => Kind::Auto,
+            _ if is_spaced() => Kind::Auto,
+            _ if line.starts_with('{') && line.ends_with('}') => Kind::Jsonl,
+            _ => Kind::Text,
+        });
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_recognised_by_their_first_lines() {
+        for (first, expected) in [
+            ("", None),
+            ("1\tTea\t_\tNOUN\n", Some(Kind::Auto)),
+            ("1-2\tdon't", Some(Kind::Auto)),
+            ("\n\n# sent_id = 1\n", Some(Kind::Auto)),
+            ("# newdoc\n", Some(Kind::Auto)),
+            ("# anything\n1\tTea\n", Some(Kind::Auto)),
+            ("1 Tea tea NOUN _ _ 0 root _ _\r\n", Some(Kind::Auto)),
+            ("Tea\ttea\tNOUN\tNN\n", Some(Kind::Auto)),
+            ("# Tea\n\nIt was late.\n", Some(Kind::Text)),
+            ("# textbook\nx\n", Some(Kind::Text)),
+            ("12 o'clock\n", Some(Kind::Text)),
+            ("{\"text\": \"Tea.\"}\n", Some(Kind::Jsonl)),
+            ("{sic} tea\n", Some(Kind::Text)),
+            ("\0\u{fffd}\n", Some(Kind::Text)),
+        ] {
+            assert_eq!(recognise(first, true), expected, "{first:?}");
+            let cut = first.trim_end();
+            assert_eq!(recognise(cut.rsplit('\n').next().unwrap_or(cut), false), None, "{cut:?}");
+        }
+    }
+}

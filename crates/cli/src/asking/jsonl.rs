@@ -1,0 +1,203 @@
+//! Sentences as JSON objects, one a line.
+//!
+//! ```json
+//! {"id": "tea-1", "tokens": ["Tea", "helps", "."]}
+//! {"id": "tea-2", "words": [{"form": "Tea"}, {"form": "cools"}], "text": "Tea cools"}
+//! {"id": "letter", "text": "Dear Ann, tea helps. It always did."}
+//! ```
+//!
+//! Tokens are words as they are, those of `tutte parse --to jsonl` too; a text alone is raw and may become
+//! several sentences, `letter-1`, `letter-2`, …
+
+use std::io::Cursor;
+
+use anyhow::Result;
+use serde_json::{Map, Value};
+use tutte::{Compact, Model};
+use tutte_treebank::{Encoding, Input, Lines, Place, Sentence};
+
+use super::{Source, Unusable, text};
+use crate::failure::advise;
+
+const HINT: &str = r#"a line is {"tokens": ["…", "…"]} or {"text": "…"}, with an "id" if you like"#;
+
+/// The sentences of a file of JSON lines.
+pub(super) struct Jsonl<'a> {
+    lines: Lines<Input>,
+    model: &'a Model<Compact>,
+    /// How many sentences have a number instead of a name.
+    named: u64,
+    /// The raw text that is being read.
+    inner: Option<Inner<'a>>,
+}
+
+struct Inner<'a> {
+    source: Box<dyn Source + 'a>,
+    /// Its name, and how many sentences it had so far.
+    id: Option<String>,
+    sentences: u64,
+}
+
+/// What a line says.
+struct Object {
+    id: Option<String>,
+    tokens: Option<Vec<String>>,
+    text: Option<String>,
+}
+
+impl<'a> Jsonl<'a> {
+    pub(super) fn new(lines: Lines<Input>, model: &'a Model<Compact>, named: u64) -> Self {
+        Self { lines, model, named, inner: None }
+    }
+
+    /// Goes on with the text at hand; `false` if there is none, or no more of it.
+    fn read_inner(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        let Some(inner) = &mut self.inner else { return Ok(false) };
+        if !inner.source.read(sentence)? {
+            self.inner = None;
+            return Ok(false);
+        }
+        inner.sentences += 1;
+        match &inner.id {
+            Some(id) => {
+                let id = format!("{id}-{}", inner.sentences);
+                sentence.set_comment("sent_id", Some(&id))?;
+            }
+            None => self.named += 1,
+        }
+        Ok(true)
+    }
+}
+
+impl Source for Jsonl<'_> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        loop {
+            if self.read_inner(sentence)? {
+                return Ok(true);
+            }
+            let Some(line) = self.lines.next_line()? else { return Ok(false) };
+            if line.trim().is_empty() {
+                continue;
+            }
+            let object = Object::parse(line);
+            let mut place = Place {
+                file: self.lines.name().clone(),
+                line: self.lines.number(),
+                column: None,
+                sent_id: None,
+            };
+            let unusable = |problem| advise(Unusable { place: place.clone(), problem }, HINT);
+            let Object { id, tokens, text } = object.map_err(unusable)?;
+            match (tokens, text) {
+                (Some(tokens), text) => {
+                    self.named += u64::from(id.is_none());
+                    place.sent_id = Some(id.unwrap_or_else(|| self.named.to_string()));
+                    let words = tokens.iter().map(String::as_str);
+                    sentence.assign_words(words, text.as_deref(), &place)?;
+                    return Ok(true);
+                }
+                (None, Some(text)) => {
+                    let text = Box::new(Cursor::new(text));
+                    let source = text::sentences(
+                        text,
+                        &place.to_string(),
+                        Encoding::UTF_8,
+                        self.model,
+                        self.named,
+                    )?;
+                    self.inner = Some(Inner { source, id, sentences: 0 });
+                }
+                (None, None) => {
+                    let problem = r#"neither "tokens" nor "text" is there"#.to_owned();
+                    return Err(unusable(problem));
+                }
+            }
+        }
+    }
+}
+
+impl Object {
+    /// What a line says, or what is wrong with it.
+    fn parse(line: &str) -> Result<Self, String> {
+        let mut object: Map<String, Value> = match serde_json::from_str(line) {
+            Ok(Value::Object(object)) => object,
+            Ok(other) => return Err(format!("{} instead of an object", kind(&other))),
+            Err(error) => {
+                let said = error.to_string();
+                let said = said.split(" at line ").next().unwrap_or(&said);
+                return Err(format!("not JSON: {said}, at column {}", error.column()));
+            }
+        };
+        let mut take = |names: [&str; 2]| {
+            let found =
+                names.into_iter().find_map(|name| Some((name.to_owned(), object.remove(name)?)));
+            found.filter(|(_, value)| !value.is_null())
+        };
+        let id = match take(["id", "sent_id"]) {
+            None => None,
+            Some((_, Value::Number(number))) => Some(number.to_string()),
+            Some((_, Value::String(id))) if !id.trim().is_empty() && !id.contains(['\n', '\r']) => {
+                Some(id.trim().to_owned())
+            }
+            Some((name, value)) => {
+                return Err(format!(
+                    "{name:?} is {value}, but it names a sentence: a word or a number"
+                ));
+            }
+        };
+        let text = match take(["text", "text"]) {
+            None => None,
+            Some((_, Value::String(text))) => Some(text),
+            Some((name, other)) => {
+                return Err(format!("{name:?} is {}, but a text is a string", kind(&other)));
+            }
+        };
+        let tokens = match take(["tokens", "words"]) {
+            None => None,
+            Some((name, Value::Array(tokens))) => {
+                if tokens.is_empty() {
+                    return Err(format!("{name:?} is an empty list, but a sentence has words"));
+                }
+                let token = |(number, token)| {
+                    let wrong = |what: &str| Err(format!("number {number} of {name:?} is {what}"));
+                    let form = match token {
+                        Value::String(form) => form,
+                        Value::Object(mut word) => match word.remove("form") {
+                            Some(Value::String(form)) => form,
+                            _ => return wrong("an object without a \"form\""),
+                        },
+                        other => {
+                            return wrong(&format!("{}, but a token is a string", kind(&other)));
+                        }
+                    };
+                    match form.is_empty() || form.contains(['\t', '\n', '\r']) {
+                        true => wrong(&format!(
+                            "{form:?}, but a word has no tabs and no line ends, and is not empty"
+                        )),
+                        false => Ok(form),
+                    }
+                };
+                Some((1..).zip(tokens).map(token).collect::<Result<Vec<_>, _>>()?)
+            }
+            Some((name, other)) => {
+                return Err(format!(
+                    "{name:?} is {}, but tokens are a list of strings",
+                    kind(&other)
+                ));
+            }
+        };
+        Ok(Self { id, tokens, text })
+    }
+}
+
+/// What a value is, for people.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,238 @@
+//! What is wanted of a sentence: which trees, what is said of them, what is known before.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use tutte::{Compact, Decoding, Keep, Labelling, Model, Parser};
+
+use super::answer::Answerer;
+use crate::asking::Using;
+use crate::failure::{advise, usage};
+use crate::report::{counted, hundredths};
+use crate::session::Session;
+
+/// What is wanted; flattened into the arguments of verbs. Serialised, it is what decides the output.
+#[derive(Args, Clone, Debug, Serialize)]
+pub(crate) struct Answering {
+    /// What to write [default: conll]
+    ///
+    /// If OUT is called .jsonl, jsonl is the default.
+    #[arg(long, value_name = "FORMAT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) to: Option<To>,
+
+    /// Which tree
+    #[arg(long, value_name = "TREE", default_value = "mbr")]
+    pub(super) decode: Decode,
+
+    /// The K most probable trees instead; sent_id ends in .k1, .k2, …
+    #[arg(long, value_name = "K", help_heading = "More trees")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(conflicts_with_all = ["decode", "sample", "min_prob"])]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kbest: Option<u32>,
+
+    /// N trees drawn at random; sent_id ends in .s1, .s2, …
+    ///
+    /// A tree is drawn as often as it is probable.
+    #[arg(long, value_name = "N", help_heading = "More trees")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(conflicts_with_all = ["decode", "min_prob"])]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sample: Option<u32>,
+
+    /// The number that decides what is drawn; the same number, the same trees
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "sample")]
+    #[arg(help_heading = "More trees", hide_short_help = true)]
+    pub(super) seed: u64,
+
+    /// How sure the model is: HeadProb, LabelProb, AltHead, and comments
+    ///
+    /// HeadProb, LabelProb and AltHead in MISC, log-probability of the tree and entropy of all trees (in
+    /// nats) in comments.
+    #[arg(long, help_heading = "Probabilities")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) probs: bool,
+
+    /// Mention other heads that are more probable than this, as AltHead=head:label:probability
+    #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = probability)]
+    #[arg(requires = "probs", help_heading = "Probabilities", hide_short_help = true)]
+    pub(super) alt: f64,
+
+    /// The probabilities of all arcs, by head (0 is the root) and word; jsonl only
+    #[arg(long, help_heading = "Probabilities", hide_short_help = true)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) matrix: bool,
+
+    /// Leave open (_) heads less probable than this
+    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Probabilities")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) min_prob: Option<f64>,
+
+    /// Leave heads open (_) until this share of the others is right
+    ///
+    /// That is --min-prob as the model's calibration knows it (`tutte train --dev` or `tutte calibrate`);
+    /// about heads, not labels, and for texts like those it was calibrated by.
+    #[arg(long, value_name = "SHARE", value_parser = probability, help_heading = "Probabilities")]
+    #[arg(conflicts_with_all = ["min_prob", "kbest", "sample"])]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) precision: Option<f64>,
+
+    /// Keep the heads that are there, and find the others given them
+    #[arg(long, help_heading = "What is known")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) keep_heads: bool,
+
+    /// Keep the labels that are there, and find heads and other labels given them
+    #[arg(long, help_heading = "What is known")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) keep_labels: bool,
+}
+
+/// A tree of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Decode {
+    /// The tree with the most arcs expected to be right (minimum Bayes risk)
+    Mbr,
+    /// The most probable tree before any temperature. Where labels are joint, one of --kbest may be a
+    /// little more probable: a temperature weighs arcs, not labels
+    Map,
+    /// The most probable head of each word, whether or not they make a tree
+    Greedy,
+    /// The most probable tree together with the kinds of its arcs, for models trained with
+    /// --clusters
+    MaxZ,
+}
+
+/// What to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum To {
+    /// CoNLL-U or CoNLL-X, as the input is
+    Conll,
+    /// A JSON object a line for every sentence
+    Jsonl,
+}
+
+pub(crate) fn probability(typed: &str) -> Result<f64, String> {
+    let probability = typed.parse().ok().filter(|p: &f64| (0.0..=1.0).contains(p));
+    probability.ok_or_else(|| "a probability is a number from 0 to 1".to_owned())
+}
+
+/// What is wanted of a model, checked and ready for any number of sentences.
+pub(crate) struct Task<'a> {
+    pub(super) wanted: &'a Answering,
+    pub(super) model: &'a Model<Compact>,
+    /// Whether lines of JSON are written.
+    pub(super) jsonl: bool,
+    /// Heads less probable than this are left open.
+    pub(super) min_prob: Option<f64>,
+    pub(super) using: &'a Using,
+}
+
+impl Answering {
+    /// What is wanted of a model. `jsonl` says what is written where [`Self::to`] does not.
+    pub(crate) fn of<'a>(
+        &'a self,
+        model: &'a Model<Compact>,
+        using: &'a Using,
+        jsonl: bool,
+        session: &Session,
+    ) -> Result<Task<'a>> {
+        let jsonl = self.to.map_or(jsonl, |to| to == To::Jsonl);
+        if self.keep_labels && model.labels.labelling() == Labelling::None {
+            return Err(usage("--keep-labels keeps labels, but this model has none"));
+        }
+        let min_prob = self.least_probability(model, using, session)?;
+        let task = Task { wanted: self, model, jsonl, min_prob, using };
+        task.decoding().check(model)?;
+        Ok(task)
+    }
+
+    /// Whether lines of JSON are asked for.
+    pub(crate) fn is_jsonl(&self) -> bool {
+        self.to == Some(To::Jsonl)
+    }
+
+    /// Whether lines of JSON are written to a file of this name.
+    pub(crate) fn check_output(&self, output: &Path) -> Result<bool> {
+        let jsonl = self.to.map_or_else(|| crate::asking::is_jsonl(output), |to| to == To::Jsonl);
+        match self.matrix && !jsonl {
+            true => Err(usage("--matrix is for jsonl; add --to jsonl, or call OUT .jsonl")),
+            false => Ok(jsonl),
+        }
+    }
+
+    /// Below which probability heads are left open, as was asked for by it or by a precision.
+    fn least_probability(
+        &self,
+        model: &Model<Compact>,
+        using: &Using,
+        session: &Session,
+    ) -> Result<Option<f64>> {
+        let Some(precision) = self.precision else { return Ok(self.min_prob) };
+        let file = using.model.display();
+        let Some(calibration) = &model.calibration else {
+            let error = anyhow!("{file} does not know how precise its probabilities are");
+            let hint = format!(
+                "`tutte calibrate -m {file} DEV` finds out, by trees that the model has not learnt from"
+            );
+            return Err(advise(error, hint));
+        };
+        let (table, on) =
+            (&calibration.precision, calibration.data.as_deref().unwrap_or("its dev"));
+        let tree_set = using.tree_set(model);
+        let knows = self.keep_heads || self.keep_labels;
+        if self.decode != Decode::Mbr || tree_set != model.tree_set || knows {
+            session.note(format!(
+                "note: precision was measured of mbr trees in the set {}, with nothing known, and may be \
+                 another here",
+                model.tree_set
+            ));
+        }
+        if let Some(kept) = table.keeping(precision) {
+            session.note(format!(
+"heads below {:.4} are left open; on {on} that keeps {} % of all heads, and {} % of those are right",
+                kept.threshold,
+                hundredths(table.share(kept)),
+                hundredths(kept.precision())
+            ));
+            return Ok(Some(kept.threshold));
+        }
+        let words = counted(calibration.words, "word");
+        let error =
+            anyhow!("{file} cannot promise a precision of {precision}, by the {words} of {on}");
+        Err(match table.highest() {
+            Some((most, kept)) => {
+                let share = hundredths(table.share(kept));
+                advise(
+                    error,
+                    format!("--precision {most} is the most; it keeps {share} % of heads"),
+                )
+            }
+            None => advise(error, "`tutte calibrate` with more trees may help"),
+        })
+    }
+}
+
+impl<'a> Task<'a> {
+    /// Who answers for sentences, one for each thread.
+    pub(super) fn answerer(&self) -> Answerer<'_> {
+        let Answering { keep_heads, keep_labels, .. } = *self.wanted;
+        let parser = Parser::new(self.model)
+            .with_decoding(self.decoding())
+            .with_tree_set(self.using.tree_set(self.model));
+        Answerer { parser, keep: Keep { heads: keep_heads, labels: keep_labels }, task: self }
+    }
+
+    fn decoding(&self) -> Decoding {
+        match self.wanted.decode {
+            Decode::Mbr | Decode::Greedy => Decoding::Mbr,
+            Decode::Map => Decoding::Map,
+            Decode::MaxZ => Decoding::MaxZ,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! An output in the making, and what was counted on the way.
+
+use std::ops::AddAssign;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+use tutte_treebank::{Output, Sentence, Writer, create};
+
+use super::answer::{Answer, Done};
+use super::answering::{Decode, Task};
+use crate::report::{count, counted};
+use crate::session::Session;
+
+/// What was counted.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Tally {
+    pub(crate) sentences: usize,
+    pub(crate) words: usize,
+    /// Sentences in which what is known cannot be; they are as they were.
+    pub(crate) contradictions: usize,
+    /// Sentences whose greedy heads make no tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) no_trees: Option<usize>,
+    /// Heads left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) open_heads: Option<usize>,
+}
+
+/// A file, or standard output, that answers are written to. A file appears when it is finished.
+pub(crate) struct Page {
+    path: PathBuf,
+    writer: Writer<Output>,
+    jsonl: bool,
+    tally: Tally,
+}
+
+impl Page {
+    pub(crate) fn create(path: &Path, task: &Task<'_>) -> Result<Self> {
+        let writer = create(path)?;
+        let tally = Tally::new(task);
+        Ok(Self { path: path.to_owned(), writer, jsonl: task.jsonl, tally })
+    }
+
+    /// Writes what came of a sentence. What cannot be is said at once.
+    pub(crate) fn write(
+        &mut self,
+        sentence: &Sentence,
+        answer: Answer,
+        session: &Session,
+    ) -> Result<()> {
+        self.tally.add(sentence, &answer);
+        if let Some(contradiction) = answer.contradiction {
+            session.complain(&contradiction.into());
+        }
+        let Self { writer, path, .. } = self;
+        match answer.done {
+            Done::Sentence => writer.write(sentence),
+            Done::Blocks(blocks) => blocks.iter().try_for_each(|block| writer.write(block)),
+            Done::Line(line) => writer.write_tail(&line),
+        }
+        .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Ends with what followed the last sentence of the input.
+    pub(crate) fn finish(self, tail: &str) -> Result<Tally> {
+        let Self { path, mut writer, jsonl, tally } = self;
+        let cannot_write = || format!("cannot write {}", path.display());
+        if !jsonl {
+            writer.write_tail(tail).with_context(cannot_write)?;
+        }
+        writer.finish().with_context(cannot_write)?.commit()?;
+        Ok(tally)
+    }
+}
+
+impl Tally {
+    /// Nothing yet.
+    pub(crate) fn new(task: &Task<'_>) -> Self {
+        Self {
+            no_trees: (task.wanted.decode == Decode::Greedy).then_some(0),
+            open_heads: task.min_prob.map(|_| 0),
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, sentence: &Sentence, answer: &Answer) {
+        self.sentences += 1;
+        self.words += sentence.len();
+        self.contradictions += usize::from(answer.contradiction.is_some());
+        self.no_trees = self.no_trees.map(|n| n + usize::from(answer.is_no_tree));
+        self.open_heads = self.open_heads.map(|n| n + answer.open_heads);
+    }
+
+    /// Says what is remarkable.
+    pub(crate) fn tell(&self, session: &Session) {
+        if self.contradictions > 0 {
+            let left = match self.contradictions {
+                1 => "it is left as it was",
+                _ => "they are left as they were",
+            };
+            let sentences = counted(self.contradictions, "sentence");
+            session.note(format!("what is given for {sentences} cannot be; {left}"));
+        }
+        if let Some(no_trees) = self.no_trees.filter(|no_trees| *no_trees > 0) {
+            let of = counted(self.sentences, "sentence");
+            session.note(format!(
+                "greedy heads are chosen word by word: those of {} of {of} make no tree",
+                count(no_trees)
+            ));
+        }
+        if let Some(open) = self.open_heads {
+            let of = counted(self.words, "head");
+            session.note(format!("{} of {of} left open", count(open)));
+        }
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        let sum = |a: Option<usize>, b: Option<usize>| a.map(|a| a + b.unwrap_or(0)).or(b);
+        self.sentences += other.sentences;
+        self.words += other.words;
+        self.contradictions += other.contradictions;
+        self.no_trees = sum(self.no_trees, other.no_trees);
+        self.open_heads = sum(self.open_heads, other.open_heads);
+    }
+}

@@ -1,0 +1,94 @@
+//! How far a job is, and whether somebody wants it to end.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::manifest::Fingerprint;
+use crate::asking::Meter;
+use crate::report::count;
+use crate::session::Status;
+use crate::verbs::parse::Watcher;
+use crate::verbs::train::clock;
+
+/// What inputs were before they were opened, by their number. An input that changes while it is read is not
+/// what its entry in the manifest says, and is done again.
+pub(super) type Fingerprints = RefCell<BTreeMap<usize, io::Result<Fingerprint>>>;
+
+/// Whether to end. There is one program, hence one of these.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Watches inputs being read.
+pub(super) struct Watch<'a> {
+    paths: &'a [&'a Path],
+    meter: &'a Meter,
+    fingerprints: &'a Fingerprints,
+    status: &'a Status,
+    opened: usize,
+    /// Of all inputs.
+    bytes: u64,
+    started: Instant,
+    shown: Instant,
+}
+
+impl<'a> Watch<'a> {
+    /// Watches from now on, and for Ctrl-C. A second one ends the program at once, as a kill does.
+    pub(super) fn new(
+        paths: &'a [&'a Path],
+        meter: &'a Meter,
+        fingerprints: &'a Fingerprints,
+        status: &'a Status,
+    ) -> Self {
+        // Where it cannot be had, Ctrl-C is a kill, after which one can go on too.
+        let _ = ctrlc::set_handler(|| {
+            if STOP.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        });
+        let bytes = paths.iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
+        let now = Instant::now();
+        Self { paths, meter, fingerprints, status, opened: 0, bytes, started: now, shown: now }
+    }
+
+    /// Whether somebody wanted it to end.
+    pub(super) fn interrupted(&self) -> bool {
+        STOP.load(Ordering::Relaxed)
+    }
+
+    fn show(&self) {
+        let (read, elapsed) = (self.meter.bytes(), self.started.elapsed());
+        self.status.show(|| {
+            let megabytes = |bytes: u64| format!("{:.1}", bytes as f64 / 1e6);
+            let rate = read as f64 / elapsed.as_secs_f64();
+            let left = self.bytes.saturating_sub(read) as f64 / rate.max(1.0);
+            format!(
+                "file {} of {}, {} of {} MB, {:.2} MB a second, {} left",
+                count(self.opened),
+                count(self.paths.len()),
+                megabytes(read),
+                megabytes(self.bytes),
+                rate / 1e6,
+                clock(Duration::from_secs_f64(left.min(1e9)))
+            )
+        });
+    }
+}
+
+impl Watcher for Watch<'_> {
+    fn opens(&mut self, input: usize) {
+        self.opened = input + 1;
+        self.fingerprints.borrow_mut().insert(input, Fingerprint::of(self.paths[input]));
+    }
+
+    fn reads(&mut self) -> bool {
+        const OFTEN: Duration = Duration::from_millis(200);
+        if self.shown.elapsed() > OFTEN {
+            self.shown = Instant::now();
+            self.show();
+        }
+        !self.interrupted()
+    }
+}

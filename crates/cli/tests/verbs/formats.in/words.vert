@@ -1,0 +1,7 @@
+She
+drinks	VBZ
+tea
+.
+
+Ah
+!
