@@ -1,0 +1,304 @@
+//! What a job over a corpus leaves behind, however often it is killed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::LazyLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+fn tutte() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_tutte"))
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+/// Two models, the same for all tests.
+static MODELS: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run-models");
+    fs::create_dir_all(&folder).unwrap();
+    for (model, seed) in [("garden.tutte", "1"), ("other.tutte", "2")] {
+        let train = ["train", "-q", "--preset", "fast", "--passes", "1", "--seed", seed, "-o"];
+        let (model, garden) = (folder.join(model), example("garden.conllu"));
+        let trained = tutte().args(train).args([&model, &garden]).output().unwrap();
+        assert!(trained.status.success(), "{}", said(&trained));
+    }
+    folder
+});
+
+/// A folder with both models, and a corpus of many files, some in folders.
+struct World {
+    folder: PathBuf,
+}
+
+/// Files of the corpus.
+const FILES: usize = 24;
+
+impl World {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("run-{name}"));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("corpus/inner/most")).unwrap();
+        for model in ["garden.tutte", "other.tutte"] {
+            fs::copy(MODELS.join(model), folder.join(model)).unwrap();
+        }
+        let garden = fs::read_to_string(example("garden.conllu")).unwrap();
+        let sentences: Vec<&str> = garden.split_inclusive("\n\n").collect();
+        for file in 0..FILES {
+            let inner = ["", "inner/", "inner/most/"][file % 3];
+            // Some are long, most are short, one is empty, one ends without a blank line.
+            let many = match file {
+                3 => 0,
+                5 | 11 => 400,
+                _ => 1 + file * 7 % 40,
+            };
+            let mut text: String =
+                (0..many).map(|at| sentences[(file * 31 + at) % sentences.len()]).collect();
+            if file == 4 {
+                text.truncate(text.trim_end().len());
+            }
+            fs::write(folder.join(format!("corpus/{inner}{file:02}.conllu")), text).unwrap();
+        }
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// A job into a folder.
+    fn job(&self, out: &str, more: &[&str]) -> Command {
+        let mut command = tutte();
+        command.current_dir(&self.folder).args(["run", "--json", "-m", "garden.tutte", "corpus"]);
+        command.args(["-o", out]).args(more).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn done(&self, out: &str, more: &[&str]) -> serde_json::Value {
+        let output = self.job(out, more).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// All files of a folder, hidden ones too.
+    fn files(&self, out: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+        let (top, mut files) = (self.path(out), BTreeMap::new());
+        let mut folders = vec![top.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let inside = path.strip_prefix(&top).unwrap().to_owned();
+                    files.insert(inside, fs::read(&path).unwrap());
+                }
+            }
+        }
+        files
+    }
+
+    /// Starts a job again and again and kills it at different times; how often that was when some files
+    /// were done and others not.
+    fn kill_often(&self, out: &str, more: &[&str]) -> usize {
+        let mut halfway = 0;
+        for attempt in 0u64..12 {
+            let mut more = more.to_vec();
+            // Whoever writes scripts always says so.
+            more.push("--resume");
+            let mut job = self.job(out, &more).spawn().unwrap();
+            // Different every time, the same for everybody: somewhere in what the job takes.
+            let wait = Duration::from_millis(4 + (attempt * 37 + 11) % 60);
+            if !ends_within(&mut job, wait) {
+                job.kill().unwrap();
+                job.wait().unwrap();
+                let files = if self.path(out).exists() { self.files(out).len() } else { 0 };
+                halfway += usize::from((2..FILES).contains(&files));
+            }
+        }
+        halfway
+    }
+}
+
+fn ends_within(job: &mut Child, wait: Duration) -> bool {
+    let started = Instant::now();
+    while started.elapsed() < wait {
+        if job.try_wait().unwrap().is_some() {
+            return true;
+        }
+        sleep(Duration::from_millis(1));
+    }
+    false
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn assert_same(a: &BTreeMap<PathBuf, Vec<u8>>, b: &BTreeMap<PathBuf, Vec<u8>>) {
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+    for (name, content) in a {
+        assert!(content == &b[name], "{} differs", name.display());
+    }
+}
+
+#[test]
+fn a_job_that_was_killed_goes_on_to_the_same_bytes() {
+    let world = World::new("killed");
+    let said = world.done("whole", &["--probs"]);
+    assert_eq!((said["parsed"].as_u64(), said["files"].as_u64()), (Some(24), Some(24)));
+    let whole = world.files("whole");
+    assert_eq!(whole.len(), FILES + 1, "an output for each input, and the manifest");
+
+    world.done("alone", &["--probs", "-j", "1"]);
+    assert_same(&whole, &world.files("alone"));
+    world.done("together", &["--probs", "-j", "3"]);
+    assert_same(&whole, &world.files("together"));
+
+    let halfway = world.kill_often("killed", &["--probs", "-j", "2"]);
+    assert!(halfway > 0, "it was always too early or too late");
+    world.done("killed", &["--probs", "--resume"]);
+    assert_same(&whole, &world.files("killed"));
+    let again = world.done("killed", &["--probs", "--resume"]);
+    assert_eq!((again["parsed"].as_u64(), again["done_before"].as_u64()), (Some(0), Some(24)));
+    assert_same(&whole, &world.files("killed"));
+
+    // What every input would be alone.
+    let parsed = tutte()
+        .current_dir(&world.folder)
+        .args(["parse", "-q", "--probs", "-m", "garden.tutte", "corpus/inner/most/11.conllu"])
+        .output()
+        .unwrap();
+    assert!(parsed.stdout == whole[Path::new("inner/most/11.conllu")]);
+}
+
+#[test]
+fn parts_that_were_killed_are_the_whole() {
+    let world = World::new("parts");
+    // Chance is that of each file alone.
+    let options = ["--sample", "2"];
+    world.done("whole", &options);
+    let mut whole = world.files("whole");
+    whole.remove(Path::new("manifest.jsonl")).unwrap();
+    for part in ["1/2", "2/2"] {
+        let options = ["--sample", "2", "--shard", part];
+        world.kill_often("parts", &options);
+        let said = world.done("parts", &["--sample", "2", "--shard", part, "--resume"]);
+        assert_eq!(said["files"].as_u64(), Some(12));
+    }
+    let mut parts = world.files("parts");
+    for manifest in ["manifest-1of2.jsonl", "manifest-2of2.jsonl"] {
+        assert!(parts.remove(Path::new(manifest)).is_some(), "{manifest}");
+    }
+    assert_same(&whole, &parts);
+}
+
+#[test]
+fn what_changed_is_done_again() {
+    let world = World::new("changed");
+    world.done("out", &[]);
+    let whole = world.files("out");
+    let out = |name: &str| world.path("out").join(name);
+
+    // Outputs that are gone, cut off or altered; something that a kill left, and a line cut off.
+    fs::remove_file(out("00.conllu")).unwrap();
+    fs::write(out("06.conllu"), "1\tx").unwrap();
+    let mut altered = whole[Path::new("09.conllu")].clone();
+    altered[20] ^= 1;
+    fs::write(out("09.conllu"), altered).unwrap();
+    fs::write(out("inner/.01.conllu.99999-0.tmp"), "1\tx").unwrap();
+    fs::write(out(".manifest.jsonl.99999-0.tmp"), "{").unwrap();
+    let mut manifest = whole[Path::new("manifest.jsonl")].clone();
+    manifest.extend_from_slice(br#"{"output": "00.con"#);
+    fs::write(out("manifest.jsonl"), manifest).unwrap();
+    let said = world.done("out", &["--resume"]);
+    assert_eq!((said["parsed"].as_u64(), said["done_before"].as_u64()), (Some(3), Some(21)));
+    assert_same(&whole, &world.files("out"));
+
+    // Inputs that are others now.
+    let inner = world.path("corpus/inner/01.conllu");
+    let changed = fs::read_to_string(&inner).unwrap().replace("sent_id = ", "sent_id = new-");
+    fs::write(&inner, changed).unwrap();
+    let said = world.done("out", &["--resume"]);
+    assert_eq!(said["parsed"].as_u64(), Some(1));
+    let new = world.files("out");
+    assert!(String::from_utf8_lossy(&new[Path::new("inner/01.conllu")]).contains("new-"));
+}
+
+#[test]
+fn an_input_that_fails_does_not_end_a_job() {
+    let world = World::new("failing");
+    let broken = world.path("corpus/inner/10.conllu");
+    let text = fs::read_to_string(&broken).unwrap();
+    // The last sentence cannot be read: what was parsed before it does not appear either.
+    fs::write(&broken, format!("{text}1\tTea\n\n")).unwrap();
+    fs::write(world.path("corpus/99.conllu"), b"1\t\xff\n").unwrap();
+    let output = world.job("out", &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["parsed"].as_u64(), Some(FILES as u64 - 1));
+    let failed = summary["failed"].as_array().unwrap();
+    let failed: Vec<&str> = failed.iter().map(|failed| failed["input"].as_str().unwrap()).collect();
+    assert_eq!(failed, ["corpus/99.conllu", "corpus/inner/10.conllu"]);
+    let files = world.files("out");
+    assert_eq!(files.len(), FILES - 1 + 1);
+    assert!(!files.contains_key(Path::new("inner/10.conllu")));
+
+    // Mended, they are done; nothing else is.
+    fs::write(&broken, text).unwrap();
+    fs::remove_file(world.path("corpus/99.conllu")).unwrap();
+    let summary = world.done("out", &["--resume"]);
+    assert_eq!(summary["parsed"].as_u64(), Some(1));
+    world.done("whole", &[]);
+    assert_same(&world.files("whole"), &world.files("out"));
+}
+
+#[test]
+fn another_model_or_a_job_that_runs_is_refused() {
+    let world = World::new("refused");
+    world.done("out", &[]);
+    let whole = world.files("out");
+    let other = ["run", "-m", "other.tutte", "corpus", "-o", "out", "--resume"];
+    let output = tutte().current_dir(&world.folder).args(other).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("the model's checksum was "), "{}", said(&output));
+    assert_same(&whole, &world.files("out"));
+
+    let lock = fs::File::create(world.path("out/.manifest.jsonl.lock")).unwrap();
+    lock.lock().unwrap();
+    let output = world.job("out", &["--resume"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(said(&output).contains("another tutte is at work on this job"), "{}", said(&output));
+    drop(lock);
+    world.done("out", &["--resume"]);
+    assert_same(&whole, &world.files("out"));
+}
+
+/// Interrupted, a job says how to go on, and nothing of what is not done stays.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_what_is_done() {
+    let world = World::new("interrupted");
+    world.done("whole", &["--kbest", "10"]);
+    let job = world.job("out", &["--kbest", "10", "-j", "1"]).spawn().unwrap();
+    let started = Instant::now();
+    while !world.path("out/00.conllu").exists() {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing is done");
+        sleep(Duration::from_millis(1));
+    }
+    let killed = Command::new("kill").args(["-INT", &job.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    let output = job.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("--resume goes on"), "{}", said(&output));
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["interrupted"], true);
+    let done = summary["parsed"].as_u64().unwrap() as usize;
+    assert!(done < FILES, "it was too late");
+    assert_eq!(world.files("out").len(), done + 1, "what is done, and the manifest");
+    world.done("out", &["--kbest", "10", "--resume"]);
+    assert_same(&world.files("whole"), &world.files("out"));
+}
