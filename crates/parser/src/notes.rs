@@ -14,6 +14,9 @@ use crate::{Alternative, Error, LabelledDistribution};
 /// The comments that are ours.
 const COMMENTS: &str = "tutte_";
 
+/// The one of them that is about the words, and stays: which part of a long sentence this is.
+const SPLIT: &str = "tutte_split";
+
 /// What to write of a distribution into a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notes {
@@ -76,10 +79,19 @@ impl Notes {
         }
         let is_ours = |comment: &str| comment.trim_start_matches('#').trim().starts_with(COMMENTS);
         if sentence.format() == Format::ConllU && sentence.comments().any(is_ours) {
-            sentence.replace_comments::<&str>(COMMENTS, &[])?;
+            replace(sentence, Vec::new())?;
         }
         Ok(())
     }
+}
+
+/// Writes comments in the place of those noted before.
+fn replace(sentence: &mut Sentence, mut comments: Vec<(String, String)>) -> Result<(), Error> {
+    if let Some(part) = sentence.comment(SPLIT) {
+        comments.insert(0, (SPLIT.to_owned(), part.to_owned()));
+    }
+    let comments: Vec<_> = comments.iter().map(|(key, value)| (key.as_str(), value)).collect();
+    Ok(sentence.replace_comments(COMMENTS, &comments)?)
 }
 
 impl Default for Notes {
@@ -127,7 +139,6 @@ impl<'a> LabelledDistribution<'a> {
         comments.extend(
             notes.comments.iter().map(|(key, value)| (format!("{COMMENTS}{key}"), value.clone())),
         );
-        let comments: Vec<_> = comments.iter().map(|(key, value)| (key.as_str(), value)).collect();
         if notes.in_misc {
             let words = (1..).zip(sentence.words());
             let entries = words
@@ -135,8 +146,7 @@ impl<'a> LabelledDistribution<'a> {
                 .collect::<Result<Vec<_>, _>>()?;
             sentence.replace_misc(&PROBABILITIES, &entries)?;
         }
-        sentence.replace_comments(COMMENTS, &comments)?;
-        Ok(())
+        replace(sentence, comments)
     }
 
     /// The entries of MISC of a word.

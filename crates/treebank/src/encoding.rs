@@ -54,6 +54,52 @@ impl FromStr for Encoding {
     }
 }
 
+/// Turns input in some encoding into UTF-8. What is UTF-8 already is passed on unread, byte order mark and
+/// errors included; other input that is not what it should be ends in an error of kind `InvalidData`.
+///
+/// ```
+/// use std::io::Read;
+/// let latin1: tutte_treebank::Encoding = "latin1".parse()?;
+/// let mut text = String::new();
+/// tutte_treebank::transcode(&b"caf\xe9"[..], latin1).read_to_string(&mut text)?;
+/// assert_eq!(text, "café");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn transcode<'a>(
+    input: impl Read + Send + 'a,
+    encoding: Encoding,
+) -> Box<dyn Read + Send + 'a> {
+    if encoding == Encoding::UTF_8 {
+        return Box::new(input);
+    }
+    let input = Transcoder::new(input, encoding);
+    Box::new(Transcoding { input, spare: [0; 64], at: 0, filled: 0 })
+}
+
+/// A [`Transcoder`] for readers that may have less room than a character needs.
+struct Transcoding<R> {
+    input: Transcoder<R>,
+    /// What did not fit is `spare[at..filled]`.
+    spare: [u8; 64],
+    at: usize,
+    filled: usize,
+}
+
+impl<R: Read> Read for Transcoding<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.filled {
+            if out.len() >= self.spare.len() {
+                return self.input.read(out);
+            }
+            (self.at, self.filled) = (0, self.input.read(&mut self.spare)?);
+        }
+        let length = out.len().min(self.filled - self.at);
+        out[..length].copy_from_slice(&self.spare[self.at..self.at + length]);
+        self.at += length;
+        Ok(length)
+    }
+}
+
 /// Input turned into UTF-8 on the way. What is UTF-8 already is passed on unread, byte order mark
 /// and errors included, for the reader to judge.
 pub(crate) struct Transcoder<R> {
@@ -135,5 +181,31 @@ fn retry(input: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             result => return result,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_may_have_little_room() {
+        let expected = "caf\u{e9} \u{2019}\u{20ac}\u{2019} ".repeat(50);
+        let latin1 = b"caf\xe9 \x92\x80\x92 ".repeat(50);
+        for room in [1, 2, 3, 4, 63, 64, 65, 10_000] {
+            let mut input = transcode(&latin1[..], "latin1".parse().unwrap());
+            let (mut text, mut piece) = (Vec::new(), vec![0; room]);
+            loop {
+                match input.read(&mut piece).unwrap() {
+                    0 => break,
+                    read => text.extend_from_slice(&piece[..read]),
+                }
+            }
+            assert!(text == expected.as_bytes(), "{room} bytes at a time");
+        }
+        let mut rest = Vec::new();
+        let wrong =
+            transcode(&b"caf\xff\xff"[..], "shift_jis".parse().unwrap()).read_to_end(&mut rest);
+        assert_eq!(wrong.unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 }

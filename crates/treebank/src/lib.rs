@@ -115,7 +115,7 @@ mod zstandard;
 
 pub use convert::{ConllxPos, Converter, Losses};
 pub use edit::Morphology;
-pub use encoding::Encoding;
+pub use encoding::{Encoding, transcode};
 pub use error::{Error, Place, Problem};
 pub use format::{Column, Format};
 pub use id::{Id, NotAnId};

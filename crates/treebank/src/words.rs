@@ -12,6 +12,8 @@ use std::fmt::Write as _;
 use std::io::Read;
 use std::sync::Arc;
 
+use memchr::memchr_iter;
+
 use crate::buffer::LONGEST;
 use crate::parse::is_blank;
 use crate::{Column, Error, Format, Id, Lines, Place, Problem, Sentence};
@@ -41,16 +43,43 @@ pub enum Layout {
 pub struct WordReader<R> {
     lines: Lines<R>,
     layout: Layout,
+    /// The most words of a sentence.
+    longest: usize,
     /// The number of the sentence that was read last.
     number: u64,
-    /// The words of a sentence, a line end after each.
+    /// Words read, a line end after each; those from `at` on are not yet handed out, so many.
     words: String,
+    at: usize,
+    pending: usize,
+    /// The line of the first of them.
+    line: u64,
+    /// Whether they are the last of their sentence, and which part of it they are; 0 if it is not split.
+    complete: bool,
+    part: u64,
+    /// Whether the rest of the sentence at hand is passed over.
+    broken: bool,
 }
 
 impl<R: Read> WordReader<R> {
+    /// The most words of a sentence: no real one has as many, and what can be done with one may cost their
+    /// square or cube.
+    pub const LONGEST: usize = 1000;
+
     /// Reads words that are laid out like this.
     pub fn new(lines: Lines<R>, layout: Layout) -> Self {
-        Self { lines, layout, number: 0, words: String::new() }
+        Self {
+            lines,
+            layout,
+            longest: Self::LONGEST,
+            number: 0,
+            words: String::new(),
+            at: 0,
+            pending: 0,
+            line: 0,
+            complete: false,
+            part: 0,
+            broken: false,
+        }
     }
 
     /// Goes on counting sentences after this number.
@@ -60,57 +89,93 @@ impl<R: Read> WordReader<R> {
     }
 
     /// Reads the next sentence into one that exists, whose memory is used again. `false` at the end;
-    /// what the sentence then holds, or after an error, is not specified.
+    /// what the sentence then holds, or after an error, is not specified. A sentence of more than
+    /// [`LONGEST`](Self::LONGEST) words is split; its parts are numbered by the comment `# tutte_split`.
     ///
     /// # Errors
-    /// Those of [`Lines::next_line`], and [`Error::TooLong`].
+    /// Those of [`Lines::next_line`].
     pub fn read(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
-        self.words.clear();
-        let mut first_line = 0;
-        while let Some(line) = self.lines.next_line()? {
-            let is_end = is_blank(line.as_bytes());
-            if is_end && self.words.is_empty() {
-                continue;
-            }
-            let mut push = |word: &str| {
-                self.words.push_str(word);
-                self.words.push('\n');
-            };
-            match self.layout {
-                Layout::Horizontal => {
-                    let words = line.split([' ', '\t', '\r']);
-                    words.filter(|word| !word.is_empty()).for_each(&mut push);
-                }
-                Layout::Vertical if is_end => break,
-                // A \r inside a line is a line end of old; no word is lost, sentences are.
-                Layout::Vertical => line.split('\r').for_each(|line| {
-                    let word = line.split('\t').next().unwrap_or(line).trim_matches(' ');
-                    // A line that starts with a tab has a word that nobody wrote down.
-                    push(if word.is_empty() { "_" } else { word });
-                }),
-            }
-            if first_line == 0 {
-                first_line = self.lines.number();
-            }
-            if self.words.len() > LONGEST {
-                return Err(too_long(self.lines.name(), first_line));
-            }
-            if self.layout == Layout::Horizontal {
-                break;
+        while self.pending <= self.longest && !self.complete {
+            if let Err(error) = self.read_line() {
+                // A sentence with a word that cannot be read is none.
+                self.words.clear();
+                (self.at, self.pending, self.part) = (0, 0, 0);
+                self.broken = self.layout == Layout::Vertical;
+                return Err(error);
             }
         }
-        if self.words.is_empty() {
+        let here = self.pending.min(self.longest);
+        if here == 0 {
             return Ok(false);
         }
         self.number += 1;
         let place = Place {
             file: self.lines.name().clone(),
-            line: first_line,
+            line: self.line,
             column: None,
             sent_id: Some(self.number.to_string()),
         };
-        sentence.assign_words(self.words.split_terminator('\n'), None, &place)?;
+        let rest = &self.words[self.at..];
+        let length =
+            memchr_iter(b'\n', rest.as_bytes()).nth(here - 1).map_or(rest.len(), |at| at + 1);
+        sentence.assign_words(rest[..length].split_terminator('\n'), None, &place)?;
+        self.at += length;
+        self.pending -= here;
+        if self.pending > 0 || self.part > 0 {
+            self.part += 1;
+            sentence.set_comment("tutte_split", Some(&self.part.to_string()))?;
+        }
+        if self.pending == 0 {
+            self.words.clear();
+            (self.at, self.complete, self.part) = (0, false, 0);
+        } else if self.at > self.words.len() / 2 {
+            self.words.drain(..std::mem::take(&mut self.at));
+        }
         Ok(true)
+    }
+
+    /// Reads the words of a line, or that a sentence ends.
+    fn read_line(&mut self) -> Result<(), Error> {
+        let line = match self.lines.next_line() {
+            Ok(Some(line)) => line,
+            Ok(None) => {
+                self.complete = true;
+                return Ok(());
+            }
+            Err(Error::Malformed { .. }) if self.broken => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if is_blank(line.as_bytes()) {
+            (self.complete, self.broken) = (self.pending > 0, false);
+            return Ok(());
+        }
+        if self.broken {
+            return Ok(());
+        }
+        let mut pending = self.pending;
+        let mut push = |word: &str| {
+            self.words.push_str(word);
+            self.words.push('\n');
+            pending += 1;
+        };
+        match self.layout {
+            Layout::Horizontal => {
+                let words = line.split([' ', '\t', '\r']);
+                words.filter(|word| !word.is_empty()).for_each(&mut push);
+                self.complete = true;
+            }
+            // A \r inside a line is a line end of old; no word is lost, sentences are.
+            Layout::Vertical => line.split('\r').for_each(|line| {
+                let word = line.split('\t').next().unwrap_or(line).trim_matches(' ');
+                // A line that starts with a tab has a word that nobody wrote down.
+                push(if word.is_empty() { "_" } else { word });
+            }),
+        }
+        if self.pending == 0 {
+            self.line = self.lines.number();
+        }
+        self.pending = pending;
+        Ok(())
     }
 }
 
@@ -216,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_utf_8_is_named_and_passed_over() {
+    fn what_is_not_utf_8_is_named_and_passed_over() {
         let lines = Lines::new(&b"Tea\ncaf\xe9 ol\xe9\nAh\n"[..], "words.txt", Encoding::UTF_8);
         let mut reader = WordReader::new(lines, Layout::Horizontal).after(7);
         let mut sentence = Sentence::default();
@@ -226,9 +291,42 @@ mod tests {
         assert!(error.starts_with("words.txt:2:1: byte 0xE9 is not UTF-8 (byte 3"), "{error}");
         assert!(reader.read(&mut sentence).unwrap());
         assert_eq!(sentence.place().line, 3);
+        let words = &b"She\ncaf\xe9\nol\xe9\nthere\n\nAh\n"[..];
+        let lines = Lines::new(words, "words.txt", Encoding::UTF_8);
+        let mut reader = WordReader::new(lines, Layout::Vertical);
+        assert!(reader.read(&mut sentence).is_err());
+        assert!(reader.read(&mut sentence).unwrap());
+        assert_eq!((sentence.sent_id(), sentence.text()), (Some("1"), Some("Ah")));
+        assert!(!reader.read(&mut sentence).unwrap());
         let lines = Lines::new(&b"caf\xe9"[..], "words.txt", "latin1".parse().unwrap());
         assert!(WordReader::new(lines, Layout::Vertical).read(&mut sentence).unwrap());
         assert_eq!(sentence.text(), Some("café"));
+    }
+
+    #[test]
+    fn long_sentences_are_split_and_flagged() {
+        for (layout, between) in [(Layout::Vertical, "\n"), (Layout::Horizontal, " ")] {
+            for words in [1, 4, 5, 6, 10, 11] {
+                let sentence: Vec<String> = (1..=words).map(|word| word.to_string()).collect();
+                let text = format!("{}\n\nAh\n", sentence.join(between));
+                let lines = Lines::new(text.as_bytes(), "words.txt", Encoding::UTF_8);
+                let mut reader = WordReader::new(lines, layout);
+                reader.longest = 5;
+                let (mut part, mut found) = (Sentence::default(), Vec::new());
+                let parts = usize::div_ceil(words, 5);
+                for number in 1..=parts {
+                    assert!(reader.read(&mut part).unwrap());
+                    found.extend(part.words().map(|word| word.form().to_owned()));
+                    let flag = (parts > 1).then(|| number.to_string());
+                    assert_eq!(part.comment("tutte_split"), flag.as_deref());
+                    assert_eq!(part.sent_id(), Some(number.to_string().as_str()));
+                }
+                assert_eq!(found, sentence, "{layout:?}");
+                assert!(reader.read(&mut part).unwrap());
+                assert_eq!((part.text(), part.comment("tutte_split")), (Some("Ah"), None));
+                assert!(!reader.read(&mut part).unwrap());
+            }
+        }
     }
 
     #[test]

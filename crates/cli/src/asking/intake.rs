@@ -62,7 +62,8 @@ pub(crate) struct Intake {
     /// What the files are; auto looks at their content
     ///
     /// auto looks at the first lines of each file: CoNLL, JSON lines, or else text. The words of files
-    /// that are cut into words, and nothing more, become CoNLL-U with # sent_id and # text.
+    /// that are cut into words, and nothing more, become CoNLL-U with # sent_id and # text; what has more than
+    /// 1,000 of them is split, and # tutte_split numbers the parts.
     #[arg(short, long, value_name = "FORMAT", alias = "format", default_value = "auto")]
     #[arg(display_order = 800)]
     pub(crate) input: Kind,

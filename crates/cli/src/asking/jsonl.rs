@@ -7,14 +7,14 @@
 //! ```
 //!
 //! Tokens are words as they are, those of `tutte parse --to jsonl` too; a text alone is raw and may become
-//! several sentences, `letter-1`, `letter-2`, …
+//! several sentences, `letter-1`, `letter-2`, …, and so do tokens that are too many for one.
 
 use std::io::Cursor;
 
 use anyhow::Result;
 use serde_json::{Map, Value};
 use tutte::{Compact, Model};
-use tutte_treebank::{Encoding, Input, Lines, Place, Sentence};
+use tutte_treebank::{Encoding, Input, Lines, Place, Sentence, WordReader};
 
 use super::{Source, Unusable, text};
 use crate::failure::advise;
@@ -27,7 +27,7 @@ pub(super) struct Jsonl<'a> {
     model: &'a Model<Compact>,
     /// How many sentences have a number instead of a name.
     named: u64,
-    /// The raw text that is being read.
+    /// The object at hand, if it is more than one sentence.
     inner: Option<Inner<'a>>,
 }
 
@@ -37,6 +37,30 @@ struct Inner<'a> {
     id: Option<String>,
     sentences: u64,
 }
+
+/// More tokens than a sentence has.
+struct Parts {
+    tokens: std::vec::IntoIter<String>,
+    place: Place,
+    part: u64,
+    named: u64,
+}
+
+impl Source for Parts {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        let tokens: Vec<String> = self.tokens.by_ref().take(LONGEST).collect();
+        if tokens.is_empty() {
+            return Ok(false);
+        }
+        self.part += 1;
+        self.place.sent_id = Some((self.named + self.part).to_string());
+        sentence.assign_words(tokens.iter().map(String::as_str), None, &self.place)?;
+        sentence.set_comment("tutte_split", Some(&self.part.to_string()))?;
+        Ok(true)
+    }
+}
+
+const LONGEST: usize = WordReader::<Input>::LONGEST;
 
 /// What a line says.
 struct Object {
@@ -50,7 +74,7 @@ impl<'a> Jsonl<'a> {
         Self { lines, model, named, inner: None }
     }
 
-    /// Goes on with the text at hand; `false` if there is none, or no more of it.
+    /// Goes on with the object at hand; `false` if there is none, or no more of it.
     fn read_inner(&mut self, sentence: &mut Sentence) -> Result<bool> {
         let Some(inner) = &mut self.inner else { return Ok(false) };
         if !inner.source.read(sentence)? {
@@ -89,6 +113,11 @@ impl Source for Jsonl<'_> {
             let unusable = |problem| advise(Unusable { place: place.clone(), problem }, HINT);
             let Object { id, tokens, text } = object.map_err(unusable)?;
             match (tokens, text) {
+                (Some(tokens), _) if tokens.len() > LONGEST => {
+                    let tokens = tokens.into_iter();
+                    let source = Box::new(Parts { tokens, place, part: 0, named: self.named });
+                    self.inner = Some(Inner { source, id, sentences: 0 });
+                }
                 (Some(tokens), text) => {
                     self.named += u64::from(id.is_none());
                     place.sent_id = Some(id.unwrap_or_else(|| self.named.to_string()));
