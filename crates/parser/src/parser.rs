@@ -32,6 +32,9 @@ pub enum Decoding {
 
 impl Decoding {
     /// Refuses models that have no such tree.
+    ///
+    /// # Errors
+    /// [`Error::NoKinds`].
     pub fn check<W>(self, model: &Model<W>) -> Result<(), Error> {
         match self {
             Decoding::MaxZ if model.kinds() == 1 => Err(Error::NoKinds),
