@@ -19,7 +19,7 @@ pub(super) struct Paragraph<'a> {
     /// Of multiword tokens: the token, its form, its words.
     pub(super) multiword: Vec<(usize, String, Vec<&'a str>)>,
     /// Whether a token starts at a character.
-    pub(super) ends: Vec<bool>,
+    pub(super) starts: Vec<bool>,
 }
 
 impl<'a> Paragraph<'a> {
@@ -48,7 +48,7 @@ impl<'a> Paragraph<'a> {
         let start = bytes.start;
         let mut characters = Characters::default();
         characters.read(&text[bytes]);
-        let mut ends = vec![false; characters.len()];
+        let mut starts = vec![false; characters.len()];
         let (mut tokens, mut multiword) = (Vec::with_capacity(raw.len()), Vec::new());
         let mut at = 0;
         for token in raw.iter_mut() {
@@ -60,8 +60,8 @@ impl<'a> Paragraph<'a> {
                 at
             };
             let stretch = Stretch { start: find(first), end: find(last) };
-            if let Some(end) = ends.get_mut(stretch.start) {
-                *end = true;
+            if let Some(starts) = starts.get_mut(stretch.start) {
+                *starts = true;
             }
             if token.words.len() > 1 {
                 let words = std::mem::take(&mut token.words);
@@ -70,7 +70,7 @@ impl<'a> Paragraph<'a> {
             tokens.push(stretch);
         }
         let sentence_ends = raw.iter().map(|token| token.ends_sentence).collect();
-        Self { characters, tokens, sentence_ends, multiword, ends }
+        Self { characters, tokens, sentence_ends, multiword, starts }
     }
 
     /// What is seen of its tokens.

@@ -34,6 +34,7 @@ struct LearntDocument {
     tokens: usize,
     sentences: usize,
     multiword: usize,
+    forms: usize,
     spaces_in_tokens: bool,
     temperature: f32,
     price: f32,
@@ -46,6 +47,7 @@ struct LearntDocument {
 const TOKENS: &str = "tokens";
 const SENTENCES: &str = "sentences";
 const MULTIWORD: &str = "multiword";
+const FORMS: &str = "forms";
 
 impl Tokenizer<Compact> {
     /// All that is no weights.
@@ -55,6 +57,7 @@ impl Tokenizer<Compact> {
                 tokens: gaps.weights.cells().len(),
                 sentences: breaks.weights.cells().len(),
                 multiword: multiword.weights.cells().len(),
+                forms: multiword.forms.cells().len(),
                 spaces_in_tokens: gaps.spaces,
                 temperature: breaks.temperature,
                 price: breaks.price,
@@ -71,6 +74,7 @@ impl Tokenizer<Compact> {
             (TOKENS, &gaps.weights),
             (SENTENCES, &breaks.weights),
             (MULTIWORD, &multiword.weights),
+            (FORMS, &multiword.forms),
         ];
         tables.into_iter().filter(|(_, table)| !table.cells().is_empty()).collect()
     }
@@ -110,8 +114,12 @@ impl TokenizerDocument {
             temperature: learnt.temperature,
             price: learnt.price,
         };
-        let multiword = weights(MULTIWORD, learnt.multiword)?;
-        let multiword = Multiword::new(multiword, learnt.rules, learnt.endings);
+        let multiword = Multiword::new(
+            weights(MULTIWORD, learnt.multiword)?,
+            weights(FORMS, learnt.forms)?,
+            learnt.rules,
+            learnt.endings,
+        );
         Ok(Tokenizer { learnt: Some(Learnt { gaps, breaks, multiword }) })
     }
 }
@@ -120,9 +128,13 @@ impl LearntDocument {
     fn check(&self) -> Result<(), ModelProblem> {
         let bad =
             |what: String| Err(ModelProblem::Altered { what: format!("its tokenizer has {what}") });
-        for (name, cells) in
-            [(TOKENS, self.tokens), (SENTENCES, self.sentences), (MULTIWORD, self.multiword)]
-        {
+        let tables = [
+            (TOKENS, self.tokens),
+            (SENTENCES, self.sentences),
+            (MULTIWORD, self.multiword),
+            (FORMS, self.forms),
+        ];
+        for (name, cells) in tables {
             if cells != 0 && (!cells.is_power_of_two() || cells > 1 << 28) {
                 return bad(format!(
                     "{cells} weights for {name}, which is no power of two up to 2^28"

@@ -68,13 +68,10 @@ impl Facts {
 
 impl Fact {
     fn of(text: &Characters, token: Stretch) -> Self {
-        /// Longer tokens are seen by their ends.
-        const SEEN: usize = 64;
         let Stretch { start, end } = token;
-        let (mut form, mut shape) = (Hash::of(5), Hash::of(6));
+        let mut shape = Hash::of(6);
         let mut before = u8::MAX;
         for at in start..end.min(start + SEEN) {
-            form = form.and(text.lower[at].into());
             let class = text.class(at);
             if class != before {
                 shape = shape.and(class.into());
@@ -83,7 +80,7 @@ impl Fact {
         }
         let lower = &text.lower[start..end];
         Self {
-            form: form.value(),
+            form: form(lower.iter().copied()),
             shape: shape.value(),
             ending2: ending(lower, 2),
             ending3: ending(lower, 3),
@@ -96,6 +93,14 @@ impl Fact {
             ..Self::default()
         }
     }
+}
+
+/// Longer tokens are seen by their ends.
+const SEEN: usize = 64;
+
+/// A hash of a lower-cased form.
+pub(super) fn form(characters: impl Iterator<Item = char>) -> u64 {
+    characters.take(SEEN).fold(Hash::of(5), |hash, c| hash.and(c.into())).value()
 }
 
 /// A hash of the last so many characters.

@@ -13,6 +13,7 @@
 use super::characters::{Characters, class, is_letter};
 use super::corpus::Paragraph;
 use super::linear::{Hash, Learner, score, sigmoid};
+use super::unicode::{self, Address};
 use crate::Weights;
 use crate::learner::Order;
 
@@ -63,9 +64,9 @@ impl<W: Weights> Gaps<W> {
 }
 
 impl Gaps<Vec<f32>> {
-    const RATE: f32 = 0.3;
+    const RATE: f32 = 0.5;
     /// Gaps that are as sure as this teach nothing more.
-    const SURE: f32 = 0.01;
+    const SURE: f32 = 0.005;
 
     /// Learns from paragraphs whose tokens are known.
     pub(super) fn train(paragraphs: &[Paragraph<'_>], bits: u32, passes: usize, seed: u64) -> Self {
@@ -83,14 +84,14 @@ impl Gaps<Vec<f32>> {
         let mut order = Order::new(seed, 0);
         for _ in 0..passes {
             for paragraph in order.shuffled(paragraphs.len()) {
-                let Paragraph { characters: text, ends, .. } = &paragraphs[paragraph];
+                let Paragraph { characters: text, starts, .. } = &paragraphs[paragraph];
                 view.read(text);
                 for chunk in 0..view.chunks.len() {
                     let start = view.chunks[chunk].start;
                     if spaces && let Some(features) = view.space_features(text, chunk) {
-                        learn(features, ends[start]);
+                        learn(features, starts[start]);
                     }
-                    view.each_gap(text, chunk, |gap, features| learn(features, ends[gap]));
+                    view.each_gap(text, chunk, |gap, features| learn(features, starts[gap]));
                 }
             }
         }
@@ -104,6 +105,8 @@ pub(super) struct View {
     chunks: Vec<Stretch>,
     /// A hash of each chunk.
     hashes: Vec<u64>,
+    /// The text of the chunk, and the address in it.
+    form: String,
     /// Of the piece of a chunk: what is before each of its gaps, what is behind.
     before: Vec<u64>,
     behind: Vec<u64>,
@@ -180,6 +183,7 @@ impl View {
         let Stretch { start, end } = self.chunks[chunk];
         let next = self.chunk(text, chunk + 1);
         let last = text.class(end - 1).into();
+        let address = self.address(text, chunk);
         let mut token = Hash::of(0);
         for piece in (start..end).step_by(PIECE) {
             self.read_piece(text, Stretch { start: piece, end: end.min(piece + PIECE) });
@@ -187,8 +191,16 @@ impl View {
                 let c = text.lower[gap].into();
                 if gap > start && !text.is_joined(gap) {
                     let (before, behind) = (self.before[gap - piece], self.behind[gap - piece]);
-                    let seen =
-                        Seen { text, chunk: self.chunks[chunk], gap, before, behind, next, last };
+                    let seen = Seen {
+                        text,
+                        chunk: self.chunks[chunk],
+                        gap,
+                        before,
+                        behind,
+                        next,
+                        last,
+                        address,
+                    };
                     seen.features(token.value(), &mut self.features);
                     if decide(gap, &self.features) {
                         token = Hash::of(0);
@@ -197,6 +209,29 @@ impl View {
                 token = token.and(c);
             }
         }
+    }
+
+    /// The address in a chunk, by its characters, and what it is; 0 without one.
+    fn address(&mut self, text: &Characters, chunk: usize) -> (Stretch, u64) {
+        let Stretch { start, end } = self.chunks[chunk];
+        let none = (Stretch { start, end: start }, 0);
+        let characters = &text.lower[start..end];
+        if !characters.iter().any(|c| matches!(c, '@' | '/' | '.')) {
+            return none;
+        }
+        self.form.clear();
+        self.form.extend(characters);
+        let Some((address, kind)) = unicode::address(&self.form) else { return none };
+        let count = |bytes: usize| self.form[..bytes].chars().count();
+        let stretch =
+            Stretch { start: start + count(address.start), end: start + count(address.end) };
+        (
+            stretch,
+            match kind {
+                Address::Page => 1,
+                Address::Mail => 2,
+            },
+        )
     }
 
     fn read_piece(&mut self, text: &Characters, piece: Stretch) {
@@ -230,6 +265,8 @@ struct Seen<'a> {
     next: (u64, u64),
     /// The class of the chunk's last character.
     last: u64,
+    /// The chunk's address.
+    address: (Stretch, u64),
 }
 
 impl Seen<'_> {
@@ -252,6 +289,14 @@ impl Seen<'_> {
         let left = l3.0 << 21 | l2.0;
         let right = r2.0 << 21 | r3.0;
         let (before, behind, next) = (self.before, self.behind, self.next);
+        let (address, kind) = self.address;
+        let address = match self.gap {
+            _ if kind == 0 => 0,
+            gap if gap < address.start || gap > address.end => 0,
+            gap if gap == address.start => kind << 2 | 1,
+            gap if gap == address.end => kind << 2 | 2,
+            _ => kind << 2 | 3,
+        };
         features.clear();
         let mut add = |t: u64, a: u64, b: u64| features.push(Hash::of(t).and(a).and(b).feature());
         add(1, before, behind);
@@ -264,6 +309,7 @@ impl Seen<'_> {
             add(7, before, r1.0);
             add(8, behind, l1.0);
             add(9, pair, 0);
+            add(30, address, 0);
             return;
         }
         let classes = [l3, l2, l1, r1, r2, r3].iter().fold(0, |classes, c| classes << 5 | c.1);
@@ -288,6 +334,9 @@ impl Seen<'_> {
         add(27, inner, self.last << 5 | next.1);
         add(28, self.left_run(), r1.0);
         add(29, pair, next.1);
+        add(30, address, 0);
+        add(31, address, l1.1 << 5 | r1.1);
+        add(32, address, pair);
     }
 
     /// The classes of the chunk, each run of one class once.

@@ -1,22 +1,23 @@
 //! Multiword tokens: which tokens are several words (`don't`, French `du`), and which words.
 //!
 //! A [`Rule`] makes words out of a form: each is a piece of the form, counted from its end, between two
-//! literal pieces. So `do|n't`, `ca|n't` and `Does|n't` are one rule, and so are `ev|de+ki` of Turkish; `du` is
+//! literal pieces. So `do|n't`, `ca|n't` and `Does|n't` are one rule, Turkish `evde|ki` is another; `du` is
 //! `d`+`e` and `le`. Rules are those of the treebank's multiword tokens. Of those seen with the last two
 //! characters of a form, r is the right one with probability
 //!
 //! > p(r) = exp(w·f(form, neighbours, r)) / (1 + Σ_r' exp(w·f(form, neighbours, r'))),
 //!
 //! the 1 being for no rule at all; the most probable is taken. Forms that were never seen go by their
-//! endings, ambiguous ones (French `des`) by their neighbours. Cost: a look-up of the ending; if there are
-//! rules, about fifteen look-ups each.
+//! endings and by how often their first word was seen alone, ambiguous ones (French `des`) by their
+//! neighbours. Cost: a look-up of the ending; if there are rules, some 25 look-ups each.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
 use super::corpus::Paragraph;
-use super::facts::Facts;
+use super::facts::{self, Facts};
+use super::gaps::Stretch;
 use super::linear::{Hash, Learner, score};
 use crate::Weights;
 use crate::learner::Order;
@@ -103,6 +104,16 @@ impl Rule {
         true
     }
 
+    /// The first word of a lower-cased form before its literal ending, that ending, and what is left.
+    fn stem<'a>(&'a self, form: &'a [char]) -> (&'a [char], &'a str, &'a [char]) {
+        let [first, ..] = &self.0[..] else { return (&[], "", form) };
+        let cut = form.len().saturating_sub(first.to.into());
+        match first.from {
+            None => (&form[..cut], &first.after, &form[cut..]),
+            Some(_) => (&[], &first.before, form),
+        }
+    }
+
     /// How many words it makes.
     pub(super) fn words(&self) -> usize {
         self.0.len()
@@ -140,40 +151,76 @@ fn lower(text: &str) -> Vec<char> {
 #[derive(Clone, Debug)]
 pub(super) struct Multiword<W> {
     pub(super) weights: W,
+    /// How often forms were seen as tokens of one word, see [`Frequency`]: a Bloom filter of two hashes.
+    pub(super) forms: W,
     pub(super) rules: Vec<Rule>,
     /// The rules seen with an ending, frequent ones first.
     pub(super) endings: BTreeMap<String, Vec<u16>>,
     by_hash: HashMap<u64, Vec<u16>>,
 }
 
+/// Never, once, two or three times, up to seven, more often.
+type Frequency = u8;
+
+fn frequency(count: u32) -> Frequency {
+    count.checked_ilog2().map_or(0, |log| log as Frequency + 1).min(4)
+}
+
+/// The two cells of a form.
+fn cells(form: u64, count: usize) -> [usize; 2] {
+    [251, 252].map(|salt| Hash::of(salt).and(form).feature() as usize & (count - 1))
+}
+
 impl<W: Weights> Multiword<W> {
     /// Rules and their endings must be sound.
-    pub(super) fn new(weights: W, rules: Vec<Rule>, endings: BTreeMap<String, Vec<u16>>) -> Self {
-        let hash = |ending: &str| {
-            let characters: Vec<char> = ending.chars().collect();
-            super::facts::ending(&characters, 2)
-        };
+    pub(super) fn new(
+        weights: W,
+        forms: W,
+        rules: Vec<Rule>,
+        endings: BTreeMap<String, Vec<u16>>,
+    ) -> Self {
+        let hash = |ending: &str| facts::ending(&ending.chars().collect::<Vec<char>>(), 2);
         let by_hash = endings.iter().map(|(ending, rules)| (hash(ending), rules.clone())).collect();
-        Self { weights, rules, endings, by_hash }
+        Self { weights, forms, rules, endings, by_hash }
     }
 
-    /// The rule for a token, if it is a multiword token.
-    pub(super) fn rule(&self, facts: &Facts, at: usize, features: &mut Vec<u32>) -> Option<u16> {
+    /// The rule for a token, if it is a multiword token. `form` is lower-cased.
+    pub(super) fn rule(
+        &self,
+        form: &[char],
+        facts: &Facts,
+        at: usize,
+        features: &mut Vec<u32>,
+    ) -> Option<u16> {
         let rules = self.by_hash.get(&facts.near(at, 0).ending2)?;
         let mut best = (0.0, None);
-        for &rule in rules {
-            read_features(facts, at, rule, features);
+        for &number in rules {
+            let seen = Seen { form, facts, at, whole: self.frequency(facts.near(at, 0).form) };
+            let rule = &self.rules[usize::from(number)];
+            seen.features(number, rule, |stem| self.frequency(stem), features);
             let score = score(&self.weights, features);
             if score > best.0 {
-                best = (score, Some(rule));
+                best = (score, Some(number));
             }
         }
         best.1
     }
+
+    fn frequency(&self, form: u64) -> Frequency {
+        let forms = self.forms.cells();
+        if forms.is_empty() {
+            return 0;
+        }
+        let [one, other] = cells(form, forms.len()).map(|cell| {
+            let value: f32 = forms[cell].into();
+            (value * self.forms.scale()).round() as Frequency
+        });
+        one.min(other)
+    }
 }
 
 impl Multiword<Vec<f32>> {
-    const RATE: f32 = 0.5;
+    const RATE: f32 = 1.0;
     /// The rules looked at for one ending.
     const CANDIDATES: usize = 12;
 
@@ -203,9 +250,25 @@ impl Multiword<Vec<f32>> {
         let endings = counts.into_iter().map(|(ending, rules)| (ending, frequent(rules))).collect();
         let mut rules = vec![Rule(Vec::new()); numbers.len()];
         numbers.into_iter().for_each(|(rule, number)| rules[usize::from(number)] = rule);
-        let mut model = Self::new(Vec::new(), rules, endings);
+        let mut model = Self::new(Vec::new(), Vec::new(), rules, endings);
         if !model.rules.is_empty() {
-            model.weights = model.learn(paragraphs, &gold, bits, passes, seed);
+            let facts: Vec<Facts> = paragraphs.iter().map(Paragraph::facts).collect();
+            let mut counts: HashMap<u64, u32> = HashMap::new();
+            for (paragraph, facts) in facts.iter().enumerate() {
+                for token in
+                    (0..facts.len()).filter(|&token| !gold.contains_key(&(paragraph, token)))
+                {
+                    *counts.entry(facts.near(token, 0).form).or_default() += 1;
+                }
+            }
+            let mut forms = vec![0f32; 1 << (bits + 2)];
+            for (&form, &count) in &counts {
+                for cell in cells(form, forms.len()) {
+                    forms[cell] = forms[cell].max(frequency(count).into());
+                }
+            }
+            model.weights = model.learn(paragraphs, &facts, &gold, &counts, bits, passes, seed);
+            model.forms = forms;
         }
         model
     }
@@ -213,12 +276,13 @@ impl Multiword<Vec<f32>> {
     fn learn(
         &self,
         paragraphs: &[Paragraph<'_>],
+        facts: &[Facts],
         gold: &HashMap<(usize, usize), u16>,
+        counts: &HashMap<u64, u32>,
         bits: u32,
         passes: usize,
         seed: u64,
     ) -> Vec<f32> {
-        let facts: Vec<Facts> = paragraphs.iter().map(Paragraph::facts).collect();
         let candidates = |&(paragraph, token): &(usize, usize)| {
             self.by_hash.get(&facts[paragraph].near(token, 0).ending2)
         };
@@ -239,9 +303,22 @@ impl Multiword<Vec<f32>> {
                 let place = places[place];
                 let Some(rules) = candidates(&place) else { continue };
                 let right = gold.get(&place);
+                let (paragraph, token) = place;
+                let (facts, text) = (&facts[paragraph], &paragraphs[paragraph]);
+                // What the token itself adds is not known of other tokens.
+                let count = |form: u64| counts.get(&form).copied().unwrap_or(0);
+                let others =
+                    count(facts.near(token, 0).form).saturating_sub(right.is_none().into());
+                let Stretch { start, end } = text.tokens[token];
+                let form = &text.characters.lower[start..end];
+                let seen = Seen { form, facts, at: token, whole: frequency(others) };
+                let read = |number: u16, features: &mut Vec<u32>| {
+                    let rule = &self.rules[usize::from(number)];
+                    seen.features(number, rule, |stem| frequency(count(stem)), features);
+                };
                 scores.clear();
                 for &rule in rules {
-                    read_features(&facts[place.0], place.1, rule, &mut features);
+                    read(rule, &mut features);
                     scores.push(learner.score(&features));
                 }
                 let largest = scores.iter().fold(0f32, |largest, &score| largest.max(score));
@@ -252,7 +329,7 @@ impl Multiword<Vec<f32>> {
                     let wanted = if right == Some(&rule) { 1.0 } else { 0.0 };
                     let gradient = (score - largest).exp() / all - wanted;
                     if gradient.abs() > 1e-3 {
-                        read_features(&facts[place.0], place.1, rule, &mut features);
+                        read(rule, &mut features);
                         learner.update(&features, gradient);
                     }
                 }
@@ -262,29 +339,60 @@ impl Multiword<Vec<f32>> {
     }
 }
 
-/// What is seen of a token for which a rule is considered.
-fn read_features(facts: &Facts, at: usize, rule: u16, features: &mut Vec<u32>) {
-    let [before, token, next, second] = [-1, 0, 1, 2].map(|k| facts.near(at, k));
-    let rule = u64::from(rule) + 1;
-    features.clear();
-    let mut add =
-        |t: u64, a: u64, b: u64| features.push(Hash::of(t).and(rule).and(a).and(b).feature());
-    add(201, 0, 0);
-    add(202, token.form, 0);
-    add(203, token.ending3, 0);
-    add(204, token.ending4, 0);
-    add(205, token.ending5, 0);
-    add(206, token.shape, token.length);
-    add(207, token.form, token.shape);
-    add(208, token.form, before.form);
-    add(209, token.form, next.form);
-    add(210, token.form, next.ending2);
-    add(211, token.form, next.shape);
-    add(212, token.form, before.ending2);
-    add(213, token.ending3, next.form);
-    add(214, token.ending3, before.form);
-    add(215, token.form ^ next.form.rotate_left(7), second.form);
-    add(216, token.start3, 0);
-    add(217, token.ending3, token.length);
-    add(218, token.shape, next.shape);
+/// A token, for which rules are considered.
+struct Seen<'a> {
+    /// Lower-cased.
+    form: &'a [char],
+    facts: &'a Facts,
+    at: usize,
+    /// How often it was seen as one word.
+    whole: Frequency,
+}
+
+impl Seen<'_> {
+    /// `frequency` says how often a form was seen as one word.
+    fn features(
+        &self,
+        number: u16,
+        rule: &Rule,
+        frequency: impl Fn(u64) -> Frequency,
+        features: &mut Vec<u32>,
+    ) {
+        let [before, token, next, second] = [-1, 0, 1, 2].map(|k| self.facts.near(self.at, k));
+        let number = u64::from(number) + 1;
+        let (stem, after, rest) = rule.stem(self.form);
+        let word = facts::form(stem.iter().copied().chain(after.chars()));
+        let known = u64::from(frequency(word));
+        let rest = facts::ending(rest, rest.len());
+        let whole = u64::from(self.whole);
+        features.clear();
+        let mut add = |t: u64, a: u64, b: u64| {
+            features.push(Hash::of(t).and(number).and(a).and(b).feature());
+        };
+        add(201, 0, 0);
+        add(202, token.form, 0);
+        add(203, token.ending3, 0);
+        add(204, token.ending4, 0);
+        add(205, token.ending5, 0);
+        add(206, token.shape, token.length);
+        add(207, token.form, token.shape);
+        add(208, token.form, before.form);
+        add(209, token.form, next.form);
+        add(210, token.form, next.ending2);
+        add(211, token.form, next.shape);
+        add(212, token.form, before.ending2);
+        add(213, token.ending3, next.form);
+        add(214, token.ending3, before.form);
+        add(215, token.form ^ next.form.rotate_left(7), second.form);
+        add(216, token.start3, 0);
+        add(217, token.ending3, token.length);
+        add(218, token.shape, next.shape);
+        add(219, known, whole);
+        add(220, known << 3 | whole, rest);
+        add(221, rest, facts::ending(stem, 1));
+        add(222, rest, facts::ending(stem, 2));
+        add(223, rest, facts::ending(stem, 3));
+        add(224, word, 0);
+        add(225, word, rest);
+    }
 }

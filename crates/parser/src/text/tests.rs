@@ -203,8 +203,11 @@ fn nothing_in_nothing_out() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_weights() {
-    let (one, other) = (learnt(), learnt());
+fn the_same_seed_gives_the_same_weights_with_any_number_of_threads() {
+    let one = learnt();
+    let treebank: Vec<Sentence> = std::iter::repeat_n(treebank(), 4).flatten().collect();
+    let options = TokenizerOptions { bits: Some(14), threads: 4, ..TokenizerOptions::default() };
+    let other = Tokenizer::train(&treebank, &options).unwrap().compact();
     assert_eq!(one.document(), other.document());
     for ((name, a), (_, b)) in one.tables().into_iter().zip(other.tables()) {
         assert!(a.cells() == b.cells() && a.scale() == b.scale(), "{name}");

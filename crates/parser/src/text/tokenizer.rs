@@ -2,9 +2,10 @@
 
 use tutte_treebank::Sentence;
 
-use super::breaks::{self, Breaks};
+use super::breaks::Breaks;
 use super::characters::Characters;
 use super::corpus::Paragraph;
+use super::facts::Facts;
 use super::gaps::{self, Gaps, Stretch};
 use super::multiword::{Multiword, Rule};
 use super::segments::Segments;
@@ -18,14 +19,16 @@ pub struct TokenizerOptions {
     pub seed: u64,
     /// How often each is seen.
     pub passes: usize,
-    /// Tables have 2^bits weights, that of multiword tokens a quarter of it. By default twice as many as
-    /// the treebank has words, 2^14 to 2^18.
+    /// How many threads may learn; what is learnt is the same for any number.
+    pub threads: usize,
+    /// The tables of tokens and of sentences have 2^bits weights each, those of multiword tokens together
+    /// five eighths of that. By default about four times as many as the treebank has words, 2^14 to 2^18.
     pub bits: Option<u32>,
 }
 
 impl Default for TokenizerOptions {
     fn default() -> Self {
-        Self { seed: 1, passes: 6, bits: None }
+        Self { seed: 1, passes: 8, threads: 1, bits: None }
     }
 }
 
@@ -53,8 +56,8 @@ impl Tokenizer {
         if words == 0 {
             return Err(Error::NoWords);
         }
-        let &TokenizerOptions { seed, passes, bits } = options;
-        let bits = bits.unwrap_or_else(|| (words.ilog2() + 1).clamp(14, 18));
+        let &TokenizerOptions { seed, passes, bits, .. } = options;
+        let bits = bits.unwrap_or_else(|| (words.ilog2() + 2).clamp(14, 18));
         if !(8..=28).contains(&bits) {
             return Err(Error::Setting(format!(
                 "a tokenizer's tables have 2^8 to 2^28 weights, not 2^{bits}"
@@ -67,8 +70,8 @@ impl Tokenizer {
         Ok(Self {
             learnt: Some(Learnt {
                 gaps: Gaps::train(&paragraphs, bits, passes, seed),
-                breaks: Breaks::train(&paragraphs, bits, passes, seed),
-                multiword: Multiword::train(&paragraphs, bits - 2, passes, seed),
+                breaks: Breaks::train(&paragraphs, options, bits)?,
+                multiword: Multiword::train(&paragraphs, bits - 3, passes, seed),
             }),
         })
     }
@@ -84,6 +87,7 @@ impl Tokenizer {
             },
             multiword: Multiword::new(
                 Compact::new(&multiword.weights),
+                Compact::new(&multiword.forms),
                 multiword.rules.clone(),
                 multiword.endings.clone(),
             ),
@@ -126,7 +130,7 @@ pub(super) struct Found {
     characters: Characters,
     stretches: Vec<Stretch>,
     gaps: gaps::View,
-    breaks: breaks::View,
+    facts: Facts,
     segments: Segments,
     features: Vec<u32>,
 }
@@ -159,18 +163,17 @@ impl<W: Weights> Tokenizer<W> {
 
 impl<W: Weights> Learnt<W> {
     fn find(&self, text: &str, found: &mut Found) {
-        let Found { characters, stretches, probabilities, tokens, .. } = found;
+        let Found { characters, stretches, facts, features, probabilities, .. } = found;
         characters.read(text);
         self.gaps.tokens(characters, &mut found.gaps, stretches);
-        self.breaks.probabilities(characters, stretches, &mut found.breaks, probabilities);
+        facts.read(characters, stretches);
+        self.breaks.probabilities(facts, features, probabilities);
         found.segments.divide(probabilities, self.breaks.price, &mut found.ends);
-        let facts = &found.breaks.facts;
-        let features = &mut found.features;
-        tokens.clear();
-        tokens.extend(stretches.iter().enumerate().map(|(at, stretch)| FoundToken {
-            start: characters.offsets[stretch.start] as usize,
-            end: characters.offsets[stretch.end] as usize,
-            rule: self.multiword.rule(facts, at, features),
-        }));
+        found.tokens.clear();
+        for (at, &Stretch { start, end }) in stretches.iter().enumerate() {
+            let rule = self.multiword.rule(&characters.lower[start..end], facts, at, features);
+            let (start, end) = (characters.offsets[start], characters.offsets[end]);
+            found.tokens.push(FoundToken { start: start as usize, end: end as usize, rule });
+        }
     }
 }

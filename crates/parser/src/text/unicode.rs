@@ -5,6 +5,8 @@
 //! ends too. Chinese and Japanese, which Unicode alone cannot divide into words, come apart into single
 //! characters, but for runs of Katakana.
 
+use std::ops::Range;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::characters::{class, class_of};
@@ -40,7 +42,8 @@ pub(super) fn find(text: &str, found: &mut Found) {
 
 /// The tokens of characters without white space that start at a byte of the text.
 fn push_chunk(chunk: &str, at: usize, tokens: &mut Vec<FoundToken>) {
-    let (start, end) = address(chunk).unwrap_or((chunk.len(), chunk.len()));
+    let nowhere = chunk.len()..chunk.len();
+    let Range { start, end } = address(chunk).map_or(nowhere, |(address, _)| address);
     let mut push = |start: usize, text: &str| {
         let start = at + start;
         tokens.push(FoundToken { start, end: start + text.len(), rule: None });
@@ -52,9 +55,18 @@ fn push_chunk(chunk: &str, at: usize, tokens: &mut Vec<FoundToken>) {
     chunk[end..].split_word_bound_indices().for_each(|(start, word)| push(end + start, word));
 }
 
-/// Where the first address of a page or a mail is.
-fn address(chunk: &str) -> Option<(usize, usize)> {
-    let (start, mut end) = page(chunk).or_else(|| mail(chunk))?;
+/// What an address is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    Page,
+    Mail,
+}
+
+/// Where the first address of a page or a mail is in a text without white space.
+pub(super) fn address(chunk: &str) -> Option<(Range<usize>, Address)> {
+    let page = page(chunk).map(|range| (range, Address::Page));
+    let (Range { start, mut end }, kind) =
+        page.or_else(|| mail(chunk).map(|range| (range, Address::Mail)))?;
     let count = |bracket: char| chunk[start..end].matches(bracket).count();
     let (open, mut closed) = (count('('), count(')'));
     while let Some(last) = chunk[start..end].chars().next_back() {
@@ -68,11 +80,11 @@ fn address(chunk: &str) -> Option<(usize, usize)> {
         closed -= usize::from(last == ')');
         end -= last.len_utf8();
     }
-    (start < end).then_some((start, end))
+    (start < end).then_some((start..end, kind))
 }
 
 /// `scheme://…` or `www.…`, as far as it can be one.
-fn page(chunk: &str) -> Option<(usize, usize)> {
+fn page(chunk: &str) -> Option<Range<usize>> {
     let start = match chunk.find("://") {
         Some(colon) => run_before(chunk, colon, |c| c.is_ascii_alphabetic())?,
         None => chunk.find("www.").filter(|&at| !chunk[..at].ends_with(char::is_alphanumeric))?,
@@ -82,17 +94,17 @@ fn page(chunk: &str) -> Option<(usize, usize)> {
         _ => is_part(c) || (c.is_ascii_graphic() && !matches!(c, '<' | '>' | '"')),
     };
     let length = chunk[start..].find(|c| !goes_on(c)).unwrap_or(chunk.len() - start);
-    Some((start, start + length))
+    Some(start..start + length)
 }
 
 /// `name@host.top`.
-fn mail(chunk: &str) -> Option<(usize, usize)> {
+fn mail(chunk: &str) -> Option<Range<usize>> {
     let at = chunk.find('@')?;
     let start = run_before(chunk, at, |c| is_part(c) || matches!(c, '.' | '_' | '%' | '+' | '-'))?;
     let host = &chunk[at + 1..];
     let length = host.find(|c| !is_part(c) && !matches!(c, '.' | '-')).unwrap_or(host.len());
     let dot = host[..length].find('.')?;
-    (dot > 0 && dot + 1 < length).then_some((start, at + 1 + length))
+    (dot > 0 && dot + 1 < length).then_some(start..at + 1 + length)
 }
 
 /// Where the characters start that end at a byte, at least one.
