@@ -32,7 +32,7 @@ impl Default for TokenizerOptions {
     }
 }
 
-/// Finds sentences, tokens and words in text; see the [module](self).
+/// Finds sentences, tokens and words in text; see the [module](super).
 #[derive(Clone, Debug)]
 pub struct Tokenizer<W = Vec<f32>> {
     /// Without, Unicode decides.
