@@ -5,18 +5,20 @@
 
 mod intake;
 mod jsonl;
+mod model;
 mod text;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use tutte::{Compact, Model, map_stream};
+use tutte::{Compact, Model, ModelFile, map_stream};
 use tutte_treebank::{Error, Input, Reader, Sentence};
 use tutte_trees::TreeSet;
 
 use self::intake::Unusable;
 pub(crate) use self::intake::{Intake, Kind, Meter, Source};
+pub(crate) use self::model::Which;
 use crate::session::{Progress, Reading, Session};
 
 /// How many threads work; flattened into the arguments of verbs.
@@ -28,6 +30,11 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
+    /// One thread.
+    pub(crate) fn one() -> Self {
+        Self { threads: Some(1) }
+    }
+
     /// The number of threads to use.
     pub(crate) fn count(self) -> usize {
         let available = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -46,9 +53,8 @@ pub(crate) struct Seed {
 /// The model and how it is used; flattened into the arguments of verbs.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Using {
-    /// The model, as `tutte train` writes it
-    #[arg(short, long, value_name = "MODEL")]
-    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) which: Which,
 
     /// Other trees than the model's: nonprojective-multi-root, nonprojective-single-root,
     /// projective-multi-root or projective-single-root
@@ -62,7 +68,12 @@ pub(crate) struct Using {
 impl Using {
     /// The model.
     pub(crate) fn load(&self) -> Result<Model<Compact>> {
-        Ok(Model::load(&self.model)?)
+        Ok(self.open()?.model)
+    }
+
+    /// The model and what its file says of it.
+    pub(crate) fn open(&self) -> Result<ModelFile> {
+        self.which.open()
     }
 
     /// The trees to look for.

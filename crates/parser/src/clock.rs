@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 pub enum Stage {
     /// Reading the sentence. A parser does not; who calls it may say so by [`Clock::lap`].
     Reading,
+    /// Tags for words that have none; not a parser's work either.
+    Tagging,
     /// What templates see of the words, for all models.
     Features,
     /// Choosing the arcs worth a look.
@@ -32,8 +34,9 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in their order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Reading,
+        Self::Tagging,
         Self::Features,
         Self::Pruning,
         Self::FirstPass,
@@ -48,6 +51,7 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Self::Reading => "reading",
+            Self::Tagging => "tagging",
             Self::Features => "features",
             Self::Pruning => "pruning",
             Self::FirstPass => "first pass",

@@ -161,18 +161,8 @@ impl<'a> LabelledDistribution<'a> {
     /// # Errors
     /// [`Error::NoSuchArc`] if there is no such word.
     pub fn alternatives(&self, word: usize, k: usize) -> Result<Vec<Alternative<'a>>, Error> {
-        self.alternatives_above(word, 0.0, k)
-    }
-
-    /// The same of the heads that are more probable than a threshold.
-    pub(crate) fn alternatives_above(
-        &self,
-        word: usize,
-        threshold: f64,
-        k: usize,
-    ) -> Result<Vec<Alternative<'a>>, Error> {
         let probs = self.head_probs(word)?.into_iter().enumerate();
-        let mut heads: Vec<(usize, f64)> = probs.filter(|(_, p)| *p > threshold).collect();
+        let mut heads: Vec<(usize, f64)> = probs.filter(|(_, p)| *p > 0.0).collect();
         heads.sort_by(|a, b| b.1.total_cmp(&a.1));
         let alternative = |(head, probability)| {
             let (label, label_probability) = self.best_label(head, word)?;

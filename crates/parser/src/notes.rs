@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use tutte_treebank::{AUDITED, Format, PROBABILITIES, Sentence};
 
-use crate::{Alternative, Error, LabelledDistribution};
+use crate::{Alternative, Error, LabelledDistribution, Mixture};
 
 /// The comments that are ours.
 const COMMENTS: &str = "tutte_";
@@ -131,6 +131,42 @@ impl<'a> LabelledDistribution<'a> {
     /// # Errors
     /// If the sentence has another length, or is CoNLL-X, which has no room for this.
     pub fn annotate(&self, sentence: &mut Sentence, notes: &Notes) -> Result<(), Error> {
+        Mixture::new(vec![(1.0, self)]).annotate(sentence, notes)
+    }
+
+    /// How sure it is that a word has this head and this label, and what else is more probable than a
+    /// threshold. A label that the model does not have has probability zero; if the model has no
+    /// labels at all, nothing is said of it.
+    ///
+    /// # Errors
+    /// If there is no such arc.
+    pub fn certainty(
+        &self,
+        word: usize,
+        head: Option<usize>,
+        label: Option<&str>,
+        above: f64,
+    ) -> Result<Certainty<'a>, Error> {
+        Mixture::new(vec![(1.0, self)]).certainty(word, head, label, above)
+    }
+
+    /// How many heads of a word are more probable than this one, and one: 1 for the most probable.
+    ///
+    /// # Errors
+    /// If there is no such arc.
+    pub fn head_rank(&self, word: usize, head: usize) -> Result<usize, Error> {
+        let own = self.arcs().marginal(head, word)?;
+        Ok(1 + self.head_probs(word)?.iter().filter(|other| **other > own).count())
+    }
+}
+
+impl<'a> Mixture<'a, '_> {
+    /// Writes into a sentence how probable its heads and labels are, and what else they might be, as
+    /// [`LabelledDistribution::annotate`] does.
+    ///
+    /// # Errors
+    /// If the sentence has another length, or is CoNLL-X, which has no room for this.
+    pub fn annotate(&self, sentence: &mut Sentence, notes: &Notes) -> Result<(), Error> {
         let log_prob = notes.log_prob.map_or_else(|| self.log_prob_in(sentence), Ok)?;
         let mut comments = vec![
             (format!("{COMMENTS}logprob"), nats(log_prob)),
@@ -172,9 +208,7 @@ impl<'a> LabelledDistribution<'a> {
         Ok(entries)
     }
 
-    /// How sure it is that a word has this head and this label, and what else is more probable than a
-    /// threshold. A label that the model does not have has probability zero; if the model has no
-    /// labels at all, nothing is said of it.
+    /// How sure it is of a word's head and label, as [`LabelledDistribution::certainty`] says.
     ///
     /// # Errors
     /// If there is no such arc.
@@ -185,28 +219,19 @@ impl<'a> LabelledDistribution<'a> {
         label: Option<&str>,
         above: f64,
     ) -> Result<Certainty<'a>, Error> {
-        let probability = |head| self.arcs().marginal(head, word);
-        let label_probability = |(head, label): (usize, &str)| match self.label(label) {
+        let number = |name: &str| self.labels().iter().position(|other| other == name);
+        let label_probability = |(head, label): (usize, &str)| match number(label) {
             Some(label) => self.label_probs(head, word).map(|probs| probs[label]),
             None => Ok(0.0),
         };
         let labelled = head.zip(label).filter(|_| !self.labels().is_empty());
-        let mut alternatives = self.alternatives_above(word, above, self.words() + 1)?;
+        let mut alternatives = self.alternatives_above(word, above)?;
         alternatives.retain(|other| Some(other.head) != head);
         Ok(Certainty {
-            head: head.map(probability).transpose()?,
+            head: head.map(|head| self.marginal(head, word)).transpose()?,
             label: labelled.map(label_probability).transpose()?,
             alternatives,
         })
-    }
-
-    /// How many heads of a word are more probable than this one, and one: 1 for the most probable.
-    ///
-    /// # Errors
-    /// If there is no such arc.
-    pub fn head_rank(&self, word: usize, head: usize) -> Result<usize, Error> {
-        let own = self.arcs().marginal(head, word)?;
-        Ok(1 + self.head_probs(word)?.iter().filter(|other| **other > own).count())
     }
 }
 

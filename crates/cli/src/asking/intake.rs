@@ -24,7 +24,7 @@ use tutte_treebank::{
 };
 
 use super::jsonl::Jsonl;
-use super::text;
+use super::text::{self, Cut};
 use crate::failure::usage;
 
 /// What gives sentences, one at a time.
@@ -78,6 +78,11 @@ pub(crate) struct Intake {
     #[arg(long, display_order = 802)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) lenient: bool,
+
+    /// Text that stands for standard input.
+    #[arg(skip)]
+    #[serde(skip)]
+    text: Option<String>,
 }
 
 fn name_of<S: Serializer>(encoding: &Encoding, serializer: S) -> Result<S::Ok, S::Error> {
@@ -104,6 +109,8 @@ pub(crate) enum Kind {
     Jsonl,
     /// Raw text
     Text,
+    /// Raw text, each line a sentence
+    Lines,
 }
 
 /// Input that is no CoNLL and cannot be used, but what follows it can.
@@ -145,6 +152,11 @@ impl<R: Read> Read for Metered<R> {
 }
 
 impl Intake {
+    /// The same, with a text for standard input.
+    pub(crate) fn with_text(self, text: Option<String>) -> Self {
+        Self { text, ..self }
+    }
+
     /// Whether an error concerns one sentence, which `--lenient` passes over.
     pub(crate) fn forgives(&self, error: &anyhow::Error) -> bool {
         let is_malformed = |cause: &(dyn std::error::Error + 'static)| {
@@ -167,6 +179,17 @@ impl Intake {
             return Err(usage(format!(
                 "{path} is a folder; name its files, {path}/*.conllu say, or let `tutte run` parse them all"
             )));
+        }
+        if let Some(text) = self.text.as_ref().filter(|_| path == Path::new("-")) {
+            let text = Cursor::new(text.clone());
+            return Ok(text::sentences(
+                Box::new(text),
+                "<text>",
+                Encoding::UTF_8,
+                Cut::Text,
+                model,
+                named,
+            ));
         }
         let failed = |source| Error::File { path: path.to_owned(), action: "open", source };
         let meter = meter.clone();
@@ -194,7 +217,8 @@ impl Intake {
             Kind::Vertical => words(input, Layout::Vertical),
             Kind::Horizontal => words(input, Layout::Horizontal),
             Kind::Jsonl => Box::new(Jsonl::new(lines(input), model, named)),
-            Kind::Text => return text::sentences(input, &name, self.encoding, model, named),
+            Kind::Text => text::sentences(input, &name, self.encoding, Cut::Text, model, named),
+            Kind::Lines => text::sentences(input, &name, self.encoding, Cut::Lines, model, named),
         })
     }
 

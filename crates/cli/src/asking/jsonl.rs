@@ -16,7 +16,8 @@ use serde_json::{Map, Value};
 use tutte::{Compact, Model};
 use tutte_treebank::{Encoding, Input, Lines, Place, Sentence, WordReader};
 
-use super::{Source, Unusable, text};
+use super::text::{self, Cut};
+use super::{Source, Unusable};
 use crate::failure::advise;
 
 const HINT: &str = r#"a line is {"tokens": ["…", "…"]} or {"text": "…"}, with an "id" if you like"#;
@@ -131,9 +132,10 @@ impl Source for Jsonl<'_> {
                         text,
                         &place.to_string(),
                         Encoding::UTF_8,
+                        Cut::Text,
                         self.model,
                         self.named,
-                    )?;
+                    );
                     self.inner = Some(Inner { source, id, sentences: 0 });
                 }
                 (None, None) => {

@@ -1,27 +1,49 @@
 //! Raw text as sentences: the one place where a tokenizer comes in.
 
-use anyhow::{Result, anyhow};
+use std::sync::OnceLock;
+
+use anyhow::Result;
+use tutte::text::{Segmenter, SegmenterOptions, Tokenizer};
 use tutte::{Compact, Model};
-use tutte_treebank::{Encoding, Input};
+use tutte_treebank::{Encoding, Input, Sentence, transcode};
 
 use super::Source;
-use crate::failure::advise;
 
-/// The sentences of a raw text, which messages call by this name. Those without a name are counted
-/// after `named`.
-///
-/// Models know no tokenizer yet. Once one does, what it makes of the text is a [`Source`], and nothing
-/// else changes: files, standard input and the texts of JSON lines all come through here.
+/// How a raw text is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// Into sentences and words.
+    Text,
+    /// Into words: each line is a sentence.
+    Lines,
+}
+
+/// The sentences of a raw text, which messages call by this name, as the model's tokenizer finds them, or
+/// as Unicode does if it has none. Those without a name are counted after `named`.
 pub(super) fn sentences<'a>(
-    _text: Input,
+    text: Input,
     name: &str,
-    _encoding: Encoding,
-    _model: &'a Model<Compact>,
-    _named: u64,
-) -> Result<Box<dyn Source + 'a>> {
-    Err(advise(
-        anyhow!("{name} is raw text, and this model cannot cut it into sentences and words"),
-        "cut it first and say what it is: -i horizontal (a sentence a line, spaces between words), \
-         -i vertical (a word a line) or -i conllu",
-    ))
+    encoding: Encoding,
+    cut: Cut,
+    model: &'a Model<Compact>,
+    named: u64,
+) -> Box<dyn Source + 'a> {
+    static FALLBACK: OnceLock<Tokenizer<Compact>> = OnceLock::new();
+    let tokenizer = match &model.tokenizer {
+        Some(tokenizer) => tokenizer,
+        None => FALLBACK.get_or_init(Tokenizer::fallback),
+    };
+    let options = SegmenterOptions {
+        name: name.to_owned(),
+        presegmented: cut == Cut::Lines,
+        first_id: named + 1,
+        ..SegmenterOptions::default()
+    };
+    Box::new(Segmenter::with_options(tokenizer, transcode(text, encoding), options))
+}
+
+impl Source for Segmenter<'_, Input, Compact> {
+    fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        Ok(Segmenter::read(self, sentence)?)
+    }
 }

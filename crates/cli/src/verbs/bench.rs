@@ -11,27 +11,29 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use tutte::{Compact, Model, Parser, Stage, Times};
-use tutte_treebank::{Error, Sentence, Writer};
+use tutte::{Compact, Model, Stage, Times};
+use tutte_treebank::{Sentence, Writer};
 
+use super::parse::{Answerer, Answering, write};
+use crate::asking::{Intake, Meter, Threads, Using, Which};
 use crate::failure::{Outcome, usage};
 use crate::report::{Align, Table, count, counted};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Time a model by stage, on one thread
 ///
 /// Parses the files again and again, as `tutte parse -j 1` does, and shows the run of median time:
 /// microseconds a token of every stage, tokens a second of the whole, and how many arcs were looked
-/// at. Results are thrown away. Use an idle machine.
+/// at. Reading raw text is finding its sentences and words too. Results are thrown away. Use an idle machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  tutte bench letters.txt --probs
   tutte bench -m en.tutte test.conllu
   tutte bench -m en.tutte test.conllu -n 20 --json | jq .words_per_second")]
 pub(crate) struct Bench {
-    /// The model
-    #[arg(short, long, value_name = "MODEL")]
-    model: PathBuf,
+    #[command(flatten)]
+    which: Which,
 
     /// The files to parse; standard input cannot be read twice, so it is none
     #[arg(value_name = "FILES", required = true)]
@@ -43,7 +45,10 @@ pub(crate) struct Bench {
     repeats: u32,
 
     #[command(flatten)]
-    reading: Reading,
+    answering: Answering,
+
+    #[command(flatten)]
+    intake: Intake,
 }
 
 /// What was measured.
@@ -86,19 +91,23 @@ pub(crate) fn run(arguments: &Bench, session: &Session) -> Result<Outcome> {
     if arguments.files.iter().any(|file| file == Path::new("-")) {
         return Err(usage("standard input (-) can be read only once; name files to parse again"));
     }
-    let model = Model::load(&arguments.model)?;
+    let model = arguments.which.open()?.model;
     let load = || {
         let started = Instant::now();
-        Model::load(&arguments.model).map(|_| started.elapsed())
+        arguments.which.open().map(|_| started.elapsed())
     };
     let loads = (0..arguments.repeats).map(|_| load()).collect::<Result<_, _>>()?;
-    let mut parser = Parser::new(&model).timed();
-    let (size, _) = parse_all(arguments, session, &mut parser, true)?;
+    let (which, threads) = (arguments.which.clone(), Threads::one());
+    let using = Using { which, tree_set: None, threads };
+    let jsonl = arguments.answering.is_jsonl();
+    let task = arguments.answering.of(&model, &using, jsonl, session)?;
+    let mut answerer = task.answerer().timed();
+    let (size, _) = parse_all(arguments, session, &model, &mut answerer, true)?;
     let status = session.status();
     let mut runs = Vec::new();
     for number in 1..=arguments.repeats {
         status.show(|| format!("run {number} of {}", arguments.repeats));
-        let (_, times) = parse_all(arguments, session, &mut parser, false)?;
+        let (_, times) = parse_all(arguments, session, &model, &mut answerer, false)?;
         runs.push(times);
     }
     drop(status);
@@ -127,39 +136,40 @@ struct Size {
 fn parse_all(
     arguments: &Bench,
     session: &Session,
-    parser: &mut Parser<'_, Compact>,
+    model: &Model<Compact>,
+    answerer: &mut Answerer<'_>,
     first: bool,
 ) -> Result<(Size, Times)> {
     let mut size = Size::default();
     let mut sentence = Sentence::default();
     let mut writer = Writer::new(io::sink());
-    parser.clock().restart();
+    answerer.clock().restart();
     for path in &arguments.files {
-        let mut reader = session.open(path, &arguments.reading)?;
+        let mut reader = arguments.intake.open(path, model, 0, &Meter::default())?;
         loop {
             match reader.read(&mut sentence) {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(error @ Error::Malformed { .. }) if arguments.reading.lenient => {
+                Err(error) if arguments.intake.forgives(&error) => {
                     if first {
-                        session.skip(&error.into());
+                        session.skip(&error);
                     }
                     continue;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
-            parser.clock().lap(Stage::Reading);
-            parser.annotate(&mut sentence)?;
-            writer.write(&sentence)?;
-            parser.clock().lap(Stage::Writing);
+            answerer.clock().lap(Stage::Reading);
+            let answer = answerer.answer(size.sentences, &mut sentence)?;
+            write(&mut writer, &sentence, answer.done)?;
+            answerer.clock().lap(Stage::Writing);
             size.sentences += 1;
             size.words += sentence.len();
             size.arcs += sentence.len().pow(2);
         }
     }
     writer.finish()?;
-    parser.clock().lap(Stage::Writing);
-    Ok((size, parser.clock().restart()))
+    answerer.clock().lap(Stage::Writing);
+    Ok((size, answerer.clock().restart()))
 }
 
 /// The one in the middle, the lower one of two.
@@ -193,7 +203,7 @@ impl Report {
             }
         };
         Self {
-            model: arguments.model.display().to_string(),
+            model: arguments.which.name(),
             sentences: size.sentences,
             words: size.words,
             repeats: arguments.repeats,

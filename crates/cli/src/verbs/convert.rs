@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
+use tutte::text::raw_text;
 use tutte_treebank::select::{Choices, Pool, Reservoir, split};
 use tutte_treebank::{ConllxPos, Converter, Error, Format, Output, Sentence, Writer, create};
 
@@ -46,6 +47,12 @@ pub(crate) struct Convert {
     /// The format to write, conllu or conllx [default: as OUT is called, or as IN is]
     #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
+
+    /// Write the raw text that the treebank stands for: words with the spaces of SpaceAfter, a blank line
+    /// between paragraphs and documents
+    #[arg(long, conflicts_with_all = ["to", "conllx_pos_from", "projectivise", "strip_heads", "max_length"])]
+    #[arg(conflicts_with_all = ["sample", "shuffle", "split"])]
+    raw_text: bool,
 
     /// What fills CPOSTAG and POSTAG of CoNLL-X [default: UPOS the one, XPOS the other]
     #[arg(long, value_name = "TAGS")]
@@ -127,6 +134,9 @@ impl Shares {
 
 pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
     arguments.check(session)?;
+    if arguments.raw_text {
+        return write_text(arguments, session);
+    }
     let mut run = Run {
         arguments,
         session,
@@ -143,6 +153,16 @@ pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
         run.stream()?;
     }
     run.summary.report(arguments, session)?;
+    Ok(session.end(Outcome::Good))
+}
+
+/// Writes the raw text of a treebank.
+fn write_text(arguments: &Convert, session: &Session) -> Result<Outcome> {
+    let sentences = session.read_all(&arguments.input, &arguments.reading)?;
+    let mut writer = create(&arguments.output)?;
+    let failed = || cannot_write(&arguments.output.display().to_string());
+    writer.write_tail(&raw_text(&sentences)).with_context(failed)?;
+    writer.finish().with_context(failed)?.commit()?;
     Ok(session.end(Outcome::Good))
 }
 

@@ -3,7 +3,6 @@
 mod weights;
 
 use std::io::Write as _;
-use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
@@ -11,6 +10,7 @@ use serde::Serialize;
 use tutte::features::{Conjoin, FeatureSet};
 use tutte::{ArcModel, Calibration, Compact, Index, ModelFile, Weights};
 
+use crate::asking::Which;
 use crate::failure::Outcome;
 use crate::report::{Align, Table, columns, count, counted};
 use crate::session::Session;
@@ -28,9 +28,8 @@ Examples:
   tutte info -m en.tutte --weights --top 100
   tutte info -m en.tutte --json | jq .dev")]
 pub(crate) struct Info {
-    /// The model
-    #[arg(short, long, value_name = "MODEL")]
-    model: PathBuf,
+    #[command(flatten)]
+    which: Which,
 
     /// Show the features with the largest weights, of a model that was trained with
     /// --features dictionary
@@ -96,7 +95,7 @@ struct Part {
 }
 
 pub(crate) fn run(arguments: &Info, session: &Session) -> Result<Outcome> {
-    let file = ModelFile::open(&arguments.model)?;
+    let file = arguments.which.open()?;
     if arguments.weights {
         return weights::show(&file, arguments.top, session);
     }
@@ -131,7 +130,7 @@ impl Report {
         };
         let training = about.training.iter();
         Self {
-            model: arguments.model.display().to_string(),
+            model: arguments.which.name(),
             bytes: file.bytes,
             format: file.format,
             tutte: file.tutte.clone(),

@@ -3,6 +3,7 @@
 //! ```text
 //! asking/intake.rs    what inputs are, and their sentences
 //! parse/answering.rs  what is wanted: trees, probabilities, what is known
+//! parse/tagging.rs    tags of sentences that have none
 //! parse/answer.rs     what becomes of a sentence; json.rs, how it is written as JSON
 //! parse/stream.rs     sentences of all inputs through threads, in order, in little memory
 //! parse/page.rs       an output in the making; outfile.rs, where it goes
@@ -16,6 +17,7 @@ mod json;
 mod outfile;
 mod page;
 mod stream;
+mod tagging;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -25,10 +27,10 @@ use clap::Args;
 use serde::Serialize;
 use tutte_treebank::Sentence;
 
-pub(super) use self::answer::Answer;
+pub(super) use self::answer::{Answer, Answerer};
 pub(super) use self::answering::{Answering, Task, probability};
 pub(super) use self::outfile::{check_distinct, without_extension};
-pub(super) use self::page::{Page, Tally};
+pub(super) use self::page::{Page, Tally, write};
 pub(super) use self::stream::{End, Stream, Taker, Watcher};
 use crate::asking::{Intake, Meter, Using};
 use crate::failure::{Outcome, usage};
@@ -68,6 +70,10 @@ pub(crate) struct Parse {
     #[arg(value_name = "FILES")]
     files: Vec<PathBuf>,
 
+    /// Text to parse, instead of files
+    #[arg(short, long, value_name = "TEXT", conflicts_with = "files")]
+    text: Option<String>,
+
     /// The file to write, compressed if called .gz or .zst; - is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
     output: PathBuf,
@@ -102,14 +108,19 @@ struct Summary {
 
 pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let started = Instant::now();
-    let Parse { using, answering, intake, .. } = arguments;
+    let Parse { using, .. } = arguments;
     let pattern = arguments.outfile.as_deref();
     let output = pattern.map_or(arguments.output.as_path(), Path::new);
+    let answering = arguments.answering.for_people(output);
+    let intake = arguments.intake.clone().with_text(arguments.text.clone());
     if session.json() && output == Path::new("-") {
         return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
     }
     let jsonl = answering.check_output(output)?;
-    let files = session.files(&arguments.files)?;
+    let files = match arguments.text {
+        Some(_) => vec![PathBuf::from("-")],
+        None => session.files(&arguments.files)?,
+    };
     if files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
         return Err(usage("standard input (-) can be read only once"));
     }
@@ -122,7 +133,8 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let task = answering.of(&model, using, jsonl, session)?;
 
     let apart = outputs.is_some();
-    let stream = Stream { paths: &files, intake, meter: &Meter::default(), apart, session };
+    let stream =
+        Stream { paths: &files, intake: &intake, meter: &Meter::default(), apart, session };
     let mut pages = Pages {
         task: &task,
         session,

@@ -22,7 +22,6 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::ModelFile;
 use tutte_treebank::{Error, Sentence};
 
 use self::inputs::{Choice, Job, Listing, Shard, with_slashes};
@@ -149,7 +148,7 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
         return Err(usage("there is no file to parse; name some, or say with -i what they are"));
     }
     let jobs = shard.of(jobs);
-    let file = ModelFile::open(&using.model)?;
+    let file = using.open()?;
     let task = answering.of(&file.model, using, jsonl, session)?;
 
     fs::create_dir_all(folder).map_err(|source| Error::File {

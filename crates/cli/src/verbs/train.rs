@@ -18,7 +18,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{About, LabelOptions, Labelling, Learner, Options, SecondPass};
+use tutte::{About, FirstPass, LabelOptions, Labelling, Learner, Options, SecondPass};
 use tutte_trees::TreeSet;
 
 pub(crate) use self::features::templates;
@@ -27,7 +27,7 @@ pub(crate) use self::material::{choose, trees};
 pub(crate) use self::progress::clock;
 use self::progress::{ChosenOn, Ending, Run};
 pub(crate) use self::scores::Scores;
-use self::text::Parts;
+use self::text::{Parts, Sizes};
 use super::calibrate;
 use crate::asking::{Seed, Threads};
 use crate::failure::{Outcome, usage};
@@ -71,7 +71,8 @@ pub(crate) struct Train {
     parts: Parts,
 
     /// How much to do: default, fast (a small first pass of parsing before the second: twice as fast,
-    /// less accurate) or plain (one pass over all arcs, as in the papers)
+    /// less accurate), compact (fast with small tables, so that the model has 8 MB) or plain (one pass over
+    /// all arcs, as in the papers)
     #[arg(long, value_name = "PRESET", value_enum, hide_possible_values = true)]
     preset: Option<Preset>,
 
@@ -159,6 +160,7 @@ pub(crate) struct Train {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preset {
     Fast,
+    Compact,
     Default,
     Plain,
 }
@@ -166,7 +168,7 @@ pub(crate) enum Preset {
 impl Preset {
     pub(crate) fn options(self) -> Options {
         match self {
-            Preset::Fast => Options::fast(),
+            Preset::Fast | Preset::Compact => Options::fast(),
             Preset::Default => Options::default(),
             Preset::Plain => Options::plain(),
         }
@@ -177,6 +179,7 @@ impl Preset {
     /// the caches hold is looked up sooner.
     pub(crate) fn bits(self, words: usize) -> u32 {
         match words {
+            65_536.. if self == Preset::Compact => 22,
             65_536.. if self == Preset::Fast => 23,
             65_536.. => 24,
             _ => (words.max(2).ilog2() + 8).clamp(14, 22),
@@ -262,7 +265,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         ));
     }
     let preset = match (arguments.preset, dictionary) {
-        (Some(Preset::Default | Preset::Fast), Some(_)) => {
+        (Some(Preset::Default | Preset::Fast | Preset::Compact), Some(_)) => {
             return Err(usage(
                 "the features of a second pass have no names; with a dictionary, choose --preset plain",
             ));
@@ -271,7 +274,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         (preset, _) => preset.unwrap_or(Preset::Default),
     };
     let named = arguments.templates.as_deref().unwrap_or(match preset {
-        Preset::Fast => "lean",
+        Preset::Fast | Preset::Compact => "lean",
         Preset::Default | Preset::Plain => "richer",
     });
     let templates = features::templates(named)?;
@@ -281,12 +284,21 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     let mut material = Material::read(arguments, &dev, session)?;
     let tags = arguments.parts.tags(&material.train);
     let threads = arguments.threads.count();
-    let text = arguments.parts.learn(&mut material, arguments.seed.number, threads, session)?;
+    let sizes = match preset {
+        Preset::Compact => Sizes::compact(),
+        _ => Sizes::default(),
+    };
+    let seed = arguments.seed.number;
+    let text = arguments.parts.learn(&mut material, sizes, seed, threads, session)?;
     features::tell_of_pairs(&templates, &material.train, session);
     let usual = preset.options();
     let provisional = (!material.dev.is_empty()).then_some(UNTIL_CHOSEN);
     let second =
         usual.second.clone().map(|second| SecondPass { temperature: provisional, ..second });
+    let second = match preset {
+        Preset::Compact => second.map(sizes_of_compact),
+        _ => second,
+    };
     let options = Options {
         templates,
         dictionary,
@@ -309,7 +321,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         },
         clusters: arguments.clusters.map_or(1, usize::from),
         bits: arguments.bits.unwrap_or_else(|| preset.bits(material.words)),
-        label_bits: label_bits(material.words),
+        label_bits: label_bits(material.words).min(sizes.label_bits),
         second,
         tree_set: material.tree_set,
         seed: arguments.seed.number,
@@ -432,6 +444,12 @@ fn next_step(arguments: &Train, dev: Option<&PathBuf>) -> String {
     }
 }
 
+/// A second pass after a first that is smaller still.
+fn sizes_of_compact(second: SecondPass) -> SecondPass {
+    let smaller = |first: FirstPass| FirstPass { bits: first.bits.min(19), ..first };
+    SecondPass { first: second.first.map(smaller), ..second }
+}
+
 /// The binary logarithm of the number of rows of weights of labels that a treebank can use.
 pub(crate) fn label_bits(words: usize) -> u32 {
     (words.max(2).ilog2() + 4).clamp(10, 16)
@@ -456,6 +474,7 @@ fn settings(
     let clusters = (options.clusters > 1).then(|| ("clusters", options.clusters.to_string()));
     let preset = match preset {
         Preset::Fast => "fast",
+        Preset::Compact => "compact",
         Preset::Default => "default",
         Preset::Plain => "plain",
     };

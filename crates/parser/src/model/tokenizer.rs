@@ -4,6 +4,7 @@
 //! tokens          i8  [weights]       weights of token ends
 //! sentences       i8  [weights]       weights of sentence ends
 //! multiword       i8  [weights]       weights of rules for multiword tokens
+//! forms           i8  [weights]       weights of whole forms
 //! ```
 
 use safetensors::{Dtype, SafeTensorError};
@@ -13,10 +14,11 @@ use crate::text::{Tokenizer, TokenizerDocument};
 use crate::{Compact, ModelProblem, Weights};
 
 /// The names of the tables and of their scales.
-const SCALES: [(&str, &str); 3] = [
+const SCALES: [(&str, &str); 4] = [
     ("tokens", "tokens.scale"),
     ("sentences", "sentences.scale"),
     ("multiword", "multiword.scale"),
+    ("forms", "forms.scale"),
 ];
 
 /// What the scale of a table is called.

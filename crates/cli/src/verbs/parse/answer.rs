@@ -1,24 +1,29 @@
 //! What becomes of a sentence: its best tree, several trees, or a line of JSON.
 
 use anyhow::Result;
-use tutte::{Analysis, Compact, Error, Keep, LabelledDistribution, Method, Notes, Parser};
+use tutte::{
+    Analysis, Clock, Compact, Error, Keep, LabelledDistribution, Method, Mixture, Notes, Parse,
+    Parser, Stage,
+};
 use tutte_treebank::{Format, Sentence};
 use tutte_trees::{Constraints, LabelledTree, Tree};
 
 use super::answering::{Answering, Decode, Task};
 use super::json::Line;
+use super::tagging::Tags;
 use crate::failure::usage;
 
 /// Answers for one sentence after the other.
-pub(super) struct Answerer<'a> {
+pub(crate) struct Answerer<'a> {
     pub(super) parser: Parser<'a, Compact>,
+    pub(super) tags: Tags<'a>,
     pub(super) keep: Keep,
     pub(super) task: &'a Task<'a>,
 }
 
 /// What became of a sentence.
 pub(crate) struct Answer {
-    pub(super) done: Done,
+    pub(crate) done: Done,
     /// Why it is as it was.
     pub(super) contradiction: Option<Error>,
     /// Whether its heads are no tree.
@@ -28,7 +33,7 @@ pub(crate) struct Answer {
 }
 
 /// What is to be written.
-pub(super) enum Done {
+pub(crate) enum Done {
     /// The sentence, which may have been changed.
     Sentence,
     /// Others in its place.
@@ -43,6 +48,16 @@ impl Answer {
     }
 }
 
+/// What was found for a sentence.
+enum Found<'a> {
+    /// Its best tree, which it has already.
+    Written,
+    /// Its trees, given its tags and what is known.
+    One(Box<Analysis<'a>>, Constraints),
+    /// The same, given readings of its tags, with the probabilities of these.
+    Readings(Vec<(f64, Analysis<'a>)>, Constraints),
+}
+
 /// A tree among several.
 pub(super) struct Listed {
     /// From 1.
@@ -52,32 +67,65 @@ pub(super) struct Listed {
 }
 
 impl Answerer<'_> {
+    /// The same with a clock that runs.
+    pub(crate) fn timed(self) -> Self {
+        Self { parser: self.parser.timed(), ..self }
+    }
+
+    /// Where the time goes.
+    pub(crate) fn clock(&mut self) -> &mut Clock {
+        self.parser.clock()
+    }
+
     /// Parses sentence `number` as asked.
-    pub(super) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<Answer> {
-        let Answering { probs, kbest, sample, decode, .. } = self.task.wanted;
-        let jsonl = self.task.jsonl;
+    pub(crate) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<Answer> {
+        let Answering { kbest, sample, decode, .. } = self.task.wanted;
+        let Task { jsonl, probs, .. } = *self.task;
         let several = kbest.is_some() || sample.is_some();
-        if sentence.format() == Format::ConllX && !jsonl && (*probs || several) {
+        if sentence.format() == Format::ConllX && !jsonl && (probs || several) {
             let file = sentence.place().file;
             return Err(usage(format!(
                 "{file} is CoNLL-X, which has no room for probabilities; use --to jsonl, or make it \
                  CoNLL-U with `tutte convert`"
             )));
         }
+        let readings = self.tags.tag(sentence)?;
+        if readings.are_new() {
+            self.parser.clock().lap(Stage::Tagging);
+        }
+        if !self.task.model.has_parser() {
+            return Ok(Answer::of(Done::Sentence));
+        }
+        let uncertain =
+            readings.are_several() && !several && matches!(decode, Decode::Mbr | Decode::Greedy);
         let known = self.keep.known(sentence, self.task.model.labels.labels());
         let analysis = known.and_then(|known| {
+            if uncertain {
+                let parser = &mut self.parser;
+                let all = readings.each(sentence, |read| parser.analyse(read, &known))?;
+                return Ok(Found::Readings(all, known));
+            }
             let is_plain = known.is_empty() && !probs && self.task.min_prob.is_none();
             match is_plain && !several && !jsonl && *decode != Decode::Greedy {
-                true => self.parser.annotate(sentence).map(|_| None),
-                false => Ok(Some((self.parser.analyse(sentence, &known)?, known))),
+                true => self.parser.annotate(sentence).map(|_| Found::Written),
+                false => Ok(Found::One(Box::new(self.parser.analyse(sentence, &known)?), known)),
             }
         });
         match analysis {
-            Ok(None) => Ok(Answer::of(Done::Sentence)),
-            Ok(Some((analysis, _))) if several => {
+            Ok(Found::Written) => Ok(Answer::of(Done::Sentence)),
+            Ok(Found::One(analysis, _)) if several => {
                 self.several(number, sentence, &analysis.distribution)
             }
-            Ok(Some((analysis, known))) => self.best(sentence, &analysis, &known),
+            Ok(Found::One(analysis, known)) => {
+                let mixture = Mixture::new(vec![(1.0, &analysis.distribution)]);
+                self.best(sentence, &analysis.parse, &mixture, &known)
+            }
+            Ok(Found::Readings(all, known)) => {
+                let all = all.iter().map(|(prob, one)| (*prob, &one.distribution));
+                let mixture = Mixture::new(all.collect());
+                let parse = mixture.best(self.task.model, &known)?;
+                self.best(sentence, &parse, &mixture, &known)
+            }
             Err(contradiction @ Error::Contradiction { .. }) => {
                 let done = match jsonl {
                     true => Done::Line(Line::contradiction(sentence, &contradiction).text()?),
@@ -93,18 +141,19 @@ impl Answerer<'_> {
     fn best(
         &self,
         sentence: &mut Sentence,
-        analysis: &Analysis<'_>,
+        parse: &Parse,
+        distribution: &Mixture<'_, '_>,
         known: &Constraints,
     ) -> Result<Answer> {
-        let Answering { probs, alt, decode, matrix, .. } = self.task.wanted;
-        let Analysis { parse, distribution } = analysis;
+        let Answering { alt, decode, matrix, .. } = self.task.wanted;
+        let probs = self.task.probs;
         let heads = match decode {
-            Decode::Greedy => distribution.arcs().greedy_heads(),
+            Decode::Greedy => distribution.greedy_heads(),
             _ => parse.tree.heads().to_vec(),
         };
         let is_tree =
             Tree::new(&heads).is_ok_and(|tree| tree.check_in(distribution.tree_set()).is_ok());
-        let marginals = distribution.arcs().marginals();
+        let marginals = distribution.marginals();
         let (mut open, mut names, mut reported) = (Vec::new(), Vec::new(), Vec::new());
         for (word, &head) in (1..).zip(&heads) {
             // What is known is certain, and in the tree.
@@ -131,9 +180,13 @@ impl Answerer<'_> {
                 true => Line::sure(sentence, distribution, *alt, &reported)?,
                 false => Line::new(sentence),
             };
-            Done::Line(line.calibrated(self.isotonic()).with_matrix(*matrix, distribution).text()?)
+            Done::Line(
+                line.calibrated(self.isotonic())
+                    .with_matrix(*matrix, distribution.marginals())
+                    .text()?,
+            )
         } else {
-            if *probs {
+            if probs {
                 let comments = self.isotonic().map(|name| ("calibration", name.to_owned()));
                 let notes = Notes {
                     alternatives_above: *alt,
@@ -152,9 +205,7 @@ impl Answerer<'_> {
     /// What confidences are called that are no probabilities of the distribution, if they are written.
     fn isotonic(&self) -> Option<&'static str> {
         let method = self.task.model.calibration.as_ref().map(|calibration| calibration.method());
-        method
-            .filter(|method| self.task.wanted.probs && *method == Method::Isotonic)
-            .map(Method::name)
+        method.filter(|method| self.task.probs && *method == Method::Isotonic).map(Method::name)
     }
 
     /// The most probable trees, or random ones.
@@ -183,7 +234,9 @@ impl Answerer<'_> {
         if self.task.jsonl {
             let alt = self.task.wanted.probs.then_some(*alt);
             let line = Line::several(sentence, distribution, &list, kbest.is_some(), alt)?;
-            return Ok(Answer::of(Done::Line(line.with_matrix(*matrix, distribution).text()?)));
+            return Ok(Answer::of(Done::Line(
+                line.with_matrix(*matrix, distribution.arcs().marginals()).text()?,
+            )));
         }
         let blocks = list.iter().map(|listed| self.block(sentence, distribution, listed));
         Ok(Answer::of(Done::Blocks(blocks.collect::<Result<_>>()?)))

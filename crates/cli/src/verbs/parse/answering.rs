@@ -1,5 +1,6 @@
 //! What is wanted of a sentence: which trees, what is said of them, what is known before.
 
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
@@ -8,6 +9,7 @@ use serde::Serialize;
 use tutte::{Compact, Decoding, Keep, Labelling, Model, Parser};
 
 use super::answer::Answerer;
+use super::tagging::{TagOptions, Tags};
 use crate::asking::Using;
 use crate::failure::{advise, usage};
 use crate::report::{counted, hundredths};
@@ -80,6 +82,10 @@ pub(crate) struct Answering {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) precision: Option<f64>,
 
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(super) tagging: TagOptions,
+
     /// Keep the heads that are there, and find the others given them
     #[arg(long, help_heading = "What is known")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -115,6 +121,8 @@ pub(crate) enum To {
     Conll,
     /// A JSON object a line for every sentence
     Jsonl,
+    /// Trees drawn as text, with probabilities; what a terminal gets if nothing else is asked for
+    Draw,
 }
 
 pub(crate) fn probability(typed: &str) -> Result<f64, String> {
@@ -128,6 +136,11 @@ pub(crate) struct Task<'a> {
     pub(super) model: &'a Model<Compact>,
     /// Whether lines of JSON are written.
     pub(super) jsonl: bool,
+    /// Whether trees are drawn, and in how many columns.
+    pub(super) draws: bool,
+    pub(super) width: usize,
+    /// Whether it is said how sure the model is.
+    pub(super) probs: bool,
     /// Heads less probable than this are left open.
     pub(super) min_prob: Option<f64>,
     pub(super) using: &'a Using,
@@ -146,10 +159,23 @@ impl Answering {
         if self.keep_labels && model.labels.labelling() == Labelling::None {
             return Err(usage("--keep-labels keeps labels, but this model has none"));
         }
+        if self.tagging.needs_tagger() && model.tagger.is_none() {
+            let error = anyhow!("{} has no tagger", using.which.name());
+            return Err(advise(error, "`tutte train TRAIN -o MODEL` learns one with the parser"));
+        }
         let min_prob = self.least_probability(model, using, session)?;
-        let task = Task { wanted: self, model, jsonl, min_prob, using };
+        let draws = self.to == Some(To::Draw);
+        let probs = self.probs || draws;
+        let width = session.width();
+        let task = Task { wanted: self, model, jsonl, draws, width, probs, min_prob, using };
         task.decoding().check(model)?;
         Ok(task)
+    }
+
+    /// The same, with trees drawn if they go to a terminal and nothing else is asked for.
+    pub(super) fn for_people(&self, output: &Path) -> Self {
+        let draws = self.to.is_none() && output == Path::new("-") && io::stdout().is_terminal();
+        Self { to: if draws { Some(To::Draw) } else { self.to }, ..self.clone() }
     }
 
     /// Whether lines of JSON are asked for.
@@ -174,7 +200,7 @@ impl Answering {
         session: &Session,
     ) -> Result<Option<f64>> {
         let Some(precision) = self.precision else { return Ok(self.min_prob) };
-        let file = using.model.display();
+        let file = using.which.name();
         let Some(calibration) = &model.calibration else {
             let error = anyhow!("{file} does not know how precise its probabilities are");
             let hint = format!(
@@ -220,12 +246,14 @@ impl Answering {
 
 impl<'a> Task<'a> {
     /// Who answers for sentences, one for each thread.
-    pub(super) fn answerer(&self) -> Answerer<'_> {
+    pub(crate) fn answerer(&self) -> Answerer<'_> {
         let Answering { keep_heads, keep_labels, .. } = *self.wanted;
         let parser = Parser::new(self.model)
             .with_decoding(self.decoding())
             .with_tree_set(self.using.tree_set(self.model));
-        Answerer { parser, keep: Keep { heads: keep_heads, labels: keep_labels }, task: self }
+        let tags = Tags::new(self.wanted.tagging, self.model.tagger.as_deref());
+        let keep = Keep { heads: keep_heads, labels: keep_labels };
+        Answerer { parser, tags, keep, task: self }
     }
 
     fn decoding(&self) -> Decoding {

@@ -10,8 +10,9 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use tutte::{Alternative, Error, LabelledDistribution};
+use tutte::{Alternative, Error, LabelledDistribution, Mixture};
 use tutte_treebank::Sentence;
+use tutte_trees::ArcMatrix;
 
 use super::answer::Listed;
 use crate::report::rounded;
@@ -122,7 +123,7 @@ impl<'a> Line<'a> {
     /// The same with what is reported of the heads, and alternatives above a threshold.
     pub(super) fn sure(
         sentence: &'a Sentence,
-        distribution: &LabelledDistribution<'a>,
+        distribution: &Mixture<'a, '_>,
         threshold: f64,
         head_probs: &[f64],
     ) -> Result<Self> {
@@ -187,14 +188,9 @@ impl<'a> Line<'a> {
     }
 
     /// The same with the probabilities of all arcs, if they are wanted.
-    pub(super) fn with_matrix(
-        mut self,
-        wanted: bool,
-        distribution: &LabelledDistribution<'_>,
-    ) -> Self {
-        let marginals = distribution.arcs().marginals();
+    pub(super) fn with_matrix(mut self, wanted: bool, marginals: &ArcMatrix) -> Self {
         let row = |head| marginals.row(head)[1..].iter().map(|p| rounded(*p)).collect();
-        self.marginals = wanted.then(|| (0..=distribution.words()).map(row).collect());
+        self.marginals = wanted.then(|| (0..=marginals.words()).map(row).collect());
         self
     }
 

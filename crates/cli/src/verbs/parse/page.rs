@@ -1,10 +1,12 @@
 //! An output in the making, and what was counted on the way.
 
+use std::io::{self, Write};
 use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
+use tutte_treebank::draw::{Drawing, Style};
 use tutte_treebank::{Output, Sentence, Writer, create};
 
 use super::answer::{Answer, Done};
@@ -32,6 +34,8 @@ pub(crate) struct Page {
     path: PathBuf,
     writer: Writer<Output>,
     jsonl: bool,
+    /// How trees are drawn, if they are.
+    style: Option<Style>,
     tally: Tally,
 }
 
@@ -39,7 +43,8 @@ impl Page {
     pub(crate) fn create(path: &Path, task: &Task<'_>) -> Result<Self> {
         let writer = create(path)?;
         let tally = Tally::new(task);
-        Ok(Self { path: path.to_owned(), writer, jsonl: task.jsonl, tally })
+        let style = task.draws.then(|| Style { width_columns: task.width, ..Style::default() });
+        Ok(Self { path: path.to_owned(), writer, jsonl: task.jsonl, style, tally })
     }
 
     /// Writes what came of a sentence. What cannot be is said at once.
@@ -49,28 +54,49 @@ impl Page {
         answer: Answer,
         session: &Session,
     ) -> Result<()> {
+        let first = self.tally.sentences == 0;
         self.tally.add(sentence, &answer);
         if let Some(contradiction) = answer.contradiction {
             session.complain(&contradiction.into());
         }
-        let Self { writer, path, .. } = self;
-        match answer.done {
-            Done::Sentence => writer.write(sentence),
-            Done::Blocks(blocks) => blocks.iter().try_for_each(|block| writer.write(block)),
-            Done::Line(line) => writer.write_tail(&line),
+        let Self { writer, path, style, .. } = self;
+        let draw = |sentence: &Sentence, style: &Style, first: bool| {
+            format!("{}{}", if first { "" } else { "\n" }, Drawing::new(sentence, style).text())
+        };
+        match (answer.done, style) {
+            (Done::Sentence, Some(style)) => writer.write_tail(&draw(sentence, style, first)),
+            (Done::Blocks(blocks), Some(style)) => {
+                (0..).zip(&blocks).try_for_each(|(at, block)| {
+                    writer.write_tail(&draw(block, style, first && at == 0))
+                })
+            }
+            (done, _) => write(writer, sentence, done),
         }
         .with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Ends with what followed the last sentence of the input.
     pub(crate) fn finish(self, tail: &str) -> Result<Tally> {
-        let Self { path, mut writer, jsonl, tally } = self;
+        let Self { path, mut writer, jsonl, style, tally } = self;
         let cannot_write = || format!("cannot write {}", path.display());
-        if !jsonl {
+        if !jsonl && style.is_none() {
             writer.write_tail(tail).with_context(cannot_write)?;
         }
         writer.finish().with_context(cannot_write)?.commit()?;
         Ok(tally)
+    }
+}
+
+/// Writes what came of a sentence as it is.
+pub(crate) fn write<W: Write>(
+    writer: &mut Writer<W>,
+    sentence: &Sentence,
+    done: Done,
+) -> io::Result<()> {
+    match done {
+        Done::Sentence => writer.write(sentence),
+        Done::Blocks(blocks) => blocks.iter().try_for_each(|block| writer.write(block)),
+        Done::Line(line) => writer.write_tail(&line),
     }
 }
 

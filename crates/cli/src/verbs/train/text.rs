@@ -57,6 +57,30 @@ enum Tags {
 /// How many taggers tag the treebank for the parser, each a part of it.
 const FOLDS: usize = 5;
 
+/// The binary logarithms of the greatest sizes of tables.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    tokenizer: Option<u32>,
+    tagger: u32,
+    fine: u32,
+    /// Of the parser's labels.
+    pub(super) label_bits: u32,
+}
+
+impl Default for Sizes {
+    /// As the treebank needs.
+    fn default() -> Self {
+        Self { tokenizer: None, tagger: u32::MAX, fine: u32::MAX, label_bits: u32::MAX }
+    }
+}
+
+impl Sizes {
+    /// With those of a parser, about 8 MB.
+    pub(super) fn compact() -> Self {
+        Self { tokenizer: Some(17), tagger: 16, fine: 12, label_bits: 14 }
+    }
+}
+
 /// The parts of a model that are not its parser.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Text {
@@ -111,6 +135,7 @@ impl Parts {
     pub(super) fn learn(
         &self,
         material: &mut Material,
+        sizes: Sizes,
         seed: u64,
         threads: usize,
         session: &Session,
@@ -120,7 +145,8 @@ impl Parts {
             let status = session.status();
             let started = Instant::now();
             status.show(|| "learning words and sentences".to_owned());
-            let options = TokenizerOptions { seed, ..TokenizerOptions::default() };
+            let options =
+                TokenizerOptions { seed, bits: sizes.tokenizer, ..TokenizerOptions::default() };
             let tokenizer = Tokenizer::train(&material.train, &options)?.compact();
             status.aside(|| {
                 session.note(format!("tokenizer learnt in {}", clock(started.elapsed())));
@@ -130,7 +156,13 @@ impl Parts {
         if self.wants(Part::Tagger, &material.train) {
             let status = session.status();
             let started = Instant::now();
-            let options = TaggerOptions { seed, ..TaggerOptions::for_words(material.words) };
+            let usual = TaggerOptions::for_words(material.words);
+            let options = TaggerOptions {
+                seed,
+                bits: usual.bits.min(sizes.tagger),
+                fine_bits: usual.fine_bits.min(sizes.fine),
+                ..usual
+            };
             status.show(|| "learning tags".to_owned());
             let tagger = Tagger::train(&material.train, &options)?.compact();
             text.tag_scores = match material.dev.is_empty() {

@@ -157,61 +157,69 @@ impl Chain {
         log_sum
     }
 
-    /// The k most probable sequences, the best first; equally probable ones in the order of their tags'
-    /// numbers from the end. `log_sum` is log Z.
-    pub(super) fn kbest(&self, scores: &[f32], k: usize, log_sum: f64) -> Vec<Ranked> {
+    /// The k most probable sequences that have a probability of at least `least`, the best first; equally
+    /// probable ones in the order of their tags' numbers from the end. `log_sum` is log Z, and
+    /// `marginals` those of all tags: no sequence is more probable than any of its tags is, so where `least`
+    /// is not tiny, few tags have to be looked at.
+    pub(super) fn kbest(
+        &self,
+        scores: &[f32],
+        marginals: &[f64],
+        k: usize,
+        least: f64,
+        log_sum: f64,
+    ) -> Vec<Ranked> {
         let tags = self.tags;
         let words = scores.len() / tags.max(1);
         if words == 0 || k == 0 {
             return Vec::new();
         }
-        /// A way to a tag: its score, the tag before, and which of the ways to that.
-        type Way = (f64, usize, usize);
-        let mut ways: Vec<Vec<Way>> = Vec::with_capacity(words * tags);
-        let mut all: Vec<Way> = Vec::new();
+        // Sums of rounded numbers may fall a little short.
+        let enough = least * (1.0 - 1e-6);
+        // All ways to the tags of a word, those to one tag beside each other, the best first.
+        let mut ways: Vec<Way> = Vec::new();
+        let mut before = 0..0;
         for word in 0..words {
-            for tag in 0..tags {
+            let start = ways.len();
+            for tag in (0..tags).filter(|tag| marginals[word * tags + tag] >= enough) {
                 let own = f64::from(scores[word * tags + tag]);
-                let step = |before| f64::from(self.scores[self.cell(before, tag)]) + own;
-                all.clear();
+                let step = |from| f64::from(self.scores[self.cell(from, tag)]) + own;
+                let first = ways.len();
                 match word {
-                    0 => all.push((step(None), 0, 0)),
+                    0 => ways.push(Way { score: step(None), tag, from: 0 }),
                     _ => {
-                        for (before, ways) in
-                            ways[(word - 1) * tags..].iter().take(tags).enumerate()
-                        {
-                            let ranked = ways.iter().enumerate();
-                            all.extend(
-                                ranked
-                                    .map(|(rank, way)| (way.0 + step(Some(before)), before, rank)),
-                            );
+                        for from in before.clone() {
+                            let score = ways[from].score + step(Some(ways[from].tag));
+                            ways.push(Way { score, tag, from });
                         }
                     }
                 }
-                all.sort_by(|a, b| b.0.total_cmp(&a.0));
-                all.truncate(k);
-                ways.push(all.clone());
+                ways[first..].sort_by(|a, b| b.score.total_cmp(&a.score));
+                ways.truncate(first + k);
             }
+            before = start..ways.len();
         }
-        let last = &ways[(words - 1) * tags..];
-        let mut ends: Vec<(f64, usize, usize)> = Vec::new();
-        for (tag, ways) in last.iter().enumerate() {
-            ends.extend(ways.iter().enumerate().map(|(rank, way)| (way.0, tag, rank)));
-        }
-        ends.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut ends: Vec<usize> = before.collect();
+        ends.sort_by(|a, b| ways[*b].score.total_cmp(&ways[*a].score));
         ends.truncate(k);
-        let sequence = |&(score, tag, rank): &(f64, usize, usize)| {
+        let sequence = |end: usize| {
             let mut found = vec![0; words];
-            let (mut tag, mut rank) = (tag, rank);
-            for word in (0..words).rev() {
-                found[word] = tag;
-                let way = ways[word * tags + tag][rank];
-                (tag, rank) = (way.1, way.2);
+            let mut at = end;
+            for tag in found.iter_mut().rev() {
+                (*tag, at) = (ways[at].tag, ways[at].from);
             }
-            Ranked { tags: found, log_prob: score - log_sum }
+            Ranked { tags: found, log_prob: ways[end].score - log_sum }
         };
-        ends.iter().map(sequence).collect()
+        let all = ends.into_iter().map(sequence);
+        all.take_while(|ranked| ranked.log_prob.exp() >= enough).collect()
     }
+}
+
+/// A way to a tag of a word: its score, and the way before it that it goes on from.
+struct Way {
+    score: f64,
+    tag: usize,
+    from: usize,
 }
 
 /// A difference from the best, no greater than counts.
@@ -288,8 +296,15 @@ mod tests {
             let mut sequences = all(&chain, &scores);
             let z = log_sum(sequences.iter().map(|(_, score)| *score));
             sequences.sort_by(|a, b| b.1.total_cmp(&a.1));
-            let found = chain.kbest(&scores, k, z);
+            let mut memory = ChainMemory::default();
+            chain.marginals(&scores, &mut memory, |_, _| {});
+            let found = chain.kbest(&scores, &memory.marginals, k, 0.0, z);
             prop_assert_eq!(found.len(), k.min(sequences.len()));
+            // Of those that are probable enough, none is lost.
+            let probable = sequences.iter().filter(|(_, score)| (score - z).exp() >= 0.1).count();
+            let some = chain.kbest(&scores, &memory.marginals, k, 0.1, z);
+            prop_assert_eq!(some.len(), k.min(probable));
+            prop_assert_eq!(&some[..], &found[..some.len()]);
             for (found, (_, score)) in found.iter().zip(&sequences) {
                 prop_assert!((found.log_prob - (score - z)).abs() < 1e-9);
                 let own = sequences.iter().find(|(tags, _)| *tags == found.tags);
@@ -342,6 +357,6 @@ mod tests {
         assert!(memory.marginals.iter().all(|p| (0.0..=1.0).contains(p)), "{memory:?}");
         let none: &[f32] = &[];
         assert_eq!(chain.marginals(none, &mut memory, |_, _| {}), 0.0);
-        assert!(chain.kbest(none, 3, 0.0).is_empty());
+        assert!(chain.kbest(none, &[], 3, 0.0, 0.0).is_empty());
     }
 }

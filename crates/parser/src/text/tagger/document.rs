@@ -83,7 +83,7 @@ impl TaggerDocument {
     const BITS: std::ops::RangeInclusive<u32> = 1..=28;
 
     fn rows(&self) -> Rows {
-        Rows { bits: self.bits, width: self.upos.len().next_multiple_of(8) }
+        Rows { bits: self.bits, width: self.upos.len() }
     }
 
     /// The shapes of the tables of weights, of coarse tags and of fine ones: rows and columns.

@@ -142,6 +142,12 @@ impl<W: Weights> Tagger<W> {
         self.score(sentence, memory);
         let TaggerMemory { scores, chain, .. } = memory;
         self.chain.marginals(scores, chain, |_, _| {});
+        self.most_probable(memory)
+    }
+
+    /// Each word's most probable tag, from its probabilities.
+    fn most_probable(&self, memory: &mut TaggerMemory) -> Tagging {
+        let chain = &memory.chain;
         let upos = chain.marginals.chunks_exact(self.upos.len()).map(|probs| highest(probs.iter()));
         let upos: Vec<usize> = upos.collect();
         let words = upos.iter().enumerate();
@@ -157,7 +163,19 @@ impl<W: Weights> Tagger<W> {
         self.score(sentence, memory);
         let TaggerMemory { scores, chain, .. } = memory;
         let log_sum = self.chain.marginals(scores, chain, |_, _| {});
-        let ranked = self.chain.kbest(scores, k, log_sum);
+        self.ranked(k, 0.0, log_sum, memory)
+    }
+
+    /// The most probable sequences that are at least so probable.
+    fn ranked(
+        &self,
+        k: usize,
+        least: f64,
+        log_sum: f64,
+        memory: &mut TaggerMemory,
+    ) -> Vec<Tagging> {
+        let TaggerMemory { scores, chain, .. } = &*memory;
+        let ranked = self.chain.kbest(scores, &chain.marginals, k, least, log_sum);
         let tagging = |ranked: chain::Ranked| {
             let words = ranked.tags.iter().enumerate();
             let marginals = &memory.chain.marginals;
@@ -168,6 +186,32 @@ impl<W: Weights> Tagger<W> {
             self.refine(tagging, memory)
         };
         ranked.into_iter().map(tagging).collect()
+    }
+
+    /// The tags of a sentence, each word's the most probable for it, and its readings: the most probable
+    /// sequences, at most `k`, that have a probability of at least `least`; none if one of them has
+    /// all but `least`, and the tags are as good as certain.
+    pub fn readings(
+        &self,
+        sentence: &Sentence,
+        k: usize,
+        least: f64,
+        memory: &mut TaggerMemory,
+    ) -> (Tagging, Vec<Tagging>) {
+        self.score(sentence, memory);
+        let TaggerMemory { scores, chain, .. } = memory;
+        let log_sum = self.chain.marginals(scores, chain, |_, _| {});
+        let tagging = self.most_probable(memory);
+        // The best sequence is at most as probable as its least certain tag.
+        let doubt = tagging.upos_probs.iter().copied().fold(1.0, f64::min);
+        if k < 2 || doubt > 1.0 - least {
+            return (tagging, Vec::new());
+        }
+        let mut readings = self.ranked(k, least, log_sum, memory);
+        if readings.len() < 2 {
+            readings.clear();
+        }
+        (tagging, readings)
     }
 
     /// Looks at a sentence and scores the coarse tags of its words.

@@ -85,6 +85,11 @@ fn the_best_sequences_are_ranked_and_their_probabilities_sum_to_one() {
     assert_eq!(all.len(), 16);
     assert!(all.is_sorted_by(|a, b| a.prob >= b.prob));
     assert!((all.iter().map(|tagging| tagging.prob).sum::<f64>() - 1.0).abs() < 1e-9);
+    let (tags, readings) = tagger.readings(&sentence, 3, 0.01, &mut memory);
+    assert_eq!(tags, tagger.tag(&sentence, &mut memory));
+    assert!(readings.iter().all(|reading| reading.prob >= 0.01) && readings.len() <= 3);
+    assert_eq!(tagger.readings(&sentence, 1, 0.0, &mut memory).1, []);
+    assert_eq!(tagger.readings(&sentence, 9, 0.9, &mut memory).1, [], "none so probable but one");
     // What a word is, summed over all sequences.
     let tagging = tagger.tag(&sentence, &mut memory);
     let first = all.iter().filter(|other| other.upos[0] == tagging.upos[0]);
@@ -96,7 +101,7 @@ fn a_document_and_tables_are_all_there_is() {
     let tagger = tagger().compact();
     let text = serde_json::to_string(&tagger.document()).unwrap();
     let read = || serde_json::from_str::<TaggerDocument>(&text).unwrap();
-    assert_eq!(read().shapes().unwrap(), [[1024, 8], [1024, 16]]);
+    assert_eq!(read().shapes().unwrap(), [[1024, 4], [1024, 16]]);
     let again = read().tagger(tagger.tables()).unwrap();
     let mut memory = TaggerMemory::default();
     for sentence in treebank() {

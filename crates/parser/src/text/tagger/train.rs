@@ -189,7 +189,7 @@ const SURE: f32 = 0.998;
 
 fn learn_coarse(lessons: &Lessons<'_>, options: &TaggerOptions) -> (Vec<f32>, Chain, Rows) {
     let tags = lessons.upos.len();
-    let table = Rows { bits: options.bits, width: tags.next_multiple_of(8) };
+    let table = Rows { bits: options.bits, width: tags };
     let mut weights = vec![0.0; table.cells()];
     let mut chain = Chain::new(tags, vec![0.0; (tags + 1) * tags]);
     let (rate, damping) = (options.rate, options.damping);
