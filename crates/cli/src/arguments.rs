@@ -6,7 +6,7 @@ use clap::{Command, CommandFactory, Parser};
 
 use crate::verbs::Verb;
 
-/// Dependency treebanks and parsers, with probabilities: train, parse, check, count, convert, draw,
+/// Dependency parsing with probabilities: parse text, train parsers, and check, count, convert, draw,
 /// compare and evaluate CoNLL-U and CoNLL-X files.
 #[derive(Debug, Parser)]
 #[command(name = "tutte", version, max_term_width = 100, disable_help_subcommand = true)]
@@ -48,6 +48,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 
 const EXAMPLES: &str = "\
 Examples:
+  tutte parse -t \"I saw the man with a telescope.\"
   tutte train examples/garden.conllu -o garden.tutte
   tutte parse -m garden.tutte examples/tea.conllu | tutte draw -
 

@@ -75,7 +75,7 @@ fn parsing_changes_heads_and_labels_alone() {
     fs::create_dir_all(&folder).unwrap();
     let model = folder.join("tea.tutte");
     let tea = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/tea.conllu");
-    tutte(&["train", "-q", "--passes", "2", "-o"], &[&model, &tea]);
+    tutte(&["train", "-q", "--with", "parser", "--passes", "2", "-o"], &[&model, &tea]);
     let sample = folder.join("sample");
     for file in treebanks() {
         tutte(&["convert", "-q", "--sample", "20"], &[&file, &sample]);

@@ -21,7 +21,10 @@ static MODELS: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run-models");
     fs::create_dir_all(&folder).unwrap();
     for (model, seed) in [("garden.tutte", "1"), ("other.tutte", "2")] {
-        let train = ["train", "-q", "--preset", "fast", "--passes", "1", "--seed", seed, "-o"];
+        let train = [
+            "train", "-q", "--with", "parser", "--preset", "fast", "--passes", "1", "--seed", seed,
+            "-o",
+        ];
         let (model, garden) = (folder.join(model), example("garden.conllu"));
         let trained = tutte().args(train).args([&model, &garden]).output().unwrap();
         assert!(trained.status.success(), "{}", said(&trained));

@@ -37,7 +37,11 @@ fn the_garden_teaches_its_grammar() {
 
     let folder = folder("garden");
     let (model, parsed) = (folder.join("garden.tutte"), folder.join("parsed.conllu"));
-    let trained = tutte().args(["train", "-q", "-o"]).args([&model, &garden]).output().unwrap();
+    let trained = tutte()
+        .args(["train", "-q", "--with", "parser", "-o"])
+        .args([&model, &garden])
+        .output()
+        .unwrap();
     assert!(trained.status.success());
     let mut parse = tutte();
     parse.args(["parse", "-q", "-m"]).args([&model, &test]).arg("-o").arg(&parsed);
@@ -54,7 +58,9 @@ fn the_same_seed_gives_the_same_bytes() {
     let train = |name: &str, more: &[&str]| {
         let model = folder.join(name);
         let mut command = tutte();
-        command.args(["train", "-q", "--passes", "3", "--dev"]).args([&treebank, &treebank]);
+        command
+            .args(["train", "-q", "--with", "parser", "--passes", "3", "--dev"])
+            .args([&treebank, &treebank]);
         assert!(command.arg("-o").arg(&model).args(more).output().unwrap().status.success());
         fs::read(model).unwrap()
     };
@@ -68,7 +74,7 @@ fn leaves_a_model_after(signal: &str) {
     let (folder, treebank) = (folder(signal), treebank());
     let model = folder.join("tea.tutte");
     let mut training = tutte()
-        .args(["train", "--passes", "10000", "--json", "-o"])
+        .args(["train", "--with", "parser", "--passes", "10000", "--json", "-o"])
         .args([&model, &treebank])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -107,7 +113,7 @@ fn a_training_that_was_killed_goes_on_to_the_same_bytes() {
     let train = |model: &Path, more: &[&str]| {
         let mut command = tutte();
         command
-            .args(["train", "--passes", "6", "--dev"])
+            .args(["train", "--with", "parser", "--passes", "6", "--dev"])
             .args([&test, &garden])
             .arg("-o")
             .arg(model);
@@ -143,7 +149,7 @@ fn a_training_that_was_interrupted_goes_on_to_the_same_bytes() {
         (folder("interrupted"), example("garden.conllu"), example("garden-test.conllu"));
     let train = |model: &Path, more: &[&str]| {
         let mut command = tutte();
-        command.args(["train", "--passes", "8", "--preset", "fast", "--dev"]);
+        command.args(["train", "--with", "parser", "--passes", "8", "--preset", "fast", "--dev"]);
         command.args([&test, &garden]).arg("-o").arg(model).args(more);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command
@@ -157,7 +163,10 @@ fn a_training_that_was_interrupted_goes_on_to_the_same_bytes() {
     );
     let said = first.wait_with_output().unwrap().stderr;
     let said = String::from_utf8(said).unwrap();
-    assert!(said.contains("\ngo on with: tutte train --passes 8 --preset fast"), "{said}");
+    assert!(
+        said.contains("\ngo on with: tutte train --with parser --passes 8 --preset fast"),
+        "{said}"
+    );
     assert!(said.trim_end().lines().any(|line| line.ends_with(" --resume")), "{said}");
     assert!(train(&model, &["--resume"]).status().unwrap().success());
     assert!(fs::read(&whole).unwrap() == fs::read(&model).unwrap());

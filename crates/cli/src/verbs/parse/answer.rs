@@ -10,7 +10,7 @@ use tutte_trees::{Constraints, LabelledTree, Tree};
 
 use super::answering::{Answering, Decode, Task};
 use super::json::Line;
-use super::tagging::Tags;
+use super::tagging::{Readings, Tags};
 use crate::failure::usage;
 
 /// Answers for one sentence after the other.
@@ -30,6 +30,8 @@ pub(crate) struct Answer {
     pub(super) is_no_tree: bool,
     /// How many heads are not given.
     pub(super) open_heads: usize,
+    /// Whether the parser saw no tags.
+    pub(super) is_untagged: bool,
 }
 
 /// What is to be written.
@@ -44,7 +46,8 @@ pub(crate) enum Done {
 
 impl Answer {
     fn of(done: Done) -> Self {
-        Self { done, contradiction: None, is_no_tree: false, open_heads: 0 }
+        let (contradiction, is_no_tree, open_heads, is_untagged) = (None, false, 0, false);
+        Self { done, contradiction, is_no_tree, open_heads, is_untagged }
     }
 }
 
@@ -77,8 +80,22 @@ impl Answerer<'_> {
         self.parser.clock()
     }
 
-    /// Parses sentence `number` as asked.
+    /// Tags and parses sentence `number` as asked.
     pub(crate) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<Answer> {
+        let readings = self.tags.tag(sentence)?;
+        if readings.are_new() {
+            self.parser.clock().lap(Stage::Tagging);
+        }
+        let answer = self.parse(number, sentence, &readings)?;
+        Ok(Answer { is_untagged: readings.are_lacking, ..answer })
+    }
+
+    fn parse(
+        &mut self,
+        number: usize,
+        sentence: &mut Sentence,
+        readings: &Readings<'_>,
+    ) -> Result<Answer> {
         let Answering { kbest, sample, decode, .. } = self.task.wanted;
         let Task { jsonl, probs, .. } = *self.task;
         let several = kbest.is_some() || sample.is_some();
@@ -88,10 +105,6 @@ impl Answerer<'_> {
                 "{file} is CoNLL-X, which has no room for probabilities; use --to jsonl, or make it \
                  CoNLL-U with `tutte convert`"
             )));
-        }
-        let readings = self.tags.tag(sentence)?;
-        if readings.are_new() {
-            self.parser.clock().lap(Stage::Tagging);
         }
         if !self.task.model.has_parser() {
             return Ok(Answer::of(Done::Sentence));

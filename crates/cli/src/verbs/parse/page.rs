@@ -24,9 +24,16 @@ pub(crate) struct Tally {
     /// Sentences whose greedy heads make no tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) no_trees: Option<usize>,
+    /// Sentences without tags, of which the parser saw forms only.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(crate) untagged: usize,
     /// Heads left open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) open_heads: Option<usize>,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A file, or standard output, that answers are written to. A file appears when it is finished.
@@ -113,6 +120,7 @@ impl Tally {
     fn add(&mut self, sentence: &Sentence, answer: &Answer) {
         self.sentences += 1;
         self.words += sentence.len();
+        self.untagged += usize::from(answer.is_untagged);
         self.contradictions += usize::from(answer.contradiction.is_some());
         self.no_trees = self.no_trees.map(|n| n + usize::from(answer.is_no_tree));
         self.open_heads = self.open_heads.map(|n| n + answer.open_heads);
@@ -120,6 +128,14 @@ impl Tally {
 
     /// Says what is remarkable.
     pub(crate) fn tell(&self, session: &Session) {
+        if self.untagged > 0 {
+            let of = counted(self.sentences, "sentence");
+            session.note(format!(
+                "{} of {of} had no tags, and this model has no tagger (`tutte train` learns one): their trees \
+                 are guesses",
+                count(self.untagged)
+            ));
+        }
         if self.contradictions > 0 {
             let left = match self.contradictions {
                 1 => "it is left as it was",
@@ -148,6 +164,7 @@ impl AddAssign for Tally {
         self.sentences += other.sentences;
         self.words += other.words;
         self.contradictions += other.contradictions;
+        self.untagged += other.untagged;
         self.no_trees = sum(self.no_trees, other.no_trees);
         self.open_heads = sum(self.open_heads, other.open_heads);
     }

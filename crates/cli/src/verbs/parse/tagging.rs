@@ -72,13 +72,15 @@ impl<'a> Tags<'a> {
 
     /// Tags a sentence if that is wanted; gives the readings of its tags, if they are uncertain.
     pub(super) fn tag(&mut self, sentence: &mut Sentence) -> Result<Readings<'a>, Error> {
-        let Some(tagger) = self.tagger.filter(|_| self.options.wants(sentence)) else {
-            return Ok(Readings { tagger: None, best: Tagging::default(), others: Vec::new() });
+        let wanted = self.options.wants(sentence);
+        let Some(tagger) = self.tagger.filter(|_| wanted) else {
+            let (best, others) = (Tagging::default(), Vec::new());
+            return Ok(Readings { tagger: None, best, others, are_lacking: wanted });
         };
         let k = self.options.tag_uncertainty.into();
         let (best, others) = tagger.readings(sentence, k, LEAST, &mut self.memory);
         tagger.write(&best, sentence)?;
-        Ok(Readings { tagger: Some(tagger), best, others })
+        Ok(Readings { tagger: Some(tagger), best, others, are_lacking: false })
     }
 }
 
@@ -88,6 +90,8 @@ pub(super) struct Readings<'a> {
     best: Tagging,
     /// The most probable sequences, if more than one counts.
     others: Vec<Tagging>,
+    /// Whether there are no tags, since nobody could give any.
+    pub(super) are_lacking: bool,
 }
 
 impl Readings<'_> {
