@@ -6,8 +6,7 @@ use clap::{Command, CommandFactory, Parser};
 
 use crate::verbs::Verb;
 
-/// Dependency parsing with probabilities: parse text, train parsers, and check, count, convert, draw,
-/// compare and evaluate CoNLL-U and CoNLL-X files.
+/// Dependency parsing with probabilities: of text, from treebanks, and all that treebanks need
 #[derive(Debug, Parser)]
 #[command(name = "tutte", version, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
