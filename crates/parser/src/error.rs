@@ -69,6 +69,18 @@ pub enum Error {
     #[error("max-z looks for the best kind of every arc, but this model's arcs are all of one")]
     NoKinds,
 
+    /// A sentence too long for a question about all its trees.
+    #[error("{place}: this sentence has {words} words, and all trees of a sentence are looked at together \
+             up to {limit}{}", in_brackets(.place))]
+    TooLong {
+        /// The sentence.
+        place: Box<tutte_treebank::Place>,
+        /// Its number of words.
+        words: usize,
+        /// The most that are possible.
+        limit: usize,
+    },
+
     /// What a sentence says of its tree cannot be true.
     #[error("{place}: {problem}{}", in_brackets(.place))]
     Contradiction {
@@ -213,6 +225,22 @@ pub enum Contradiction {
         words: usize,
     },
 
+    /// A given head in another piece of a sentence that is parsed in pieces.
+    #[error(
+        "word {word} is given head {head}, but a sentence of {words} words is parsed in pieces, here \
+             {pieces}, and these two are not in the same one"
+    )]
+    AcrossPieces {
+        /// The word.
+        word: usize,
+        /// Its head.
+        head: usize,
+        /// The number of words.
+        words: usize,
+        /// The number of pieces.
+        pieces: usize,
+    },
+
     /// Nothing is left, for no single reason.
     #[error("no tree satisfies what is given: {0}")]
     NoTree(#[source] tutte_trees::Error),
@@ -348,6 +376,11 @@ impl Error {
                 "calibration needs trees that people made, and that were not learnt from"
                     .to_owned(),
             ),
+            Error::TooLong { .. } => Some(
+                "split it into sentences; the best tree and its probabilities (`tutte parse --probs`) can \
+                 be had of any length"
+                    .to_owned(),
+            ),
             Error::NoKinds => Some("use map or mbr, or train with --clusters".to_owned()),
             Error::Treebank(error) => error.hint(),
             _ => None,
@@ -362,6 +395,9 @@ impl Contradiction {
                 Some("correct a head, or use a tree set with several roots")
             }
             Self::Crossing { .. } => Some("correct a head, or use a nonprojective tree set"),
+            Self::AcrossPieces { .. } => {
+                Some("leave that head open (_), or split the sentence so that both are in one part")
+            }
             Self::UnknownLabel { .. } => Some("`tutte info -m MODEL` lists the labels of a model"),
             _ => None,
         }

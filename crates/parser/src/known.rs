@@ -11,6 +11,8 @@
 //! known*. That is not the quotient P(y) / P(known) of the parse that knew nothing, whose guide was
 //! another; that one is [`LabelledDistribution::condition`](crate::LabelledDistribution::condition).
 
+use std::cmp::Reverse;
+
 use tutte_treebank::{Column, Format, Place, Sentence};
 use tutte_trees::{ArcMatrix, Constraints, NotATree, Tree, TreeSet, Workspace, argmax_with};
 
@@ -229,15 +231,23 @@ fn cycle(heads: &[Option<usize>]) -> Option<Vec<usize>> {
 /// Two known arcs that cross: one ends strictly inside the other and begins strictly outside of it. The
 /// root is left of all words.
 fn crossing(heads: &[Option<usize>]) -> Option<[(usize, usize); 2]> {
-    let arcs: Vec<(usize, usize)> =
+    let mut arcs: Vec<(usize, usize)> =
         (1..).zip(heads).filter_map(|(word, head)| Some(((*head)?, word))).collect();
     let ends = |(head, word): (usize, usize)| (head.min(word), head.max(word));
-    for (at, &first) in arcs.iter().enumerate() {
-        for &second in &arcs[..at] {
-            let ((a, b), (c, d)) = (ends(first), ends(second));
-            if a < c && c < b && b < d || c < a && a < d && d < b {
-                return Some([second, first]);
+    // From left to right, the longer ones first, so that arcs which have begun and not ended lie within
+    // each other: if any of them ends inside the next, so does the last.
+    arcs.sort_unstable_by_key(|&arc| (ends(arc).0, Reverse(ends(arc).1)));
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for arc in arcs {
+        let (start, end) = ends(arc);
+        while open.pop_if(|outer| ends(*outer).1 <= start).is_some() {}
+        match open.last() {
+            Some(&outer) if ends(outer).1 < end => {
+                let mut both = [outer, arc];
+                both.sort_unstable_by_key(|&(_, word)| word);
+                return Some(both);
             }
+            _ => open.push(arc),
         }
     }
     None

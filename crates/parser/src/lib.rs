@@ -74,6 +74,7 @@ mod mixture;
 mod model;
 mod notes;
 mod parser;
+mod pieces;
 mod pruner;
 pub mod rules;
 pub mod signal;
@@ -103,6 +104,7 @@ pub use mixture::Mixture;
 pub use model::{About, DevScores, Model, ModelFile};
 pub use notes::{Certainty, Notes};
 pub use parser::{Analysis, Decoding, Parse, Parser};
+pub use pieces::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Pieces, Thresholds};
 pub use pruner::{Pruner, PrunerMemory};
 pub use train::{
     Checkpoint, Checkpoints, FirstPass, LabelOptions, Options, Pass, Place, Pruning, SecondPass,

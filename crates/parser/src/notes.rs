@@ -3,7 +3,8 @@
 //! In MISC of every word, `HeadProb`, the probability of its head; `LabelProb`, that of its label given
 //! the head; and `AltHead`, other heads as `head:label:probability`, several separated by commas. In
 //! comments, `# tutte_logprob`, the log-probability of the heads and labels together, and
-//! `# tutte_entropy`, that of the distribution, both in nats. What was noted before is replaced.
+//! `# tutte_entropy`, that of the distribution, both in nats; of a sentence that was parsed in pieces, whose
+//! number is in `# tutte_pieces`, they are sums over these. What was noted before is replaced.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +39,7 @@ pub struct Notes {
 }
 
 /// How sure a distribution is of what is said of a word.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Certainty<'a> {
     /// The probability of its head, if it has one.
     pub head: Option<f64>,
@@ -59,6 +60,16 @@ impl Certainty<'_> {
         });
         let others: Vec<String> = others.collect();
         (!others.is_empty()).then(|| others.join(","))
+    }
+
+    /// The entries of MISC that say all this.
+    pub(crate) fn entries(&self) -> Vec<(&'static str, String)> {
+        let [head_prob, label_prob, alternatives, _] = PROBABILITIES;
+        let mut entries = Vec::new();
+        entries.extend(self.head.map(|prob| (head_prob, probability(prob))));
+        entries.extend(self.label.map(|prob| (label_prob, probability(prob))));
+        entries.extend(self.alternatives_listed().map(|others| (alternatives, others)));
+        entries
     }
 }
 
@@ -82,6 +93,26 @@ impl Notes {
             replace(sentence, Vec::new())?;
         }
         Ok(())
+    }
+
+    /// Writes a log-probability, an entropy and more comments, and entries of MISC if there are to be any.
+    pub(crate) fn write(
+        sentence: &mut Sentence,
+        log_prob: f64,
+        entropy: f64,
+        more: &[(&'static str, String)],
+        entries: Option<&[Vec<(&'static str, String)>]>,
+    ) -> Result<(), Error> {
+        let mut comments = vec![
+            (format!("{COMMENTS}logprob"), nats(log_prob)),
+            (format!("{COMMENTS}entropy"), nats(entropy)),
+        ];
+        comments
+            .extend(more.iter().map(|(key, value)| (format!("{COMMENTS}{key}"), value.clone())));
+        if let Some(entries) = entries {
+            sentence.replace_misc(&PROBABILITIES, entries)?;
+        }
+        replace(sentence, comments)
     }
 }
 
@@ -168,21 +199,12 @@ impl<'a> Mixture<'a, '_> {
     /// If the sentence has another length, or is CoNLL-X, which has no room for this.
     pub fn annotate(&self, sentence: &mut Sentence, notes: &Notes) -> Result<(), Error> {
         let log_prob = notes.log_prob.map_or_else(|| self.log_prob_in(sentence), Ok)?;
-        let mut comments = vec![
-            (format!("{COMMENTS}logprob"), nats(log_prob)),
-            (format!("{COMMENTS}entropy"), nats(self.entropy())),
-        ];
-        comments.extend(
-            notes.comments.iter().map(|(key, value)| (format!("{COMMENTS}{key}"), value.clone())),
-        );
-        if notes.in_misc {
-            let words = (1..).zip(sentence.words());
-            let entries = words
-                .map(|(word, token)| self.entries(word, token.head(), token.deprel(), notes))
-                .collect::<Result<Vec<_>, _>>()?;
-            sentence.replace_misc(&PROBABILITIES, &entries)?;
-        }
-        replace(sentence, comments)
+        let words = (1..).zip(sentence.words()).filter(|_| notes.in_misc);
+        let entries = words
+            .map(|(word, token)| self.entries(word, token.head(), token.deprel(), notes))
+            .collect::<Result<Vec<_>, _>>()?;
+        let entries = notes.in_misc.then_some(entries.as_slice());
+        Notes::write(sentence, log_prob, self.entropy(), &notes.comments, entries)
     }
 
     /// The entries of MISC of a word.
@@ -193,15 +215,13 @@ impl<'a> Mixture<'a, '_> {
         label: &str,
         notes: &Notes,
     ) -> Result<Vec<(&'static str, String)>, Error> {
-        let [head_prob, label_prob, alternatives, rank] = PROBABILITIES;
+        let [.., rank] = PROBABILITIES;
         let label = Some(label).filter(|label| *label != "_");
-        let sure = self.certainty(word, head, label, notes.alternatives_above)?;
+        let mut sure = self.certainty(word, head, label, notes.alternatives_above)?;
         let reported = notes.head_probs.as_ref().and_then(|reported| reported.get(word - 1));
-        let mut entries = Vec::new();
-        entries.extend(sure.head.map(|prob| (head_prob, probability(*reported.unwrap_or(&prob)))));
-        let label = sure.label.map(|own| notes.label_probs.get(&word).copied().unwrap_or(own));
-        entries.extend(label.map(|prob| (label_prob, probability(prob))));
-        entries.extend(sure.alternatives_listed().map(|others| (alternatives, others)));
+        sure.head = sure.head.map(|own| reported.copied().unwrap_or(own));
+        sure.label = sure.label.map(|own| notes.label_probs.get(&word).copied().unwrap_or(own));
+        let mut entries = sure.entries();
         if let Some(head) = head.filter(|_| notes.ranks) {
             entries.push((rank, self.head_rank(word, head)?.to_string()));
         }

@@ -10,6 +10,7 @@ use crate::features::{Atoms, Attribute, Guide, Prepared};
 use crate::guided::{self, guide};
 use crate::known;
 use crate::labels::{ArcLabels, normalise};
+use crate::pieces::{LONGEST_DISTRIBUTION, Limits, flag};
 use crate::pruner::PrunerMemory;
 use crate::signal::{arcs as arcs_of, latent};
 use crate::{Candidates, Clock, Contradiction, Error, Guided, LabelledDistribution, Labelling};
@@ -67,6 +68,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     rows: Vec<usize>,
     log_probs: Vec<f32>,
     clock: Clock,
+    pub(crate) limits: Limits,
 }
 
 /// The best tree of a sentence.
@@ -80,6 +82,10 @@ pub struct Parse {
     pub head_probs: Vec<f64>,
     /// For each word, the probability of its label, given its head.
     pub label_probs: Vec<f64>,
+    /// In how many pieces it was parsed: 1, but for sentences of more than
+    /// [`LONGEST_WHOLE`](crate::LONGEST_WHOLE) words. The probabilities of a root word of a piece are then
+    /// those of its being one, whatever it was joined to.
+    pub pieces: usize,
 }
 
 /// The best tree of a sentence, and all the others.
@@ -112,6 +118,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             rows: Vec::new(),
             log_probs: Vec::new(),
             clock: Clock::default(),
+            limits: Limits::default(),
         }
     }
 
@@ -124,6 +131,10 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// for the model's.
     pub fn with_tree_set(self, tree_set: TreeSet) -> Self {
         Self { tree_set, ..self }
+    }
+
+    pub(crate) fn model(&self) -> &'a Model<W> {
+        self.model
     }
 
     /// The trees that are possible.
@@ -161,7 +172,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// summed over labels; −∞ for those that are left out.
     ///
     /// # Errors
-    /// If scores are no numbers.
+    /// If scores are no numbers; [`Error::TooLong`].
     pub fn scores(&mut self, sentence: &Sentence) -> Result<&ArcMatrix, Error> {
         self.scores_within(sentence, &Candidates::all())
     }
@@ -176,6 +187,10 @@ impl<'a, W: Weights> Parser<'a, W> {
         within: &Candidates,
     ) -> Result<&ArcMatrix, Error> {
         let words = sentence.len();
+        if words > LONGEST_DISTRIBUTION {
+            let (place, limit) = (Box::new(sentence.place()), LONGEST_DISTRIBUTION);
+            return Err(Error::TooLong { place, words, limit });
+        }
         let Model { pruner, arcs, guided, temperature, .. } = self.model;
         let tree_set = self.tree_set;
         self.atoms.fill(sentence, &self.columns);
@@ -276,13 +291,22 @@ impl<'a, W: Weights> Parser<'a, W> {
         self.model.labels.labelling() == Labelling::Joint
     }
 
-    /// The best tree, as [`Decoding`] says, with the most probable label of each arc.
+    /// The best tree, as [`Decoding`] says, with the most probable label of each arc. A sentence of more than
+    /// [`LONGEST_WHOLE`](crate::LONGEST_WHOLE) words is parsed in pieces, in time that grows with its length
+    /// and in the memory of one piece ([`Parse::pieces`]).
     ///
     /// # Errors
     /// If the model's tree set has no tree for the sentence; [`Error::NoKinds`].
     pub fn parse(&mut self, sentence: &Sentence) -> Result<Parse, Error> {
-        let words = sentence.len();
         self.decoding.check(self.model)?;
+        match self.needs_pieces(sentence) {
+            true => self.parse_in_pieces(sentence),
+            false => self.parse_whole(sentence),
+        }
+    }
+
+    pub(crate) fn parse_whole(&mut self, sentence: &Sentence) -> Result<Parse, Error> {
+        let words = sentence.len();
         self.scores(sentence)?;
         let tree = self.best_tree()?;
         self.clock.lap(Stage::Inference);
@@ -290,6 +314,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             labels: Vec::with_capacity(words),
             head_probs: Vec::with_capacity(words),
             label_probs: Vec::with_capacity(words),
+            pieces: 1,
             tree,
         };
         for (modifier, &head) in (1..).zip(parse.tree.heads()) {
@@ -349,7 +374,8 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// The best tree and the distribution it is of, given what is known of the sentence, for instance by
     /// its columns ([`Keep`](crate::Keep)). Heads that are known are looked at even if the model by itself
     /// would not, and all its steps are told of them; so probabilities are P(tree | known) of a parser
-    /// that knows. With nothing known, the tree is that of [`parse`](Self::parse).
+    /// that knows. With nothing known, the tree is that of [`parse`](Self::parse), if the sentence is parsed
+    /// as a whole there; what this says of longer ones, [`analyse_in_pieces`](Self::analyse_in_pieces) does.
     ///
     /// ```
     /// # use tutte::{Options, Parser, train};
@@ -375,7 +401,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     ///
     /// # Errors
     /// [`Error::Contradiction`] if no tree satisfies what is known, naming the cycle or the root words;
-    /// otherwise as [`parse`](Self::parse).
+    /// [`Error::TooLong`] above [`LONGEST_DISTRIBUTION`](crate::LONGEST_DISTRIBUTION) words; otherwise as [`parse`](Self::parse).
     pub fn analyse(
         &mut self,
         sentence: &Sentence,
@@ -398,13 +424,14 @@ impl<'a, W: Weights> Parser<'a, W> {
         });
         let head_probs = head_probs.collect();
         self.clock.lap(Stage::Inference);
-        let parse = Parse { tree, labels, head_probs, label_probs };
+        let parse = Parse { tree, labels, head_probs, label_probs, pieces: 1 };
         Ok(Analysis { parse, distribution })
     }
 
     /// Gives a sentence the heads and labels of its best tree. A model without labels writes `_`: the
     /// label that was there belonged to another arc. Nothing else of it changes, but that what was
-    /// [noted](crate::Notes) of the probabilities of other heads goes with them.
+    /// [noted](crate::Notes) of the probabilities of other heads goes with them, and that a sentence which was
+    /// parsed in pieces says so (`# tutte_pieces = 8`).
     ///
     /// # Errors
     /// As [`parse`](Self::parse), or if a label cannot be written.
@@ -416,6 +443,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         let labels: Vec<&str> = parse.labels.iter().map(name).collect();
         sentence.set_deprels(&labels)?;
         Notes::clear(sentence)?;
+        flag(sentence, parse.pieces)?;
         self.clock.lap(Stage::Writing);
         Ok(parse)
     }
@@ -424,7 +452,8 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// 0.
     ///
     /// # Errors
-    /// If scores are no numbers.
+    /// If scores are no numbers; [`Error::TooLong`] above
+    /// [`LONGEST_DISTRIBUTION`](crate::LONGEST_DISTRIBUTION) words.
     pub fn distribution(&mut self, sentence: &Sentence) -> Result<LabelledDistribution<'a>, Error> {
         self.scores(sentence)?;
         self.labelled()

@@ -1,5 +1,6 @@
 //! What is known is kept, whatever the model thinks of it; what cannot be is named.
 
+use proptest::prelude::*;
 use tutte_trees::{ArcMatrix, TreeDistribution};
 
 use super::*;
@@ -264,4 +265,27 @@ fn only_what_is_to_be_kept_is_known() {
     assert_eq!(known(false, true), forbidden.require_label(1, 0).require_label(2, 1));
     let unknown = Keep { heads: true, labels: true }.known(&sentence, &[]).unwrap_err();
     assert!(unknown.hint().is_some_and(|hint| hint.contains("tutte info")));
+}
+
+proptest! {
+    /// The slow twin: any two of the arcs.
+    #[test]
+    fn arcs_that_cross_are_found(
+        heads in prop::collection::vec(prop::option::of(0..=7_usize), 7),
+    ) {
+        let heads: Vec<Option<usize>> =
+            (1..).zip(heads).map(|(word, head)| head.filter(|head| *head != word)).collect();
+        let ends = |word: usize| heads[word - 1].map(|head| (head.min(word), head.max(word)));
+        let cross = |one: usize, other: usize| match (ends(one), ends(other)) {
+            (Some((a, b)), Some((c, d))) => a < c && c < b && b < d || c < a && a < d && d < b,
+            _ => false,
+        };
+        let any = (1..=7).any(|one| (1..one).any(|other| cross(other, one)));
+        let found = crossing(&heads);
+        prop_assert_eq!(found.is_some(), any);
+        if let Some([one, other]) = found {
+            prop_assert!(cross(one.1, other.1) && one.1 < other.1);
+            prop_assert!([one, other].iter().all(|arc| heads[arc.1 - 1] == Some(arc.0)));
+        }
+    }
 }
