@@ -238,7 +238,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
             false => model.confidence(self.marginals[arc]),
         };
         let head_probs = tree.arcs().map(reported).collect();
-        Ok(Parse { tree, labels, head_probs, label_probs })
+        Ok(Parse { tree, labels, head_probs, label_probs, pieces: 1 })
     }
 }
 

@@ -4,7 +4,7 @@
 //! asking/intake.rs    what inputs are, and their sentences
 //! parse/answering.rs  what is wanted: trees, probabilities, what is known
 //! parse/tagging.rs    tags of sentences that have none
-//! parse/answer.rs     what becomes of a sentence; json.rs, how it is written as JSON
+//! parse/answer.rs     what becomes of a sentence; long.rs, of a long one; json.rs, how it is written as JSON
 //! parse/stream.rs     sentences of all inputs through threads, in order, in little memory
 //! parse/page.rs       an output in the making; outfile.rs, where it goes
 //! ```
@@ -14,6 +14,7 @@
 mod answer;
 mod answering;
 mod json;
+mod long;
 mod outfile;
 mod page;
 mod stream;
@@ -51,6 +52,12 @@ use crate::session::{Progress, Session};
 /// Forbid=4,7 in MISC) is told to every step of the model, so that it is looked at in any case and
 /// probabilities are those of the rest, given it. Since the first of two passes is told too and guides
 /// the second, they are not quite the quotients of probabilities without that knowledge.
+///
+/// Sentences of more than 500 words are parsed in pieces of at most 250, cut after punctuation where there
+/// is some, and a comment says so (# tutte_pieces = 8): probabilities are then of the pieces, and those of
+/// a word that joins its piece to the first are of its being the root word of its piece. Heads that you
+/// give must be in the same piece as their words. --kbest, --sample, --decode greedy and --matrix need all
+/// trees at once, which are looked at up to 1,000 words.
 ///
 /// If `tutte calibrate` found isotonic calibration the best, HeadProb is not the probability of the
 /// head but how often heads of that probability are right, and a comment says so (# tutte_calibration

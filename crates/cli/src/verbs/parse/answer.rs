@@ -45,7 +45,7 @@ pub(crate) enum Done {
 }
 
 impl Answer {
-    fn of(done: Done) -> Self {
+    pub(super) fn of(done: Done) -> Self {
         let (contradiction, is_no_tree, open_heads, is_untagged) = (None, false, 0, false);
         Self { done, contradiction, is_no_tree, open_heads, is_untagged }
     }
@@ -112,6 +112,9 @@ impl Answerer<'_> {
         let uncertain =
             readings.are_several() && !several && matches!(decode, Decode::Mbr | Decode::Greedy);
         let known = self.keep.known(sentence, self.task.model.labels.labels());
+        if self.takes_pieces(sentence) {
+            return self.in_pieces(sentence, known);
+        }
         let analysis = known.and_then(|known| {
             if uncertain {
                 let parser = &mut self.parser;
@@ -139,15 +142,18 @@ impl Answerer<'_> {
                 let parse = mixture.best(self.task.model, &known)?;
                 self.best(sentence, &parse, &mixture, &known)
             }
-            Err(contradiction @ Error::Contradiction { .. }) => {
-                let done = match jsonl {
-                    true => Done::Line(Line::contradiction(sentence, &contradiction).text()?),
-                    false => Done::Sentence,
-                };
-                Ok(Answer { contradiction: Some(contradiction), ..Answer::of(done) })
-            }
-            Err(other) => Err(other.into()),
+            Err(error) => self.refused(sentence, error),
         }
+    }
+
+    /// A sentence that stays as it was, for what is given cannot be; other errors end it all.
+    pub(super) fn refused(&self, sentence: &Sentence, error: Error) -> Result<Answer> {
+        let Error::Contradiction { .. } = error else { return Err(error.into()) };
+        let done = match self.task.jsonl {
+            true => Done::Line(Line::contradiction(sentence, &error).text()?),
+            false => Done::Sentence,
+        };
+        Ok(Answer { contradiction: Some(error), ..Answer::of(done) })
     }
 
     /// The best tree, or the best heads.
@@ -216,7 +222,7 @@ impl Answerer<'_> {
     }
 
     /// What confidences are called that are no probabilities of the distribution, if they are written.
-    fn isotonic(&self) -> Option<&'static str> {
+    pub(super) fn isotonic(&self) -> Option<&'static str> {
         let method = self.task.model.calibration.as_ref().map(|calibration| calibration.method());
         method.filter(|method| self.task.probs && *method == Method::Isotonic).map(Method::name)
     }

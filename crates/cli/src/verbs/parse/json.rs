@@ -10,7 +10,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use tutte::{Alternative, Error, LabelledDistribution, Mixture};
+use tutte::{Alternative, Error, LabelledDistribution, Mixture, Pieces};
 use tutte_treebank::Sentence;
 use tutte_trees::ArcMatrix;
 
@@ -36,6 +36,9 @@ pub(super) struct Line<'a> {
     /// Of all trees, in nats.
     #[serde(skip_serializing_if = "Option::is_none")]
     entropy: Option<f64>,
+    /// In how many pieces it was parsed, if not as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pieces: Option<usize>,
     words: Vec<Word<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kbest: Option<Vec<OneTree<'a>>>,
@@ -137,6 +140,22 @@ impl<'a> Line<'a> {
             word.alternatives = Some(sure.alternatives.into_iter().map(Other::from).collect());
         }
         Ok(line)
+    }
+
+    /// A sentence that was parsed in pieces and has their heads; if wanted, how sure they are.
+    pub(super) fn in_pieces(sentence: &'a Sentence, pieces: &Pieces<'a>, probs: bool) -> Self {
+        let mut line = Self { pieces: Some(pieces.parse.pieces), ..Self::new(sentence) };
+        if probs {
+            line.logprob = Some(rounded(pieces.log_prob));
+            line.entropy = Some(rounded(pieces.entropy));
+            for (word, sure) in line.words.iter_mut().zip(&pieces.certainties) {
+                word.head_prob = sure.head.map(rounded);
+                word.label_prob = sure.label.map(rounded);
+                let others = sure.alternatives.iter().copied().map(Other::from);
+                word.alternatives = Some(others.collect());
+            }
+        }
+        line
     }
 
     /// A sentence with several trees, the most probable or random ones; if it is to be said how sure
