@@ -3,7 +3,9 @@
 //! A sentence of n words has n² arcs, whose marginals take O(n³): what is called a sentence but is a
 //! chapter or a table would take hours and all memory. So above [`LONGEST_WHOLE`] words it is cut into
 //! pieces of ½L to L words, each is parsed as if it were a sentence, and their trees are joined. That is
-//! O(n L²) time and O(n + L²) memory, with L = 250.
+//! O(n L²) time and O(n + L²) memory, with L = 250. (`tutte parse` of English, preset `fast`, one thread,
+//! model and input included: 500 words as a whole 0.4 s and 96 MB, 10,000 in pieces 2.7 s and 62 MB, 100,000
+//! in 23 s and 94 MB; with `--probs` 0.5 s and 141 MB, 2.8 s and 64 MB, 21 s and 149 MB.)
 //!
 //! **Where it is cut** ([`cut`]): never between heads that are given and their words, if that can be; not
 //! inside a multiword token; after `.`, `!` or `?`, else after `;` or `:`, else after a comma, else
@@ -32,7 +34,7 @@ use crate::known;
 use crate::{Analysis, Certainty, Contradiction, Error, LabelModel, Notes, Parse, Parser, Weights};
 
 /// The most words of a sentence that is parsed as a whole; longer ones are parsed in pieces, and flagged
-/// by the comment `# tutte_pieces`. At this length, a parse takes up to 120 MB and a third of a second.
+/// by the comment `# tutte_pieces`. At this length, a parse takes up to 120 MB and half a second.
 pub const LONGEST_WHOLE: usize = 500;
 
 /// The most words of a sentence of which there is a [distribution](Parser::distribution), which cannot be
