@@ -72,7 +72,7 @@ def report(found, shown):
     lines = [
         "# Accuracy and calibration",
         "",
-        f"Written by `{shown}`; do not edit. The default configuration, gold words and tags: `tutte train",
+        f"Written by `{shown}`; do not edit. The default configuration, gold words and tags: `tutte train --with parser",
         "train --dev dev -j 2` (where there is a dev file), `tutte parse --probs` of the test file, `tutte",
         "eval` of all its words. ECE: expected calibration error of the probabilities of predicted heads,",
         "in 10 bins of equal mass; Brier: mean of (probability − right)². One seed.",

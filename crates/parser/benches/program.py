@@ -58,7 +58,7 @@ class Tutte:
         self.program = [m["executable"] for m in messages if m.get("executable")][-1]
 
     def train(self, train, model, *options):
-        return run(self.program, "train", "-q", train, "-o", model, *options)
+        return run(self.program, "train", "-q", "--with", "parser", train, "-o", model, *options)
 
     def parse(self, model, file, output, *options):
         """File to file, on one thread."""

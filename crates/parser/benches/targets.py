@@ -100,7 +100,7 @@ def report(found, options, shown):
         f"Written by `{shown}`; do not edit. Gold words and tags; labelled trees, exact marginals and",
         "minimum Bayes risk. Parsing is `tutte parse -j 1` from file to file, the whole process with",
         f"the model's loading, median of {options.repeats} runs in which all take turns; training is",
-        f"`tutte train train.conllu --dev dev.conllu -j 2{passes}`. Memory is the greatest resident",
+        f"`tutte train --with parser train.conllu --dev dev.conllu -j 2{passes}`. Memory is the greatest resident",
         "set, mapped files included. UAS and LAS are of all words of the test file, by `tutte eval`.",
         "",
         f"- treebank: {treebank}; words: {sizes}",
