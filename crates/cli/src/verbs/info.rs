@@ -62,6 +62,9 @@ struct Report {
     /// What scores are divided by.
     temperature: f64,
     calibration: Option<Calibration>,
+    /// Whether it finds words and sentences as it has learnt to.
+    tokenizer: bool,
+    tagger: Option<Tags>,
     labels: Vec<String>,
     pruner: Option<Part>,
     arcs: Part,
@@ -74,6 +77,15 @@ struct Dev {
     pass: usize,
     #[serde(flatten)]
     scores: Scores,
+}
+
+/// What a tagger can say.
+#[derive(Debug, Serialize)]
+struct Tags {
+    upos: Vec<String>,
+    /// Different XPOS and FEATS, with their UPOS.
+    fine: usize,
+    lemmas: bool,
 }
 
 /// A table of weights and what it is about.
@@ -144,6 +156,12 @@ impl Report {
             dev: about.dev.map(|dev| Dev { pass: dev.pass, scores: Scores::of(model, &dev) }),
             tree_set: model.tree_set.to_string(),
             clusters: model.kinds(),
+            tokenizer: model.tokenizer.is_some(),
+            tagger: model.tagger.as_ref().map(|tagger| Tags {
+                upos: tagger.upos().to_vec(),
+                fine: tagger.fine_tags(),
+                lemmas: tagger.has_lemmas(),
+            }),
             labels: model.labels.labels().to_vec(),
             temperature: model.temperature,
             calibration: model.calibration.clone(),
@@ -184,6 +202,18 @@ impl Report {
                 Some(Dev { pass, scores }) => {
                     let words = counted(scores.words(), "word");
                     format!("{scores} on {words}, after pass {pass}")
+                }
+            },
+        );
+        row("tokenizer", if self.tokenizer { "learnt" } else { "–" }.to_owned());
+        row(
+            "tagger",
+            match &self.tagger {
+                None => "–".to_owned(),
+                Some(Tags { upos, fine, lemmas }) => {
+                    let lemmas = if *lemmas { ", lemmas" } else { "" };
+                    let fine = counted(*fine, "combination");
+                    format!("{} UPOS, {fine} with XPOS and FEATS{lemmas}", count(upos.len()))
                 }
             },
         );

@@ -18,7 +18,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{About, FirstPass, LabelOptions, Labelling, Learner, Options, SecondPass};
+use tutte::{About, FirstPass, LabelOptions, Labelling, Learner, Model, Options, SecondPass};
 use tutte_trees::TreeSet;
 
 pub(crate) use self::features::templates;
@@ -27,7 +27,7 @@ pub(crate) use self::material::{choose, trees};
 pub(crate) use self::progress::clock;
 use self::progress::{ChosenOn, Ending, Run};
 pub(crate) use self::scores::Scores;
-use self::text::{Parts, Sizes};
+use self::text::{Parts, Sizes, Text};
 use super::calibrate;
 use crate::asking::{Seed, Threads};
 use crate::failure::{Outcome, usage};
@@ -290,6 +290,9 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     };
     let seed = arguments.seed.number;
     let text = arguments.parts.learn(&mut material, sizes, seed, threads, session)?;
+    if !arguments.parts.parser() {
+        return arguments.save_without_parser(&text, &material, session);
+    }
     features::tell_of_pairs(&templates, &material.train, session);
     let usual = preset.options();
     let provisional = (!material.dev.is_empty()).then_some(UNTIL_CHOSEN);
@@ -328,15 +331,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         threads,
         ..usual
     };
-    let about = About {
-        language: arguments.language.clone(),
-        data: arguments.data.clone(),
-        licence: arguments.licence.clone(),
-        command: Some(command::of_model()),
-        seed: arguments.seed.number,
-        training: settings(&options, preset, named, tags),
-        dev: None,
-    };
+    let about = About { training: settings(&options, preset, named, tags), ..arguments.about() };
     let (sentences, words) = (material.train.len() / material.versions, material.words);
     let run = Run {
         session,
@@ -381,6 +376,36 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
 }
 
 impl Train {
+    /// What is told of the model.
+    fn about(&self) -> About {
+        About {
+            language: self.language.clone(),
+            data: self.data.clone(),
+            licence: self.licence.clone(),
+            command: Some(command::of_model()),
+            seed: self.seed.number,
+            training: Vec::new(),
+            dev: None,
+        }
+    }
+
+    /// Writes a model that finds words or tags and no trees.
+    fn save_without_parser(
+        &self,
+        text: &Text,
+        material: &Material,
+        session: &Session,
+    ) -> Result<Outcome> {
+        let mut model = Model::without_parser(material.tree_set).compact();
+        text.put_into(&mut model);
+        model.save(&self.output, &self.about())?;
+        let (output, bytes) = (self.output.display(), std::fs::metadata(&self.output));
+        let bytes = megabytes(bytes.map_or(0, |file| file.len()));
+        session.note(format!("{output} written, {bytes}: it finds no trees"));
+        session.note(format!("next: tutte parse -m {output} FILE"));
+        Ok(session.end(Outcome::Good))
+    }
+
     /// The development data: what was named, or what lies beside the treebank.
     fn dev_files(&self, session: &Session) -> Vec<PathBuf> {
         if self.no_dev || !self.dev.is_empty() {

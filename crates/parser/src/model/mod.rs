@@ -13,9 +13,9 @@ use std::sync::Arc;
 use tutte_trees::TreeSet;
 
 pub use self::file::{About, DevScores, ModelFile};
-use crate::features::Attribute;
+use crate::features::{Attribute, BLOCK, FeatureSet};
 use crate::text::{Tagger, Tokenizer};
-use crate::{ArcModel, Calibration, Compact, Guided, LabelModel, Pruner};
+use crate::{ArcModel, Calibration, Compact, Guided, Index, LabelModel, Pruner};
 
 /// A model of labelled trees: of arcs, and of labels that come after them or with them (see
 /// [`Labelling`](crate::Labelling)). Its weights are of 32 bits while it is learnt, `Model`, and of
@@ -60,6 +60,13 @@ impl Model {
             tagger: None,
             tokenizer: None,
         }
+    }
+
+    /// A model that does not parse, to hold a [tagger](Self::tagger) or a [tokenizer](Self::tokenizer).
+    pub fn without_parser(tree_set: TreeSet) -> Self {
+        let bits = BLOCK.ilog2() + 1;
+        let arcs = ArcModel::new(FeatureSet::new(Vec::new()), Index::Hashed { bits });
+        Self::new(arcs, LabelModel::none(), tree_set)
     }
 
     /// The same model with weights rounded to 8 bits, as a file holds it.

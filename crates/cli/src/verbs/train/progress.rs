@@ -400,8 +400,7 @@ impl Learning {
 
     fn judge(&self, pass: Pass, model: &Model) -> Result<Learnt, Error> {
         let mut model = model.compact();
-        model.tagger = self.text.tagger.clone();
-        model.tokenizer = self.text.tokenizer.clone();
+        self.text.put_into(&mut model);
         let dev = match self.material.dev.is_empty() {
             true => None,
             false => Some(model.evaluate(&self.material.dev, Decoding::Mbr, self.threads)?),

@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use tutte::Compact;
 use tutte::text::{
     TagScores, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions, jackknife,
 };
+use tutte::{Compact, Model};
 use tutte_treebank::{Format, Sentence};
 
 use super::clock;
@@ -88,6 +88,14 @@ pub(super) struct Text {
     pub(super) tagger: Option<Arc<Tagger<Compact>>>,
     /// How good the tagger is on development data.
     pub(super) tag_scores: Option<TagScores>,
+}
+
+impl Text {
+    /// Makes a model of a parser one that has these parts.
+    pub(super) fn put_into(&self, model: &mut Model<Compact>) {
+        model.tokenizer.clone_from(&self.tokenizer);
+        model.tagger.clone_from(&self.tagger);
+    }
 }
 
 impl Parts {

@@ -132,6 +132,11 @@ impl<W: Weights> Tagger<W> {
         &self.upos
     }
 
+    /// How many combinations of UPOS, XPOS and FEATS it knows.
+    pub fn fine_tags(&self) -> usize {
+        (0..self.upos.len()).map(|tag| self.fine.bundles().of_tag(tag).len()).sum()
+    }
+
     /// Whether it gives lemmas.
     pub fn has_lemmas(&self) -> bool {
         self.lemmas.is_some()
