@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Measure what comes of raw text: words, sentences, tags and trees, on six treebanks.
+
+Learns tokenizer, tagger and parser as a user would (`tutte train train.conllu`), and parses the test file three
+times: its raw text, its words, its words with their tags. Beside that, what UDPipe 1.2 publishes for models of
+another release of the same treebanks, what uncertain tags bring, and the English model inside the program. Needs
+Python 3.9 or later and nothing else, and treebanks in $TUTTE_DATA. The exit code is 1 if a target is missed.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from program import DATA, Tutte, environment, finish, need, run, table, words
+
+RAW = ("Words", "Sentences", "UPOS", "UAS", "LAS")
+# Folder, name; what UDPipe 1.2 publishes (UD 2.3): from raw text, from gold words, from gold words and tags.
+TREEBANKS = [
+    ("english-ewt", "English EWT", (99.1, 77.1, 93.5, 80.5, 77.5), (84.5, 81.2), (87.7, 85.8)),
+    ("portuguese-bosque", "Portuguese Bosque", (99.6, 90.0, 95.8, 85.3, 82.2), (86.4, 83.2), (87.8, 84.9)),
+    ("turkish-imst", "Turkish IMST", (98.3, 96.4, 91.7, 61.5, 54.6), (64.1, 56.9), (65.6, 60.3)),
+    ("gothic-proiel", "Gothic PROIEL", (100.0, 28.9, 94.3, 69.1, 62.3), (78.3, 71.5), (82.1, 77.8)),
+    ("english-partut", "English ParTUT", (99.5, 99.0, 93.9, 84.6, 80.8), (85.1, 81.4), (87.1, 85.6)),
+    ("french-partut", "French ParTUT", (99.4, 100.0, 94.8, 89.0, 85.0), (89.5, 85.8), (91.6, 89.5)),
+]
+# The project's own floors for English EWT.
+FLOORS = {"raw": (99.1, 79.0, 94.2, 82.5, 79.5), "words": (95.0, 86.0, 83.0)}
+
+
+def score(tutte, gold, system):
+    """All scores in percent, and the calibration error."""
+    report = tutte.eval(gold, system)
+    found = {name: 100 * it["f1"] for name, it in report["metrics"].items()}
+    found["ECE"] = report["calibration"]["ece"]["value"]
+    return found
+
+
+def measure(tutte, folder, name):
+    """Everything that was measured on a treebank."""
+    train, dev, test = (DATA / "ud" / name / f"{part}.conllu" for part in ("train", "dev", "test"))
+    need(train, dev, test)
+    model, text, system = (folder / it for it in ("model.tutte", "test.txt", "system.conllu"))
+    trained = run(tutte.program, "train", "-q", train, "--dev", dev, "-o", model)
+    run(tutte.program, "convert", "-q", test, text, "--raw-text")
+
+    def parsed(model, file, *options):
+        tutte.parse(model, file, system, "--probs", *options)
+        return score(tutte, test, system)
+
+    found = {
+        "train words": words(train),
+        "seconds": trained.seconds,
+        "megabytes": model.stat().st_size / 1e6,
+        "raw": parsed(model, text),
+        "words": parsed(model, test, "--tags", "model"),
+        "best tags": parsed(model, test, "--tags", "model", "--tag-uncertainty", 1),
+        "tags": parsed(model, test, "--tags", "file"),
+    }
+    if name == "english-ewt":
+        found["inside"] = inside(tutte, test, text, system)
+    return found
+
+
+def inside(tutte, test, text, system):
+    """The English model inside the program."""
+    start = min(run(tutte.program, "parse", "-q", "-t", "Tea.").seconds for _ in range(5))
+    times = [
+        run(tutte.program, "parse", "-q", "-j", 1, text, "--probs", "-o", system) for _ in range(5)
+    ]
+    speed = words(system) / sorted(it.seconds for it in times)[2]
+    raw = score(tutte, test, system)
+    run(tutte.program, "parse", "-q", "-j", 1, test, "--tags", "model", "--probs", "-o", system)
+    return {
+        "raw": raw,
+        "words": score(tutte, test, system),
+        "speed": speed,
+        "start": 1000 * start,
+        "memory": max(it.megabytes for it in times),
+    }
+
+
+def report(found, shown):
+    missed = []
+
+    def beside(name, what, ours, theirs, floor=None):
+        """A cell: our score, and theirs in brackets; bold if it is above."""
+        above = round(ours, 1) > theirs or theirs == 100.0 == round(ours, 1)
+        if not above or (floor and ours < floor):
+            missed.append(f"{name}, {what}: {ours:.2f}, wanted {'above' if not above else 'at least'} "
+                          f"{theirs if not above else floor}")
+        return f"**{ours:.2f}** ({theirs})" if above else f"{ours:.2f} ({theirs})"
+
+    rows, gains = [], []
+    for folder, name, raw, pred, gold in TREEBANKS:
+        if folder not in found:
+            continue
+        it = found[folder]
+        floors = FLOORS if folder == "english-ewt" else {"raw": (None,) * 5, "words": (None,) * 3}
+        cells = [beside(name, f"raw text, {key}", it["raw"][key], theirs, floor)
+                 for key, theirs, floor in zip(RAW, raw, floors["raw"])]
+        cells += [f"{it['words']['UPOS']:.2f}"]
+        cells += [beside(name, f"gold words, {key}", it["words"][key], theirs, floor)
+                  for key, theirs, floor in zip(("UAS", "LAS"), pred, floors["words"][1:])]
+        cells += [beside(name, f"gold tags, {key}", it["tags"][key], theirs)
+                  for key, theirs in zip(("UAS", "LAS"), gold)]
+        rows.append((name, *cells))
+        gains.append((
+            name, f"{it['train words']:,}", f"{it['seconds']:.0f}", f"{it['megabytes']:.1f}",
+            *(f"{it[which][key]:.{digits}f}" for key, digits in (("UAS", 2), ("LAS", 2), ("ECE", 4))
+              for which in ("best tags", "words")),
+        ))
+        if folder == "english-ewt" and it["words"]["UPOS"] < FLOORS["words"][0]:
+            missed.append(f"{name}, gold words, UPOS: {it['words']['UPOS']:.2f}")
+    lines = [
+        "# From raw text",
+        "",
+        f"Written by `{shown}`; do not edit. `tutte train train.conllu --dev dev.conllu`, the default, and",
+        "`tutte parse --probs` of the test file: of its raw text, of its words (`--tags model`), of its words, tags",
+        "and lemmas (`--tags file`). F1 of the official table. In brackets, what UDPipe 1.2 publishes for its models",
+        "of UD 2.3; the treebanks here are of other releases (2.16 and 2.18), so that is an indication, no comparison.",
+        "Bold is above it.",
+        "",
+        *environment(),
+        "",
+        *table(("", *(f"raw: {key}" for key in RAW), "words: UPOS", "words: UAS", "words: LAS",
+                "tags: UAS", "tags: LAS"), rows),
+        "",
+        "## Training, and what uncertain tags bring",
+        "",
+        "Gold words: trees given the best tags alone (`--tag-uncertainty 1`), and the mean over the readings of",
+        "the tags (4, the default). ECE: expected calibration error of HeadProb, in 10 bins of equal mass.",
+        "",
+        *table(("", "train words", "training, s", "model, MB", "UAS, best tags", "UAS, readings",
+                "LAS, best tags", "LAS, readings", "ECE, best tags", "ECE, readings"), gains),
+    ]
+    if it := found.get("english-ewt", {}).get("inside"):
+        loss = [found["english-ewt"][which]["LAS"] - it[which]["LAS"] for which in ("raw", "words")]
+        checks = [
+            ("LAS that it loses to the full model, raw text", "≤ 1.5", loss[0], loss[0] <= 1.5, ""),
+            ("LAS that it loses, gold words", "≤ 1.5", loss[1], loss[1] <= 1.5, ""),
+            ("raw text to trees with `--probs`, one core", "≥ 20,000", it["speed"],
+             it["speed"] >= 20_000, " tokens/s"),
+            ("a process that parses one word", "≤ 60", it["start"], it["start"] <= 60, " ms"),
+            ("greatest memory, raw text with `--probs`", "≤ 150", it["memory"], it["memory"] <= 150, " MB"),
+        ]
+        missed += [f"the model inside, {what}: {value:.2f}" for what, _, value, met, _ in checks if not met]
+        shown_as = lambda value: f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+        lines += [
+            "",
+            "## The English model inside the program",
+            "",
+            *table(("", "target", "measured"), [
+                (what, target, f"**{shown_as(value)}{unit}**" if met else f"{shown_as(value)}{unit} (missed)")
+                for what, target, value, met, unit in checks
+            ]),
+        ]
+    lines += ["", *(["Missed:", "", *(f"- {it}" for it in missed)] if missed else ["No target is missed."])]
+    return lines, bool(missed)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", action="append", choices=[it[0] for it in TREEBANKS],
+                        help="this treebank; may be given several times")
+    parser.add_argument("--output", type=Path, metavar="FILE",
+                        help="write the tables to FILE (Markdown) as well")
+    options = parser.parse_args()
+    tutte = Tutte()
+    found = {}
+    for name, *_ in TREEBANKS:
+        if not options.only or name in options.only:
+            with tempfile.TemporaryDirectory() as folder:
+                found[name] = measure(tutte, Path(folder), name)
+    lines, missed = report(found, "scripts/record-benchmarks raw-text")
+    finish(lines, options.output, missed)
+
+
+if __name__ == "__main__":
+    main()
