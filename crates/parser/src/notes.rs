@@ -186,8 +186,7 @@ impl<'a> LabelledDistribution<'a> {
     /// # Errors
     /// If there is no such arc.
     pub fn head_rank(&self, word: usize, head: usize) -> Result<usize, Error> {
-        let own = self.arcs().marginal(head, word)?;
-        Ok(1 + self.head_probs(word)?.iter().filter(|other| **other > own).count())
+        Mixture::new(vec![(1.0, self)]).head_rank(word, head)
     }
 }
 

@@ -40,12 +40,11 @@ use crate::session::{Progress, Session};
 
 /// Give sentences the trees that a model thinks best, and say how sure it is
 ///
-/// Reads CoNLL files and writes them with new HEAD and DEPREL, or files that are only cut into words (-i)
-/// and writes CoNLL-U; heads that are there are not looked
-/// at unless you say so, probabilities noted of them go, and everything else stays byte for byte as it
-/// was, DEPS too (`tutte convert --strip-heads` empties what other trees left there). Words and tags are
-/// those of the file: models look at lemmas, tags and features, so a file should have them as the
-/// model's treebank did.
+/// Reads raw text, or files that are only cut into words (-i), and writes CoNLL-U; or reads CoNLL files and
+/// writes them with new HEAD and DEPREL. Heads that are there are not looked at unless you say so,
+/// probabilities noted of them go, and everything else stays byte for byte as it was, DEPS too (`tutte
+/// convert --strip-heads` empties what other trees left there). Sentences without tags get those of the
+/// model's tagger, others keep their own (--tags), which should be as the model's treebank had them.
 ///
 /// Probabilities are exact, and of the trees that are made of the arcs the model looks at; what its
 /// pruner leaves out has probability zero. What you know of a sentence (--keep-heads, --keep-labels,

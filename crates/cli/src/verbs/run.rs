@@ -342,9 +342,9 @@ impl Work<'_> {
             skipped: end.skipped,
             contradictions: tally.contradictions,
         };
-        let Tally { no_trees, open_heads, words, .. } = tally;
+        let Tally { no_trees, open_heads, untagged, words, .. } = tally;
         self.words += words;
-        self.summary.tally += Tally { no_trees, open_heads, ..Tally::default() };
+        self.summary.tally += Tally { no_trees, open_heads, untagged, ..Tally::default() };
         Ok(entry)
     }
 }
