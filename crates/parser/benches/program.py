@@ -1,4 +1,4 @@
-"""What targets.py, accuracy.py and peers/parsers.py share: the program tutte, and what a child process took."""
+"""What the benchmarks of this folder and of peers share: the program tutte, and what a child process took."""
 
 import json
 import os
@@ -19,6 +19,8 @@ class Took:
     """What a child process took, and what it printed."""
 
     seconds: float
+    # Of all its threads.
+    processor_seconds: float
     megabytes: float
     output: str
 
@@ -41,7 +43,7 @@ def run(*command):
     if process.returncode != 0:
         sys.exit(f"this failed, with exit code {process.returncode}: {' '.join(command)}")
     unit = 1 if sys.platform == "darwin" else 1024
-    return Took(seconds, usage.ru_maxrss * unit / 1e6, output)
+    return Took(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6, output)
 
 
 class Tutte:

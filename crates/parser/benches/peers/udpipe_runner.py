@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Train or run the parser of UDPipe 1 in a process of its own, so that its memory can be told.
+"""Train or run UDPipe 1 in a process of its own, so that its time and memory can be told.
 
-    udpipe_runner.py train TRAIN MODEL PASSES
+    udpipe_runner.py train TRAIN MODEL PASSES               a parser
     udpipe_runner.py parse MODEL FILE OUTPUT BEAM
+    udpipe_runner.py train-pipeline TRAIN HELDOUT MODEL     tokenizer, tagger and parser; HELDOUT may be -
+    udpipe_runner.py run-pipeline MODEL TEXT OUTPUT         from raw text
 
 The last line printed is JSON: what it took, in seconds. Needs ufal.udpipe.
 """
@@ -34,16 +36,19 @@ def check(error):
         sys.exit(f"UDPipe: {error.message}")
 
 
-def train(path, model, passes):
-    treebank = udpipe.Sentences()
-    for sentence in sentences(path):
-        treebank.append(sentence)
+def treebank(path):
+    found = udpipe.Sentences()
+    for sentence in sentences(path) if path != "-" else ():
+        found.append(sentence)
+    return found
+
+
+def learn(path, heldout, model, tokenizer, tagger, parser):
+    trees, heldout = treebank(path), treebank(heldout)
     error = udpipe.ProcessingError()
-    nothing = udpipe.Trainer.NONE
     start = time.perf_counter()
     content = udpipe.Trainer.train(
-        "morphodita_parsito", treebank, udpipe.Sentences(), nothing, nothing,
-        f"iterations={passes};{SYSTEM}", error,
+        "morphodita_parsito", trees, heldout, tokenizer, tagger, parser, error
     )
     seconds = time.perf_counter() - start
     check(error)
@@ -52,12 +57,43 @@ def train(path, model, passes):
     return {"train": seconds}
 
 
+def train(path, model, passes):
+    nothing = udpipe.Trainer.NONE
+    return learn(path, "-", model, nothing, nothing, f"iterations={passes};{SYSTEM}")
+
+
+def train_pipeline(path, heldout, model):
+    usual = udpipe.Trainer.DEFAULT
+    return learn(path, heldout, model, usual, usual, SYSTEM)
+
+
+def load(path):
+    model = udpipe.Model.load(path)
+    if model is None:
+        sys.exit("UDPipe: the model cannot be loaded")
+    return model
+
+
+def run_pipeline(model, path, output):
+    """From file to file with the model's loading."""
+    start = time.perf_counter()
+    usual = udpipe.Pipeline.DEFAULT
+    # A pipeline does not keep its model alive.
+    model = load(model)
+    pipeline = udpipe.Pipeline(model, "tokenize", usual, usual, "conllu")
+    error = udpipe.ProcessingError()
+    with open(path, encoding="utf-8") as file:
+        found = pipeline.process(file.read(), error)
+    check(error)
+    with open(output, "w", encoding="utf-8") as file:
+        file.write(found)
+    return {"run": time.perf_counter() - start}
+
+
 def parse(model, path, output, beam):
     """From file to file with the model's loading, and the calls that parse alone."""
     start = time.perf_counter()
-    model = udpipe.Model.load(model)
-    if model is None:
-        sys.exit("UDPipe: the model cannot be loaded")
+    model = load(model)
     writer = udpipe.OutputFormat.newConlluOutputFormat()
     error = udpipe.ProcessingError()
     calls = 0.0
@@ -73,5 +109,8 @@ def parse(model, path, output, beam):
 
 
 if __name__ == "__main__":
-    task = {"train": train, "parse": parse}[sys.argv[1]]
+    tasks = {
+        "train": train, "parse": parse, "train-pipeline": train_pipeline, "run-pipeline": run_pipeline,
+    }
+    task = tasks[sys.argv[1]]
     print(json.dumps(task(*sys.argv[2:])))

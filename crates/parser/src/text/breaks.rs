@@ -254,4 +254,10 @@ fn read_features(facts: &Facts, at: usize, features: &mut Vec<u32>) {
     add(44, b1.form, b1.shape, a1.since_stop);
     add(45, a1.form, a1.shape, b1.shape);
     add(46, b1.form, b1.shape, b2.shape);
+    // A number right after a stop is that of what follows: `… home. 2. Everyone …`.
+    let short = a2.first << 4 | a2.length;
+    add(47, edge, a1.since_stop, short);
+    add(48, a1.form ^ a1.since_stop.rotate_left(32), a2.shape, b1.shape);
+    add(49, a3.last, short, a1.form);
+    add(50, a3.last << 6 | a2.length, a2.shape, a1.form ^ b1.first.rotate_left(32));
 }
