@@ -57,6 +57,10 @@ pub enum Error {
     #[error("there is nothing to learn from: the treebank has no words")]
     NoWords,
 
+    /// Learning that whoever watched it has stopped.
+    #[error("stopped before it was learnt")]
+    Stopped,
+
     /// Trees to calibrate by that are none.
     #[error("there is nothing to judge by: no word has a head")]
     NothingToJudge,

@@ -14,6 +14,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use super::corpus::Paragraph;
 use super::facts::Facts;
+use super::laps::Laps;
 use super::linear::{Hash, Learner, score, sigmoid};
 use super::segments::Segments;
 use super::tokenizer::TokenizerOptions;
@@ -55,18 +56,21 @@ impl Breaks<Vec<f32>> {
     const DROPOUT: f32 = 0.3;
     /// Parts of the treebank for the choice of T and λ.
     const PARTS: usize = 5;
+    /// Those that are learnt: without each of the parts, and from all.
+    pub(super) const MODELS: usize = Self::PARTS + 1;
 
     /// Learns from paragraphs whose sentences are known; the same for any number of threads.
     pub(super) fn train(
         paragraphs: &[Paragraph<'_>],
         options: &TokenizerOptions,
         bits: u32,
+        laps: &Laps<'_>,
     ) -> Result<Self, Error> {
         let lesson = Lesson::new(paragraphs, options, bits);
         // After the models for the choice, one of all places.
-        let parts: Vec<usize> = (0..=Self::PARTS).collect();
+        let parts: Vec<usize> = (0..Self::MODELS).collect();
         let mut models = in_parts(&parts, options.threads, |parts| {
-            Ok(parts.iter().map(|&part| lesson.learn(&lesson.part(part))).collect())
+            parts.iter().map(|&part| lesson.learn(&lesson.part(part), laps)).collect()
         })?;
         let weights = models.pop().unwrap_or_default();
         let (temperature, price) = choose(paragraphs, &lesson.judge(&models));
@@ -103,7 +107,7 @@ impl<'a> Lesson<'a> {
     }
 
     /// Weights that are learnt from all places but some.
-    fn learn(&self, left_out: &Range<usize>) -> Vec<f32> {
+    fn learn(&self, left_out: &Range<usize>, laps: &Laps<'_>) -> Result<Vec<f32>, Error> {
         const DROPOUT: f32 = Breaks::DROPOUT;
         let mut learner = Learner::new(self.bits, Breaks::RATE);
         let mut order = Order::new(self.seed, 1);
@@ -122,8 +126,9 @@ impl<'a> Lesson<'a> {
                 let is_break = self.paragraphs[paragraph].sentence_ends[token];
                 learner.update(&kept, sigmoid(log_odds) - f32::from(u8::from(is_break)));
             }
+            laps.lap()?;
         }
-        learner.averaged()
+        Ok(learner.averaged())
     }
 
     /// The log-odds of a break after each token, by the model that has not seen it.

@@ -12,10 +12,11 @@
 
 use super::characters::{Characters, class, is_letter};
 use super::corpus::Paragraph;
+use super::laps::Laps;
 use super::linear::{Hash, Learner, score, sigmoid};
 use super::unicode::{self, Address};
-use crate::Weights;
 use crate::learner::Order;
+use crate::{Error, Weights};
 
 /// A stretch of characters (by their number in the paragraph): a token, or characters without space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +70,13 @@ impl Gaps<Vec<f32>> {
     const SURE: f32 = 0.005;
 
     /// Learns from paragraphs whose tokens are known.
-    pub(super) fn train(paragraphs: &[Paragraph<'_>], bits: u32, passes: usize, seed: u64) -> Self {
+    pub(super) fn train(
+        paragraphs: &[Paragraph<'_>],
+        bits: u32,
+        passes: usize,
+        seed: u64,
+        laps: &Laps<'_>,
+    ) -> Result<Self, Error> {
         let mut learner = Learner::new(bits, Self::RATE);
         let mut learn = |features: &[u32], ends: bool| {
             learner.tick();
@@ -94,8 +101,9 @@ impl Gaps<Vec<f32>> {
                     view.each_gap(text, chunk, |gap, features| learn(features, starts[gap]));
                 }
             }
+            laps.lap()?;
         }
-        Self { weights: learner.averaged(), spaces }
+        Ok(Self { weights: learner.averaged(), spaces })
     }
 }
 

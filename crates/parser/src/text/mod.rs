@@ -44,6 +44,7 @@ mod corpus;
 mod document;
 mod facts;
 mod gaps;
+mod laps;
 mod lemma;
 mod linear;
 mod multiword;
@@ -57,9 +58,12 @@ mod unicode;
 mod written;
 
 pub use document::TokenizerDocument;
+pub use laps::{Lap, Watch};
 pub use raw::raw_text;
 pub use segmenter::{Segmenter, SegmenterOptions};
-pub use tagger::{TagScores, Tagger, TaggerMemory, TaggerOptions, Tagging, jackknife};
+pub use tagger::{
+    TagScores, Tagger, TaggerMemory, TaggerOptions, Tagging, jackknife, jackknife_watched,
+};
 pub(crate) use tagger::{TaggerDocument, TaggerTables};
 pub use tokenizer::{Tokenizer, TokenizerOptions};
 

@@ -18,9 +18,10 @@ use serde::{Deserialize, Serialize};
 use super::corpus::Paragraph;
 use super::facts::{self, Facts};
 use super::gaps::Stretch;
+use super::laps::Laps;
 use super::linear::{Hash, Learner, score};
-use crate::Weights;
 use crate::learner::Order;
+use crate::{Error, Weights};
 
 /// How a form becomes words.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -225,7 +226,13 @@ impl Multiword<Vec<f32>> {
     const CANDIDATES: usize = 12;
 
     /// Learns from paragraphs whose multiword tokens are known.
-    pub(super) fn train(paragraphs: &[Paragraph<'_>], bits: u32, passes: usize, seed: u64) -> Self {
+    pub(super) fn train(
+        paragraphs: &[Paragraph<'_>],
+        bits: u32,
+        passes: usize,
+        seed: u64,
+        laps: &Laps<'_>,
+    ) -> Result<Self, Error> {
         let mut numbers: BTreeMap<Rule, u16> = BTreeMap::new();
         let mut counts: BTreeMap<String, BTreeMap<u16, usize>> = BTreeMap::new();
         // The rule of each multiword token.
@@ -267,10 +274,13 @@ impl Multiword<Vec<f32>> {
                     forms[cell] = forms[cell].max(frequency(count).into());
                 }
             }
-            model.weights = model.learn(paragraphs, &facts, &gold, &counts, bits, passes, seed);
+            model.weights =
+                model.learn(paragraphs, &facts, &gold, &counts, bits, passes, seed, laps)?;
             model.forms = forms;
+        } else {
+            laps.pass_over(passes)?;
         }
-        model
+        Ok(model)
     }
 
     fn learn(
@@ -282,7 +292,8 @@ impl Multiword<Vec<f32>> {
         bits: u32,
         passes: usize,
         seed: u64,
-    ) -> Vec<f32> {
+        laps: &Laps<'_>,
+    ) -> Result<Vec<f32>, Error> {
         let candidates = |&(paragraph, token): &(usize, usize)| {
             self.by_hash.get(&facts[paragraph].near(token, 0).ending2)
         };
@@ -334,8 +345,9 @@ impl Multiword<Vec<f32>> {
                     }
                 }
             }
+            laps.lap()?;
         }
-        learner.averaged()
+        Ok(learner.averaged())
     }
 }
 

@@ -7,6 +7,7 @@ use super::characters::Characters;
 use super::corpus::Paragraph;
 use super::facts::Facts;
 use super::gaps::{self, Gaps, Stretch};
+use super::laps::{Laps, Watch, unwatched};
 use super::multiword::{Multiword, Rule};
 use super::segments::Segments;
 use super::unicode;
@@ -52,6 +53,18 @@ impl Tokenizer {
     /// # Errors
     /// [`Error::NoWords`] if the treebank has none, [`Error::Setting`] if the options make no sense.
     pub fn train(sentences: &[Sentence], options: &TokenizerOptions) -> Result<Self, Error> {
+        Self::train_watched(sentences, options, &unwatched)
+    }
+
+    /// The same, telling of every pass.
+    ///
+    /// # Errors
+    /// As [`train`](Self::train), and [`Error::Stopped`].
+    pub fn train_watched(
+        sentences: &[Sentence],
+        options: &TokenizerOptions,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
         let words: usize = sentences.iter().map(Sentence::len).sum();
         if words == 0 {
             return Err(Error::NoWords);
@@ -67,11 +80,12 @@ impl Tokenizer {
             return Err(Error::Setting("a tokenizer learns in at least one pass".to_owned()));
         }
         let paragraphs = Paragraph::of(sentences);
+        let laps = Laps::new(passes * (Breaks::MODELS + 2), watch);
         Ok(Self {
             learnt: Some(Learnt {
-                gaps: Gaps::train(&paragraphs, bits, passes, seed),
-                breaks: Breaks::train(&paragraphs, options, bits)?,
-                multiword: Multiword::train(&paragraphs, bits - 3, passes, seed),
+                gaps: Gaps::train(&paragraphs, bits, passes, seed, &laps)?,
+                breaks: Breaks::train(&paragraphs, options, bits, &laps)?,
+                multiword: Multiword::train(&paragraphs, bits - 3, passes, seed, &laps)?,
             }),
         })
     }

@@ -25,7 +25,7 @@ use self::columns::{COARSE, Columns, FINE, Rows};
 pub(crate) use self::document::{TaggerDocument, TaggerTables};
 use self::lexicon::Lexicon;
 use self::morphology::Morphology;
-pub use self::train::{TaggerOptions, jackknife};
+pub use self::train::{TaggerOptions, jackknife, jackknife_watched};
 use super::lemma::Lemmatizer;
 use crate::{Compact, Error, Weights};
 

@@ -15,6 +15,7 @@ use super::lexicon::{self, Counter, Lexicon};
 use super::morphology::{Bundles, Morphology};
 use super::{MOST_TAGS, Tagger, TaggerMemory};
 use crate::learner::{AdaGrad, Order, draw_templates, join};
+use crate::text::laps::{Laps, Watch, unwatched};
 use crate::text::lemma::{Known, Lemmatizer};
 use crate::train::Average;
 use crate::{Error, Weights};
@@ -74,18 +75,38 @@ impl Tagger {
     /// # Errors
     /// [`Error::NoWords`]; [`Error::Setting`] if tags are none, or so many that they are no coarse tags.
     pub fn train(treebank: &[Sentence], options: &TaggerOptions) -> Result<Self, Error> {
-        let sentences: Vec<&Sentence> = treebank.iter().collect();
-        learn(sentences, options)
+        Self::train_watched(treebank, options, &unwatched)
+    }
+
+    /// The same, telling of every pass.
+    ///
+    /// # Errors
+    /// As [`train`](Self::train), and [`Error::Stopped`].
+    pub fn train_watched(
+        treebank: &[Sentence],
+        options: &TaggerOptions,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        let laps = Laps::new(MODELS * options.passes, watch);
+        learn(treebank.iter().collect(), options, &laps)
     }
 }
 
-fn learn(sentences: Vec<&Sentence>, options: &TaggerOptions) -> Result<Tagger, Error> {
+/// Of coarse tags, and of fine ones.
+const MODELS: usize = 2;
+
+fn learn(
+    sentences: Vec<&Sentence>,
+    options: &TaggerOptions,
+    laps: &Laps<'_>,
+) -> Result<Tagger, Error> {
     let lessons = Lessons::new(sentences)?;
-    let (fine, (weights, chain, rows)) = thread::scope(|scope| {
-        let fine = scope.spawn(|| learn_fine(&lessons, options));
-        let coarse = learn_coarse(&lessons, options);
+    let (fine, coarse) = thread::scope(|scope| {
+        let fine = scope.spawn(|| learn_fine(&lessons, options, laps));
+        let coarse = learn_coarse(&lessons, options, laps);
         (join(fine), coarse)
     });
+    let (fine, (weights, chain, rows)) = (fine?, coarse?);
     let words = lessons.sentences.iter().flat_map(|sentence| sentence.words());
     let lemmas = Lemmatizer::train(words.map(|word| Known {
         form: word.form(),
@@ -187,7 +208,11 @@ impl Draw {
 /// What is this sure already needs no step.
 const SURE: f32 = 0.998;
 
-fn learn_coarse(lessons: &Lessons<'_>, options: &TaggerOptions) -> (Vec<f32>, Chain, Rows) {
+fn learn_coarse(
+    lessons: &Lessons<'_>,
+    options: &TaggerOptions,
+    laps: &Laps<'_>,
+) -> Result<(Vec<f32>, Chain, Rows), Error> {
     let tags = lessons.upos.len();
     let table = Rows { bits: options.bits, width: tags };
     let mut weights = vec![0.0; table.cells()];
@@ -243,15 +268,20 @@ fn learn_coarse(lessons: &Lessons<'_>, options: &TaggerOptions) -> (Vec<f32>, Ch
             chain.settle();
         }
         average.add(weights.iter().chain(chain.scores()));
+        laps.lap()?;
     }
     if let Some(mut mean) = average.mean() {
         let pairs = mean.split_off(weights.len());
         (weights, chain) = (mean, Chain::new(tags, pairs));
     }
-    (weights, chain, table)
+    Ok((weights, chain, table))
 }
 
-fn learn_fine(lessons: &Lessons<'_>, options: &TaggerOptions) -> Morphology<Vec<f32>> {
+fn learn_fine(
+    lessons: &Lessons<'_>,
+    options: &TaggerOptions,
+    laps: &Laps<'_>,
+) -> Result<Morphology<Vec<f32>>, Error> {
     let mut counts = vec![BTreeMap::<(&str, &str), u32>::new(); lessons.upos.len()];
     for (sentence, tags) in lessons.sentences.iter().zip(&lessons.tags) {
         for (word, &tag) in sentence.words().zip(tags) {
@@ -304,11 +334,12 @@ fn learn_fine(lessons: &Lessons<'_>, options: &TaggerOptions) -> Morphology<Vec<
             }
         }
         average.add(model.weights.iter());
+        laps.lap()?;
     }
     if let Some(mean) = average.mean() {
         model.weights = mean;
     }
-    model
+    Ok(model)
 }
 
 /// The treebank as a tagger would have tagged it that had not seen it: it is cut into pieces, and each is
@@ -333,7 +364,22 @@ pub fn jackknife(
     folds: usize,
     threads: usize,
 ) -> Result<Vec<Sentence>, Error> {
+    jackknife_watched(treebank, options, folds, threads, &unwatched)
+}
+
+/// The same, telling of every pass.
+///
+/// # Errors
+/// As [`jackknife`], and [`Error::Stopped`].
+pub fn jackknife_watched(
+    treebank: &[Sentence],
+    options: &TaggerOptions,
+    folds: usize,
+    threads: usize,
+    watch: &Watch<'_>,
+) -> Result<Vec<Sentence>, Error> {
     let folds = folds.min(treebank.len());
+    let laps = Laps::new(folds * MODELS * options.passes, watch);
     if folds < 2 {
         return Err(Error::Setting(
             "a treebank of one sentence leaves nothing to tag it by".into(),
@@ -343,7 +389,7 @@ pub fn jackknife(
     let fold = |number: usize| -> Result<Vec<Sentence>, Error> {
         let own = bounds(number);
         let others = treebank[..own.start].iter().chain(&treebank[own.end..]);
-        let tagger = learn(others.collect(), options)?;
+        let tagger = learn(others.collect(), options, &laps)?;
         let mut memory = TaggerMemory::default();
         let tagged = treebank[own].iter().map(|sentence| {
             let mut sentence = sentence.clone();
