@@ -38,7 +38,8 @@
 //! - [`audit`] ranks the arcs of a treebank by how much they surprise models that have not seen them.
 //! - [`weak`]: a parser from rules and raw text, from a few trees, or from both.
 //! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
-//! - [`text`]: sentences and words of raw text, by a treebank or by Unicode.
+//! - [`text`]: sentences and words of raw text, by a treebank or by Unicode, and their tags.
+//! - [`Pipeline`]: raw text in, sentences with tags and trees out, by all parts of a model.
 //! - [`rules`]: what a linguist knows, as text, and the arcs that match it.
 //! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
 //!
@@ -75,6 +76,7 @@ mod model;
 mod notes;
 mod parser;
 mod pieces;
+mod pipeline;
 mod pruner;
 pub mod rules;
 pub mod signal;
@@ -105,6 +107,7 @@ pub use model::{About, DevScores, Model, ModelFile};
 pub use notes::{Certainty, Notes};
 pub use parser::{Analysis, Decoding, Parse, Parser};
 pub use pieces::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Pieces, Thresholds};
+pub use pipeline::{Annotator, Pipeline, Readings, Tags, Trees};
 pub use pruner::{Pruner, PrunerMemory};
 pub use train::{
     Checkpoint, Checkpoints, FirstPass, LabelOptions, Options, Pass, Place, Pruning, SecondPass,

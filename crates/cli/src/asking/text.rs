@@ -1,10 +1,8 @@
 //! Raw text as sentences: the one place where a tokenizer comes in.
 
-use std::sync::OnceLock;
-
 use anyhow::Result;
-use tutte::text::{Segmenter, SegmenterOptions, Tokenizer};
-use tutte::{Compact, Model};
+use tutte::text::{Segmenter, SegmenterOptions};
+use tutte::{Compact, Model, Pipeline};
 use tutte_treebank::{Encoding, Input, Sentence, transcode};
 
 use super::Source;
@@ -28,18 +26,13 @@ pub(super) fn sentences<'a>(
     model: &'a Model<Compact>,
     named: u64,
 ) -> Box<dyn Source + 'a> {
-    static FALLBACK: OnceLock<Tokenizer<Compact>> = OnceLock::new();
-    let tokenizer = match &model.tokenizer {
-        Some(tokenizer) => tokenizer,
-        None => FALLBACK.get_or_init(Tokenizer::fallback),
-    };
     let options = SegmenterOptions {
         name: name.to_owned(),
         presegmented: cut == Cut::Lines,
         first_id: named + 1,
         ..SegmenterOptions::default()
     };
-    Box::new(Segmenter::with_options(tokenizer, transcode(text, encoding), options))
+    Box::new(Pipeline::new(model).sentences(transcode(text, encoding), options))
 }
 
 impl Source for Segmenter<'_, Input, Compact> {

@@ -3,7 +3,7 @@
 //! ```text
 //! asking/intake.rs    what inputs are, and their sentences
 //! parse/answering.rs  what is wanted: trees, probabilities, what is known
-//! parse/tagging.rs    tags of sentences that have none
+//! parse/tagging.rs    whose tags are wanted, and how many readings of them
 //! parse/answer.rs     what becomes of a sentence; long.rs, of a long one; json.rs, how it is written as JSON
 //! parse/stream.rs     sentences of all inputs through threads, in order, in little memory
 //! parse/page.rs       an output in the making; outfile.rs, where it goes

@@ -2,21 +2,19 @@
 
 use anyhow::Result;
 use tutte::{
-    Analysis, Clock, Compact, Error, Keep, LabelledDistribution, Method, Mixture, Notes, Parse,
-    Parser, Stage,
+    Analysis, Annotator, Clock, Error, Keep, LabelledDistribution, Method, Mixture, Notes, Parse,
+    Readings, Trees,
 };
 use tutte_treebank::{Format, Sentence};
 use tutte_trees::{Constraints, LabelledTree, Tree};
 
 use super::answering::{Answering, Decode, Task};
 use super::json::Line;
-use super::tagging::{Readings, Tags};
 use crate::failure::usage;
 
 /// Answers for one sentence after the other.
 pub(crate) struct Answerer<'a> {
-    pub(super) parser: Parser<'a, Compact>,
-    pub(super) tags: Tags<'a>,
+    pub(super) annotator: Annotator<'a>,
     pub(super) keep: Keep,
     pub(super) task: &'a Task<'a>,
 }
@@ -55,10 +53,10 @@ impl Answer {
 enum Found<'a> {
     /// Its best tree, which it has already.
     Written,
-    /// Its trees, given its tags and what is known.
-    One(Box<Analysis<'a>>, Constraints),
-    /// The same, given readings of its tags, with the probabilities of these.
-    Readings(Vec<(f64, Analysis<'a>)>, Constraints),
+    /// Its trees, given its best tags.
+    One(Box<Analysis<'a>>),
+    /// Its trees, given the readings of its tags and what is known.
+    Trees(Trees<'a>, Constraints),
 }
 
 /// A tree among several.
@@ -69,32 +67,29 @@ pub(super) struct Listed {
     pub(super) log_prob: f64,
 }
 
-impl Answerer<'_> {
+impl<'a> Answerer<'a> {
     /// The same with a clock that runs.
     pub(crate) fn timed(self) -> Self {
-        Self { parser: self.parser.timed(), ..self }
+        Self { annotator: self.annotator.timed(), ..self }
     }
 
     /// Where the time goes.
     pub(crate) fn clock(&mut self) -> &mut Clock {
-        self.parser.clock()
+        self.annotator.clock()
     }
 
     /// Tags and parses sentence `number` as asked.
     pub(crate) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<Answer> {
-        let readings = self.tags.tag(sentence)?;
-        if readings.are_new() {
-            self.parser.clock().lap(Stage::Tagging);
-        }
+        let readings = self.annotator.tag(sentence)?;
         let answer = self.parse(number, sentence, &readings)?;
-        Ok(Answer { is_untagged: readings.are_lacking, ..answer })
+        Ok(Answer { is_untagged: readings.are_lacking(), ..answer })
     }
 
     fn parse(
         &mut self,
         number: usize,
         sentence: &mut Sentence,
-        readings: &Readings<'_>,
+        readings: &Readings<'a>,
     ) -> Result<Answer> {
         let Answering { kbest, sample, decode, .. } = self.task.wanted;
         let Task { jsonl, probs, .. } = *self.task;
@@ -109,38 +104,27 @@ impl Answerer<'_> {
         if !self.task.model.has_parser() {
             return Ok(Answer::of(Done::Sentence));
         }
-        let uncertain =
-            readings.are_several() && !several && matches!(decode, Decode::Mbr | Decode::Greedy);
         let known = self.keep.known(sentence, self.task.model.labels.labels());
         if self.takes_pieces(sentence) {
             return self.in_pieces(sentence, known);
         }
         let analysis = known.and_then(|known| {
-            if uncertain {
-                let parser = &mut self.parser;
-                let all = readings.each(sentence, |read| parser.analyse(read, &known))?;
-                return Ok(Found::Readings(all, known));
+            let annotator = &mut self.annotator;
+            if several {
+                return Ok(Found::One(Box::new(annotator.parser().analyse(sentence, &known)?)));
             }
             let is_plain = known.is_empty() && !probs && self.task.min_prob.is_none();
-            match is_plain && !several && !jsonl && *decode != Decode::Greedy {
-                true => self.parser.annotate(sentence).map(|_| Found::Written),
-                false => Ok(Found::One(Box::new(self.parser.analyse(sentence, &known)?), known)),
+            match is_plain && !jsonl && *decode != Decode::Greedy {
+                true => annotator.annotate_tagged(sentence, readings).map(|_| Found::Written),
+                false => Ok(Found::Trees(annotator.analyse(sentence, readings, &known)?, known)),
             }
         });
         match analysis {
             Ok(Found::Written) => Ok(Answer::of(Done::Sentence)),
-            Ok(Found::One(analysis, _)) if several => {
-                self.several(number, sentence, &analysis.distribution)
-            }
-            Ok(Found::One(analysis, known)) => {
-                let mixture = Mixture::new(vec![(1.0, &analysis.distribution)]);
-                self.best(sentence, &analysis.parse, &mixture, &known)
-            }
-            Ok(Found::Readings(all, known)) => {
-                let all = all.iter().map(|(prob, one)| (*prob, &one.distribution));
-                let mixture = Mixture::new(all.collect());
-                let parse = mixture.best(self.task.model, &known)?;
-                self.best(sentence, &parse, &mixture, &known)
+            Ok(Found::One(analysis)) => self.several(number, sentence, &analysis.distribution),
+            Ok(Found::Trees(trees, known)) => {
+                let parse = trees.best(self.task.model, &known)?;
+                self.best(sentence, &parse, &trees.mixture(), &known)
             }
             Err(error) => self.refused(sentence, error),
         }

@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{Compact, Decoding, Keep, Labelling, Model, Parser};
+use tutte::{Compact, Decoding, Keep, Labelling, Model};
 
 use super::answer::Answerer;
-use super::tagging::{TagOptions, Tags};
+use super::tagging::TagOptions;
 use crate::asking::Using;
 use crate::failure::{advise, usage};
 use crate::report::{counted, hundredths};
@@ -248,12 +248,13 @@ impl<'a> Task<'a> {
     /// Who answers for sentences, one for each thread.
     pub(crate) fn answerer(&self) -> Answerer<'_> {
         let Answering { keep_heads, keep_labels, .. } = *self.wanted;
-        let parser = Parser::new(self.model)
+        let pipeline = self.wanted.tagging.of(self.model);
+        let annotator = pipeline
             .with_decoding(self.decoding())
-            .with_tree_set(self.using.tree_set(self.model));
-        let tags = Tags::new(self.wanted.tagging, self.model.tagger.as_deref());
+            .with_tree_set(self.using.tree_set(self.model))
+            .annotator();
         let keep = Keep { heads: keep_heads, labels: keep_labels };
-        Answerer { parser, tags, keep, task: self }
+        Answerer { annotator, keep, task: self }
     }
 
     fn decoding(&self) -> Decoding {

@@ -12,10 +12,10 @@ use super::json::Line;
 impl Answerer<'_> {
     /// Whether a sentence is parsed in pieces: it is long, and nothing is asked that only the distribution
     /// of all its trees could answer.
-    pub(super) fn takes_pieces(&self, sentence: &Sentence) -> bool {
+    pub(super) fn takes_pieces(&mut self, sentence: &Sentence) -> bool {
         let Answering { kbest, sample, decode, matrix, .. } = self.task.wanted;
         let needs_all = kbest.is_some() || sample.is_some() || *matrix || *decode == Decode::Greedy;
-        self.parser.needs_pieces(sentence) && !needs_all
+        !needs_all && self.annotator.parser().needs_pieces(sentence)
     }
 
     /// The best tree of a sentence in pieces.
@@ -28,7 +28,7 @@ impl Answerer<'_> {
             alternatives_above: if self.task.probs { self.task.wanted.alt } else { 1.0 },
             open_below: self.task.min_prob.unwrap_or(0.0),
         };
-        let parser = &mut self.parser;
+        let parser = self.annotator.parser();
         match known.and_then(|known| parser.analyse_in_pieces(sentence, &known, wanted)) {
             Ok(pieces) => self.joined(sentence, &pieces),
             Err(error) => self.refused(sentence, error),

@@ -1,10 +1,8 @@
-//! Tags of sentences that have none, before they are parsed.
+//! Whose tags are wanted, and how many readings of them.
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::text::{Tagger, TaggerMemory, Tagging};
-use tutte::{Compact, Error};
-use tutte_treebank::Sentence;
+use tutte::{Compact, Model, Pipeline, Tags};
 
 /// How tags are found; flattened into the arguments of verbs. Serialised, it is part of what decides the
 /// output.
@@ -36,88 +34,19 @@ enum Whose {
     Model,
 }
 
-/// Readings less probable than this are not worth a parse.
-const LEAST: f64 = 0.1;
-
 impl TagOptions {
     /// Whether the model's tagger is wanted in any case.
     pub(super) fn needs_tagger(&self) -> bool {
         self.tags == Whose::Model
     }
 
-    fn wants(&self, sentence: &Sentence) -> bool {
-        let is_bare = |sentence: &Sentence| {
-            let mut words = sentence.words();
-            words.all(|word| [word.upos(), word.xpos(), word.feats()] == ["_"; 3])
+    /// A model used as is wanted.
+    pub(super) fn of<'a>(&self, model: &'a Model<Compact>) -> Pipeline<'a> {
+        let tags = match self.tags {
+            Whose::Auto => Tags::Auto,
+            Whose::File => Tags::Given,
+            Whose::Model => Tags::Model,
         };
-        match self.tags {
-            Whose::Auto => is_bare(sentence),
-            Whose::File => false,
-            Whose::Model => true,
-        }
-    }
-}
-
-/// Gives sentences tags.
-pub(super) struct Tags<'a> {
-    options: TagOptions,
-    tagger: Option<&'a Tagger<Compact>>,
-    memory: TaggerMemory,
-}
-
-impl<'a> Tags<'a> {
-    pub(super) fn new(options: TagOptions, tagger: Option<&'a Tagger<Compact>>) -> Self {
-        Self { options, tagger, memory: TaggerMemory::default() }
-    }
-
-    /// Tags a sentence if that is wanted; gives the readings of its tags, if they are uncertain.
-    pub(super) fn tag(&mut self, sentence: &mut Sentence) -> Result<Readings<'a>, Error> {
-        let wanted = self.options.wants(sentence);
-        let Some(tagger) = self.tagger.filter(|_| wanted) else {
-            let (best, others) = (Tagging::default(), Vec::new());
-            return Ok(Readings { tagger: None, best, others, are_lacking: wanted });
-        };
-        let k = self.options.tag_uncertainty.into();
-        let (best, others) = tagger.readings(sentence, k, LEAST, &mut self.memory);
-        tagger.write(&best, sentence)?;
-        Ok(Readings { tagger: Some(tagger), best, others, are_lacking: false })
-    }
-}
-
-/// The tags of a sentence, and what else they may be.
-pub(super) struct Readings<'a> {
-    tagger: Option<&'a Tagger<Compact>>,
-    best: Tagging,
-    /// The most probable sequences, if more than one counts.
-    others: Vec<Tagging>,
-    /// Whether there are no tags, since nobody could give any.
-    pub(super) are_lacking: bool,
-}
-
-impl Readings<'_> {
-    /// Whether the sentence was tagged.
-    pub(super) fn are_new(&self) -> bool {
-        self.tagger.is_some()
-    }
-
-    /// Whether more than one counts.
-    pub(super) fn are_several(&self) -> bool {
-        !self.others.is_empty()
-    }
-
-    /// Does something with the sentence under each reading; leaves it with the best tags.
-    pub(super) fn each<T>(
-        &self,
-        sentence: &mut Sentence,
-        mut parse: impl FnMut(&Sentence) -> Result<T, Error>,
-    ) -> Result<Vec<(f64, T)>, Error> {
-        let Some(tagger) = self.tagger else { return Ok(Vec::new()) };
-        let mut all = Vec::with_capacity(self.others.len());
-        for reading in &self.others {
-            tagger.write(reading, sentence)?;
-            all.push((reading.prob, parse(sentence)?));
-        }
-        tagger.write(&self.best, sentence)?;
-        Ok(all)
+        Pipeline::new(model).with_tags(tags).with_readings(self.tag_uncertainty.into())
     }
 }

@@ -1,0 +1,134 @@
+//! The whole road, against its steps one by one.
+
+use std::sync::Arc;
+
+use tutte_treebank::Reader;
+
+use super::*;
+use crate::text::{TaggerOptions, TokenizerOptions, raw_text};
+use crate::{Options, train};
+
+/// "watch" is a noun as often as a verb.
+fn treebank() -> Vec<Sentence> {
+    let text = "\
+1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
+2\twatch\twatch\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+3\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+
+1\tDogs\tdog\tNOUN\t_\t_\t2\tcompound\t_\t_
+2\twatch\twatch\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No
+3\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+
+1\tCats\tcat\tNOUN\t_\t_\t2\tnsubj\t_\t_
+2\tpurr\tpurr\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+3\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+
+";
+    Reader::new(text.as_bytes()).collect::<Result<_, _>>().unwrap()
+}
+
+fn model() -> Model<Compact> {
+    let treebank = treebank();
+    let options = Options { passes: 3, bits: 14, label_bits: 8, ..Options::default() };
+    let mut model = train(&treebank, &options, |_, _| {}).unwrap();
+    let tokenizer = Tokenizer::train(&treebank, &TokenizerOptions::default()).unwrap();
+    let tagger = Tagger::train(&treebank, &TaggerOptions::for_words(9)).unwrap();
+    (model.tokenizer, model.tagger) = (Some(Arc::new(tokenizer)), Some(Arc::new(tagger)));
+    model.compact()
+}
+
+fn bare(sentence: &Sentence) -> Sentence {
+    let lines = sentence.words().map(|word| {
+        let misc = word.misc();
+        format!("{}\t{}\t_\t_\t_\t_\t_\t_\t_\t{misc}\n", word.id(), word.form())
+    });
+    lines.collect::<String>().parse().unwrap()
+}
+
+#[test]
+fn uncertain_tags_count_as_they_are_probable() {
+    let model = model();
+    let tagger = model.tagger.as_deref().unwrap();
+    let mut sentence = bare(&treebank()[0]);
+    let (best, readings) = tagger.readings(&sentence, 4, 0.1, &mut TaggerMemory::default());
+    assert!(readings.len() > 1, "the example has one reading only");
+
+    // Step by step.
+    let (mut mean, mut total) = (0.0, 0.0);
+    for reading in &readings {
+        let mut read = sentence.clone();
+        tagger.write(reading, &mut read).unwrap();
+        let distribution = Parser::new(&model).distribution(&read).unwrap();
+        mean += reading.prob * distribution.arcs().marginal(2, 1).unwrap();
+        total += reading.prob;
+    }
+    let mut tagged = sentence.clone();
+    tagger.write(&best, &mut tagged).unwrap();
+
+    let mut annotator = Pipeline::new(&model).annotator();
+    let found = annotator.tag(&mut sentence).unwrap();
+    assert!(found.are_new() && found.are_several() && !found.are_lacking());
+    let known = Constraints::new();
+    let trees = annotator.analyse(&mut sentence, &found, &known).unwrap();
+    assert_eq!(sentence, tagged, "what is written are the best tags");
+    assert!((trees.mixture().marginal(2, 1).unwrap() - mean / total).abs() < 1e-12);
+    let parse = annotator.annotate(&mut bare(&treebank()[0])).unwrap();
+    assert_eq!(parse, Some(trees.best(&model, &known).unwrap()));
+
+    let mut one = Pipeline::new(&model).with_readings(1).annotator();
+    assert!(!one.tag(&mut bare(&sentence)).unwrap().are_several());
+}
+
+#[test]
+fn what_cannot_be_leaves_the_best_tags() {
+    let model = model();
+    let mut sentence = bare(&treebank()[0]);
+    let mut annotator = Pipeline::new(&model).annotator();
+    let readings = annotator.tag(&mut sentence).unwrap();
+    let before = sentence.clone();
+    let known = Constraints::new().require_root(1).require_root(2);
+    let error = annotator.analyse(&mut sentence, &readings, &known).unwrap_err();
+    assert!(matches!(error, Error::Contradiction { .. }), "{error}");
+    assert_eq!(sentence, before);
+}
+
+#[test]
+fn tags_are_whose_they_are_to_be() {
+    let model = model();
+    let gold = &treebank()[0];
+    let odd: Sentence = gold.as_str().replace("VERB", "X").parse().unwrap();
+    let tag = |tags, sentence: &Sentence| {
+        let mut sentence = sentence.clone();
+        let readings = Pipeline::new(&model).with_tags(tags).annotator().tag(&mut sentence);
+        let are_lacking = readings.unwrap().are_lacking();
+        (sentence.word(2).unwrap().upos().to_owned(), are_lacking)
+    };
+    assert_eq!(tag(Tags::Auto, &odd), ("X".to_owned(), false));
+    assert_eq!(tag(Tags::Given, &bare(gold)), ("_".to_owned(), false));
+    assert_ne!(tag(Tags::Model, &odd).0, "X");
+    assert_ne!(tag(Tags::Auto, &bare(gold)).0, "_");
+    let without = Model { tagger: None, ..model.clone() };
+    assert!(Pipeline::new(&without).annotator().tag(&mut bare(gold)).unwrap().are_lacking());
+}
+
+#[test]
+fn text_becomes_trees_with_any_number_of_threads() {
+    let model = model();
+    let many: Vec<Sentence> = std::iter::repeat_n(treebank(), 400).flatten().collect();
+    let text = raw_text(&many);
+    let one = Pipeline::new(&model).parse_text(&text, 1).unwrap();
+    assert_eq!(raw_text(&one), text);
+    assert!(one.iter().all(|sentence| sentence.tree().is_ok()));
+    assert!(one == Pipeline::new(&model).parse_text(&text, 3).unwrap());
+    let words = Pipeline::new(&model).with_tags(Tags::Model).parse_words(&many, 2).unwrap();
+    assert_eq!(words.len(), many.len());
+}
+
+#[test]
+fn models_without_a_parser_tag() {
+    let Model { tokenizer, tagger, tree_set, .. } = model();
+    let model = Model { tokenizer, tagger, ..Model::without_parser(tree_set).compact() };
+    let sentences = Pipeline::new(&model).parse_text("Cats purr.", 1).unwrap();
+    let columns: Vec<_> = sentences[0].words().map(|w| (w.upos(), w.head())).collect();
+    assert_eq!(columns, [("NOUN", None), ("VERB", None), ("PUNCT", None)]);
+}
