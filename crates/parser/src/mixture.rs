@@ -217,19 +217,10 @@ impl<'a, 'd> Mixture<'a, 'd> {
     /// If there is none, which cannot be of distributions that have trees.
     pub fn best<W>(&self, model: &Model<W>, known: &Constraints) -> Result<Parse, Error> {
         let words = self.words();
-        let mut possible = ArcMatrix::default();
-        possible.reset(words, f64::NEG_INFINITY);
-        for arc in arcs_of(words).filter(|arc| self.marginals[*arc] > 0.0) {
-            possible[arc] = 0.0;
-        }
-        let mut heads = Vec::with_capacity(words);
-        mbr_with(
-            &possible,
-            &self.marginals,
-            self.tree_set(),
-            &mut Workspace::default(),
-            &mut heads,
-        )?;
+        let mut arcs = ArcMatrix::default();
+        possible(&self.marginals, &mut arcs);
+        let (mut heads, mut workspace) = (Vec::with_capacity(words), Workspace::default());
+        mbr_with(&arcs, &self.marginals, self.tree_set(), &mut workspace, &mut heads)?;
         let tree = Tree::new(&heads)?;
         let labels = (1..).zip(&heads).map(|(word, &head)| self.best_label(head, word));
         let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
@@ -239,6 +230,14 @@ impl<'a, 'd> Mixture<'a, 'd> {
         };
         let head_probs = tree.arcs().map(reported).collect();
         Ok(Parse { tree, labels, head_probs, label_probs, pieces: 1 })
+    }
+}
+
+/// Scores of which trees are made that have arcs of some probability only.
+pub(crate) fn possible(marginals: &ArcMatrix, scores: &mut ArcMatrix) {
+    scores.reset(marginals.words(), f64::NEG_INFINITY);
+    for arc in arcs_of(marginals.words()).filter(|arc| marginals[*arc] > 0.0) {
+        scores[arc] = 0.0;
     }
 }
 

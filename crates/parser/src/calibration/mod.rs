@@ -34,7 +34,7 @@ use tutte_treebank::eval::calibration::{Calibration as Reliability, Forecast, Pr
 pub use self::isotonic::Isotonic;
 pub use self::precision::{Kept, PrecisionTable};
 use crate::temperature::{self, Judged, in_parts};
-use crate::{Error, Model, Weights};
+use crate::{Error, Model, Pipeline, Tags, Weights};
 
 /// What is known about how far a model's probabilities can be trusted, beside its temperature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -146,17 +146,31 @@ impl<'m, W: Weights> Calibrator<'m, W> {
     /// Dev is dealt into so many folds.
     const FOLDS: usize = 5;
 
-    /// Scores sentences. Words without head are not judged.
+    /// Scores sentences, given the tags that they have. Words without head are not judged.
     ///
     /// # Errors
     /// [`Error::NothingToJudge`] if no word has a head; if a sentence cannot be parsed.
     pub fn new(model: &'m Model<W>, gold: &[Sentence], threads: usize) -> Result<Self, Error> {
+        Self::of(&Pipeline::new(model).with_tags(Tags::Given), gold, threads)
+    }
+
+    /// The same with tags as the pipeline has them: what is calibrated are then probabilities given all
+    /// readings that count, as a parse has them.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of(
+        pipeline: &Pipeline<'m, W>,
+        gold: &[Sentence],
+        threads: usize,
+    ) -> Result<Self, Error> {
+        let model = pipeline.model();
         let has_heads = |sentence: &&Sentence| sentence.words().any(|word| word.head().is_some());
         let gold: Vec<&Sentence> = gold.iter().filter(has_heads).collect();
         if gold.is_empty() {
             return Err(Error::NothingToJudge);
         }
-        let judged = in_parts(&gold, threads, |part| model.judge(part))?;
+        let judged = in_parts(&gold, threads, |part| temperature::judge(pipeline, part))?;
         Ok(Self { model, judged, threads })
     }
 
