@@ -6,32 +6,45 @@
 
 mod checkpoint;
 pub(crate) mod command;
+mod ending;
 mod features;
+mod interrupt;
+mod learning;
 mod material;
+mod plan;
+mod preset;
 mod progress;
 mod scores;
+mod shelf;
+mod summary;
+mod table;
 mod text;
+mod watching;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
-use tutte::{About, FirstPass, LabelOptions, Labelling, Learner, Model, Options, SecondPass};
+use tutte::{About, Labelling, Learner, Options, SecondPass};
 use tutte_trees::TreeSet;
 
+use self::ending::{WithoutParser, dev_table};
 pub(crate) use self::features::templates;
+use self::interrupt::Interrupt;
 use self::material::Material;
 pub(crate) use self::material::{choose, trees};
-pub(crate) use self::progress::clock;
-use self::progress::{ChosenOn, Ending, Run};
+pub(crate) use self::plan::clock;
+pub(crate) use self::preset::{Preset, label_bits};
+use self::preset::{settings, sizes_of_compact};
+use self::progress::{Ending, Run};
 pub(crate) use self::scores::Scores;
-use self::text::{Parts, Sizes, Text};
+pub(crate) use self::summary::megabytes;
+use self::summary::{Summary, next_step};
+use self::text::{Parts, Sizes, Study};
 use super::calibrate;
 use crate::asking::{Seed, Threads};
 use crate::failure::{Outcome, usage};
-use crate::report::{Align, Table, counted};
 use crate::session::{Reading, Session};
 
 /// Learn a parser from a treebank
@@ -42,8 +55,8 @@ use crate::session::{Reading, Session};
 /// which makes probabilities as high as they are right (as `tutte calibrate` does), and tells how precise
 /// they are, for `parse --precision`; without it, models of two passes have one
 /// from parts of TRAIN that were kept from what parsed them. The file is replaced whenever a
-/// better model is found; Ctrl-C ends training and leaves the best so far, and the same command with
-/// --resume goes on. The same files, options and seed give the same bytes, in one sitting or several.
+/// better model is found; Ctrl-C ends training and leaves the best so far (before there is a parser, what
+/// finds words and tags), and the same command with --resume goes on. The same files, options and seed give the same bytes, in one sitting or several.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -156,37 +169,6 @@ pub(crate) struct Train {
     reading: Reading,
 }
 
-/// How much to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Preset {
-    Fast,
-    Compact,
-    Default,
-    Plain,
-}
-
-impl Preset {
-    pub(crate) fn options(self) -> Options {
-        match self {
-            Preset::Fast | Preset::Compact => Options::fast(),
-            Preset::Default => Options::default(),
-            Preset::Plain => Options::plain(),
-        }
-    }
-
-    /// The binary logarithm of the number of weights that a treebank can use: some hundred for each
-    /// word of a small one; 2²² do for 35,000 words, 2²⁴ for 200,000. To be fast, half of that: what
-    /// the caches hold is looked up sooner.
-    pub(crate) fn bits(self, words: usize) -> u32 {
-        match words {
-            65_536.. if self == Preset::Compact => 22,
-            65_536.. if self == Preset::Fast => 23,
-            65_536.. => 24,
-            _ => (words.max(2).ilog2() + 8).clamp(14, 22),
-        }
-    }
-}
-
 /// Whether to do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Switch {
@@ -232,24 +214,6 @@ fn duration(typed: &str) -> Result<Duration, String> {
     if seconds == 0 { Err(wrong()) } else { Ok(Duration::from_secs(seconds)) }
 }
 
-/// What was made.
-#[derive(Debug, Serialize)]
-struct Summary {
-    model: String,
-    bytes: u64,
-    sentences: usize,
-    words: usize,
-    labels: usize,
-    tree_set: String,
-    passes: usize,
-    best_pass: usize,
-    temperature: f64,
-    temperature_chosen_on: Option<ChosenOn>,
-    dev: Option<Scores>,
-    ended: &'static str,
-    seconds: f64,
-}
-
 pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     if arguments.output == Path::new("-") {
         return Err(usage("a model is no text; name the file to write with -o"));
@@ -289,9 +253,18 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         _ => Sizes::default(),
     };
     let seed = arguments.seed.number;
-    let text = arguments.parts.learn(&mut material, sizes, seed, threads, session)?;
+    let interrupt = Interrupt::watch()?;
+    let output = &arguments.output;
+    let study = Study { session, interrupt: &interrupt, output, sizes, seed, threads };
+    let (text, ready) = arguments.parts.learn(&mut material, &study, arguments.resume)?;
+    let (sentences, words) = (material.train.len() / material.versions, material.words);
+    let without = WithoutParser { text: &text, tree_set: material.tree_set, sentences, words };
+    if !ready {
+        session.note("interrupted");
+        return arguments.save_without_parser(&without, &[], Ending::Interrupted, session);
+    }
     if !arguments.parts.parser() {
-        return arguments.save_without_parser(&text, &material, session);
+        return arguments.save_without_parser(&without, &material.gold, Ending::Finished, session);
     }
     features::tell_of_pairs(&templates, &material.train, session);
     let usual = preset.options();
@@ -332,45 +305,50 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         ..usual
     };
     let about = About { training: settings(&options, preset, named, tags), ..arguments.about() };
-    let (sentences, words) = (material.train.len() / material.versions, material.words);
     let run = Run {
         session,
         output: &arguments.output,
         checkpoint: checkpoint::path(&arguments.output),
         dev: calibrate::names(&dev),
-        text,
+        text: text.clone(),
         about,
         options,
         time: arguments.time,
+        interrupt: interrupt.clone(),
         headed: false,
     };
-    let result = run.watch(material, resumed, threads)?;
+    let Some(result) = run.watch(material, resumed, threads)? else {
+        let ending = if interrupt.is_asked() { Ending::Interrupted } else { Ending::TimeUp };
+        return arguments.save_without_parser(&without, &[], ending, session);
+    };
+    if result.ending == Ending::Finished {
+        arguments.clear_shelf()?;
+    }
 
+    let scores = dev_table(&result.model, &result.gold, threads, session);
+    let next = next_step(output, result.model.tokenizer.is_some(), &result.gold, dev.first());
     let model = arguments.output.display().to_string();
     let summary = Summary {
         bytes: std::fs::metadata(&arguments.output).map_or(0, |file| file.len()),
         model,
         sentences,
         words,
-        labels: result.labels,
-        tree_set: result.tree_set.to_string(),
+        labels: result.model.labels.labels().len(),
+        tree_set: result.model.tree_set.to_string(),
         passes: result.passes,
         best_pass: result.best_pass,
-        temperature: result.temperature,
+        temperature: result.model.temperature,
         temperature_chosen_on: result.chosen_on,
         dev: result.dev,
-        ended: match result.ending {
-            Ending::Finished => "finished",
-            Ending::TimeUp => "time",
-            Ending::Interrupted => "interrupted",
-        },
+        scores,
+        ended: result.ending,
         seconds: result.seconds,
     };
     if session.json() {
         session.print_json(&summary)?;
     } else {
         summary.print(session)?;
-        session.note(next_step(arguments, dev.first()));
+        session.note(next);
     }
     Ok(session.end(Outcome::Good))
 }
@@ -389,23 +367,6 @@ impl Train {
         }
     }
 
-    /// Writes a model that finds words or tags and no trees.
-    fn save_without_parser(
-        &self,
-        text: &Text,
-        material: &Material,
-        session: &Session,
-    ) -> Result<Outcome> {
-        let mut model = Model::without_parser(material.tree_set).compact();
-        text.put_into(&mut model);
-        model.save(&self.output, &self.about())?;
-        let (output, bytes) = (self.output.display(), std::fs::metadata(&self.output));
-        let bytes = megabytes(bytes.map_or(0, |file| file.len()));
-        session.note(format!("{output} written, {bytes}: it finds no trees"));
-        session.note(format!("next: tutte parse -m {output} FILE"));
-        Ok(session.end(Outcome::Good))
-    }
-
     /// The development data: what was named, or what lies beside the treebank.
     fn dev_files(&self, session: &Session) -> Vec<PathBuf> {
         if self.no_dev || !self.dev.is_empty() {
@@ -417,105 +378,6 @@ impl Train {
         }
         found.into_iter().collect()
     }
-}
-
-impl Summary {
-    fn print(&self, session: &Session) -> Result<()> {
-        use std::io::Write as _;
-        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
-        table.row(["model".to_owned(), format!("{}, {}", self.model, megabytes(self.bytes))]);
-        let (sentences, words) = (counted(self.sentences, "sentence"), counted(self.words, "word"));
-        let labels = counted(self.labels, "label");
-        table.row(["learnt from".to_owned(), format!("{sentences}, {words}, {labels}")]);
-        table.row(["trees", &self.tree_set]);
-        let best = match (self.best_pass == self.passes, &self.dev) {
-            (false, _) => format!(", the best was pass {}", self.best_pass),
-            (true, Some(_)) => ", the last was the best".to_owned(),
-            (true, None) => String::new(),
-        };
-        table.row(["passes".to_owned(), format!("{}{best}", self.passes)]);
-        if let Some(scores) = &self.dev {
-            let words = counted(scores.words(), "word");
-            table.row(["dev".to_owned(), format!("{scores} on {words}")]);
-        }
-        let how = match self.temperature_chosen_on {
-            Some(ChosenOn::Dev) => "chosen on dev",
-            Some(ChosenOn::Folds) => "chosen on folds of what was learnt from",
-            None => "as learnt; --dev would choose one",
-        };
-        table.row(["temperature".to_owned(), format!("{:.2}, {how}", self.temperature)]);
-        let mut out = session.stdout();
-        out.write_all(table.text(0).as_bytes())?;
-        Ok(out.flush()?)
-    }
-}
-
-/// A size as people read it.
-pub(crate) fn megabytes(bytes: u64) -> String {
-    match bytes {
-        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
-
-fn next_step(arguments: &Train, dev: Option<&PathBuf>) -> String {
-    let model = arguments.output.display();
-    match dev {
-        Some(dev) => {
-            let dev = dev.display();
-            format!("next: tutte parse -m {model} {dev} | tutte eval {dev} -")
-        }
-        None => format!("next: tutte parse -m {model} FILE"),
-    }
-}
-
-/// A second pass after a first that is smaller still.
-fn sizes_of_compact(second: SecondPass) -> SecondPass {
-    let smaller = |first: FirstPass| FirstPass { bits: first.bits.min(19), ..first };
-    SecondPass { first: second.first.map(smaller), ..second }
-}
-
-/// The binary logarithm of the number of rows of weights of labels that a treebank can use.
-pub(crate) fn label_bits(words: usize) -> u32 {
-    (words.max(2).ilog2() + 4).clamp(10, 16)
-}
-
-/// Options by name, for the model's description.
-fn settings(
-    options: &Options,
-    preset: Preset,
-    templates: &str,
-    tags: &str,
-) -> Vec<(String, String)> {
-    let LabelOptions { rate, damping, dropout, .. } = options.labels;
-    let labels = match options.labelling {
-        Labelling::Staged => format!("staged:rate={rate},damping={damping},dropout={dropout}"),
-        labelling => labelling.to_string(),
-    };
-    let index = match options.dictionary {
-        Some(support) => format!("dictionary:{support}"),
-        None => "hashed".to_owned(),
-    };
-    let clusters = (options.clusters > 1).then(|| ("clusters", options.clusters.to_string()));
-    let preset = match preset {
-        Preset::Fast => "fast",
-        Preset::Compact => "compact",
-        Preset::Default => "default",
-        Preset::Plain => "plain",
-    };
-    [
-        ("preset", preset.to_owned()),
-        ("learner", options.learner.to_string()),
-        ("templates", templates.to_owned()),
-        ("features", index),
-        ("passes", options.passes.to_string()),
-        ("labels", labels),
-        ("tags", tags.to_owned()),
-    ]
-    .into_iter()
-    .chain(clusters)
-    .map(|(name, value)| (name.to_owned(), value))
-    .collect()
 }
 
 #[cfg(test)]
@@ -533,15 +395,5 @@ mod tests {
         {
             assert!(seconds(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn tables_grow_with_the_treebank_up_to_a_limit() {
-        assert_eq!(
-            [0, 50, 5_000, 35_000, 100_000, 205_000].map(|w| Preset::Default.bits(w)),
-            [14, 14, 20, 22, 24, 24]
-        );
-        assert_eq!([35_000, 205_000].map(|words| Preset::Fast.bits(words)), [22, 23]);
-        assert_eq!([0, 50, 5_000, 205_000].map(label_bits), [10, 10, 16, 16]);
     }
 }

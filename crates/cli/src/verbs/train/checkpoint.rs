@@ -1,6 +1,5 @@
 //! Training in several sittings: the file beside the model that it goes on from.
 
-use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,6 +9,7 @@ use anyhow::{Result, anyhow};
 use tutte::{Checkpoint, CheckpointProblem, Error};
 
 use super::Train;
+use super::shelf;
 use crate::failure::advise;
 use crate::session::Session;
 
@@ -18,9 +18,7 @@ pub(super) const EVERY: Duration = Duration::from_secs(30);
 
 /// Where a training with this output is saved: `en.tutte.resume`.
 pub(super) fn path(output: &Path) -> PathBuf {
-    let mut path = OsString::from(output);
-    path.push(".resume");
-    path.into()
+    shelf::beside(output, ".resume")
 }
 
 /// What to go on from, if that was asked for.
@@ -28,7 +26,7 @@ pub(super) fn open(arguments: &Train, session: &Session) -> Result<Option<Checkp
     let path = path(&arguments.output);
     let shown = path.display();
     if !arguments.resume {
-        if path.is_file() {
+        if path.is_file() || shelf::is_there(&arguments.output) {
             session.note(format!(
                 "starting afresh; --resume would go on with the training of {shown}"
             ));
@@ -40,6 +38,10 @@ pub(super) fn open(arguments: &Train, session: &Session) -> Result<Option<Checkp
         Err(Error::Checkpoint { problem: CheckpointProblem::Unreadable(error), .. })
             if error.kind() == ErrorKind::NotFound =>
         {
+            if shelf::is_there(&arguments.output) {
+                // The parser has not got that far.
+                return Ok(None);
+            }
             let error = anyhow!("nothing to resume at {shown}");
             let hint = "a training that was interrupted after its first pass leaves such a file \
                         beside its model; start one without --resume";

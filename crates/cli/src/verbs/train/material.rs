@@ -15,7 +15,10 @@ use crate::session::{Reading, Session};
 #[derive(Debug)]
 pub(super) struct Material {
     pub(super) train: Vec<Sentence>,
+    /// To judge by, with the tags that the parser will see.
     pub(super) dev: Vec<Sentence>,
+    /// The same as it was given.
+    pub(super) gold: Vec<Sentence>,
     pub(super) tree_set: TreeSet,
     /// Words to learn from, whatever the number of versions of them.
     pub(super) words: usize,
@@ -48,7 +51,7 @@ impl Material {
             }
         }
         let words = train.iter().map(Sentence::len).sum();
-        Ok(Self { train, dev, tree_set, words, versions: 1 })
+        Ok(Self { train, gold: dev.clone(), dev, tree_set, words, versions: 1 })
     }
 }
 

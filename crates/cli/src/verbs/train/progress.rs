@@ -1,26 +1,26 @@
 //! Training as it goes on: passes come in, the best is kept in the file.
 
-use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::ErrorKind;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
 use serde::Serialize;
 use tutte::{
-    About, Calibration, Calibrator, Checkpoint, Checkpoints, Compact, Decoding, DevScores, Error,
-    Labelling, Method, Model, ModelFile, Options, Pass, Place, Snapshot,
+    About, Calibration, Calibrator, Checkpoint, Compact, DevScores, Labelling, Method, Model,
+    ModelFile, Options, Pipeline, Place, Tags,
 };
-use tutte_treebank::eval::Attachment;
-use tutte_trees::TreeSet;
+use tutte_treebank::Sentence;
 
-use super::checkpoint::{EVERY, Gate};
+use super::checkpoint::Gate;
+use super::interrupt::Interrupt;
+use super::learning::{Event, Learning, Learnt};
 use super::material::Material;
+use super::plan::{Plan, clock};
 use super::text::Text;
 use super::{Scores, UNTIL_CHOSEN, command};
 use crate::failure::advise;
@@ -39,6 +39,7 @@ pub(super) struct Run<'a> {
     pub(super) about: About,
     pub(super) options: Options,
     pub(super) time: Option<Duration>,
+    pub(super) interrupt: Interrupt,
     /// Whether the columns of what is said after passes have been named.
     pub(super) headed: bool,
 }
@@ -49,17 +50,20 @@ pub(super) struct Outcome {
     pub(super) passes: usize,
     pub(super) best_pass: usize,
     pub(super) dev: Option<Scores>,
-    pub(super) labels: usize,
-    pub(super) temperature: f64,
+    /// The best model, as it is in the file.
+    pub(super) model: Model<Compact>,
     pub(super) chosen_on: Option<ChosenOn>,
-    pub(super) tree_set: TreeSet,
+    /// Development data as it was given.
+    pub(super) gold: Vec<Sentence>,
     pub(super) seconds: f64,
 }
 
 /// Why it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Ending {
     Finished,
+    #[serde(rename = "time")]
     TimeUp,
     Interrupted,
 }
@@ -73,30 +77,20 @@ pub(super) enum ChosenOn {
     Folds,
 }
 
-/// What the thread that waits is told.
-enum Event {
-    Pass(Box<Learnt>),
-    NotSaved(Error),
-    End(Result<(), Error>),
-    Interrupt,
-}
-
-/// A model, as its file will hold it, after a pass.
-struct Learnt {
-    pass: Pass,
-    model: Model<Compact>,
-    dev: Option<Attachment>,
-}
-
 impl Run<'_> {
-    /// Trains to the end, or until time is up or somebody interrupts.
+    /// Trains to the end, or until time is up or somebody interrupts; gives nothing if that was before the
+    /// first pass was over.
     pub(super) fn watch(
         mut self,
         material: Material,
         resumed: Option<Checkpoint>,
         threads: usize,
-    ) -> Result<Outcome> {
-        let mut plan = Plan::new(&self.options, resumed.as_ref().map(Checkpoint::place));
+    ) -> Result<Option<Outcome>> {
+        let mut plan = Plan::new(
+            &self.options,
+            material.versions * material.words,
+            resumed.as_ref().map(Checkpoint::place),
+        );
         let mut best = match &resumed {
             Some(checkpoint) => {
                 checkpoint.suits(&material.train, &self.options, &material.dev)?;
@@ -111,9 +105,6 @@ impl Run<'_> {
         // What another training may have left there is of no use once this one has a model.
         let mut stale = resumed.is_none();
         let (sender, events) = channel();
-        let interrupt = sender.clone();
-        ctrlc::set_handler(move || drop(interrupt.send(Event::Interrupt)))
-            .context("cannot watch for Ctrl-C")?;
         let started = Instant::now();
         let material = Arc::new(material);
         let gate = Arc::new(Gate::default());
@@ -135,6 +126,9 @@ impl Run<'_> {
             if left == Some(Duration::ZERO) {
                 break Ending::TimeUp;
             }
+            if self.interrupt.is_asked() {
+                break Ending::Interrupted;
+            }
             // Asked before the wait: what it said before its end is then seen.
             let gone = learner.is_finished();
             match events.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
@@ -152,7 +146,6 @@ impl Run<'_> {
                     result?;
                     break Ending::Finished;
                 }
-                Ok(Event::Interrupt) => break Ending::Interrupted,
                 Err(_) if gone => match learner.join() {
                     Err(panic) => std::panic::resume_unwind(panic),
                     Ok(()) => return Err(anyhow!("training ended without a word")),
@@ -162,22 +155,22 @@ impl Run<'_> {
         };
         drop(status);
         gate.close();
-        let Some(mut best) = best else {
-            let output = self.output.display();
-            let error = anyhow!("stopped before the first pass was over; {output} was not written");
-            return Err(advise(error, "give it more time, or fewer sentences"));
-        };
+        let kept = if best.is_some() { "; the best model so far is kept" } else { "" };
         match ending {
             Ending::Finished => {}
             Ending::TimeUp => self.session.note("time is up"),
-            Ending::Interrupted => self.session.note("interrupted; the best model so far is kept"),
+            Ending::Interrupted => self.session.note(format!("interrupted{kept}")),
         }
+        let Some(mut best) = best else { return Ok(None) };
         if ending != Ending::Finished && self.checkpoint.is_file() {
             self.session.note(format!("go on with: {}", command::to_go_on()));
         }
         let mut chosen_on = best.model.guided.as_ref().map(|_| ChosenOn::Folds);
         if !material.dev.is_empty() {
-            let calibrator = Calibrator::new(&best.model, &material.dev, threads)?;
+            // As `tutte parse` will have them, if that is what the parser learnt to expect.
+            let tags = if material.versions > 1 { Tags::Model } else { Tags::Given };
+            let pipeline = Pipeline::new(&best.model).with_tags(tags);
+            let calibrator = Calibrator::of(&pipeline, &material.gold, threads)?;
             let (temperature, calibration) = calibrator.fit(Method::Temperature)?;
             best.model.temperature = temperature;
             let data = Some(self.dev.clone());
@@ -188,17 +181,17 @@ impl Run<'_> {
         if ending == Ending::Finished {
             discard(&self.checkpoint)?;
         }
-        Ok(Outcome {
+        let gold = Arc::try_unwrap(material).map(|material| material.gold);
+        Ok(Some(Outcome {
             ending,
             passes: plan.passes,
             best_pass: best.pass,
             dev: best.dev.map(|dev| Scores::of(&best.model, &dev)),
-            labels: best.model.labels.labels().len(),
-            temperature: best.model.temperature,
+            model: best.model,
             chosen_on,
-            tree_set: self.options.tree_set,
+            gold: gold.unwrap_or_else(|shared| shared.gold.clone()),
             seconds: started.elapsed().as_secs_f64(),
-        })
+        }))
     }
 
     /// The best model of earlier sittings, from its file. It may be newer than the checkpoint: the
@@ -262,7 +255,7 @@ impl Run<'_> {
 }
 
 /// Removes a file, if there is one.
-fn discard(path: &Path) -> Result<()> {
+pub(super) fn discard(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(error).with_context(|| format!("{}: cannot remove", path.display()))
@@ -271,161 +264,12 @@ fn discard(path: &Path) -> Result<()> {
     }
 }
 
-/// What there is to do, in units of a pass over the treebank, and how far it is.
-struct Plan {
-    /// What passes of parsing cost: training the first, making guides for the second, training it.
-    first: f64,
-    guides: f64,
-    second: f64,
-    /// Passes over the treebank that are over.
-    passes: usize,
-    /// How much is over, and the time it took.
-    over: f64,
-    took: Duration,
-    /// How much was over in earlier sittings.
-    before: f64,
-    /// What is being done.
-    now: String,
-}
-
-impl Plan {
-    fn new(options: &Options, resumed: Option<Place>) -> Self {
-        let passes = options.passes as f64;
-        let (guides, second) = options.second.as_ref().map_or((0.0, 0.0), |second| {
-            let folds = second.folds as f64;
-            let at_once = (options.threads as f64).clamp(1.0, folds);
-            let rounds = (folds / at_once).ceil();
-            (rounds * (folds - 1.0) / folds * second.fold_passes as f64, passes)
-        });
-        let now = match options.pruning {
-            Some(_) => "learning what to leave out",
-            None => "getting ready",
-        };
-        let (first, took) = (passes, Duration::ZERO);
-        let (over, before) = (0.0, 0.0);
-        let mut plan =
-            Self { first, guides, second, passes: 0, over, took, before, now: now.to_owned() };
-        if let Some(Place { passes, number, second }) = resumed {
-            plan.done(number, second, took);
-            plan.before = plan.over;
-            plan.passes = passes;
-        }
-        plan
-    }
-
-    /// After a pass.
-    fn done(&mut self, number: usize, second: bool, took: Duration) {
-        let number = number as f64;
-        let before = if second { self.first + self.guides } else { 0.0 };
-        (self.over, self.took) = (before + number, took);
-        self.passes += 1;
-        let last = number >= self.first;
-        self.now = match (second, last) {
-            (false, true) if self.guides > 0.0 => "parsing for the second pass".to_owned(),
-            (_, true) => "finishing".to_owned(),
-            (false, _) => format!("pass {} of {}", number + 1.0, self.first),
-            (true, _) => format!("second pass {} of {}", number + 1.0, self.second),
-        };
-    }
-
-    /// What is being done, since when, and how long it may take.
-    fn status(&self, elapsed: Duration, time: Option<Duration>) -> String {
-        let now = format!("{}, {}", self.now, clock(elapsed));
-        let over = self.over - self.before;
-        if over <= 0.0 {
-            return now;
-        }
-        let all = self.first + self.guides + self.second - self.before;
-        let whole = self.took.mul_f64(all / over);
-        let whole = time.map_or(whole, |time| time.min(whole));
-        format!("{now}, about {} left", clock(whole.saturating_sub(elapsed)))
-    }
-}
-
 /// How often the status is renewed.
-const TICK: Duration = Duration::from_millis(200);
+pub(super) const TICK: Duration = Duration::from_millis(200);
 
 /// The model in the file.
 struct Best {
     pass: usize,
     dev: Option<DevScores>,
     model: Model<Compact>,
-}
-
-/// What the thread that trains works with.
-struct Learning {
-    material: Arc<Material>,
-    options: Options,
-    checkpoint: PathBuf,
-    gate: Arc<Gate>,
-    text: Text,
-    threads: usize,
-    events: Sender<Event>,
-}
-
-impl Learning {
-    /// Trains; after each pass judges the model as its file will hold it, and sends it.
-    fn run(&self, resumed: Option<Checkpoint>) {
-        let Material { train, dev, .. } = &*self.material;
-        let failure = RefCell::new(None);
-        // Passes of this sitting.
-        let passes = Cell::new(0);
-        let mut save = |snapshot: &mut Snapshot<'_>| {
-            if failure.borrow().is_none()
-                && let Some(Err(error)) =
-                    self.gate.write(passes.get(), || snapshot.save(&self.checkpoint))
-            {
-                // Training itself is well.
-                drop(self.events.send(Event::NotSaved(error)));
-            }
-            Ok(())
-        };
-        let checkpoints = Checkpoints { every: EVERY, dev, save: &mut save };
-        let watch = |pass: Pass, model: &Model| match self.judge(pass, model) {
-            Ok(learnt) => {
-                passes.set(passes.get() + 1);
-                // Whoever waited may have left.
-                drop(self.events.send(Event::Pass(Box::new(learnt))));
-                ControlFlow::Continue(())
-            }
-            Err(error) => {
-                failure.replace(Some(error));
-                ControlFlow::Break(())
-            }
-        };
-        let result = tutte::train_resumable(train, &self.options, resumed, checkpoints, watch);
-        let result = failure.into_inner().map_or(result.map(|_| ()), Err);
-        drop(self.events.send(Event::End(result)));
-    }
-
-    fn judge(&self, pass: Pass, model: &Model) -> Result<Learnt, Error> {
-        let mut model = model.compact();
-        self.text.put_into(&mut model);
-        let dev = match self.material.dev.is_empty() {
-            true => None,
-            false => Some(model.evaluate(&self.material.dev, Decoding::Mbr, self.threads)?),
-        };
-        Ok(Learnt { pass, model, dev })
-    }
-}
-
-/// A time as people read it: `7 s`, `2:05`, `1:00:09`.
-pub(crate) fn clock(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
-        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_written_for_people() {
-        let shown = [0, 59, 60, 125, 3609].map(|seconds| clock(Duration::from_secs(seconds)));
-        assert_eq!(shown, ["0 s", "59 s", "1:00", "2:05", "1:00:09"]);
-    }
 }

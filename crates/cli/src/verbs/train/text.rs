@@ -8,13 +8,16 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use tutte::text::{
-    TagScores, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions, jackknife,
+    TagScores, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions, jackknife_watched,
 };
 use tutte::{Compact, Model};
 use tutte_treebank::{Format, Sentence};
 
 use super::clock;
+use super::interrupt::Interrupt;
 use super::material::Material;
+use super::shelf::{Kept, Shelf};
+use super::watching::watched;
 use crate::failure::usage;
 use crate::session::Session;
 
@@ -86,11 +89,19 @@ impl Sizes {
 pub(super) struct Text {
     pub(super) tokenizer: Option<Arc<Tokenizer<Compact>>>,
     pub(super) tagger: Option<Arc<Tagger<Compact>>>,
-    /// How good the tagger is on development data.
-    pub(super) tag_scores: Option<TagScores>,
 }
 
 impl Text {
+    /// What a model of these parts alone can do; nothing, if there are none.
+    pub(super) fn finds(&self) -> Option<&'static str> {
+        match (&self.tokenizer, &self.tagger) {
+            (Some(_), Some(_)) => Some("finds words and tags, and no trees"),
+            (Some(_), None) => Some("finds words and sentences, and neither tags nor trees"),
+            (None, Some(_)) => Some("finds tags, and no trees"),
+            (None, None) => None,
+        }
+    }
+
     /// Makes a model of a parser one that has these parts.
     pub(super) fn put_into(&self, model: &mut Model<Compact>) {
         model.tokenizer.clone_from(&self.tokenizer);
@@ -139,74 +150,162 @@ impl Parts {
     }
 
     /// Learns what is wanted, and gives the treebank and development data the tags that the parser is to
-    /// learn from and to be judged by.
+    /// learn from and to be judged by. Says whether it came to its end; if not, what was ready is given.
     pub(super) fn learn(
         &self,
         material: &mut Material,
-        sizes: Sizes,
-        seed: u64,
-        threads: usize,
-        session: &Session,
-    ) -> Result<Text> {
+        study: &Study<'_>,
+        resume: bool,
+    ) -> Result<(Text, bool)> {
         let mut text = Text::default();
+        let train = &material.train;
+        if ![Part::Tokenizer, Part::Tagger].iter().any(|part| self.wants(*part, train)) {
+            return Ok((text, true));
+        }
+        let shelf = study.shelf(self, material);
+        let kept = if resume { shelf.open()? } else { Kept::default() };
+        match self.steps(material, study, &shelf, kept, &mut text) {
+            Ok(()) => Ok((text, true)),
+            Err(error) if is_stop(&error) => Ok((text, false)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn steps(
+        &self,
+        material: &mut Material,
+        study: &Study<'_>,
+        shelf: &Shelf,
+        kept: Kept,
+        text: &mut Text,
+    ) -> Result<()> {
+        let &Study { session, interrupt, threads, .. } = study;
+        let (status, words) = (session.status(), material.words);
+        let tell = |what: String, started: Instant| {
+            status.aside(|| session.note(format!("{what} in {}", clock(started.elapsed()))));
+        };
+        let goes_on =
+            |what: &str| status.aside(|| session.note(format!("{what} was learnt before")));
+        let Kept { text: before, tagged } = kept;
         if self.wants(Part::Tokenizer, &material.train) {
-            let status = session.status();
-            let started = Instant::now();
-            status.show(|| "learning words and sentences".to_owned());
-            let options =
-                TokenizerOptions { seed, bits: sizes.tokenizer, ..TokenizerOptions::default() };
-            let tokenizer = Tokenizer::train(&material.train, &options)?.compact();
-            status.aside(|| {
-                session.note(format!("tokenizer learnt in {}", clock(started.elapsed())));
-            });
-            text.tokenizer = Some(Arc::new(tokenizer));
-        }
-        if self.wants(Part::Tagger, &material.train) {
-            let status = session.status();
-            let started = Instant::now();
-            let usual = TaggerOptions::for_words(material.words);
-            let options = TaggerOptions {
-                seed,
-                bits: usual.bits.min(sizes.tagger),
-                fine_bits: usual.fine_bits.min(sizes.fine),
-                ..usual
-            };
-            status.show(|| "learning tags".to_owned());
-            let tagger = Tagger::train(&material.train, &options)?.compact();
-            text.tag_scores = match material.dev.is_empty() {
-                true => None,
-                false => Some(tagger.evaluate(&material.dev)?),
-            };
-            let scores =
-                text.tag_scores.map_or(String::new(), |scores| format!(": {}", shares(&scores)));
-            status.aside(|| {
-                session.note(format!("tagger learnt in {}{scores}", clock(started.elapsed())))
-            });
-            if self.parser() && self.jackknifed(&material.train) {
-                status.show(|| "tagging the treebank for the parser".to_owned());
-                let started = Instant::now();
-                let tagged = jackknife(&material.train, &options, FOLDS, threads)?;
-                material.train.splice(..0, tagged);
-                material.versions = 2;
-                let mut memory = TaggerMemory::default();
-                for sentence in &mut material.dev {
-                    tagger.annotate(sentence, &mut memory)?;
-                }
-                status.aside(|| {
-                    session.note(format!(
-                        "treebank tagged for the parser, by taggers that had not seen it, in {}",
-                        clock(started.elapsed())
-                    ));
-                });
+            text.tokenizer = before.tokenizer;
+            if text.tokenizer.is_some() {
+                goes_on("tokenizer");
+            } else {
+                let (started, options) = (Instant::now(), study.tokenizer());
+                let tokenizer =
+                    watched("learning words and sentences", words, &status, interrupt, |watch| {
+                        Tokenizer::train_watched(&material.train, &options, watch)
+                    })?;
+                text.tokenizer = Some(Arc::new(tokenizer.compact()));
+                tell("tokenizer learnt".to_owned(), started);
+                shelf.keep(text, None)?;
             }
-            text.tagger = Some(Arc::new(tagger));
         }
-        Ok(text)
+        if !self.wants(Part::Tagger, &material.train) {
+            return Ok(());
+        }
+        let (started, options) = (Instant::now(), study.tagger(words));
+        text.tagger = before.tagger;
+        let is_new = text.tagger.is_none();
+        let tagger = match &text.tagger {
+            Some(tagger) => Arc::clone(tagger),
+            None => {
+                let tagger = watched("learning tags", words, &status, interrupt, |watch| {
+                    Tagger::train_watched(&material.train, &options, watch)
+                })?;
+                Arc::new(tagger.compact())
+            }
+        };
+        let scores = match material.dev.is_empty() {
+            true => String::new(),
+            false => format!(": {}", shares(&tagger.evaluate(&material.dev)?)),
+        };
+        text.tagger = Some(Arc::clone(&tagger));
+        if is_new {
+            let took = clock(started.elapsed());
+            status.aside(|| session.note(format!("tagger learnt in {took}{scores}")));
+            shelf.keep(text, None)?;
+        } else {
+            goes_on("tagger");
+        }
+        if !self.parser() || !self.jackknifed(&material.train) {
+            return Ok(());
+        }
+        let tagged = match tagged.filter(|tagged| tagged.len() == material.train.len()) {
+            Some(tagged) => tagged,
+            None => {
+                let started = Instant::now();
+                let (what, seen) =
+                    ("tagging the treebank for the parser", words - words / FOLDS.max(1));
+                let tagged = watched(what, seen, &status, interrupt, |watch| {
+                    jackknife_watched(&material.train, &options, FOLDS, threads, watch)
+                })?;
+                let what = "treebank tagged for the parser, by taggers that had not seen it,";
+                tell(what.to_owned(), started);
+                shelf.keep(text, Some(&tagged))?;
+                tagged
+            }
+        };
+        material.train.splice(..0, tagged);
+        material.versions = 2;
+        let mut memory = TaggerMemory::default();
+        for sentence in &mut material.dev {
+            tagger.annotate(sentence, &mut memory)?;
+        }
+        Ok(())
     }
 }
 
+/// What learning is done with.
+pub(super) struct Study<'a> {
+    pub(super) session: &'a Session,
+    pub(super) interrupt: &'a Interrupt,
+    /// The model to be written.
+    pub(super) output: &'a Path,
+    pub(super) sizes: Sizes,
+    pub(super) seed: u64,
+    pub(super) threads: usize,
+}
+
+impl Study<'_> {
+    fn tokenizer(&self) -> TokenizerOptions {
+        let &Self { seed, threads, sizes, .. } = self;
+        TokenizerOptions { seed, threads, bits: sizes.tokenizer, ..TokenizerOptions::default() }
+    }
+
+    fn tagger(&self, words: usize) -> TaggerOptions {
+        let usual = TaggerOptions::for_words(words);
+        TaggerOptions {
+            seed: self.seed,
+            bits: usual.bits.min(self.sizes.tagger),
+            fine_bits: usual.fine_bits.min(self.sizes.fine),
+            ..usual
+        }
+    }
+
+    /// Where what is ready is kept until all is.
+    fn shelf(&self, parts: &Parts, material: &Material) -> Shelf {
+        // The seed is said once; the number of threads does not matter.
+        let tokenizer = TokenizerOptions { threads: 1, seed: 0, ..self.tokenizer() };
+        let tagger = TaggerOptions { seed: 0, ..self.tagger(material.words) };
+        let settings = [
+            ("seed", self.seed.to_string()),
+            ("parts", format!("{:?}", parts.with)),
+            ("tags", parts.tags(&material.train).to_owned()),
+            ("tokenizer", format!("{tokenizer:?}")),
+            ("tagger", format!("{tagger:?}")),
+        ];
+        Shelf::new(self.output, &material.train, &settings)
+    }
+}
+
+fn is_stop(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(tutte::Error::Stopped))
+}
+
 /// `UPOS 95.48, XPOS 94.75, FEATS 95.43, lemmas 97.03`.
-pub(super) fn shares(scores: &TagScores) -> String {
+fn shares(scores: &TagScores) -> String {
     let TagScores { upos, xpos, feats, lemmas, .. } = *scores;
     let named = [("UPOS", upos), ("XPOS", xpos), ("FEATS", feats), ("lemmas", lemmas)];
     let shares = named.map(|(name, right)| format!("{name} {:.2}", 100.0 * scores.share(right)));

@@ -1,0 +1,99 @@
+//! Presets: how much to do, and the sizes of tables that go with it.
+
+use clap::ValueEnum;
+use tutte::{FirstPass, LabelOptions, Labelling, Options, SecondPass};
+
+/// How much to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    Fast,
+    Compact,
+    Default,
+    Plain,
+}
+
+impl Preset {
+    pub(crate) fn options(self) -> Options {
+        match self {
+            Preset::Fast | Preset::Compact => Options::fast(),
+            Preset::Default => Options::default(),
+            Preset::Plain => Options::plain(),
+        }
+    }
+
+    /// The binary logarithm of the number of weights that a treebank can use: some hundred for each
+    /// word of a small one; 2²² do for 35,000 words, 2²⁴ for 200,000. To be fast, half of that: what
+    /// the caches hold is looked up sooner.
+    pub(crate) fn bits(self, words: usize) -> u32 {
+        match words {
+            65_536.. if self == Preset::Compact => 22,
+            65_536.. if self == Preset::Fast => 23,
+            65_536.. => 24,
+            _ => (words.max(2).ilog2() + 8).clamp(14, 22),
+        }
+    }
+}
+
+/// A second pass after a first that is smaller still.
+pub(super) fn sizes_of_compact(second: SecondPass) -> SecondPass {
+    let smaller = |first: FirstPass| FirstPass { bits: first.bits.min(19), ..first };
+    SecondPass { first: second.first.map(smaller), ..second }
+}
+
+/// The binary logarithm of the number of rows of weights of labels that a treebank can use.
+pub(crate) fn label_bits(words: usize) -> u32 {
+    (words.max(2).ilog2() + 4).clamp(10, 16)
+}
+
+/// Options by name, for the model's description.
+pub(super) fn settings(
+    options: &Options,
+    preset: Preset,
+    templates: &str,
+    tags: &str,
+) -> Vec<(String, String)> {
+    let LabelOptions { rate, damping, dropout, .. } = options.labels;
+    let labels = match options.labelling {
+        Labelling::Staged => format!("staged:rate={rate},damping={damping},dropout={dropout}"),
+        labelling => labelling.to_string(),
+    };
+    let index = match options.dictionary {
+        Some(support) => format!("dictionary:{support}"),
+        None => "hashed".to_owned(),
+    };
+    let clusters = (options.clusters > 1).then(|| ("clusters", options.clusters.to_string()));
+    let preset = match preset {
+        Preset::Fast => "fast",
+        Preset::Compact => "compact",
+        Preset::Default => "default",
+        Preset::Plain => "plain",
+    };
+    [
+        ("preset", preset.to_owned()),
+        ("learner", options.learner.to_string()),
+        ("templates", templates.to_owned()),
+        ("features", index),
+        ("passes", options.passes.to_string()),
+        ("labels", labels),
+        ("tags", tags.to_owned()),
+    ]
+    .into_iter()
+    .chain(clusters)
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_grow_with_the_treebank_up_to_a_limit() {
+        assert_eq!(
+            [0, 50, 5_000, 35_000, 100_000, 205_000].map(|w| Preset::Default.bits(w)),
+            [14, 14, 20, 22, 24, 24]
+        );
+        assert_eq!([35_000, 205_000].map(|words| Preset::Fast.bits(words)), [22, 23]);
+        assert_eq!([0, 50, 5_000, 205_000].map(label_bits), [10, 10, 16, 16]);
+    }
+}

@@ -1,0 +1,152 @@
+//! What is said at the end.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::Serialize;
+use tutte::text::raw_text;
+use tutte_treebank::Sentence;
+
+use super::progress::{ChosenOn, Ending};
+use super::scores::Scores;
+use super::table::DevTable;
+use crate::report::{Align, Table, counted};
+use crate::session::Session;
+
+/// What was made, with a parser.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    pub(super) model: String,
+    pub(super) bytes: u64,
+    pub(super) sentences: usize,
+    pub(super) words: usize,
+    pub(super) labels: usize,
+    pub(super) tree_set: String,
+    pub(super) passes: usize,
+    pub(super) best_pass: usize,
+    pub(super) temperature: f64,
+    pub(super) temperature_chosen_on: Option<ChosenOn>,
+    pub(super) dev: Option<Scores>,
+    /// The official table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scores: Option<DevTable>,
+    pub(super) ended: Ending,
+    pub(super) seconds: f64,
+}
+
+/// What was made, without a parser.
+#[derive(Debug, Serialize)]
+pub(super) struct TextSummary {
+    pub(super) model: String,
+    pub(super) bytes: u64,
+    pub(super) sentences: usize,
+    pub(super) words: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scores: Option<DevTable>,
+    pub(super) ended: Ending,
+}
+
+impl Summary {
+    pub(super) fn print(&self, session: &Session) -> Result<()> {
+        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+        table.row(["model".to_owned(), format!("{}, {}", self.model, megabytes(self.bytes))]);
+        let (sentences, words) = (counted(self.sentences, "sentence"), counted(self.words, "word"));
+        let labels = counted(self.labels, "label");
+        table.row(["learnt from".to_owned(), format!("{sentences}, {words}, {labels}")]);
+        table.row(["trees", &self.tree_set]);
+        let best = match (self.best_pass == self.passes, &self.dev) {
+            (false, _) => format!(", the best was pass {}", self.best_pass),
+            (true, Some(_)) => ", the last was the best".to_owned(),
+            (true, None) => String::new(),
+        };
+        table.row(["passes".to_owned(), format!("{}{best}", self.passes)]);
+        if let Some(scores) = &self.dev {
+            let words = counted(scores.words(), "word");
+            table.row(["dev".to_owned(), format!("{scores} on {words}")]);
+        }
+        let how = match self.temperature_chosen_on {
+            Some(ChosenOn::Dev) => "chosen on dev",
+            Some(ChosenOn::Folds) => "chosen on folds of what was learnt from",
+            None => "as learnt; --dev would choose one",
+        };
+        table.row(["temperature".to_owned(), format!("{:.2}, {how}", self.temperature)]);
+        let mut out = session.stdout();
+        out.write_all(table.text(0).as_bytes())?;
+        if let Some(scores) = &self.scores {
+            write!(out, "\n{}", scores.text())?;
+        }
+        Ok(out.flush()?)
+    }
+}
+
+impl TextSummary {
+    pub(super) fn print(&self, session: &Session) -> Result<()> {
+        let mut out = session.stdout();
+        if let Some(scores) = &self.scores {
+            out.write_all(scores.text().as_bytes())?;
+        }
+        Ok(out.flush()?)
+    }
+}
+
+/// A size as people read it.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// What to try with a model: text that is like development data, if it finds words, or such data itself.
+pub(super) fn next_step(
+    model: &Path,
+    finds_words: bool,
+    gold: &[Sentence],
+    dev: Option<&PathBuf>,
+) -> String {
+    let model = model.display();
+    match (gold.iter().find_map(example).filter(|_| finds_words), dev) {
+        (Some(text), _) => format!("next: tutte parse -m {model} -t '{text}'"),
+        (None, Some(dev)) if !finds_words => {
+            let dev = dev.display();
+            format!("next: tutte parse -m {model} {dev} | tutte eval {dev} -")
+        }
+        _ => format!("next: tutte parse -m {model} FILE"),
+    }
+}
+
+/// The text of a sentence, if it is short and can be typed as it is.
+fn example(sentence: &Sentence) -> Option<String> {
+    const FEW_WORDS: std::ops::RangeInclusive<usize> = 3..=10;
+    let text = raw_text(std::slice::from_ref(sentence));
+    let is_plain = |c: char| !c.is_control() && !"'\"\\`$!*".contains(c);
+    let text = text.trim();
+    let will_do = FEW_WORDS.contains(&sentence.len()) && text.chars().all(is_plain);
+    will_do.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_command_can_be_typed() {
+        let sentence = |words: &[&str]| -> Sentence {
+            let lines = (1..)
+                .zip(words)
+                .map(|(id, form)| format!("{id}\t{form}\t_\t_\t_\t_\t{}\tdep\t_\t_\n", id - 1));
+            lines.collect::<String>().parse().unwrap()
+        };
+        let odd = sentence(&["It", "'s", "hot"]);
+        let known = [sentence(&["Ah"]), odd.clone(), sentence(&["Tea", "cools", "slowly"])];
+        let next = |finds_words, gold: &[Sentence]| {
+            let dev = PathBuf::from("dev.conllu");
+            next_step(Path::new("en.tutte"), finds_words, gold, Some(&dev))
+        };
+        assert_eq!(next(true, &known), "next: tutte parse -m en.tutte -t 'Tea cools slowly'");
+        assert_eq!(next(true, &[odd]), "next: tutte parse -m en.tutte FILE");
+        let judged = "next: tutte parse -m en.tutte dev.conllu | tutte eval dev.conllu -";
+        assert_eq!(next(false, &known), judged);
+    }
+}

@@ -1,0 +1,162 @@
+//! A whole model from a treebank: tokenizer, tagger and parser, as somebody types it who has never done so,
+//! and however often it is interrupted.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+fn tutte() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_tutte"))
+}
+
+/// An empty folder with a treebank, so many times the garden, and development data beside it.
+fn folder(name: &str, times: usize) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("newcomer-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let read = |name: &str| fs::read_to_string(examples.join(name)).unwrap();
+    fs::write(folder.join("xx-train.conllu"), read("garden.conllu").repeat(times)).unwrap();
+    fs::write(folder.join("xx-dev.conllu"), read("garden-test.conllu")).unwrap();
+    folder
+}
+
+/// `tutte train xx-train.conllu -o MODEL …` in a folder.
+fn train(folder: &Path, model: &str, more: &[&str]) -> Command {
+    let mut command = tutte();
+    command.current_dir(folder).args(["train", "xx-train.conllu", "-o", model]);
+    command.args(["--preset", "fast", "--passes", "2"]).args(more);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn signal(name: &str, process: &Child) {
+    let killed = Command::new("kill").args([name, &process.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+}
+
+/// Waits until something is there; says whether the training ended before.
+fn wait_for(file: &Path, training: &mut Child) -> bool {
+    let started = Instant::now();
+    while !file.exists() {
+        assert!(started.elapsed() < Duration::from_secs(60), "no {} yet", file.display());
+        if training.try_wait().unwrap().is_some() {
+            return false;
+        }
+        sleep(Duration::from_millis(1));
+    }
+    true
+}
+
+#[test]
+fn development_data_is_found_and_the_end_is_a_table() {
+    let folder = folder("table", 1);
+    let output = train(&folder, "xx.tutte", &[]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("judging by xx-dev.conllu, which lies beside it"), "{said}");
+    assert!(said.contains("\nnext: tutte parse -m xx.tutte -t '"), "{said}");
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let head = shown.lines().find(|line| line.starts_with("F1 on dev")).expect("a table");
+    assert!(head.ends_with("raw text  gold words"), "{head}");
+    for row in ["Tokens", "Sentences", "Words", "UPOS", "Lemmas", "UAS", "LAS", "BLEX"] {
+        assert!(shown.lines().any(|line| line.starts_with(row)), "no {row}:\n{shown}");
+    }
+
+    // The same numbers as by hand.
+    let output = train(&folder, "xx.tutte", &["--json"]).output().unwrap();
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = ["convert", "--raw-text", "xx-dev.conllu", "dev.txt"];
+    assert!(tutte().current_dir(&folder).args(text).output().unwrap().status.success());
+    let parse = |more: &[&str]| {
+        let mut parse = tutte();
+        parse.current_dir(&folder).args(["parse", "-q", "-m", "xx.tutte"]).args(more);
+        assert!(parse.args(["-o", "parsed.conllu"]).output().unwrap().status.success());
+        let mut eval = tutte();
+        let eval = eval.current_dir(&folder).args(["eval", "--json", "xx-dev.conllu"]);
+        let judged = eval.arg("parsed.conllu").output().unwrap().stdout;
+        let judged: serde_json::Value = serde_json::from_slice(&judged).unwrap();
+        judged["systems"][0]["metrics"].clone()
+    };
+    assert_eq!(summary["scores"]["raw_text"], parse(&["dev.txt"]));
+    assert_eq!(summary["scores"]["gold_words"], parse(&["xx-dev.conllu", "--tags", "model"]));
+}
+
+/// Killed without warning while tokenizer, tagger and parser are learnt, training comes to the same model.
+#[test]
+fn what_was_learnt_before_the_parser_is_not_learnt_again() {
+    let folder = folder("killed", 4);
+    assert!(train(&folder, "whole.tutte", &[]).output().unwrap().status.success());
+    for (number, ending) in [".resume-text", ".resume-tags", ".resume"].into_iter().enumerate() {
+        let resume: &[&str] = if number == 0 { &[] } else { &["--resume"] };
+        let mut training = train(&folder, "parts.tutte", resume).spawn().unwrap();
+        assert!(wait_for(&folder.join(format!("parts.tutte{ending}")), &mut training), "{ending}");
+        training.kill().unwrap();
+        training.wait().unwrap();
+    }
+    let last = train(&folder, "parts.tutte", &["--resume", "-j", "1"]).output().unwrap();
+    let said = String::from_utf8(last.stderr).unwrap();
+    assert!(last.status.success(), "{said}");
+    assert!(said.contains("tokenizer was learnt before\ntagger was learnt before"), "{said}");
+    assert!(said.contains("\ngoing on after pass 1"), "{said}");
+    let read = |name: &str| fs::read(folder.join(name)).unwrap();
+    assert!(read("whole.tutte") == read("parts.tutte"));
+    let left = fs::read_dir(&folder).unwrap().count();
+    assert_eq!(left, 4, "the treebank, development data and two models");
+}
+
+/// Interrupted before there is a parser, training leaves a model of what was ready.
+#[test]
+fn ctrl_c_before_the_parser_leaves_words_and_tags() {
+    let folder = folder("interrupted", 16);
+    let mut training = train(&folder, "xx.tutte", &[]).spawn().unwrap();
+    assert!(wait_for(&folder.join("xx.tutte.resume-text"), &mut training));
+    signal("-INT", &training);
+    let output = training.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("\ninterrupted\nxx.tutte written, "), "{said}");
+    assert!(said.contains(": it finds words and "), "{said}");
+    assert!(said.contains("\ngo on with: tutte train xx-train.conllu -o xx.tutte "), "{said}");
+    let parse = ["parse", "-q", "-m", "xx.tutte", "-t", "The cat sleeps."];
+    let parsed = tutte().current_dir(&folder).args(parse).output().unwrap();
+    assert!(parsed.status.success());
+    assert!(String::from_utf8(parsed.stdout).unwrap().contains("\n2\tcat\t"));
+
+    // With other files, it does not go on.
+    let mut other = train(&folder, "xx.tutte", &["--resume", "--seed", "2"]);
+    let said = String::from_utf8(other.output().unwrap().stderr).unwrap();
+    assert!(
+        said.contains("xx.tutte.resume-text: of another training: seed was 1 and is 2"),
+        "{said}"
+    );
+}
+
+/// Interrupted before anything is ready, it says so.
+#[test]
+fn ctrl_c_before_anything_is_ready_leaves_nothing() {
+    let folder = folder("nothing", 60);
+    let mut training = train(&folder, "xx.tutte", &[]).spawn().unwrap();
+    // What is said first comes before learning.
+    let mut said = std::io::BufReader::new(training.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("tree set") {
+        assert!(std::io::BufRead::read_line(&mut said, &mut line).unwrap() > 0, "{line}");
+    }
+    // Until Ctrl-C is watched for, it simply ends.
+    sleep(Duration::from_millis(300));
+    signal("-INT", &training);
+    std::io::Read::read_to_string(&mut said, &mut line).unwrap();
+    let status = training.wait().unwrap();
+    if status.code().is_some() {
+        assert_eq!(status.code(), Some(3), "{line}");
+        assert!(
+            line.contains("stopped before the first pass was over; xx.tutte was not"),
+            "{line}"
+        );
+    }
+    assert!(!folder.join("xx.tutte").exists());
+}
