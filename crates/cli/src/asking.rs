@@ -1,11 +1,13 @@
 //! What verbs share that learn or ask a model: threads, chance, the model, the files, and how sentences go
 //! through threads.
 //!
-//! `asking/intake.rs` opens files of any kind for parsing.
+//! `asking/intake.rs` opens files of any kind for parsing, `asking/tagging.rs` tags sentences that have no
+//! tags.
 
 mod intake;
 mod jsonl;
 mod model;
+mod tagging;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +21,7 @@ use tutte_trees::TreeSet;
 use self::intake::Unusable;
 pub(crate) use self::intake::{Intake, Kind, Meter, Source};
 pub(crate) use self::model::Which;
+pub(crate) use self::tagging::{Tags, note_untagged};
 use crate::session::{Progress, Reading, Session};
 
 /// How many threads work; flattened into the arguments of verbs.
@@ -107,10 +110,11 @@ impl Asking {
         self.using.tree_set(model)
     }
 
-    /// Does something with all sentences of the files, in their order (see [`map_stream`]); the first
-    /// failure ends it. Returns what followed the last sentence.
+    /// Does something with all sentences of the files, in their order (see [`map_stream`]), each with tags;
+    /// the first failure ends it. Returns what followed the last sentence.
     pub(crate) fn each<T: Send, F: FnMut(usize, &mut Sentence) -> Result<T> + Send>(
         &self,
+        model: &Model<Compact>,
         session: &Session,
         worker: impl Fn() -> F,
         mut write: impl FnMut(&Sentence, T) -> Result<()>,
@@ -123,10 +127,27 @@ impl Asking {
             progress: session.progress("sentences"),
             tail: String::new(),
         };
+        let worker = || {
+            let (mut tags, mut work) = (Tags::new(model), worker());
+            move |number, sentence: &mut Sentence| {
+                let lacking = tags.fill(sentence)?;
+                Ok((lacking, work(number, sentence)?))
+            }
+        };
         let read = |sentence: &mut Sentence| inputs.read(sentence);
-        map_stream(self.using.threads.count(), worker, read, |sentence, done: Result<T>| {
-            write(sentence, done?)
-        })?;
+        let (mut sentences, mut untagged) = (0, 0);
+        map_stream(
+            self.using.threads.count(),
+            worker,
+            read,
+            |sentence, done: Result<(bool, T)>| {
+                let (lacking, done) = done?;
+                sentences += 1;
+                untagged += usize::from(lacking);
+                write(sentence, done)
+            },
+        )?;
+        note_untagged(untagged, sentences, session);
         Ok(inputs.tail)
     }
 }

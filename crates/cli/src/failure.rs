@@ -1,6 +1,7 @@
 //! Errors as people read them, and exit codes.
 
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
@@ -72,6 +73,14 @@ impl std::error::Error for Advised {
 /// Bad input that a verb, not a library, found: what is wrong, and what to do about it.
 pub(crate) fn advise(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Advised { error: error.into(), hint: hint.into() })
+}
+
+/// What it is called if a path, or standard output for `-`, cannot be written.
+pub(crate) fn cannot_write(path: &Path) -> String {
+    match path == Path::new("-") {
+        true => "cannot write to standard output".to_owned(),
+        false => format!("cannot write {}", path.display()),
+    }
 }
 
 /// Says what went wrong on standard error, and with which exit code to end.

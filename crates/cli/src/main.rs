@@ -6,6 +6,7 @@
 //! asking.rs      what verbs that ask a model share
 //! session.rs     what every verb shares: inputs, standard output, JSON, progress
 //! failure.rs     errors as people read them, and exit codes
+//! leftovers.rs   what unfinished outputs leave behind
 //! verbs/         one file a verb: its arguments, and what it prints
 //! report/        tables for terminals and pages, charts, HTML
 //! ```
@@ -13,6 +14,7 @@
 mod arguments;
 mod asking;
 mod failure;
+mod leftovers;
 mod report;
 mod session;
 mod verbs;

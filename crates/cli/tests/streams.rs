@@ -7,12 +7,16 @@ use std::process::{Command, Output, Stdio};
 const GOLD: &str = "tests/verbs/eval.in/gold.conllu";
 
 /// Every verb that prints results.
-const COMMANDS: [&[&str]; 5] = [
+const COMMANDS: [&[&str]; 9] = [
     &["check", GOLD],
     &["stats", GOLD],
     &["stats", "--json", GOLD],
     &["convert", GOLD, "-"],
     &["eval", GOLD, GOLD],
+    &["parse", "-q", GOLD],
+    &["parse", "-q", "-t", "Tea cools.", "--to", "draw"],
+    &["forest", "-q", GOLD],
+    &["ask", "-q", GOLD],
 ];
 
 fn run(arguments: &[&str], stdout: Stdio) -> Output {

@@ -367,6 +367,10 @@ impl Problem {
             Problem::ColumnCount { found: 11, .. } if line.ends_with('\t') => {
                 "remove the tab at the end of the line"
             }
+            Problem::ColumnCount { found: 1, .. } => {
+                "ten columns, with tabs between them, make a treebank; if this is text, \
+                 `tutte parse FILE -o OUT.conllu` makes one of it"
+            }
             Problem::ColumnCount { .. } => {
                 "unused columns hold _; sentences are separated by blank lines, comments start \
                  with #"
@@ -378,7 +382,10 @@ impl Problem {
             Problem::EmptyForm => "a form that is not known is written _",
             Problem::BadHead { found } if found.is_empty() => "write _ for an unknown head",
             Problem::BadDependency { .. } => "dependencies are separated by |; none at all is _",
-            Problem::NoWords => "remove it, or join it to the sentence that follows",
+            Problem::NoWords => {
+                "remove it, or join it to the sentence that follows; if this is no treebank but text, \
+                 `tutte parse FILE -o OUT.conllu` makes one of it"
+            }
             Problem::NotUtf8 { byte: 0xFF, offset: 0, .. } => {
                 "this looks like UTF-16: decode it with --encoding utf-16le"
             }

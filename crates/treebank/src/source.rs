@@ -54,18 +54,32 @@ pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Reader<Inp
 /// # Errors
 /// If the first bytes cannot be read, or are those of a compression that is not understood.
 pub fn decompress<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
-    let mut first = Vec::with_capacity(6);
-    input.by_ref().take(6).read_to_end(&mut first)?;
-    let kind = recognise(&first);
+    let mut first = Vec::new();
+    // No more is read than it takes: whoever is at the other end may be waiting.
+    let kind = loop {
+        if let Some(kind) = recognise(&first) {
+            break kind;
+        }
+        if input.by_ref().take(1).read_to_end(&mut first)? == 0 {
+            break Content::Plain;
+        }
+    };
     let whole = io::Cursor::new(first).chain(input);
+    let refused = |message| Err(io::Error::new(io::ErrorKind::Unsupported, message));
     match kind {
-        Compression::None => Ok(Box::new(whole)),
-        Compression::Gzip => Ok(Box::new(MultiGzDecoder::new(buffered(whole)))),
-        Compression::Zstandard => Ok(Box::new(Decoder::new(buffered(whole)))),
-        Compression::Other(name) => Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            format!("the content is {name}; gzip and Zstandard are understood, decompress others"),
+        Content::Plain => Ok(Box::new(whole)),
+        Content::Gzip => Ok(Box::new(MultiGzDecoder::new(buffered(whole)))),
+        Content::Zstandard => Ok(Box::new(Decoder::new(buffered(whole)))),
+        Content::Packed(name) => refused(format!(
+            "the content is {name}; gzip and Zstandard are understood, decompress others"
         )),
+        Content::Other(name) => {
+            refused(format!("the content is {name}; text or trees were expected"))
+        }
+        Content::Model => refused(
+            "the content is a model, which belongs behind -m; text or trees were expected"
+                .to_owned(),
+        ),
     }
 }
 
@@ -73,22 +87,54 @@ fn buffered<R: Read>(input: R) -> BufReader<R> {
     BufReader::with_capacity(1 << 16, input)
 }
 
-enum Compression {
-    None,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Plain,
     Gzip,
     Zstandard,
+    /// A compression that is not understood.
+    Packed(&'static str),
+    /// Safetensors.
+    Model,
+    /// What else nobody means to read here.
     Other(&'static str),
 }
 
-fn recognise(first: &[u8]) -> Compression {
-    match first {
-        [0x1F, 0x8B, ..] => Compression::Gzip,
-        [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => {
-            Compression::Zstandard
-        }
-        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Compression::Other("bzip2"),
-        [0xFD, b'7', b'z', b'X', b'Z', 0] => Compression::Other("xz"),
-        [b'P', b'K', 3, 4, ..] => Compression::Other("a zip archive"),
-        _ => Compression::None,
+/// How files start that are no text.
+const OPENINGS: [(&[u8], Content); 14] = [
+    (b"\x1F\x8B", Content::Gzip),
+    (b"\x28\xB5\x2F\xFD", Content::Zstandard),
+    (b"\xFD7zXZ\0", Content::Packed("xz")),
+    (b"PK\x03\x04", Content::Packed("a zip archive, or a document in one")),
+    (b"7z\xBC\xAF", Content::Packed("a 7z archive")),
+    (b"\x89PNG", Content::Other("a PNG image")),
+    (b"\xFF\xD8\xFF", Content::Other("a JPEG image")),
+    (b"GIF87a", Content::Other("a GIF image")),
+    (b"GIF89a", Content::Other("a GIF image")),
+    (b"%PDF-", Content::Other("a PDF document")),
+    (b"{\\rtf", Content::Other("an RTF document")),
+    (b"\xD0\xCF\x11\xE0", Content::Other("a document of an office program")),
+    (b"\x7FELF", Content::Other("a program")),
+    (b"SQLite format 3\0", Content::Other("a database")),
+];
+
+/// What a content is that starts so; nothing as long as that may change.
+fn recognise(first: &[u8]) -> Option<Content> {
+    /// After a byte from 0x50 to 0x5F: Zstandard that says something else first.
+    const SKIPPABLE: [u8; 3] = [0x2A, 0x4D, 0x18];
+    if let Some((_, kind)) = OPENINGS.iter().find(|(opening, _)| first.starts_with(opening)) {
+        return Some(*kind);
     }
+    let may_change = match first {
+        [0x50..=0x5F, rest @ ..] if rest.starts_with(&SKIPPABLE) => {
+            return Some(Content::Zstandard);
+        }
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => return Some(Content::Packed("bzip2")),
+        // The length of the header in eight bytes, and the header, which is JSON.
+        [_, _, _, 0, 0, 0, 0, 0, b'{', ..] => return Some(Content::Model),
+        [_, _, _, zeros @ ..] => zeros.len() < 6 && zeros.iter().all(|byte| *byte == 0),
+        _ => true,
+    };
+    let may_be = |(opening, _): &(&[u8], Content)| opening.starts_with(first);
+    (!may_change && !OPENINGS.iter().any(may_be)).then_some(Content::Plain)
 }

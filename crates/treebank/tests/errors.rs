@@ -100,11 +100,11 @@ fn heads() {
 fn sentences() {
     assert_snapshot!(complaint("\n\n# sent_id = barn\n# nothing here\n\n"), @"
     farm.conllu:3: a sentence without words (sent_id = barn)
-    remove it, or join it to the sentence that follows
+    remove it, or join it to the sentence that follows; if this is no treebank but text, `tutte parse FILE -o OUT.conllu` makes one of it
     ");
     assert_snapshot!(complaint(with_ids(&["0.1"])), @"
     farm.conllu:1: a sentence without words
-    remove it, or join it to the sentence that follows
+    remove it, or join it to the sentence that follows; if this is no treebank but text, `tutte parse FILE -o OUT.conllu` makes one of it
     ");
     let two = format!("{0}\n{0}", with_ids(&["1"]));
     let joined = format!("{}\n\u{feff}{}", with_ids(&["1"]), with_ids(&["1"]));

@@ -109,6 +109,21 @@ fn damaged_and_foreign_files_are_errors() {
     }
     let error = decompress(&b"BZh91AY&SY"[..]).err().unwrap();
     insta::assert_snapshot!(error, @"the content is bzip2; gzip and Zstandard are understood, decompress others");
+    let model = [&16u64.to_le_bytes()[..], b"{\"x\": 1}"].concat();
+    for (content, expected) in [
+        (&b"\x89PNG\r\n\x1a\n"[..], "the content is a PNG image; text or trees were expected"),
+        (&model, "the content is a model, which belongs behind -m; text or trees were expected"),
+    ] {
+        assert_eq!(decompress(content).err().unwrap().to_string(), expected);
+    }
+    // Text that starts as they do, and what is shorter than any of them.
+    for text in
+        ["GIF89 is a format.", "PK", "BZhukov", "P*M", "", "a\0\0\0\0\0\0\0x", "SQLite format 3."]
+    {
+        let mut read = String::new();
+        decompress(text.as_bytes()).unwrap().read_to_string(&mut read).unwrap();
+        assert_eq!(read, text);
+    }
     let missing = open("no/such.conllu").unwrap_err();
     assert!(missing.to_string().starts_with("no/such.conllu: cannot open: "), "{missing}");
 }

@@ -12,7 +12,8 @@ use tutte_treebank::{Format, Sentence, create};
 
 use super::parse::probability;
 use crate::asking::Asking;
-use crate::failure::{Outcome, usage};
+use crate::failure::{Outcome, cannot_write, usage};
+use crate::leftovers;
 use crate::report::{count, counted, rounded};
 use crate::session::Session;
 
@@ -24,7 +25,8 @@ use crate::session::Session;
 /// head:label:probability. All heads and labels are _: fill in those of the words that are asked about,
 /// leave the others, and give the file to `tutte train`, which learns from partial trees.
 ///
-/// With --keep-heads, heads that are there are kept: other words are asked about, given them.
+/// With --keep-heads, heads that are there are kept: other words are asked about, given them. Sentences
+/// without tags get those of the model's tagger.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -108,7 +110,8 @@ pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
     session.files(&arguments.asking.files)?;
     let model = arguments.asking.load()?;
     let output = arguments.output.display().to_string();
-    let cannot_write = || format!("cannot write {output}");
+    let cannot_write = || cannot_write(&arguments.output);
+    leftovers::remove_on_interrupt(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
     let (pool, contradictions) = Pool::read(arguments, &model, session)?;
     let Pool { sentences, doubts } = &pool;
@@ -188,7 +191,7 @@ impl Pool {
                 }
             }
         };
-        arguments.asking.each(session, worker, |sentence, doubt| {
+        arguments.asking.each(model, session, worker, |sentence, doubt| {
             match doubt {
                 Ok(doubt) => {
                     pool.sentences.push(sentence.clone());

@@ -18,7 +18,7 @@ use tutte_treebank::Sentence;
 use self::findings::Findings;
 pub(super) use self::findings::precision_row;
 use super::eval::analyses::bins;
-use crate::asking::Threads;
+use crate::asking::{Tags, Threads, note_untagged};
 use crate::failure::{Outcome, usage};
 use crate::session::{Reading, Session};
 
@@ -37,6 +37,9 @@ use crate::session::{Reading, Session};
 ///
 /// Neither changes the tree of parse --decode map, which is the most probable one before any temperature; a temperature may change the one with the
 /// most arcs expected to be right (mbr, the default), isotonic does not.
+///
+/// Sentences without tags get those of the model's tagger; if it will parse raw text, let it calibrate on
+/// such.
 ///
 /// The table of precision that is stored, too, is what `tutte parse --precision` chooses by. It promises
 /// what the lower end of a 95 % interval reaches, of heads; labels are not looked at.
@@ -112,6 +115,11 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     for path in &arguments.files {
         dev.extend(session.read_all(path, &arguments.reading)?);
     }
+    let (mut tags, mut untagged) = (Tags::new(&model), 0);
+    for sentence in &mut dev {
+        untagged += usize::from(tags.fill(sentence)?);
+    }
+    note_untagged(untagged, dev.len(), session);
     let calibrator = Calibrator::new(&model, &dev, arguments.threads.count())?;
     let comparison = calibrator.compare()?;
     let method = match arguments.method {

@@ -20,6 +20,7 @@ use tutte_treebank::{ConllxPos, Converter, Error, Format, Output, Sentence, Writ
 
 use self::summary::{Part, Summary};
 use crate::failure::{Outcome, advise, usage};
+use crate::leftovers;
 use crate::report::counted;
 use crate::session::{Reading, Session};
 
@@ -134,6 +135,7 @@ impl Shares {
 
 pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
     arguments.check(session)?;
+    leftovers::remove_on_interrupt(arguments.outputs());
     if arguments.raw_text {
         return write_text(arguments, session);
     }

@@ -120,6 +120,7 @@ pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
     if gold.is_empty() {
         session.note(format!("note: {} holds no sentences", arguments.gold.display()));
     }
+    note_swapped(arguments, &gold, &analyses, session);
     if !arguments.conllx {
         note_irregular(&arguments.gold, &gold, session);
         for (path, analysis) in std::iter::zip(&arguments.systems, &analyses) {
@@ -160,6 +161,27 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
         names = paths.iter().map(|path| path.display().to_string()).collect();
     }
     names
+}
+
+/// Says so if a parser seems to have made the gold standard, but not the analyses.
+fn note_swapped(
+    arguments: &Eval,
+    gold: &[Sentence],
+    analyses: &[Vec<Sentence>],
+    session: &Session,
+) {
+    let has_probs = |sentences: &[Sentence]| {
+        sentences
+            .iter()
+            .any(|sentence| sentence.words().any(|word| word.misc_entry("HeadProb").is_some()))
+    };
+    if has_probs(gold) && !analyses.iter().any(|analysis| has_probs(analysis)) {
+        let (gold, system) = (arguments.gold.display(), arguments.systems[0].display());
+        session.note(format!(
+            "note: {gold} has a parser's probabilities (HeadProb), {system} has none: are they swapped? The \
+             gold standard comes first"
+        ));
+    }
 }
 
 /// Says what the official evaluation would refuse.

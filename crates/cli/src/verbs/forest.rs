@@ -11,7 +11,8 @@ use tutte_treebank::{Sentence, create};
 
 use super::parse::probability;
 use crate::asking::Asking;
-use crate::failure::{Outcome, usage};
+use crate::failure::{Outcome, cannot_write, usage};
+use crate::leftovers;
 use crate::report::{counted, rounded};
 use crate::session::Session;
 
@@ -21,7 +22,7 @@ use crate::session::Session;
 /// least EPS, each with the labels whose probability, together with the arc's, is. Heads are numbers
 /// of words, 0 is the root. `missing` is the probability of what is not listed, in arcs a sentence.
 /// Heads that are there are not looked at unless you say so; heads that MISC forbids (Forbid=4,7) are
-/// avoided.
+/// avoided. Sentences without tags get those of the model's tagger.
 ///
 /// Probabilities are exact, and of the trees that are made of the arcs the model looks at; what its
 /// pruner leaves out has probability zero.
@@ -98,7 +99,8 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
     let model = arguments.asking.load()?;
     let tree_set = arguments.asking.tree_set(&model);
     let output = arguments.output.display().to_string();
-    let cannot_write = || format!("cannot write {output}");
+    let cannot_write = || cannot_write(&arguments.output);
+    leftovers::remove_on_interrupt(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
     let mut summary = Summary::default();
     let worker = || {
@@ -120,7 +122,7 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
             }
         }
     };
-    arguments.asking.each(session, worker, |sentence, (line, arcs, contradiction)| {
+    arguments.asking.each(&model, session, worker, |sentence, (line, arcs, contradiction)| {
         summary.sentences += 1;
         summary.words += sentence.len();
         summary.arcs += arcs;

@@ -35,6 +35,7 @@ pub(super) use self::page::{Page, Tally, write};
 pub(super) use self::stream::{End, Stream, Taker, Watcher};
 use crate::asking::{Intake, Meter, Using};
 use crate::failure::{Outcome, usage};
+use crate::leftovers;
 use crate::report::{count, counted};
 use crate::session::{Progress, Session};
 
@@ -141,10 +142,12 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let apart = outputs.is_some();
     let stream =
         Stream { paths: &files, intake: &intake, meter: &Meter::default(), apart, session };
+    let outputs = outputs.unwrap_or_else(|| vec![output.to_owned()]);
+    leftovers::remove_on_interrupt(outputs.clone());
     let mut pages = Pages {
         task: &task,
         session,
-        outputs: outputs.unwrap_or_else(|| vec![output.to_owned()]),
+        outputs,
         apart,
         inputs: files.len(),
         page: None,

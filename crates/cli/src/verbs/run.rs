@@ -25,11 +25,12 @@ use serde::Serialize;
 use tutte_treebank::{Error, Sentence};
 
 use self::inputs::{Choice, Job, Listing, Shard, with_slashes};
-use self::manifest::{Entry, Fingerprint, Manifest, Means, remove_leftovers};
+use self::manifest::{Entry, Fingerprint, Manifest, Means};
 use self::progress::{Fingerprints, Watch};
 use super::parse::{Answer, Answering, End, Page, Stream, Taker, Tally, Task};
 use crate::asking::{Intake, Kind, Meter, Using};
 use crate::failure::{Outcome, usage};
+use crate::leftovers;
 use crate::report::{Align, Table, count, counted};
 use crate::session::{Session, Status};
 
@@ -167,8 +168,8 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
             "{there} is there, and no manifest says where it is from; choose another folder with -o"
         )));
     }
-    remove_leftovers(outputs.iter().map(PathBuf::as_path));
-    remove_leftovers([folder.join(Manifest::name(shard)).as_path()].into_iter());
+    leftovers::remove(outputs.iter().map(PathBuf::as_path), None);
+    leftovers::remove([folder.join(Manifest::name(shard)).as_path()].into_iter(), None);
 
     let mut work = Work {
         folder,

@@ -17,13 +17,15 @@ use self::judgement::Judgement;
 use self::summary::Summary;
 use crate::asking::{Asking, is_jsonl};
 use crate::failure::{Outcome, usage};
+use crate::leftovers;
 use crate::session::Session;
 
 /// Say how probable a model finds the trees of a file
 ///
 /// Prints a summary, and the sentences that are least likely word by word. With -o every sentence is
 /// written too: HeadProb, LabelProb, AltHead and HeadRank (1 if no head is more probable) of its own
-/// heads in MISC, log-probability and entropy in comments, or all of that as a line of JSON.
+/// heads in MISC, log-probability and entropy in comments, or all of that as a line of JSON. Sentences
+/// without tags get those of the model's tagger.
 ///
 /// Where heads are missing (_), the rest is judged. An arc that a step of the model leaves out has the
 /// probability which that step gave it, and a tree with such arcs the product of theirs and of the rest
@@ -58,6 +60,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
     let tree_set = arguments.asking.tree_set(&model);
     let jsonl = arguments.output.as_deref().is_some_and(is_jsonl);
     let writes_conll = arguments.output.is_some() && !jsonl;
+    leftovers::remove_on_interrupt(arguments.output.iter().cloned().collect());
     let mut writer = arguments.output.as_ref().map(create).transpose()?;
     let cannot_write = || {
         let output = arguments.output.as_ref().map(|path| path.display().to_string());
@@ -93,7 +96,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
         }
     };
     let mut summary = Summary::new(tree_set, arguments.worst);
-    let tail = arguments.asking.each(session, worker, |sentence, (judgement, line)| {
+    let tail = arguments.asking.each(&model, session, worker, |sentence, (judgement, line)| {
         if let Some(writer) = &mut writer {
             let written = match jsonl {
                 true => writer.write_tail(&line),

@@ -1,11 +1,11 @@
 //! The text that sentences stand for, and where each of their tokens is in it.
 //!
 //! Between two tokens stands what `SpacesAfter` of the first says (with the escapes of UDPipe: `\s \t \n
-//! \r \p \\`), nothing if it says `SpaceAfter=No`, and a space otherwise; what `SpacesBefore` of the second
-//! says comes in addition. Of a multiword token, its own line decides, not its words. Sentences are joined
-//! like tokens, but a paragraph or document (`# newpar`, `# newdoc`) starts after a blank line. The text
-//! ends with a newline unless the last token says something else. `# text` is not looked at: where it
-//! disagrees, the tokens are right. Cost: linear.
+//! \r \p \\`) and `SpacesBefore` of the second; where both are silent, what stands between them in `# text`,
+//! if all tokens are found there one after the other and nothing else is; otherwise nothing if the first says
+//! `SpaceAfter=No`, and else a space. Of a multiword token, its own line decides, not its words. Sentences
+//! are joined like tokens, but a paragraph or document (`# newpar`, `# newdoc`) starts after a blank line. The
+//! text ends with a newline unless the last token says something else. Cost: linear.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -65,8 +65,10 @@ impl<'a> RawText<'a> {
     }
 
     fn push(&mut self, sentence: &'a Sentence, next: Option<&Sentence>) {
+        let text = sentence.text().unwrap_or_default();
+        let mut places = locate(sentence, text).unwrap_or_default().into_iter();
         let mut covered = 0;
-        let mut last = None;
+        let (mut last, mut last_end) = (None, 0);
         for token in sentence.tokens() {
             match token.id() {
                 Id::Multiword(_, end) => covered = end,
@@ -79,17 +81,25 @@ impl<'a> RawText<'a> {
                 }
                 Id::Empty(..) => continue,
             }
+            let place = places.next();
+            let spaces = token.misc_entry("SpacesBefore");
             if let Some(before) = last.replace(token) {
-                self.text.push_str(&spaces_after(before).unwrap_or(Cow::Borrowed(" ")));
+                let says = before.misc_entry("SpacesAfter").is_some() || spaces.is_some();
+                self.text.push_str(&match &place {
+                    Some(place) if !says => Cow::Borrowed(&text[last_end..place.start]),
+                    _ => spaces_after(before).unwrap_or(Cow::Borrowed(" ")),
+                });
             }
-            if let Some(spaces) = token.misc_entry("SpacesBefore") {
+            if let Some(spaces) = spaces {
                 self.text.push_str(&unescape(spaces));
             }
             let start = self.text.len();
-            match token.misc_entry("SpacesInToken") {
-                Some(form) => self.text.push_str(&unescape(form)),
-                None => self.text.push_str(token.form()),
+            match (token.misc_entry("SpacesInToken"), &place) {
+                (Some(form), _) => self.text.push_str(&unescape(form)),
+                (None, Some(place)) => self.text.push_str(&text[place.clone()]),
+                (None, None) => self.text.push_str(token.form()),
             }
+            last_end = place.map_or(0, |place| place.end);
             let span = start..self.text.len();
             self.tokens.push(RawToken { span, ends_sentence: false, words: Vec::new() });
         }
@@ -107,6 +117,38 @@ impl<'a> RawText<'a> {
             (_, Some(_)) => Cow::Borrowed(" "),
         });
     }
+}
+
+/// Where the tokens of a sentence are in its text, if they are all there, and nothing else but spaces.
+fn locate(sentence: &Sentence, text: &str) -> Option<Vec<Range<usize>>> {
+    let mut covered = 0;
+    let tokens = sentence.tokens().filter(|token| match token.id() {
+        Id::Multiword(_, end) => {
+            covered = end;
+            true
+        }
+        Id::Word(word) => word > covered,
+        Id::Empty(..) => false,
+    });
+    let mut places = Vec::new();
+    let mut at = 0;
+    for token in tokens {
+        let start = text.len() - text[at..].trim_start().len();
+        at = text.len() - without(&text[start..], token.form())?.len();
+        places.push(start..at);
+    }
+    text[at..].trim_start().is_empty().then_some(places)
+}
+
+/// What follows a form at the start of a text; any spaces in the form stand for any in the text.
+fn without<'t>(mut text: &'t str, form: &str) -> Option<&'t str> {
+    let mut parts = form.split_whitespace();
+    text = text.strip_prefix(parts.next()?)?;
+    for part in parts {
+        let rest = text.trim_start();
+        text = rest.strip_prefix(part).filter(|_| rest.len() < text.len())?;
+    }
+    Some(text)
 }
 
 /// What a token says about the spaces after it.
@@ -190,6 +232,28 @@ mod tests {
         assert_eq!(raw.tokens[0].words, ["de", "le"]);
         assert_eq!(raw.tokens[1].span, 2..7);
         assert!(raw.tokens[1].ends_sentence && !raw.tokens[0].ends_sentence);
+    }
+
+    #[test]
+    fn where_tokens_are_silent_the_written_text_decides() {
+        let text = |lines: &str| raw_text(&read(lines));
+        // Two spaces, a space that the tokens forgot and one that they have too many.
+        let tokens = "1\tTea~_\n2\tcools~_\n3\t.~SpaceAfter=No\n4\t\"~_\n\n";
+        assert_eq!(text(&format!("# text = Tea  cools. \"\n{tokens}")), "Tea  cools. \"\n");
+        // Letters that the tokens do not have: they are right.
+        for other in ["Tea cool. \"", "Tea cools. \" x", "Tea cools. ", "Teacools .x\"", ""] {
+            assert_eq!(text(&format!("# text = {other}\n{tokens}")), "Tea cools .\"\n");
+        }
+        // What they say of spaces is more than a line can hold.
+        let said = "# text = a b c\n1\ta~SpacesAfter=\\n\n2\tb~_\n3\tc~SpacesBefore=\\t\n\n";
+        assert_eq!(text(said), "a\nb \tc\n");
+        // Spaces in tokens, multiword tokens, empty nodes.
+        let odd = "# text = 1\u{a0}000 au  lait\n1\t1 000~_\n2-3\tau~_\n2\tà~_\n3\tle~_\n\
+                   3.1\tx~_\n4\tlait~_\n\n";
+        let sentences = read(odd);
+        let raw = RawText::new(&sentences);
+        assert_eq!(raw.text, "1\u{a0}000 au  lait\n");
+        assert_eq!(raw.tokens[2].span, 11..15);
     }
 
     #[test]

@@ -109,7 +109,8 @@ impl<'a, R: Read, W: Weights> Segmenter<'a, R, W> {
     /// Reads the next sentence into `sentence`, whose memory is used again; `false` at the end.
     ///
     /// # Errors
-    /// If the input cannot be read or is not UTF-8. What was before that has been given; nothing follows.
+    /// If the input cannot be read or is not UTF-8. Paragraphs (or lines, if these are sentences) that ended
+    /// before that have been given; nothing of the one at hand is, and nothing follows.
     pub fn read(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
         while self.given == self.sentences.len() {
             if self.finished {

@@ -45,9 +45,9 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Whether the input ends at a byte of the text.
+    /// Whether the input ends at a byte of the text, and nothing is wrong with it there.
     pub(super) fn is_at_end(&self, byte: usize) -> bool {
-        self.at_end && byte == self.text.len()
+        self.at_end && self.failure.is_none() && byte == self.text.len()
     }
 
     /// Forgets text.
@@ -56,7 +56,8 @@ impl<R: Read> Source<R> {
     }
 
     /// The length of the next block, with the white space after it, and whether it is a whole paragraph, or
-    /// a line if lines are sentences. 0 if there is no more text.
+    /// a line if lines are sentences. 0 if there is no more text, or no more before what is wrong with the
+    /// input that is whole: nobody wants half a sentence.
     pub(super) fn next_block(&mut self, lines: bool) -> (usize, bool) {
         // Up to here there is no end.
         let mut searched = self.skip_spaces(0);
@@ -81,7 +82,8 @@ impl<R: Read> Source<R> {
                 None => {
                     searched = known;
                     if !self.fill() {
-                        return (self.text.len(), true);
+                        let end = if self.failure.is_some() { 0 } else { known };
+                        return (end, true);
                     }
                 }
             }

@@ -170,19 +170,23 @@ fn text_without_end_is_cut() {
 }
 
 #[test]
-fn what_is_not_utf8_is_told_after_what_is_before_it() {
+fn what_is_not_utf8_is_told_after_the_paragraphs_before_it() {
     let tokenizer = Tokenizer::fallback();
-    let text = b"One.\nTwo \xe9t\xe9\n";
+    let text = b"One.\n\nTwo.\nThree \xe9t\xe9\n";
     let mut segmenter = Segmenter::new(&tokenizer, &text[..]);
     let mut sentence = Sentence::default();
     assert!(segmenter.read(&mut sentence).unwrap());
-    assert!(segmenter.read(&mut sentence).unwrap());
-    assert_eq!(sentence.text(), Some("Two"));
+    assert_eq!(sentence.text(), Some("One."));
     let error = segmenter.read(&mut sentence).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "input:2: byte 0xE9 is not UTF-8 (byte 4 of the line, byte 9 of the input, counted from 0)"
+        "input:4: byte 0xE9 is not UTF-8 (byte 6 of the line, byte 17 of the input, counted from 0)"
     );
+    // If lines are sentences, those that ended.
+    let options = SegmenterOptions { presegmented: true, ..SegmenterOptions::default() };
+    let lines = Segmenter::with_options(&tokenizer, &text[..], options);
+    let given: Vec<_> = lines.map_while(Result::ok).collect();
+    assert_eq!(given.iter().filter_map(Sentence::text).collect::<Vec<_>>(), ["One.", "Two."]);
     assert!(error.hint().unwrap().contains("--encoding"));
     assert!(!segmenter.read(&mut sentence).unwrap());
     // Half a character at the end.

@@ -11,6 +11,8 @@ use tutte_treebank::{Output, Sentence, Writer, create};
 
 use super::answer::{Answer, Done};
 use super::answering::{Decode, Task};
+use crate::asking::note_untagged;
+use crate::failure::cannot_write;
 use crate::report::{count, counted};
 use crate::session::Session;
 
@@ -79,13 +81,13 @@ impl Page {
             }
             (done, _) => write(writer, sentence, done),
         }
-        .with_context(|| format!("cannot write {}", path.display()))
+        .with_context(|| cannot_write(path))
     }
 
     /// Ends with what followed the last sentence of the input.
     pub(crate) fn finish(self, tail: &str) -> Result<Tally> {
         let Self { path, mut writer, jsonl, style, tally } = self;
-        let cannot_write = || format!("cannot write {}", path.display());
+        let cannot_write = || cannot_write(&path);
         if !jsonl && style.is_none() {
             writer.write_tail(tail).with_context(cannot_write)?;
         }
@@ -128,14 +130,7 @@ impl Tally {
 
     /// Says what is remarkable.
     pub(crate) fn tell(&self, session: &Session) {
-        if self.untagged > 0 {
-            let of = counted(self.sentences, "sentence");
-            session.note(format!(
-                "{} of {of} had no tags, and this model has no tagger (`tutte train` learns one): their trees \
-                 are guesses",
-                count(self.untagged)
-            ));
-        }
+        note_untagged(self.untagged, self.sentences, session);
         if self.contradictions > 0 {
             let left = match self.contradictions {
                 1 => "it is left as it was",

@@ -284,49 +284,9 @@ impl Lock {
     }
 }
 
-/// Removes what a run that was killed left unfinished: temporary files of these names, in their folders.
-pub(super) fn remove_leftovers<'a>(files: impl Iterator<Item = &'a Path>) {
-    let mut folders: BTreeMap<&Path, Vec<String>> = BTreeMap::new();
-    for file in files {
-        if let (Some(folder), Some(name)) = (file.parent(), file.file_name()) {
-            let name = format!(".{}.", name.to_string_lossy());
-            folders.entry(folder).or_default().push(name);
-        }
-    }
-    for (folder, mut names) in folders {
-        names.sort_unstable();
-        // A folder that is not there, or a file that is gone, is as clean as can be.
-        let Ok(found) = fs::read_dir(folder) else { continue };
-        for entry in found.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if is_temporary(&name).is_some_and(|of| names.binary_search(&of).is_ok()) {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-    }
-}
-
-/// `.a.conllu.` for `.a.conllu.123-0.tmp`, as an [`AtomicFile`] is called until it is complete.
-fn is_temporary(name: &str) -> Option<String> {
-    let (of, number) = name.strip_prefix('.')?.strip_suffix(".tmp")?.rsplit_once('.')?;
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let (process, attempt) = number.split_once('-')?;
-    (is_number(process) && is_number(attempt)).then(|| format!(".{of}."))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn leftovers_are_told_from_other_files() {
-        assert_eq!(is_temporary(".a.conllu.123-0.tmp").as_deref(), Some(".a.conllu."));
-        for other in
-            ["a.conllu.123-0.tmp", ".a.conllu.tmp", ".a.x-0.tmp", ".123-0.tmp", ".a.1-.tmp"]
-        {
-            assert_eq!(is_temporary(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn manifests_are_told_from_other_files() {

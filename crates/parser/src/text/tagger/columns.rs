@@ -6,6 +6,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::lexicon::{self, Entry, Lexicon};
 
+/// Stems as long as this are not looked for: each costs its length, and what is longer is no word.
+const LONGEST_STEM: usize = 64;
+
 /// What can be looked at in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
@@ -228,7 +231,7 @@ impl Columns {
         };
         self.set(Class, word, class);
         self.set(Usual, word, usual);
-        let stems = (3..letters).rev().map(|length| start(length, &self.starts));
+        let stems = (3..letters.min(LONGEST_STEM)).rev().map(|length| start(length, &self.starts));
         let stem = stems.map(|end| (end, lexicon.get(lexicon::key(&lower[..end])).tag));
         let (end, tag) = stem.into_iter().find(|(_, tag)| *tag != 0).unwrap_or((0, 0));
         self.set(Stem, word, of_class(9, tag.into()));
