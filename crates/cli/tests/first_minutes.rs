@@ -1,0 +1,212 @@
+//! The first ten minutes with the program: any text, wrong files, pipes, threads, Ctrl-C.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tutte_treebank::Sentence;
+
+fn tutte() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tutte"));
+    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("first-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Runs the program with something on standard input.
+fn piped(arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = tutte();
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // Whoever has seen enough stops reading.
+            let _ = stdin.write_all(input);
+        });
+        child.wait_with_output().unwrap()
+    })
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn sentences(output: &Output) -> Vec<Sentence> {
+    assert!(output.status.success(), "{}", said(output));
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    text.split_inclusive("\n\n").map(|lines| lines.parse().unwrap()).collect()
+}
+
+const TEXTS: [&str; 12] = [
+    "The family 👨‍👩‍👧‍👦 waved 🇩🇪🇯🇵 flags. Thumbs up 👍🏽!",
+    "Cafe\u{301} nai\u{308}ve Z\u{323}\u{307}. \u{301}odd",
+    "السلام عليكم يا صديقي. כלב גדול רץ בבית.\n",
+    "我今天去了北京。他喜欢喝茶吗？東京に行きました。ภาษาไทย\n",
+    "See https://example.org/a?b=c&d=e#f or mail me@example.org.\n",
+    "NUL \0 in the \0\0middle.\0\n",
+    "One.\r\nTwo lines\r\n\r\nAnd a paragraph.\r\n",
+    "  Spaces \t before,\u{a0}between  and\u{3000}after. \n\n\n Yes.\t",
+    "…",
+    "#hash is no comment.\n1\tis no id\n",
+    "a|b=c \\s \\n SpaceAfter=No _ _ _\n",
+    "Zero\u{200b}width\u{200d}joined\u{ad}soft.\u{2028}Separator.",
+];
+
+#[test]
+fn any_text_comes_back_from_its_trees_with_any_number_of_threads() {
+    let together = TEXTS.join("\n\n");
+    for text in TEXTS.into_iter().chain([together.as_str()]) {
+        let parse = |threads| {
+            piped(&["parse", "-q", "--probs", "-i", "text", "-j", threads, "-"], text.as_bytes())
+        };
+        let (one, two) = (parse("1"), parse("2"));
+        assert!(one.stdout == two.stdout, "{text:?}");
+        for sentence in sentences(&one) {
+            assert!(sentence.tree().is_ok(), "{text:?}");
+        }
+        let back = piped(&["convert", "-q", "-", "-", "--raw-text"], &one.stdout);
+        assert_eq!(String::from_utf8_lossy(&back.stdout), text, "{}", said(&back));
+    }
+}
+
+#[test]
+fn nothing_in_nothing_out() {
+    let output = piped(&["parse", "-q"], b"");
+    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
+}
+
+#[test]
+fn what_is_not_utf8_is_named_and_nothing_half_read_is_written() {
+    let text = b"Good day.\n\nI like tea. A caf\xe9 please.\n\nYes.\n";
+    let output = piped(&["parse"], text);
+    assert_eq!(output.status.code(), Some(3));
+    let place = "<stdin>:3: byte 0xE9 is not UTF-8 (byte 17 of the line, byte 28 of the input";
+    assert!(said(&output).contains(place), "{}", said(&output));
+    assert!(said(&output).contains("--encoding latin1"), "{}", said(&output));
+    let written = String::from_utf8(output.stdout).unwrap();
+    assert!(written.contains("# text = Good day.\n") && !written.contains("tea"), "{written}");
+
+    let folder = folder("utf8");
+    let out = folder.join("out.conllu");
+    let output = piped(&["parse", "-q", "-", "-o", out.to_str().unwrap()], text);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "no file, and none on the way");
+    let output = piped(&["parse", "-q", "--encoding", "latin1"], text);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("# text = A café please."));
+}
+
+/// In memory that does not grow with the line: 400 MB of addresses, for all that a program maps.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_of_ten_megabytes_ends_and_needs_little_memory() {
+    let letters = vec![b'a'; 10_000_000];
+    let words = b"the cat sat on the mat and saw a dog ".repeat(4000);
+    for (text, least) in [(&letters, 70), (&words, 40)] {
+        let path = folder(&format!("line-{least}")).join("line.txt");
+        fs::write(&path, text).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", r#"ulimit -v 400000; exec "$0" parse -q -j 1 "$1""#]);
+        let output = command.arg(env!("CARGO_BIN_EXE_tutte")).arg(&path).output().unwrap();
+        let found = sentences(&output);
+        assert!(found.len() >= least, "{}", found.len());
+        let length: usize =
+            found.iter().flat_map(Sentence::words).map(|word| word.form().len()).sum();
+        let expected = text.iter().filter(|byte| **byte != b' ').count();
+        assert_eq!(length, expected);
+    }
+}
+
+#[test]
+fn help_needs_nothing() {
+    let help = tutte().arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let verbs = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
+    let verbs: Vec<&str> = verbs
+        .map(|(verb, _)| verb)
+        .filter(|verb| !verb.is_empty() && verb.bytes().all(|b| b.is_ascii_lowercase()))
+        .collect();
+    assert!(verbs.len() >= 20, "{verbs:?}");
+    for verb in verbs {
+        for flag in ["-h", "--help"] {
+            let output = piped(&[verb, flag], b"");
+            assert!(output.status.success() && output.stderr.is_empty(), "{verb} {flag}");
+            assert!(String::from_utf8(output.stdout).unwrap().contains("Usage: "), "{verb}");
+        }
+    }
+    // Not even the model that is named.
+    let output = piped(&["parse", "-m", "gone.tutte", "--help"], b"");
+    assert!(output.status.success());
+}
+
+#[test]
+fn a_model_of_a_newer_version_says_so() {
+    let english = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/en.tutte");
+    let mut model = fs::read(english).unwrap();
+    let field = br#"\"format\":"#;
+    let at = model.windows(field.len()).position(|bytes| bytes == field).unwrap() + field.len();
+    assert!(model[at].is_ascii_digit() && !model[at + 1].is_ascii_digit());
+    model[at] = b'9';
+    let path = folder("newer").join("newer.tutte");
+    fs::write(&path, model).unwrap();
+    let output = piped(&["parse", "-m", path.to_str().unwrap()], b"Tea.");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(said(&output).contains("format 9"), "{}", said(&output));
+    assert!(said(&output).contains("update, or train again"), "{}", said(&output));
+}
+
+#[test]
+fn colours_are_for_terminals_and_quiet_is_quiet() {
+    let bad = b"caf\xe9";
+    let has_escapes =
+        |output: &Output| output.stderr.contains(&0x1b) || output.stdout.contains(&0x1b);
+    assert!(!has_escapes(&piped(&["parse"], bad)));
+    let coloured = |key: &str| {
+        let mut command = tutte();
+        command.env("CLICOLOR_FORCE", "1").env(key, "1");
+        command.args(["parse", "-m", "gone.tutte", "-t", "Tea."]).output().unwrap()
+    };
+    assert!(has_escapes(&coloured("CLICOLOR_FORCE")));
+    assert!(!has_escapes(&coloured("NO_COLOR")));
+    let output = piped(&["parse", "-q"], b"Tea cools.");
+    assert!(output.status.success() && output.stderr.is_empty());
+    // An error is one in any case.
+    assert!(!piped(&["parse", "-q"], bad).stderr.is_empty());
+}
+
+/// Whoever looks at the first lines only, and text that never ends.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_has_seen_enough_ends_it() {
+    let script = r#"yes "Tea cools." | "$0" parse -q - -j 2 | head -n 1"#;
+    let mut command = Command::new("sh");
+    let output = command.args(["-c", script, env!("CARGO_BIN_EXE_tutte")]).output().unwrap();
+    assert_eq!((output.stdout, output.stderr), (b"# newdoc\n".to_vec(), Vec::new()));
+}
+
+/// Interrupted, there is neither an output nor what was to become one.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_nothing() {
+    use std::time::{Duration, Instant};
+    let folder = folder("interrupted");
+    let mut command = tutte();
+    command.current_dir(&folder).args(["parse", "-q", "-", "-o", "out.conllu"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let started = Instant::now();
+    while fs::read_dir(&folder).unwrap().count() == 0 {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing is written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
