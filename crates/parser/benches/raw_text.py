@@ -49,7 +49,7 @@ def measure(tutte, folder, name):
 
     found = {
         "train words": words(train),
-        "seconds": trained.seconds,
+        "seconds": trained.processor_seconds,
         "megabytes": model.stat().st_size / 1e6,
         "raw": parsed(model, text),
         "words": parsed(model, test, "--tags", "model"),
@@ -67,7 +67,7 @@ def inside(tutte, test, text, system):
     times = [
         run(tutte.program, "parse", "-q", "-j", 1, text, "--probs", "-o", system) for _ in range(5)
     ]
-    speed = words(system) / sorted(it.seconds for it in times)[2]
+    speed = words(system) / sorted(it.processor_seconds for it in times)[2]
     raw = score(tutte, test, system)
     run(tutte.program, "parse", "-q", "-j", 1, test, "--tags", "model", "--probs", "-o", system)
     return {
@@ -130,7 +130,7 @@ def report(found, shown):
         "Gold words: trees given the best tags alone (`--tag-uncertainty 1`), and the mean over the readings of",
         "the tags (4, the default). ECE: expected calibration error of HeadProb, in 10 bins of equal mass.",
         "",
-        *table(("", "train words", "training, s", "model, MB", "UAS, best tags", "UAS, readings",
+        *table(("", "train words", "training, processor s", "model, MB", "UAS, best tags", "UAS, readings",
                 "LAS, best tags", "LAS, readings", "ECE, best tags", "ECE, readings"), gains),
     ]
     if it := found.get("english-ewt", {}).get("inside"):
@@ -138,7 +138,7 @@ def report(found, shown):
         checks = [
             ("LAS that it loses to the full model, raw text", "≤ 1.5", loss[0], loss[0] <= 1.5, ""),
             ("LAS that it loses, gold words", "≤ 1.5", loss[1], loss[1] <= 1.5, ""),
-            ("raw text to trees with `--probs`, one core", "≥ 20,000", it["speed"],
+            ("raw text to trees with `--probs`, one thread, whole process", "≥ 20,000", it["speed"],
              it["speed"] >= 20_000, " tokens/s"),
             ("a process that parses one word", "≤ 60", it["start"], it["start"] <= 60, " ms"),
             ("greatest memory, raw text with `--probs`", "≤ 150", it["memory"], it["memory"] <= 150, " MB"),
