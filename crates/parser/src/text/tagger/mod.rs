@@ -12,6 +12,7 @@
 mod chain;
 mod columns;
 mod document;
+mod greedy;
 mod lexicon;
 mod morphology;
 mod train;
@@ -23,6 +24,7 @@ use tutte_treebank::{Morphology as Written, Sentence, Token};
 use self::chain::{Chain, ChainMemory};
 use self::columns::{COARSE, Columns, FINE, Rows};
 pub(crate) use self::document::{TaggerDocument, TaggerTables};
+pub use self::greedy::greedy_baseline;
 use self::lexicon::Lexicon;
 use self::morphology::Morphology;
 pub use self::train::{TaggerOptions, jackknife, jackknife_watched};

@@ -59,14 +59,14 @@ impl TaggerOptions {
 }
 
 /// A treebank as taggers learn from it.
-struct Lessons<'a> {
-    sentences: Vec<&'a Sentence>,
+pub(super) struct Lessons<'a> {
+    pub(super) sentences: Vec<&'a Sentence>,
     /// Coarse tags.
-    upos: Vec<String>,
+    pub(super) upos: Vec<String>,
     /// The coarse tag of every word.
-    tags: Vec<Vec<u8>>,
+    pub(super) tags: Vec<Vec<u8>>,
     counter: Counter,
-    lexicon: Arc<Lexicon>,
+    pub(super) lexicon: Arc<Lexicon>,
 }
 
 impl Tagger {
@@ -119,7 +119,7 @@ fn learn(
 }
 
 impl<'a> Lessons<'a> {
-    fn new(sentences: Vec<&'a Sentence>) -> Result<Self, Error> {
+    pub(super) fn new(sentences: Vec<&'a Sentence>) -> Result<Self, Error> {
         let words = || sentences.iter().flat_map(|sentence| sentence.words());
         let mut upos: Vec<&str> = words().map(Token::upos).collect();
         upos.sort_unstable();
@@ -156,7 +156,7 @@ impl<'a> Lessons<'a> {
     }
 
     /// Looks at a sentence as if it were new.
-    fn look(&self, at: usize, columns: &mut Columns) {
+    pub(super) fn look(&self, at: usize, columns: &mut Columns) {
         let forms = self.sentences[at].words().map(Token::form);
         let tags = &self.tags[at];
         columns.fill(forms, &self.lexicon, |word, key| self.counter.without(key, tags[word]));
@@ -164,30 +164,30 @@ impl<'a> Lessons<'a> {
 }
 
 /// What is left out of a sentence, and the rows of its words.
-struct Draw {
-    order: Order,
+pub(super) struct Draw {
+    pub(super) order: Order,
     kept: Vec<bool>,
     /// How much more what is left counts.
-    scale: f32,
+    pub(super) scale: f32,
     dropout: f64,
     word_dropout: f64,
 }
 
 impl Draw {
-    fn new(options: &TaggerOptions, stream: u8) -> Self {
+    pub(super) fn new(options: &TaggerOptions, stream: u8) -> Self {
         let TaggerOptions { dropout, word_dropout, seed, .. } = *options;
         let order = Order::new(seed, stream);
         Self { order, kept: Vec::new(), scale: 1.0, dropout, word_dropout }
     }
 
     /// For a new sentence.
-    fn sentence(&mut self, templates: &[Template]) {
+    pub(super) fn sentence(&mut self, templates: &[Template]) {
         let chance = self.order.chance();
         self.scale = draw_templates(chance, templates.len(), self.dropout, &mut self.kept) as f32;
     }
 
     /// The rows of a word.
-    fn rows(
+    pub(super) fn rows(
         &mut self,
         columns: &Columns,
         templates: &[Template],
@@ -206,7 +206,7 @@ impl Draw {
 }
 
 /// What is this sure already needs no step.
-const SURE: f32 = 0.998;
+pub(super) const SURE: f32 = 0.998;
 
 fn learn_coarse(
     lessons: &Lessons<'_>,
