@@ -23,7 +23,6 @@ PRESETS = ("fast", "default")
 TREEBANKS = {
     "danish-ddt": ("dev", None, "test"),
     "french-partut": ("train", "dev", "test"),
-    "english-partut": ("train", "dev", "test"),
     "turkish-imst": ("train", "dev", "test"),
 }
 SCORES = ("Words", "Sentences", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
