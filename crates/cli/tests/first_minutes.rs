@@ -1,10 +1,14 @@
 //! The first ten minutes with the program: any text, wrong files, pipes, threads, Ctrl-C.
 
+#[path = "support/output.rs"]
+mod output;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use self::output::{said, sentences};
 use tutte_treebank::Sentence;
 
 fn tutte() -> Command {
@@ -33,16 +37,6 @@ fn piped(arguments: &[&str], input: &[u8]) -> Output {
         });
         child.wait_with_output().unwrap()
     })
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn sentences(output: &Output) -> Vec<Sentence> {
-    assert!(output.status.success(), "{}", said(output));
-    let text = std::str::from_utf8(&output.stdout).unwrap();
-    text.split_inclusive("\n\n").map(|lines| lines.parse().unwrap()).collect()
 }
 
 const TEXTS: [&str; 12] = [

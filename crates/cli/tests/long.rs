@@ -1,10 +1,14 @@
 //! What is called a sentence, but has thousands of words.
 
+#[path = "support/output.rs"]
+mod output;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
+use self::output::{said, sentences};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
@@ -50,16 +54,6 @@ fn parse(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tutte"));
     command.current_dir(&*FOLDER).args(["parse", "-m", "tea.tutte"]).args(arguments);
     command.output().unwrap()
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn sentences(output: &Output) -> Vec<Sentence> {
-    assert!(output.status.success(), "{}", said(output));
-    let text = std::str::from_utf8(&output.stdout).unwrap();
-    text.split_inclusive("\n\n").map(|lines| lines.parse().unwrap()).collect()
 }
 
 #[test]

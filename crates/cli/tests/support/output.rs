@@ -1,0 +1,17 @@
+//! What a run of the program gave.
+
+use std::process::Output;
+
+use tutte_treebank::Sentence;
+
+/// What it said on standard error.
+pub(crate) fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The sentences it wrote; it must have succeeded.
+pub(crate) fn sentences(output: &Output) -> Vec<Sentence> {
+    assert!(output.status.success(), "{}", said(output));
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    text.split_inclusive("\n\n").map(|lines| lines.parse().unwrap()).collect()
+}
