@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::breaks::Breaks;
 use super::gaps::Gaps;
 use super::multiword::{Multiword, Rule};
+use super::scripts::Scripts;
 use super::tokenizer::{Learnt, Tokenizer};
 use crate::{Compact, ModelProblem, Weights};
 
@@ -41,6 +42,9 @@ struct LearntDocument {
     rules: Vec<Rule>,
     /// The rules for forms with an ending.
     endings: BTreeMap<String, Vec<u16>>,
+    /// The scripts of the treebank (ISO 15924); without, all are taken for known.
+    #[serde(default)]
+    scripts: Vec<String>,
 }
 
 /// The names of the tables.
@@ -52,8 +56,8 @@ const FORMS: &str = "forms";
 impl Tokenizer<Compact> {
     /// All that is no weights.
     pub fn document(&self) -> TokenizerDocument {
-        let learnt =
-            self.learnt.as_ref().map(|Learnt { gaps, breaks, multiword }| LearntDocument {
+        let learnt = self.learnt.as_ref().map(|Learnt { gaps, breaks, multiword, scripts }| {
+            LearntDocument {
                 tokens: gaps.weights.cells().len(),
                 sentences: breaks.weights.cells().len(),
                 multiword: multiword.weights.cells().len(),
@@ -63,13 +67,15 @@ impl Tokenizer<Compact> {
                 price: breaks.price,
                 rules: multiword.rules.clone(),
                 endings: multiword.endings.clone(),
-            });
+                scripts: scripts.names(),
+            }
+        });
         TokenizerDocument { learnt }
     }
 
     /// The weights, by the names with which [`TokenizerDocument::tokenizer`] asks for them.
     pub fn tables(&self) -> Vec<(&'static str, &Compact)> {
-        let Some(Learnt { gaps, breaks, multiword }) = &self.learnt else { return Vec::new() };
+        let Some(Learnt { gaps, breaks, multiword, .. }) = &self.learnt else { return Vec::new() };
         let tables = [
             (TOKENS, &gaps.weights),
             (SENTENCES, &breaks.weights),
@@ -120,7 +126,14 @@ impl TokenizerDocument {
             learnt.rules,
             learnt.endings,
         );
-        Ok(Tokenizer { learnt: Some(Learnt { gaps, breaks, multiword }) })
+        let scripts =
+            Scripts::from_names(&learnt.scripts).ok_or_else(|| ModelProblem::Altered {
+                what: format!(
+                    "its tokenizer has learnt a script that is none, of {:?}",
+                    learnt.scripts
+                ),
+            })?;
+        Ok(Tokenizer { learnt: Some(Learnt { gaps, breaks, multiword, scripts }) })
     }
 }
 

@@ -96,6 +96,17 @@ fn what_was_learnt_goes_for_other_texts() {
     assert_eq!(found("Why\n\nWait"), "Why | Wait");
 }
 
+/// What was learnt from Latin letters is asked about these alone.
+#[test]
+fn unicode_decides_about_scripts_that_the_treebank_does_not_have() {
+    let found = |text: &str| words(&segment(&learnt(), text));
+    assert_eq!(found("茶を飲む。コーヒーも！"), "茶 を 飲 む 。 | コーヒー も ！");
+    assert_eq!(
+        found("Чай готов. Пора!\n\nLe thé du lac."),
+        "Чай готов . | Пора ! | Le thé de le lac ."
+    );
+}
+
 #[test]
 fn unicode_decides_where_nothing_was_learnt() {
     let tokenizer = Tokenizer::fallback();

@@ -9,6 +9,7 @@ use super::facts::Facts;
 use super::gaps::{self, Gaps, Stretch};
 use super::laps::{Laps, Watch, unwatched};
 use super::multiword::{Multiword, Rule};
+use super::scripts::Scripts;
 use super::segments::Segments;
 use super::unicode;
 use crate::{Compact, Error, Weights};
@@ -45,6 +46,8 @@ pub(super) struct Learnt<W> {
     pub(super) gaps: Gaps<W>,
     pub(super) breaks: Breaks<W>,
     pub(super) multiword: Multiword<W>,
+    /// Those of the treebank.
+    pub(super) scripts: Scripts,
 }
 
 impl Tokenizer {
@@ -86,26 +89,31 @@ impl Tokenizer {
                 gaps: Gaps::train(&paragraphs, bits, passes, seed, &laps)?,
                 breaks: Breaks::train(&paragraphs, options, bits, &laps)?,
                 multiword: Multiword::train(&paragraphs, bits - 3, passes, seed, &laps)?,
+                scripts: Scripts::of(
+                    paragraphs.iter().flat_map(|p| p.characters.lower.iter().copied()),
+                ),
             }),
         })
     }
 
     /// With 8 bits a weight, to be stored and applied.
     pub fn compact(&self) -> Tokenizer<Compact> {
-        let learnt = self.learnt.as_ref().map(|Learnt { gaps, breaks, multiword }| Learnt {
-            gaps: Gaps { weights: Compact::new(&gaps.weights), spaces: gaps.spaces },
-            breaks: Breaks {
-                weights: Compact::new(&breaks.weights),
-                temperature: breaks.temperature,
-                price: breaks.price,
-            },
-            multiword: Multiword::new(
-                Compact::new(&multiword.weights),
-                Compact::new(&multiword.forms),
-                multiword.rules.clone(),
-                multiword.endings.clone(),
-            ),
-        });
+        let learnt =
+            self.learnt.as_ref().map(|Learnt { gaps, breaks, multiword, scripts }| Learnt {
+                gaps: Gaps { weights: Compact::new(&gaps.weights), spaces: gaps.spaces },
+                breaks: Breaks {
+                    weights: Compact::new(&breaks.weights),
+                    temperature: breaks.temperature,
+                    price: breaks.price,
+                },
+                multiword: Multiword::new(
+                    Compact::new(&multiword.weights),
+                    Compact::new(&multiword.forms),
+                    multiword.rules.clone(),
+                    multiword.endings.clone(),
+                ),
+                scripts: scripts.clone(),
+            });
         Tokenizer { learnt }
     }
 }
@@ -158,11 +166,12 @@ pub(super) struct FoundToken {
 }
 
 impl<W: Weights> Tokenizer<W> {
-    /// Takes a text without blank lines apart. If it is known to be one sentence, it stays one.
+    /// Takes a text without blank lines apart, one of a script that nothing was learnt of by Unicode's rules.
+    /// If it is known to be one sentence, it stays one.
     pub(super) fn find(&self, text: &str, one_sentence: bool, found: &mut Found) {
         match &self.learnt {
-            Some(learnt) => learnt.find(text, found),
-            None => unicode::find(text, found),
+            Some(learnt) if !learnt.scripts.are_foreign_to(text) => learnt.find(text, found),
+            _ => unicode::find(text, found),
         }
         if one_sentence {
             found.ends.clear();

@@ -1,0 +1,91 @@
+//! Which scripts a treebank is written in: what was learnt from Latin letters knows nothing of Chinese, and
+//! leaves it to Unicode.
+
+use std::collections::BTreeMap;
+
+use unicode_script::{Script, UnicodeScript};
+
+/// The scripts that something was learnt from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Scripts {
+    /// None if nothing is known of them.
+    known: Vec<Script>,
+}
+
+impl Scripts {
+    /// Of so many letters, one at least must be of a script for it to be known.
+    const ONE_IN: usize = 1000;
+
+    /// Those of a text.
+    pub(super) fn of(text: impl Iterator<Item = char>) -> Self {
+        let mut letters = BTreeMap::<&str, (Script, usize)>::new();
+        for script in text.filter_map(script_of) {
+            letters.entry(script.short_name()).or_insert((script, 0)).1 += 1;
+        }
+        let all: usize = letters.values().map(|(_, count)| count).sum();
+        let is_known = |count: usize| count * Self::ONE_IN >= all;
+        let known = letters.into_values().filter(|(_, count)| is_known(*count));
+        Self { known: known.map(|(script, _)| script).collect() }
+    }
+
+    /// By their names in ISO 15924; nothing if one of these is none.
+    pub(super) fn from_names(names: &[String]) -> Option<Self> {
+        let known =
+            names.iter().map(|name| Script::from_short_name(name)).collect::<Option<_>>()?;
+        Some(Self { known })
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.known.iter().map(|script| script.short_name().to_owned()).collect()
+    }
+
+    /// Whether most letters of a text are of other scripts.
+    pub(super) fn are_foreign_to(&self, text: &str) -> bool {
+        if self.known.is_empty() {
+            return false;
+        }
+        let (mut known, mut foreign) = (0usize, 0usize);
+        for script in text.chars().filter_map(script_of) {
+            *if self.known.contains(&script) { &mut known } else { &mut foreign } += 1;
+        }
+        foreign > known
+    }
+}
+
+/// The script of a letter; none of what stands in texts of any script.
+fn script_of(c: char) -> Option<Script> {
+    match c {
+        'a'..='z' | 'A'..='Z' => Some(Script::Latin),
+        c if c.is_ascii() || !c.is_alphabetic() => None,
+        c => {
+            Some(c.script()).filter(|script| !matches!(script, Script::Common | Script::Inherited))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_known_that_are_not_rare() {
+        let text = format!("{} Чай 茶。", "Tea for two, 2000 times. ".repeat(400));
+        let scripts = Scripts::of(text.chars());
+        assert_eq!(scripts.names(), ["Latn"]);
+        assert_eq!(Scripts::from_names(&scripts.names()), Some(scripts.clone()));
+        assert_eq!(Scripts::from_names(&["Nope".to_owned()]), None);
+        for (text, foreign) in [
+            ("Ça va, Ärger", false),
+            ("我喜欢茶。", true),
+            ("Чай готов (tea).", true),
+            ("ten words of Latin and 茶", false),
+            ("1984!", false),
+            ("", false),
+        ] {
+            assert_eq!(scripts.are_foreign_to(text), foreign, "{text}");
+        }
+        let japanese = Scripts::of("茶を飲む。コーヒーも！".chars());
+        assert_eq!(japanese.names(), ["Hani", "Hira", "Kana"]);
+        assert!(!Scripts::default().are_foreign_to("茶"), "what knows of none is asked about all");
+    }
+}
