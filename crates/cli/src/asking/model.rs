@@ -8,7 +8,7 @@ use tutte::ModelFile;
 
 /// The English model; `models/README.md` says where it comes from.
 #[cfg(feature = "english")]
-static ENGLISH: &[u8] = include_bytes!("../../../../models/en.tutte");
+static ENGLISH: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/en.tutte"));
 
 /// The model; flattened into the arguments of verbs.
 #[derive(Args, Clone, Debug)]

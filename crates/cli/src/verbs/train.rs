@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use tutte::{About, Labelling, Learner, Options, SecondPass};
+use tutte::{About, Labelling, Learner, Options};
 use tutte_trees::TreeSet;
 
 use self::ending::{WithoutParser, dev_table};
@@ -36,7 +36,7 @@ use self::material::Material;
 pub(crate) use self::material::{choose, trees};
 pub(crate) use self::plan::clock;
 pub(crate) use self::preset::{Preset, label_bits};
-use self::preset::{settings, sizes_of_compact};
+use self::preset::{second_pass, settings};
 use self::progress::{Ending, Run};
 pub(crate) use self::scores::Scores;
 pub(crate) use self::summary::megabytes;
@@ -84,7 +84,7 @@ pub(crate) struct Train {
     parts: Parts,
 
     /// How much to do: default, fast (a small first pass of parsing before the second: twice as fast,
-    /// less accurate), compact (fast with small tables, so that the model has 8 MB) or plain (one pass over
+    /// less accurate), compact (fast with small tables of tags, so that the model has half the size) or plain (one pass over
     /// all arcs, as in the papers)
     #[arg(long, value_name = "PRESET", value_enum, hide_possible_values = true)]
     preset: Option<Preset>,
@@ -269,12 +269,8 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     features::tell_of_pairs(&templates, &material.train, session);
     let usual = preset.options();
     let provisional = (!material.dev.is_empty()).then_some(UNTIL_CHOSEN);
-    let second =
-        usual.second.clone().map(|second| SecondPass { temperature: provisional, ..second });
-    let second = match preset {
-        Preset::Compact => second.map(sizes_of_compact),
-        _ => second,
-    };
+    let second = usual.second.clone();
+    let second = second.map(|second| second_pass(second, material.versions, provisional));
     let options = Options {
         templates,
         dictionary,
@@ -297,7 +293,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         },
         clusters: arguments.clusters.map_or(1, usize::from),
         bits: arguments.bits.unwrap_or_else(|| preset.bits(material.words)),
-        label_bits: label_bits(material.words).min(sizes.label_bits),
+        label_bits: label_bits(material.words),
         second,
         tree_set: material.tree_set,
         seed: arguments.seed.number,

@@ -32,7 +32,9 @@ impl Plan {
             let folds = second.folds as f64;
             let at_once = (options.threads as f64).clamp(1.0, folds);
             let rounds = (folds / at_once).ceil();
-            (rounds * (folds - 1.0) / folds * second.fold_passes as f64, passes)
+            // Of each sentence a fold sees one version.
+            let pass = (folds - 1.0) / folds / options.versions as f64;
+            (rounds * pass * second.fold_passes as f64, passes)
         });
         let now = match options.pruning {
             Some(_) => "learning what to leave out",

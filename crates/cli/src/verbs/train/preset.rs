@@ -1,7 +1,9 @@
 //! Presets: how much to do, and the sizes of tables that go with it.
 
 use clap::ValueEnum;
-use tutte::{FirstPass, LabelOptions, Labelling, Options, SecondPass};
+use tutte::{LabelOptions, Labelling, Options, SecondPass};
+
+use super::text::FOLDS;
 
 /// How much to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -26,18 +28,23 @@ impl Preset {
     /// the caches hold is looked up sooner.
     pub(crate) fn bits(self, words: usize) -> u32 {
         match words {
-            65_536.. if self == Preset::Compact => 22,
-            65_536.. if self == Preset::Fast => 23,
-            65_536.. => 24,
+            65_536.. if self == Preset::Default || self == Preset::Plain => 24,
+            65_536.. => 23,
             _ => (words.max(2).ilog2() + 8).clamp(14, 22),
         }
     }
 }
 
-/// A second pass after a first that is smaller still.
-pub(super) fn sizes_of_compact(second: SecondPass) -> SecondPass {
-    let smaller = |first: FirstPass| FirstPass { bits: first.bits.min(19), ..first };
-    SecondPass { first: second.first.map(smaller), ..second }
+/// How the second pass of a parser is learnt: where tags are jackknifed, with no more folds than they are.
+/// On development files of UD Turkish, French ParTUT and Gothic that made LAS no worse (+0.02, +0.05, 0.00
+/// beside eight folds that learn from all versions of a sentence), and training 1.6 to 2 times as fast.
+pub(super) fn second_pass(
+    second: SecondPass,
+    versions: usize,
+    temperature: Option<f64>,
+) -> SecondPass {
+    let folds = if versions > 1 { second.folds.min(FOLDS) } else { second.folds };
+    SecondPass { folds, temperature, ..second }
 }
 
 /// The binary logarithm of the number of rows of weights of labels that a treebank can use.

@@ -58,7 +58,7 @@ enum Tags {
 }
 
 /// How many taggers tag the treebank for the parser, each a part of it.
-const FOLDS: usize = 5;
+pub(super) const FOLDS: usize = 5;
 
 /// The binary logarithms of the greatest sizes of tables.
 #[derive(Clone, Copy, Debug)]
@@ -66,21 +66,19 @@ pub(super) struct Sizes {
     tokenizer: Option<u32>,
     tagger: u32,
     fine: u32,
-    /// Of the parser's labels.
-    pub(super) label_bits: u32,
 }
 
 impl Default for Sizes {
     /// As the treebank needs.
     fn default() -> Self {
-        Self { tokenizer: None, tagger: u32::MAX, fine: u32::MAX, label_bits: u32::MAX }
+        Self { tokenizer: None, tagger: u32::MAX, fine: u32::MAX }
     }
 }
 
 impl Sizes {
-    /// With those of a parser, about 8 MB.
+    /// Of UD English EWT, 18 MB instead of 33, for 0.2 LAS on its development file.
     pub(super) fn compact() -> Self {
-        Self { tokenizer: Some(17), tagger: 16, fine: 12, label_bits: 14 }
+        Self { tokenizer: Some(17), tagger: 17, fine: 14 }
     }
 }
 
