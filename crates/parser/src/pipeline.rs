@@ -18,7 +18,9 @@ use std::sync::OnceLock;
 use tutte_treebank::Sentence;
 use tutte_trees::{Constraints, TreeSet};
 
-use crate::text::{Segmenter, SegmenterOptions, Tagger, TaggerMemory, Tagging, Tokenizer};
+use crate::text::{
+    Segmenter, SegmenterOptions, Tagger, TaggerMemory, Tagging, Tokenizer, is_untagged,
+};
 use crate::{
     Analysis, Clock, Compact, Decoding, Error, Mixture, Model, Notes, Parse, Parser, Stage,
     Weights, map_stream,
@@ -251,7 +253,7 @@ impl<'a, W: Weights> Annotator<'a, W> {
     pub fn tag(&mut self, sentence: &mut Sentence) -> Result<Readings<'a, W>, Error> {
         let Pipeline { model, tags, readings, .. } = self.pipeline;
         let wanted = match tags {
-            Tags::Auto => is_bare(sentence),
+            Tags::Auto => is_untagged(sentence),
             Tags::Given => false,
             Tags::Model => true,
         };
@@ -326,11 +328,6 @@ impl<'a, W: Weights> Annotator<'a, W> {
         self.parser.clock().lap(Stage::Writing);
         Ok(parse)
     }
-}
-
-/// Whether no word has a tag.
-fn is_bare(sentence: &Sentence) -> bool {
-    sentence.words().all(|word| [word.upos(), word.xpos(), word.feats()] == ["_"; 3])
 }
 
 /// The tags of a sentence, and what else they may be.

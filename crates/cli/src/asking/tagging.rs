@@ -1,7 +1,7 @@
 //! Tags of sentences that have none, for verbs that ask about the trees of files. (`tutte parse` has more to
 //! say about whose tags count.)
 
-use tutte::text::{Tagger, TaggerMemory};
+use tutte::text::{Tagger, TaggerMemory, is_untagged};
 use tutte::{Compact, Error, Model};
 use tutte_treebank::Sentence;
 
@@ -21,14 +21,13 @@ impl<'a> Tags<'a> {
 
     /// Tags a sentence that has no tags; whether it still has none.
     pub(crate) fn fill(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
-        let is_bare =
-            sentence.words().all(|word| [word.upos(), word.xpos(), word.feats()] == ["_"; 3]);
+        let untagged = is_untagged(sentence);
         match self.tagger {
-            Some(tagger) if is_bare => {
+            Some(tagger) if untagged => {
                 tagger.annotate(sentence, &mut self.memory)?;
                 Ok(false)
             }
-            _ => Ok(is_bare),
+            _ => Ok(untagged),
         }
     }
 }

@@ -4,7 +4,8 @@
 //! tokens          i8  [weights]       weights of token ends
 //! sentences       i8  [weights]       weights of sentence ends
 //! multiword       i8  [weights]       weights of rules for multiword tokens
-//! forms           i8  [weights]       weights of whole forms
+//! forms           i8  [cells]         how often forms are words
+//! kinds           i8  [cells]         their parts of speech, a bit each
 //! ```
 
 use safetensors::{Dtype, SafeTensorError};
@@ -14,11 +15,12 @@ use crate::text::{Tokenizer, TokenizerDocument};
 use crate::{Compact, ModelProblem, Weights};
 
 /// The names of the tables and of their scales.
-const SCALES: [(&str, &str); 4] = [
+const SCALES: [(&str, &str); 5] = [
     ("tokens", "tokens.scale"),
     ("sentences", "sentences.scale"),
     ("multiword", "multiword.scale"),
     ("forms", "forms.scale"),
+    ("kinds", "kinds.scale"),
 ];
 
 /// What the scale of a table is called.

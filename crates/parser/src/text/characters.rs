@@ -107,11 +107,7 @@ impl Characters {
                     || before == '\u{200D}'
                     || (is_flag && flags % 2 == 1));
             flags = if is_flag { flags + 1 } else { 0 };
-            let lower = match c.is_ascii() {
-                true => c.to_ascii_lowercase(),
-                false => c.to_lowercase().next().unwrap_or(c),
-            };
-            self.lower.push(lower);
+            self.lower.push(lower(c));
             self.classes.push(class | if joined { JOINED } else { 0 });
             self.offsets.push(offset as u32);
             before = c;
@@ -138,6 +134,15 @@ impl Characters {
     #[inline]
     pub(super) fn is_joined(&self, at: usize) -> bool {
         self.classes[at] & JOINED != 0
+    }
+}
+
+/// A character in lower case; of several, the first.
+#[inline]
+pub(super) fn lower(c: char) -> char {
+    match c.is_ascii() {
+        true => c.to_ascii_lowercase(),
+        false => c.to_lowercase().next().unwrap_or(c),
     }
 }
 

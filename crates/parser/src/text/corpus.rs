@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use tutte_treebank::Sentence;
+use tutte_treebank::{Sentence, Token};
 
-use super::characters::{Characters, ends_paragraph};
-use super::facts::Facts;
+use super::characters::{Characters, ends_paragraph, lower};
+use super::facts::{self, Facts};
 use super::gaps::Stretch;
+use super::multiword::kind;
 use super::raw::{RawText, RawToken};
 
 /// A paragraph and its tokens.
@@ -20,14 +21,35 @@ pub(super) struct Paragraph<'a> {
     pub(super) multiword: Vec<(usize, String, Vec<&'a str>)>,
     /// Whether a token starts at a character.
     pub(super) starts: Vec<bool>,
+    /// All words, in their order.
+    pub(super) words: Vec<Word>,
+}
+
+/// What is looked at in a word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Word {
+    /// The token that it is, or is in.
+    token: usize,
+    /// Hashes of its form and its lemma.
+    pub(super) form: u64,
+    pub(super) lemma: u64,
+    /// Its part of speech, see [`kind`].
+    pub(super) kind: Option<u8>,
+}
+
+impl Word {
+    fn new(token: usize, word: Token<'_>) -> Self {
+        let hash = |text: &str| facts::form(text.chars().map(lower));
+        Self { token, form: hash(word.form()), lemma: hash(word.lemma()), kind: kind(word.upos()) }
+    }
 }
 
 impl<'a> Paragraph<'a> {
     /// The paragraphs of a treebank's text.
     pub(super) fn of(sentences: &'a [Sentence]) -> Vec<Self> {
-        let RawText { text, mut tokens } = RawText::new(sentences);
+        let RawText { text, tokens } = RawText::new(sentences);
         let mut paragraphs = Vec::new();
-        let mut rest = &mut tokens[..];
+        let mut rest = &tokens[..];
         while let Some(first) = rest.first() {
             let mut end = first.span.end;
             let goes_on = |token: &&RawToken<'_>| {
@@ -36,22 +58,23 @@ impl<'a> Paragraph<'a> {
                 same
             };
             let count = 1 + rest[1..].iter().take_while(goes_on).count();
-            let (paragraph, others) = rest.split_at_mut(count);
+            let (paragraph, others) = rest.split_at(count);
             paragraphs.push(Self::new(&text, paragraph));
             rest = others;
         }
         paragraphs
     }
 
-    fn new(text: &str, raw: &mut [RawToken<'a>]) -> Self {
+    fn new(text: &str, raw: &[RawToken<'a>]) -> Self {
         let bytes = raw[0].span.start..raw[raw.len() - 1].span.end;
         let start = bytes.start;
         let mut characters = Characters::default();
         characters.read(&text[bytes]);
         let mut starts = vec![false; characters.len()];
         let (mut tokens, mut multiword) = (Vec::with_capacity(raw.len()), Vec::new());
+        let mut words = Vec::with_capacity(raw.len());
         let mut at = 0;
-        for token in raw.iter_mut() {
+        for token in raw {
             let Range { start: first, end: last } = token.span;
             let mut find = |byte: usize| {
                 while (characters.offsets[at] as usize) < byte - start {
@@ -64,13 +87,23 @@ impl<'a> Paragraph<'a> {
                 *starts = true;
             }
             if token.words.len() > 1 {
-                let words = std::mem::take(&mut token.words);
-                multiword.push((tokens.len(), text[token.span.clone()].to_owned(), words));
+                let forms = token.words.iter().map(|word| word.form()).collect();
+                multiword.push((tokens.len(), text[token.span.clone()].to_owned(), forms));
+                words.extend(token.words.iter().map(|&word| Word::new(tokens.len(), word)));
+            } else {
+                words.push(Word::new(tokens.len(), token.token));
             }
             tokens.push(stretch);
         }
         let sentence_ends = raw.iter().map(|token| token.ends_sentence).collect();
-        Self { characters, tokens, sentence_ends, multiword, starts }
+        Self { characters, tokens, sentence_ends, multiword, starts, words }
+    }
+
+    /// The words of a token.
+    pub(super) fn words_of(&self, token: usize) -> &[Word] {
+        let start = self.words.partition_point(|word| word.token < token);
+        let end = self.words.partition_point(|word| word.token <= token);
+        &self.words[start..end]
     }
 
     /// What is seen of its tokens.

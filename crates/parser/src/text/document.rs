@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::breaks::Breaks;
 use super::gaps::Gaps;
-use super::multiword::{Multiword, Rule};
+use super::multiword::{Lexicon, Multiword, Rule};
 use super::scripts::Scripts;
 use super::tokenizer::{Learnt, Tokenizer};
 use crate::{Compact, ModelProblem, Weights};
@@ -36,6 +36,7 @@ struct LearntDocument {
     sentences: usize,
     multiword: usize,
     forms: usize,
+    kinds: usize,
     spaces_in_tokens: bool,
     temperature: f32,
     price: f32,
@@ -52,6 +53,7 @@ const TOKENS: &str = "tokens";
 const SENTENCES: &str = "sentences";
 const MULTIWORD: &str = "multiword";
 const FORMS: &str = "forms";
+const KINDS: &str = "kinds";
 
 impl Tokenizer<Compact> {
     /// All that is no weights.
@@ -61,7 +63,8 @@ impl Tokenizer<Compact> {
                 tokens: gaps.weights.cells().len(),
                 sentences: breaks.weights.cells().len(),
                 multiword: multiword.weights.cells().len(),
-                forms: multiword.forms.cells().len(),
+                forms: multiword.lexicon.forms.cells().len(),
+                kinds: multiword.lexicon.kinds.cells().len(),
                 spaces_in_tokens: gaps.spaces,
                 temperature: breaks.temperature,
                 price: breaks.price,
@@ -80,7 +83,8 @@ impl Tokenizer<Compact> {
             (TOKENS, &gaps.weights),
             (SENTENCES, &breaks.weights),
             (MULTIWORD, &multiword.weights),
-            (FORMS, &multiword.forms),
+            (FORMS, &multiword.lexicon.forms),
+            (KINDS, &multiword.lexicon.kinds),
         ];
         tables.into_iter().filter(|(_, table)| !table.cells().is_empty()).collect()
     }
@@ -122,7 +126,7 @@ impl TokenizerDocument {
         };
         let multiword = Multiword::new(
             weights(MULTIWORD, learnt.multiword)?,
-            weights(FORMS, learnt.forms)?,
+            Lexicon { forms: weights(FORMS, learnt.forms)?, kinds: weights(KINDS, learnt.kinds)? },
             learnt.rules,
             learnt.endings,
         );
@@ -146,6 +150,7 @@ impl LearntDocument {
             (SENTENCES, self.sentences),
             (MULTIWORD, self.multiword),
             (FORMS, self.forms),
+            (KINDS, self.kinds),
         ];
         for (name, cells) in tables {
             if cells != 0 && (!cells.is_power_of_two() || cells > 1 << 28) {

@@ -64,8 +64,8 @@ pub use laps::{Lap, Watch};
 pub use raw::raw_text;
 pub use segmenter::{Segmenter, SegmenterOptions};
 pub use tagger::{
-    TagScores, Tagger, TaggerMemory, TaggerOptions, Tagging, greedy_baseline, jackknife,
-    jackknife_watched,
+    TagScores, Tagger, TaggerMemory, TaggerOptions, Tagging, greedy_baseline, is_untagged,
+    jackknife, jackknife_watched,
 };
 pub(crate) use tagger::{TaggerDocument, TaggerTables};
 pub use tokenizer::{Tokenizer, TokenizerOptions};

@@ -49,8 +49,9 @@ pub(super) struct RawToken<'a> {
     pub(super) span: Range<usize>,
     /// Whether a sentence ends with it.
     pub(super) ends_sentence: bool,
-    /// The words of a multiword token; of others, none.
-    pub(super) words: Vec<&'a str>,
+    /// Its line, and those of the words of a multiword token.
+    pub(super) token: Token<'a>,
+    pub(super) words: Vec<Token<'a>>,
 }
 
 impl<'a> RawText<'a> {
@@ -75,7 +76,7 @@ impl<'a> RawText<'a> {
                 Id::Word(word) if word > covered => {}
                 Id::Word(_) => {
                     if let Some(multiword) = self.tokens.last_mut() {
-                        multiword.words.push(token.form());
+                        multiword.words.push(token);
                     }
                     continue;
                 }
@@ -101,7 +102,7 @@ impl<'a> RawText<'a> {
             }
             last_end = place.map_or(0, |place| place.end);
             let span = start..self.text.len();
-            self.tokens.push(RawToken { span, ends_sentence: false, words: Vec::new() });
+            self.tokens.push(RawToken { span, ends_sentence: false, token, words: Vec::new() });
         }
         let Some(last) = last else { return };
         if let Some(token) = self.tokens.last_mut() {
@@ -229,7 +230,8 @@ mod tests {
             read("1-2\tdu~SpaceAfter=No\n1\tde~_\n2\tle~SpacesAfter=\\t\n2.1\tx~_\n3\t1 000~_\n\n");
         let raw = RawText::new(&sentences);
         assert_eq!(raw.text, "du1 000\n");
-        assert_eq!(raw.tokens[0].words, ["de", "le"]);
+        let words: Vec<&str> = raw.tokens[0].words.iter().map(|word| word.form()).collect();
+        assert_eq!(words, ["de", "le"]);
         assert_eq!(raw.tokens[1].span, 2..7);
         assert!(raw.tokens[1].ends_sentence && !raw.tokens[0].ends_sentence);
     }

@@ -23,8 +23,7 @@ pub struct TokenizerOptions {
     pub passes: usize,
     /// How many threads may learn; what is learnt is the same for any number.
     pub threads: usize,
-    /// The tables of tokens and of sentences have 2^bits weights each, those of multiword tokens together
-    /// five eighths of that. By default about four times as many as the treebank has words, 2^14 to 2^18.
+    /// The tables of tokens, of sentences and of multiword tokens (three) have 2^bits cells each. By default about four times as many as the treebank has words, 2^14 to 2^18.
     pub bits: Option<u32>,
 }
 
@@ -88,7 +87,7 @@ impl Tokenizer {
             learnt: Some(Learnt {
                 gaps: Gaps::train(&paragraphs, bits, passes, seed, &laps)?,
                 breaks: Breaks::train(&paragraphs, options, bits, &laps)?,
-                multiword: Multiword::train(&paragraphs, bits - 3, passes, seed, &laps)?,
+                multiword: Multiword::train(&paragraphs, bits, passes, seed, &laps)?,
                 scripts: Scripts::of(
                     paragraphs.iter().flat_map(|p| p.characters.lower.iter().copied()),
                 ),
@@ -106,12 +105,7 @@ impl Tokenizer {
                     temperature: breaks.temperature,
                     price: breaks.price,
                 },
-                multiword: Multiword::new(
-                    Compact::new(&multiword.weights),
-                    Compact::new(&multiword.forms),
-                    multiword.rules.clone(),
-                    multiword.endings.clone(),
-                ),
+                multiword: multiword.compact(),
                 scripts: scripts.clone(),
             });
         Tokenizer { learnt }

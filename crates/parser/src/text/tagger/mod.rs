@@ -89,6 +89,17 @@ pub struct Tagging {
     pub prob: f64,
 }
 
+/// Whether no word of a sentence has a tag.
+///
+/// ```
+/// let sentence = "1\tTea\t_\t_\t_\t_\t_\t_\t_\t_\n".parse()?;
+/// assert!(tutte::text::is_untagged(&sentence));
+/// # Ok::<(), tutte_treebank::Error>(())
+/// ```
+pub fn is_untagged(sentence: &Sentence) -> bool {
+    sentence.words().all(|word| [word.upos(), word.xpos(), word.feats()] == ["_"; 3])
+}
+
 /// How many words have the right tags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TagScores {

@@ -8,181 +8,48 @@
 //! > p(r) = exp(w·f(form, neighbours, r)) / (1 + Σ_r' exp(w·f(form, neighbours, r'))),
 //!
 //! the 1 being for no rule at all; the most probable is taken. Forms that were never seen go by their
-//! endings and by how often their first word was seen alone, ambiguous ones (French `des`) by their
-//! neighbours. Cost: a look-up of the ending; if there are rules, some 25 look-ups each.
+//! endings and by what is known of their first word ([`lexicon`]), ambiguous ones (French `des`) by their
+//! neighbours. Cost: a look-up of the ending; if there are rules, some 35 look-ups each.
+
+mod lexicon;
+mod rule;
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::{Deserialize, Serialize};
-
+use self::lexicon::{Counts, Frequency, Known};
+pub(super) use self::lexicon::{Lexicon, kind};
+pub(super) use self::rule::Rule;
+use self::rule::lower;
 use super::corpus::Paragraph;
 use super::facts::{self, Facts};
 use super::gaps::Stretch;
 use super::laps::Laps;
 use super::linear::{Hash, Learner, score};
 use crate::learner::Order;
-use crate::{Error, Weights};
-
-/// How a form becomes words.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Rule(pub(super) Vec<Recipe>);
-
-/// How a form becomes one word: `before`, a piece of the form, `after`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Recipe {
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    before: String,
-    /// The characters from the start of the piece to the end of the form; without, the form's start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    from: Option<u16>,
-    /// The characters from the end of the piece to the end of the form.
-    to: u16,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    after: String,
-}
-
-impl Rule {
-    /// The most words of a token, and the most characters of a literal piece.
-    const LIMIT: usize = 32;
-
-    /// The rule that makes these words, two or more, out of a form.
-    fn new(form: &str, words: &[&str]) -> Option<Self> {
-        let form = lower(form);
-        let last = words.len() - 1;
-        let recipe =
-            |(at, word): (usize, &&str)| Recipe::new(&form, &lower(word), at == 0, at == last);
-        let rule = Self(words.iter().enumerate().map(recipe).collect::<Option<_>>()?);
-        rule.is_sound().then_some(rule)
-    }
-
-    /// Whether it can be applied without surprises, as those of damaged files cannot.
-    pub(super) fn is_sound(&self) -> bool {
-        let sound = |recipe: &Recipe| {
-            let literal = [&recipe.before, &recipe.after];
-            literal
-                .iter()
-                .all(|text| text.len() <= Self::LIMIT && !text.chars().any(|c| c.is_whitespace()))
-                && recipe.from.is_none_or(|from| from >= recipe.to)
-                && (recipe.from != Some(recipe.to) || literal.iter().any(|text| !text.is_empty()))
-        };
-        (2..=Self::LIMIT).contains(&self.0.len()) && self.0.iter().all(sound)
-    }
-
-    /// The words of a form, or `false` if the rule cannot be applied to it.
-    pub(super) fn apply(&self, form: &str, words: &mut Vec<String>) -> bool {
-        words.clear();
-        let characters: Vec<char> = form.chars().collect();
-        let letters = || characters.iter().filter(|c| c.is_alphabetic());
-        let shout = letters().count() > 1 && letters().all(|c| c.is_uppercase());
-        let capital = characters.first().is_some_and(|c| c.is_uppercase());
-        let push = |word: &mut String, literal: &str, first: bool| match shout {
-            true => word.extend(literal.chars().flat_map(char::to_uppercase)),
-            false if capital && first && word.is_empty() => {
-                let mut rest = literal.chars();
-                word.extend(rest.next().into_iter().flat_map(char::to_uppercase));
-                word.push_str(rest.as_str());
-            }
-            false => word.push_str(literal),
-        };
-        let mut made = Vec::with_capacity(self.0.len());
-        for recipe in &self.0 {
-            let end = characters.len().checked_sub(recipe.to.into());
-            let start =
-                recipe.from.map_or(Some(0), |from| characters.len().checked_sub(from.into()));
-            let (Some(start), Some(end)) = (start, end) else { return false };
-            let Some(piece) = characters.get(start..end) else { return false };
-            let mut word = String::new();
-            let first = made.is_empty();
-            push(&mut word, &recipe.before, first);
-            word.extend(piece);
-            push(&mut word, &recipe.after, first);
-            if word.is_empty() || word.contains(char::is_whitespace) {
-                return false;
-            }
-            made.push(word);
-        }
-        *words = made;
-        true
-    }
-
-    /// The first word of a lower-cased form before its literal ending, that ending, and what is left.
-    fn stem<'a>(&'a self, form: &'a [char]) -> (&'a [char], &'a str, &'a [char]) {
-        let [first, ..] = &self.0[..] else { return (&[], "", form) };
-        let cut = form.len().saturating_sub(first.to.into());
-        match first.from {
-            None => (&form[..cut], &first.after, &form[cut..]),
-            Some(_) => (&[], &first.before, form),
-        }
-    }
-
-    /// How many words it makes.
-    pub(super) fn words(&self) -> usize {
-        self.0.len()
-    }
-}
-
-impl Recipe {
-    fn new(form: &[char], word: &[char], first: bool, last: bool) -> Option<Self> {
-        let n = form.len();
-        let number = |number: usize| u16::try_from(number).ok();
-        let text = |characters: &[char]| characters.iter().collect::<String>();
-        if first {
-            let same = form.iter().zip(word).take_while(|(a, b)| a == b).count();
-            if same > 0 {
-                let after = text(&word[same..]);
-                return Some(Self { to: number(n - same)?, after, ..Self::default() });
-            }
-        } else if last {
-            let same = form.iter().rev().zip(word.iter().rev()).take_while(|(a, b)| a == b).count();
-            let before = text(&word[..word.len() - same]);
-            return Some(Self { before, from: Some(number(same)?), ..Self::default() });
-        } else if let Some(at) = (0..n).rev().find(|&at| form[at..].starts_with(word)) {
-            let (from, to) = (Some(number(n - at)?), number(n - at - word.len())?);
-            return Some(Self { from, to, ..Self::default() });
-        }
-        Some(Self { before: text(word), from: Some(0), ..Self::default() })
-    }
-}
-
-fn lower(text: &str) -> Vec<char> {
-    text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect()
-}
+use crate::{Compact, Error, Weights};
 
 /// A model of multiword tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Multiword<W> {
     pub(super) weights: W,
-    /// How often forms were seen as tokens of one word, see [`Frequency`]: a Bloom filter of two hashes.
-    pub(super) forms: W,
+    pub(super) lexicon: Lexicon<W>,
     pub(super) rules: Vec<Rule>,
     /// The rules seen with an ending, frequent ones first.
     pub(super) endings: BTreeMap<String, Vec<u16>>,
     by_hash: HashMap<u64, Vec<u16>>,
 }
 
-/// Never, once, two or three times, up to seven, more often.
-type Frequency = u8;
-
-fn frequency(count: u32) -> Frequency {
-    count.checked_ilog2().map_or(0, |log| log as Frequency + 1).min(4)
-}
-
-/// The two cells of a form.
-fn cells(form: u64, count: usize) -> [usize; 2] {
-    [251, 252].map(|salt| Hash::of(salt).and(form).feature() as usize & (count - 1))
-}
-
 impl<W: Weights> Multiword<W> {
     /// Rules and their endings must be sound.
     pub(super) fn new(
         weights: W,
-        forms: W,
+        lexicon: Lexicon<W>,
         rules: Vec<Rule>,
         endings: BTreeMap<String, Vec<u16>>,
     ) -> Self {
         let hash = |ending: &str| facts::ending(&ending.chars().collect::<Vec<char>>(), 2);
         let by_hash = endings.iter().map(|(ending, rules)| (hash(ending), rules.clone())).collect();
-        Self { weights, forms, rules, endings, by_hash }
+        Self { weights, lexicon, rules, endings, by_hash }
     }
 
     /// The rule for a token, if it is a multiword token. `form` is lower-cased.
@@ -196,9 +63,10 @@ impl<W: Weights> Multiword<W> {
         let rules = self.by_hash.get(&facts.near(at, 0).ending2)?;
         let mut best = (0.0, None);
         for &number in rules {
-            let seen = Seen { form, facts, at, whole: self.frequency(facts.near(at, 0).form) };
+            let whole = self.lexicon.frequency(facts.near(at, 0).form);
+            let seen = Seen { form, facts, at, whole };
             let rule = &self.rules[usize::from(number)];
-            seen.features(number, rule, |stem| self.frequency(stem), features);
+            seen.features(number, rule, |word| self.lexicon.known(word), features);
             let score = score(&self.weights, features);
             if score > best.0 {
                 best = (score, Some(number));
@@ -206,21 +74,14 @@ impl<W: Weights> Multiword<W> {
         }
         best.1
     }
-
-    fn frequency(&self, form: u64) -> Frequency {
-        let forms = self.forms.cells();
-        if forms.is_empty() {
-            return 0;
-        }
-        let [one, other] = cells(form, forms.len()).map(|cell| {
-            let value: f32 = forms[cell].into();
-            (value * self.forms.scale()).round() as Frequency
-        });
-        one.min(other)
-    }
 }
 
 impl Multiword<Vec<f32>> {
+    pub(super) fn compact(&self) -> Multiword<Compact> {
+        let (rules, endings) = (self.rules.clone(), self.endings.clone());
+        Multiword::new(Compact::new(&self.weights), self.lexicon.compact(), rules, endings)
+    }
+
     const RATE: f32 = 1.0;
     /// The rules looked at for one ending.
     const CANDIDATES: usize = 12;
@@ -257,26 +118,18 @@ impl Multiword<Vec<f32>> {
         let endings = counts.into_iter().map(|(ending, rules)| (ending, frequent(rules))).collect();
         let mut rules = vec![Rule(Vec::new()); numbers.len()];
         numbers.into_iter().for_each(|(rule, number)| rules[usize::from(number)] = rule);
-        let mut model = Self::new(Vec::new(), Vec::new(), rules, endings);
+        let mut model = Self::new(Vec::new(), Lexicon::default(), rules, endings);
         if !model.rules.is_empty() {
             let facts: Vec<Facts> = paragraphs.iter().map(Paragraph::facts).collect();
-            let mut counts: HashMap<u64, u32> = HashMap::new();
-            for (paragraph, facts) in facts.iter().enumerate() {
-                for token in
-                    (0..facts.len()).filter(|&token| !gold.contains_key(&(paragraph, token)))
-                {
-                    *counts.entry(facts.near(token, 0).form).or_default() += 1;
-                }
-            }
-            let mut forms = vec![0f32; 1 << (bits + 2)];
-            for (&form, &count) in &counts {
-                for cell in cells(form, forms.len()) {
-                    forms[cell] = forms[cell].max(frequency(count).into());
-                }
-            }
+            let alone = facts.iter().enumerate().flat_map(|(paragraph, facts)| {
+                let gold = &gold;
+                let alone = move |token: &usize| !gold.contains_key(&(paragraph, *token));
+                (0..facts.len()).filter(alone).map(|token| facts.near(token, 0).form)
+            });
+            let counts = Counts::new(paragraphs, alone);
             model.weights =
                 model.learn(paragraphs, &facts, &gold, &counts, bits, passes, seed, laps)?;
-            model.forms = forms;
+            model.lexicon = counts.lexicon(bits);
         } else {
             laps.pass_over(passes)?;
         }
@@ -288,7 +141,7 @@ impl Multiword<Vec<f32>> {
         paragraphs: &[Paragraph<'_>],
         facts: &[Facts],
         gold: &HashMap<(usize, usize), u16>,
-        counts: &HashMap<u64, u32>,
+        counts: &Counts,
         bits: u32,
         passes: usize,
         seed: u64,
@@ -317,15 +170,14 @@ impl Multiword<Vec<f32>> {
                 let (paragraph, token) = place;
                 let (facts, text) = (&facts[paragraph], &paragraphs[paragraph]);
                 // What the token itself adds is not known of other tokens.
-                let count = |form: u64| counts.get(&form).copied().unwrap_or(0);
-                let others =
-                    count(facts.near(token, 0).form).saturating_sub(right.is_none().into());
+                let own = text.words_of(token);
+                let whole = counts.frequency(facts.near(token, 0).form, right.is_none().into());
                 let Stretch { start, end } = text.tokens[token];
                 let form = &text.characters.lower[start..end];
-                let seen = Seen { form, facts, at: token, whole: frequency(others) };
+                let seen = Seen { form, facts, at: token, whole };
                 let read = |number: u16, features: &mut Vec<u32>| {
                     let rule = &self.rules[usize::from(number)];
-                    seen.features(number, rule, |stem| frequency(count(stem)), features);
+                    seen.features(number, rule, |word| counts.known(word, own), features);
                 };
                 scores.clear();
                 for &rule in rules {
@@ -362,19 +214,19 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// `frequency` says how often a form was seen as one word.
+    /// `known` says what is known of a word.
     fn features(
         &self,
         number: u16,
         rule: &Rule,
-        frequency: impl Fn(u64) -> Frequency,
+        known: impl Fn(u64) -> Known,
         features: &mut Vec<u32>,
     ) {
         let [before, token, next, second] = [-1, 0, 1, 2].map(|k| self.facts.near(self.at, k));
         let number = u64::from(number) + 1;
         let (stem, after, rest) = rule.stem(self.form);
         let word = facts::form(stem.iter().copied().chain(after.chars()));
-        let known = u64::from(frequency(word));
+        let Known { alone, as_form, as_lemma } = known(word);
         let rest = facts::ending(rest, rest.len());
         let whole = u64::from(self.whole);
         features.clear();
@@ -399,12 +251,26 @@ impl Seen<'_> {
         add(216, token.start3, 0);
         add(217, token.ending3, token.length);
         add(218, token.shape, next.shape);
-        add(219, known, whole);
-        add(220, known << 3 | whole, rest);
+        add(219, alone.into(), whole);
+        add(220, u64::from(alone) << 3 | whole, rest);
         add(221, rest, facts::ending(stem, 1));
         add(222, rest, facts::ending(stem, 2));
         add(223, rest, facts::ending(stem, 3));
         add(224, word, 0);
         add(225, word, rest);
+        let kinds = u64::from(as_form) << 8 | u64::from(as_lemma);
+        add(226, kinds, 0);
+        add(227, kinds, rest);
+        add(228, as_form.into(), rest);
+        add(229, as_lemma.into(), rest);
+        add(230, kinds, whole);
+        for kind in 0..8 {
+            if as_form >> kind & 1 == 1 {
+                add(231, kind, rest);
+            }
+            if as_lemma >> kind & 1 == 1 {
+                add(232, kind, rest);
+            }
+        }
     }
 }
