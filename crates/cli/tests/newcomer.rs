@@ -137,6 +137,34 @@ fn ctrl_c_before_the_parser_leaves_words_and_tags() {
     );
 }
 
+/// A parser that is there is not given up for words and tags.
+#[test]
+fn ctrl_c_before_the_parser_keeps_a_parser_from_before() {
+    let folder = folder("kept", 16);
+    let mut training = train(&folder, "xx.tutte", &[]).spawn().unwrap();
+    assert!(wait_for(&folder.join("xx.tutte.resume-text"), &mut training));
+    signal("-INT", &training);
+    training.wait_with_output().unwrap();
+    let before = ["--with", "parser", "--passes", "1"];
+    let mut small = tutte();
+    small.current_dir(&folder).args(["train", "-q", "xx-dev.conllu", "-o", "small.tutte"]);
+    assert!(small.args(before).output().unwrap().status.success());
+    fs::rename(folder.join("small.tutte"), folder.join("xx.tutte")).unwrap();
+    let parser = fs::read(folder.join("xx.tutte")).unwrap();
+    let mut training = train(&folder, "xx.tutte", &["--resume"]).spawn().unwrap();
+    let mut said = std::io::BufReader::new(training.stderr.take().unwrap());
+    let mut lines = String::new();
+    while !lines.contains("was learnt before") {
+        assert!(std::io::BufRead::read_line(&mut said, &mut lines).unwrap() > 0, "{lines}");
+    }
+    signal("-INT", &training);
+    std::io::Read::read_to_string(&mut said, &mut lines).unwrap();
+    assert!(training.wait().unwrap().success(), "{lines}");
+    let kept = "xx.tutte has a parser from before, and stays as it is";
+    assert!(lines.contains(kept), "{lines}");
+    assert!(fs::read(folder.join("xx.tutte")).unwrap() == parser);
+}
+
 /// Interrupted before anything is ready, it says so.
 #[test]
 fn ctrl_c_before_anything_is_ready_leaves_nothing() {

@@ -12,13 +12,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use tutte::text::is_untagged;
 use tutte::{Calibration, Calibrator, Method, ModelFile};
 use tutte_treebank::Sentence;
 
 use self::findings::Findings;
 pub(super) use self::findings::precision_row;
 use super::eval::analyses::bins;
-use crate::asking::{Tags, Threads, note_untagged};
+use super::parse::TagOptions;
+use crate::asking::{Threads, note_untagged};
 use crate::failure::{Outcome, usage};
 use crate::session::{Reading, Session};
 
@@ -38,8 +40,9 @@ use crate::session::{Reading, Session};
 /// Neither changes the tree of parse --decode map, which is the most probable one before any temperature; a temperature may change the one with the
 /// most arcs expected to be right (mbr, the default), isotonic does not.
 ///
-/// Sentences without tags get those of the model's tagger; if it will parse raw text, let it calibrate on
-/// such.
+/// Sentences without tags get those of the model's tagger, as in `tutte parse`: probabilities are then the mean
+/// over readings of the tags. If the model will parse raw text, calibrate with --tags model, as `tutte train`
+/// does.
 ///
 /// The table of precision that is stored, too, is what `tutte parse --precision` chooses by. It promises
 /// what the lower end of a 95 % interval reaches, of heads; labels are not looked at.
@@ -90,6 +93,9 @@ pub(crate) struct Calibrate {
     bins: NonZeroUsize,
 
     #[command(flatten)]
+    tagging: TagOptions,
+
+    #[command(flatten)]
     threads: Threads,
 
     #[command(flatten)]
@@ -115,12 +121,13 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     for path in &arguments.files {
         dev.extend(session.read_all(path, &arguments.reading)?);
     }
-    let (mut tags, mut untagged) = (Tags::new(&model), 0);
-    for sentence in &mut dev {
-        untagged += usize::from(tags.fill(sentence)?);
+    arguments.tagging.check(&model, &arguments.model.display().to_string())?;
+    if model.tagger.is_none() {
+        let untagged = dev.iter().filter(|sentence| is_untagged(sentence)).count();
+        note_untagged(untagged, dev.len(), session);
     }
-    note_untagged(untagged, dev.len(), session);
-    let calibrator = Calibrator::new(&model, &dev, arguments.threads.count())?;
+    let pipeline = arguments.tagging.of(&model);
+    let calibrator = Calibrator::of(&pipeline, &dev, arguments.threads.count())?;
     let comparison = calibrator.compare()?;
     let method = match arguments.method {
         Wanted::Auto => comparison.better(),

@@ -163,25 +163,33 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
     names
 }
 
-/// Says so if a parser seems to have made the gold standard, but not the analyses.
+/// Says so if a parser seems to have made the gold standard, but not the analyses, or files are called so.
 fn note_swapped(
     arguments: &Eval,
     gold: &[Sentence],
     analyses: &[Vec<Sentence>],
     session: &Session,
 ) {
-    let has_probs = |sentences: &[Sentence]| {
-        sentences
-            .iter()
-            .any(|sentence| sentence.words().any(|word| word.misc_entry("HeadProb").is_some()))
+    let is_parsed = |sentence: &Sentence| {
+        sentence
+            .comments()
+            .any(|comment| comment.trim_start_matches(['#', ' ']).starts_with("tutte_"))
+            || sentence.words().any(|word| word.misc_entry("HeadProb").is_some())
     };
-    if has_probs(gold) && !analyses.iter().any(|analysis| has_probs(analysis)) {
-        let (gold, system) = (arguments.gold.display(), arguments.systems[0].display());
-        session.note(format!(
-            "note: {gold} has a parser's probabilities (HeadProb), {system} has none: are they swapped? The \
-             gold standard comes first"
-        ));
-    }
+    let are_parsed = |sentences: &[Sentence]| sentences.iter().any(is_parsed);
+    let is_gold = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        name.contains("gold")
+    };
+    let (path, system) = (arguments.gold.as_path(), arguments.systems[0].as_path());
+    let why = if are_parsed(gold) && !analyses.iter().any(|analysis| are_parsed(analysis)) {
+        format!("{} has a parser's probabilities, {} has none", path.display(), system.display())
+    } else if is_gold(system) && !is_gold(path) {
+        format!("{} is called gold, {} is not", system.display(), path.display())
+    } else {
+        return;
+    };
+    session.note(format!("note: {why}: are they swapped? The gold standard comes first"));
 }
 
 /// Says what the official evaluation would refuse.

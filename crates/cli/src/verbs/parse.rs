@@ -33,6 +33,7 @@ pub(super) use self::answering::{Answering, Task, probability};
 pub(super) use self::outfile::{check_distinct, without_extension};
 pub(super) use self::page::{Page, Tally, write};
 pub(super) use self::stream::{End, Stream, Taker, Watcher};
+pub(super) use self::tagging::TagOptions;
 use crate::asking::{Intake, Meter, Using};
 use crate::failure::{Outcome, usage};
 use crate::leftovers;

@@ -159,10 +159,7 @@ impl Answering {
         if self.keep_labels && model.labels.labelling() == Labelling::None {
             return Err(usage("--keep-labels keeps labels, but this model has none"));
         }
-        if self.tagging.needs_tagger() && model.tagger.is_none() {
-            let error = anyhow!("{} has no tagger", using.which.name());
-            return Err(advise(error, "`tutte train TRAIN -o MODEL` learns one with the parser"));
-        }
+        self.tagging.check(model, &using.which.name())?;
         let min_prob = self.least_probability(model, using, session)?;
         let draws = self.to == Some(To::Draw);
         let probs = self.probs || draws;

@@ -1,8 +1,11 @@
 //! Whose tags are wanted, and how many readings of them.
 
+use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tutte::{Compact, Model, Pipeline, Tags};
+
+use crate::failure::advise;
 
 /// How tags are found; flattened into the arguments of verbs. Serialised, it is part of what decides the
 /// output.
@@ -35,13 +38,17 @@ enum Whose {
 }
 
 impl TagOptions {
-    /// Whether the model's tagger is wanted in any case.
-    pub(super) fn needs_tagger(&self) -> bool {
-        self.tags == Whose::Model
+    /// Refuses what a model, of this name, cannot do.
+    pub(crate) fn check(&self, model: &Model<Compact>, name: &str) -> Result<()> {
+        if self.tags == Whose::Model && model.tagger.is_none() {
+            let error = anyhow!("{name} has no tagger");
+            return Err(advise(error, "`tutte train TRAIN -o MODEL` learns one with the parser"));
+        }
+        Ok(())
     }
 
     /// A model used as is wanted.
-    pub(super) fn of<'a>(&self, model: &'a Model<Compact>) -> Pipeline<'a> {
+    pub(crate) fn of<'a>(&self, model: &'a Model<Compact>) -> Pipeline<'a> {
         let tags = match self.tags {
             Whose::Auto => Tags::Auto,
             Whose::File => Tags::Given,

@@ -1,7 +1,9 @@
 //! What is left and said when training ends, with a parser or before there is one.
 
+use std::path::Path;
+
 use anyhow::{Result, anyhow};
-use tutte::{Compact, Model};
+use tutte::{Compact, Model, ModelFile};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
@@ -38,6 +40,11 @@ pub(super) fn dev_table(
     })
 }
 
+/// Whether a file is a model that finds trees.
+fn has_parser(path: &Path) -> bool {
+    ModelFile::open(path).is_ok_and(|file| file.model.has_parser())
+}
+
 impl Train {
     /// Writes a model that finds words or tags and no trees: all that is wanted, or all that was ready when it
     /// ended. It is judged by `gold`.
@@ -54,6 +61,11 @@ impl Train {
             let error = anyhow!("stopped before the first pass was over; {output} was not written");
             return Err(advise(error, "give it more time, or fewer sentences"));
         };
+        if self.resume && ended != Ending::Finished && has_parser(&self.output) {
+            session.note(format!("{output} has a parser from before, and stays as it is"));
+            session.note(format!("go on with: {}", command::to_go_on()));
+            return Ok(session.end(Outcome::Good));
+        }
         let mut model = Model::without_parser(tree_set).compact();
         text.put_into(&mut model);
         model.save(&self.output, &self.about())?;
