@@ -170,19 +170,16 @@ fn note_swapped(
     analyses: &[Vec<Sentence>],
     session: &Session,
 ) {
-    let is_parsed = |sentence: &Sentence| {
-        sentence
-            .comments()
-            .any(|comment| comment.trim_start_matches(['#', ' ']).starts_with("tutte_"))
-            || sentence.words().any(|word| word.misc_entry("HeadProb").is_some())
+    let has_probs = |sentences: &[Sentence]| {
+        let mut words = sentences.iter().flat_map(Sentence::words);
+        words.any(|word| word.misc_entry("HeadProb").is_some())
     };
-    let are_parsed = |sentences: &[Sentence]| sentences.iter().any(is_parsed);
     let is_gold = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         name.contains("gold")
     };
     let (path, system) = (arguments.gold.as_path(), arguments.systems[0].as_path());
-    let why = if are_parsed(gold) && !analyses.iter().any(|analysis| are_parsed(analysis)) {
+    let why = if has_probs(gold) && !analyses.iter().any(|analysis| has_probs(analysis)) {
         format!("{} has a parser's probabilities, {} has none", path.display(), system.display())
     } else if is_gold(system) && !is_gold(path) {
         format!("{} is called gold, {} is not", system.display(), path.display())

@@ -61,10 +61,10 @@ impl<W: Weights> Multiword<W> {
         features: &mut Vec<u32>,
     ) -> Option<u16> {
         let rules = self.by_hash.get(&facts.near(at, 0).ending2)?;
+        let whole = self.lexicon.frequency(facts.near(at, 0).form);
+        let seen = Seen { form, facts, at, whole };
         let mut best = (0.0, None);
         for &number in rules {
-            let whole = self.lexicon.frequency(facts.near(at, 0).form);
-            let seen = Seen { form, facts, at, whole };
             let rule = &self.rules[usize::from(number)];
             seen.features(number, rule, |word| self.lexicon.known(word), features);
             let score = score(&self.weights, features);
