@@ -128,11 +128,13 @@ impl TreeDistribution {
 
     /// log Z minus the best tree's score: −log of the best tree's probability.
     pub(crate) fn log_excess(&self) -> f64 {
-        *self.log_excess.get_or_init(|| {
-            // No tree outscores the best, and no set has more than (n+1)ⁿ⁻¹ trees.
-            let most = self.words().saturating_sub(1) as f64 * (self.words() as f64).ln_1p();
-            self.log_partition_of(&self.shifted).clamp(0.0, most)
-        })
+        *self.log_excess.get_or_init(|| self.within_reason(self.log_partition_of(&self.shifted)))
+    }
+
+    /// Of shifted scores: no tree outscores the best, and no set has more than (n+1)ⁿ⁻¹ trees.
+    fn within_reason(&self, log_excess: f64) -> f64 {
+        let most = self.words().saturating_sub(1) as f64 * (self.words() as f64).ln_1p();
+        log_excess.clamp(0.0, most)
     }
 
     /// log Z of other scores in this set.
@@ -148,6 +150,10 @@ impl TreeDistribution {
             let solved =
                 unchecked_marginals(&self.shifted, self.tree_set, workspace, &mut marginals);
             debug_assert!(solved.is_some(), "a distribution has a tree");
+            // They come with log Z, which is then known, too.
+            if let Some(log_z) = solved {
+                self.log_excess.get_or_init(|| self.within_reason(log_z));
+            }
             marginals
         })
     }

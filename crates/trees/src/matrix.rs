@@ -260,14 +260,31 @@ impl ArcMatrix {
         }
     }
 
-    /// Replaces every value.
-    pub(crate) fn map_in_place(&mut self, f: impl Fn(f64) -> f64) {
+    /// Replaces every value, also of cells that are no arcs.
+    ///
+    /// ```
+    /// use tutte_trees::ArcMatrix;
+    /// let mut scores = ArcMatrix::filled(2, 3.0);
+    /// scores.map_in_place(|score| score / 2.0);
+    /// assert_eq!(scores[(0, 1)], 1.5);
+    /// ```
+    pub fn map_in_place(&mut self, f: impl Fn(f64) -> f64) {
         self.values.iter_mut().for_each(|value| *value = f(*value));
     }
 
-    /// Replaces every value by `f(value, other's value)`; both of one sentence.
-    pub(crate) fn zip_in_place(&mut self, other: &Self, f: impl Fn(f64, f64) -> f64) {
-        debug_assert_eq!(self.words, other.words);
+    /// Replaces every value by `f(value, other's value)`.
+    ///
+    /// ```
+    /// use tutte_trees::ArcMatrix;
+    /// let mut mean = ArcMatrix::filled(2, 0.25);
+    /// mean.zip_in_place(&ArcMatrix::filled(2, 0.75), |one, other| 0.5 * (one + other));
+    /// assert_eq!(mean[(0, 1)], 0.5);
+    /// ```
+    ///
+    /// # Panics
+    /// If they are of sentences of different lengths.
+    pub fn zip_in_place(&mut self, other: &Self, f: impl Fn(f64, f64) -> f64) {
+        assert_eq!(self.words, other.words, "matrices of different lengths");
         self.values.iter_mut().zip(&other.values).for_each(|(value, &x)| *value = f(*value, x));
     }
 

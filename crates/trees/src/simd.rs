@@ -14,10 +14,13 @@
 /// the rounding, does not depend on the machine.
 pub(crate) const LANES: usize = 8;
 
-/// Declares a function that runs in the widest instruction set of the machine.
+/// Declares a function that runs in the widest instruction set of the machine. Not part of the crate's
+/// interface: the parser uses it for its own loops, so that what is unsafe is written once.
 ///
 /// Everything it calls in its hot loop must be `#[inline(always)]`, or it is compiled without the
 /// wider instructions.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! dispatched {
     ($(#[$doc:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
         $(#[$doc])*

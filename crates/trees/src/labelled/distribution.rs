@@ -4,8 +4,7 @@ use std::sync::OnceLock;
 
 use rand_core::Rng;
 
-use super::{LabelledArcMatrix, LabelledTree, kbest};
-use crate::exp::exp;
+use super::{LabelledArcMatrix, LabelledTree, cells, kbest};
 use crate::matrix::{check_arc, is_number};
 use crate::second_order::LARGE;
 use crate::uniform::uniform;
@@ -55,6 +54,46 @@ impl LabelledTreeDistribution {
         Ok(Self { scores, arcs, best_labels: OnceLock::new() })
     }
 
+    /// The distribution of trees with these arc scores, each arc with a label drawn for it: from scores of
+    /// labels given the arc, of any sum,
+    ///
+    /// ```text
+    /// p(y, ℓ) = p(y) · Π p(ℓ_m | h → m)        p(ℓ | h → m) = exp x_ℓ / Σ_ℓ′ exp x_ℓ′
+    /// ```
+    ///
+    /// which is that of θ(h → m, ℓ) = θ(h → m) + log p(ℓ | h → m), but bare trees keep their scores to the
+    /// last bit.
+    ///
+    /// ```
+    /// use tutte_trees::{ArcMatrix, LabelledArcMatrix, LabelledTreeDistribution, TreeSet};
+    /// let mut labels = LabelledArcMatrix::zeros(2, 3);
+    /// labels[(2, 1, 1)] = 3.0;
+    /// let arcs = ArcMatrix::zeros(2);
+    /// let d = LabelledTreeDistribution::given_arcs(arcs, labels, TreeSet::NonProjectiveSingleRoot)?;
+    /// assert_eq!(d.arcs().marginal(2, 1)?, 0.5); // whatever its label
+    /// assert!(d.label_probs(2, 1)?[1] > 0.9);
+    /// # Ok::<(), tutte_trees::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::DifferentLengths`]; [`Error::BadScore`] naming arc or label; [`Error::NoTree`].
+    pub fn given_arcs(
+        mut arcs: ArcMatrix,
+        mut labels: LabelledArcMatrix,
+        tree_set: TreeSet,
+    ) -> Result<Self, Error> {
+        if arcs.words() != labels.words() {
+            return Err(Error::DifferentLengths { left: arcs.words(), right: labels.words() });
+        }
+        arcs.check_scores()?;
+        labels.check_scores()?;
+        labels.join(&mut arcs);
+        // Sums of two scores may be too large where each is not.
+        labels.check_scores()?;
+        let arcs = TreeDistribution::new(arcs, tree_set)?;
+        Ok(Self { scores: labels, arcs, best_labels: OnceLock::new() })
+    }
+
     /// The distribution over bare trees: labels summed out.
     pub fn arcs(&self) -> &TreeDistribution {
         &self.arcs
@@ -94,15 +133,10 @@ impl LabelledTreeDistribution {
         Ok(self.softmax(head, modifier).collect())
     }
 
-    /// Relative to the best label: the arc's own score may be too large to tell labels apart.
-    pub(super) fn softmax(&self, head: usize, modifier: usize) -> impl Iterator<Item = f64> + '_ {
-        let cell = self.scores.cell(head, modifier);
-        let high = cell.iter().fold(f64::NEG_INFINITY, |high, &score| high.max(score));
-        let weight = move |&score: &f64| {
-            if score > f64::NEG_INFINITY { exp(score - high) } else { 0.0 }
-        };
-        let sum = cell.iter().map(weight).sum::<f64>().max(1.0); // 0 for a forbidden arc
-        cell.iter().map(move |score| weight(score) / sum)
+    pub(super) fn softmax(&self, head: usize, modifier: usize) -> std::vec::IntoIter<f64> {
+        let mut probs = Vec::new();
+        cells::softmax(self.scores.cell(head, modifier), &mut probs);
+        probs.into_iter()
     }
 
     /// The probability of every labelled arc: μ(h, m, ℓ) = μ(h, m)·softmax_ℓ θ\[h\]\[m\].

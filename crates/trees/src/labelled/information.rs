@@ -2,37 +2,16 @@
 //! every arc in proportion to its probability.
 
 use super::{LabelledTree, LabelledTreeDistribution};
-use crate::exp::exp;
 use crate::information::{NEAR_INFINITY, NEAR_ONE, check_order, within_bounds};
 use crate::weight::log_sum_exp;
+use crate::workspace::expectation;
 use crate::{ArcMatrix, Error};
 
 impl LabelledTreeDistribution {
     /// The Shannon entropy in nats: H(tree) + Σ_e μ_e·H(label | e).
     pub fn entropy(&self) -> f64 {
-        let labels: f64 = self
-            .arcs()
-            .marginals()
-            .arcs()
-            .filter(|&(_, _, p)| p > 0.0)
-            .map(|(head, modifier, p)| p * self.entropy_of_label(head, modifier))
-            .sum();
-        self.arcs().entropy() + labels
-    }
-
-    /// H(label | the arc) = ln Σ_ℓ e^{x_ℓ} − Σ_ℓ p(ℓ)·x_ℓ, with x relative to the best label.
-    fn entropy_of_label(&self, head: usize, modifier: usize) -> f64 {
-        let cell = self.scores().cell(head, modifier);
-        let high = cell.iter().fold(f64::NEG_INFINITY, |high, &score| high.max(score));
-        let (mut sum, mut mean) = (0.0, 0.0);
-        for &score in cell {
-            let weight = exp(score - high);
-            if weight > 0.0 {
-                sum += weight;
-                mean += weight * (score - high);
-            }
-        }
-        if sum > 0.0 { (sum.ln() - mean / sum).max(0.0) } else { 0.0 }
+        let of_labels = self.scores().label_entropies();
+        self.arcs().entropy() + expectation(self.arcs().marginals(), &of_labels)
     }
 
     /// The Rényi entropy of order α ≥ 0 over labelled trees, in nats.

@@ -2,8 +2,8 @@
 
 use std::ops::{Index, IndexMut, Range};
 
-use crate::matrix::{cells, check_arc, is_score};
-use crate::weight::log_sum_exp;
+use super::cells;
+use crate::matrix::{cells as count, check_arc, is_score};
 use crate::{ArcMatrix, Error, LabelledTree};
 
 /// One `f64` for every arc and label: labelled scores, marginals, gradients.
@@ -42,7 +42,7 @@ impl LabelledArcMatrix {
     /// # Panics
     /// If (n+1)²·L values are more than memory can be asked for, as [`Vec::with_capacity`] does.
     pub fn filled(words: usize, labels: usize, value: f64) -> Self {
-        let values = vec![value; cells(words).saturating_mul(labels)];
+        let values = vec![value; count(words).saturating_mul(labels)];
         Self { words, labels, values, places: Vec::new() }
     }
 
@@ -70,7 +70,7 @@ impl LabelledArcMatrix {
     /// ```
     pub fn sparse(words: usize, labels: usize) -> Self {
         let values = vec![f64::NEG_INFINITY; labels];
-        Self { words, labels, values, places: vec![ABSENT; cells(words)] }
+        Self { words, labels, values, places: vec![ABSENT; count(words)] }
     }
 
     /// One value per labelled arc, `value(head, modifier, label)`, called for real arcs only.
@@ -105,7 +105,7 @@ impl LabelledArcMatrix {
     /// # Errors
     /// [`Error::Shape`] if the length does not fit.
     pub fn from_vec(words: usize, labels: usize, values: Vec<f64>) -> Result<Self, Error> {
-        if cells(words).checked_mul(labels) != Some(values.len()) {
+        if count(words).checked_mul(labels) != Some(values.len()) {
             return Err(Error::Shape {
                 expected: format!(
                     "(n+1)·(n+1)·L values for n = {words} words and L = {labels} labels, \
@@ -202,8 +202,7 @@ impl LabelledArcMatrix {
     }
 
     pub(crate) fn cell(&self, head: usize, modifier: usize) -> &[f64] {
-        let at = self.at(head, modifier);
-        &self.values[self.range(self.places.get(at).copied().unwrap_or(at))]
+        &self.values[self.range(self.place(head, modifier))]
     }
 
     pub(crate) fn cell_mut(&mut self, head: usize, modifier: usize) -> &mut [f64] {
@@ -212,8 +211,14 @@ impl LabelledArcMatrix {
             self.places[at] = self.values.len() / self.labels;
             self.values.resize(self.values.len() + self.labels, f64::NEG_INFINITY);
         }
-        let range = self.range(self.places.get(at).copied().unwrap_or(at));
+        let range = self.range(self.place(head, modifier));
         &mut self.values[range]
+    }
+
+    /// Where the labels of an arc are.
+    fn place(&self, head: usize, modifier: usize) -> usize {
+        let at = self.at(head, modifier);
+        self.places.get(at).copied().unwrap_or(at)
     }
 
     /// Whether an arc has no values of its own, and so is forbidden.
@@ -246,7 +251,46 @@ impl LabelledArcMatrix {
 
     /// θ\[h\]\[m\] = log Σ_ℓ exp θ\[h\]\[m\]\[ℓ\]: labels summed out.
     pub(crate) fn log_sum_labels(&self) -> ArcMatrix {
-        self.reduce(log_sum_exp)
+        let mut sums = Vec::new();
+        cells::log_sums(&self.values, self.labels, &mut sums);
+        self.spread(&sums, f64::NEG_INFINITY)
+    }
+
+    /// H(label | arc) of every arc, in nats; 0 for forbidden ones.
+    pub(super) fn label_entropies(&self) -> ArcMatrix {
+        let mut entropies = Vec::new();
+        cells::entropies(&self.values, self.labels, &mut entropies);
+        self.spread(&entropies, 0.0)
+    }
+
+    /// Takes scores of labels given their arcs, of any sum, and scores of arcs, to those of labelled arcs:
+    /// θ\[h\]\[m\]\[ℓ\] = θ\[h\]\[m\] + x_ℓ − log Σ_ℓ′ exp x_ℓ′. An arc that is forbidden, or has no label, is
+    /// forbidden in both.
+    pub(super) fn join(&mut self, arcs: &mut ArcMatrix) {
+        let mut sums = Vec::new();
+        cells::log_sums(&self.values, self.labels, &mut sums);
+        for head in 0..=self.words {
+            for modifier in (1..=self.words).filter(|&modifier| modifier != head) {
+                let score = &mut arcs[(head, modifier)];
+                let sum =
+                    sums.get(self.place(head, modifier)).copied().unwrap_or(f64::NEG_INFINITY);
+                if sum == f64::NEG_INFINITY {
+                    *score = f64::NEG_INFINITY;
+                } else if *score == f64::NEG_INFINITY {
+                    self.forbid_arc(head, modifier);
+                } else {
+                    let shift = *score - sum;
+                    self.cell_mut(head, modifier).iter_mut().for_each(|x| *x += shift);
+                }
+            }
+        }
+    }
+
+    /// The numbers of places as those of arcs.
+    fn spread(&self, of_places: &[f64], without_labels: f64) -> ArcMatrix {
+        ArcMatrix::from_fn(self.words, |head, modifier| {
+            of_places.get(self.place(head, modifier)).copied().unwrap_or(without_labels)
+        })
     }
 
     /// The best label's score of every arc.
@@ -256,8 +300,8 @@ impl LabelledArcMatrix {
 
     /// As scores: names the first labelled arc that is NaN, +∞ or too large.
     pub(crate) fn check_scores(&self) -> Result<(), Error> {
-        // Absent arcs are many, and beyond doubt.
-        if self.values.iter().all(|&value| is_score(value)) {
+        // Absent arcs are many, and beyond doubt; the rest in one pass without branches.
+        if self.values.iter().fold(true, |all, &value| all & is_score(value)) {
             return Ok(());
         }
         match self.arcs().find(|&(.., value)| !is_score(value)) {

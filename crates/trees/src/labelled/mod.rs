@@ -4,6 +4,7 @@
 //! distribution over bare trees with scores log Σ_ℓ exp θ\[h\]\[m\]\[ℓ\] (Koo et al. 2007, §3.4), and
 //! every labelled question is an unlabelled one plus a softmax per arc. O(n³ + L·n²).
 
+mod cells;
 mod distribution;
 mod information;
 mod kbest;

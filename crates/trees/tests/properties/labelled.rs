@@ -166,6 +166,49 @@ proptest! {
     }
 
     #[test]
+    fn labels_given_arcs_are_drawn_arc_by_arc(case in labelled_cases()) {
+        let mut random = case.random();
+        let arcs = ArcMatrix::from_fn(case.scores.words(), |_, _| {
+            if random.uniform() < 0.2 { FORBIDDEN } else { 3.0 * random.normal() }
+        });
+        // θ(h → m, ℓ) = θ(h → m) + x_ℓ − log Σ exp x, by its definition.
+        let mut joined = LabelledArcMatrix::forbidden(case.scores.words(), case.scores.labels());
+        for (head, modifier, score) in arcs.arcs() {
+            let labels = case.scores.labels_of(head, modifier).unwrap();
+            let high = labels.iter().copied().fold(FORBIDDEN, f64::max);
+            let sum = high + labels.iter().map(|x| (x - high).exp()).sum::<f64>().ln();
+            for (label, x) in labels.iter().enumerate().filter(|(_, x)| **x > FORBIDDEN) {
+                joined[(head, modifier, label)] = score + (x - sum);
+            }
+        }
+        for set in TreeSet::ALL {
+            let given = LabelledTreeDistribution::given_arcs(arcs.clone(), case.scores.clone(), set);
+            let whole = LabelledTreeDistribution::new(joined.clone(), set);
+            let (given, whole) = match (given, whole) {
+                (Ok(given), Ok(whole)) => (given, whole),
+                (given, whole) => {
+                    prop_assert_eq!(given.map(|_| ()), whole.map(|_| ()));
+                    continue;
+                }
+            };
+            for (head, modifier, score) in given.arcs().scores().arcs() {
+                prop_assert!(score == FORBIDDEN || score == arcs[(head, modifier)]);
+            }
+            // Labels far below the best keep their digits, next to those of the best.
+            let tolerance = 1e-11 * case.scale.max(1.0);
+            for arc in arcs_of(&joined) {
+                let (head, modifier, label) = arc;
+                let [one, other] = [&given, &whole].map(|d| d.marginal(head, modifier, label).unwrap());
+                prop_assert!((one - other).abs() < tolerance, "{arc:?}: {one} {other}");
+            }
+            prop_assert!((given.entropy() - whole.entropy()).abs() < tolerance);
+            let best = whole.argmax().tree;
+            let [one, other] = [&given, &whole].map(|d| d.log_prob(&best).unwrap());
+            prop_assert!((one - other).abs() < tolerance, "{one} {other}");
+        }
+    }
+
+    #[test]
     fn joint_marginals_are_those_of_enumeration(case in labelled_cases()) {
         let mut random = case.random();
         let arcs = arcs_of(&case.scores);
