@@ -70,6 +70,7 @@ mod judge;
 mod known;
 mod labels;
 pub mod learner;
+mod log_sum;
 mod mapped;
 mod mixture;
 mod model;

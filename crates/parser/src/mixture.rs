@@ -62,7 +62,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
         let mut marginals = ArcMatrix::zeros(first.words());
         for (weight, distribution) in &readings {
             let own = distribution.arcs().marginals();
-            arcs_of(first.words()).for_each(|arc| marginals[arc] += weight * own[arc]);
+            marginals.zip_in_place(own, |sum, prob| sum + weight * prob);
         }
         Self { readings, marginals: Cow::Owned(marginals) }
     }
@@ -174,8 +174,18 @@ impl<'a, 'd> Mixture<'a, 'd> {
         word: usize,
         threshold: f64,
     ) -> Result<Vec<Alternative<'a>>, Error> {
+        self.others_above(word, None, threshold)
+    }
+
+    /// The same without one of them.
+    pub(crate) fn others_above(
+        &self,
+        word: usize,
+        but: Option<usize>,
+        threshold: f64,
+    ) -> Result<Vec<Alternative<'a>>, Error> {
         self.marginal(usize::from(word == 0), word)?;
-        let heads = (0..=self.words()).filter(|head| *head != word);
+        let heads = (0..=self.words()).filter(|head| *head != word && Some(*head) != but);
         let probs = heads.map(|head| (head, self.marginals[(head, word)]));
         let mut heads: Vec<(usize, f64)> = probs.filter(|(_, prob)| *prob > threshold).collect();
         heads.sort_by(|a, b| b.1.total_cmp(&a.1));

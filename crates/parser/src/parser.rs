@@ -9,7 +9,8 @@ use tutte_trees::{Tree, TreeSet, Workspace, argmax_with, marginals_with, mbr_wit
 use crate::features::{Atoms, Attribute, Guide, Prepared};
 use crate::guided::{self, guide};
 use crate::known;
-use crate::labels::{ArcLabels, normalise};
+use crate::labels::ArcLabels;
+use crate::log_sum::log_sum;
 use crate::pieces::{LONGEST_DISTRIBUTION, Limits, flag};
 use crate::pruner::PrunerMemory;
 use crate::signal::{arcs as arcs_of, latent};
@@ -66,7 +67,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     /// The scores of labels of all arcs, of a joint model.
     arc_labels: ArcLabels,
     rows: Vec<usize>,
-    log_probs: Vec<f32>,
+    label_scores: Vec<f32>,
     clock: Clock,
     pub(crate) limits: Limits,
 }
@@ -116,7 +117,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             labels: Prepared::default(),
             arc_labels: ArcLabels::default(),
             rows: Vec::new(),
-            log_probs: Vec::new(),
+            label_scores: Vec::new(),
             clock: Clock::default(),
             limits: Limits::default(),
         }
@@ -243,9 +244,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             self.clock.lap(Stage::Labels);
         }
         if *temperature != 1.0 {
-            for arc in arcs_of(words) {
-                self.scores[arc] /= temperature;
-            }
+            self.scores.map_in_place(|score| score / temperature);
         }
         Ok(&self.scores)
     }
@@ -308,6 +307,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     pub(crate) fn parse_whole(&mut self, sentence: &Sentence) -> Result<Parse, Error> {
         let words = sentence.len();
         self.scores(sentence)?;
+        marginals_with(&self.scores, self.tree_set, &mut self.workspace, &mut self.marginals)?;
         let tree = self.best_tree()?;
         self.clock.lap(Stage::Inference);
         let mut parse = Parse {
@@ -319,23 +319,23 @@ impl<'a, W: Weights> Parser<'a, W> {
         };
         for (modifier, &head) in (1..).zip(parse.tree.heads()) {
             parse.head_probs.push(self.model.confidence(self.marginals[(head, modifier)]));
-            let log_probs = self.label_log_probs(head, modifier);
-            let best = log_probs.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
-            let (label, log_prob) = best.map_or((0, 0.0), |(label, log_prob)| (label, *log_prob));
+            let scores = self.label_scores(head, modifier);
+            let best = scores.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
+            let (label, log_prob) = best
+                .map_or((0, 0.0), |(label, score)| (label, f64::from(*score - log_sum(scores))));
             parse.labels.push(label);
-            parse.label_probs.push(f64::from(log_prob).exp());
+            parse.label_probs.push(log_prob.exp());
         }
         self.clock.lap(Stage::Labels);
         Ok(parse)
     }
 
-    /// The marginals, and the best tree, of the scores there are.
+    /// The best tree of the scores there are, and their marginals.
     fn best_tree(&mut self) -> Result<Tree, Error> {
         let mut heads = Vec::with_capacity(self.scores.words());
         let (is_joint, tree_set) = (self.is_joint(), self.tree_set);
         let temperature = self.model.temperature;
         let Self { scores, best_kinds, marginals, workspace, decoding, arc_labels, .. } = self;
-        marginals_with(scores, tree_set, workspace, marginals)?;
         match decoding {
             Decoding::Mbr => mbr_with(scores, marginals, tree_set, workspace, &mut heads)?,
             Decoding::Map => {
@@ -362,7 +362,8 @@ impl<'a, W: Weights> Parser<'a, W> {
             let possible = labels.filter(|(_, score)| *score > f64::NEG_INFINITY);
             if let Some((label, score)) = possible.max_by(|a, b| a.1.total_cmp(&b.1)) {
                 // θ/T + log p(ℓ | h → m), of which only the first was divided.
-                let log_prob = f64::from(self.label_log_probs(head, modifier)[label]);
+                let scores = self.label_scores(head, modifier);
+                let log_prob = f64::from(scores[label] - log_sum(scores));
                 best[(head, modifier)] = temperature * (score - log_prob) + log_prob;
             }
         }
@@ -409,6 +410,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     ) -> Result<Analysis<'a>, Error> {
         self.decoding.check(self.model)?;
         let distribution = self.distribution_given(sentence, known)?;
+        self.marginals.clone_from(distribution.arcs().marginals());
         let tree = match self.decoding {
             Decoding::Map if self.is_joint() => self.best_with_labels(&distribution)?,
             _ => self.best_tree()?,
@@ -460,7 +462,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     }
 
     /// The same, given what is known, see [`analyse`](Self::analyse).
-    fn distribution_given(
+    pub(crate) fn distribution_given(
         &mut self,
         sentence: &Sentence,
         known: &Constraints,
@@ -493,23 +495,19 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// The distribution of the scores there are: θ(h → m, ℓ) = θ(h → m) + log p(ℓ | h → m).
     fn labelled(&mut self) -> Result<LabelledDistribution<'a>, Error> {
         let (words, names) = (self.scores.words(), self.model.labels.labels());
-        let mut labelled = LabelledArcMatrix::sparse(words, names.len().max(1));
+        let mut given_arcs = LabelledArcMatrix::sparse(words, names.len().max(1));
         for (head, modifier) in arcs_of(words) {
-            let score = self.scores[(head, modifier)];
-            if score == f64::NEG_INFINITY {
+            if self.scores[(head, modifier)] == f64::NEG_INFINITY {
                 continue;
             }
-            // Without labels, nothing is added.
-            labelled[(head, modifier, 0)] = score;
-            let log_probs = self.label_log_probs(head, modifier);
-            // They were added up in 32 bits; arcs shall keep the scores they have in 64.
-            let sum: f64 = log_probs.iter().map(|log_prob| f64::from(*log_prob).exp()).sum();
-            let cell = labelled.labels_of_mut(head, modifier).into_iter().flatten();
-            for (label, log_prob) in cell.zip(log_probs) {
-                *label = score + (f64::from(*log_prob) - sum.ln());
-            }
+            // Without labels, nothing tells them apart.
+            given_arcs[(head, modifier, 0)] = 0.0;
+            let scores = self.label_scores(head, modifier);
+            let cell = given_arcs.labels_of_mut(head, modifier).into_iter().flatten();
+            cell.zip(scores).for_each(|(label, score)| *label = f64::from(*score));
         }
-        let trees = LabelledTreeDistribution::new(labelled, self.tree_set)?;
+        let arcs = self.scores.clone();
+        let trees = LabelledTreeDistribution::given_arcs(arcs, given_arcs, self.tree_set)?;
         self.clock.lap(Stage::Labels);
         Ok(LabelledDistribution::new(trees, names))
     }
@@ -520,19 +518,13 @@ impl<'a, W: Weights> Parser<'a, W> {
         self.labels.fill_for(features, &self.atoms, |_| true, possible);
     }
 
-    fn label_log_probs(&mut self, head: usize, modifier: usize) -> &[f32] {
-        let Self { model, labels, arc_labels, rows, log_probs, .. } = self;
-        match arc_labels.of(head, modifier) {
-            Some(scores) => {
-                log_probs.clear();
-                log_probs.extend_from_slice(scores);
-                normalise(log_probs);
-            }
-            None => {
-                model.labels.rows(labels, head, modifier, rows);
-                model.labels.log_probs(rows, head, 1.0, log_probs);
-            }
-        }
-        log_probs
+    /// w_ℓ·g of the labels of an arc.
+    fn label_scores(&mut self, head: usize, modifier: usize) -> &[f32] {
+        let Self { model, labels, arc_labels, rows, label_scores, .. } = self;
+        arc_labels.of(head, modifier).unwrap_or_else(|| {
+            model.labels.rows(labels, head, modifier, rows);
+            model.labels.scores(rows, head, 1.0, label_scores);
+            label_scores
+        })
     }
 }

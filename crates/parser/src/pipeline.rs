@@ -22,8 +22,8 @@ use crate::text::{
     Segmenter, SegmenterOptions, Tagger, TaggerMemory, Tagging, Tokenizer, is_untagged,
 };
 use crate::{
-    Analysis, Clock, Compact, Decoding, Error, Mixture, Model, Notes, Parse, Parser, Stage,
-    Weights, map_stream,
+    Analysis, Clock, Compact, Decoding, Error, LabelledDistribution, Mixture, Model, Notes, Parse,
+    Parser, Stage, Weights, map_stream,
 };
 
 /// Whose tags and lemmas the parser sees.
@@ -281,13 +281,14 @@ impl<'a, W: Weights> Annotator<'a, W> {
     ) -> Result<Trees<'a>, Error> {
         let parser = &mut self.parser;
         let of_readings = match self.pipeline.decoding {
-            Decoding::Mbr => readings.each(sentence, |read| parser.analyse(read, known))?,
-            _ => Vec::new(),
-        };
-        match of_readings.is_empty() {
-            true => Ok(Trees { of_readings: vec![(1.0, parser.analyse(sentence, known)?)] }),
-            false => Ok(Trees { of_readings }),
+            Decoding::Mbr => readings.each(sentence, |read| parser.distribution_given(read, known)),
+            _ => Ok(Vec::new()),
+        }?;
+        if of_readings.is_empty() {
+            let Analysis { parse, distribution } = parser.analyse(sentence, known)?;
+            return Ok(Trees { of_readings: vec![(1.0, distribution)], parse: Some(parse) });
         }
+        Ok(Trees { of_readings, parse: None })
     }
 
     /// Gives a sentence tags, if it is to have the model's, and a tree, if the model parses: the best one, as
@@ -390,14 +391,16 @@ impl<W: Weights> Readings<'_, W> {
 #[derive(Clone, Debug)]
 pub struct Trees<'a> {
     /// One at least, with its probability.
-    of_readings: Vec<(f64, Analysis<'a>)>,
+    of_readings: Vec<(f64, LabelledDistribution<'a>)>,
+    /// The best of them, if there is one reading only.
+    parse: Option<Parse>,
 }
 
 impl<'a> Trees<'a> {
     /// Their distribution.
     pub fn mixture(&self) -> Mixture<'a, '_> {
         let all = self.of_readings.iter();
-        Mixture::new(all.map(|(prob, analysis)| (*prob, &analysis.distribution)).collect())
+        Mixture::new(all.map(|(prob, distribution)| (*prob, distribution)).collect())
     }
 
     /// The best of them by their model, of which this was `known` before.
@@ -405,9 +408,9 @@ impl<'a> Trees<'a> {
     /// # Errors
     /// As [`Mixture::best`].
     pub fn best<W>(&self, model: &Model<W>, known: &Constraints) -> Result<Parse, Error> {
-        match &self.of_readings[..] {
-            [(_, one)] => Ok(one.parse.clone()),
-            _ => self.mixture().best(model, known),
+        match &self.parse {
+            Some(parse) => Ok(parse.clone()),
+            None => self.mixture().best(model, known),
         }
     }
 }

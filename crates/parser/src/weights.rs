@@ -9,6 +9,8 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::sync::Arc;
 
+use tutte_trees::dispatched;
+
 use crate::mapped::Content;
 
 /// What is stored for a weight, and how such are added up.
@@ -164,37 +166,65 @@ impl Weights for Compact {
     }
 }
 
-/// Adds rows in whole numbers of 16 bits, of which a vector has twice as many as of 32: as many
-/// rows as cannot exceed them at a time.
-fn add_bytes(cells: &[i8], rows: &[usize], sums: &mut [f32]) {
-    const ROWS: usize = (i16::MAX / i8::MAX as i16) as usize;
-    /// Few enough that a row, whose columns are a multiple of this, leaves no rest.
-    const LANES: usize = 8;
-    const CHUNKS: usize = 8;
-    ask_for(cells, rows, sums.len());
-    for rows in rows.chunks(ROWS) {
-        for (start, sums) in (0..).step_by(LANES * CHUNKS).zip(sums.chunks_mut(LANES * CHUNKS)) {
-            let mut partial = [[0i16; LANES]; CHUNKS];
-            let mut rest = [0i16; LANES];
-            let columns = sums.len();
-            for &row in rows {
-                let (weights, few) = cells[row + start..][..columns].as_chunks::<LANES>();
-                for (sums, weights) in partial.iter_mut().zip(weights) {
-                    for lane in 0..LANES {
-                        sums[lane] += i16::from(weights[lane]);
-                    }
+/// Columns that are added at a time: so many sums stay in registers.
+const WIDTH: usize = 64;
+
+dispatched! {
+    /// Adds rows in whole numbers of 16 bits, of which a vector has twice as many as of 32: as many
+    /// rows as cannot exceed them at a time.
+    fn add_bytes(cells: &[i8], rows: &[usize], sums: &mut [f32]) {
+        const ROWS: usize = (i16::MAX / i8::MAX as i16) as usize;
+        ask_for(cells, rows, sums.len());
+        for rows in rows.chunks(ROWS) {
+            for (start, sums) in (0..).step_by(WIDTH).zip(sums.chunks_mut(WIDTH)) {
+                // Compiled for each number of vectors, for how many there are decides whether they
+                // can stay in registers.
+                let rest = match sums.len() / 8 {
+                    8 => add_vectors::<4, 0>(cells, rows, start, sums),
+                    7 => add_vectors::<3, 1>(cells, rows, start, sums),
+                    6 => add_vectors::<3, 0>(cells, rows, start, sums),
+                    5 => add_vectors::<2, 1>(cells, rows, start, sums),
+                    4 => add_vectors::<2, 0>(cells, rows, start, sums),
+                    3 => add_vectors::<1, 1>(cells, rows, start, sums),
+                    2 => add_vectors::<1, 0>(cells, rows, start, sums),
+                    1 => add_vectors::<0, 1>(cells, rows, start, sums),
+                    _ => 0,
+                };
+                for (column, sum) in sums.iter_mut().enumerate().skip(rest) {
+                    let add = |sum: i32, row: &usize| sum + i32::from(cells[row + start + column]);
+                    *sum += rows.iter().fold(0, add) as f32;
                 }
-                for (sum, weight) in rest.iter_mut().zip(few) {
-                    *sum += i16::from(*weight);
-                }
-            }
-            let whole = columns - columns % LANES;
-            let partial = partial.as_flattened()[..whole].iter().chain(&rest);
-            for (sum, part) in sums.iter_mut().zip(partial) {
-                *sum += f32::from(*part);
             }
         }
     }
+}
+
+/// Adds the first columns of rows: so many times 16, and so many times 8. Says how many they are.
+#[inline(always)]
+fn add_vectors<const WIDE: usize, const NARROW: usize>(
+    cells: &[i8],
+    rows: &[usize],
+    start: usize,
+    sums: &mut [f32],
+) -> usize {
+    let columns = 16 * WIDE + 8 * NARROW;
+    let (mut wide, mut narrow) = ([[0i16; 16]; WIDE], [[0i16; 8]; NARROW]);
+    for &row in rows {
+        let weights = &cells[row + start..][..columns];
+        for vector in 0..WIDE {
+            for lane in 0..16 {
+                wide[vector][lane] += i16::from(weights[16 * vector + lane]);
+            }
+        }
+        for vector in 0..NARROW {
+            for lane in 0..8 {
+                narrow[vector][lane] += i16::from(weights[16 * WIDE + 8 * vector + lane]);
+            }
+        }
+    }
+    let parts = wide.as_flattened().iter().chain(narrow.as_flattened());
+    sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += f32::from(*part));
+    columns
 }
 
 #[cfg(test)]
@@ -214,5 +244,17 @@ mod tests {
         let mut sums = [0.0; 8];
         largest.add_rows(&[0; 300], &mut sums);
         assert_eq!(sums, [300.0 * 127.0; 8], "no overflow");
+    }
+
+    #[test]
+    fn rows_may_have_any_width() {
+        let floats: Vec<f32> = (0..600).map(|i| ((i * 37) % 255) as f32 - 127.0).collect();
+        let compact = Compact::new(&floats);
+        for width in 0..150 {
+            let (mut fast, mut slow) = (vec![0.5; width], vec![0.5; width]);
+            compact.add_rows(&[0, 7, 400], &mut fast);
+            floats.add_rows(&[0, 7, 400], &mut slow);
+            assert_eq!(fast, slow, "{width} columns");
+        }
     }
 }
