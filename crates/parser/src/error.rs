@@ -285,6 +285,17 @@ pub enum ModelProblem {
         expected: u64,
     },
 
+    /// It is packed, and too large to be unpacked into memory.
+    #[error(
+        "the model is packed, and has {bytes} bytes unpacked; up to {limit} are unpacked on the way"
+    )]
+    TooLargeToUnpack {
+        /// Its length, unpacked.
+        bytes: u64,
+        /// The most that is possible.
+        limit: u64,
+    },
+
     /// Its content is not what was written.
     #[error("the model was altered or damaged: {what}")]
     Altered {
@@ -430,6 +441,7 @@ impl ModelProblem {
                     }
                 });
             }
+            ModelProblem::TooLargeToUnpack { .. } => "unpack it first: `gunzip -k MODEL.gz`",
             ModelProblem::Truncated { .. } => "a download or copy that stopped? Fetch it again",
             ModelProblem::Altered { .. } => "fetch it again, or train again",
             ModelProblem::UnknownTemplate(_) | ModelProblem::UnknownTreeSet(_) => {

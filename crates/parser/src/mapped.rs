@@ -1,5 +1,5 @@
-//! The bytes of a model: a file mapped into memory, which is the only `unsafe` of this crate, or bytes that
-//! are part of the program.
+//! The bytes of a model: a file mapped into memory, which is the only `unsafe` of this crate, bytes that are
+//! part of the program, or what was unpacked.
 
 use std::fs::File;
 use std::io;
@@ -14,6 +14,8 @@ pub(crate) enum Content {
     Mapped(Mmap),
     /// In the program.
     Embedded(&'static [u8]),
+    /// In memory, from a packed file.
+    Unpacked(Vec<u8>),
 }
 
 impl Deref for Content {
@@ -23,6 +25,7 @@ impl Deref for Content {
         match self {
             Content::Mapped(map) => map,
             Content::Embedded(bytes) => bytes,
+            Content::Unpacked(bytes) => bytes,
         }
     }
 }

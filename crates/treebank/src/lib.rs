@@ -123,6 +123,6 @@ pub use lines::Lines;
 pub use notes::{AUDITED, PROBABILITIES};
 pub use reader::{Lenient, Options, Reader};
 pub use sentence::{Sentence, Token};
-pub use source::{Input, decompress, open, open_with};
+pub use source::{Input, decompress, open, open_with, unpack};
 pub use words::{Layout, WordReader};
 pub use writer::{AtomicFile, Output, Writer, create};

@@ -40,8 +40,8 @@ pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Reader<Inp
     Ok(Reader::with_options(input.map_err(failed)?, &options))
 }
 
-/// Undoes gzip and Zstandard compression, recognised by their first bytes; anything else is passed
-/// on as it is.
+/// Undoes gzip and Zstandard compression, recognised by their first bytes; other text is passed on as it
+/// is, and what is no text is refused.
 ///
 /// ```
 /// use tutte_treebank::{Reader, decompress};
@@ -52,34 +52,57 @@ pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Reader<Inp
 /// ```
 ///
 /// # Errors
-/// If the first bytes cannot be read, or are those of a compression that is not understood.
+/// If the first bytes cannot be read, or are those of a compression that is not understood or of something
+/// that is no text, such as a picture or a model, packed or not.
 pub fn decompress<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
     let mut first = Vec::new();
-    // No more is read than it takes: whoever is at the other end may be waiting.
-    let kind = loop {
-        if let Some(kind) = recognise(&first) {
-            break kind;
-        }
-        if input.by_ref().take(1).read_to_end(&mut first)? == 0 {
-            break Content::Plain;
-        }
-    };
+    let kind = recognise_start(&mut input, &mut first)?;
     let whole = io::Cursor::new(first).chain(input);
-    let refused = |message| Err(io::Error::new(io::ErrorKind::Unsupported, message));
-    match kind {
-        Content::Plain => Ok(Box::new(whole)),
-        Content::Gzip => Ok(Box::new(MultiGzDecoder::new(buffered(whole)))),
-        Content::Zstandard => Ok(Box::new(Decoder::new(buffered(whole)))),
-        Content::Packed(name) => refused(format!(
-            "the content is {name}; gzip and Zstandard are understood, decompress others"
-        )),
-        Content::Other(name) => {
-            refused(format!("the content is {name}; text or trees were expected"))
+    if !kind.is_understood_packing() {
+        kind.must_be_text()?;
+        return Ok(Box::new(whole));
+    }
+    let mut inside = kind.undo(whole);
+    let mut first = Vec::new();
+    match recognise_start(&mut inside, &mut first) {
+        Ok(kind) => {
+            kind.must_be_text()?;
+            Ok(Box::new(io::Cursor::new(first).chain(inside)))
         }
-        Content::Model => refused(
-            "the content is a model, which belongs behind -m; text or trees were expected"
-                .to_owned(),
-        ),
+        // Who reads on can say where it happened.
+        Err(error) => Ok(Box::new(io::Cursor::new(first).chain(Failing(Some(error))))),
+    }
+}
+
+/// Undoes gzip and Zstandard compression, recognised by their first bytes, whatever the content; anything
+/// else is passed on as it is.
+///
+/// # Errors
+/// If the first bytes cannot be read.
+pub fn unpack<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+    let mut first = Vec::new();
+    let kind = recognise_start(&mut input, &mut first)?;
+    Ok(kind.undo(io::Cursor::new(first).chain(input)))
+}
+
+/// Reads what it takes to recognise a content, and no more: whoever is at the other end may be waiting.
+fn recognise_start(input: &mut impl Read, first: &mut Vec<u8>) -> io::Result<Content> {
+    loop {
+        if let Some(kind) = recognise(first) {
+            return Ok(kind);
+        }
+        if input.take(1).read_to_end(first)? == 0 {
+            return Ok(Content::Plain);
+        }
+    }
+}
+
+/// An input that failed when it was looked at.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
     }
 }
 
@@ -98,6 +121,38 @@ enum Content {
     Model,
     /// What else nobody means to read here.
     Other(&'static str),
+}
+
+impl Content {
+    fn is_understood_packing(self) -> bool {
+        matches!(self, Content::Gzip | Content::Zstandard)
+    }
+
+    /// What is packed, if that is understood; otherwise all as it is.
+    fn undo<'a>(self, whole: impl Read + Send + 'a) -> Box<dyn Read + Send + 'a> {
+        match self {
+            Content::Gzip => Box::new(MultiGzDecoder::new(buffered(whole))),
+            Content::Zstandard => Box::new(Decoder::new(buffered(whole))),
+            _ => Box::new(whole),
+        }
+    }
+
+    /// Refuses what is no text.
+    fn must_be_text(self) -> io::Result<()> {
+        let what = match self {
+            Content::Plain => return Ok(()),
+            Content::Packed(name) => {
+                format!("{name}; gzip and Zstandard are understood, decompress others")
+            }
+            Content::Gzip | Content::Zstandard => "packed twice; unpack it once".to_owned(),
+            Content::Other(name) => format!("{name}; text or trees were expected"),
+            Content::Model => {
+                "a model, which belongs behind -m; text or trees were expected".to_owned()
+            }
+        };
+        let message = format!("the content is {what}");
+        Err(io::Error::new(io::ErrorKind::Unsupported, message))
+    }
 }
 
 /// How files start that are no text.

@@ -109,15 +109,7 @@ pub fn create(path: impl AsRef<Path>) -> Result<Writer<Output>, Error> {
     if path == Path::new("-") {
         return Ok(Writer::new(Output(Kind::Stdout(io::stdout()))));
     }
-    let extension = path.extension().unwrap_or_default();
-    let file = AtomicFile::create(path)?;
-    Ok(Writer::new(Output(if extension.eq_ignore_ascii_case("gz") {
-        Kind::Gzip(GzEncoder::new(file, Compression::default()))
-    } else if extension.eq_ignore_ascii_case("zst") {
-        Kind::Zstandard(zstandard::Encoder::new(file))
-    } else {
-        Kind::File(file)
-    })))
+    Ok(Writer::new(Output::create(path)?))
 }
 
 /// What [`create`] writes to: standard output or a file, plain or compressed.
@@ -133,6 +125,23 @@ enum Kind {
 }
 
 impl Output {
+    /// Starts a file, compressed if its path ends in `.gz` or `.zst`.
+    ///
+    /// # Errors
+    /// If nothing can be created there.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let extension = path.extension().unwrap_or_default();
+        let file = AtomicFile::create(path)?;
+        Ok(Self(if extension.eq_ignore_ascii_case("gz") {
+            Kind::Gzip(GzEncoder::new(file, Compression::default()))
+        } else if extension.eq_ignore_ascii_case("zst") {
+            Kind::Zstandard(zstandard::Encoder::new(file))
+        } else {
+            Kind::File(file)
+        }))
+    }
+
     /// Ends the output and lets a file appear under its name. Without this, there is none.
     ///
     /// # Errors

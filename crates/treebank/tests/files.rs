@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tutte_treebank::{
     AtomicFile, Error, Format, Options, Output, Reader, Sentence, Writer, create, decompress, open,
-    open_with,
+    open_with, unpack,
 };
 
 const TWO: &str = "\
@@ -114,8 +114,15 @@ fn damaged_and_foreign_files_are_errors() {
         (&b"\x89PNG\r\n\x1a\n"[..], "the content is a PNG image; text or trees were expected"),
         (&model, "the content is a model, which belongs behind -m; text or trees were expected"),
     ] {
-        assert_eq!(decompress(content).err().unwrap().to_string(), expected);
+        for content in [content.to_vec(), gzip(content), zstandard(content)] {
+            assert_eq!(decompress(&content[..]).err().unwrap().to_string(), expected);
+            let mut inside = Vec::new();
+            unpack(&content[..]).unwrap().read_to_end(&mut inside).unwrap();
+            assert_eq!(decompress(&inside[..]).err().unwrap().to_string(), expected);
+        }
     }
+    let error = decompress(&gzip(&gzip(TWO.as_bytes()))[..]).err().unwrap();
+    insta::assert_snapshot!(error, @"the content is packed twice; unpack it once");
     // Text that starts as they do, and what is shorter than any of them.
     for text in
         ["GIF89 is a format.", "PK", "BZhukov", "P*M", "", "a\0\0\0\0\0\0\0x", "SQLite format 3."]

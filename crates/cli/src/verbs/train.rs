@@ -67,7 +67,7 @@ pub(crate) struct Train {
     #[arg(value_name = "TRAIN", required = true)]
     files: Vec<PathBuf>,
 
-    /// The model to write
+    /// The model to write, packed if called .gz or .zst
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
 

@@ -22,10 +22,13 @@
 //! tree set, and the sizes of all tables. The checksum is the only part that looks at all weights;
 //! it costs about a millisecond for ten megabytes that are in the system's cache, so it is never
 //! left out.
+//!
+//! A file packed by gzip or Zstandard, recognised by its content, is unpacked into memory instead of being
+//! mapped: its header first, which says how much more there is to unpack.
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -121,7 +124,7 @@ impl DevScores {
 /// ```
 #[derive(Debug)]
 pub struct ModelFile {
-    /// The model; its weights stay in the file, mapped into memory.
+    /// The model; its weights stay in the file, mapped into memory, unless it is packed.
     pub model: Model<Compact>,
     /// Where it comes from.
     pub about: About,
@@ -131,7 +134,7 @@ pub struct ModelFile {
     pub tutte: String,
     /// The checksum of its content.
     pub checksum: String,
-    /// The length of the file.
+    /// The length of the file, unpacked.
     pub bytes: u64,
 }
 
@@ -202,7 +205,8 @@ struct AnyDocument {
 }
 
 impl Model<Compact> {
-    /// Writes the model to a file, which appears whole or not at all.
+    /// Writes the model to a file, which appears whole or not at all; packed if its path ends in `.gz` or
+    /// `.zst`.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -213,7 +217,7 @@ impl Model<Compact> {
             Error::from(tutte_treebank::Error::File { path, action: "write", source })
         };
         let bytes = self.to_bytes(about).map_err(|error| cannot(io::Error::other(error)))?;
-        let mut file = tutte_treebank::AtomicFile::create(path)?;
+        let mut file = tutte_treebank::Output::create(path)?;
         file.write_all(&bytes).map_err(cannot)?;
         Ok(file.commit()?)
     }
@@ -411,7 +415,8 @@ pub(super) fn checksum<'a>(
 }
 
 impl ModelFile {
-    /// Opens a model: checks everything, and maps its weights into memory.
+    /// Opens a model: checks everything, and maps its weights into memory. One that is packed by gzip or
+    /// Zstandard is unpacked into memory, up to a gigabyte.
     ///
     /// # Errors
     /// [`Error::Model`] if it is no model, or none that can be used.
@@ -425,8 +430,8 @@ impl ModelFile {
     /// # Errors
     /// [`Error::Model`] if it is no model, or none that can be used.
     pub fn embedded(bytes: &'static [u8]) -> Result<Self, Error> {
-        let header = Header::read(bytes, bytes.len() as u64);
-        let read = header.and_then(|header| Self::from_content(header, Content::Embedded(bytes)));
+        let header = Header::read(bytes);
+        let read = header.and_then(|header| header.model(Content::Embedded(bytes)));
         read.map_err(|problem| Error::Model { path: "(embedded)".into(), problem })
     }
 
@@ -437,37 +442,65 @@ impl ModelFile {
             let error = io::Error::other("it is no regular file, which could be mapped");
             return Err(ModelProblem::Unreadable(error));
         }
-        let header = Header::read(&mut file, about.len())?;
-        header.check_length()?;
-        Self::from_content(
-            header,
-            Content::Mapped(mapped::map(&file).map_err(ModelProblem::Unreadable)?),
-        )
+        match Header::read(&mut file) {
+            Ok(header) => {
+                header.check_length(about.len())?;
+                header.model(Content::Mapped(mapped::map(&file).map_err(ModelProblem::Unreadable)?))
+            }
+            Err(ModelProblem::NotAModel { found: GZIP | ZSTANDARD }) => {
+                file.rewind().map_err(ModelProblem::Unreadable)?;
+                Self::unpack(file)
+            }
+            Err(problem) => Err(problem),
+        }
     }
 
-    fn from_content(header: Header, content: Content) -> Result<Self, ModelProblem> {
-        header.check_length()?;
-        let Header { metadata, start, bytes } = header;
-        let text = metadata.metadata().as_ref().and_then(|map| map.get(DOCUMENT));
-        let text = text.ok_or(ModelProblem::NotAModel { found: "tensors of another program" })?;
-        let AnyDocument { format, tutte } = serde_json::from_str(text).map_err(altered)?;
-        if format != FORMAT {
-            let (found, expected) = (format, FORMAT);
-            return Err(ModelProblem::FormatVersion { found, expected, writer: tutte });
+    /// Reads a packed model. What is unpacked stays in memory: it is not more than its header, once that is
+    /// found to be one of a model, says.
+    fn unpack(file: File) -> Result<Self, ModelProblem> {
+        let mut input = tutte_treebank::unpack(file).map_err(ModelProblem::Unreadable)?;
+        let mut bytes = Vec::new();
+        let header = Header::read(Recorder { input: &mut input, record: &mut bytes });
+        let header = header.map_err(|problem| match problem {
+            ModelProblem::NotAModel { .. } => ModelProblem::NotAModel { found: PACKED_OTHER },
+            ModelProblem::Unreadable(error) => cannot_unpack(error),
+            problem => problem,
+        })?;
+        header.document()?;
+        let length = header.length();
+        if length > LONGEST_UNPACKED {
+            return Err(ModelProblem::TooLargeToUnpack { bytes: length, limit: LONGEST_UNPACKED });
         }
-        let document: Document = serde_json::from_str(text).map_err(altered)?;
-        let content = Arc::new(content);
-        let tables = Tables { metadata: &metadata, start: start as usize, content: &content };
-        tables.check(text, &document.checksum)?;
-        let Document { checksum, tutte, about, .. } = &document;
-        Ok(Self {
-            about: about.clone(),
-            format,
-            tutte: tutte.clone(),
-            checksum: checksum.clone(),
-            bytes,
-            model: document.model(&tables)?,
-        })
+        // One more, so as to see whether there is.
+        let rest = (length + 1).saturating_sub(bytes.len() as u64);
+        match input.take(rest).read_to_end(&mut bytes) {
+            Ok(_) => header.model(Content::Unpacked(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Err(ModelProblem::Truncated { found: bytes.len() as u64, expected: length })
+            }
+            Err(error) => Err(cannot_unpack(error)),
+        }
+    }
+}
+
+/// A larger model should be mapped, not held in memory.
+const LONGEST_UNPACKED: u64 = 1 << 30;
+
+fn cannot_unpack(error: io::Error) -> ModelProblem {
+    ModelProblem::Altered { what: format!("it cannot be unpacked ({error})") }
+}
+
+/// Keeps what is read.
+struct Recorder<'a, R> {
+    input: R,
+    record: &'a mut Vec<u8>,
+}
+
+impl<R: Read> Read for Recorder<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(out)?;
+        self.record.extend_from_slice(&out[..read]);
+        Ok(read)
     }
 }
 
@@ -476,16 +509,14 @@ struct Header {
     metadata: Metadata,
     /// Where tables start.
     start: u64,
-    /// The length of the whole file.
-    bytes: u64,
 }
 
 impl Header {
     /// More than this is no header: that of a real model has some ten thousand bytes.
     const LONGEST: u64 = 1 << 26;
 
-    /// Reads it from the start of a file of so many bytes.
-    fn read(mut file: impl Read, bytes: u64) -> Result<Self, ModelProblem> {
+    /// Reads it from the start of a file.
+    fn read(mut file: impl Read) -> Result<Self, ModelProblem> {
         let mut opening = Vec::new();
         file.by_ref().take(512).read_to_end(&mut opening).map_err(ModelProblem::Unreadable)?;
         let Some((length, [b'{', ..])) = opening.split_first_chunk::<8>() else {
@@ -496,25 +527,67 @@ impl Header {
             return Err(ModelProblem::NotAModel { found: looks_like(&opening) });
         }
         let start = 8 + length;
-        if bytes < start {
-            return Err(ModelProblem::Truncated { found: bytes, expected: start });
-        }
         let mut text = opening.split_off(8);
         let rest = start.saturating_sub(8 + text.len() as u64);
-        file.take(rest).read_to_end(&mut text).map_err(ModelProblem::Unreadable)?;
+        let read = file.take(rest).read_to_end(&mut text);
+        let found = 8 + text.len() as u64;
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => ModelProblem::Truncated { found, expected: start },
+            _ => ModelProblem::Unreadable(error),
+        })?;
+        if found < start {
+            return Err(ModelProblem::Truncated { found, expected: start });
+        }
         text.truncate(length as usize);
         let metadata: Metadata = serde_json::from_slice(&text).map_err(altered)?;
-        Ok(Self { metadata, start, bytes })
+        Ok(Self { metadata, start })
+    }
+
+    /// What the length of the file should be.
+    fn length(&self) -> u64 {
+        self.start.saturating_add(self.metadata.data_len() as u64)
     }
 
     /// Compares the length of the file with that of its tables.
-    fn check_length(&self) -> Result<(), ModelProblem> {
-        let (bytes, expected) = (self.bytes, self.start + self.metadata.data_len() as u64);
+    fn check_length(&self, bytes: u64) -> Result<(), ModelProblem> {
+        let expected = self.length();
         match bytes {
             _ if bytes == expected => Ok(()),
             _ if bytes < expected => Err(ModelProblem::Truncated { found: bytes, expected }),
             _ => Err(ModelProblem::Altered { what: format!("{bytes} bytes, not {expected}") }),
         }
+    }
+
+    /// The text of its document and what that says, if it is of this format.
+    fn document(&self) -> Result<(&str, Document), ModelProblem> {
+        let text = self.metadata.metadata().as_ref().and_then(|map| map.get(DOCUMENT));
+        let text = text.ok_or(ModelProblem::NotAModel { found: "tensors of another program" })?;
+        let AnyDocument { format, tutte } = serde_json::from_str(text).map_err(altered)?;
+        if format != FORMAT {
+            let (found, expected) = (format, FORMAT);
+            return Err(ModelProblem::FormatVersion { found, expected, writer: tutte });
+        }
+        Ok((text, serde_json::from_str(text).map_err(altered)?))
+    }
+
+    /// The model whose header this is.
+    fn model(&self, content: Content) -> Result<ModelFile, ModelProblem> {
+        let bytes = content.len() as u64;
+        self.check_length(bytes)?;
+        let (text, document) = self.document()?;
+        let content = Arc::new(content);
+        let start = self.start as usize;
+        let tables = Tables { metadata: &self.metadata, start, content: &content };
+        tables.check(text, &document.checksum)?;
+        let Document { format, checksum, tutte, about, .. } = &document;
+        Ok(ModelFile {
+            about: about.clone(),
+            format: *format,
+            tutte: tutte.clone(),
+            checksum: checksum.clone(),
+            bytes,
+            model: document.model(&tables)?,
+        })
     }
 }
 
@@ -522,12 +595,16 @@ fn altered(error: serde_json::Error) -> ModelProblem {
     ModelProblem::Altered { what: format!("its header cannot be read ({error})") }
 }
 
+const GZIP: &str = "a gzip file";
+const ZSTANDARD: &str = "a Zstandard file";
+const PACKED_OTHER: &str = "something else that is packed";
+
 /// What a file that is no model seems to be, from its start.
 fn looks_like(opening: &[u8]) -> &'static str {
     match opening {
         [] => "an empty file",
-        [0x1f, 0x8b, ..] => "a gzip file",
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => "a Zstandard file",
+        [0x1f, 0x8b, ..] => GZIP,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => ZSTANDARD,
         [b'P', b'K', 3, 4, ..] => "a zip file",
         // The start may end in the middle of a character.
         _ if !opening.contains(&0)

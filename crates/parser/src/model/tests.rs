@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -357,7 +358,6 @@ fn what_is_no_model_is_told_apart() {
         (&b""[..], "an empty file"),
         (TREEBANK.as_bytes(), "a text file"),
         ("☕".repeat(300).as_bytes(), "a text file"),
-        (b"\x1f\x8b\x08\0\0\0\0\0", "a gzip file"),
         (b"\x7fELF\0\0\0\0\0\0\0\0\0", "a file of another kind"),
         (&other.unwrap(), "tensors of another program"),
     ] {
@@ -365,6 +365,52 @@ fn what_is_no_model_is_told_apart() {
             ModelProblem::NotAModel { found } => assert_eq!(found, expected),
             other => panic!("{expected}: {other:?}"),
         }
+    }
+}
+
+#[test]
+fn a_packed_model_is_opened() {
+    let folder = Folder::new();
+    let model = model().compact();
+    let bytes = model.to_bytes(&about()).unwrap();
+    for name in ["some.tutte.gz", "some.tutte.zst"] {
+        let path = folder.0.join(name);
+        model.save(&path, &about()).unwrap();
+        let packed = fs::read(&path).unwrap();
+        assert!(packed.len() < bytes.len() / 2, "{name}: {} bytes", packed.len());
+        let file = ModelFile::open(&path).unwrap();
+        assert_eq!((file.bytes, &file.about), (bytes.len() as u64, &about()));
+        assert_eq!(file.model.to_bytes(&file.about).unwrap(), bytes);
+
+        for length in [3, packed.len() / 2, packed.len() - 9] {
+            match folder.refusal(&packed[..length]) {
+                ModelProblem::Altered { what } => assert!(what.contains("unpacked"), "{what}"),
+                ModelProblem::Truncated { found, expected } => assert!(found < expected),
+                other => panic!("{name}, {length} bytes: {other:?}"),
+            }
+        }
+        let refusal = |bytes: &[u8]| {
+            let mut output = tutte_treebank::Output::create(&path).unwrap();
+            output.write_all(bytes).unwrap();
+            output.commit().unwrap();
+            folder.refusal(&fs::read(&path).unwrap())
+        };
+        let longer = [&bytes[..], &[0; 9]].concat();
+        assert!(matches!(refusal(&longer), ModelProblem::Altered { .. }));
+        let shorter = refusal(&bytes[..bytes.len() - 9]);
+        assert!(matches!(shorter, ModelProblem::Truncated { .. }), "{shorter:?}");
+        let problem = refusal(TREEBANK.as_bytes()).to_string();
+        assert_eq!(problem, "not a model of tutte but something else that is packed");
+        // What says that it is larger than memory is not unpacked to see whether it is.
+        let size = 3u64 << 30;
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+        let header = json!({
+            "__metadata__": metadata.metadata(),
+            "arcs": {"dtype": "I8", "shape": [size], "data_offsets": [0, size]},
+        });
+        let header = header.to_string();
+        let huge = refusal(&[&header.len().to_le_bytes(), header.as_bytes(), &[0; 99]].concat());
+        assert!(matches!(huge, ModelProblem::TooLargeToUnpack { .. }), "{huge:?}");
     }
 }
 
