@@ -90,17 +90,53 @@ fn it_is_parsed_in_pieces_and_says_so() {
 }
 
 #[test]
-fn what_cannot_be_had_in_pieces_is_refused() {
-    let output = parse(&["long.conllu", "--kbest", "2"]);
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(
-        said(&output).contains("long.conllu:6: this sentence has 5000 words"),
-        "{}",
-        said(&output)
-    );
-    assert!(said(&output).contains("split it into sentences"), "{}", said(&output));
+fn what_needs_all_trees_is_left_out_and_said() {
+    let best = sentences(&parse(&["long.conllu"]));
+    let short_ids = |options: &[&str]| -> Vec<String> {
+        let output = parse(&[&["long.conllu"][..], options].concat());
+        let said = said(&output);
+        assert!(said.contains("warning: long.conllu:6: this sentence has 5,000 words"), "{said}");
+        assert!(
+            said.contains(&format!("instead of {}, it has its best tree", options[0])),
+            "{said}"
+        );
+        assert!(said.contains("found in pieces (sent_id = long)\nhint: split it"), "{said}");
+        assert_eq!(said.matches("warning").count(), 1, "{said}");
+        let found = sentences(&output);
+        let long = found.iter().find(|sentence| sentence.len() == WORDS).unwrap();
+        assert_eq!((long.sent_id(), long.heads()), (Some("long"), best[1].heads()));
+        assert_eq!(long.comment("tutte_pieces"), best[1].comment("tutte_pieces"));
+        let short = found.iter().filter(|sentence| sentence.len() == 1);
+        short.map(|sentence| sentence.sent_id().unwrap().to_owned()).collect()
+    };
+    assert_eq!(short_ids(&["--kbest", "2"])[0], "short.k1");
+    assert_eq!(short_ids(&["--sample", "2"])[..2], ["short.s1", "short.s2"]);
+    let greedy = parse(&["long.conllu", "--decode", "greedy"]);
+    assert!(said(&greedy).contains("instead of --decode greedy, it has"), "{}", said(&greedy));
+    assert_eq!(sentences(&greedy)[1].heads(), best[1].heads());
 
-    // A given head in another piece leaves the sentence as it was; others go on.
+    let output = parse(&["long.conllu", "--kbest", "2", "--matrix", "--to", "jsonl"]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(said(&output).contains("instead of --kbest and --matrix, it has"), "{}", said(&output));
+    let lines: Vec<serde_json::Value> = std::str::from_utf8(&output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for key in ["kbest", "marginals"] {
+        let has_it: Vec<bool> = lines.iter().map(|line| line.get(key).is_some()).collect();
+        assert_eq!(has_it, [true, false, true], "{key}");
+    }
+    assert!(lines[1]["pieces"].as_u64() > Some(1));
+    assert_eq!(lines[1]["words"][0]["head"].as_u64(), best[1].heads().map(|heads| heads[0] as u64));
+
+    let quiet = parse(&["long.conllu", "-q", "--kbest", "2"]);
+    assert!(quiet.status.success() && said(&quiet).is_empty(), "{}", said(&quiet));
+}
+
+#[test]
+fn a_given_head_in_another_piece_is_refused() {
+    // It leaves the sentence as it was; others go on.
     let output = parse(&["far.conllu", "--keep-heads"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let message =

@@ -58,7 +58,8 @@ use crate::session::{Progress, Session};
 /// is some, and a comment says so (# tutte_pieces = 8): probabilities are then of the pieces, and those of
 /// a word that joins its piece to the first are of its being the root word of its piece. Heads that you
 /// give must be in the same piece as their words. --kbest, --sample, --decode greedy and --matrix need all
-/// trees at once, which are looked at up to 1,000 words.
+/// trees at once, which are looked at up to 1,000 words; longer sentences have their best tree in pieces
+/// instead, and a warning names them.
 ///
 /// If `tutte calibrate` found isotonic calibration the best, HeadProb is not the probability of the
 /// head but how often heads of that probability are right, and a comment says so (# tutte_calibration

@@ -343,9 +343,11 @@ impl Work<'_> {
             skipped: end.skipped,
             contradictions: tally.contradictions,
         };
-        let Tally { no_trees, open_heads, untagged, words, .. } = tally;
-        self.words += words;
-        self.summary.tally += Tally { no_trees, open_heads, untagged, ..Tally::default() };
+        self.words += tally.words;
+        // The rest is counted by the entry, as it is if a job goes on.
+        let Tally { no_trees, open_heads, untagged, too_long, .. } = tally;
+        self.summary.tally +=
+            Tally { no_trees, open_heads, untagged, too_long, ..Tally::default() };
         Ok(entry)
     }
 }

@@ -1,21 +1,71 @@
 //! Sentences that are too long to be looked at as a whole, parsed in pieces.
 
-use anyhow::Result;
-use tutte::{Error, Pieces, Thresholds};
+use anyhow::{Result, anyhow};
+use tutte::{Error, LONGEST_DISTRIBUTION, Pieces, Thresholds};
 use tutte_treebank::Sentence;
 use tutte_trees::Constraints;
 
 use super::answer::{Answer, Answerer, Done};
-use super::answering::{Answering, Decode};
+use super::answering::{Answering, Decode, Task};
 use super::json::Line;
+use crate::failure::advise;
+use crate::report::count;
+
+impl Answering {
+    /// The options that ask what only the distribution of all trees of a sentence can answer.
+    fn of_all_trees(&self) -> Vec<&'static str> {
+        let asked = [
+            (self.kbest.is_some(), "--kbest"),
+            (self.sample.is_some(), "--sample"),
+            (self.decode == Decode::Greedy, "--decode greedy"),
+            (self.matrix, "--matrix"),
+        ];
+        asked.into_iter().filter_map(|(is_asked, option)| is_asked.then_some(option)).collect()
+    }
+}
+
+/// What is asked of all trees of a sentence, which the longest sentences cannot answer. These get their best
+/// tree, in pieces, instead: one of them should not end a job of a million sentences.
+pub(super) struct OfAllTrees {
+    /// The options that ask it; none, if nothing is.
+    options: Vec<&'static str>,
+}
+
+impl OfAllTrees {
+    pub(super) fn new(task: &Task<'_>) -> Self {
+        let options = match task.model.has_parser() {
+            true => task.wanted.of_all_trees(),
+            false => Vec::new(),
+        };
+        Self { options }
+    }
+
+    /// What a sentence is left without, if it is too long.
+    pub(super) fn left_out_of(&self, sentence: &Sentence) -> Option<anyhow::Error> {
+        let words = sentence.len();
+        if self.options.is_empty() || words <= LONGEST_DISTRIBUTION {
+            return None;
+        }
+        let place = sentence.place();
+        let id = place.sent_id.as_ref().map(|id| format!(" (sent_id = {id})")).unwrap_or_default();
+        let (words, limit) = (count(words), count(LONGEST_DISTRIBUTION));
+        let error = anyhow!(
+            "{place}: this sentence has {words} words, and all trees of a sentence are looked at together up to \
+             {limit}: instead of {}, it has its best tree, found in pieces{id}",
+            self.options.join(" and ")
+        );
+        Some(advise(error, "split it into sentences to have what was asked for"))
+    }
+}
 
 impl Answerer<'_> {
-    /// Whether a sentence is parsed in pieces: it is long, and nothing is asked that only the distribution
-    /// of all its trees could answer.
+    /// Whether a sentence is parsed in pieces: it is long, and too long if something is asked that only the
+    /// distribution of all its trees can answer.
     pub(super) fn takes_pieces(&mut self, sentence: &Sentence) -> bool {
-        let Answering { kbest, sample, decode, matrix, .. } = self.task.wanted;
-        let needs_all = kbest.is_some() || sample.is_some() || *matrix || *decode == Decode::Greedy;
-        !needs_all && self.annotator.parser().needs_pieces(sentence)
+        match self.task.wanted.of_all_trees().is_empty() {
+            true => self.annotator.parser().needs_pieces(sentence),
+            false => sentence.len() > LONGEST_DISTRIBUTION,
+        }
     }
 
     /// The best tree of a sentence in pieces.

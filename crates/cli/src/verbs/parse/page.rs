@@ -11,6 +11,7 @@ use tutte_treebank::{Output, Sentence, Writer, create};
 
 use super::answer::{Answer, Done};
 use super::answering::{Decode, Task};
+use super::long::OfAllTrees;
 use crate::asking::note_untagged;
 use crate::failure::cannot_write;
 use crate::report::{count, counted};
@@ -32,6 +33,9 @@ pub(crate) struct Tally {
     /// Heads left open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) open_heads: Option<usize>,
+    /// Sentences too long for what is asked of all their trees; they have their best tree.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(crate) too_long: usize,
 }
 
 fn is_none(count: &usize) -> bool {
@@ -45,6 +49,7 @@ pub(crate) struct Page {
     jsonl: bool,
     /// How trees are drawn, if they are.
     style: Option<Style>,
+    of_all_trees: OfAllTrees,
     tally: Tally,
 }
 
@@ -53,10 +58,11 @@ impl Page {
         let writer = create(path)?;
         let tally = Tally::new(task);
         let style = task.draws.then(|| Style { width_columns: task.width, ..Style::default() });
-        Ok(Self { path: path.to_owned(), writer, jsonl: task.jsonl, style, tally })
+        let (path, jsonl, of_all_trees) = (path.to_owned(), task.jsonl, OfAllTrees::new(task));
+        Ok(Self { path, writer, jsonl, style, of_all_trees, tally })
     }
 
-    /// Writes what came of a sentence. What cannot be is said at once.
+    /// Writes what came of a sentence. What cannot be, or be had, is said at once.
     pub(crate) fn write(
         &mut self,
         sentence: &Sentence,
@@ -67,6 +73,9 @@ impl Page {
         self.tally.add(sentence, &answer);
         if let Some(contradiction) = answer.contradiction {
             session.complain(&contradiction.into());
+        } else if let Some(left_out) = self.of_all_trees.left_out_of(sentence) {
+            self.tally.too_long += 1;
+            session.warn(&left_out);
         }
         let Self { writer, path, style, .. } = self;
         let draw = |sentence: &Sentence, style: &Style, first: bool| {
@@ -86,7 +95,7 @@ impl Page {
 
     /// Ends with what followed the last sentence of the input.
     pub(crate) fn finish(self, tail: &str) -> Result<Tally> {
-        let Self { path, mut writer, jsonl, style, tally } = self;
+        let Self { path, mut writer, jsonl, style, tally, .. } = self;
         let cannot_write = || cannot_write(&path);
         if !jsonl && style.is_none() {
             writer.write_tail(tail).with_context(cannot_write)?;
@@ -160,6 +169,7 @@ impl AddAssign for Tally {
         self.words += other.words;
         self.contradictions += other.contradictions;
         self.untagged += other.untagged;
+        self.too_long += other.too_long;
         self.no_trees = sum(self.no_trees, other.no_trees);
         self.open_heads = sum(self.open_heads, other.open_heads);
     }
