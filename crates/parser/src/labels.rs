@@ -20,65 +20,19 @@
 //! In most treebanks some labels are the root's alone, and others never are; a label has no chance
 //! where it was never seen ([`LabelModel::allows`]).
 
-use std::fmt;
-use std::str::FromStr;
+mod labelling;
+mod of_arcs;
+mod places;
 
-use serde::{Deserialize, Serialize};
 use tutte_trees::ArcMatrix;
 
+pub use self::labelling::Labelling;
+pub(crate) use self::of_arcs::ArcLabels;
+pub(crate) use self::places::Places;
+use crate::Weights;
 use crate::features::{FeatureSet, Prepared};
-use crate::log_sum::{highest, log_sum};
+use crate::log_sum::log_sum;
 use crate::signal::arcs;
-use crate::{Error, Weights};
-
-/// How labels and arcs make a distribution over labelled trees.
-///
-/// ```
-/// use tutte::Labelling;
-/// assert_eq!("joint".parse::<Labelling>()?, Labelling::Joint);
-/// assert_eq!(Labelling::default().to_string(), "staged");
-/// # Ok::<(), tutte::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Labelling {
-    /// First the arc, then its label.
-    #[default]
-    Staged,
-    /// Both at once.
-    Joint,
-    /// There are no labels.
-    None,
-}
-
-impl Labelling {
-    const ALL: [Self; 3] = [Self::Staged, Self::Joint, Self::None];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Staged => "staged",
-            Self::Joint => "joint",
-            Self::None => "none",
-        }
-    }
-}
-
-impl fmt::Display for Labelling {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Labelling {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|labelling| labelling.name() == text).ok_or_else(|| {
-            Error::Setting(format!("labels cannot be {text:?}; they are staged, joint or none"))
-        })
-    }
-}
 
 /// MSTParser's features of labels (McDonald, Lerman & Pereira 2006), for head and modifier alike.
 /// Their first, the label alone, has no template: it is the sum over tags of the label with a tag.
@@ -285,98 +239,10 @@ impl<W> LabelModel<W> {
 /// Rows of weights a feature has.
 const ROWS: usize = 3;
 
-/// w_ℓ·g of the labels of arcs of a sentence.
-#[derive(Debug, Default)]
-pub(crate) struct ArcLabels {
-    places: usize,
-    labels: usize,
-    /// `[head · places + modifier]`: where in `scores` those of the arc start.
-    starts: Vec<usize>,
-    scores: Vec<f32>,
-    rows: Vec<usize>,
-    of_arc: Vec<f32>,
-}
-
-impl ArcLabels {
-    const NONE: usize = usize::MAX;
-
-    /// Those of an arc, if they were asked for.
-    pub(crate) fn of(&self, head: usize, modifier: usize) -> Option<&[f32]> {
-        let start = *self.starts.get(head * self.places + modifier)?;
-        self.scores.get(start..start.checked_add(self.labels)?)
-    }
-
-    /// Adds log Σ_ℓ exp(w_ℓ·g) to the scores of their arcs: from w·f to θ, of a joint model.
-    pub(crate) fn add_sums(&self, scores: &mut ArcMatrix) {
-        self.add(scores, log_sum);
-    }
-
-    /// Adds max_ℓ log p(ℓ | h → m) to the scores of arcs: from θ(h → m) to max_ℓ θ(h → m, ℓ).
-    pub(crate) fn add_best_log_probs(&self, scores: &mut ArcMatrix) {
-        self.add(scores, |labels| highest(labels) - log_sum(labels));
-    }
-
-    fn add(&self, scores: &mut ArcMatrix, of: impl Fn(&[f32]) -> f32) {
-        for (head, modifier) in arcs(scores.words()) {
-            if let Some(labels) = self.of(head, modifier) {
-                scores[(head, modifier)] += f64::from(of(labels));
-            }
-        }
-    }
-}
-
 /// From scores to logarithms of probabilities.
 fn normalise(scores: &mut [f32]) {
     let sum = log_sum(scores);
     scores.iter_mut().for_each(|score| *score -= sum);
-}
-
-/// Which labels arcs of the root may have, and which those of words: those that were seen there. If
-/// none was, all.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
-    /// Of the root, of words: for each label, whether it was seen.
-    seen: [Vec<bool>; 2],
-    /// What is added to scores: 0 or −∞.
-    masks: [Vec<f32>; 2],
-}
-
-impl Places {
-    /// Nothing seen yet.
-    pub(crate) fn new(labels: usize) -> Self {
-        let mut places =
-            Self { seen: [vec![false; labels], vec![false; labels]], ..Self::default() };
-        places.settle();
-        places
-    }
-
-    /// From the labels seen with the root and with words; `None` if there are no such labels.
-    pub(crate) fn from_lists(labels: usize, lists: [&[usize]; 2]) -> Option<Self> {
-        let mut places = Self::new(labels);
-        for (seen, list) in places.seen.iter_mut().zip(lists) {
-            for &label in list {
-                *seen.get_mut(label)? = true;
-            }
-        }
-        places.settle();
-        Some(places)
-    }
-
-    /// The labels seen with the root and with words.
-    pub(crate) fn lists(&self) -> [Vec<usize>; 2] {
-        [0, 1].map(|place| {
-            let seen = self.seen[place].iter().enumerate().filter(|(_, seen)| **seen);
-            seen.map(|(label, _)| label).collect()
-        })
-    }
-
-    fn settle(&mut self) {
-        for (mask, seen) in self.masks.iter_mut().zip(&self.seen) {
-            let none = !seen.contains(&true);
-            let of = |seen: &bool| if *seen || none { 0.0 } else { f32::NEG_INFINITY };
-            *mask = seen.iter().map(of).collect();
-        }
-    }
 }
 
 /// The cells of a row: as many as labels, rounded up so that rows are aligned.

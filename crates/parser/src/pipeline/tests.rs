@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tutte_treebank::Reader;
 
 use super::*;
-use crate::text::{TaggerOptions, TokenizerOptions, raw_text};
+use crate::text::{Tagger, TaggerOptions, TokenizerOptions, raw_text};
 use crate::{Options, train};
 
 /// "watch" is a noun as often as a verb.

@@ -1,0 +1,31 @@
+//! Which tree is the answer.
+
+use crate::{Error, Model};
+
+/// Which tree of a distribution is the answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Decoding {
+    /// The tree with the most arcs expected to be right: minimum Bayes risk.
+    #[default]
+    Mbr,
+    /// The most probable tree, whatever the temperature: maximum a posteriori. Of a joint model, it is the
+    /// most probable one together with its labels, as it was learnt, that is at temperature 1, since
+    /// temperatures weigh arcs but not labels; so calibration does not change it.
+    Map,
+    /// The most probable tree together with the kinds of its arcs, for models whose arcs are of
+    /// several latent kinds ([`Model::kinds`]): the best of max_z θ_z(h → m).
+    MaxZ,
+}
+
+impl Decoding {
+    /// Refuses models that have no such tree.
+    ///
+    /// # Errors
+    /// [`Error::NoKinds`].
+    pub fn check<W>(self, model: &Model<W>) -> Result<(), Error> {
+        match self {
+            Decoding::MaxZ if model.kinds() == 1 => Err(Error::NoKinds),
+            _ => Ok(()),
+        }
+    }
+}

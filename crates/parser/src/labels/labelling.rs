@@ -1,0 +1,57 @@
+//! How labels and arcs come together.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// How labels and arcs make a distribution over labelled trees.
+///
+/// ```
+/// use tutte::Labelling;
+/// assert_eq!("joint".parse::<Labelling>()?, Labelling::Joint);
+/// assert_eq!(Labelling::default().to_string(), "staged");
+/// # Ok::<(), tutte::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Labelling {
+    /// First the arc, then its label.
+    #[default]
+    Staged,
+    /// Both at once.
+    Joint,
+    /// There are no labels.
+    None,
+}
+
+impl Labelling {
+    const ALL: [Self; 3] = [Self::Staged, Self::Joint, Self::None];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Staged => "staged",
+            Self::Joint => "joint",
+            Self::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for Labelling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Labelling {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|labelling| labelling.name() == text).ok_or_else(|| {
+            Error::Setting(format!("labels cannot be {text:?}; they are staged, joint or none"))
+        })
+    }
+}
