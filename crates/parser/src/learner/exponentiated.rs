@@ -153,7 +153,7 @@ impl<S: PartScorer> Exponentiated<S> {
             weights: Vec::new(),
             bound: f64::NEG_INFINITY,
             passes: 0,
-            sum: SparseSum::new(model.cells()),
+            sum: SparseSum::default(),
             change: Vec::new(),
             memory: S::Memory::default(),
             workspace,

@@ -91,11 +91,10 @@ impl<S: Scorer> Default for Worker<S> {
 }
 
 impl<S: Scorer> Gradient<S> {
-    /// With a step for a table of cells.
+    /// With a step for the table of a model.
     pub(super) fn new(
         objective: Objective,
         step: Step,
-        cells: usize,
         dropout: f64,
         batch: usize,
         schedule: Schedule,
@@ -104,7 +103,7 @@ impl<S: Scorer> Gradient<S> {
             objective,
             step,
             average: Average::of_second_half(schedule.passes),
-            sum: SparseSum::new(cells),
+            sum: SparseSum::default(),
             dropout,
             batch,
             passes: schedule.passes,

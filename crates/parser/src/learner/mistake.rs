@@ -92,7 +92,7 @@ impl<S: PartScorer> MistakeDriven<S> {
             rule,
             order: Order::new(seed, 0),
             average: LazyAverage::new(cells),
-            sum: SparseSum::new(cells),
+            sum: SparseSum::default(),
             memory: S::Memory::default(),
             workspace: Workspace::default(),
         }

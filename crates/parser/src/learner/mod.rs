@@ -221,7 +221,7 @@ impl Learner {
             }
             other => return Err(other.needs_one_kind()),
         };
-        Ok(Gradient::new(objective.clone(), step, cells, dropout, batch, schedule))
+        Ok(Gradient::new(objective.clone(), step, dropout, batch, schedule))
     }
 
     /// Whether it makes an [`Objective`] small, which need not know all of a tree.

@@ -1,43 +1,94 @@
 //! Vectors over the cells of a weight table, few of which are not zero.
 
-/// A sum that is built up cell by cell. Memory of the size of the table, which is used again.
-#[derive(Clone, Debug, Default)]
+/// A sum that is built up cell by cell.
+///
+/// A sentence touches some ten thousand cells of millions. They are gathered in a hash table of their own
+/// (open addressing, linear probing), small enough for a processor's caches: to add to a cell of a table as
+/// large as that of weights is to wait for memory, twice. At most half of the slots are full.
+#[derive(Clone, Debug)]
 pub(super) struct SparseSum {
-    values: Vec<f32>,
-    touched: Vec<u32>,
+    /// Cells and their sums; [`FREE`](Self::FREE) where there is none.
+    slots: Vec<(u32, f32)>,
+    /// The binary logarithm of how many slots are in use, the first ones: after a long sentence, short ones
+    /// are to keep to few again.
+    bits: u32,
+    /// The slots that are not free, in the order they were taken.
+    taken: Vec<u32>,
+}
+
+impl Default for SparseSum {
+    fn default() -> Self {
+        Self { slots: vec![Self::FREE; 1 << Self::BITS], bits: Self::BITS, taken: Vec::new() }
+    }
 }
 
 impl SparseSum {
-    /// For a table of weights.
-    pub(super) fn new(cells: usize) -> Self {
-        Self { values: vec![0.0; cells], touched: Vec::new() }
-    }
+    /// The last cell of a table is one that nothing leads to, however large the table is.
+    const FREE: (u32, f32) = (u32::MAX, 0.0);
+    /// Slots of 256 kB: enough for a sentence of thirty words.
+    const BITS: u32 = 15;
 
     /// Adds to a cell.
     #[inline]
     pub(super) fn add(&mut self, cell: usize, amount: f32) {
-        let value = &mut self.values[cell];
-        if *value == 0.0 {
-            self.touched.push(cell as u32);
+        let (slot, is_free) = self.find(cell as u32);
+        if !is_free {
+            self.slots[slot].1 += amount;
+            return;
         }
-        *value += amount;
+        self.slots[slot] = (cell as u32, amount);
+        self.taken.push(slot as u32);
+        if self.taken.len() > 1 << (self.bits - 1) {
+            self.grow();
+        }
+    }
+
+    /// The slot of a cell, and whether it is free. The search starts at the first bits of the cell's product
+    /// with 2³² divided by the golden ratio (Knuth's multiplicative hashing).
+    #[inline]
+    fn find(&self, cell: u32) -> (usize, bool) {
+        let slots = &self.slots[..1 << self.bits];
+        let mut at = (cell.wrapping_mul(0x9E37_79B9) >> (u32::BITS - self.bits)) as usize;
+        loop {
+            let found = slots[at].0;
+            if found == cell || found == Self::FREE.0 {
+                return (at, found != cell);
+            }
+            at = (at + 1) & (slots.len() - 1);
+        }
+    }
+
+    /// Uses twice as many slots.
+    #[cold]
+    fn grow(&mut self) {
+        let mut sums = Vec::with_capacity(self.taken.len());
+        for slot in self.taken.drain(..) {
+            sums.push(std::mem::replace(&mut self.slots[slot as usize], Self::FREE));
+        }
+        self.bits += 1;
+        self.slots.resize(self.slots.len().max(1 << self.bits), Self::FREE);
+        for sum in sums {
+            let (slot, _) = self.find(sum.0);
+            self.slots[slot] = sum;
+            self.taken.push(slot as u32);
+        }
     }
 
     /// Hands out all cells that are not zero, each once, in the order they were touched first, and
     /// is empty again.
     pub(super) fn drain(&mut self, mut f: impl FnMut(usize, f32)) {
-        for cell in self.touched.drain(..) {
-            let value = std::mem::take(&mut self.values[cell as usize]);
-            // A cell that fell back to zero and rose again is listed twice.
+        for slot in self.taken.drain(..) {
+            let (cell, value) = std::mem::replace(&mut self.slots[slot as usize], Self::FREE);
             if value != 0.0 {
                 f(cell as usize, value);
             }
         }
+        self.bits = Self::BITS;
     }
 
     /// The sum as a vector; the sum is empty again.
     pub(super) fn take(&mut self) -> SparseVector {
-        let mut cells = Vec::with_capacity(self.touched.len());
+        let mut cells = Vec::with_capacity(self.taken.len());
         self.drain(|cell, value| cells.push((cell as u32, value)));
         cells.sort_unstable_by_key(|(cell, _)| *cell);
         SparseVector { cells }
@@ -80,7 +131,7 @@ mod tests {
     use super::*;
 
     fn vector(cells: &[(usize, f32)]) -> SparseVector {
-        let mut sum = SparseSum::new(10);
+        let mut sum = SparseSum::default();
         cells.iter().for_each(|&(cell, amount)| sum.add(cell, amount));
         sum.take()
     }
@@ -98,6 +149,20 @@ mod tests {
             (3, 2.0),
         ]);
         assert_eq!(found.iter().collect::<Vec<_>>(), [(2, 1.0), (3, 2.0), (7, 1.5)]);
+    }
+
+    #[test]
+    fn any_number_of_cells_is_kept_in_the_order_of_their_first_touch() {
+        let mut sum = SparseSum::default();
+        for count in [50_000, 10, 50_000] {
+            let cells = || (0..count).map(|at| (at * 7_919) % 50_021);
+            cells().for_each(|cell| sum.add(cell, cell as f32));
+            cells().for_each(|cell| sum.add(cell, 1.0));
+            let mut found = Vec::new();
+            sum.drain(|cell, value| found.push((cell, value)));
+            let expected = cells().map(|cell| (cell, cell as f32 + 1.0));
+            assert!(found.into_iter().eq(expected), "and it is empty again");
+        }
     }
 
     #[test]
