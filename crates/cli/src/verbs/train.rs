@@ -270,7 +270,8 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     let usual = preset.options();
     let provisional = (!material.dev.is_empty()).then_some(UNTIL_CHOSEN);
     let second = usual.second.clone();
-    let second = second.map(|second| second_pass(second, material.versions, provisional));
+    let second = second
+        .map(|second| second_pass(second, &arguments.learner, material.versions, provisional));
     let options = Options {
         templates,
         dictionary,

@@ -5,6 +5,9 @@
 //! not seen the sentence ("jackknifing"): the treebank is dealt into folds, and the guides of each
 //! are made by a first pass trained on the others.
 //!
+//! Together these models have seen every sentence, and they are linear in the same features: the mean of
+//! their weights is a first pass too, which need not be learnt ([`SecondPass::first_passes`]).
+//!
 //! The same models tell how sure parses may be where there is no development data. A temperature T₁
 //! makes the probabilities of their heads fit ([`temperature`]); second passes are surer than they,
 //! so theirs is κ T₁, with κ from [`overconfidence`], but at least 1 and at most what is searched elsewhere.
@@ -90,6 +93,8 @@ pub(super) struct Jackknifed {
     pub(super) guides: Vec<Arc<Guide>>,
     /// Of a model whose second pass is trained with these.
     pub(super) temperature: f64,
+    /// The mean of the weights of these models, if it is to be the first pass.
+    pub(super) mean: Option<Vec<f32>>,
 }
 
 /// The same of the sentences of one fold.
@@ -98,6 +103,8 @@ struct Fold {
     guides: Vec<Guide>,
     /// Some of them, to choose a temperature by.
     judged: Vec<Judged>,
+    /// Of its model, if they are wanted.
+    weights: Vec<f32>,
 }
 
 /// Deals a treebank into folds, and has each parsed by a first pass like `first`, trained on the others.
@@ -148,6 +155,9 @@ pub(super) fn jackknife(
             }
             fold.guides.push(guide);
         }
+        if second.first_passes.is_some() {
+            fold.weights = arcs.weights;
+        }
         Ok(fold)
     };
     let at_once = options.threads.clamp(1, folds.max(1));
@@ -160,7 +170,10 @@ pub(super) fn jackknife(
         (0..folds).filter_map(|number| results[number % at_once].next()).collect::<Result<_, _>>()
     })?;
     let (mut guides, mut judged) = (Vec::new(), Vec::new());
+    let mut mean = second.first_passes.map(|_| vec![0.0; first.weights.len()]);
     for fold in by_fold {
+        let cells = mean.iter_mut().flatten().zip(&fold.weights);
+        cells.for_each(|(mean, weight)| *mean += weight / folds as f32);
         guides.push(fold.guides.into_iter());
         judged.extend(fold.judged);
     }
@@ -173,6 +186,7 @@ pub(super) fn jackknife(
         Ok::<_, Error>(second.clamp(1.0, temperature::HIGHEST))
     };
     Ok(Jackknifed {
+        mean,
         guides: dealt.map(Arc::new).collect(),
         temperature: second.temperature.map_or_else(temperature, Ok)?,
     })

@@ -160,12 +160,16 @@ fn run(treebank: &[Sentence], options: &Options, mut course: Course<'_>) -> Resu
     let (mut corpus, candidates) = pruned_corpus(treebank, &model, &options.learner)?;
     match course.in_second() {
         Some(checkpoint) => checkpoint.read(|tape| tape.table(&mut model.arcs.weights))?,
-        None => model = fit(model, &corpus, options, &mut course)?,
+        None => {
+            let passes = if second.is_some() { options.first_passes() } else { options.passes };
+            let options = Options { passes, ..options.clone() };
+            model = fit(model, &corpus, &options, &mut course)?;
+        }
     }
     let Some(second) = second.filter(|_| !course.stopped) else {
         return Ok(model);
     };
-    let Jackknifed { guides, temperature } = match course.in_second() {
+    let Jackknifed { guides, temperature, mean } = match course.in_second() {
         Some(checkpoint) => {
             let mut guides: Vec<Guide> = corpus.examples.iter().map(cascade::no_guide).collect();
             let mut temperature = 1.0;
@@ -173,11 +177,18 @@ fn run(treebank: &[Sentence], options: &Options, mut course: Course<'_>) -> Resu
                 tape.value(&mut temperature)?;
                 guides.iter_mut().try_for_each(|guide| guide.state(tape))
             })?;
-            Jackknifed { guides: guides.into_iter().map(Arc::new).collect(), temperature }
+            Jackknifed {
+                guides: guides.into_iter().map(Arc::new).collect(),
+                temperature,
+                mean: None,
+            }
         }
         None => cascade::jackknife(&corpus, &candidates, second, options, &model.arcs)?,
     };
     course.guides.clone_from(&guides);
+    if let Some(mean) = mean {
+        model.arcs.weights = mean;
+    }
     let model = cascade::second_pass(model, temperature, second, options);
     if let Some(guided) = &model.guided {
         corpus = cascade::guided_corpus(treebank, &corpus, guides, guided, &model.labels);

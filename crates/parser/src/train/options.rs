@@ -71,6 +71,9 @@ pub struct SecondPass {
     pub folds: usize,
     /// Passes over the treebank for each fold.
     pub fold_passes: usize,
+    /// Passes over the treebank for the first pass, if the mean of the models of the folds is to take its
+    /// place: then it is only what there is until they are.
+    pub first_passes: Option<usize>,
     /// How probable an arc must be in the first pass to be looked at again.
     pub threshold: f64,
     /// The temperature of the model, until somebody [chooses one](crate::Model::best_temperature): a second
@@ -141,6 +144,11 @@ impl Options {
         Self { pruning: None, second, templates, passes: 4, ..Self::default() }
     }
 
+    /// Passes over the treebank for the first pass of parsing, or the only one.
+    pub fn first_passes(&self) -> usize {
+        self.second.as_ref().and_then(|second| second.first_passes).unwrap_or(self.passes)
+    }
+
     /// One pass over all arcs, and labels after them, as in the papers.
     pub fn plain() -> Self {
         let labelling = Labelling::Staged;
@@ -159,6 +167,7 @@ impl Default for SecondPass {
         Self {
             folds: 8,
             fold_passes: 5,
+            first_passes: None,
             threshold: 0.01,
             temperature: None,
             first: None,

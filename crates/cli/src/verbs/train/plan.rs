@@ -40,7 +40,7 @@ impl Plan {
             Some(_) => "learning what to leave out",
             None => "getting ready",
         };
-        let (first, took) = (passes, Duration::ZERO);
+        let (first, took) = (options.first_passes() as f64, Duration::ZERO);
         let (over, before) = (0.0, 0.0);
         let (passes, now) = (0, now.to_owned());
         let mut plan = Self { first, guides, second, words, passes, over, took, before, now };
@@ -58,7 +58,7 @@ impl Plan {
         let before = if second { self.first + self.guides } else { 0.0 };
         (self.over, self.took) = (before + number, took);
         self.passes += 1;
-        let last = number >= self.first;
+        let last = number >= if second { self.second } else { self.first };
         self.now = match (second, last) {
             (false, true) if self.guides > 0.0 => "parsing for the second pass".to_owned(),
             (_, true) => "finishing".to_owned(),

@@ -250,7 +250,7 @@ impl Run<'_> {
 
     /// Passes are counted on from the first pass of parsing to the second.
     fn number(&self, number: usize, second: bool) -> usize {
-        number + if second { self.options.passes } else { 0 }
+        number + if second { self.options.first_passes() } else { 0 }
     }
 }
 

@@ -4,7 +4,7 @@ use tutte_trees::TreeSet;
 
 use super::*;
 use crate::train::tests::{sentence, treebank};
-use crate::train::train;
+use crate::train::{Pass, train};
 use crate::{Parser, Weights as _};
 
 fn options() -> Options {
@@ -50,7 +50,7 @@ fn a_guide_comes_from_models_that_have_not_seen_its_sentence() {
 #[test]
 fn guides_are_the_same_for_any_number_of_threads() {
     let treebank = treebank();
-    let Jackknifed { guides: one, temperature } = jackknifed(&treebank, 1);
+    let Jackknifed { guides: one, temperature, .. } = jackknifed(&treebank, 1);
     for threads in [2, 3, 8] {
         let many = jackknifed(&treebank, threads);
         assert_eq!(one.len(), many.guides.len());
@@ -191,6 +191,31 @@ fn a_first_pass_can_be_smaller_than_the_second() {
     for gold in &treebank {
         assert_eq!(parser.parse(gold).unwrap().tree.heads(), gold.heads().unwrap(), "{gold}");
     }
+}
+
+/// The first pass is then there early, and is the mean of those that made the guides in the end.
+#[test]
+fn the_mean_of_the_folds_can_be_the_first_pass() {
+    let treebank = treebank();
+    let second = SecondPass { first_passes: Some(1), ..options().second.unwrap() };
+    let learnt = |threads| {
+        let second = Some(second.clone());
+        let mut seen = Vec::new();
+        let options = Options { threads, second, pruning: None, ..options() };
+        let watch = |pass: Pass, _: &Model| seen.push((pass.second, pass.number));
+        let model = train(&treebank, &options, watch).unwrap();
+        assert_eq!(seen, [(false, 1), (true, 1), (true, 2), (true, 3), (true, 4)]);
+        (model, options)
+    };
+    let (model, options) = learnt(1);
+    let untrained = ArcModel::new(model.arcs.features.clone(), model.arcs.index.clone());
+    let corpus = Corpus::new(&treebank, &untrained.features, None, options.tree_set).unwrap();
+    let all = vec![Candidates::all(); corpus.examples.len()];
+    let mean = jackknife(&corpus, &all, &second, &options, &untrained).unwrap().mean;
+    assert_eq!(mean.as_ref(), Some(&model.arcs.weights));
+    assert!(model.arcs.weights.iter().any(|weight| *weight != 0.0));
+    let (other, _) = learnt(2);
+    assert_eq!(other.arcs.weights, model.arcs.weights, "whatever the number of threads");
 }
 
 #[test]

@@ -113,6 +113,8 @@ fn every_learner_goes_on_in_both_stages() {
     let options = with_second(few(Learner::default()));
     let labelling = Labelling::Joint;
     goes_on_from_every_pass("joint-stages", &Options { labelling, ..options.clone() });
+    let early = SecondPass { first_passes: Some(1), ..options.second.clone().unwrap() };
+    goes_on_from_every_pass("early-stages", &Options { second: Some(early), ..options.clone() });
     let labelling = Labelling::None;
     goes_on_from_every_pass("bare-stages", &Options { labelling, ..options });
 }
