@@ -106,6 +106,17 @@ impl<'a> Paragraph<'a> {
         &self.words[start..end]
     }
 
+    /// The form of a token, lower-cased.
+    pub(super) fn form(&self, token: usize) -> &[char] {
+        let Stretch { start, end } = self.tokens[token];
+        &self.characters.lower[start..end]
+    }
+
+    /// The forms of all tokens.
+    pub(super) fn forms(&self) -> impl Iterator<Item = &[char]> {
+        (0..self.tokens.len()).map(|token| self.form(token))
+    }
+
     /// What is seen of its tokens.
     pub(super) fn facts(&self) -> Facts {
         let mut facts = Facts::default();

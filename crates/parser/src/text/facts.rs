@@ -108,6 +108,19 @@ pub(super) fn ending(characters: &[char], count: usize) -> u64 {
     hash(&characters[characters.len().saturating_sub(count)..])
 }
 
+/// A small letter without what vowel harmony and voicing change in suffixes: all vowels are one, and so are `t`
+/// and `d`, `k`, `g` and `ğ`, `ç` and `c`, `p` and `b`. Turkish `-dır`, `-dir`, `-dur`, `-tür` have one skeleton.
+pub(super) fn skeleton(lower: char) -> char {
+    match lower {
+        'a' | 'â' | 'e' | 'ı' | 'i' | 'î' | 'o' | 'ö' | 'u' | 'ü' | 'û' => 'a',
+        't' => 'd',
+        'k' | 'ğ' => 'g',
+        'ç' => 'c',
+        'p' => 'b',
+        c => c,
+    }
+}
+
 fn hash(characters: &[char]) -> u64 {
     characters.iter().fold(Hash::of(7), |hash, &c| hash.and(c.into())).value()
 }

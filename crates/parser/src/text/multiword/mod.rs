@@ -3,28 +3,30 @@
 //! A [`Rule`] makes words out of a form: each is a piece of the form, counted from its end, between two
 //! literal pieces. So `do|n't`, `ca|n't` and `Does|n't` are one rule, Turkish `evde|ki` is another; `du` is
 //! `d`+`e` and `le`. Rules are those of the treebank's multiword tokens. Of those seen with the last two
-//! characters of a form, r is the right one with probability
+//! characters of a form, or with such as sound like them ([`facts::skeleton`]), r is the right one with
+//! probability
 //!
 //! > p(r) = exp(w·f(form, neighbours, r)) / (1 + Σ_r' exp(w·f(form, neighbours, r'))),
 //!
 //! the 1 being for no rule at all; the most probable is taken. Forms that were never seen go by their
 //! endings and by what is known of their first word ([`lexicon`]), ambiguous ones (French `des`) by their
-//! neighbours. Cost: a look-up of the ending; if there are rules, some 35 look-ups each.
+//! neighbours ([`features`]). Cost: a look-up of the ending; if there are rules, some 65 look-ups each.
 
+mod features;
 mod lexicon;
 mod rule;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use self::lexicon::{Counts, Frequency, Known};
+use self::features::Seen;
+use self::lexicon::Counts;
 pub(super) use self::lexicon::{Lexicon, kind};
 pub(super) use self::rule::Rule;
 use self::rule::lower;
 use super::corpus::Paragraph;
 use super::facts::{self, Facts};
-use super::gaps::Stretch;
 use super::laps::Laps;
-use super::linear::{Hash, Learner, score};
+use super::linear::{Learner, score};
 use crate::learner::Order;
 use crate::{Compact, Error, Weights};
 
@@ -61,12 +63,13 @@ impl<W: Weights> Multiword<W> {
         features: &mut Vec<u32>,
     ) -> Option<u16> {
         let rules = self.by_hash.get(&facts.near(at, 0).ending2)?;
-        let whole = self.lexicon.frequency(facts.near(at, 0).form);
-        let seen = Seen { form, facts, at, whole };
+        let known = |word| self.lexicon.known(word);
+        let whole = known(facts.near(at, 0).form);
+        let seen = Seen::new(form, facts, at, whole, &known);
         let mut best = (0.0, None);
         for &number in rules {
             let rule = &self.rules[usize::from(number)];
-            seen.features(number, rule, |word| self.lexicon.known(word), features);
+            seen.features(number, rule, features);
             let score = score(&self.weights, features);
             if score > best.0 {
                 best = (score, Some(number));
@@ -82,9 +85,12 @@ impl Multiword<Vec<f32>> {
         Multiword::new(Compact::new(&self.weights), self.lexicon.compact(), rules, endings)
     }
 
-    const RATE: f32 = 1.0;
+    const RATE: f32 = 0.5;
     /// The rules looked at for one ending.
     const CANDIDATES: usize = 12;
+    /// A table has at most 2^20 cells, and else eight for each rule of each token that is learnt from: what
+    /// unseen stems go by is rare, and must not share its cells.
+    const MOST_BITS: u32 = 20;
 
     /// Learns from paragraphs whose multiword tokens are known.
     pub(super) fn train(
@@ -104,7 +110,7 @@ impl Multiword<Vec<f32>> {
                 let Ok(new) = u16::try_from(numbers.len()) else { break };
                 let rule = *numbers.entry(rule).or_insert(new);
                 let form = lower(form);
-                let ending = form[form.len().saturating_sub(2)..].iter().collect();
+                let ending = skeleton(last_two(&form));
                 *counts.entry(ending).or_default().entry(rule).or_default() += 1;
                 gold.insert((number, *token), rule);
             }
@@ -115,7 +121,15 @@ impl Multiword<Vec<f32>> {
             rules.truncate(Self::CANDIDATES);
             rules.into_iter().map(|(rule, _)| rule).collect()
         };
-        let endings = counts.into_iter().map(|(ending, rules)| (ending, frequent(rules))).collect();
+        let by_skeleton: BTreeMap<String, Vec<u16>> =
+            counts.into_iter().map(|(skeleton, rules)| (skeleton, frequent(rules))).collect();
+        let forms = paragraphs.iter().flat_map(Paragraph::forms);
+        let endings: BTreeSet<&[char]> = forms.map(last_two).collect();
+        let with_rules = |ending: &[char]| {
+            let rules = by_skeleton.get(&skeleton(ending))?;
+            Some((ending.iter().collect(), rules.clone()))
+        };
+        let endings = endings.into_iter().filter_map(with_rules).collect();
         let mut rules = vec![Rule(Vec::new()); numbers.len()];
         numbers.into_iter().for_each(|(rule, number)| rules[usize::from(number)] = rule);
         let mut model = Self::new(Vec::new(), Lexicon::default(), rules, endings);
@@ -127,8 +141,7 @@ impl Multiword<Vec<f32>> {
                 (0..facts.len()).filter(alone).map(|token| facts.near(token, 0).form)
             });
             let counts = Counts::new(paragraphs, alone);
-            model.weights =
-                model.learn(paragraphs, &facts, &gold, &counts, bits, passes, seed, laps)?;
+            model.weights = model.learn(paragraphs, &facts, &gold, &counts, passes, seed, laps)?;
             model.lexicon = counts.lexicon(bits);
         } else {
             laps.pass_over(passes)?;
@@ -142,7 +155,6 @@ impl Multiword<Vec<f32>> {
         facts: &[Facts],
         gold: &HashMap<(usize, usize), u16>,
         counts: &Counts,
-        bits: u32,
         passes: usize,
         seed: u64,
         laps: &Laps<'_>,
@@ -159,6 +171,8 @@ impl Multiword<Vec<f32>> {
             .flat_map(tokens)
             .filter(|place| candidates(place).is_some())
             .collect();
+        let considered: usize = places.iter().filter_map(candidates).map(Vec::len).sum();
+        let bits = (considered.max(1).ilog2() + 3).clamp(14, Self::MOST_BITS);
         let mut learner = Learner::new(bits, Self::RATE);
         let mut order = Order::new(seed, 2);
         let (mut features, mut scores) = (Vec::new(), Vec::new());
@@ -171,13 +185,13 @@ impl Multiword<Vec<f32>> {
                 let (facts, text) = (&facts[paragraph], &paragraphs[paragraph]);
                 // What the token itself adds is not known of other tokens.
                 let own = text.words_of(token);
-                let whole = counts.frequency(facts.near(token, 0).form, right.is_none().into());
-                let Stretch { start, end } = text.tokens[token];
-                let form = &text.characters.lower[start..end];
-                let seen = Seen { form, facts, at: token, whole };
+                let form = text.form(token);
+                let known = |word| counts.known(word, own);
+                let mut whole = known(facts.near(token, 0).form);
+                whole.alone = counts.frequency(facts.near(token, 0).form, right.is_none().into());
+                let seen = Seen::new(form, facts, token, whole, &known);
                 let read = |number: u16, features: &mut Vec<u32>| {
-                    let rule = &self.rules[usize::from(number)];
-                    seen.features(number, rule, |word| counts.known(word, own), features);
+                    seen.features(number, &self.rules[usize::from(number)], features);
                 };
                 scores.clear();
                 for &rule in rules {
@@ -203,74 +217,71 @@ impl Multiword<Vec<f32>> {
     }
 }
 
-/// A token, for which rules are considered.
-struct Seen<'a> {
-    /// Lower-cased.
-    form: &'a [char],
-    facts: &'a Facts,
-    at: usize,
-    /// How often it was seen as one word.
-    whole: Frequency,
+/// The last two characters of a form, by which it finds its rules.
+fn last_two(form: &[char]) -> &[char] {
+    &form[form.len().saturating_sub(2)..]
 }
 
-impl Seen<'_> {
-    /// `known` says what is known of a word.
-    fn features(
-        &self,
-        number: u16,
-        rule: &Rule,
-        known: impl Fn(u64) -> Known,
-        features: &mut Vec<u32>,
-    ) {
-        let [before, token, next, second] = [-1, 0, 1, 2].map(|k| self.facts.near(self.at, k));
-        let number = u64::from(number) + 1;
-        let (stem, after, rest) = rule.stem(self.form);
-        let word = facts::form(stem.iter().copied().chain(after.chars()));
-        let Known { alone, as_form, as_lemma } = known(word);
-        let rest = facts::ending(rest, rest.len());
-        let whole = u64::from(self.whole);
-        features.clear();
-        let mut add = |t: u64, a: u64, b: u64| {
-            features.push(Hash::of(t).and(number).and(a).and(b).feature());
+/// What is left of characters in all their variants.
+fn skeleton(characters: &[char]) -> String {
+    characters.iter().map(|&c| facts::skeleton(c)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tutte_treebank::Sentence;
+
+    use super::super::laps::unwatched;
+    use super::*;
+
+    /// A sentence of words with their parts of speech; `ev+dir` is a multiword token.
+    fn sentence(tokens: &str) -> Sentence {
+        let line = |id: String, form: &str, upos: &str| {
+            format!("{id}\t{form}\t{form}\t{upos}\t_\t_\t_\t_\t_\t_\n")
         };
-        add(201, 0, 0);
-        add(202, token.form, 0);
-        add(203, token.ending3, 0);
-        add(204, token.ending4, 0);
-        add(205, token.ending5, 0);
-        add(206, token.shape, token.length);
-        add(207, token.form, token.shape);
-        add(208, token.form, before.form);
-        add(209, token.form, next.form);
-        add(210, token.form, next.ending2);
-        add(211, token.form, next.shape);
-        add(212, token.form, before.ending2);
-        add(213, token.ending3, next.form);
-        add(214, token.ending3, before.form);
-        add(215, token.form ^ next.form.rotate_left(7), second.form);
-        add(216, token.start3, 0);
-        add(217, token.ending3, token.length);
-        add(218, token.shape, next.shape);
-        add(219, alone.into(), whole);
-        add(220, u64::from(alone) << 3 | whole, rest);
-        add(221, rest, facts::ending(stem, 1));
-        add(222, rest, facts::ending(stem, 2));
-        add(223, rest, facts::ending(stem, 3));
-        add(224, word, 0);
-        add(225, word, rest);
-        let kinds = u64::from(as_form) << 8 | u64::from(as_lemma);
-        add(226, kinds, 0);
-        add(227, kinds, rest);
-        add(228, as_form.into(), rest);
-        add(229, as_lemma.into(), rest);
-        add(230, kinds, whole);
-        for kind in 0..8 {
-            if as_form >> kind & 1 == 1 {
-                add(231, kind, rest);
+        let (mut lines, mut id) = (String::new(), 1);
+        for token in tokens.split(' ') {
+            let (words, upos) = token.split_once('/').unwrap_or((token, "_"));
+            let words: Vec<&str> = words.split('+').collect();
+            if words.len() > 1 {
+                lines += &line(format!("{id}-{}", id + words.len() - 1), &words.concat(), "_");
             }
-            if as_lemma >> kind & 1 == 1 {
-                add(232, kind, rest);
+            for (number, word) in words.into_iter().enumerate() {
+                lines += &line(id.to_string(), word, if number == 0 { upos } else { "AUX" });
+                id += 1;
             }
         }
+        lines.parse().unwrap()
+    }
+
+    /// `-dür` was never seen as a word; it sounds like `-dir`, `-dır` and `-dur`.
+    #[test]
+    fn suffixes_are_known_whatever_their_vowels() {
+        let treebank: Vec<Sentence> = [
+            "ev/NOUN göl/NOUN kız/NOUN yol/NOUN ömür/NOUN indir/VERB kaldır/VERB güldür/VERB",
+            "o/PRON ev+dir/NOUN",
+            "o/PRON kız+dır/NOUN",
+            "o/PRON yol+dur/NOUN",
+        ]
+        .iter()
+        .cycle()
+        .take(24)
+        .map(|tokens| sentence(tokens))
+        .collect();
+        let laps = Laps::new(8, &unwatched);
+        let paragraphs = Paragraph::of(&treebank);
+        let model = Multiword::train(&paragraphs, 14, 8, 1, &laps).unwrap();
+        let words = |form: &str| {
+            let sentences = [sentence(&format!("o {form}"))];
+            let paragraph = &Paragraph::of(&sentences)[0];
+            let rule = model.rule(paragraph.form(1), &paragraph.facts(), 1, &mut Vec::new());
+            let mut words = Vec::new();
+            rule.map(|rule| model.rules[usize::from(rule)].apply(form, &mut words));
+            words
+        };
+        assert_eq!(words("göldür"), ["göl", "dür"]);
+        assert_eq!(words("yoldur"), ["yol", "dur"]);
+        assert!(words("güldür").is_empty(), "it was seen as one word");
+        assert!(words("gölde").is_empty(), "no multiword token ends like this");
     }
 }
