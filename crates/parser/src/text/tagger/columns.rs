@@ -1,152 +1,21 @@
-//! What a tagger looks at: columns of numbers, a value for each word, and templates that name values of a
-//! word and its neighbours. A template whose values are all there fires with a key, the hash of them, and
-//! the key finds the template's row of weights.
+//! What a tagger looks at: columns of numbers, a value for each word, of which [templates](super::templates)
+//! name some. A template whose values are all there fires with a key, the hash of them, and the key finds
+//! the template's row of weights.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::super::facts;
 use super::lexicon::{self, Entry, Lexicon};
+use super::templates::Column::{
+    AfterLemma, AfterStem, Bias, Class, Ending, Form, Lemma, Lower, Place, Prefix1, Prefix5, Shape,
+    ShortEnding, Skeleton5, Skeleton7, Stem, Suffix1, Suffix6, Upos, Usual,
+};
+use super::templates::{COLUMNS, Column, Template};
 
 /// Stems as long as this are not looked for: each costs its length, and what is longer is no word.
 const LONGEST_STEM: usize = 64;
-
-/// What can be looked at in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
-    /// Always the same.
-    Bias,
-    /// The word as written.
-    Form,
-    /// The word in lower case.
-    Lower,
-    /// The first 1 to 5 characters, in lower case; absent if there are not so many.
-    Prefix1,
-    Prefix2,
-    Prefix3,
-    Prefix4,
-    Prefix5,
-    /// The last 1 to 6 characters.
-    Suffix1,
-    Suffix2,
-    Suffix3,
-    Suffix4,
-    Suffix5,
-    Suffix6,
-    /// At most the last three characters; never absent.
-    Ending,
-    /// At most the last two.
-    ShortEnding,
-    /// Kinds of characters: `Xxx-dd` with repetitions cut to two.
-    Shape,
-    /// Whether the word is the first, and whether no word has small letters.
-    Place,
-    /// The class of the word in the lexicon; of one never seen, its ending.
-    Class,
-    /// The word's most frequent tag; of one never seen, its short ending.
-    Usual,
-    /// The most frequent tag of the longest known word that this one starts with, of three letters at least.
-    Stem,
-    /// What follows that word.
-    AfterStem,
-    /// The coarse tag, once that is known.
-    Upos,
-}
-
-use Column::{
-    AfterStem, Bias, Class, Ending, Form, Lower, Place, Prefix1, Prefix2, Prefix3, Prefix4,
-    Prefix5, Shape, ShortEnding, Stem, Suffix1, Suffix2, Suffix3, Suffix4, Suffix5, Suffix6, Upos,
-    Usual,
-};
-
-const COLUMNS: usize = Upos as usize + 1;
-
-/// Values of words at some distance: those of one template.
-pub(super) type Template = &'static [(Column, i8)];
-
-/// By what coarse tags are chosen, besides their neighbours.
-pub(super) const COARSE: &[Template] = &[
-    &[(Form, 0)],
-    &[(Lower, 0)],
-    &[(Bias, 0)],
-    &[(Prefix1, 0)],
-    &[(Prefix2, 0)],
-    &[(Prefix3, 0)],
-    &[(Prefix4, 0)],
-    &[(Prefix5, 0)],
-    &[(Suffix1, 0)],
-    &[(Suffix2, 0)],
-    &[(Suffix3, 0)],
-    &[(Suffix4, 0)],
-    &[(Suffix5, 0)],
-    &[(Suffix6, 0)],
-    &[(Shape, 0)],
-    &[(Shape, 0), (Place, 0)],
-    &[(Lower, -1)],
-    &[(Lower, 1)],
-    &[(Lower, -2)],
-    &[(Lower, 2)],
-    &[(Lower, -1), (Lower, 0)],
-    &[(Lower, 0), (Lower, 1)],
-    &[(Lower, -1), (Lower, 1)],
-    &[(Ending, -1)],
-    &[(Ending, 1)],
-    &[(ShortEnding, -1), (ShortEnding, 0)],
-    &[(ShortEnding, 0), (ShortEnding, 1)],
-    &[(Shape, -1), (Shape, 0)],
-    &[(Shape, 0), (Shape, 1)],
-    &[(Stem, 0)],
-    &[(Stem, 0), (AfterStem, 0)],
-    &[(Class, 0)],
-    &[(Class, -1)],
-    &[(Class, 1)],
-    &[(Class, 2)],
-    &[(Class, -2)],
-    &[(Class, 0), (Usual, 1)],
-    &[(Usual, -1), (Class, 0)],
-    &[(Usual, -1), (Class, 0), (Usual, 1)],
-    &[(Class, 0), (Usual, 1), (Usual, 2)],
-    &[(Usual, -2), (Usual, -1), (Class, 0)],
-    &[(Usual, -1), (Usual, 1)],
-    &[(Usual, 1), (Usual, 2)],
-    &[(Lower, 0), (Usual, 1)],
-    &[(Usual, -1), (Lower, 0)],
-    &[(Ending, 0), (Usual, 1)],
-    &[(Usual, -1), (Ending, 0)],
-];
-
-/// By what fine tags and morphological features are chosen, once coarse tags are known.
-pub(super) const FINE: &[Template] = &[
-    &[(Upos, 0), (Form, 0)],
-    &[(Upos, 0), (Lower, 0)],
-    &[(Upos, 0)],
-    &[(Upos, 0), (Prefix2, 0)],
-    &[(Upos, 0), (Prefix4, 0)],
-    &[(Upos, 0), (Suffix1, 0)],
-    &[(Upos, 0), (Suffix2, 0)],
-    &[(Upos, 0), (Suffix3, 0)],
-    &[(Upos, 0), (Suffix4, 0)],
-    &[(Upos, 0), (Suffix5, 0)],
-    &[(Upos, 0), (Suffix6, 0)],
-    &[(Upos, 0), (Shape, 0)],
-    &[(Upos, 0), (AfterStem, 0)],
-    &[(Upos, 0), (Lower, -1)],
-    &[(Upos, 0), (Lower, 1)],
-    &[(Upos, 0), (Lower, -2)],
-    &[(Upos, 0), (Lower, 2)],
-    &[(Upos, 0), (Lower, -1), (Lower, 0)],
-    &[(Upos, 0), (Lower, 0), (Lower, 1)],
-    &[(Upos, 0), (Ending, -1)],
-    &[(Upos, 0), (Ending, 1)],
-    &[(Upos, 0), (ShortEnding, 0), (ShortEnding, -1)],
-    &[(Upos, 0), (ShortEnding, 0), (ShortEnding, 1)],
-    &[(Upos, -1), (Upos, 0), (Upos, 1)],
-    &[(Upos, -2), (Upos, -1), (Upos, 0)],
-    &[(Upos, -1), (Upos, 0), (Ending, 0)],
-    &[(Upos, 0), (Upos, 1), (Ending, 0)],
-    &[(Upos, -1), (Upos, 0), (Lower, 0)],
-];
-
-/// The templates of the word itself, which a learner leaves out now and then; they come first.
-pub(super) const OF_THE_WORD: usize = 2;
+/// The same of lemmas.
+const LONGEST_LEMMA: usize = 24;
 
 /// What stands before and after a sentence, in all columns.
 const OUTSIDE: u64 = 0x5eed;
@@ -162,17 +31,37 @@ pub(super) struct Columns {
     /// `[column][MARGIN + word]`.
     values: Vec<u64>,
     lower: String,
+    skeleton: Vec<char>,
     shape: String,
     starts: Vec<usize>,
 }
 
+/// What is known of words.
+pub(super) trait Knowledge {
+    /// Of a word, by its number in the sentence and its key.
+    fn form(&self, word: usize, key: u64) -> Entry;
+    /// Of a lemma with which that word may start.
+    fn lemma(&self, word: usize, key: u64) -> Entry;
+}
+
+/// Of new sentences, all.
+impl Knowledge for Lexicon {
+    fn form(&self, _: usize, key: u64) -> Entry {
+        self.get(key)
+    }
+
+    fn lemma(&self, _: usize, key: u64) -> Entry {
+        self.get(key)
+    }
+}
+
 impl Columns {
-    /// Looks at the forms of a sentence; `known` is what is known of each word, by its number and its key.
+    /// Looks at the forms of a sentence; `known` is what is known of each word.
     pub(super) fn fill<'a>(
         &mut self,
         forms: impl Iterator<Item = &'a str> + Clone,
         lexicon: &Lexicon,
-        known: impl Fn(usize, u64) -> Entry,
+        known: &impl Knowledge,
     ) {
         self.words = forms.clone().count();
         self.values.clear();
@@ -180,7 +69,7 @@ impl Columns {
         let small = |form: &str| form.chars().any(char::is_lowercase);
         let no_small_letters = !forms.clone().any(small);
         for (word, form) in forms.enumerate() {
-            self.word(word, form, no_small_letters, lexicon, &known);
+            self.word(word, form, no_small_letters, lexicon, known);
         }
     }
 
@@ -190,7 +79,7 @@ impl Columns {
         form: &str,
         no_small_letters: bool,
         lexicon: &Lexicon,
-        known: &impl Fn(usize, u64) -> Entry,
+        known: &impl Knowledge,
     ) {
         let mut lower = std::mem::take(&mut self.lower);
         lower.clear();
@@ -223,7 +112,7 @@ impl Columns {
         self.set(Ending, word, ending);
         self.set(ShortEnding, word, short);
         let key = lexicon::key(&lower);
-        let entry = known(word, key);
+        let entry = known.form(word, key);
         let of_class = |seed, value: u64| xxh3_64_with_seed(&value.to_le_bytes(), seed);
         let (class, usual) = match entry.tag {
             0 => (ending, short),
@@ -236,6 +125,25 @@ impl Columns {
         let (end, tag) = stem.into_iter().find(|(_, tag)| *tag != 0).unwrap_or((0, 0));
         self.set(Stem, word, of_class(9, tag.into()));
         self.set(AfterStem, word, hash(10, &lower[end..]));
+        let lemmas = (2..=letters.min(LONGEST_LEMMA))
+            .rev()
+            .map(|length| (length, start(length, &self.starts)));
+        let lemma = lemmas.map(|(length, end)| {
+            (length, known.lemma(word, lexicon::lemma_key(&lower[..end])).tag)
+        });
+        let (length, tag) = lemma.into_iter().find(|(_, tag)| *tag != 0).unwrap_or((0, 0));
+        self.set(Lemma, word, of_class(12, tag.into()));
+        self.skeleton.clear();
+        self.skeleton.extend(lower.chars().map(facts::skeleton));
+        let after = hash_of(13, &self.skeleton[length..]);
+        self.set(AfterLemma, word, after);
+        for (column, length) in [(Skeleton5, 5), (Skeleton7, 7)] {
+            let value = match letters.checked_sub(length) {
+                Some(first) => hash_of(14, &self.skeleton[first..]),
+                None => ABSENT,
+            };
+            self.set(column, word, value);
+        }
         self.set(Bias, word, 1);
         self.set(Form, word, hash(1, form));
         self.set(Lower, word, hash(2, &lower));
@@ -304,6 +212,11 @@ fn hash(seed: u64, text: &str) -> u64 {
     xxh3_64_with_seed(text.as_bytes(), seed).max(1)
 }
 
+/// The same of characters.
+fn hash_of(seed: u64, characters: &[char]) -> u64 {
+    characters.iter().fold(mix(0, seed), |key, &c| mix(key, c.into())).max(1)
+}
+
 fn shape_of(form: &str, shape: &mut String) {
     shape.clear();
     let (mut last, mut run) = (' ', 0);
@@ -343,11 +256,13 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
+    use super::super::templates::COARSE;
     use super::*;
 
     fn keys(forms: &[&str], word: usize) -> Vec<(usize, u64)> {
         let mut columns = Columns::default();
-        columns.fill(forms.iter().copied(), &Lexicon::default(), |_, _| Entry::default());
+        let lexicon = Lexicon::default();
+        columns.fill(forms.iter().copied(), &lexicon, &lexicon);
         let mut found = Vec::new();
         columns.keys(COARSE, word, |number, key| found.push((number, key)));
         found
@@ -372,9 +287,32 @@ mod tests {
     #[test]
     fn short_words_have_no_long_affixes() {
         let absent = |form: &str| COARSE.len() - keys(&[form], 0).len();
-        assert_eq!(absent("tea"), 2 + 3);
-        assert_eq!(absent("kettle"), 0);
-        assert_eq!(absent(""), 5 + 6, "even an empty form does no harm");
+        assert_eq!(absent("tea"), 2 + 3 + 2);
+        assert_eq!(absent("kettle"), 1);
+        assert_eq!(absent("kettles"), 0);
+        assert_eq!(absent(""), 5 + 6 + 2, "even an empty form does no harm");
+    }
+
+    /// `gelmiş` and `kalmış` have one suffix after lemmas of one tag, as far as these are known.
+    #[test]
+    fn suffixes_are_what_follows_lemmas_whatever_their_vowels() {
+        let lexicon = |lemmas: &[&str]| {
+            let mut counter = lexicon::Counter::default();
+            lemmas.iter().for_each(|lemma| counter.add(lexicon::lemma_key(lemma), 3));
+            counter.lexicon()
+        };
+        let value = |lexicon: &Lexicon, form: &str, column: Column| {
+            let mut columns = Columns::default();
+            columns.fill([form].into_iter(), lexicon, lexicon);
+            columns.values[column as usize * columns.stride() + MARGIN]
+        };
+        let both = lexicon(&["gel", "kal"]);
+        for column in [Lemma, AfterLemma] {
+            assert_eq!(value(&both, "gelmiş", column), value(&both, "Kalmış", column));
+            assert_ne!(value(&both, "gelmiş", column), value(&lexicon(&["kal"]), "gelmiş", column));
+        }
+        assert_ne!(value(&both, "gelmiş", Skeleton5), value(&both, "gelmez", Skeleton5));
+        assert_eq!(value(&both, "gelmişti", Skeleton7), value(&both, "kalmıştı", Skeleton7));
     }
 
     #[test]
@@ -387,20 +325,5 @@ mod tests {
         assert_eq!(shape("McDonald's"), "XxXxx'x");
         assert_eq!(shape("2026-11-16"), "dd-dd-dd");
         assert_eq!(shape("茶"), "a");
-    }
-
-    #[test]
-    fn the_templates_of_the_word_itself_come_first() {
-        for templates in [COARSE, FINE] {
-            let own = |template: &Template| {
-                template.len() <= 2
-                    && template
-                        .iter()
-                        .all(|(column, at)| *at == 0 && matches!(column, Form | Lower | Upos))
-                    && template.iter().any(|(column, _)| matches!(column, Form | Lower))
-            };
-            assert!(templates[..OF_THE_WORD].iter().all(own));
-            assert!(!templates[OF_THE_WORD..].iter().any(own));
-        }
     }
 }

@@ -12,9 +12,11 @@
 
 use tutte_treebank::Sentence;
 
-use super::columns::Column::{Class, Ending, Lower, Upos, Usual};
-use super::columns::{COARSE, Columns, Rows, Template};
-use super::train::{Draw, Lessons, SURE};
+use super::columns::{Columns, Rows};
+use super::lessons::Lessons;
+use super::templates::Column::{Class, Ending, Lower, Upos, Usual};
+use super::templates::{COARSE, Template};
+use super::train::{Draw, SURE};
 use super::{TagScores, TaggerOptions, highest};
 use crate::learner::AdaGrad;
 use crate::train::Average;
@@ -74,9 +76,8 @@ pub fn greedy_baseline(
 
     let mut scores = TagScores::default();
     for sentence in gold {
-        columns.fill(sentence.words().map(|word| word.form()), &lessons.lexicon, |_, key| {
-            lessons.lexicon.get(key)
-        });
+        let forms = sentence.words().map(|word| word.form());
+        columns.fill(forms, &lessons.lexicon, &*lessons.lexicon);
         for (word, token) in sentence.words().enumerate() {
             rows.clear();
             columns.keys(&templates, word, |_, key| rows.push(table.start(key)));

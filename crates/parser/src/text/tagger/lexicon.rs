@@ -11,7 +11,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Tags of forms in lower case.
+/// Tags of forms and of lemmas in lower case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Lexicon {
     entries: HashMap<u64, Entry, BuildHasherDefault<Key>>,
@@ -52,7 +52,12 @@ pub(super) fn key(lower: &str) -> u64 {
     xxh3_64_with_seed(lower.as_bytes(), 0x1ec)
 }
 
-/// Counts the tags of forms.
+/// The number of a lemma in lower case.
+pub(super) fn lemma_key(lower: &str) -> u64 {
+    xxh3_64_with_seed(lower.as_bytes(), 0x1ed)
+}
+
+/// Counts the tags of forms and lemmas.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counter {
     counts: HashMap<u64, Counts>,

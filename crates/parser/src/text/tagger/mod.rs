@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Coarse tags t are a linear-chain conditional random field ([`chain`]) over what words and their
-//! neighbours look like and have been elsewhere ([`columns`], [`lexicon`]); each word's fine tag and
+//! neighbours look like and have been elsewhere ([`templates`], [`lexicon`]); each word's fine tag and
 //! morphological features b follow from it by a log-linear model ([`morphology`]); lemmas by rules. Each
 //! word gets the coarse tag that is most probable for it, summed over all others.
 
@@ -13,8 +13,10 @@ mod chain;
 mod columns;
 mod document;
 mod greedy;
+mod lessons;
 mod lexicon;
 mod morphology;
+mod templates;
 mod train;
 
 use std::sync::Arc;
@@ -22,11 +24,12 @@ use std::sync::Arc;
 use tutte_treebank::{Morphology as Written, Sentence, Token};
 
 use self::chain::{Chain, ChainMemory};
-use self::columns::{COARSE, Columns, FINE, Rows};
+use self::columns::{Columns, Rows};
 pub(crate) use self::document::{TaggerDocument, TaggerTables};
 pub use self::greedy::greedy_baseline;
 use self::lexicon::Lexicon;
 use self::morphology::Morphology;
+use self::templates::{COARSE, FINE};
 pub use self::train::{TaggerOptions, jackknife, jackknife_watched};
 use super::lemma::Lemmatizer;
 use crate::{Compact, Error, Weights};
@@ -236,7 +239,7 @@ impl<W: Weights> Tagger<W> {
     fn score(&self, sentence: &Sentence, memory: &mut TaggerMemory) {
         let TaggerMemory { columns, rows, scores, .. } = memory;
         let forms = sentence.words().map(Token::form);
-        columns.fill(forms, &self.lexicon, |_, key| self.lexicon.get(key));
+        columns.fill(forms, &self.lexicon, &*self.lexicon);
         let tags = self.upos.len();
         scores.clear();
         let mut sums = [0.0; MOST_TAGS];

@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::thread;
 
-use tutte_treebank::{Sentence, Token};
+use tutte_treebank::Sentence;
 
 use super::chain::{Chain, ChainMemory};
-use super::columns::{COARSE, Columns, FINE, OF_THE_WORD, Rows, Template};
-use super::lexicon::{self, Counter, Lexicon};
+use super::columns::{Columns, Rows};
+use super::lessons::Lessons;
 use super::morphology::{Bundles, Morphology};
-use super::{MOST_TAGS, Tagger, TaggerMemory};
+use super::templates::{COARSE, FINE, OF_THE_WORD, Template};
+use super::{Tagger, TaggerMemory};
 use crate::learner::{AdaGrad, Order, draw_templates, join};
 use crate::text::laps::{Laps, Watch, unwatched};
 use crate::text::lemma::{Known, Lemmatizer};
@@ -56,17 +57,6 @@ impl TaggerOptions {
             seed: 1,
         }
     }
-}
-
-/// A treebank as taggers learn from it.
-pub(super) struct Lessons<'a> {
-    pub(super) sentences: Vec<&'a Sentence>,
-    /// Coarse tags.
-    pub(super) upos: Vec<String>,
-    /// The coarse tag of every word.
-    pub(super) tags: Vec<Vec<u8>>,
-    counter: Counter,
-    pub(super) lexicon: Arc<Lexicon>,
 }
 
 impl Tagger {
@@ -116,51 +106,6 @@ fn learn(
     }));
     let Lessons { upos, lexicon, .. } = lessons;
     Ok(Tagger { upos, lexicon, rows, weights, chain, fine, lemmas: lemmas.map(Arc::new) })
-}
-
-impl<'a> Lessons<'a> {
-    pub(super) fn new(sentences: Vec<&'a Sentence>) -> Result<Self, Error> {
-        let words = || sentences.iter().flat_map(|sentence| sentence.words());
-        let mut upos: Vec<&str> = words().map(Token::upos).collect();
-        upos.sort_unstable();
-        upos.dedup();
-        match upos[..] {
-            [] => return Err(Error::NoWords),
-            ["_"] => {
-                let why =
-                    "a tagger learns from tags, and the treebank has none: its UPOS are all _";
-                return Err(Error::Setting(why.to_owned()));
-            }
-            _ if upos.len() > MOST_TAGS => {
-                let why = format!(
-                    "the treebank has {} different UPOS tags; a tagger can learn {MOST_TAGS}",
-                    upos.len()
-                );
-                return Err(Error::Setting(why));
-            }
-            _ => {}
-        }
-        let number: HashMap<&str, u8> = upos.iter().copied().zip(0..).collect();
-        let mut counter = Counter::default();
-        let mut tags = Vec::with_capacity(sentences.len());
-        for sentence in &sentences {
-            let own: Vec<u8> = sentence.words().map(|word| number[word.upos()]).collect();
-            for (word, tag) in sentence.words().zip(&own) {
-                counter.add(lexicon::key(&word.form().to_lowercase()), *tag);
-            }
-            tags.push(own);
-        }
-        let lexicon = Arc::new(counter.lexicon());
-        let upos = upos.into_iter().map(str::to_owned).collect();
-        Ok(Self { sentences, upos, tags, counter, lexicon })
-    }
-
-    /// Looks at a sentence as if it were new.
-    pub(super) fn look(&self, at: usize, columns: &mut Columns) {
-        let forms = self.sentences[at].words().map(Token::form);
-        let tags = &self.tags[at];
-        columns.fill(forms, &self.lexicon, |word, key| self.counter.without(key, tags[word]));
-    }
 }
 
 /// What is left out of a sentence, and the rows of its words.
