@@ -51,7 +51,7 @@ use crate::{
 
 /// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
 /// other tables, another meaning of templates, other hashes.
-const FORMAT: u64 = 3;
+const FORMAT: u64 = 4;
 
 /// The key of the document in the header's metadata.
 pub(super) const DOCUMENT: &str = "tutte";
