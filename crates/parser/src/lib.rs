@@ -109,7 +109,7 @@ pub use mixture::Mixture;
 pub use model::{About, DevScores, Model, ModelFile};
 pub use notes::{Certainty, Notes};
 pub use parser::{Analysis, Parse, Parser};
-pub use pieces::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Pieces, Thresholds};
+pub use pieces::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Limits, Pieces, Thresholds};
 pub use pipeline::{Annotator, Pipeline, Readings, Tags, Trees};
 pub use pruner::{Pruner, PrunerMemory};
 pub use train::{

@@ -19,6 +19,8 @@
 //! the whole: an arc inside a piece covers words of that piece only, which descend from its head as they
 //! did; an arc r → r′ covers only words that descend from r, for all do.
 //!
+//! **What it costs**, in heads for each cut, is measured in `docs/results/raw-text.md` (example `pieces`).
+//!
 //! **What probabilities are of.** Of the pieces: P(tree) = Π P(tree of piece), entropies add. No model has
 //! looked at arcs between pieces. What is said of a word that joins its piece to r (and of r as another
 //! head of a word) is the probability that it is the root word of its piece.
@@ -49,9 +51,11 @@ const PIECES: &str = "tutte_pieces";
 
 /// From how many words on a sentence is cut, and how many words a piece has at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
-    pub(crate) whole: usize,
-    pub(crate) piece: usize,
+pub struct Limits {
+    /// The most words of a sentence that is parsed as a whole; by default [`LONGEST_WHOLE`].
+    pub whole: usize,
+    /// The most words of a piece, at least 2.
+    pub piece: usize,
 }
 
 impl Default for Limits {
@@ -89,6 +93,12 @@ pub struct Pieces<'a> {
 }
 
 impl<'a, W: Weights> Parser<'a, W> {
+    /// The same with other limits of what is parsed as a whole.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Whether a sentence is too long to be parsed as a whole.
     pub fn needs_pieces(&self, sentence: &Sentence) -> bool {
         sentence.len() > self.limits.whole

@@ -30,9 +30,7 @@ fn single_root() -> &'static Model {
 }
 
 fn parser(model: &Model, limits: Limits) -> Parser<'_> {
-    let mut parser = Parser::new(model);
-    parser.limits = limits;
-    parser
+    Parser::new(model).with_limits(limits)
 }
 
 /// Lines of these forms, all of them nouns but for punctuation.
