@@ -6,11 +6,12 @@ Trains the default configuration with two threads, parses the test file and scor
 treebanks in $TUTTE_DATA. The exit code is 1 if a target is missed.
 """
 
-import argparse
 import tempfile
 from pathlib import Path
 
-from program import DATA, Tutte, environment, finish, need, table, words
+from program import (
+    DATA, Tutte, add_only, argument_parser, chosen, environment, finish, need, parsed, table, words,
+)
 
 # Folder, name, least UAS and LAS, greatest expected calibration error.
 TREEBANKS = [
@@ -89,22 +90,17 @@ def report(found, shown):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--only", action="append", choices=[it[0] for it in TREEBANKS],
-                        help="this treebank; may be given several times")
+    parser = argument_parser(__doc__)
+    names = [it[0] for it in TREEBANKS]
+    add_only(parser, names)
     parser.add_argument("--passes", type=int, metavar="N",
                         help="passes over the treebank (default: as tutte train does)")
-    parser.add_argument("--output", type=Path, metavar="FILE",
-                        help="write the table to FILE (Markdown) as well")
-    options = parser.parse_args()
+    options = parsed(parser, "table")
     tutte = Tutte()
     found = {}
-    for treebank, *_ in TREEBANKS:
-        if not options.only or treebank in options.only:
-            with tempfile.TemporaryDirectory() as folder:
-                found[treebank] = measure(tutte, options, Path(folder), treebank)
+    for treebank in chosen(names, options):
+        with tempfile.TemporaryDirectory() as folder:
+            found[treebank] = measure(tutte, options, Path(folder), treebank)
     lines, missed = report(found, "scripts/record-benchmarks accuracy")
     finish(lines, options.output, missed)
 

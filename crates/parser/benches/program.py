@@ -1,5 +1,8 @@
-"""What the benchmarks of this folder and of peers share: the program tutte, and what a child process took."""
+"""What the benchmarks of this folder and of peers share: their options, the program tutte, and what a child process
+took.
+"""
 
+import argparse
 import json
 import os
 import platform
@@ -106,6 +109,31 @@ def first_words(path, wanted, output):
     return output
 
 
+def argument_parser(description):
+    """A parser of options, to be ended by `parsed`."""
+    return argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def add_only(parser, treebanks):
+    """Lets some of the treebanks be chosen, `chosen` of them."""
+    parser.add_argument("--only", action="append", choices=treebanks,
+                        help="this treebank; may be given several times")
+
+
+def chosen(treebanks, options):
+    """Those of the treebanks that `--only` leaves."""
+    return [name for name in treebanks if not options.only or name in options.only]
+
+
+def parsed(parser, what="tables"):
+    """The options, among them what all benchmarks have: where to write."""
+    parser.add_argument("--output", type=Path, metavar="FILE",
+                        help=f"write the {what} to FILE (Markdown) as well")
+    return parser.parse_args()
+
+
 def need(*files):
     """Ends the program if a treebank is not there."""
     for file in files:
@@ -136,6 +164,11 @@ def table(header, rows):
     """A table of Markdown, the first column flush left."""
     line = lambda cells: "| " + " | ".join(cells) + " |"
     return [line(header), "|---" + "|---:" * (len(header) - 1) + "|", *map(line, rows)]
+
+
+def missed_lines(missed):
+    """Lines that name what was missed."""
+    return ["", *(["Missed:", "", *(f"- {it}" for it in missed)] if missed else ["No target is missed."])]
 
 
 def finish(lines, output, missed):

@@ -8,11 +8,13 @@ parsing in pieces costs. Needs Python 3.9 or later and nothing else, and treeban
 if a target is missed.
 """
 
-import argparse
 import tempfile
 from pathlib import Path
 
-from program import DATA, ROOT, Tutte, environment, finish, need, run, table, words
+from program import (
+    DATA, ROOT, Tutte, add_only, argument_parser, chosen, environment, finish, missed_lines, need, parsed, run, table,
+    words,
+)
 
 RAW = ("Words", "Sentences", "UPOS", "UAS", "LAS")
 # Folder, name; what UDPipe 1.2 publishes (UD 2.3): from raw text, from gold words, from gold words and tags.
@@ -198,25 +200,20 @@ def report(found, in_pieces, shown):
             ]),
         ]
     lines += in_pieces
-    lines += ["", *(["Missed:", "", *(f"- {it}" for it in missed)] if missed else ["No target is missed."])]
+    lines += missed_lines(missed)
     return lines, bool(missed)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--only", action="append", choices=[it[0] for it in TREEBANKS],
-                        help="this treebank; may be given several times")
-    parser.add_argument("--output", type=Path, metavar="FILE",
-                        help="write the tables to FILE (Markdown) as well")
-    options = parser.parse_args()
+    parser = argument_parser(__doc__)
+    names = [it[0] for it in TREEBANKS]
+    add_only(parser, names)
+    options = parsed(parser)
     tutte = Tutte()
     found = {}
-    for name, *_ in TREEBANKS:
-        if not options.only or name in options.only:
-            with tempfile.TemporaryDirectory() as folder:
-                found[name] = measure(tutte, Path(folder), name)
+    for name in chosen(names, options):
+        with tempfile.TemporaryDirectory() as folder:
+            found[name] = measure(tutte, Path(folder), name)
     with tempfile.TemporaryDirectory() as folder:
         in_pieces = pieces(tutte, Path(folder))
     lines, missed = report(found, in_pieces, "scripts/record-benchmarks raw-text")

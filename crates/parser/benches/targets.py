@@ -6,13 +6,12 @@ over what pruning leaves, then parses its test file with each, on one thread, ta
 EWT in $TUTTE_DATA (or --treebank). Use an idle machine; the exit code is 1 if a target is missed.
 """
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
 from statistics import median
 
-from program import DATA, Tutte, environment, finish, need, table, words
+from program import DATA, Tutte, argument_parser, environment, finish, need, parsed, table, words
 
 PRESETS = {
     "fast": ["--preset", "fast"],
@@ -173,19 +172,15 @@ def stages(found):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     add_argument = parser.add_argument
     add_argument("--treebank", type=Path, default=DATA / "ud/english-ewt", metavar="FOLDER",
                  help="a folder with train, dev and test.conllu (default: UD English EWT)")
-    add_argument("--output", type=Path, metavar="FILE",
-                 help="write the tables to FILE (Markdown) as well")
     add_argument("--repeats", type=int, default=7, metavar="N",
                  help="how often to parse (default: %(default)s)")
     add_argument("--passes", type=int, metavar="N",
                  help="passes of training, for a try (default: those of tutte)")
-    options = parser.parse_args()
+    options = parsed(parser)
     shown = " ".join(["crates/parser/benches/targets.py", *sys.argv[1:]])
     if options.output == Path(OUTPUT) and len(sys.argv) == 3:
         shown = "scripts/record-benchmarks parser"

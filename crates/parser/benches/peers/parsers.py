@@ -5,19 +5,19 @@ One thread, one machine, one run; parsing takes turns, and its least times count
 this file for what each is asked. The exit code is 1 if a ratio is missed.
 """
 
-import argparse
 import json
 import platform
 import sys
 import tempfile
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from program import DATA, Tutte, environment, finish, first_words, need, run, table, words
+from program import (
+    DATA, Tutte, argument_parser, environment, finish, first_words, need, parsed, run, table, words,
+)
+from udpipe import PRESETS, RUNNER, Rows, add_options, need_udpipe
 
-RUNNER = Path(__file__).resolve().with_name("udpipe_runner.py")
-PRESETS = ("fast", "default")
 # How many times faster tutte is to be: parsing with the preset that is to be fast, training with all.
 PARSING, TRAINING = {"fast": 6}, {"fast": 50, "default": 50}
 # Passes over the treebank besides the first and the second's own: folds, each of all words but its own,
@@ -87,28 +87,9 @@ def last_line(took):
 
 
 def rows(found):
-    """The rows of a table, and whether a ratio was missed."""
-    peer = found["UDPipe"]
-    missed = False
-
-    def row(name, cell):
-        return (name, *(cell(it) for it in found.values()))
-
-    def ratio(name, targets, of):
-        nonlocal missed
-        cells = []
-        for preset in PRESETS:
-            times = of(found[preset])
-            target = targets.get(preset, 0)
-            missed |= times < target
-            shown = f"{times:.1f}×" if times < 10 else f"{times:.0f}×"
-            if times < target:
-                shown += f" (missed: ≥ {target}×)"
-            elif target:
-                shown = f"**{shown}** (≥ {target}×)"
-            cells.append(shown)
-        return (f"**{name}**", "", *cells)
-
+    """The rows of a table, and what was missed."""
+    rows = Rows(found)
+    row, ratio, peer = rows.row, rows.ratio, rows.peer
     lines = [
         row("UAS", lambda it: f"{it['UAS']:.2f}"),
         row("LAS", lambda it: f"{it['LAS']:.2f}"),
@@ -123,7 +104,7 @@ def rows(found):
         row("memory of training, MB", lambda it: f"{it['train MB']:.0f}"),
         row("model, MB", lambda it: f"{it['model MB']:.1f}"),
     ]
-    return lines, missed
+    return lines, rows.missed
 
 
 def report(results, options, command):
@@ -145,7 +126,7 @@ def report(results, options, command):
     missed = False
     for name, (sizes, found) in results.items():
         cells, short = rows(found)
-        missed |= short
+        missed |= bool(short)
         calls = sizes[1] / found["UDPipe"]["calls s"]
         lines += [
             "",
@@ -160,26 +141,16 @@ def report(results, options, command):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
+    add_options(parser, ["danish-ddt", "english-ewt"],
+                "danish-ddt (its dev file is learnt from), english-ewt (a part of it), or both")
     add_argument = parser.add_argument
-    names = ["danish-ddt", "english-ewt"]
-    add_argument("--treebanks", nargs="+", choices=names, default=names, metavar="NAME",
-                 help="danish-ddt (its dev file is learnt from), english-ewt (a part of it), or both")
     add_argument("--words", type=int, default=4_000, metavar="N",
                  help="words of english-ewt to learn from (default: %(default)s)")
     add_argument("--passes", type=int, default=10, metavar="N",
                  help="passes of training (default: %(default)s)")
-    add_argument("--rounds", type=int, default=3, metavar="N",
-                 help="how often each parses (default: %(default)s)")
-    add_argument("--output", type=Path, metavar="FILE",
-                 help="write the tables to FILE (Markdown) as well")
-    options = parser.parse_args()
-    try:
-        version("ufal.udpipe")
-    except PackageNotFoundError:
-        sys.exit(f"{sys.executable} has no ufal.udpipe; README.md beside this script says how to get it")
+    options = parsed(parser)
+    need_udpipe()
     tutte = Tutte()
     results = {}
     with tempfile.TemporaryDirectory(prefix="tutte-peers-") as folder:

@@ -7,18 +7,18 @@ least times count. Time is that of the processor, so that other work beside it m
 this file for what each is asked. The exit code is 1 if a ratio or a score is missed.
 """
 
-import argparse
 import platform
 import sys
 import tempfile
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from program import DATA, Tutte, environment, finish, need, run, table, words
+from program import (
+    DATA, Tutte, argument_parser, environment, finish, missed_lines, need, parsed, run, table, words,
+)
+from udpipe import PRESETS, RUNNER, Rows, add_options, need_udpipe
 
-RUNNER = Path(__file__).resolve().with_name("udpipe_runner.py")
-PRESETS = ("fast", "default")
 # Name -> training, development and test file; Danish has no other training file.
 TREEBANKS = {
     "danish-ddt": ("dev", None, "test"),
@@ -27,7 +27,7 @@ TREEBANKS = {
 }
 SCORES = ("Words", "Sentences", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
 # How many times faster tutte is to be; and what is to be better.
-TRAINING, RUNNING = 10, 1
+TRAINING, RUNNING = dict.fromkeys(PRESETS, 10), dict.fromkeys(PRESETS, 1)
 WANTED = ("UAS", "LAS")
 
 
@@ -74,33 +74,10 @@ def udpipe(name, train, dev, folder):
 
 def rows(found):
     """The rows of a table, and what was missed."""
-    peer = found["UDPipe"]
-    missed = []
-
-    def row(name, cell):
-        return (name, *(cell(it) for it in found.values()))
-
-    def score(name):
-        cells = [f"{peer[name]:.2f}"]
-        for preset in PRESETS:
-            better = found[preset][name] > peer[name]
-            cells.append(f"**{found[preset][name]:.2f}**" if better else f"{found[preset][name]:.2f}")
-            if not better and name in WANTED:
-                missed.append(f"{preset}: {name}")
-        return (name, *cells)
-
-    def ratio(name, target, of):
-        cells = []
-        for preset in PRESETS:
-            times = of(found[preset])
-            shown = f"{times:.1f}×" if times < 10 else f"{times:.0f}×"
-            if times < target:
-                missed.append(f"{preset}: {name}")
-            cells.append(f"{shown} (missed: ≥ {target}×)" if times < target else f"**{shown}** (≥ {target}×)")
-        return (f"**{name}**", "", *cells)
-
+    rows = Rows(found)
+    row, ratio, peer = rows.row, rows.ratio, rows.peer
     lines = [
-        *map(score, SCORES),
+        *(rows.score(name, name in WANTED) for name in SCORES),
         row("raw text to trees, tokens/s", lambda it: f"{it['tokens/s']:,.0f}"),
         ratio("running, times faster", RUNNING, lambda it: it["tokens/s"] / peer["tokens/s"]),
         row("training, s", lambda it: f"{it['train s']:.1f}"),
@@ -108,7 +85,7 @@ def rows(found):
         row("memory of running, MB", lambda it: f"{it['run MB']:.0f}"),
         row("model, MB", lambda it: f"{it['model MB']:.1f}"),
     ]
-    return lines, missed
+    return lines, rows.missed
 
 
 def report(results, options, command):
@@ -137,28 +114,18 @@ def report(results, options, command):
             "",
             *table(("", "UDPipe 1", *(f"tutte, {preset}" for preset in PRESETS)), cells),
         ]
-    lines += ["", *(["Missed:", "", *(f"- {it}" for it in missed)] if missed else ["No target is missed."])]
+    lines += missed_lines(missed)
     return lines, bool(missed)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     names = list(TREEBANKS)
-    parser.add_argument("--treebanks", nargs="+", choices=names, default=names, metavar="NAME",
-                        help=f"which of {', '.join(names)} (default: all)")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N",
-                        help="how often each parses (default: %(default)s)")
+    add_options(parser, names, f"which of {', '.join(names)} (default: all)")
     parser.add_argument("--models", type=Path, metavar="FOLDER",
                         help="keep UDPipe's models, and how long they took, in FOLDER, and use those that are there")
-    parser.add_argument("--output", type=Path, metavar="FILE",
-                        help="write the tables to FILE (Markdown) as well")
-    options = parser.parse_args()
-    try:
-        version("ufal.udpipe")
-    except PackageNotFoundError:
-        sys.exit(f"{sys.executable} has no ufal.udpipe; README.md beside this script says how to get it")
+    options = parsed(parser)
+    need_udpipe()
     if options.models:
         options.models.mkdir(parents=True, exist_ok=True)
     tutte = Tutte()
