@@ -7,11 +7,11 @@
 //! model and input included: 500 words as a whole 0.4 s and 96 MB, 10,000 in pieces 2.7 s and 62 MB, 100,000
 //! in 23 s and 94 MB; with `--probs` 0.5 s and 141 MB, 2.8 s and 64 MB, 21 s and 149 MB.)
 //!
-//! **Where it is cut** ([`cut`]): never between heads that are given and their words, if that can be; not
+//! **Where it is cut** (`cut.rs`): never between heads that are given and their words, if that can be; not
 //! inside a multiword token; after `.`, `!` or `?`, else after `;` or `:`, else after a comma, else
 //! anywhere; of several such places, at the last.
 //!
-//! **How pieces are joined.** Where trees may have several root words, those of all pieces are. Where they
+//! **How pieces are joined** (`join.rs`). Where trees may have several root words, those of all pieces are. Where they
 //! have one, it is that r of the first piece (or of the piece in which a root word is given), and the root
 //! words of the others become its dependents, with the label `parataxis` if the model has it, else with
 //! the one they have. *That is a tree of the set:* every word descends from the root word of its piece,
@@ -25,15 +25,18 @@
 //! looked at arcs between pieces. What is said of a word that joins its piece to r (and of r as another
 //! head of a word) is the probability that it is the root word of its piece.
 
-use std::cmp::Reverse;
-use std::fmt::Write as _;
-use std::ops::Range;
+mod cut;
+mod join;
+mod told;
 
-use tutte_treebank::{Column, Id, Sentence};
-use tutte_trees::{Constraints, Tree};
+use tutte_treebank::Sentence;
+use tutte_trees::Constraints;
 
+use self::cut::{cut, piece, piece_of};
+use self::join::Joined;
+use self::told::{divide, renumbered};
 use crate::known;
-use crate::{Analysis, Certainty, Contradiction, Error, LabelModel, Notes, Parse, Parser, Weights};
+use crate::{Analysis, Certainty, Error, LabelModel, Notes, Parse, Parser, Weights};
 
 /// The most words of a sentence that is parsed as a whole; longer ones are parsed in pieces, and flagged
 /// by the comment `# tutte_pieces`. At this length, a parse takes up to 120 MB and half a second.
@@ -42,9 +45,6 @@ pub const LONGEST_WHOLE: usize = 500;
 /// The most words of a sentence of which there is a [distribution](Parser::distribution), which cannot be
 /// had in pieces; it takes half a gigabyte.
 pub const LONGEST_DISTRIBUTION: usize = 1000;
-
-/// The label of arcs that join pieces.
-const JOIN: &str = "parataxis";
 
 /// The comment that says in how many pieces a sentence was parsed.
 const PIECES: &str = "tutte_pieces";
@@ -254,251 +254,6 @@ pub(crate) fn flag(sentence: &mut Sentence, pieces: usize) -> Result<(), Error> 
         sentence.set_comment(PIECES, Some(&pieces.to_string()))?;
     }
     Ok(())
-}
-
-/// Trees of pieces as one. The first that is added has the root word, where there is one.
-struct Joined {
-    heads: Vec<usize>,
-    labels: Vec<usize>,
-    head_probs: Vec<f64>,
-    label_probs: Vec<f64>,
-    pieces: usize,
-    single_root: bool,
-    /// The root word that the root words of other pieces are joined to.
-    root: Option<usize>,
-    /// The label of arcs that join.
-    label: Option<usize>,
-}
-
-impl Joined {
-    fn new<W: Weights>(words: usize, pieces: usize, parser: &Parser<'_, W>) -> Self {
-        let labels = &parser.model().labels;
-        let label = labels.labels().iter().position(|name| name == JOIN);
-        Self {
-            heads: vec![0; words],
-            labels: vec![0; words],
-            head_probs: vec![0.0; words],
-            label_probs: vec![0.0; words],
-            pieces,
-            single_root: parser.tree_set().is_single_root(),
-            root: None,
-            label: label.filter(|&label| labels.allows(1, label)),
-        }
-    }
-
-    /// What root words of a piece have as head instead, if anything.
-    fn target(&self, words: &Range<usize>) -> Option<usize> {
-        self.root.filter(|root| !words.contains(&(root - 1)))
-    }
-
-    /// A head of a piece in the sentence.
-    fn head(&self, words: &Range<usize>, head: usize) -> usize {
-        match head {
-            0 => self.target(words).unwrap_or(0),
-            head => words.start + head,
-        }
-    }
-
-    /// Adds the tree of a piece. Words whose label is given keep it.
-    fn add(&mut self, words: &Range<usize>, parse: &Parse, keeps_label: impl Fn(usize) -> bool) {
-        if self.single_root && self.root.is_none() {
-            self.root = parse.tree.root_words().next().map(|root| words.start + root);
-        }
-        for (head, word) in parse.tree.arcs() {
-            let joins = head == 0 && self.target(words).is_some();
-            let label = self.label.filter(|_| joins && !keeps_label(word));
-            self.heads[words.start + word - 1] = self.head(words, head);
-            self.labels[words.start + word - 1] = label.unwrap_or(parse.labels[word - 1]);
-        }
-        self.head_probs[words.clone()].copy_from_slice(&parse.head_probs);
-        self.label_probs[words.clone()].copy_from_slice(&parse.label_probs);
-    }
-
-    fn parse(self) -> Result<Parse, Error> {
-        let Self { heads, labels, head_probs, label_probs, pieces, .. } = self;
-        Ok(Parse { tree: Tree::new(&heads)?, labels, head_probs, label_probs, pieces })
-    }
-}
-
-/// What is known of a piece.
-#[derive(Clone, Default)]
-struct Told {
-    /// In the numbers of the piece.
-    inside: Constraints,
-    /// Arcs to its words from words of other pieces that must not be: the head in the sentence, and the
-    /// word in the piece.
-    forbidden: Vec<(usize, usize)>,
-}
-
-impl Told {
-    /// All of it: a root word must not be joined to a head that is forbidden.
-    fn given_root(&mut self, root: Option<usize>) -> Constraints {
-        let forbidden = self.forbidden.iter().filter(|(head, _)| Some(*head) == root);
-        let inside = std::mem::take(&mut self.inside);
-        forbidden.fold(inside, |known, (_, word)| known.forbid_root(*word))
-    }
-}
-
-/// What is known of each piece.
-fn divide(
-    known: &Constraints,
-    sentence: &Sentence,
-    pieces: &[Range<usize>],
-) -> Result<Vec<Told>, Error> {
-    let mut told = vec![Told::default(); pieces.len()];
-    let place = |word: usize| {
-        let number = piece_of(pieces, word);
-        (number, word - pieces[number].start)
-    };
-    let change = |told: &mut Told, change: &dyn Fn(Constraints) -> Constraints| {
-        told.inside = change(std::mem::take(&mut told.inside));
-    };
-    for &(head, word) in known.required_arcs() {
-        let (number, inside) = place(word);
-        match head {
-            0 => change(&mut told[number], &|known| known.require_root(inside)),
-            head if place(head).0 == number => {
-                let head = place(head).1;
-                change(&mut told[number], &|known| known.require_arc(head, inside));
-            }
-            head => {
-                let (words, pieces) = (sentence.len(), pieces.len());
-                let problem = Contradiction::AcrossPieces { word, head, words, pieces };
-                return Err(problem.at(sentence, word, Column::Head));
-            }
-        }
-    }
-    for &(head, word) in known.forbidden_arcs() {
-        let (number, inside) = place(word);
-        match head {
-            0 => change(&mut told[number], &|known| known.forbid_root(inside)),
-            head if place(head).0 == number => {
-                let head = place(head).1;
-                change(&mut told[number], &|known| known.forbid_arc(head, inside));
-            }
-            head => told[number].forbidden.push((head, inside)),
-        }
-    }
-    for &(word, label) in known.required_labels() {
-        let (number, inside) = place(word);
-        change(&mut told[number], &|known| known.require_label(inside, label));
-    }
-    for &(word, label) in known.forbidden_labels() {
-        let (number, inside) = place(word);
-        change(&mut told[number], &|known| known.forbid_label(inside, label));
-    }
-    Ok(told)
-}
-
-/// The piece that a word is in.
-fn piece_of(pieces: &[Range<usize>], word: usize) -> usize {
-    pieces.partition_point(|piece| piece.end < word).min(pieces.len() - 1)
-}
-
-/// An error about a piece, which starts after so many words, as one about the sentence.
-fn renumbered(error: Error, sentence: &Sentence, start: usize) -> Error {
-    use tutte_trees::Error::NoTree;
-    match error {
-        Error::Contradiction {
-            problem: Contradiction::NoTree(NoTree { tree_set, words }), ..
-        } => {
-            let words: Vec<usize> = words.into_iter().map(|word| start + word).collect();
-            let first = words.first().copied().unwrap_or(start + 1);
-            Contradiction::NoTree(NoTree { tree_set, words }).at(sentence, first, Column::Head)
-        }
-        other => other,
-    }
-}
-
-/// Words of a sentence as a sentence, with all that features look at.
-fn piece(sentence: &Sentence, words: &Range<usize>) -> Result<Sentence, Error> {
-    let mut lines = String::new();
-    let words = words.clone().filter_map(|before| sentence.word(before + 1));
-    for (number, word) in (1..).zip(words) {
-        let (form, lemma, feats) = (word.form(), word.lemma(), word.feats());
-        let (upos, xpos) = (word.upos(), word.xpos());
-        // A string takes everything.
-        let _ = writeln!(lines, "{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t_\t_\t_\t_");
-    }
-    Ok(lines.parse()?)
-}
-
-/// Cuts a sentence into pieces of ½L to L words: the indices of their words, from 0.
-pub(crate) fn cut(sentence: &Sentence, known: &Constraints, longest: usize) -> Vec<Range<usize>> {
-    let (count, longest) = (sentence.len(), longest.max(2));
-    let bonds = bonds(sentence, known);
-    let grades = grades(sentence);
-    let mut pieces = Vec::with_capacity(count / longest * 2 + 1);
-    let mut start = 0;
-    while count - start > longest {
-        let ends = start + longest / 2..=(start + longest).min(count - longest / 2);
-        let best = |end: &usize| (Reverse(bonds[end - 1]), grades[end - 1], *end);
-        let end = ends.max_by_key(best).unwrap_or(start + longest);
-        pieces.push(start..end);
-        start = end;
-    }
-    pieces.push(start..count);
-    pieces
-}
-
-/// After each word: how many given arcs are cut there, and whether a multiword token is.
-fn bonds(sentence: &Sentence, known: &Constraints) -> Vec<(usize, bool)> {
-    let words = sentence.len();
-    let mut begins = vec![0; words + 2];
-    let mut ends = vec![0; words + 2];
-    let between_words =
-        |arc: &&(usize, usize)| [arc.0, arc.1].iter().all(|end| (1..=words).contains(end));
-    for &(head, word) in known.required_arcs().iter().filter(between_words) {
-        begins[head.min(word)] += 1;
-        ends[head.max(word)] += 1;
-    }
-    let mut open = 0;
-    let mut bonds: Vec<(usize, bool)> = (1..=words)
-        .map(|word| {
-            open = open + begins[word] - ends[word];
-            (open, false)
-        })
-        .collect();
-    for token in sentence.multiword_tokens() {
-        if let Id::Multiword(first, last) = token.id() {
-            let inside = first.saturating_sub(1)..last.saturating_sub(1).min(words);
-            bonds[inside].iter_mut().for_each(|bond| bond.1 = true);
-        }
-    }
-    bonds
-}
-
-/// How good it is to cut after each word: 3 after the end of a sentence, down to 0. What closes a bracket
-/// or a quotation belongs to what is before it.
-fn grades(sentence: &Sentence) -> Vec<u8> {
-    let mut grades: Vec<u8> = Vec::with_capacity(sentence.len());
-    for word in sentence.words() {
-        let grade = match is_closing(word.form()) {
-            true => grades.last_mut().map(std::mem::take),
-            false => word
-                .form()
-                .chars()
-                .map(grade)
-                .reduce(|a, b| if a.min(b) == 0 { 0 } else { a.max(b) }),
-        };
-        grades.push(grade.unwrap_or(0));
-    }
-    grades
-}
-
-fn grade(character: char) -> u8 {
-    match character {
-        '.' | '!' | '?' | '…' | '。' | '！' | '？' | '｡' | '؟' | '۔' | '।' | '॥' | '\u{37e}' => {
-            3
-        }
-        ';' | ':' | '；' | '：' | '؛' | '·' => 2,
-        ',' | '，' | '、' | '،' => 1,
-        _ => 0,
-    }
-}
-
-fn is_closing(form: &str) -> bool {
-    matches!(form, ")" | "]" | "}" | "”" | "’" | "''" | "»" | "）" | "」" | "』")
 }
 
 #[cfg(test)]

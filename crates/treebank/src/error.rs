@@ -1,12 +1,15 @@
 //! What can go wrong, where, and what to do about it.
 
-use std::fmt;
+mod place;
+mod problem;
+
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
+pub use self::place::Place;
+pub use self::problem::Problem;
+use crate::Id;
 use crate::eval::Difference;
-use crate::{Column, Format, Id};
 
 /// Every error of this crate. The message says what was found and what was expected;
 /// [`hint`](Error::hint) says what to do.
@@ -176,131 +179,6 @@ pub enum Error {
     },
 }
 
-/// Why a sentence cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Problem {
-    /// Not ten columns.
-    #[error("{found} column{} between tabs, but {format} has 10", if *.found == 1 { "" } else { "s" })]
-    ColumnCount {
-        /// Columns found.
-        found: usize,
-        /// The format that was expected.
-        format: Format,
-    },
-    /// An ID of no known shape.
-    #[error("ID is {found:?}, but it must be a number{}", match .format {
-        Format::ConllU => ", a range such as 3-4, or an empty node such as 5.1",
-        Format::ConllX => ": CoNLL-X has one line per word",
-    })]
-    BadId {
-        /// The ID found.
-        found: String,
-        /// The format that was expected.
-        format: Format,
-    },
-    /// Words or empty nodes not numbered 1, 2, 3, …
-    #[error("ID is {found}, but {expected} comes next")]
-    IdOrder {
-        /// The ID found.
-        found: Id,
-        /// The ID expected.
-        expected: Id,
-    },
-    /// A range that ends before it starts.
-    #[error("multiword token {found} ends before it starts")]
-    DescendingRange {
-        /// The range found.
-        found: Id,
-    },
-    /// A range not directly before its first word.
-    #[error("multiword token {found} must stand directly before word {}, but word {next} comes next",
-        .found.first())]
-    MisplacedRange {
-        /// The range found.
-        found: Id,
-        /// Number of the next word.
-        next: usize,
-    },
-    /// Two ranges share a word.
-    #[error("multiword token {found} overlaps with {previous}")]
-    OverlappingRange {
-        /// The range found.
-        found: Id,
-        /// The range before.
-        previous: Id,
-    },
-    /// A range that ends after the sentence.
-    #[error("multiword token {found} ends after the sentence, which has {}", words_counted(*.words))]
-    RangeOutOfSentence {
-        /// The range found.
-        found: Id,
-        /// Number of words of the sentence.
-        words: usize,
-    },
-    /// A word without a form.
-    #[error("FORM is empty")]
-    EmptyForm,
-    /// A head that is not a number.
-    #[error("HEAD is {found:?}, but it must be the number of a word, 0 for the root, or _")]
-    BadHead {
-        /// The head found.
-        found: String,
-    },
-    /// A head after the end of the sentence.
-    #[error("HEAD is {found}, but this sentence has {}", words_counted(*.words))]
-    HeadOutOfRange {
-        /// The head found.
-        found: String,
-        /// Number of words of the sentence.
-        words: usize,
-    },
-    /// A word that is its own head.
-    #[error("HEAD is {word}, the word itself")]
-    OwnHead {
-        /// The word.
-        word: usize,
-    },
-    /// An enhanced dependency that is no head and label.
-    #[error("DEPS holds {found:?}, but a dependency is HEAD:LABEL, as in 4:nsubj or 5.1:obj")]
-    BadDependency {
-        /// What stands between two bars.
-        found: String,
-    },
-    /// An enhanced dependency on a node that is not there.
-    #[error("DEPS names the head {found}, but {}", match .found {
-        Id::Word(_) => "this sentence has no such word",
-        Id::Empty(..) => "this sentence has no such empty node",
-        Id::Multiword(..) => "multiword tokens have no dependents, their words have",
-    })]
-    NoSuchNode {
-        /// The head found.
-        found: Id,
-    },
-    /// Comments or empty nodes, but no word.
-    #[error("a sentence without words")]
-    NoWords,
-    /// Bytes that are not UTF-8.
-    #[error(
-        "byte 0x{byte:02X} is not UTF-8 (byte {in_line} of the line, byte {offset} of the input, \
-         counted from 0)"
-    )]
-    NotUtf8 {
-        /// The first byte that is not UTF-8.
-        byte: u8,
-        /// Its offset in the line, from 0.
-        in_line: usize,
-        /// Its offset in the (decompressed) input, from 0.
-        offset: u64,
-    },
-    /// U+FEFF anywhere but at the start of the input.
-    #[error("a byte order mark (U+FEFF) inside the input; it may only stand at its start")]
-    ByteOrderMark,
-    /// One sentence was expected, and a second one follows.
-    #[error("a second sentence starts here, but one was expected")]
-    SecondSentence,
-}
-
 impl Error {
     /// What to do about it, where there is advice to give.
     pub fn hint(&self) -> Option<String> {
@@ -357,82 +235,7 @@ impl Error {
     }
 }
 
-impl Problem {
-    fn hint(&self, line: &str) -> Option<String> {
-        let hint = match self {
-            Problem::ColumnCount { found: 1, .. } if line.split_whitespace().count() == 10 => {
-                "columns are separated by tabs, and this line has spaces: an editor may have \
-                 replaced them"
-            }
-            Problem::ColumnCount { found: 11, .. } if line.ends_with('\t') => {
-                "remove the tab at the end of the line"
-            }
-            Problem::ColumnCount { found: 1, .. } => {
-                "ten columns, with tabs between them, make a treebank; if this is text, \
-                 `tutte parse FILE -o OUT.conllu` makes one of it"
-            }
-            Problem::ColumnCount { .. } => {
-                "unused columns hold _; sentences are separated by blank lines, comments start \
-                 with #"
-            }
-            Problem::IdOrder { found: Id::Word(1), .. } => {
-                "a new sentence? Separate sentences by a blank line"
-            }
-            Problem::BadId { format: Format::ConllX, .. } => "for CoNLL-U, say --format conllu",
-            Problem::EmptyForm => "a form that is not known is written _",
-            Problem::BadHead { found } if found.is_empty() => "write _ for an unknown head",
-            Problem::BadDependency { .. } => "dependencies are separated by |; none at all is _",
-            Problem::NoWords => {
-                "remove it, or join it to the sentence that follows; if this is no treebank but text, \
-                 `tutte parse FILE -o OUT.conllu` makes one of it"
-            }
-            Problem::NotUtf8 { byte: 0xFF, offset: 0, .. } => {
-                "this looks like UTF-16: decode it with --encoding utf-16le"
-            }
-            Problem::NotUtf8 { byte: 0xFE, offset: 0, .. } => {
-                "this looks like UTF-16: decode it with --encoding utf-16be"
-            }
-            Problem::NotUtf8 { .. } => {
-                "name the file's encoding, such as --encoding latin1 (Western Europe) or \
-                 --encoding iso-8859-2 (Central Europe)"
-            }
-            Problem::ByteOrderMark => "remove it; files joined with cat may hold one each",
-            _ => return None,
-        };
-        Some(hint.to_owned())
-    }
-}
-
 /// `1 word`, `2 words`.
 pub(crate) fn words_counted(words: usize) -> String {
     format!("{words} word{}", if words == 1 { "" } else { "s" })
-}
-
-/// A place in an input, printed as `file:line:column`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Name of the file, or of whatever was read.
-    pub file: Arc<str>,
-    /// The line, from 1.
-    pub line: u64,
-    /// The CoNLL column, if one is to blame.
-    pub column: Option<Column>,
-    /// The sentence's `sent_id`, if it has one.
-    pub sent_id: Option<String>,
-}
-
-impl Place {
-    fn sent_id_in_brackets(&self) -> String {
-        self.sent_id.as_ref().map(|id| format!(" (sent_id = {id})")).unwrap_or_default()
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)?;
-        match self.column {
-            Some(column) => write!(f, ":{}", column.number()),
-            None => Ok(()),
-        }
-    }
 }

@@ -6,22 +6,20 @@
 //! Without the steps in brackets one sentence is in memory at a time; a sample is in memory, and
 //! for a shuffle or a split the text of the whole treebank. Files appear when all are complete.
 
+mod conversion;
 mod summary;
 
 use std::ffi::{OsStr, OsString};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use tutte::text::raw_text;
-use tutte_treebank::select::{Choices, Pool, Reservoir, split};
-use tutte_treebank::{ConllxPos, Converter, Error, Format, Output, Sentence, Writer, create};
+use tutte_treebank::{Format, create};
 
-use self::summary::{Part, Summary};
-use crate::failure::{Outcome, advise, usage};
+use self::conversion::Conversion;
+use crate::failure::{Outcome, cannot_write, usage};
 use crate::leftovers;
-use crate::report::counted;
 use crate::session::{Reading, Session};
 
 /// Change a treebank's format, trees or order; take a sample or split it
@@ -139,22 +137,13 @@ pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
     if arguments.raw_text {
         return write_text(arguments, session);
     }
-    let mut run = Run {
-        arguments,
-        session,
-        converter: arguments.target().map(|to| match arguments.conllx_pos_from {
-            None => Converter::new(to),
-            Some(PosFrom::Xpos) => Converter::new(to).with_conllx_pos(ConllxPos::Xpos),
-            Some(PosFrom::Upos) => Converter::new(to).with_conllx_pos(ConllxPos::Upos),
-        }),
-        summary: Summary::default(),
-    };
+    let mut conversion = Conversion::new(arguments, session);
     if arguments.sample.is_some() || arguments.shuffle || arguments.split.is_some() {
-        run.select()?;
+        conversion.select()?;
     } else {
-        run.stream()?;
+        conversion.stream()?;
     }
-    run.summary.report(arguments, session)?;
+    conversion.summary.report(arguments, session)?;
     Ok(session.end(Outcome::Good))
 }
 
@@ -162,7 +151,7 @@ pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
 fn write_text(arguments: &Convert, session: &Session) -> Result<Outcome> {
     let sentences = session.read_all(&arguments.input, &arguments.reading)?;
     let mut writer = create(&arguments.output)?;
-    let failed = || cannot_write(&arguments.output.display().to_string());
+    let failed = || cannot_write(&arguments.output);
     writer.write_tail(&raw_text(&sentences)).with_context(failed)?;
     writer.finish().with_context(failed)?.commit()?;
     Ok(session.end(Outcome::Good))
@@ -223,212 +212,6 @@ fn split_name(path: &Path) -> (OsString, OsString) {
         }
     }
     (Path::new(stem).file_name().unwrap_or_default().to_owned(), extension)
-}
-
-struct Run<'a> {
-    arguments: &'a Convert,
-    session: &'a Session,
-    converter: Option<Converter>,
-    summary: Summary,
-}
-
-impl Run<'_> {
-    /// From reader to writer, one sentence at a time.
-    fn stream(&mut self) -> Result<()> {
-        let mut output = PartWriter::create(&self.arguments.output)?;
-        let mut same_format = true;
-        let tail = self.read(|run, sentence| {
-            let format = sentence.format();
-            if run.change(sentence)? {
-                same_format &= sentence.format() == format;
-                output.write(sentence)?;
-            }
-            Ok(())
-        })?;
-        if same_format && self.summary.too_long == 0 {
-            output.write_tail(&tail)?;
-        }
-        self.finish(vec![output])
-    }
-
-    /// Reads everything that is needed, puts it in order, and writes the parts.
-    fn select(&mut self) -> Result<()> {
-        let (pool, documents) = self.collect()?;
-        let mut units = self.units(&documents)?;
-        if self.arguments.shuffle {
-            Choices::new(self.arguments.seed).shuffle(&mut units);
-        }
-        let sizes: Vec<usize> = units.iter().map(Range::len).collect();
-        let cuts = match &self.arguments.split {
-            None => vec![units.len()],
-            Some(Shares(shares)) => split(&sizes, shares),
-        };
-        let mut outputs = Vec::new();
-        let mut sentence = Sentence::default();
-        let mut start = 0;
-        for (path, end) in self.arguments.outputs().iter().zip(cuts) {
-            let mut output = PartWriter::create(path)?;
-            for number in units[start..end].iter().flat_map(Range::clone) {
-                if pool.read(number, &mut sentence)? && self.change(&mut sentence)? {
-                    output.write(&sentence)?;
-                }
-            }
-            outputs.push(output);
-            start = end;
-        }
-        self.finish(outputs)
-    }
-
-    /// All sentences, or a sample of them, and the number of the document that each is in.
-    fn collect(&mut self) -> Result<(Pool, Vec<usize>)> {
-        let (mut pool, mut documents) = (Pool::default(), Vec::new());
-        let mut sample =
-            self.arguments.sample.map(|size| Reservoir::new(size, self.arguments.seed));
-        self.read(|run, sentence| {
-            let document = run.summary.documents;
-            match &mut sample {
-                Some(sample) => sample.offer(|| (sentence.clone(), document)),
-                None => {
-                    pool.push(sentence);
-                    documents.push(document);
-                }
-            }
-            Ok(())
-        })?;
-        for (sentence, document) in sample.into_iter().flat_map(Reservoir::into_items) {
-            pool.push(&sentence);
-            documents.push(document);
-        }
-        Ok((pool, documents))
-    }
-
-    /// The runs of sentences that stay together.
-    fn units(&self, documents: &[usize]) -> Result<Vec<Range<usize>>> {
-        let by_document = self.arguments.split_by == Unit::Document;
-        let found = self.summary.documents;
-        if by_document && found < 2 {
-            let error = anyhow!("{} is not divided into documents", self.summary.input);
-            return Err(advise(error, "each starts with # newdoc; or leave out --split-by"));
-        }
-        if !by_document && self.arguments.split.is_some() && found > 1 {
-            let found = counted(found, "document");
-            self.session.note(format!("{found}: --split-by document keeps each in one part"));
-        }
-        let mut units: Vec<Range<usize>> = Vec::new();
-        for (number, document) in documents.iter().enumerate() {
-            match units.last_mut() {
-                Some(unit) if by_document && documents[unit.start] == *document => {
-                    unit.end = number + 1;
-                }
-                _ => units.push(number..number + 1),
-            }
-        }
-        Ok(units)
-    }
-
-    /// Every sentence that is not too long; what follows the last one.
-    fn read(
-        &mut self,
-        mut each: impl FnMut(&mut Self, &mut Sentence) -> Result<()>,
-    ) -> Result<String> {
-        let reading = &self.arguments.reading;
-        let mut reader = self.session.open(&self.arguments.input, reading)?;
-        self.summary.input = reader.name().to_owned();
-        let mut progress = self.session.progress("sentences");
-        let mut sentence = Sentence::default();
-        loop {
-            progress.step();
-            let found = reader.read(&mut sentence);
-            if let Ok(true) = found
-                && (self.summary.documents == 0 || sentence.newdoc().is_some())
-            {
-                self.summary.documents += 1;
-            }
-            match found {
-                Ok(true) if self.arguments.max_length.is_some_and(|max| sentence.len() > max) => {
-                    self.summary.too_long += 1;
-                }
-                Ok(true) => {
-                    self.summary.sentences += 1;
-                    each(self, &mut sentence)?;
-                }
-                Ok(false) => return Ok(reader.tail().to_owned()),
-                Err(error @ Error::Malformed { .. }) if reading.lenient => {
-                    self.session.skip(&error.into());
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
-    /// What becomes of a sentence; `false` if it is passed over.
-    fn change(&mut self, sentence: &mut Sentence) -> Result<bool> {
-        if self.arguments.projectivise {
-            match sentence.projectivise() {
-                Ok(moved) => {
-                    self.summary.moved_arcs += moved;
-                    self.summary.moved_sentences += usize::from(moved > 0);
-                }
-                Err(error) if self.arguments.reading.lenient => {
-                    self.session.skip(&error.into());
-                    return Ok(false);
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        if self.arguments.strip_heads {
-            sentence.strip_heads()?;
-        }
-        if let Some(converter) = &mut self.converter {
-            converter.convert(sentence);
-        }
-        Ok(true)
-    }
-
-    /// Lets the files appear.
-    fn finish(&mut self, outputs: Vec<PartWriter>) -> Result<()> {
-        let mut complete = Vec::new();
-        for output in outputs {
-            let finished = output.writer.finish();
-            complete.push(finished.with_context(|| cannot_write(&output.part.path))?);
-            self.summary.outputs.push(output.part);
-        }
-        Output::commit_all(complete)?;
-        self.summary.lost = self.converter.as_ref().map(Converter::losses).unwrap_or_default();
-        Ok(())
-    }
-}
-
-fn cannot_write(path: &str) -> String {
-    match path {
-        "-" => "cannot write to standard output".to_owned(),
-        path => format!("cannot write {path}"),
-    }
-}
-
-/// A file on its way.
-struct PartWriter {
-    writer: Writer<Output>,
-    part: Part,
-}
-
-impl PartWriter {
-    fn create(path: &Path) -> Result<Self> {
-        let name = path.display().to_string();
-        let part = Part { path: name, format: None, sentences: 0, words: 0 };
-        Ok(Self { writer: create(path)?, part })
-    }
-
-    fn write(&mut self, sentence: &Sentence) -> Result<()> {
-        self.part.sentences += 1;
-        self.part.words += sentence.len();
-        self.part.format.get_or_insert_with(|| sentence.format().to_string());
-        self.writer.write(sentence).with_context(|| cannot_write(&self.part.path))
-    }
-
-    fn write_tail(&mut self, tail: &str) -> Result<()> {
-        self.writer.write_tail(tail).with_context(|| cannot_write(&self.part.path))
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! ```text
 //! run/inputs.rs    which files, in which order, of which part; where the output of each goes
 //! run/manifest.rs  what is done, and by what
+//! run/work.rs      what is to be done, file by file
+//! run/summary.rs   what was done, for people and programs
 //! parse/           everything else
 //! ```
 //!
@@ -12,27 +14,28 @@
 mod inputs;
 mod manifest;
 mod progress;
+mod summary;
+mod work;
 
 use std::fs;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte_treebank::{Error, Sentence};
+use tutte_treebank::Error;
 
-use self::inputs::{Choice, Job, Listing, Shard, with_slashes};
-use self::manifest::{Entry, Fingerprint, Manifest, Means};
-use self::progress::{Fingerprints, Watch};
-use super::parse::{Answer, Answering, End, Page, Stream, Taker, Tally, Task};
-use crate::asking::{Intake, Kind, Meter, Using};
+use self::inputs::{Choice, Listing, Shard};
+use self::manifest::{Manifest, Means};
+use self::summary::Summary;
+use self::work::Work;
+use super::parse::{Answering, Tally};
+use crate::asking::{Intake, Kind, Using};
 use crate::failure::{Outcome, usage};
 use crate::leftovers;
-use crate::report::{Align, Table, count, counted};
-use crate::session::{Session, Status};
+use crate::report::counted;
+use crate::session::Session;
 
 /// Parse a corpus, one output for each file, and go on after an interruption
 ///
@@ -100,35 +103,6 @@ enum Compress {
     Zst,
 }
 
-/// What was done.
-#[derive(Debug, Default, Serialize)]
-struct Summary {
-    folder: String,
-    manifest: String,
-    files: usize,
-    /// Of these, parsed now.
-    parsed: usize,
-    /// Of these, found done.
-    done_before: usize,
-    failed: Vec<Failure>,
-    interrupted: bool,
-    /// Of all that is done.
-    #[serde(flatten)]
-    tally: Tally,
-    /// Sentences that could not be read.
-    skipped: usize,
-    /// Of this run.
-    seconds: f64,
-    words_per_second: f64,
-}
-
-/// A file that could not be parsed.
-#[derive(Debug, Serialize)]
-struct Failure {
-    input: String,
-    error: String,
-}
-
 pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
     let started = Instant::now();
     let Run { using, answering, intake, output: folder, .. } = arguments;
@@ -171,30 +145,16 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
     leftovers::remove(outputs.iter().map(PathBuf::as_path), None);
     leftovers::remove([folder.join(Manifest::name(shard)).as_path()].into_iter(), None);
 
-    let mut work = Work {
-        folder,
-        jobs: Vec::new(),
-        task: &task,
-        session,
-        fail_fast: arguments.fail_fast,
-        fingerprints: Rc::default(),
-        status: Rc::new(session.status()),
-        page: None,
-        manifest,
-        summary: Summary {
-            folder: folder.display().to_string(),
-            manifest: Manifest::name(shard),
-            files: jobs.len(),
-            tally: Tally::new(&task),
-            ..Summary::default()
-        },
-        words: 0,
+    let summary = Summary {
+        folder: folder.display().to_string(),
+        manifest: Manifest::name(shard),
+        files: jobs.len(),
+        tally: Tally::new(&task),
+        ..Summary::default()
     };
+    let mut work = Work::new(folder, &task, session, arguments.fail_fast, manifest, summary);
     work.leave_what_is_done(jobs)?;
-    let ended = work.parse(intake);
-    let Work { mut summary, manifest, words, .. } = work;
-    manifest.close()?;
-    ended?;
+    let (mut summary, words) = work.do_the_rest(intake)?;
     summary.seconds = started.elapsed().as_secs_f64();
     summary.words_per_second = words as f64 / summary.seconds;
     summary.tell(session)
@@ -233,224 +193,5 @@ impl Run {
         };
         let options = serde_json::from_value(serde_json::to_value(options)?)?;
         Ok(Means { tutte: env!("CARGO_PKG_VERSION").to_owned(), model, options })
-    }
-}
-
-/// The files of a job, and what came of them.
-struct Work<'a> {
-    folder: &'a Path,
-    /// Those that have to be done.
-    jobs: Vec<Job>,
-    task: &'a Task<'a>,
-    session: &'a Session,
-    fail_fast: bool,
-    /// What inputs were before they were opened.
-    fingerprints: Rc<Fingerprints>,
-    status: Rc<Status>,
-    /// The output at hand.
-    page: Option<Page>,
-    manifest: Manifest,
-    summary: Summary,
-    /// Words parsed now.
-    words: usize,
-}
-
-impl Work<'_> {
-    /// Tells what is done from what has to be done, and clears away what is in the way of the latter.
-    fn leave_what_is_done(&mut self, jobs: Vec<Job>) -> Result<()> {
-        for job in jobs {
-            let name = with_slashes(&job.output);
-            let output = self.folder.join(&job.output);
-            let entry = self.manifest.entries.get(&name);
-            self.status.show(|| format!("looking at what is done, {name}"));
-            match entry.filter(|entry| entry.holds(&job.input, &output)) {
-                Some(entry) => {
-                    self.summary.done_before += 1;
-                    self.summary.add(entry);
-                }
-                None => {
-                    self.manifest.forget(&name);
-                    match fs::remove_file(&output) {
-                        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                            return Err(Error::File {
-                                path: output,
-                                action: "replace",
-                                source: error,
-                            }
-                            .into());
-                        }
-                        _ => self.jobs.push(job),
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Does what has to be done.
-    fn parse(&mut self, intake: &Intake) -> Result<()> {
-        let (jobs, meter) = (std::mem::take(&mut self.jobs), Meter::default());
-        let paths: Vec<&Path> = jobs.iter().map(|job| job.input.as_path()).collect();
-        let session = self.session;
-        let stream = Stream { paths: &paths, intake, meter: &meter, apart: true, session };
-        let (fingerprints, status) = (self.fingerprints.clone(), self.status.clone());
-        let mut watch = Watch::new(&paths, &meter, &fingerprints, &status);
-        self.jobs.clone_from(&jobs);
-        let ended = stream.run(self.task, self, &mut watch);
-        self.page = None;
-        self.summary.interrupted = watch.interrupted();
-        ended
-    }
-
-    /// The output of an input, which is made with its folder.
-    fn page(&mut self, input: usize) -> Result<Page> {
-        if let Some(page) = self.page.take() {
-            return Ok(page);
-        }
-        let path = self.folder.join(&self.jobs[input].output);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|source| Error::File {
-                path: folder.to_owned(),
-                action: "create",
-                source,
-            })?;
-        }
-        Page::create(&path, self.task)
-    }
-
-    /// Lets the output of an input appear.
-    fn finish(&mut self, input: usize, end: End) -> Result<Entry> {
-        let tally = self.page(input)?.finish(&end.tail)?;
-        let job = &self.jobs[input];
-        let output = self.folder.join(&job.output);
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| Error::File { path, action: "read", source }
-        };
-        let before = self.fingerprints.borrow_mut().remove(&input);
-        let read =
-            before.unwrap_or_else(|| Fingerprint::of(&job.input)).map_err(failed(&job.input))?;
-        let written = Fingerprint::of(&output).map_err(failed(&output))?;
-        let entry = Entry {
-            output: with_slashes(&job.output),
-            output_bytes: written.bytes,
-            output_xxh3: written.xxh3,
-            input: with_slashes(&job.input),
-            bytes: read.bytes,
-            xxh3: read.xxh3,
-            sentences: tally.sentences,
-            words: tally.words,
-            skipped: end.skipped,
-            contradictions: tally.contradictions,
-        };
-        self.words += tally.words;
-        // The rest is counted by the entry, as it is if a job goes on.
-        let Tally { no_trees, open_heads, untagged, too_long, .. } = tally;
-        self.summary.tally +=
-            Tally { no_trees, open_heads, untagged, too_long, ..Tally::default() };
-        Ok(entry)
-    }
-}
-
-impl Taker for Work<'_> {
-    fn take(&mut self, input: usize, sentence: &Sentence, answer: Answer) -> Result<()> {
-        let mut page = self.page(input)?;
-        page.write(sentence, answer, self.session)?;
-        self.page = Some(page);
-        Ok(())
-    }
-
-    fn end(&mut self, input: usize, end: Result<End>) -> Result<()> {
-        let error = match end.and_then(|end| self.finish(input, end)) {
-            Ok(entry) => {
-                self.summary.parsed += 1;
-                self.summary.add(&entry);
-                return self.manifest.add(entry);
-            }
-            Err(error) => error,
-        };
-        // What was written of it goes.
-        self.page = None;
-        self.fingerprints.borrow_mut().remove(&input);
-        let name = self.jobs[input].input.display().to_string();
-        let error = match format!("{error:#}").contains(&name) {
-            true => error,
-            false => error.context(name.clone()),
-        };
-        self.summary.failed.push(Failure { input: name, error: format!("{error:#}") });
-        if self.fail_fast {
-            return Err(error);
-        }
-        self.status.aside(|| self.session.complain(&error));
-        Ok(())
-    }
-}
-
-impl Entry {
-    /// Whether this is still so: the same input, and its output whole.
-    fn holds(&self, input: &Path, output: &Path) -> bool {
-        let is = |path: &Path, bytes, xxh3: &str| {
-            // Most that is not the same has another length, which is cheaper to ask for.
-            fs::metadata(path).is_ok_and(|about| about.len() == bytes)
-                && Fingerprint::of(path).is_ok_and(|found| found.xxh3 == xxh3)
-        };
-        is(output, self.output_bytes, &self.output_xxh3) && is(input, self.bytes, &self.xxh3)
-    }
-}
-
-impl Summary {
-    /// Counts a file that is done.
-    fn add(&mut self, entry: &Entry) {
-        let Entry { sentences, words, contradictions, skipped, .. } = *entry;
-        self.tally += Tally { sentences, words, contradictions, ..Tally::default() };
-        self.skipped += skipped;
-    }
-
-    fn tell(&self, session: &Session) -> Result<Outcome> {
-        /// So many names of files that failed are shown: all have been reported.
-        const SHOWN: usize = 10;
-        if session.json() {
-            session.print_json(self)?;
-        } else {
-            let mut files = format!("{} of {}", count(self.parsed), counted(self.files, "file"));
-            files.push_str(" parsed");
-            for (number, what) in [(self.done_before, "done before"), (self.failed.len(), "failed")]
-            {
-                if number > 0 {
-                    files.push_str(&format!(", {} {what}", count(number)));
-                }
-            }
-            let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
-            table.row(["folder", &self.folder]);
-            table.row(["manifest", &self.manifest]);
-            table.row(["files", &files]);
-            table.row(["sentences", &count(self.tally.sentences)]);
-            table.row(["tokens", &count(self.tally.words)]);
-            let (seconds, rate) = (self.seconds, count(self.words_per_second as usize));
-            table.row(["time", &format!("{seconds:.1} s, {rate} tokens a second")]);
-            for failure in self.failed.iter().take(SHOWN) {
-                table.row(["failed", &failure.input]);
-            }
-            let mut out = session.stdout();
-            out.write_all(table.text(0).as_bytes())?;
-            if self.failed.len() > SHOWN {
-                writeln!(out, "and {} others", count(self.failed.len() - SHOWN))?;
-            }
-            out.flush()?;
-            self.tally.tell(session);
-        }
-        if self.interrupted {
-            session.note("interrupted; the same command with --resume goes on");
-        } else if !self.failed.is_empty() {
-            session.note("the same command with --resume tries again what failed");
-        }
-        let outcome = match self {
-            _ if self.interrupted || !self.failed.is_empty() || self.skipped > 0 => {
-                Outcome::BadInput
-            }
-            _ if self.tally.contradictions > 0 => Outcome::CheckFailed,
-            _ => Outcome::Good,
-        };
-        Ok(session.end(outcome))
     }
 }

@@ -10,7 +10,7 @@
 
 use safetensors::{Dtype, SafeTensorError};
 
-use super::file::{ArcTables, NamedTable, Tables, table};
+use super::tables::{ArcTables, NamedTable, Tables, table};
 use crate::features::FeatureSet;
 use crate::index::Names;
 use crate::{Dictionary, Index, ModelProblem};

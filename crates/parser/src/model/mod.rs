@@ -1,7 +1,10 @@
 //! What was learnt, in memory and as a file.
 
 mod dictionary;
+mod document;
 mod file;
+mod header;
+mod tables;
 mod tagger;
 mod tokenizer;
 

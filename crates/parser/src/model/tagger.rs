@@ -15,7 +15,7 @@
 
 use safetensors::{Dtype, SafeTensorError};
 
-use super::file::{NamedTable, Tables, table};
+use super::tables::{NamedTable, Tables, table};
 use crate::text::{Tagger, TaggerDocument, TaggerTables};
 use crate::{Compact, ModelProblem, Weights};
 

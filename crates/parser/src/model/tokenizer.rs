@@ -10,7 +10,7 @@
 
 use safetensors::{Dtype, SafeTensorError};
 
-use super::file::{NamedTable, Tables, table};
+use super::tables::{NamedTable, Tables, table};
 use crate::text::{Tokenizer, TokenizerDocument};
 use crate::{Compact, ModelProblem, Weights};
 

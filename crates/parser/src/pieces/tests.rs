@@ -5,7 +5,7 @@ use tutte_trees::TreeSet;
 
 use super::*;
 use crate::train::tests::{at_most, treebank};
-use crate::{Keep, Labelling, Model, Options, train};
+use crate::{Contradiction, Keep, Labelling, Model, Options, train};
 
 const SMALL: Limits = Limits { whole: 12, piece: 8 };
 const WANTED: Thresholds = Thresholds { alternatives_above: 0.05, open_below: 0.0 };

@@ -7,6 +7,7 @@ use serde::Serialize;
 use tutte_treebank::{Format, Losses};
 
 use super::Convert;
+use crate::failure;
 use crate::report::{count, counted};
 use crate::session::Session;
 
@@ -32,6 +33,13 @@ pub(super) struct Part {
     pub(super) format: Option<String>,
     pub(super) sentences: usize,
     pub(super) words: usize,
+}
+
+impl Part {
+    /// What it is called if it cannot be written.
+    pub(super) fn cannot_write(&self) -> String {
+        failure::cannot_write(Path::new(&self.path))
+    }
 }
 
 impl Summary {

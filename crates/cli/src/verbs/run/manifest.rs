@@ -56,6 +56,18 @@ pub(super) struct Entry {
     pub(super) contradictions: usize,
 }
 
+impl Entry {
+    /// Whether this is still so: the same input, and its output whole.
+    pub(super) fn holds(&self, input: &Path, output: &Path) -> bool {
+        let is = |path: &Path, bytes, xxh3: &str| {
+            // Most that is not the same has another length, which is cheaper to ask for.
+            fs::metadata(path).is_ok_and(|about| about.len() == bytes)
+                && Fingerprint::of(path).is_ok_and(|found| found.xxh3 == xxh3)
+        };
+        is(output, self.output_bytes, &self.output_xxh3) && is(input, self.bytes, &self.xxh3)
+    }
+}
+
 /// The content of a file in a few letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint {

@@ -1,0 +1,199 @@
+//! The files of a job, one after the other: which are done, what becomes of the others.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use anyhow::Result;
+use tutte_treebank::{Error, Sentence};
+
+use super::inputs::{Job, with_slashes};
+use super::manifest::{Entry, Fingerprint, Manifest};
+use super::progress::{Fingerprints, Watch};
+use super::summary::{Failure, Summary};
+use crate::asking::{Intake, Meter};
+use crate::session::{Session, Status};
+use crate::verbs::parse::{Answer, End, Page, Stream, Taker, Tally, Task};
+
+/// The files of a job, and what came of them.
+pub(super) struct Work<'a> {
+    folder: &'a Path,
+    /// Those that have to be done.
+    jobs: Vec<Job>,
+    task: &'a Task<'a>,
+    session: &'a Session,
+    fail_fast: bool,
+    /// What inputs were before they were opened.
+    fingerprints: Rc<Fingerprints>,
+    status: Rc<Status>,
+    /// The output at hand.
+    page: Option<Page>,
+    manifest: Manifest,
+    summary: Summary,
+    /// Words parsed now.
+    words: usize,
+}
+
+impl<'a> Work<'a> {
+    /// Nothing yet.
+    pub(super) fn new(
+        folder: &'a Path,
+        task: &'a Task<'a>,
+        session: &'a Session,
+        fail_fast: bool,
+        manifest: Manifest,
+        summary: Summary,
+    ) -> Self {
+        Self {
+            folder,
+            jobs: Vec::new(),
+            task,
+            session,
+            fail_fast,
+            fingerprints: Rc::default(),
+            status: Rc::new(session.status()),
+            page: None,
+            manifest,
+            summary,
+            words: 0,
+        }
+    }
+
+    /// Tells what is done from what has to be done, and clears away what is in the way of the latter.
+    pub(super) fn leave_what_is_done(&mut self, jobs: Vec<Job>) -> Result<()> {
+        for job in jobs {
+            let name = with_slashes(&job.output);
+            let output = self.folder.join(&job.output);
+            let entry = self.manifest.entries.get(&name);
+            self.status.show(|| format!("looking at what is done, {name}"));
+            match entry.filter(|entry| entry.holds(&job.input, &output)) {
+                Some(entry) => {
+                    self.summary.done_before += 1;
+                    self.summary.add(entry);
+                }
+                None => {
+                    self.manifest.forget(&name);
+                    match fs::remove_file(&output) {
+                        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                            return Err(Error::File {
+                                path: output,
+                                action: "replace",
+                                source: error,
+                            }
+                            .into());
+                        }
+                        _ => self.jobs.push(job),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what has to be done, and closes the manifest; how many words were parsed now.
+    pub(super) fn do_the_rest(mut self, intake: &Intake) -> Result<(Summary, usize)> {
+        let ended = self.parse(intake);
+        let Self { summary, manifest, words, .. } = self;
+        manifest.close()?;
+        ended?;
+        Ok((summary, words))
+    }
+
+    fn parse(&mut self, intake: &Intake) -> Result<()> {
+        let (jobs, meter) = (std::mem::take(&mut self.jobs), Meter::default());
+        let paths: Vec<&Path> = jobs.iter().map(|job| job.input.as_path()).collect();
+        let session = self.session;
+        let stream = Stream { paths: &paths, intake, meter: &meter, apart: true, session };
+        let (fingerprints, status) = (self.fingerprints.clone(), self.status.clone());
+        let mut watch = Watch::new(&paths, &meter, &fingerprints, &status);
+        self.jobs.clone_from(&jobs);
+        let ended = stream.run(self.task, self, &mut watch);
+        self.page = None;
+        self.summary.interrupted = watch.interrupted();
+        ended
+    }
+
+    /// The output of an input, which is made with its folder.
+    fn page(&mut self, input: usize) -> Result<Page> {
+        if let Some(page) = self.page.take() {
+            return Ok(page);
+        }
+        let path = self.folder.join(&self.jobs[input].output);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|source| Error::File {
+                path: folder.to_owned(),
+                action: "create",
+                source,
+            })?;
+        }
+        Page::create(&path, self.task)
+    }
+
+    /// Lets the output of an input appear.
+    fn finish(&mut self, input: usize, end: End) -> Result<Entry> {
+        let tally = self.page(input)?.finish(&end.tail)?;
+        let job = &self.jobs[input];
+        let output = self.folder.join(&job.output);
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| Error::File { path, action: "read", source }
+        };
+        let before = self.fingerprints.borrow_mut().remove(&input);
+        let read =
+            before.unwrap_or_else(|| Fingerprint::of(&job.input)).map_err(failed(&job.input))?;
+        let written = Fingerprint::of(&output).map_err(failed(&output))?;
+        let entry = Entry {
+            output: with_slashes(&job.output),
+            output_bytes: written.bytes,
+            output_xxh3: written.xxh3,
+            input: with_slashes(&job.input),
+            bytes: read.bytes,
+            xxh3: read.xxh3,
+            sentences: tally.sentences,
+            words: tally.words,
+            skipped: end.skipped,
+            contradictions: tally.contradictions,
+        };
+        self.words += tally.words;
+        // The rest is counted by the entry, as it is if a job goes on.
+        let Tally { no_trees, open_heads, untagged, too_long, .. } = tally;
+        self.summary.tally +=
+            Tally { no_trees, open_heads, untagged, too_long, ..Tally::default() };
+        Ok(entry)
+    }
+}
+
+impl Taker for Work<'_> {
+    fn take(&mut self, input: usize, sentence: &Sentence, answer: Answer) -> Result<()> {
+        let mut page = self.page(input)?;
+        page.write(sentence, answer, self.session)?;
+        self.page = Some(page);
+        Ok(())
+    }
+
+    fn end(&mut self, input: usize, end: Result<End>) -> Result<()> {
+        let error = match end.and_then(|end| self.finish(input, end)) {
+            Ok(entry) => {
+                self.summary.parsed += 1;
+                self.summary.add(&entry);
+                return self.manifest.add(entry);
+            }
+            Err(error) => error,
+        };
+        // What was written of it goes.
+        self.page = None;
+        self.fingerprints.borrow_mut().remove(&input);
+        let name = self.jobs[input].input.display().to_string();
+        let error = match format!("{error:#}").contains(&name) {
+            true => error,
+            false => error.context(name.clone()),
+        };
+        self.summary.failed.push(Failure { input: name, error: format!("{error:#}") });
+        if self.fail_fast {
+            return Err(error);
+        }
+        self.status.aside(|| self.session.complain(&error));
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! What cannot be known of a sentence.
+
+/// Why no tree satisfies what is known of a sentence.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Contradiction {
+    /// Heads in a circle.
+    #[error("the heads that are given form a cycle: {}", as_cycle(.words))]
+    Cycle {
+        /// The words: each is the head of the next, the last of the first.
+        words: Vec<usize>,
+    },
+
+    /// More than one root word where one is allowed.
+    #[error("{} are given the root as head, but {tree_set} trees have one root word",
+            as_words(.words))]
+    SeveralRoots {
+        /// The words.
+        words: Vec<usize>,
+        /// The trees that are possible.
+        tree_set: tutte_trees::TreeSet,
+    },
+
+    /// Two arcs cross where none may.
+    #[error("the arcs {} → {} and {} → {} are given, but they cross, and arcs of {tree_set} trees do \
+             not", .arcs[0].0, .arcs[0].1, .arcs[1].0, .arcs[1].1)]
+    Crossing {
+        /// The arcs, as (head, modifier).
+        arcs: [(usize, usize); 2],
+        /// The trees that are possible.
+        tree_set: tutte_trees::TreeSet,
+    },
+
+    /// Two heads for one word.
+    #[error("word {word} is given two heads, {} and {}", .heads[0], .heads[1])]
+    TwoHeads {
+        /// The word.
+        word: usize,
+        /// The heads.
+        heads: [usize; 2],
+    },
+
+    /// A head that is both given and forbidden.
+    #[error("word {word} is given head {head}, which is also forbidden")]
+    ForbiddenHead {
+        /// The word.
+        word: usize,
+        /// The head.
+        head: usize,
+    },
+
+    /// A label that the model does not have.
+    #[error("word {word} is given the label {label:?}, which the model does not have")]
+    UnknownLabel {
+        /// The word.
+        word: usize,
+        /// The label.
+        label: String,
+    },
+
+    /// A label that never goes with the head.
+    #[error("word {word} is given head {head} and label {label:?}, but the model knows that label only \
+             on arcs of {}", if *.head == 0 { "words" } else { "the root" })]
+    LabelElsewhere {
+        /// The word.
+        word: usize,
+        /// Its head.
+        head: usize,
+        /// Its label.
+        label: String,
+    },
+
+    /// A list of forbidden heads that is none.
+    #[error(
+        "Forbid is {found:?}, but it lists other words of this sentence, 1 to {words}, or 0 for the \
+             root, separated by commas"
+    )]
+    NotHeads {
+        /// What was found.
+        found: String,
+        /// Number of words.
+        words: usize,
+    },
+
+    /// A given head in another piece of a sentence that is parsed in pieces.
+    #[error(
+        "word {word} is given head {head}, but a sentence of {words} words is parsed in pieces, here \
+             {pieces}, and these two are not in the same one"
+    )]
+    AcrossPieces {
+        /// The word.
+        word: usize,
+        /// Its head.
+        head: usize,
+        /// The number of words.
+        words: usize,
+        /// The number of pieces.
+        pieces: usize,
+    },
+
+    /// Nothing is left, for no single reason.
+    #[error("no tree satisfies what is given: {0}")]
+    NoTree(#[source] tutte_trees::Error),
+}
+
+impl Contradiction {
+    pub(super) fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::SeveralRoots { .. } => {
+                Some("correct a head, or use a tree set with several roots")
+            }
+            Self::Crossing { .. } => Some("correct a head, or use a nonprojective tree set"),
+            Self::AcrossPieces { .. } => {
+                Some("leave that head open (_), or split the sentence so that both are in one part")
+            }
+            Self::UnknownLabel { .. } => Some("`tutte info -m MODEL` lists the labels of a model"),
+            _ => None,
+        }
+    }
+}
+
+/// `3 → 5 → 3`.
+fn as_cycle(words: &[usize]) -> String {
+    let around = words.iter().chain(words.first());
+    around.map(usize::to_string).collect::<Vec<_>>().join(" → ")
+}
+
+/// `words 2, 5 and 7`.
+fn as_words(words: &[usize]) -> String {
+    match words {
+        [most @ .., last] if !most.is_empty() => {
+            let most: Vec<String> = most.iter().map(usize::to_string).collect();
+            format!("words {} and {last}", most.join(", "))
+        }
+        _ => format!("words {words:?}"),
+    }
+}

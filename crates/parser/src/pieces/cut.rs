@@ -1,0 +1,106 @@
+//! Where a sentence is cut, and what is cut out of it.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use tutte_treebank::{Id, Sentence};
+use tutte_trees::Constraints;
+
+use crate::Error;
+
+/// Cuts a sentence into pieces of ½L to L words: the indices of their words, from 0.
+pub(super) fn cut(sentence: &Sentence, known: &Constraints, longest: usize) -> Vec<Range<usize>> {
+    let (count, longest) = (sentence.len(), longest.max(2));
+    let bonds = bonds(sentence, known);
+    let grades = grades(sentence);
+    let mut pieces = Vec::with_capacity(count / longest * 2 + 1);
+    let mut start = 0;
+    while count - start > longest {
+        let ends = start + longest / 2..=(start + longest).min(count - longest / 2);
+        let best = |end: &usize| (Reverse(bonds[end - 1]), grades[end - 1], *end);
+        let end = ends.max_by_key(best).unwrap_or(start + longest);
+        pieces.push(start..end);
+        start = end;
+    }
+    pieces.push(start..count);
+    pieces
+}
+
+/// The piece that a word is in.
+pub(super) fn piece_of(pieces: &[Range<usize>], word: usize) -> usize {
+    pieces.partition_point(|piece| piece.end < word).min(pieces.len() - 1)
+}
+
+/// Words of a sentence as a sentence, with all that features look at.
+pub(super) fn piece(sentence: &Sentence, words: &Range<usize>) -> Result<Sentence, Error> {
+    let mut lines = String::new();
+    let words = words.clone().filter_map(|before| sentence.word(before + 1));
+    for (number, word) in (1..).zip(words) {
+        let (form, lemma, feats) = (word.form(), word.lemma(), word.feats());
+        let (upos, xpos) = (word.upos(), word.xpos());
+        // A string takes everything.
+        let _ = writeln!(lines, "{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t_\t_\t_\t_");
+    }
+    Ok(lines.parse()?)
+}
+
+/// After each word: how many given arcs are cut there, and whether a multiword token is.
+fn bonds(sentence: &Sentence, known: &Constraints) -> Vec<(usize, bool)> {
+    let words = sentence.len();
+    let mut begins = vec![0; words + 2];
+    let mut ends = vec![0; words + 2];
+    let between_words =
+        |arc: &&(usize, usize)| [arc.0, arc.1].iter().all(|end| (1..=words).contains(end));
+    for &(head, word) in known.required_arcs().iter().filter(between_words) {
+        begins[head.min(word)] += 1;
+        ends[head.max(word)] += 1;
+    }
+    let mut open = 0;
+    let mut bonds: Vec<(usize, bool)> = (1..=words)
+        .map(|word| {
+            open = open + begins[word] - ends[word];
+            (open, false)
+        })
+        .collect();
+    for token in sentence.multiword_tokens() {
+        if let Id::Multiword(first, last) = token.id() {
+            let inside = first.saturating_sub(1)..last.saturating_sub(1).min(words);
+            bonds[inside].iter_mut().for_each(|bond| bond.1 = true);
+        }
+    }
+    bonds
+}
+
+/// How good it is to cut after each word: 3 after the end of a sentence, down to 0. What closes a bracket
+/// or a quotation belongs to what is before it.
+fn grades(sentence: &Sentence) -> Vec<u8> {
+    let mut grades: Vec<u8> = Vec::with_capacity(sentence.len());
+    for word in sentence.words() {
+        let grade = match is_closing(word.form()) {
+            true => grades.last_mut().map(std::mem::take),
+            false => word
+                .form()
+                .chars()
+                .map(grade)
+                .reduce(|a, b| if a.min(b) == 0 { 0 } else { a.max(b) }),
+        };
+        grades.push(grade.unwrap_or(0));
+    }
+    grades
+}
+
+fn grade(character: char) -> u8 {
+    match character {
+        '.' | '!' | '?' | '…' | '。' | '！' | '？' | '｡' | '؟' | '۔' | '।' | '॥' | '\u{37e}' => {
+            3
+        }
+        ';' | ':' | '；' | '：' | '؛' | '·' => 2,
+        ',' | '，' | '、' | '،' => 1,
+        _ => 0,
+    }
+}
+
+fn is_closing(form: &str) -> bool {
+    matches!(form, ")" | "]" | "}" | "”" | "’" | "''" | "»" | "）" | "」" | "』")
+}
