@@ -124,11 +124,12 @@ def report(found, in_pieces, shown):
     missed = []
 
     def beside(name, what, ours, theirs, floor=None):
-        """A cell: our score, and theirs in brackets; bold if it is above."""
+        """A cell: our score, and theirs in brackets; bold if it is above. It is to be so, if it has no floor."""
         above = round(ours, 1) > theirs or theirs == 100.0 == round(ours, 1)
-        if not above or (floor and ours < floor):
-            missed.append(f"{name}, {what}: {ours:.2f}, wanted {'above' if not above else 'at least'} "
-                          f"{theirs if not above else floor}")
+        if floor and ours < floor:
+            missed.append(f"{name}, {what}: {ours:.2f}, wanted at least {floor}")
+        elif not floor and not above:
+            missed.append(f"{name}, {what}: {ours:.2f}, wanted above {theirs}")
         return f"**{ours:.2f}** ({theirs})" if above else f"{ours:.2f} ({theirs})"
 
     rows, gains = [], []

@@ -42,8 +42,8 @@ impl Preset {
 ///
 /// A small first pass learns so little in two passes over one version that its folds need more (French
 /// ParTUT, development file: 0.5 UAS). The mean of the models of large folds is as good a first pass as one
-/// that is learnt from all sentences (Turkish and French ParTUT, development files: 0.1 to 0.2 UAS better),
-/// and there already. That is for learners whose folds learn as much in a few passes as they ever do.
+/// that is learnt from all sentences (UAS of gold words on the development files of UD Turkish, French ParTUT and
+/// English ParTUT: +0.20, +0.05, −0.14), and there already. That is for learners whose folds learn as much in a few passes as they ever do.
 pub(super) fn second_pass(
     second: SecondPass,
     learner: &Learner,
