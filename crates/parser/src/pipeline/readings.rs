@@ -47,8 +47,10 @@ impl<W: Weights> Readings<'_, W> {
         };
         let mut all = Vec::with_capacity(self.others.len());
         let mut failure = None;
+        let mut now = &self.best;
         for reading in &self.others {
-            tagger.write(reading, sentence)?;
+            tagger.write_over(now, reading, sentence)?;
+            now = reading;
             match work(sentence) {
                 Ok(done) => all.push((reading.prob, done)),
                 Err(error) => {
@@ -57,7 +59,7 @@ impl<W: Weights> Readings<'_, W> {
                 }
             }
         }
-        tagger.write(&self.best, sentence)?;
+        tagger.write_over(now, &self.best, sentence)?;
         failure.map_or(Ok(all), Err)
     }
 }

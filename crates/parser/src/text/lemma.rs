@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::keyed::Keyed;
+
 /// What stands for no lemma.
 const NONE: &str = "_";
 
@@ -129,7 +131,7 @@ pub(super) struct Known<'a> {
 pub(super) struct Lemmatizer {
     rules: Vec<Rule>,
     /// From what is known of a word to the number of its rule.
-    chosen: HashMap<u64, u16>,
+    chosen: Keyed<u16>,
 }
 
 /// Lemmas as a file has them, besides the list of what decides.
@@ -219,7 +221,7 @@ impl Lemmatizer {
             }
         }
         let rules = rules.into_iter().map(|(rule, _)| rule).collect();
-        let mut lemmatizer = Self { rules, chosen: HashMap::new() };
+        let mut lemmatizer = Self { rules, chosen: Keyed::default() };
         // From what is general to what is specific, only what is new.
         for length in 0..=LONGEST_ENDING {
             let mut new = HashMap::new();

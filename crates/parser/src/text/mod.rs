@@ -45,6 +45,7 @@ mod corpus;
 mod document;
 mod facts;
 mod gaps;
+mod keyed;
 mod laps;
 mod lemma;
 mod linear;

@@ -20,7 +20,7 @@ const LONGEST_LEMMA: usize = 24;
 /// What stands before and after a sentence, in all columns.
 const OUTSIDE: u64 = 0x5eed;
 /// How far templates look.
-const MARGIN: usize = 2;
+pub(super) const MARGIN: usize = 2;
 /// The value of what is absent.
 const ABSENT: u64 = 0;
 

@@ -7,32 +7,15 @@
 //! out): otherwise no word that is learnt from would ever be new.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::text::keyed::Keyed;
 
 /// Tags of forms and of lemmas in lower case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Lexicon {
-    entries: HashMap<u64, Entry, BuildHasherDefault<Key>>,
-}
-
-/// Keys are hashes already.
-#[derive(Clone, Copy, Debug, Default)]
-struct Key(u64);
-
-impl Hasher for Key {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh3_64_with_seed(bytes, self.0);
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
+    entries: Keyed<Entry>,
 }
 
 /// What is known of a word.

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use tutte_treebank::{Morphology as Written, Sentence, Token};
 
 use self::chain::{Chain, ChainMemory};
-use self::columns::{Columns, Rows};
+use self::columns::{Columns, MARGIN, Rows};
 pub(crate) use self::document::{TaggerDocument, TaggerTables};
 pub use self::greedy::greedy_baseline;
 use self::lexicon::Lexicon;
@@ -175,7 +175,7 @@ impl<W: Weights> Tagger<W> {
         let upos_probs =
             words.map(|(word, tag)| chain.marginals[word * self.upos.len() + tag]).collect();
         let tagging = Tagging { upos, upos_probs, prob: 1.0, ..Tagging::default() };
-        self.refine(tagging, memory)
+        self.refine(tagging, &Tagging::default(), memory)
     }
 
     /// The k most probable sequences of coarse tags, the best first, each with the most probable fine tags
@@ -184,15 +184,16 @@ impl<W: Weights> Tagger<W> {
         self.score(sentence, memory);
         let TaggerMemory { scores, chain, .. } = memory;
         let log_sum = self.chain.marginals(scores, chain, |_, _| {});
-        self.ranked(k, 0.0, log_sum, memory)
+        self.ranked(k, 0.0, log_sum, &Tagging::default(), memory)
     }
 
-    /// The most probable sequences that are at least so probable.
+    /// The most probable sequences that are at least so probable. `known` are other tags of the sentence.
     fn ranked(
         &self,
         k: usize,
         least: f64,
         log_sum: f64,
+        known: &Tagging,
         memory: &mut TaggerMemory,
     ) -> Vec<Tagging> {
         let TaggerMemory { scores, chain, .. } = &*memory;
@@ -204,7 +205,7 @@ impl<W: Weights> Tagger<W> {
                 words.map(|(word, tag)| marginals[word * self.upos.len() + tag]).collect();
             let prob = ranked.log_prob.exp();
             let tagging = Tagging { upos: ranked.tags, upos_probs, prob, ..Tagging::default() };
-            self.refine(tagging, memory)
+            self.refine(tagging, known, memory)
         };
         ranked.into_iter().map(tagging).collect()
     }
@@ -228,7 +229,7 @@ impl<W: Weights> Tagger<W> {
         if k < 2 || doubt > 1.0 - least {
             return (tagging, Vec::new());
         }
-        let mut readings = self.ranked(k, least, log_sum, memory);
+        let mut readings = self.ranked(k, least, log_sum, &tagging, memory);
         if readings.len() < 2 {
             readings.clear();
         }
@@ -253,13 +254,20 @@ impl<W: Weights> Tagger<W> {
         }
     }
 
-    /// Fine tags and features, given the coarse tags.
-    fn refine(&self, mut tagging: Tagging, memory: &mut TaggerMemory) -> Tagging {
+    /// Fine tags and features, given the coarse tags. Where other tags of the sentence are `known` and the
+    /// coarse ones around a word the same, so are its fine ones.
+    fn refine(&self, mut tagging: Tagging, known: &Tagging, memory: &mut TaggerMemory) -> Tagging {
         let TaggerMemory { columns, rows, parts, probs, .. } = memory;
         for (word, &tag) in tagging.upos.iter().enumerate() {
             columns.set_upos(word, tag);
         }
         for (word, &tag) in tagging.upos.iter().enumerate() {
+            let seen = word.saturating_sub(MARGIN)..(word + MARGIN + 1).min(tagging.upos.len());
+            if known.upos.get(seen.clone()) == Some(&tagging.upos[seen]) {
+                tagging.fine.push(known.fine[word]);
+                tagging.fine_probs.push(known.fine_probs[word]);
+                continue;
+            }
             rows.clear();
             if self.fine.bundles().of_tag(tag).len() > 1 {
                 columns.keys(FINE, word, |_, key| rows.push(self.fine.rows.start(key)));
@@ -278,12 +286,28 @@ impl<W: Weights> Tagger<W> {
     /// # Errors
     /// If the sentence has another number of words.
     pub fn write(&self, tagging: &Tagging, sentence: &mut Sentence) -> Result<(), Error> {
+        self.write_over(&Tagging::default(), tagging, sentence)
+    }
+
+    /// The same in a sentence that has tags of this tagger already, and the lemmas that go with them.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub(crate) fn write_over(
+        &self,
+        before: &Tagging,
+        tagging: &Tagging,
+        sentence: &mut Sentence,
+    ) -> Result<(), Error> {
         let fine = |tag: usize, fine: usize| self.fine.bundles().of_tag(tag).get(fine);
-        let words = sentence.words().zip(tagging.upos.iter().zip(&tagging.fine));
+        let words = sentence.words().zip(tagging.upos.iter().zip(&tagging.fine)).enumerate();
         let lemmas: Vec<Option<String>> = words
-            .map(|(word, (&tag, &number))| {
-                let feats = fine(tag, number).map_or("_", |bundle| &bundle.feats);
+            .map(|(at, (word, (&tag, &number)))| {
                 let lemmas = self.lemmas.as_ref()?;
+                if (before.upos.get(at), before.fine.get(at)) == (Some(&tag), Some(&number)) {
+                    return Some(word.lemma().to_owned());
+                }
+                let feats = fine(tag, number).map_or("_", |bundle| &bundle.feats);
                 Some(lemmas.lemma(word.form(), &self.upos[tag], feats))
             })
             .collect();
