@@ -37,12 +37,29 @@ pub(super) struct Gaps<W> {
 }
 
 impl<W: Weights> Gaps<W> {
-    /// Finds the tokens of a paragraph.
-    pub(super) fn tokens(&self, text: &Characters, view: &mut View, tokens: &mut Vec<Stretch>) {
+    /// Finds the tokens of a paragraph; those of chunks of which nothing was learnt, since they are of a
+    /// foreign script, by Unicode's rules.
+    pub(super) fn tokens(
+        &self,
+        text: &Characters,
+        is_foreign: impl Fn(&[char]) -> bool,
+        view: &mut View,
+        tokens: &mut Vec<Stretch>,
+    ) {
         tokens.clear();
         view.read(text);
         for chunk in 0..view.chunks.len() {
             let Stretch { start, end } = view.chunks[chunk];
+            if is_foreign(&text.lower[start..end]) {
+                let written: String = text.lower[start..end].iter().collect();
+                let mut at = start;
+                unicode::each_token(&written, |_, token| {
+                    let end = at + token.chars().count();
+                    tokens.push(Stretch { start: at, end });
+                    at = end;
+                });
+                continue;
+            }
             let mut token_start = start;
             if self.spaces
                 && let Some(features) = view.space_features(text, chunk)

@@ -33,7 +33,7 @@
 //! A [`Tokenizer`] is learnt from a treebank's own text ([`raw_text`]): where tokens end (`gaps`), where
 //! sentences end (`breaks`, and `segments` for the sentences of which most are expected to be right), which
 //! tokens are several words (`multiword`). [`Tokenizer::fallback`] has learnt nothing and follows Unicode, as all do in
-//! paragraphs of scripts that their treebank does not have.
+//! what is written in scripts that their treebank does not have.
 //! [`Segmenter`] applies one to a stream of any length, and loses nothing: [`raw_text`] of what it gives is
 //! what it read.
 //!

@@ -40,12 +40,12 @@ impl Scripts {
     }
 
     /// Whether most letters of a text are of other scripts.
-    pub(super) fn are_foreign_to(&self, text: &str) -> bool {
+    pub(super) fn are_foreign_to(&self, text: impl Iterator<Item = char>) -> bool {
         if self.known.is_empty() {
             return false;
         }
         let (mut known, mut foreign) = (0usize, 0usize);
-        for script in text.chars().filter_map(script_of) {
+        for script in text.filter_map(script_of) {
             *if self.known.contains(&script) { &mut known } else { &mut foreign } += 1;
         }
         foreign > known
@@ -82,10 +82,13 @@ mod tests {
             ("1984!", false),
             ("", false),
         ] {
-            assert_eq!(scripts.are_foreign_to(text), foreign, "{text}");
+            assert_eq!(scripts.are_foreign_to(text.chars()), foreign, "{text}");
         }
         let japanese = Scripts::of("茶を飲む。コーヒーも！".chars());
         assert_eq!(japanese.names(), ["Hani", "Hira", "Kana"]);
-        assert!(!Scripts::default().are_foreign_to("茶"), "what knows of none is asked about all");
+        assert!(
+            !Scripts::default().are_foreign_to("茶".chars()),
+            "what knows of none is asked about all"
+        );
     }
 }

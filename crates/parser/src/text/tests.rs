@@ -105,6 +105,10 @@ fn unicode_decides_about_scripts_that_the_treebank_does_not_have() {
         found("Чай готов. Пора!\n\nLe thé du lac."),
         "Чай готов . | Пора ! | Le thé de le lac ."
     );
+    let text = "Le thé du lac (茶を飲む。) مرحبا don't!";
+    let mixed = segment(&learnt(), text);
+    assert_eq!(words(&mixed), "Le thé de le lac ( 茶 を 飲 む 。 ) مرحبا do n't !");
+    assert_eq!(raw_text(&mixed), text);
 }
 
 #[test]

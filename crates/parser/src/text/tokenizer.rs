@@ -160,11 +160,13 @@ pub(super) struct FoundToken {
 }
 
 impl<W: Weights> Tokenizer<W> {
-    /// Takes a text without blank lines apart, one of a script that nothing was learnt of by Unicode's rules.
-    /// If it is known to be one sentence, it stays one.
+    /// Takes a text without blank lines apart, and what is of a script that nothing was learnt of by Unicode's
+    /// rules. If it is known to be one sentence, it stays one.
     pub(super) fn find(&self, text: &str, one_sentence: bool, found: &mut Found) {
         match &self.learnt {
-            Some(learnt) if !learnt.scripts.are_foreign_to(text) => learnt.find(text, found),
+            Some(learnt) if !learnt.scripts.are_foreign_to(text.chars()) => {
+                learnt.find(text, found)
+            }
             _ => unicode::find(text, found),
         }
         if one_sentence {
@@ -182,7 +184,8 @@ impl<W: Weights> Learnt<W> {
     fn find(&self, text: &str, found: &mut Found) {
         let Found { characters, stretches, facts, features, probabilities, .. } = found;
         characters.read(text);
-        self.gaps.tokens(characters, &mut found.gaps, stretches);
+        let is_foreign = |chunk: &[char]| self.scripts.are_foreign_to(chunk.iter().copied());
+        self.gaps.tokens(characters, is_foreign, &mut found.gaps, stretches);
         facts.read(characters, stretches);
         self.breaks.probabilities(facts, features, probabilities);
         found.segments.divide(probabilities, self.breaks.price, &mut found.ends);

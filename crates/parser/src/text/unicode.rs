@@ -20,7 +20,10 @@ pub(super) fn find(text: &str, found: &mut Found) {
     tokens.clear();
     let mut at = 0;
     for chunk in flat.split_inclusive(char::is_whitespace) {
-        push_chunk(chunk.trim_end_matches(char::is_whitespace), at, tokens);
+        each_token(chunk.trim_end_matches(char::is_whitespace), |start, token| {
+            let start = at + start;
+            tokens.push(FoundToken { start, end: start + token.len(), rule: None });
+        });
         at += chunk.len();
     }
     ends.clear();
@@ -40,19 +43,15 @@ pub(super) fn find(text: &str, found: &mut Found) {
     }
 }
 
-/// The tokens of characters without white space that start at a byte of the text.
-fn push_chunk(chunk: &str, at: usize, tokens: &mut Vec<FoundToken>) {
+/// The tokens of characters without white space, each with the byte it starts at.
+pub(super) fn each_token(chunk: &str, mut found: impl FnMut(usize, &str)) {
     let nowhere = chunk.len()..chunk.len();
     let Range { start, end } = address(chunk).map_or(nowhere, |(address, _)| address);
-    let mut push = |start: usize, text: &str| {
-        let start = at + start;
-        tokens.push(FoundToken { start, end: start + text.len(), rule: None });
-    };
-    chunk[..start].split_word_bound_indices().for_each(|(start, word)| push(start, word));
+    chunk[..start].split_word_bound_indices().for_each(|(start, word)| found(start, word));
     if start < end {
-        push(start, &chunk[start..end]);
+        found(start, &chunk[start..end]);
     }
-    chunk[end..].split_word_bound_indices().for_each(|(start, word)| push(end + start, word));
+    chunk[end..].split_word_bound_indices().for_each(|(start, word)| found(end + start, word));
 }
 
 /// What an address is of.
