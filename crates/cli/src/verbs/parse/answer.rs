@@ -56,7 +56,7 @@ enum Found<'a> {
     /// Its trees, given its best tags.
     One(Box<Analysis<'a>>),
     /// Its trees, given the readings of its tags and what is known.
-    Trees(Trees<'a>, Constraints),
+    Trees(Box<(Trees<'a>, Constraints)>),
 }
 
 /// A tree among several.
@@ -116,13 +116,17 @@ impl<'a> Answerer<'a> {
             let is_plain = known.is_empty() && !probs && self.task.min_prob.is_none();
             match is_plain && !jsonl && *decode != Decode::Greedy {
                 true => annotator.annotate_tagged(sentence, readings).map(|_| Found::Written),
-                false => Ok(Found::Trees(annotator.analyse(sentence, readings, &known)?, known)),
+                false => {
+                    let trees = annotator.analyse(sentence, readings, &known)?;
+                    Ok(Found::Trees(Box::new((trees, known))))
+                }
             }
         });
         match analysis {
             Ok(Found::Written) => Ok(Answer::of(Done::Sentence)),
             Ok(Found::One(analysis)) => self.several(number, sentence, &analysis.distribution),
-            Ok(Found::Trees(trees, known)) => {
+            Ok(Found::Trees(found)) => {
+                let (trees, known) = *found;
                 let parse = trees.best(self.task.model, &known)?;
                 self.best(sentence, &parse, &trees.mixture(), &known)
             }
