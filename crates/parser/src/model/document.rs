@@ -24,7 +24,7 @@ pub(super) struct Document {
     pub(super) tutte: String,
     tree_set: String,
     temperature: f64,
-    /// Files without it are as old as format 3, and as good.
+    /// Models that were never calibrated have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<Calibration>,
     pruner: Option<PrunerDocument>,
