@@ -8,7 +8,7 @@
 use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, marginals_with, mbr_with};
 
 use crate::features::Guide;
-use crate::{ArcModel, Candidates};
+use crate::{ArcModel, Candidates, Shifter};
 
 /// A model of the second pass.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Guided<W = Vec<f32>> {
     pub arcs: ArcModel<W>,
     /// How probable an arc must be in the first pass to be looked at again.
     pub threshold: f64,
+    /// A second opinion, if there is one.
+    pub shifter: Option<Shifter<W>>,
 }
 
 /// What a first pass thinks of a sentence, from the scores of its arcs.

@@ -81,6 +81,7 @@ mod pieces;
 mod pipeline;
 mod pruner;
 pub mod rules;
+mod shifter;
 pub mod signal;
 mod tape;
 mod temperature;
@@ -112,8 +113,9 @@ pub use parser::{Analysis, Parse, Parser};
 pub use pieces::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Limits, Pieces, Thresholds};
 pub use pipeline::{Annotator, Pipeline, Readings, Tags, Trees};
 pub use pruner::{Pruner, PrunerMemory};
+pub use shifter::{Opinion, Shifter};
 pub use train::{
     Checkpoint, Checkpoints, FirstPass, LabelOptions, Options, Pass, Place, Pruning, SecondPass,
-    Snapshot, Verdict, train, train_further, train_resumable,
+    Shifting, Snapshot, Verdict, train, train_further, train_resumable,
 };
 pub use weights::{Cell, Compact, Weights};

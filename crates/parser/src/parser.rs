@@ -14,6 +14,7 @@ use crate::labels::ArcLabels;
 use crate::log_sum::log_sum;
 use crate::pieces::{Limits, flag};
 use crate::pruner::PrunerMemory;
+use crate::shifter::ShifterMemory;
 use crate::signal::arcs as arcs_of;
 use crate::{Candidates, Clock, Contradiction, Decoding, Error, LabelledDistribution};
 use crate::{Model, Notes, Stage, Weights};
@@ -26,6 +27,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     tree_set: TreeSet,
     workspace: Workspace,
     pruner: PrunerMemory,
+    shifter: ShifterMemory,
     /// What the templates of all passes look at.
     columns: Vec<Attribute>,
     atoms: Atoms,
@@ -80,6 +82,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             tree_set: model.tree_set,
             workspace: Workspace::default(),
             pruner: PrunerMemory::default(),
+            shifter: ShifterMemory::default(),
             columns: model.columns(),
             atoms: Atoms::default(),
             prepared: Prepared::default(),

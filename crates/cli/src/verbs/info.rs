@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use tutte::features::{Conjoin, FeatureSet};
-use tutte::{ArcModel, Calibration, Compact, Index, ModelFile, Weights};
+use tutte::{ArcModel, Calibration, Compact, Index, ModelFile, Shifter, Weights};
 
 use crate::asking::Which;
 use crate::failure::Outcome;
@@ -68,6 +68,9 @@ struct Report {
     labels: Vec<String>,
     pruner: Option<Part>,
     arcs: Part,
+    /// Whose tree the second pass sees besides; its weights are of steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shifter: Option<Part>,
     second_pass: Option<Part>,
     label_weights: Part,
 }
@@ -140,6 +143,7 @@ impl Report {
             };
             part(index, known, arcs.weights.cells(), &arcs.features)
         };
+        let shifter = model.guided.as_ref().and_then(|guided| guided.shifter.as_ref());
         let training = about.training.iter();
         Self {
             model: arguments.which.name(),
@@ -167,6 +171,16 @@ impl Report {
             calibration: model.calibration.clone(),
             pruner: model.pruner.as_ref().map(|pruner| arcs(&pruner.arcs)),
             arcs: arcs(&model.arcs),
+            shifter: shifter.map(|shifter| Part {
+                index: "hashed",
+                features: None,
+                weights: shifter.cells().len(),
+                used: shifter.cells().iter().filter(|weight| **weight != 0).count(),
+                bits_per_weight: i8::BITS,
+                conjoin: Conjoin::None.to_string(),
+                pairs: None,
+                templates: Shifter::<Compact>::templates().map(str::to_owned).collect(),
+            }),
             second_pass: model.guided.as_ref().map(|guided| arcs(&guided.arcs)),
             label_weights: part(
                 "hashed",
@@ -256,6 +270,7 @@ impl Report {
         let parts = [
             ("pruner", self.pruner.as_ref()),
             ("arcs", Some(&self.arcs)),
+            ("shifter", self.shifter.as_ref()),
             ("second pass", self.second_pass.as_ref()),
             ("labels", Some(&self.label_weights)),
         ];

@@ -134,7 +134,7 @@ impl Atoms {
     }
 
     /// The number of an attribute's column.
-    pub(super) fn column(&self, attribute: Attribute) -> usize {
+    pub(crate) fn column(&self, attribute: Attribute) -> usize {
         let found = self.columns.iter().position(|other| *other == attribute);
         debug_assert!(found.is_some(), "{attribute} was not looked up");
         found.unwrap_or_default()
@@ -142,12 +142,12 @@ impl Atoms {
 
     /// What is so far from each place, from the root's on.
     #[inline]
-    pub(super) fn values(&self, column: usize, offset: i8) -> &[u64] {
+    pub(crate) fn values(&self, column: usize, offset: i8) -> &[u64] {
         let start = (column * self.stride() + FARTHEST as usize).wrapping_add_signed(offset.into());
         &self.values[start..=start + self.words]
     }
 
-    pub(super) fn features(&self, place: usize) -> &[u64] {
+    pub(crate) fn features(&self, place: usize) -> &[u64] {
         let start = place.checked_sub(1).map_or(0, |before| self.feature_ends[before]);
         &self.features[start..self.feature_ends[place]]
     }
@@ -176,6 +176,9 @@ impl Atoms {
             ArcAttribute::Guide => guided.map_or(0, |g| g.guide.confidence(head, modifier)),
             ArcAttribute::Inner => guided.map_or(0, |g| g.tag(g.guide.sisters(head, modifier).0)),
             ArcAttribute::Outer => guided.map_or(0, |g| g.tag(g.guide.sisters(head, modifier).1)),
+            ArcAttribute::Level => guided.map_or(0, |g| g.guide.level(head, modifier)),
+            ArcAttribute::Above => guided.map_or(0, |g| g.guide.above(head, modifier)),
+            ArcAttribute::Opinion => guided.map_or(0, |g| g.guide.opinion_of(head, modifier)),
         }
     }
 }
@@ -211,6 +214,10 @@ pub(super) fn value<'a>(
         Attribute::GuideValency => {
             let (left, right) = guide.map_or((0, 0), |guide| guide.valency(place));
             return format!("{left} {right}").into();
+        }
+        Attribute::Function => {
+            let function = guide.and_then(|guide| guide.function(place));
+            return function.map_or(NONE.into(), |label| label.to_string().into());
         }
         _ => {}
     }

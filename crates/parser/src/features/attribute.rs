@@ -41,6 +41,8 @@ pub enum Attribute {
     GuideRight,
     /// `valency`: how many modifiers the first pass gave the word, to its left and to its right.
     GuideValency,
+    /// `function`: the label that the [shifter](crate::Shifter) gave the word.
+    Function,
 }
 
 impl Attribute {
@@ -58,6 +60,7 @@ impl Attribute {
             Attribute::GuideLeft => 9,
             Attribute::GuideRight => 10,
             Attribute::GuideValency => 11,
+            Attribute::Function => 12,
             Attribute::Prefix(length) => 0x100 + u64::from(length),
             Attribute::Suffix(length) => 0x200 + u64::from(length),
             Attribute::Cut(length) => 0x300 + u64::from(length),
@@ -66,8 +69,8 @@ impl Attribute {
 
     /// Whether it is of the tree of a first pass.
     pub(super) fn is_of_guide(self) -> bool {
-        use Attribute::{GuideHead, GuideLeft, GuideRight, GuideValency};
-        matches!(self, GuideHead | GuideLeft | GuideRight | GuideValency)
+        use Attribute::{Function, GuideHead, GuideLeft, GuideRight, GuideValency};
+        matches!(self, GuideHead | GuideLeft | GuideRight | GuideValency | Function)
     }
 
     /// The number of a value.
@@ -93,6 +96,7 @@ impl fmt::Display for Attribute {
             Attribute::GuideLeft => f.write_str("left"),
             Attribute::GuideRight => f.write_str("right"),
             Attribute::GuideValency => f.write_str("valency"),
+            Attribute::Function => f.write_str("function"),
         }
     }
 }
@@ -114,6 +118,7 @@ impl FromStr for Attribute {
             "left" => Attribute::GuideLeft,
             "right" => Attribute::GuideRight,
             "valency" => Attribute::GuideValency,
+            "function" => Attribute::Function,
             _ => {
                 if let Some(length) = name.strip_prefix("prefix").and_then(affix) {
                     Attribute::Prefix(length)
@@ -144,6 +149,12 @@ pub enum ArcAttribute {
     Inner,
     /// `outer`: the coarse tag of the head's next modifier away from the head in the first pass.
     Outer,
+    /// `level`: how far up the tree of the first pass an arc goes, see [`Guide`](super::Guide).
+    Level,
+    /// `above`: where the head that the first pass gave the head is, as seen from the arc.
+    Above,
+    /// `opinion`: whether the [shifter](crate::Shifter) chose the arc, or the one the other way round.
+    Opinion,
 }
 
 impl fmt::Display for ArcAttribute {
@@ -155,6 +166,9 @@ impl fmt::Display for ArcAttribute {
             ArcAttribute::Guide => "guide",
             ArcAttribute::Inner => "inner",
             ArcAttribute::Outer => "outer",
+            ArcAttribute::Level => "level",
+            ArcAttribute::Above => "above",
+            ArcAttribute::Opinion => "opinion",
         })
     }
 }
@@ -170,6 +184,9 @@ impl FromStr for ArcAttribute {
             "guide" => ArcAttribute::Guide,
             "inner" => ArcAttribute::Inner,
             "outer" => ArcAttribute::Outer,
+            "level" => ArcAttribute::Level,
+            "above" => ArcAttribute::Above,
+            "opinion" => ArcAttribute::Opinion,
             _ => return Err(()),
         })
     }

@@ -33,6 +33,7 @@ pub use guide::Guide;
 pub use prepared::Prepared;
 pub(crate) use readable::Readable;
 pub use set::{Conjoin, FeatureSet};
+pub(crate) use set::{GOLDEN, mix};
 pub use template::{Atom, Between, Template};
 
 /// The weights of a block: one for the feature alone, one for each bin, one unused.

@@ -97,9 +97,12 @@ impl<'a> Readable<'a> {
             ArcAttribute::Outer => tag(sisters().1),
             ArcAttribute::Side if head < modifier => "right".to_owned(),
             ArcAttribute::Side => "left".to_owned(),
-            ArcAttribute::Punctuation | ArcAttribute::Verbs | ArcAttribute::Guide => {
-                self.atoms.arc(attribute, head, modifier).to_string()
-            }
+            ArcAttribute::Punctuation
+            | ArcAttribute::Verbs
+            | ArcAttribute::Guide
+            | ArcAttribute::Level
+            | ArcAttribute::Above
+            | ArcAttribute::Opinion => self.atoms.arc(attribute, head, modifier).to_string(),
         }
     }
 }

@@ -194,8 +194,10 @@ impl FeatureSet {
 
     /// Whether some template looks at the tree of a first pass.
     pub(super) fn sees_guide(&self) -> bool {
-        use ArcAttribute::{Guide, Inner, Outer};
-        let of_arc = |attribute: &ArcAttribute| matches!(attribute, Guide | Inner | Outer);
+        use ArcAttribute::{Above, Guide, Inner, Level, Opinion, Outer};
+        let of_arc = |attribute: &ArcAttribute| {
+            matches!(attribute, Guide | Inner | Outer | Level | Above | Opinion)
+        };
         self.columns.iter().any(|attribute| attribute.is_of_guide())
             || self.seen_of_arcs.iter().flatten().any(of_arc)
     }

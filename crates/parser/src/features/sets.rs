@@ -170,6 +170,40 @@ h.upos h.left m.upos
 h.upos h.right m.upos
 h.lemma m.upos m.left
 h.lemma m.upos m.right
+m.lemma a.level a.above
+m.upos a.level a.above
+h.upos m.upos a.level a.above
+h.upos m.lemma a.level a.above
+h.upos h.head m.upos a.above
+m.lemma m+1.upos a.level a.above
+";
+
+/// And in that of a shifter.
+const OPINION: &str = "\
+m.upos a.opinion
+m.lemma a.opinion
+h.upos m.upos a.opinion
+m.upos a.guide a.opinion
+m.lemma a.guide a.opinion
+m.function a.opinion
+m.upos m.function a.opinion
+h.upos m.function a.opinion
+h.upos h.function m.upos
+h.upos h.function m.lemma
+h.function m.function
+m.function a.level a.above
+";
+
+/// What labels are chosen by, besides, where there is a shifter.
+const OPINION_LABELS: &str = "\
+m.function
+m.upos m.function
+m.function a.opinion
+h.upos m.upos m.function a.opinion
+m.lemma m.function
+h.lemma m.function
+h.function m.function
+h.function m.upos
 ";
 
 /// What a second pass sees that is to be fast: of all that another sees, what it would miss most.
@@ -330,6 +364,16 @@ impl FeatureSet {
             true => self.clone(),
             false => Self::of_text(&format!("{self}{GUIDED}")),
         }
+    }
+
+    /// The set with what a second pass sees of a [shifter](crate::Shifter)'s tree.
+    pub fn with_opinion(&self) -> Self {
+        Self::of_text(&format!("{self}{OPINION}"))
+    }
+
+    /// The same of a set for labels.
+    pub fn with_opinion_of_labels(&self) -> Self {
+        Self::of_text(&format!("{self}{OPINION_LABELS}"))
     }
 
     /// What a second pass sees that is to be fast: half of what another sees, chosen by what each

@@ -187,7 +187,7 @@ impl<S: PartScorer> State for MistakeDriven<S> {
 /// The mean of the weights after each sentence, at a cost only where weights move: with w_i moved by
 /// δ_i at sentence i = 0, 1, …, t − 1, the mean is w − Σ i·δ_i / t.
 #[derive(Clone, Debug)]
-pub(super) struct LazyAverage {
+pub(crate) struct LazyAverage {
     /// Σ i·δ_i.
     sums: Vec<f64>,
     /// Sentences seen.
@@ -195,23 +195,23 @@ pub(super) struct LazyAverage {
 }
 
 impl LazyAverage {
-    pub(super) fn new(cells: usize) -> Self {
+    pub(crate) fn new(cells: usize) -> Self {
         Self { sums: vec![0.0; cells], seen: 0.0 }
     }
 
     /// A weight has moved.
     #[inline]
-    pub(super) fn moved(&mut self, cell: usize, by: f64) {
+    pub(crate) fn moved(&mut self, cell: usize, by: f64) {
         self.sums[cell] += self.seen * by;
     }
 
     /// A sentence is done.
-    pub(super) fn next(&mut self) {
+    pub(crate) fn next(&mut self) {
         self.seen += 1.0;
     }
 
     /// The mean, from the weights as they are now.
-    pub(super) fn mean<'a>(&self, weights: impl Iterator<Item = &'a f32>) -> Vec<f32> {
+    pub(crate) fn mean<'a>(&self, weights: impl Iterator<Item = &'a f32>) -> Vec<f32> {
         let seen = self.seen.max(1.0);
         let mean = |(weight, sum): (&f32, &f64)| (f64::from(*weight) - sum / seen) as f32;
         weights.zip(&self.sums).map(mean).collect()

@@ -44,6 +44,7 @@ pub use batch::SHARDS;
 pub(crate) use batch::each;
 pub use exponentiated::{Dual, Rate};
 pub(crate) use joint::Joint;
+pub(crate) use mistake::LazyAverage;
 pub(crate) use order::{Order, draw_templates, gaussian};
 pub use passive_aggressive::{Cost, Update};
 use scorer::{PartScorer, Scorer};

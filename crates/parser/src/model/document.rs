@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tutte_trees::TreeSet;
 
+use super::shifter::ShifterDocument;
 use super::tables::{ARCS, ArcTables, GUIDED, NO_CHECKSUM, PRUNER, Tables, shape_of};
 use super::{About, Model};
 use crate::features::{BLOCK, FeatureSet};
@@ -14,7 +15,7 @@ use crate::{ArcModel, Calibration, Compact, Guided, Index, LabelModel, ModelProb
 
 /// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
 /// other tables, another meaning of templates, other hashes.
-pub(super) const FORMAT: u64 = 4;
+pub(super) const FORMAT: u64 = 5;
 
 /// The part of a file that is no table.
 #[derive(Serialize, Deserialize)]
@@ -54,6 +55,8 @@ struct PrunerDocument {
 #[derive(Serialize, Deserialize)]
 struct GuidedDocument {
     threshold: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shifter: Option<ShifterDocument>,
     #[serde(flatten)]
     arcs: ArcDocument,
 }
@@ -84,7 +87,7 @@ pub(super) struct AnyDocument {
 
 impl Document {
     /// Binary logarithms of sizes that a machine can hold.
-    const BITS: std::ops::RangeInclusive<u32> = 1..=30;
+    pub(super) const BITS: std::ops::RangeInclusive<u32> = 1..=30;
 
     /// What is written of a model.
     pub(super) fn new(model: &Model<Compact>, about: &About) -> Self {
@@ -103,6 +106,7 @@ impl Document {
             arcs: ArcDocument::new(arcs),
             guided: guided.as_ref().map(|guided| GuidedDocument {
                 threshold: guided.threshold,
+                shifter: guided.shifter.as_ref().map(ShifterDocument::new),
                 arcs: ArcDocument::new(&guided.arcs),
             }),
             labels: LabelDocument {
@@ -128,7 +132,10 @@ impl Document {
         };
         let guided = self.guided.map(|guided| {
             let arcs = guided.arcs.model(&GUIDED, tables)?;
-            Ok(Guided { arcs, threshold: number("threshold", guided.threshold, -1.0)? })
+            let labels = self.labels.names.len();
+            let shifter = guided.shifter.map(|shifter| shifter.shifter(labels, tables));
+            let threshold = number("threshold", guided.threshold, -1.0)?;
+            Ok(Guided { arcs, threshold, shifter: shifter.transpose()? })
         });
         let pruner = self.pruner.map(|pruner| {
             let arcs = pruner.arcs.model(&PRUNER, tables)?;
@@ -211,7 +218,7 @@ fn lines(features: &FeatureSet) -> Vec<String> {
     features.to_string().lines().map(str::to_owned).collect()
 }
 
-fn within(bits: u32, range: std::ops::RangeInclusive<u32>) -> Result<u32, ModelProblem> {
+pub(super) fn within(bits: u32, range: std::ops::RangeInclusive<u32>) -> Result<u32, ModelProblem> {
     if range.contains(&bits) {
         return Ok(bits);
     }

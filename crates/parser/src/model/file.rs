@@ -9,6 +9,8 @@
 //! arcs.…                              those of a dictionary, if there is one: see `dictionary.rs`
 //! guided…         as arcs             of a second pass
 //! pruner…         as arcs             of a pruner
+//! shifter         i8  [rows, 3]       weights of a shifter's steps, if there is one
+//! shifter.labels  i8  [rows, labels]  and of its labels; each with its scale, as arcs
 //! labels          i8  [rows, width]   weights of labels
 //! labels.scale    f32 [1]
 //! tagger…                             those of a tagger, if there is one: see `tagger.rs`
@@ -39,7 +41,7 @@ use super::document::Document;
 use super::header::{DOCUMENT, GZIP, Header, ZSTANDARD};
 use super::tables::{ARCS, GUIDED, NO_CHECKSUM, PRUNER, checksum, shape_of, table};
 use super::tagger::TaggerBytes;
-use super::{Model, tokenizer};
+use super::{Model, shifter, tokenizer};
 use crate::mapped::{self, Content};
 use crate::{Compact, Error, ModelProblem, Weights};
 
@@ -177,6 +179,11 @@ impl Model<Compact> {
             if let Some(dictionary) = dictionary {
                 tables.extend(dictionary.tables(names)?);
             }
+        }
+        let shifter = guided.as_ref().and_then(|guided| guided.shifter.as_ref());
+        let shifter_scales = shifter.map(shifter::scales);
+        if let (Some(shifter), Some(scales)) = (shifter, &shifter_scales) {
+            tables.extend(shifter::tables(shifter, scales)?);
         }
         let tagger_bytes = tagger.as_ref().map(|tagger| TaggerBytes::new(tagger));
         if let Some(bytes) = &tagger_bytes {

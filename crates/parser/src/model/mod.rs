@@ -4,6 +4,7 @@ mod dictionary;
 mod document;
 mod file;
 mod header;
+mod shifter;
 mod tables;
 mod tagger;
 mod tokenizer;
@@ -18,7 +19,7 @@ use tutte_trees::TreeSet;
 pub use self::file::{About, DevScores, ModelFile};
 use crate::features::{Attribute, BLOCK, FeatureSet};
 use crate::text::{Tagger, Tokenizer};
-use crate::{ArcModel, Calibration, Compact, Guided, Index, LabelModel, Pruner};
+use crate::{ArcModel, Calibration, Compact, Guided, Index, LabelModel, Pruner, Shifter};
 
 /// A model of labelled trees: of arcs, and of labels that come after them or with them (see
 /// [`Labelling`](crate::Labelling)). Its weights are of 32 bits while it is learnt, `Model`, and of
@@ -90,9 +91,11 @@ impl Model {
         Model {
             pruner: pruner.as_ref().map(compact),
             arcs: arcs.compact(),
-            guided: guided
-                .as_ref()
-                .map(|guided| Guided { arcs: guided.arcs.compact(), threshold: guided.threshold }),
+            guided: guided.as_ref().map(|Guided { arcs, threshold, shifter }| Guided {
+                arcs: arcs.compact(),
+                threshold: *threshold,
+                shifter: shifter.as_ref().map(Shifter::compact),
+            }),
             labels: labels.map(Compact::new),
             tree_set: *tree_set,
             temperature: *temperature,
@@ -128,6 +131,9 @@ impl<W> Model<W> {
         let sets = [pruner, Some(&self.arcs.features), guided, Some(&self.labels.features)];
         let mut columns: Vec<_> =
             sets.into_iter().flatten().flat_map(|set| set.columns()).copied().collect();
+        if self.guided.as_ref().is_some_and(|guided| guided.shifter.is_some()) {
+            columns.extend(Shifter::<Vec<f32>>::COLUMNS);
+        }
         columns.sort_unstable();
         columns.dedup();
         columns

@@ -48,10 +48,14 @@ impl<W: Weights> Parser<'_, W> {
         self.clock.lap(Stage::Features);
         self.scores.reset(words, f64::NEG_INFINITY);
         let (mut last, mut stage) = (arcs, Stage::FirstPass);
-        if let Some(Guided { arcs: second, threshold }) = guided {
+        if let Some(Guided { arcs: second, threshold, shifter }) = guided {
             arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
             self.clock.lap_over(stage, || candidates.count(words));
-            let guide = guide(&self.scores, tree_set, &mut self.workspace)?;
+            let mut guide = guide(&self.scores, tree_set, &mut self.workspace)?;
+            if let Some(shifter) = shifter {
+                guide =
+                    guide.with_opinion(shifter.opinion(&self.atoms, tree_set, &mut self.shifter));
+            }
             candidates = guided::candidates(&guide, *threshold);
             candidates.restrict(within);
             self.clock.lap(Stage::Guide);

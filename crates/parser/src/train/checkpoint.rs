@@ -6,7 +6,8 @@
 //! settings  (name, value) as text: whatever else must be the same for the model to be the same
 //! place     passes done, in all and of this stage; which stage that is
 //! pruner    weights, if there is one
-//! first     weights of the first pass, the temperature and the guides it gave, in the second stage
+//! first     weights of the first pass, the temperature, the shifter if there is one, and the guides they gave,
+//!           in the second stage
 //! work      weights and what their learners know besides, see `State`
 //! checksum  u64, XXH3 of all before
 //! ```
@@ -29,7 +30,7 @@ use crate::{CheckpointProblem, Error, Model};
 
 const MAGIC: [u8; 16] = *b"tutte checkpoint";
 /// The version of the format. It changes whenever anything that has a `State` does.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 /// The bytes of the checksum.
 const CHECKSUM: u64 = 8;
 
@@ -262,6 +263,10 @@ impl Snapshot<'_> {
         if self.place.second {
             tape.table(&mut self.learnt.arcs.weights)?;
             tape.value(&mut self.learnt.temperature)?;
+            let guided = self.learnt.guided.as_mut();
+            if let Some(shifter) = guided.and_then(|guided| guided.shifter.as_mut()) {
+                shifter.state(tape)?;
+            }
             self.guides.iter().try_for_each(|guide| Guide::clone(guide).state(tape))?;
         }
         self.work.state(tape)?;

@@ -14,6 +14,7 @@ mod corpus;
 mod course;
 mod joint;
 mod labels;
+mod lessons;
 mod options;
 mod pass;
 mod staged;
@@ -28,8 +29,9 @@ pub use checkpoint::{Checkpoint, Place, Snapshot};
 pub(crate) use corpus::{Corpus, Example};
 pub use course::Checkpoints;
 use course::Course;
+use lessons::Lessons;
 use options::check;
-pub use options::{FirstPass, LabelOptions, Options, Pruning, SecondPass};
+pub use options::{FirstPass, LabelOptions, Options, Pruning, SecondPass, Shifting};
 pub use pass::{Pass, Verdict};
 
 use crate::features::{FeatureSet, Guide};
@@ -169,27 +171,37 @@ fn run(treebank: &[Sentence], options: &Options, mut course: Course<'_>) -> Resu
     let Some(second) = second.filter(|_| !course.stopped) else {
         return Ok(model);
     };
-    let Jackknifed { guides, temperature, mean } = match course.in_second() {
+    let lessons = second
+        .shifter
+        .as_ref()
+        .and_then(|shifting| Lessons::new(&corpus, shifting, options, model.labels.labels().len()));
+    let Jackknifed { guides, temperature, mean, shifter } = match course.in_second() {
         Some(checkpoint) => {
             let mut guides: Vec<Guide> = corpus.examples.iter().map(cascade::no_guide).collect();
             let mut temperature = 1.0;
+            let mut shifter = lessons.as_ref().map(Lessons::untrained);
             checkpoint.read(|tape| {
                 tape.value(&mut temperature)?;
+                shifter.iter_mut().try_for_each(|shifter| shifter.state(tape))?;
                 guides.iter_mut().try_for_each(|guide| guide.state(tape))
             })?;
             Jackknifed {
                 guides: guides.into_iter().map(Arc::new).collect(),
                 temperature,
                 mean: None,
+                shifter,
             }
         }
-        None => cascade::jackknife(&corpus, &candidates, second, options, &model.arcs)?,
+        None => {
+            let first = &model.arcs;
+            cascade::jackknife(&corpus, &candidates, second, options, first, lessons.as_ref())?
+        }
     };
     course.guides.clone_from(&guides);
     if let Some(mean) = mean {
         model.arcs.weights = mean;
     }
-    let model = cascade::second_pass(model, temperature, second, options);
+    let model = cascade::second_pass(model, temperature, shifter, second, options);
     if let Some(guided) = &model.guided {
         corpus = cascade::guided_corpus(treebank, &corpus, guides, guided, &model.labels);
     }

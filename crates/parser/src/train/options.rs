@@ -85,6 +85,17 @@ pub struct SecondPass {
     pub first: Option<FirstPass>,
     /// What labels are chosen by.
     pub labels: FeatureSet,
+    /// Whether it sees the tree of a [shifter](crate::Shifter), too. That needs whole trees to learn from: if
+    /// most are known in part only, there is none.
+    pub shifter: Option<Shifting>,
+}
+
+/// How a [`Shifter`](crate::Shifter) is learnt. It has a quarter of the rows of weights that arcs have, and
+/// half of those of labels.
+#[derive(Clone, Debug)]
+pub struct Shifting {
+    /// Passes over the treebank, for each fold.
+    pub passes: usize,
 }
 
 /// A first pass that is smaller than the second.
@@ -139,7 +150,7 @@ impl Options {
         let second =
             SecondPass { folds: 4, fold_passes: 2, threshold: 0.02, ..SecondPass::default() };
         let labels = FeatureSet::lean_labels();
-        let second = Some(SecondPass { first: Some(first), labels, ..second });
+        let second = Some(SecondPass { first: Some(first), labels, shifter: None, ..second });
         let templates = FeatureSet::lean();
         Self { pruning: None, second, templates, passes: 4, ..Self::default() }
     }
@@ -172,6 +183,7 @@ impl Default for SecondPass {
             temperature: None,
             first: None,
             labels: FeatureSet::guided_labels(),
+            shifter: Some(Shifting { passes: 8 }),
         }
     }
 }

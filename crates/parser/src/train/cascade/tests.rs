@@ -24,12 +24,16 @@ fn jackknifed(treebank: &[Sentence], threads: usize) -> Jackknifed {
     let options = Options { threads, ..options() };
     let second = options.second.clone().unwrap();
     let first = ArcModel::new(features, Index::Hashed { bits: options.bits });
-    jackknife(&corpus, &all, &second, &options, &first).unwrap()
+    let lessons = second.shifter.as_ref();
+    let lessons =
+        lessons.and_then(|shifting| Lessons::new(&corpus, shifting, &options, 0)).unwrap();
+    jackknife(&corpus, &all, &second, &options, &first, Some(&lessons)).unwrap()
 }
 
 fn same(one: &Guide, other: &Guide) -> bool {
     let words = one.heads().len();
     one.heads() == other.heads()
+        && one.opinion() == other.opinion()
         && crate::signal::arcs(words).all(|(h, m)| one.marginal(h, m) == other.marginal(h, m))
 }
 
@@ -50,13 +54,15 @@ fn a_guide_comes_from_models_that_have_not_seen_its_sentence() {
 #[test]
 fn guides_are_the_same_for_any_number_of_threads() {
     let treebank = treebank();
-    let Jackknifed { guides: one, temperature, .. } = jackknifed(&treebank, 1);
+    let Jackknifed { guides: one, temperature, shifter, .. } = jackknifed(&treebank, 1);
     for threads in [2, 3, 8] {
         let many = jackknifed(&treebank, threads);
         assert_eq!(one.len(), many.guides.len());
         let mut both = one.iter().zip(&many.guides);
         assert!(both.all(|(one, many)| same(one, many)), "{threads} threads");
         assert_eq!(temperature.to_bits(), many.temperature.to_bits(), "{threads} threads");
+        let weights = |it: &Option<Shifter>| it.as_ref().unwrap().steps.clone();
+        assert_eq!(weights(&shifter), weights(&many.shifter), "{threads} threads");
     }
 }
 
@@ -97,7 +103,8 @@ fn versions_of_a_sentence_are_in_one_fold() {
         let candidates = vec![Candidates::all(); twice.len()];
         let first = ArcModel::new(options.templates.clone(), Index::Hashed { bits: 14 });
         let second = options.second.clone().unwrap();
-        let guides = jackknife(&corpus, &candidates, &second, &options, &first).unwrap().guides;
+        let guides =
+            jackknife(&corpus, &candidates, &second, &options, &first, None).unwrap().guides;
         let right = |(guide, sentence): (&Arc<Guide>, &Sentence)| {
             sentence
                 .words()
@@ -211,7 +218,7 @@ fn the_mean_of_the_folds_can_be_the_first_pass() {
     let untrained = ArcModel::new(model.arcs.features.clone(), model.arcs.index.clone());
     let corpus = Corpus::new(&treebank, &untrained.features, None, options.tree_set).unwrap();
     let all = vec![Candidates::all(); corpus.examples.len()];
-    let mean = jackknife(&corpus, &all, &second, &options, &untrained).unwrap().mean;
+    let mean = jackknife(&corpus, &all, &second, &options, &untrained, None).unwrap().mean;
     assert_eq!(mean.as_ref(), Some(&model.arcs.weights));
     assert!(model.arcs.weights.iter().any(|weight| *weight != 0.0));
     let (other, _) = learnt(2);
