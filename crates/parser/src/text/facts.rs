@@ -108,11 +108,14 @@ pub(super) fn ending(characters: &[char], count: usize) -> u64 {
     hash(&characters[characters.len().saturating_sub(count)..])
 }
 
-/// A small letter without what vowel harmony and voicing change in suffixes: all vowels are one, and so are `t`
-/// and `d`, `k`, `g` and `ğ`, `ç` and `c`, `p` and `b`. Turkish `-dır`, `-dir`, `-dur`, `-tür` have one skeleton.
+/// A small letter without what vowel harmony and voicing change in suffixes: open vowels are one, and close ones,
+/// and so are `t` and `d`, `k`, `g` and `ğ`, `ç` and `c`, `p` and `b`. Turkish `-dır`, `-dir`, `-dur`, `-tür` have one
+/// skeleton; `-dı`, which is past, and `-da`, which is a place, have two.
 pub(super) fn skeleton(lower: char) -> char {
     match lower {
-        'a' | 'â' | 'e' | 'ı' | 'i' | 'î' | 'o' | 'ö' | 'u' | 'ü' | 'û' => 'a',
+        'a' | 'â' | 'e' => 'a',
+        'ı' | 'i' | 'î' | 'u' | 'ü' | 'û' => 'i',
+        'o' | 'ö' => 'o',
         't' => 'd',
         'k' | 'ğ' => 'g',
         'ç' => 'c',
