@@ -43,6 +43,8 @@ struct LearntDocument {
     rules: Vec<Rule>,
     /// The rules for forms with an ending.
     endings: BTreeMap<String, Vec<u16>>,
+    /// The classes of what rules leave of forms.
+    classes: BTreeMap<String, u16>,
     /// The scripts of the treebank (ISO 15924); without, all are taken for known.
     #[serde(default)]
     scripts: Vec<String>,
@@ -70,6 +72,7 @@ impl Tokenizer<Compact> {
                 price: breaks.price,
                 rules: multiword.rules.clone(),
                 endings: multiword.endings.clone(),
+                classes: multiword.classes.clone(),
                 scripts: scripts.names(),
             }
         });
@@ -129,6 +132,7 @@ impl TokenizerDocument {
             Lexicon { forms: weights(FORMS, learnt.forms)?, kinds: weights(KINDS, learnt.kinds)? },
             learnt.rules,
             learnt.endings,
+            learnt.classes,
         );
         let scripts =
             Scripts::from_names(&learnt.scripts).ok_or_else(|| ModelProblem::Altered {

@@ -23,7 +23,7 @@ pub struct TokenizerOptions {
     pub passes: usize,
     /// How many threads may learn; what is learnt is the same for any number.
     pub threads: usize,
-    /// The tables of tokens, of sentences and of multiword tokens (three) have 2^bits cells each. By default about four times as many as the treebank has words, 2^14 to 2^18.
+    /// The tables of tokens and of sentences have 2^bits cells each. By default about four times as many as the treebank has words, 2^14 to 2^18.
     pub bits: Option<u32>,
 }
 
@@ -82,12 +82,12 @@ impl Tokenizer {
             return Err(Error::Setting("a tokenizer learns in at least one pass".to_owned()));
         }
         let paragraphs = Paragraph::of(sentences);
-        let laps = Laps::new(passes * (Breaks::MODELS + 2), watch);
+        let laps = Laps::new(passes * (Breaks::MODELS + 1) + Multiword::passes(passes), watch);
         Ok(Self {
             learnt: Some(Learnt {
                 gaps: Gaps::train(&paragraphs, bits, passes, seed, &laps)?,
                 breaks: Breaks::train(&paragraphs, options, bits, &laps)?,
-                multiword: Multiword::train(&paragraphs, bits, passes, seed, &laps)?,
+                multiword: Multiword::train(&paragraphs, passes, seed, &laps)?,
                 scripts: Scripts::of(
                     paragraphs.iter().flat_map(|p| p.characters.lower.iter().copied()),
                 ),

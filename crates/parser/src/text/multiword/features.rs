@@ -3,15 +3,18 @@
 //! A rule cuts a form into a stem and a rest. Suffixes take the vowels of the stem before them and are voiced
 //! as it is (Turkish `-dır`, `-dir`, `-dur`, `-tür`), so rests and the ends of stems are seen as written and
 //! as skeletons, in which these are one. Whether a form that was never seen is a noun with a copula or a
-//! verb is told by the longest lemma with which it starts: `gitmeli|yim` starts with the verb `git`.
+//! verb is told by the longest lemmas with which it starts, and by what is between them and the rest:
+//! `gitmeli|yim` starts with the verb `git`. What was seen of few rests only is shared by all of one class
+//! ([`Multiword::classes`](super::Multiword)): `-dir` and `-ydik` are copulas, and follow the same stems.
 
 use super::super::facts::{self, Facts};
 use super::super::linear::Hash;
+use super::harmony::agreement;
 use super::lexicon::Known;
 use super::rule::Rule;
 
 /// A token, for which rules are considered.
-pub(super) struct Seen<'a, K> {
+pub(super) struct Seen<'a, K, C> {
     /// Lower-cased.
     form: &'a [char],
     skeleton: Vec<char>,
@@ -19,14 +22,16 @@ pub(super) struct Seen<'a, K> {
     at: usize,
     /// What is known of it as one word.
     whole: Known,
-    /// The longest known lemma with which it starts, of two characters at least: its length and its parts of
-    /// speech; zeros without.
-    lemma: (usize, u8),
+    /// The longest known lemmas with which it starts, of two characters at least: their lengths and parts of
+    /// speech; zeros behind the last.
+    lemmas: [(usize, u8); 3],
     /// What is known of a word.
     known: &'a K,
+    /// The class of a rest, by the hash of its skeleton.
+    class: &'a C,
 }
 
-impl<'a, K: Fn(u64) -> Known> Seen<'a, K> {
+impl<'a, K: Fn(u64) -> Known, C: Fn(u64) -> u64> Seen<'a, K, C> {
     /// Longer lemmas are not looked for: each costs its length.
     const LONGEST_LEMMA: usize = 32;
 
@@ -36,13 +41,19 @@ impl<'a, K: Fn(u64) -> Known> Seen<'a, K> {
         at: usize,
         whole: Known,
         known: &'a K,
+        class: &'a C,
     ) -> Self {
         let starts = (2..=form.len().min(Self::LONGEST_LEMMA)).rev();
-        let lemma = starts
-            .map(|length| (length, known(facts::form(form[..length].iter().copied())).as_lemma))
-            .find(|(_, kinds)| *kinds != 0);
+        let kinds = |length: usize| {
+            let (start, last) = (&form[..length - 1], form[length - 1]);
+            let with = |last| known(facts::form(start.iter().copied().chain([last]))).as_lemma;
+            with(last) | hard(last).map_or(0, with)
+        };
+        let found = starts.map(|length| (length, kinds(length))).filter(|(_, kinds)| *kinds != 0);
+        let mut lemmas = [(0, 0); 3];
+        lemmas.iter_mut().zip(found).for_each(|(lemma, found)| *lemma = found);
         let skeleton = form.iter().map(|&c| facts::skeleton(c)).collect();
-        Self { form, skeleton, facts, at, whole, lemma: lemma.unwrap_or_default(), known }
+        Self { form, skeleton, facts, at, whole, lemmas, known, class }
     }
 
     pub(super) fn features(&self, number: u16, rule: &Rule, features: &mut Vec<u32>) {
@@ -53,7 +64,9 @@ impl<'a, K: Fn(u64) -> Known> Seen<'a, K> {
         let Known { alone, as_form, as_lemma } = (self.known)(word);
         // Without a stem, the rest is the form.
         let (stem_skeleton, rest_skeleton) = self.skeleton.split_at(self.form.len() - rest.len());
-        let [rest, bones] = [rest, rest_skeleton].map(|rest| facts::ending(rest, rest.len()));
+        let cut = stem_skeleton.len();
+        let agreement = agreement(&self.form[..cut], &self.form[cut..]);
+        let [rest, bones] = [rest, rest_skeleton].map(all);
         let whole = u64::from(self.whole.alone);
         features.clear();
         let mut add = |t: u64, a: u64, b: u64| {
@@ -113,14 +126,94 @@ impl<'a, K: Fn(u64) -> Known> Seen<'a, K> {
         add(270, whole_form.into(), bones);
         add(271, whole_lemma.into(), bones);
         add(272, u64::from(whole_form) << 8 | u64::from(whole_lemma), kinds);
-        let (length, lemma) = self.lemma;
+        let (length, lemma) = self.lemmas[0];
         if length > 0 {
             // How far the lemma reaches into the rest, or stays behind it.
             let reach = (length + 8).saturating_sub(stem.len()).clamp(4, 16) as u64;
             add(273, lemma.into(), reach);
             add(274, lemma.into(), bones ^ reach.rotate_left(40));
-            let behind = &self.skeleton[length..];
-            add(275, lemma.into(), facts::ending(behind, behind.len()));
+            add(275, lemma.into(), all(&self.skeleton[length..]));
         }
+        // Of what part of speech the lemma may be, and what follows it up to the rest.
+        let lemmas = || {
+            let each = self.lemmas.iter().enumerate().filter(|(_, (length, _))| *length > 0);
+            each.flat_map(|(rank, &(length, kinds))| {
+                let kinds = (0..8u64).filter(move |kind| kinds >> kind & 1 == 1);
+                let between = self.skeleton.get(length..cut).map(all);
+                kinds.map(move |kind| (rank, length, kind, between))
+            })
+        };
+        for (rank, length, kind, between) in lemmas() {
+            match between {
+                Some(between) => {
+                    add(280, kind, between ^ bones.rotate_left(13));
+                    add(281, kind, between);
+                    if rank == 0 {
+                        add(284, kind, between ^ bones.rotate_left(13));
+                    }
+                }
+                None => add(282, kind, (length - cut) as u64),
+            }
+            add(283, kind, all(&self.skeleton[length..]));
+        }
+        let class = (self.class)(bones);
+        add(290, agreement, bones);
+        add(291, agreement, class);
+        add(292, agreement, 0);
+        add(293, agreement, kinds);
+        add(294, agreement >> 4, bones);
+        add(295, agreement >> 8, bones);
+        // What does not depend on the length of the rest.
+        let mut add = |t: u64, a: u64, b: u64| {
+            features.push(Hash::of(t).and(class).and(a).and(b).feature());
+        };
+        add(310, 0, 0);
+        add(311, kinds, 0);
+        add(312, kinds, whole);
+        add(313, word, 0);
+        for length in 1..=5 {
+            add(320 + length as u64, facts::ending(stem_skeleton, length), 0);
+        }
+        add(326, next.form, 0);
+        add(327, next.shape, 0);
+        add(328, next.ending3, 0);
+        add(329, before.form, 0);
+        add(330, before.ending3, 0);
+        add(331, token.shape, 0);
+        add(332, token.shape, next.shape);
+        for (rank, length, kind, between) in lemmas() {
+            match between {
+                Some(between) => {
+                    add(340, kind, between);
+                    if rank == 0 {
+                        add(341, kind, between);
+                    }
+                }
+                None => add(342, kind, (length - cut) as u64),
+            }
+        }
+        // What does not depend on the rest at all.
+        let mut add = |t: u64, a: u64, b: u64| {
+            features.push(Hash::of(t).and(a).and(b).feature());
+        };
+        add(350, word, 0);
+        add(351, kinds, 0);
+        add(352, kinds, whole);
+    }
+}
+
+/// A hash of characters, all of them.
+fn all(characters: &[char]) -> u64 {
+    facts::ending(characters, characters.len())
+}
+
+/// The letter at the end of a lemma that became this one before a vowel: `kulağı` is of `kulak`.
+fn hard(lower: char) -> Option<char> {
+    match lower {
+        'ğ' => Some('k'),
+        'b' => Some('p'),
+        'c' => Some('ç'),
+        'd' => Some('t'),
+        _ => None,
     }
 }

@@ -134,9 +134,15 @@ impl Counts {
         }
     }
 
+    /// In tables with 16 cells or more for each key, so that they rarely know what was not seen.
+    pub(super) fn lexicon(&self) -> Lexicon<Vec<f32>> {
+        let bits = |keys: usize| (16 * keys).next_power_of_two().ilog2().clamp(10, 22);
+        self.in_tables(bits(self.forms.len()), bits(self.kinds.len()))
+    }
+
     /// In tables of 2^bits cells.
-    pub(super) fn lexicon(&self, bits: u32) -> Lexicon<Vec<f32>> {
-        let (mut forms, mut kinds) = (vec![0u8; 1 << bits], vec![0u8; 1 << bits]);
+    fn in_tables(&self, forms: u32, kinds: u32) -> Lexicon<Vec<f32>> {
+        let (mut forms, mut kinds) = (vec![0u8; 1 << forms], vec![0u8; 1 << kinds]);
         for (&form, &count) in &self.forms {
             for cell in cells(form, forms.len()) {
                 forms[cell] = forms[cell].max(frequency(count));
@@ -189,14 +195,14 @@ mod tests {
         assert_eq!(counts.known(word("kent"), own), Known { as_form: 0, ..kent });
         let verb = 1 << kind("VERB").unwrap();
         let kazan = Known { alone: 1, as_form: verb, as_lemma: verb };
-        for lexicon in [counts.lexicon(10).compact(), counts.lexicon(4).compact()] {
+        for lexicon in [counts.lexicon().compact(), counts.in_tables(4, 4).compact()] {
             let found = lexicon.known(word("kazan"));
             assert_eq!(found.as_form & verb, verb, "all that was seen is known");
             assert!(found.alone >= 1);
         }
-        assert_eq!(counts.lexicon(10).compact().known(word("kazan")), kazan);
-        assert_eq!(counts.lexicon(10).compact().known(word("kent")), kent);
-        assert_eq!(counts.lexicon(10).compact().known(word("tea")), Known::default());
+        assert_eq!(counts.lexicon().compact().known(word("kazan")), kazan);
+        assert_eq!(counts.lexicon().compact().known(word("kent")), kent);
+        assert_eq!(counts.lexicon().compact().known(word("tea")), Known::default());
         assert_eq!(kind("PUNCT"), None);
     }
 }
