@@ -146,15 +146,22 @@ fn a_model_survives_its_file_to_the_bit() {
     model.save(&path, &about()).unwrap();
     let file = ModelFile::open(&path).unwrap();
     assert_eq!(file.about, about());
-    assert_eq!((file.format, file.tutte.as_str()), (4, env!("CARGO_PKG_VERSION")));
+    assert_eq!((file.format, file.tutte.as_str()), (5, env!("CARGO_PKG_VERSION")));
     assert_eq!(file.bytes, fs::metadata(&path).unwrap().len());
     assert_eq!(file.model.tree_set, model.tree_set);
     assert_eq!(file.model.labels.labels(), model.labels.labels());
     assert_eq!(file.model.arcs.features.to_string(), model.arcs.features.to_string());
     assert_eq!(file.model.labels.features.to_string(), model.labels.features.to_string());
+    let shifter = |model: &Model<Compact>| {
+        model.guided.as_ref().and_then(|guided| guided.shifter.clone()).unwrap()
+    };
+    let (read, written) = (shifter(&file.model), shifter(&model));
+    assert_eq!((read.bits(), read.labels), (written.bits(), model.labels.labels().len()));
     for (read, written) in [
         (&file.model.arcs.weights, &model.arcs.weights),
         (&file.model.labels.weights, &model.labels.weights),
+        (&read.steps, &written.steps),
+        (&read.functions, &written.functions),
     ] {
         assert_eq!(read.cells(), written.cells());
         assert_eq!(read.scale().to_bits(), written.scale().to_bits());
@@ -422,7 +429,7 @@ fn another_format_version_is_named() {
     // A newer format may have anything else in its document.
     let newer = forged(&bytes, |document| *document = json!({"format": 9, "tutte": "4.2.0"}));
     let error = ModelFile::open(folder.file(&newer)).unwrap_err();
-    assert!(error.to_string().ends_with("a model of format 9, but this tutte reads format 4"));
+    assert!(error.to_string().ends_with("a model of format 9, but this tutte reads format 5"));
     assert!(error.hint().unwrap().contains("tutte 4.2.0: update"));
     let older = forged(&bytes, |document| document["format"] = json!(0));
     assert!(matches!(folder.refusal(&older), ModelProblem::FormatVersion { found: 0, .. }));
