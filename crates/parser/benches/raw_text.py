@@ -127,7 +127,7 @@ def report(found, in_pieces, shown):
         """A cell: our score, and theirs in brackets; bold if it is above. It is to be so, if it has no floor."""
         # What is published has one digit; ours is shown, and compared, with two.
         above = round(ours, 2) > theirs or theirs == 100.0 == round(ours, 2)
-        if floor and ours < floor:
+        if floor and round(ours, 2) < floor:
             missed.append(f"{name}, {what}: {ours:.2f}, wanted at least {floor}")
         elif not floor and not above:
             missed.append(f"{name}, {what}: {ours:.2f}, wanted above {theirs}")
