@@ -28,7 +28,22 @@ use crate::{Compact, Weights};
 
 pub(crate) use self::train::{Lesson, learn};
 
-/// A shift–reduce parser.
+/// A shift–reduce parser, learnt with the second pass of a model, which sees its tree.
+///
+/// ```
+/// use tutte::{Options, SecondPass, train};
+///
+/// # let sentence = "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n";
+/// # let treebank: Vec<tutte_treebank::Sentence> = vec![sentence.parse()?, sentence.parse()?];
+/// let options = Options { passes: 1, bits: 12, label_bits: 8, ..Options::default() };
+/// let model = train(&treebank, &options, |_, _| {})?;
+/// assert!(model.guided.is_some_and(|guided| guided.shifter.is_some()));
+///
+/// let second = Some(SecondPass { shifter: None, ..SecondPass::default() });
+/// let model = train(&treebank, &Options { second, ..options }, |_, _| {})?;
+/// assert!(model.guided.is_some_and(|guided| guided.shifter.is_none()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Shifter<W = Vec<f32>> {
     /// `[row · 3 + step]`: weights of steps, of which there are three.

@@ -8,7 +8,7 @@
 
 use tutte_trees::TreeSet;
 
-use super::state::{STEPS, Step};
+use super::state::Step;
 use super::{Shifter, ShifterMemory, best};
 use crate::features::Atoms;
 use crate::learner::{LazyAverage, Order};
@@ -96,5 +96,3 @@ fn move_weights(
         }
     }
 }
-
-const _: () = assert!(STEPS == Step::ALL.len());
