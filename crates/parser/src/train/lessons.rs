@@ -42,7 +42,7 @@ impl<'c> Lessons<'c> {
             examples,
             passes: shifting.passes,
             bits: [
-                options.bits.saturating_sub(2).max(4),
+                options.bits.saturating_sub(2).clamp(4, shifting.bits.max(4)),
                 options.label_bits.saturating_sub(1).max(2),
             ],
             labels,

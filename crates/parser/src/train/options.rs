@@ -90,12 +90,14 @@ pub struct SecondPass {
     pub shifter: Option<Shifting>,
 }
 
-/// How a [`Shifter`](crate::Shifter) is learnt. It has a quarter of the rows of weights that arcs have, and
-/// half of those of labels.
+/// How a [`Shifter`](crate::Shifter) is learnt.
 #[derive(Clone, Debug)]
 pub struct Shifting {
     /// Passes over the treebank, for each fold.
     pub passes: usize,
+    /// The binary logarithm of the number of rows of weights of steps: at most this, and a quarter of the number
+    /// of weights of arcs. Labels have half the rows that they have in the second pass.
+    pub bits: u32,
 }
 
 /// A first pass that is smaller than the second.
@@ -150,7 +152,8 @@ impl Options {
         let second =
             SecondPass { folds: 4, fold_passes: 2, threshold: 0.02, ..SecondPass::default() };
         let labels = FeatureSet::lean_labels();
-        let second = Some(SecondPass { first: Some(first), labels, shifter: None, ..second });
+        let shifter = Some(Shifting { passes: 5, bits: 19 });
+        let second = Some(SecondPass { first: Some(first), labels, shifter, ..second });
         let templates = FeatureSet::lean();
         Self { pruning: None, second, templates, passes: 4, ..Self::default() }
     }
@@ -183,7 +186,7 @@ impl Default for SecondPass {
             temperature: None,
             first: None,
             labels: FeatureSet::guided_labels(),
-            shifter: Some(Shifting { passes: 8 }),
+            shifter: Some(Shifting { passes: 8, bits: 22 }),
         }
     }
 }
