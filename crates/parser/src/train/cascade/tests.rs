@@ -192,8 +192,10 @@ fn a_first_pass_can_be_smaller_than_the_second() {
     assert!(model.pruner.is_none());
     assert_eq!(model.arcs.features.to_string(), FeatureSet::pruner().to_string());
     let second = &model.guided.as_ref().unwrap().arcs;
-    assert_eq!(second.features.to_string(), FeatureSet::lean().to_string(), "it is guided already");
-    assert_eq!(model.labels.features.to_string(), FeatureSet::lean_labels().to_string());
+    let expected = FeatureSet::lean().with_opinion().to_string();
+    assert_eq!(second.features.to_string(), expected, "it is guided already");
+    let expected = FeatureSet::lean_labels().with_opinion_of_labels().to_string();
+    assert_eq!(model.labels.features.to_string(), expected);
     let mut parser = Parser::new(&model);
     for gold in &treebank {
         assert_eq!(parser.parse(gold).unwrap().tree.heads(), gold.heads().unwrap(), "{gold}");
