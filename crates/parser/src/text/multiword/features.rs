@@ -13,6 +13,9 @@ use super::harmony::agreement;
 use super::lexicon::Known;
 use super::rule::Rule;
 
+/// Where the neighbours of a token are of which parts of speech are seen.
+pub(super) const NEAR: [isize; 4] = [-2, -1, 1, 2];
+
 /// A token, for which rules are considered.
 pub(super) struct Seen<'a, K, C> {
     /// Lower-cased.
@@ -22,6 +25,8 @@ pub(super) struct Seen<'a, K, C> {
     at: usize,
     /// What is known of it as one word.
     whole: Known,
+    /// The parts of speech that the forms [around](NEAR) it may have.
+    near: [u8; 4],
     /// The longest known lemmas with which it starts, of two characters at least: their lengths and parts of
     /// speech; zeros behind the last.
     lemmas: [(usize, u8); 3],
@@ -40,6 +45,7 @@ impl<'a, K: Fn(u64) -> Known, C: Fn(u64) -> u64> Seen<'a, K, C> {
         facts: &'a Facts,
         at: usize,
         whole: Known,
+        near: [u8; 4],
         known: &'a K,
         class: &'a C,
     ) -> Self {
@@ -53,7 +59,7 @@ impl<'a, K: Fn(u64) -> Known, C: Fn(u64) -> u64> Seen<'a, K, C> {
         let mut lemmas = [(0, 0); 3];
         lemmas.iter_mut().zip(found).for_each(|(lemma, found)| *lemma = found);
         let skeleton = form.iter().map(|&c| facts::skeleton(c)).collect();
-        Self { form, skeleton, facts, at, whole, lemmas, known, class }
+        Self { form, skeleton, facts, at, whole, near, lemmas, known, class }
     }
 
     pub(super) fn features(&self, number: u16, rule: &Rule, features: &mut Vec<u32>) {
@@ -93,6 +99,18 @@ impl<'a, K: Fn(u64) -> Known, C: Fn(u64) -> u64> Seen<'a, K, C> {
         add(219, alone.into(), whole);
         add(224, word, 0);
         add(225, word, rest);
+        if self.whole.alone > 0 {
+            // A word that may be several: French `des` is one in `il y a des`, two in `la fin des`.
+            let [earlier, left, right, later] = self.near.map(u64::from);
+            add(360, token.form, left);
+            add(361, token.form, right);
+            add(362, token.form, left << 8 | right);
+            add(363, token.form, earlier << 8 | left);
+            add(364, token.form, right << 8 | later);
+            add(365, token.form, before.ending3);
+            add(366, token.form, next.ending3);
+            add(367, token.form ^ before.form.rotate_left(7), right);
+        }
         let kinds = u64::from(as_form) << 8 | u64::from(as_lemma);
         add(226, kinds, 0);
         add(230, kinds, whole);

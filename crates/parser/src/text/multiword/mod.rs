@@ -10,7 +10,7 @@
 //!
 //! the 1 being for no rule at all; the most probable is taken. Forms that were never seen go by their
 //! endings and by what is known of their first word ([`lexicon`]), ambiguous ones (French `des`) by their
-//! neighbours ([`features`]). Learning sees the treebank in four orders, and the model is the mean: what few tokens
+//! neighbours and what is known of these ([`features`]). Learning sees the treebank in four orders, and the model is the mean: what few tokens
 //! tell depends much on when they are seen. Cost: a look-up of the ending; if there are rules, some 110
 //! look-ups each.
 
@@ -22,7 +22,7 @@ mod rule;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use self::features::Seen;
+use self::features::{NEAR, Seen};
 use self::lexicon::Counts;
 pub(super) use self::lexicon::{Lexicon, kind};
 pub(super) use self::rule::Rule;
@@ -84,7 +84,8 @@ impl<W: Weights> Multiword<W> {
         let known = |word| self.lexicon.known(word);
         let whole = known(facts.near(at, 0).form);
         let class = |rest| self.class(rest);
-        let seen = Seen::new(form, facts, at, whole, &known, &class);
+        let near = NEAR.map(|k| known(facts.near(at, k).form).as_form);
+        let seen = Seen::new(form, facts, at, whole, near, &known, &class);
         let mut best = (0.0, None);
         for &number in rules {
             let rule = &self.rules[usize::from(number)];
@@ -228,8 +229,12 @@ impl Multiword<Vec<f32>> {
                 let known = |word| counts.known(word, own);
                 let mut whole = known(facts.near(token, 0).form);
                 whole.alone = counts.frequency(facts.near(token, 0).form, right.is_none().into());
+                let near = NEAR.map(|k| {
+                    let own = token.checked_add_signed(k).map_or(&[][..], |at| text.words_of(at));
+                    counts.known(facts.near(token, k).form, own).as_form
+                });
                 let class = |rest| self.class(rest);
-                let seen = Seen::new(form, facts, token, whole, &known, &class);
+                let seen = Seen::new(form, facts, token, whole, near, &known, &class);
                 let read = |number: u16, features: &mut Vec<u32>| {
                     seen.features(number, &self.rules[usize::from(number)], features);
                 };
@@ -352,6 +357,32 @@ mod tests {
         assert_eq!(words("yoldur"), ["yol", "dur"]);
         assert!(words("güldür").is_empty(), "it was seen as one word");
         assert!(words("gölde").is_empty(), "no multiword token ends like this");
+    }
+
+    /// Neither `rue` nor `prends` was ever seen before `des`; what they are was.
+    #[test]
+    fn ambiguous_tokens_go_by_what_their_neighbours_may_be() {
+        let treebank: Vec<Sentence> = [
+            "vois/VERB des/DET chats/NOUN",
+            "vends/VERB des/DET oies/NOUN",
+            "fin/NOUN de+s/ADP chats/NOUN",
+            "voix/NOUN de+s/ADP oies/NOUN",
+            "prends/VERB rue/NOUN",
+        ]
+        .iter()
+        .cycle()
+        .take(40)
+        .map(|tokens| sentence(tokens))
+        .collect();
+        let laps = Laps::new(8, &unwatched);
+        let model = Multiword::train(&Paragraph::of(&treebank), 8, 1, &laps).unwrap();
+        let is_split = |tokens: &str| {
+            let sentences = [sentence(tokens)];
+            let paragraph = &Paragraph::of(&sentences)[0];
+            model.rule(paragraph.form(1), &paragraph.facts(), 1, &mut Vec::new()).is_some()
+        };
+        assert!(is_split("rue des oies"));
+        assert!(!is_split("prends des oies"));
     }
 
     /// `-ydik` was seen behind `evde` only; it is a copula as `-dir`, which was seen behind nouns.
