@@ -153,7 +153,8 @@ pub enum ArcAttribute {
     Level,
     /// `above`: where the head that the first pass gave the head is, as seen from the arc.
     Above,
-    /// `opinion`: whether the [shifter](crate::Shifter) chose the arc, or the one the other way round.
+    /// `opinion`: whether the [shifter](crate::Shifter) chose the arc, or the one the other way round; also in
+    /// reading backwards.
     Opinion,
 }
 

@@ -136,15 +136,16 @@ impl Guide {
         }
     }
 
-    /// Whether the shifter chose an arc.
-    fn is_chosen_otherwise(&self, head: usize, modifier: usize) -> bool {
-        self.opinion.as_ref().is_some_and(|opinion| opinion.heads[modifier - 1] == head)
-    }
-
-    /// Whether the shifter chose an arc (1), or the one the other way round (2).
+    /// Whether the shifter chose an arc (1), or the one the other way round (2); the same of what it chose in
+    /// reading backwards, times 4.
     pub(super) fn opinion_of(&self, head: usize, modifier: usize) -> u64 {
-        let is_reverse = head != 0 && self.is_chosen_otherwise(modifier, head);
-        u64::from(self.is_chosen_otherwise(head, modifier)) + 2 * u64::from(is_reverse)
+        let Some(Opinion { heads, backwards, .. }) = &self.opinion else { return 0 };
+        let told = |tree: &[usize]| {
+            let is_chosen = |head, modifier: usize| tree.get(modifier - 1) == Some(&head);
+            let is_reverse = head != 0 && is_chosen(modifier, head);
+            u64::from(is_chosen(head, modifier)) + 2 * u64::from(is_reverse)
+        };
+        told(heads) + 4 * told(backwards)
     }
 
     /// The label that the shifter gave a word, by its number.
@@ -192,10 +193,14 @@ impl State for Guide {
         let mut has_opinion = opinion.is_some();
         tape.flag(&mut has_opinion)?;
         let mut opinion = has_opinion.then(|| opinion.take().unwrap_or_default());
-        if let Some(Opinion { heads, labels }) = &mut opinion {
+        if let Some(Opinion { heads, labels, backwards }) = &mut opinion {
             tape.list(heads)?;
             tape.list(labels)?;
-            if heads.len() != words || labels.len() != words {
+            tape.list(backwards)?;
+            let is_whole = |list: &[usize]| list.len() == words;
+            if !(is_whole(heads) && is_whole(labels))
+                || !backwards.is_empty() && !is_whole(backwards)
+            {
                 return Err(invalid("an opinion of another sentence"));
             }
         }
@@ -277,10 +282,18 @@ mod tests {
     #[test]
     fn a_second_opinion_is_told_and_remembered() {
         assert_eq!((guide().opinion_of(3, 1), guide().function(1)), (0, None));
-        let opinion = Opinion { heads: vec![3, 1, 0, 5, 3, 3], labels: vec![4, 2, 0, 1, 1, 3] };
+        let opinion = Opinion {
+            heads: vec![3, 1, 0, 5, 3, 3],
+            labels: vec![4, 2, 0, 1, 1, 3],
+            backwards: Vec::new(),
+        };
+        let arcs = [(3, 1), (1, 2), (2, 1), (0, 3), (2, 4)];
+        let one_way = guide().with_opinion(opinion.clone());
+        assert_eq!(arcs.map(|(h, m)| one_way.opinion_of(h, m)), [1, 1, 2, 1, 0]);
+        let opinion = Opinion { backwards: vec![2, 4, 0, 3, 3, 3], ..opinion };
         let mut guide = guide().with_opinion(opinion.clone());
-        let told = [(3, 1), (1, 2), (2, 1), (0, 3), (2, 4)].map(|(h, m)| guide.opinion_of(h, m));
-        assert_eq!(told, [1, 1, 2, 1, 0]);
+        let told = arcs.map(|(h, m)| guide.opinion_of(h, m));
+        assert_eq!(told, [1, 1 + 8, 2 + 4, 1 + 4, 8]);
         assert_eq!((guide.function(0), guide.function(1)), (None, Some(4)));
         let mut bytes = Vec::new();
         guide.state(&mut Tape::Write(&mut bytes)).unwrap();

@@ -15,7 +15,7 @@ use crate::{ArcModel, Calibration, Compact, Guided, Index, LabelModel, ModelProb
 
 /// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
 /// other tables, another meaning of templates, other hashes.
-pub(super) const FORMAT: u64 = 5;
+pub(super) const FORMAT: u64 = 6;
 
 /// The part of a file that is no table.
 #[derive(Serialize, Deserialize)]

@@ -12,6 +12,8 @@ use crate::{Compact, ModelProblem, Shifter, Weights};
 pub(super) struct ShifterDocument {
     /// The binary logarithms of the numbers of rows: of steps, of labels.
     bits: [u32; 2],
+    /// Whether it also reads backwards.
+    is_both_ways: bool,
 }
 
 const STEPS: (&str, &str) = ("shifter", "shifter.scale");
@@ -19,7 +21,7 @@ const LABELS: (&str, &str) = ("shifter.labels", "shifter.labels.scale");
 
 impl ShifterDocument {
     pub(super) fn new(shifter: &Shifter<Compact>) -> Self {
-        Self { bits: shifter.bits() }
+        Self { bits: shifter.bits(), is_both_ways: shifter.is_both_ways }
     }
 
     /// The shifter, whose labels are as many as the model's.
@@ -35,6 +37,7 @@ impl ShifterDocument {
             steps: tables.weights(STEPS.0, &[rows(steps)?, Shifter::<Compact>::STEPS], STEPS.1)?,
             functions: tables.weights(LABELS.0, &[rows(functions)?, labels], LABELS.1)?,
             labels,
+            is_both_ways: self.is_both_ways,
         })
     }
 }
@@ -49,7 +52,7 @@ pub(super) fn tables<'a>(
     shifter: &'a Shifter<Compact>,
     scales: &'a [[u8; 4]; 2],
 ) -> Result<Vec<NamedTable<'a>>, SafeTensorError> {
-    let Shifter { steps, functions, labels } = shifter;
+    let Shifter { steps, functions, labels, .. } = shifter;
     let [step_rows, label_rows] = shifter.bits().map(|bits| 1 << bits);
     let steps = bytemuck::cast_slice(steps.cells());
     let functions = bytemuck::cast_slice(functions.cells());

@@ -146,7 +146,7 @@ fn a_model_survives_its_file_to_the_bit() {
     model.save(&path, &about()).unwrap();
     let file = ModelFile::open(&path).unwrap();
     assert_eq!(file.about, about());
-    assert_eq!((file.format, file.tutte.as_str()), (5, env!("CARGO_PKG_VERSION")));
+    assert_eq!((file.format, file.tutte.as_str()), (6, env!("CARGO_PKG_VERSION")));
     assert_eq!(file.bytes, fs::metadata(&path).unwrap().len());
     assert_eq!(file.model.tree_set, model.tree_set);
     assert_eq!(file.model.labels.labels(), model.labels.labels());
@@ -429,7 +429,7 @@ fn another_format_version_is_named() {
     // A newer format may have anything else in its document.
     let newer = forged(&bytes, |document| *document = json!({"format": 9, "tutte": "4.2.0"}));
     let error = ModelFile::open(folder.file(&newer)).unwrap_err();
-    assert!(error.to_string().ends_with("a model of format 9, but this tutte reads format 5"));
+    assert!(error.to_string().ends_with("a model of format 9, but this tutte reads format 6"));
     assert!(error.hint().unwrap().contains("tutte 4.2.0: update"));
     let older = forged(&bytes, |document| document["format"] = json!(0));
     assert!(matches!(folder.refusal(&older), ModelProblem::FormatVersion { found: 0, .. }));

@@ -9,7 +9,7 @@
 
 use std::sync::LazyLock;
 
-use super::state::{Configuration, STEPS, Step};
+use super::state::{Configuration, Direction, STEPS, Step};
 use crate::features::{Atoms, Attribute, GOLDEN, mix};
 
 /// What is looked at in words.
@@ -218,6 +218,9 @@ s1.tag s0.tag
 ",
 ];
 
+/// What makes the keys of reading backwards others.
+const BACKWARDS: u64 = 0xbac << 32;
+
 /// Which values a template sees.
 type Template = Vec<usize>;
 
@@ -269,21 +272,27 @@ impl Seen {
     /// Looks at where a parser stands.
     pub(super) fn look(&mut self, atoms: &Atoms, at: &Configuration, bits: u32, label_bits: u32) {
         let columns = COLUMNS.map(|attribute| atoms.values(atoms.column(attribute), 0));
+        let direction = at.direction();
+        let turn = |place: usize| direction.turn(place, atoms.words());
+        // What is seen in reading backwards has weights of its own, in the same tables.
+        let salt = if direction == Direction::Backwards { BACKWARDS } else { 0 };
         let stacked = [0, 1, 2].map(|depth| at.stacked(depth));
         let queued = [0, 1, 2].map(|behind| at.queued(behind));
         let places = [stacked[0], stacked[1], stacked[2], queued[0], queued[1], queued[2]];
-        let mut set = |value: usize, what: u64| self.values[value] = mix(what ^ mix(value as u64));
+        let mut set = |value: usize, what: u64| {
+            self.values[value] = mix(what ^ mix(value as u64 ^ salt));
+        };
         for (number, place) in places.into_iter().enumerate() {
             let start = WORDS_START + number * OF_WORDS.len();
             for (value, column) in (start..).zip(columns) {
-                set(value, place.map_or(0, |place| column[place]));
+                set(value, place.map_or(0, |place| column[turn(place)]));
             }
         }
         let [_, lemmas, tags, ..] = columns;
         for (number, place) in BUILT.into_iter().enumerate() {
             let below = places[place].map(|place| *at.below(place)).unwrap_or_default();
-            let lemma = |word: usize| if word == 0 { 0 } else { lemmas[word] };
-            let tag = |word: usize| if word == 0 { 0 } else { tags[word] };
+            let lemma = |word: usize| if word == 0 { 0 } else { lemmas[turn(word)] };
+            let tag = |word: usize| if word == 0 { 0 } else { tags[turn(word)] };
             let label = |word: usize| if word == 0 { 0 } else { at.label(word) as u64 + 1 };
             let valency = 4 * below.lefts.min(3) + below.rights.min(3);
             let values = [
@@ -316,15 +325,15 @@ impl Seen {
         self.label_bits = label_bits;
         self.rows.clear();
         // The first is always seen.
-        self.rows.push(row(mix(0), bits) * STEPS);
+        self.rows.push(row(mix(salt), bits) * STEPS);
         for (number, template) in (1..).zip(&*STEP_TEMPLATES) {
             self.rows.push(row(sum(&self.values, number, template), bits) * STEPS);
         }
         for (seed, head, modifier) in [(1, queued[0], stacked[0]), (2, stacked[1], stacked[0])] {
             let (Some(head), Some(modifier)) = (head, modifier) else { continue };
-            for head in atoms.features(head) {
-                let half = mix(head ^ seed);
-                let pairs = atoms.features(modifier).iter();
+            for head in atoms.features(turn(head)) {
+                let half = mix(head ^ seed ^ salt);
+                let pairs = atoms.features(turn(modifier)).iter();
                 self.rows
                     .extend(pairs.map(|modifier| row(half.wrapping_add(*modifier), bits) * STEPS));
             }

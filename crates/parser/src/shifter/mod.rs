@@ -11,6 +11,12 @@
 //! highest sum of weights of what is seen there ([`features`]); weights are those of an averaged
 //! perceptron that also learns from where its own mistakes have led it (Goldberg & Nivre 2013; [`train`]).
 //! O(n) steps of some 130 look-ups each.
+//!
+//! What it has built tells it more of what stands before than of what comes. One that reads from the last word
+//! to the first errs elsewhere, and arcs that both find are mostly right (Sagae & Lavie 2006): a shifter may
+//! read in both directions, with weights in the same tables. The tree of reading backwards is less good; what
+//! is told of it is which arcs it has (`a.opinion`). On 24,000 words of UD Portuguese Bosque, English EWT and
+//! French ParTUT, and two seeds, 0.3, 0.4 and 0.2 UAS more of predicted tags, 0.1, 0.4 and 0.15 of gold ones.
 
 mod features;
 mod state;
@@ -21,7 +27,7 @@ use std::io;
 use tutte_trees::TreeSet;
 
 use self::features::Seen;
-use self::state::{Configuration, STEPS, Step};
+use self::state::{Configuration, Direction, STEPS, Step};
 use crate::features::{Atoms, Attribute};
 use crate::tape::{State, Tape};
 use crate::{Compact, Weights};
@@ -52,6 +58,8 @@ pub struct Shifter<W = Vec<f32>> {
     pub(crate) functions: W,
     /// How many labels there are, 1 at least.
     pub(crate) labels: usize,
+    /// Whether it also reads backwards.
+    pub(crate) is_both_ways: bool,
 }
 
 /// What a [`Shifter`] thinks of a sentence: a tree, and the label of each arc by its number.
@@ -61,6 +69,8 @@ pub struct Opinion {
     pub(crate) heads: Vec<usize>,
     /// The label of each word.
     pub(crate) labels: Vec<usize>,
+    /// The head of each word in the tree of reading backwards; empty if there is none.
+    pub(crate) backwards: Vec<usize>,
 }
 
 /// Memory that a shifter works in.
@@ -73,10 +83,10 @@ pub(crate) struct ShifterMemory {
 
 impl Shifter {
     /// One that knows nothing, with 2^`bits` rows of weights of steps and 2^`label_bits` of labels.
-    pub(crate) fn untrained(bits: u32, label_bits: u32, labels: usize) -> Self {
+    pub(crate) fn untrained(bits: u32, label_bits: u32, labels: usize, is_both_ways: bool) -> Self {
         let labels = labels.max(1);
         let (steps, functions) = (vec![0.0; STEPS << bits], vec![0.0; labels << label_bits]);
-        Self { steps, functions, labels }
+        Self { steps, functions, labels, is_both_ways }
     }
 
     /// Adds a share of the weights of another of the same size.
@@ -90,7 +100,7 @@ impl Shifter {
     /// The same with weights of 8 bits.
     pub(crate) fn compact(&self) -> Shifter<Compact> {
         let [steps, functions] = [&self.steps, &self.functions].map(|it| Compact::new(it));
-        Shifter { steps, functions, labels: self.labels }
+        Shifter { steps, functions, labels: self.labels, is_both_ways: self.is_both_ways }
     }
 }
 
@@ -132,12 +142,31 @@ impl<W: Weights> Shifter<W> {
         tree_set: TreeSet,
         memory: &mut ShifterMemory,
     ) -> Opinion {
-        memory.configuration.start(atoms.words(), tree_set.is_single_root());
-        while let Some(step) = self.best_step(atoms, memory) {
-            let label = if step == Step::Shift { 0 } else { self.best_label(step, memory) };
-            memory.configuration.take(step, label);
+        let mut opinion = Opinion::default();
+        for &direction in self.directions() {
+            let is_single_root = tree_set.is_single_root();
+            memory.configuration.start(atoms.words(), is_single_root, direction);
+            while let Some(step) = self.best_step(atoms, memory) {
+                let label = if step == Step::Shift { 0 } else { self.best_label(step, memory) };
+                memory.configuration.take(step, label);
+            }
+            let heads = memory.configuration.heads();
+            match direction {
+                Direction::Forwards => {
+                    (opinion.heads, opinion.labels) = (heads, memory.configuration.labels());
+                }
+                Direction::Backwards => opinion.backwards = heads,
+            }
         }
-        memory.configuration.opinion()
+        opinion
+    }
+
+    /// The directions in which it reads.
+    fn directions(&self) -> &'static [Direction] {
+        match self.is_both_ways {
+            true => &[Direction::Forwards, Direction::Backwards],
+            false => &[Direction::Forwards],
+        }
     }
 
     /// The best of the steps that are possible, by the sums that stay in memory; none at the end.

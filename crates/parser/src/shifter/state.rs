@@ -1,7 +1,5 @@
 //! Where a shift–reduce parser stands, the steps it may take from there, and what they cost.
 
-use super::Opinion;
-
 /// What a parser does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
@@ -18,6 +16,42 @@ pub(super) const STEPS: usize = 3;
 
 impl Step {
     pub(super) const ALL: [Self; STEPS] = [Step::Shift, Step::Left, Step::Right];
+}
+
+/// In which order words are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// As they stand.
+    #[default]
+    Forwards,
+    /// From the last to the first.
+    Backwards,
+}
+
+impl Direction {
+    /// The place in the sentence of what is at a place in the order of reading, and the other way round. The
+    /// root is where it is.
+    pub(super) fn turn(self, place: usize, words: usize) -> usize {
+        match self {
+            Direction::Backwards if place > 0 => words + 1 - place,
+            _ => place,
+        }
+    }
+
+    /// Turns a list that has something for each word.
+    pub(super) fn turn_list<T: Clone>(self, list: &[T]) -> Vec<T> {
+        match self {
+            Direction::Forwards => list.to_vec(),
+            Direction::Backwards => list.iter().rev().cloned().collect(),
+        }
+    }
+
+    /// Turns the heads of all words.
+    pub(super) fn turn_heads(self, heads: &[usize]) -> Vec<usize> {
+        let mut turned = self.turn_list(heads);
+        turned.iter_mut().for_each(|head| *head = self.turn(*head, heads.len()));
+        turned
+    }
 }
 
 /// What has been built below a place. Places of words are numbers from 1, so 0 stands for none.
@@ -40,6 +74,8 @@ pub(super) struct Below {
 pub(super) struct Configuration {
     words: usize,
     is_single_root: bool,
+    /// Places are in the order in which words are read.
+    direction: Direction,
     stack: Vec<usize>,
     /// The first word of the queue; behind the last word, the root stands.
     next: usize,
@@ -51,8 +87,9 @@ pub(super) struct Configuration {
 
 impl Configuration {
     /// All words wait.
-    pub(super) fn start(&mut self, words: usize, is_single_root: bool) {
+    pub(super) fn start(&mut self, words: usize, is_single_root: bool, direction: Direction) {
         (self.words, self.is_single_root, self.next) = (words, is_single_root, 1);
+        self.direction = direction;
         self.stack.clear();
         for list in [&mut self.heads, &mut self.labels] {
             list.clear();
@@ -60,6 +97,11 @@ impl Configuration {
         }
         self.below.clear();
         self.below.resize(words + 1, Below::default());
+    }
+
+    /// In which order words are read.
+    pub(super) fn direction(&self) -> Direction {
+        self.direction
     }
 
     /// The place that is so deep in the stack: 0 is its top.
@@ -129,9 +171,14 @@ impl Configuration {
         }
     }
 
-    /// What was built.
-    pub(super) fn opinion(&self) -> Opinion {
-        Opinion { heads: self.heads.clone(), labels: self.labels.clone() }
+    /// The head of each word that was built, in the order of the sentence.
+    pub(super) fn heads(&self) -> Vec<usize> {
+        self.direction.turn_heads(&self.heads)
+    }
+
+    /// The labels of the same.
+    pub(super) fn labels(&self) -> Vec<usize> {
+        self.direction.turn_list(&self.labels)
     }
 
     /// How many arcs of a tree each step puts out of reach; none if it is not possible. If trees may have

@@ -32,54 +32,79 @@ const STREAM: u8 = 7;
 
 /// Trains a shifter in some passes over the lessons.
 pub(crate) fn learn(
-    mut shifter: Shifter,
+    shifter: Shifter,
     lessons: &[Lesson<'_>],
     passes: usize,
     seed: u64,
     tree_set: TreeSet,
 ) -> Shifter {
-    let mut order = Order::new(seed, STREAM);
-    let mut memory = ShifterMemory::default();
-    let mut steps = LazyAverage::new(shifter.steps.len());
-    let mut functions = LazyAverage::new(shifter.functions.len());
+    let mut learning = Learning {
+        order: Order::new(seed, STREAM),
+        memory: ShifterMemory::default(),
+        steps: LazyAverage::new(shifter.steps.len()),
+        functions: LazyAverage::new(shifter.functions.len()),
+        shifter,
+    };
     for pass in 0..passes {
-        for at in order.shuffled(lessons.len()) {
-            let lesson = lessons[at];
-            memory.configuration.start(lesson.atoms.words(), tree_set.is_single_root());
-            while let Some(chosen) = shifter.best_step(lesson.atoms, &mut memory) {
-                let costs = memory.configuration.costs(lesson.heads);
-                let least = costs.into_iter().flatten().min();
-                let right =
-                    best(&memory.scores, |step| costs[step].is_some() && costs[step] == least);
-                let right = right.map_or(chosen, |step| Step::ALL[step]);
-                if chosen != right {
-                    let rows = memory.seen.rows();
-                    let moves = [(right as usize, 1.0), (chosen as usize, -1.0)];
-                    move_weights(&mut shifter.steps, &mut steps, rows, moves);
-                }
-                let own_way = pass > 0 && order.chance().draw() % 10 < OWN_WAY;
-                let step = if own_way { chosen } else { right };
-                let mut label = 0;
-                if let Some((head, modifier)) = memory.configuration.arc(step) {
-                    label = shifter.best_label(step, &mut memory);
-                    let known = lesson.labels.get(modifier - 1).copied().flatten();
-                    if let Some(known) =
-                        known.filter(|known| lesson.heads[modifier - 1] == head && *known != label)
-                    {
-                        let rows = memory.seen.label_rows(step, shifter.labels);
-                        let moves = [(known, 1.0), (label, -1.0)];
-                        move_weights(&mut shifter.functions, &mut functions, rows, moves);
-                    }
-                }
-                memory.configuration.take(step, label);
+        for at in learning.order.shuffled(lessons.len()) {
+            for &direction in learning.shifter.directions() {
+                let words = lessons[at].atoms.words();
+                let is_single_root = tree_set.is_single_root();
+                learning.memory.configuration.start(words, is_single_root, direction);
+                learning.read(lessons[at], pass > 0);
             }
-            steps.next();
-            functions.next();
+            learning.steps.next();
+            learning.functions.next();
         }
     }
+    let Learning { mut shifter, steps, functions, .. } = learning;
     shifter.steps = steps.mean(shifter.steps.iter());
     shifter.functions = functions.mean(shifter.functions.iter());
     shifter
+}
+
+/// A shifter that is being learnt.
+struct Learning {
+    shifter: Shifter,
+    steps: LazyAverage,
+    functions: LazyAverage,
+    order: Order,
+    memory: ShifterMemory,
+}
+
+impl Learning {
+    /// Reads a sentence from where the memory stands, its start; perhaps in the shifter's own ways.
+    fn read(&mut self, lesson: Lesson<'_>, explores: bool) {
+        let Self { shifter, steps, functions, order, memory } = self;
+        let direction = memory.configuration.direction();
+        let heads = direction.turn_heads(lesson.heads);
+        let labels = direction.turn_list(lesson.labels);
+        while let Some(chosen) = shifter.best_step(lesson.atoms, memory) {
+            let costs = memory.configuration.costs(&heads);
+            let least = costs.into_iter().flatten().min();
+            let right = best(&memory.scores, |step| costs[step].is_some() && costs[step] == least);
+            let right = right.map_or(chosen, |step| Step::ALL[step]);
+            if chosen != right {
+                let moves = [(right as usize, 1.0), (chosen as usize, -1.0)];
+                move_weights(&mut shifter.steps, steps, memory.seen.rows(), moves);
+            }
+            let own_way = explores && order.chance().draw() % 10 < OWN_WAY;
+            let step = if own_way { chosen } else { right };
+            let mut label = 0;
+            if let Some((head, modifier)) = memory.configuration.arc(step) {
+                label = shifter.best_label(step, memory);
+                let known = labels.get(modifier - 1).copied().flatten();
+                if let Some(known) =
+                    known.filter(|known| heads[modifier - 1] == head && *known != label)
+                {
+                    let rows = memory.seen.label_rows(step, shifter.labels);
+                    let moves = [(known, 1.0), (label, -1.0)];
+                    move_weights(&mut shifter.functions, functions, rows, moves);
+                }
+            }
+            memory.configuration.take(step, label);
+        }
+    }
 }
 
 /// Moves the weights of some columns of rows.

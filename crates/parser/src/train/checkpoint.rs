@@ -30,7 +30,7 @@ use crate::{CheckpointProblem, Error, Model};
 
 const MAGIC: [u8; 16] = *b"tutte checkpoint";
 /// The version of the format. It changes whenever anything that has a `State` does.
-const FORMAT: u64 = 3;
+const FORMAT: u64 = 4;
 /// The bytes of the checksum.
 const CHECKSUM: u64 = 8;
 

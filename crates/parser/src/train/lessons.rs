@@ -19,6 +19,7 @@ pub(super) struct Lessons<'c> {
     passes: usize,
     bits: [u32; 2],
     labels: usize,
+    is_both_ways: bool,
 }
 
 impl<'c> Lessons<'c> {
@@ -46,6 +47,7 @@ impl<'c> Lessons<'c> {
                 options.label_bits.saturating_sub(1).max(2),
             ],
             labels,
+            is_both_ways: shifting.is_both_ways,
         })
     }
 
@@ -57,7 +59,7 @@ impl<'c> Lessons<'c> {
     /// A shifter that has learnt nothing.
     pub(super) fn untrained(&self) -> Shifter {
         let [bits, label_bits] = self.bits;
-        Shifter::untrained(bits, label_bits, self.labels)
+        Shifter::untrained(bits, label_bits, self.labels, self.is_both_ways)
     }
 
     /// One that has learnt from those examples whose number `keep` says.

@@ -98,6 +98,8 @@ pub struct Shifting {
     /// The binary logarithm of the number of rows of weights of steps: at most this, and a quarter of the number
     /// of weights of arcs. Labels have half the rows that they have in the second pass.
     pub bits: u32,
+    /// Whether it also reads backwards, which takes it twice as long.
+    pub is_both_ways: bool,
 }
 
 /// A first pass that is smaller than the second.
@@ -152,7 +154,7 @@ impl Options {
         let second =
             SecondPass { folds: 4, fold_passes: 2, threshold: 0.02, ..SecondPass::default() };
         let labels = FeatureSet::lean_labels();
-        let shifter = Some(Shifting { passes: 5, bits: 19 });
+        let shifter = Some(Shifting { passes: 5, bits: 19, is_both_ways: false });
         let second = Some(SecondPass { first: Some(first), labels, shifter, ..second });
         let templates = FeatureSet::lean();
         Self { pruning: None, second, templates, passes: 4, ..Self::default() }
@@ -186,7 +188,7 @@ impl Default for SecondPass {
             temperature: None,
             first: None,
             labels: FeatureSet::guided_labels(),
-            shifter: Some(Shifting { passes: 8, bits: 22 }),
+            shifter: Some(Shifting { passes: 8, bits: 22, is_both_ways: true }),
         }
     }
 }

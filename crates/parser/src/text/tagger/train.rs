@@ -48,8 +48,8 @@ impl TaggerOptions {
         let size = words.max(2).ilog2();
         Self {
             passes: 6,
-            bits: (size + 3).clamp(10, 18),
-            fine_bits: (size + 2).clamp(10, 17),
+            bits: (size + 4).clamp(10, 18),
+            fine_bits: (size + 3).clamp(10, 17),
             rate: 0.1,
             damping: 1.0,
             dropout: 0.1,
