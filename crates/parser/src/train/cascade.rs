@@ -83,6 +83,8 @@ pub(super) fn candidates(
 /// divided by T₁, of UD Gothic and UD Turkish: with the default options 1.38 both; with a small first pass
 /// ([`Options::fast`]) 1.27 and 1.44; where labels are staged 1.22 and 1.17, with a small first pass 1.17
 /// and 1.28.
+/// With shifters and jackknifed tags, of 24,000 words each, the default had 1.38 of UD French ParTUT (mean of four
+/// parts), 1.34 of English EWT and 1.14 of Portuguese Bosque.
 fn overconfidence(second: &SecondPass, labelling: Labelling) -> f64 {
     match (labelling, &second.first) {
         (Labelling::Joint, None) => 1.4,
