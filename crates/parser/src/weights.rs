@@ -190,6 +190,16 @@ dispatched! {
                     1 => add_vectors::<0, 1>(cells, rows, start, sums),
                     _ => 0,
                 };
+                if let [a, b, c] = sums {
+                    // The steps of a shifter.
+                    let sum = |[a, b, c]: [i32; 3], row: &usize| {
+                        let [x, y, z] = [0, 1, 2].map(|column| i32::from(cells[row + start + column]));
+                        [a + x, b + y, c + z]
+                    };
+                    let [x, y, z] = rows.iter().fold([0; 3], sum);
+                    (*a, *b, *c) = (*a + x as f32, *b + y as f32, *c + z as f32);
+                    continue;
+                }
                 for (column, sum) in sums.iter_mut().enumerate().skip(rest) {
                     let add = |sum: i32, row: &usize| sum + i32::from(cells[row + start + column]);
                     *sum += rows.iter().fold(0, add) as f32;

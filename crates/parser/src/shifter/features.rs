@@ -221,8 +221,14 @@ s1.tag s0.tag
 /// What makes the keys of reading backwards others.
 const BACKWARDS: u64 = 0xbac << 32;
 
-/// Which values a template sees.
-type Template = Vec<usize>;
+/// Which values a template sees: at most four; in place of others stands that which is always 0.
+type Template = [u8; 4];
+
+/// The number of the value that is always 0, the last there is room for.
+const NOTHING: usize = ROOM - 1;
+/// A power of two, so that no number of a value need be checked.
+const ROOM: usize = 64;
+const _: () = assert!(VALUES < ROOM);
 
 /// The number of a value by its name.
 fn value(name: &str) -> Option<usize> {
@@ -244,9 +250,19 @@ fn value(name: &str) -> Option<usize> {
 /// The templates of a text, one a line, which tests have read.
 fn templates(text: &str) -> Vec<Template> {
     let lines = text.lines().filter(|line| !line.is_empty());
-    lines.map(|line| line.split(' ').filter_map(value).collect()).collect()
+    let numbers = |line: &str| {
+        let mut template = [NOTHING as u8; 4];
+        let values = line.split(' ').filter_map(value);
+        template.iter_mut().zip(values).for_each(|(number, value)| *number = value as u8);
+        template
+    };
+    lines.map(numbers).collect()
 }
 
+/// What tells values from each other, in reading forwards and backwards.
+static SALTS: LazyLock<[[u64; VALUES]; 2]> = LazyLock::new(|| {
+    [0, BACKWARDS].map(|salt| std::array::from_fn(|value| mix(value as u64 ^ salt)))
+});
 static STEP_TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| templates(TEMPLATES));
 static LABEL_TEMPLATES: LazyLock<[Vec<Template>; 2]> =
     LazyLock::new(|| OF_HEADS.map(|of_head| templates(&format!("{OF_LABELS}{of_head}"))));
@@ -254,7 +270,7 @@ static LABEL_TEMPLATES: LazyLock<[Vec<Template>; 2]> =
 /// What is seen at a step.
 #[derive(Debug)]
 pub(super) struct Seen {
-    values: [u64; VALUES],
+    values: [u64; ROOM],
     /// Where the weights of steps start.
     rows: Vec<usize>,
     label_bits: u32,
@@ -263,7 +279,7 @@ pub(super) struct Seen {
 
 impl Default for Seen {
     fn default() -> Self {
-        let values = [0; VALUES];
+        let values = [0; ROOM];
         Self { values, rows: Vec::new(), label_bits: 0, label_rows: Vec::new() }
     }
 }
@@ -275,12 +291,15 @@ impl Seen {
         let direction = at.direction();
         let turn = |place: usize| direction.turn(place, atoms.words());
         // What is seen in reading backwards has weights of its own, in the same tables.
-        let salt = if direction == Direction::Backwards { BACKWARDS } else { 0 };
+        let (salt, salts) = match direction {
+            Direction::Forwards => (0, &SALTS[0]),
+            Direction::Backwards => (BACKWARDS, &SALTS[1]),
+        };
         let stacked = [0, 1, 2].map(|depth| at.stacked(depth));
         let queued = [0, 1, 2].map(|behind| at.queued(behind));
         let places = [stacked[0], stacked[1], stacked[2], queued[0], queued[1], queued[2]];
         let mut set = |value: usize, what: u64| {
-            self.values[value] = mix(what ^ mix(value as u64 ^ salt));
+            self.values[value] = mix(what ^ salts[value]);
         };
         for (number, place) in places.into_iter().enumerate() {
             let start = WORDS_START + number * OF_WORDS.len();
@@ -326,9 +345,9 @@ impl Seen {
         self.rows.clear();
         // The first is always seen.
         self.rows.push(row(mix(salt), bits) * STEPS);
-        for (number, template) in (1..).zip(&*STEP_TEMPLATES) {
-            self.rows.push(row(sum(&self.values, number, template), bits) * STEPS);
-        }
+        let values = &self.values;
+        let key = |(number, template)| sum(values, number, template);
+        self.rows.extend((1..).zip(&*STEP_TEMPLATES).map(|it| row(key(it), bits) * STEPS));
         for (seed, head, modifier) in [(1, queued[0], stacked[0]), (2, stacked[1], stacked[0])] {
             let (Some(head), Some(modifier)) = (head, modifier) else { continue };
             for head in atoms.features(turn(head)) {
@@ -359,9 +378,9 @@ impl Seen {
 }
 
 #[inline]
-fn sum(values: &[u64; VALUES], seed: usize, template: &[usize]) -> u64 {
+fn sum(values: &[u64; ROOM], seed: usize, template: &Template) -> u64 {
     let seed = (seed as u64).wrapping_mul(GOLDEN);
-    template.iter().fold(seed, |sum, value| sum.wrapping_add(values[*value]))
+    template.iter().fold(seed, |sum, value| sum.wrapping_add(values[usize::from(*value) % ROOM]))
 }
 
 /// The row of a key.
@@ -381,6 +400,7 @@ mod tests {
             for name in line.split(' ') {
                 assert!(value(name).is_some(), "{name} in {line}");
             }
+            assert!(line.split(' ').count() <= Template::default().len(), "{line} is too long");
         }
         let all: Vec<&str> = TEMPLATES.lines().collect();
         let mut different = all.clone();
