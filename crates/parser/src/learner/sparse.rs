@@ -25,8 +25,8 @@ impl Default for SparseSum {
 impl SparseSum {
     /// The last cell of a table is one that nothing leads to, however large the table is.
     const FREE: (u32, f32) = (u32::MAX, 0.0);
-    /// Slots of 256 kB: enough for a sentence of thirty words.
-    const BITS: u32 = 15;
+    /// Slots of 512 kB: enough for a sentence of forty words.
+    const BITS: u32 = 16;
 
     /// Adds to a cell.
     #[inline]
