@@ -9,7 +9,7 @@ use std::rc::Rc;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use tutte::features::{Atoms, FeatureSet, Prepared};
-use tutte::signal::latent;
+use tutte::latent;
 use tutte::{ArcModel, Index, LabelModel, LabelOptions, Learner, Model, Options, train_further};
 use tutte_treebank::Sentence;
 use tutte_treebank::eval::significance::UnitCounts;

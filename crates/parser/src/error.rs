@@ -110,7 +110,7 @@ pub enum Error {
         source: tutte_trees::Error,
     },
 
-    /// A line that is no verdict on a find of an [audit](crate::audit).
+    /// A line that is no verdict on a find of an [audit](crate::annotate::audit).
     #[error("{file}:{line}:{column}: {why}")]
     Verdict {
         /// The name of the file.
@@ -152,6 +152,17 @@ pub enum Error {
     /// A question that trees cannot answer.
     #[error(transparent)]
     Trees(#[from] tutte_trees::Error),
+}
+
+impl From<tutte_text::Error> for Error {
+    fn from(error: tutte_text::Error) -> Self {
+        match error {
+            tutte_text::Error::NoWords => Self::NoWords,
+            tutte_text::Error::Stopped => Self::Stopped,
+            tutte_text::Error::Treebank(error) => Self::Treebank(error),
+            other => Self::Setting(other.to_string()),
+        }
+    }
 }
 
 impl Error {

@@ -54,68 +54,37 @@
 // Denied, not forbidden: `mapped.rs` holds the one exception.
 #![deny(unsafe_code)]
 
-mod arcs;
-pub mod ask;
-pub mod audit;
-mod batch;
-mod calibration;
-mod candidates;
-mod clock;
-mod decoding;
-mod distribution;
+pub mod annotate;
 mod error;
 pub mod features;
-mod guided;
-mod index;
-mod judge;
-mod known;
-mod labels;
-pub mod learner;
-mod log_sum;
-mod mapped;
-mod mixture;
+pub mod learn;
 mod model;
-mod notes;
-mod parser;
-mod pieces;
-mod pipeline;
-mod pruner;
-pub mod rules;
-mod shifter;
-pub mod signal;
-mod tape;
-mod temperature;
-pub mod text;
-mod train;
-pub mod weak;
-mod weights;
+mod parse;
 
-pub use arcs::ArcModel;
-pub use batch::{map_stream, parse_stream};
-pub use calibration::{
-    Calibration, Calibrator, Comparison, Isotonic, Kept, Method, PrecisionTable,
-};
-pub use candidates::Candidates;
-pub use clock::{Clock, Stage, Times};
-pub use decoding::Decoding;
-pub use distribution::{Alternative, LabelledDistribution, RankedTree};
+pub use tutte_linear::{Cell, Compact, Weights};
+pub use tutte_rules as rules;
+pub use tutte_text as text;
+pub use tutte_trees::Candidates;
+
+pub use annotate::{active as ask, audit};
 pub use error::{CheckpointProblem, Contradiction, Error, ModelProblem};
-pub use guided::Guided;
-pub use index::{Dictionary, Index, Name, Names, Support};
-pub use judge::Judgement;
-pub use known::{Keep, check_heads};
-pub use labels::{LabelModel, Labelling};
-pub use learner::Learner;
-pub use mixture::Mixture;
-pub use model::{About, DevScores, Model, ModelFile};
-pub use notes::{Certainty, Notes};
-pub use parser::{Analysis, Parse, Parser};
-pub use pieces::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Limits, Pieces, Thresholds};
-pub use pipeline::{Annotator, Pipeline, Readings, Tags, Trees};
-pub use pruner::{Pruner, PrunerMemory};
-pub use shifter::{Opinion, Shifter};
-pub use train::{
+pub use features::Opinion;
+pub use features::index::{Dictionary, Index, Name, Names, Support};
+pub use learn::calibrate::{Calibrator, Comparison};
+pub use learn::optimizer::Learner;
+pub use learn::train::{
     Checkpoint, Checkpoints, FirstPass, LabelOptions, Options, Pass, Place, Pruning, SecondPass,
     Shifting, Snapshot, Verdict, train, train_further, train_resumable,
 };
-pub use weights::{Cell, Compact, Weights};
+pub use learn::{objective as signal, optimizer as learner, weak};
+pub use model::latent;
+pub use model::{
+    About, ArcModel, Calibration, DevScores, Guided, Isotonic, Kept, LabelModel, Labelling, Method,
+    Model, ModelFile, PrecisionTable, Pruner, PrunerMemory, Shifter,
+};
+pub use parse::{
+    Alternative, Analysis, Annotator, Certainty, Clock, Decoding, Judgement, Keep,
+    LONGEST_DISTRIBUTION, LONGEST_WHOLE, LabelledDistribution, Limits, Mixture, Notes, Parse,
+    Parser, Pieces, Pipeline, RankedTree, Readings, Stage, Tags, Thresholds, Times, Trees,
+    check_heads, map_stream, parse_stream,
+};

@@ -177,6 +177,7 @@
 // machine has them; see there for what it gains. Everything else is safe code.
 #![deny(unsafe_code)]
 
+mod candidates;
 mod constraints;
 mod distribution;
 mod error;
@@ -199,6 +200,7 @@ mod uniform;
 mod weight;
 mod workspace;
 
+pub use candidates::{Candidates, arcs};
 pub use constraints::Constraints;
 pub use distribution::{ScoredTree, TreeDistribution};
 pub use error::{Error, NotATree};

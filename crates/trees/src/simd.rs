@@ -1,63 +1,14 @@
-//! The same safe code compiled for wider vector units, chosen at run time.
+//! Vector kernels with a fixed order of additions.
 //!
-//! The kernels of this crate are plain loops over slices that the compiler vectorises. Built for
-//! the x86-64 baseline they use two-lane SSE2; on a machine with AVX2 or AVX-512 the same loops
-//! can use four or eight lanes. [`dispatched!`] compiles a function once per instruction set and
-//! picks the widest the machine has. On a machine with AVX-512 that makes non-projective marginals
-//! 1.2 times as fast at n = 10, 1.5 at 40 and 2.1 at 160: the reason for the one `unsafe` call below.
-//!
-//! No version uses fused multiply-add and every reduction has a fixed order ([`LANES`]), so all
-//! versions give the same bits: a seed means the same sample, and a model the same weights, on
-//! every machine.
+//! The kernels are plain loops over slices, compiled for each vector unit by [`dispatched!`]. No version
+//! uses fused multiply-add and every reduction has a fixed order ([`LANES`]), so all versions give the
+//! same bits: a seed means the same sample, and a model the same weights, on every machine.
+
+pub(crate) use tutte_simd::dispatched;
 
 /// Partial sums kept by every reduction, whatever the vector width: the order of additions, and so
 /// the rounding, does not depend on the machine.
 pub(crate) const LANES: usize = 8;
-
-/// Declares a function that runs in the widest instruction set of the machine. Not part of the crate's
-/// interface: the parser uses it for its own loops, so that what is unsafe is written once.
-///
-/// Everything it calls in its hot loop must be `#[inline(always)]`, or it is compiled without the
-/// wider instructions.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! dispatched {
-    ($(#[$doc:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
-        $(#[$doc])*
-        #[allow(unsafe_code)]
-        $vis fn $name($($arg: $type),*) $(-> $ret)? {
-            #[inline(always)]
-            fn portable($($arg: $type),*) $(-> $ret)? $body
-
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,bmi2")]
-                fn avx2($($arg: $type),*) $(-> $ret)? { portable($($arg),*) }
-
-                #[target_feature(enable = "avx2,bmi2,avx512f,avx512vl,avx512dq,avx512bw")]
-                fn avx512($($arg: $type),*) $(-> $ret)? { portable($($arg),*) }
-
-                if is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx2")
-                    && is_x86_feature_detected!("bmi2")
-                {
-                    // SAFETY: the machine has every feature the function is compiled with, each
-                    // one asked for above; the function itself is safe code.
-                    return unsafe { avx512($($arg),*) };
-                }
-                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-                    // SAFETY: as above, for AVX2.
-                    return unsafe { avx2($($arg),*) };
-                }
-            }
-            portable($($arg),*)
-        }
-    };
-}
-pub(crate) use dispatched;
 
 /// Σ a·b in a fixed order: eight running sums, then pairwise.
 #[inline(always)]

@@ -121,3 +121,14 @@ impl ModelProblem {
         Some(hint.to_owned())
     }
 }
+
+impl From<tutte_text::DocumentProblem> for ModelProblem {
+    fn from(problem: tutte_text::DocumentProblem) -> Self {
+        match problem {
+            tutte_text::DocumentProblem::Table { name, found, expected } => {
+                Self::Table { name, found, expected }
+            }
+            other => Self::Altered { what: other.to_string() },
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tutte_treebank::{Sentence, Token};
 
-use super::guide::Guide;
+use super::first_pass::Guide;
 use super::template::FARTHEST;
 use super::{ArcAttribute, Attribute};
 

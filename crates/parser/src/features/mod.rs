@@ -16,7 +16,8 @@
 
 mod atoms;
 mod attribute;
-mod guide;
+mod first_pass;
+pub mod index;
 mod prepared;
 mod readable;
 mod rows;
@@ -29,11 +30,10 @@ mod tests;
 
 pub use atoms::Atoms;
 pub use attribute::{ArcAttribute, Attribute};
-pub use guide::Guide;
+pub use first_pass::{Guide, Opinion};
 pub use prepared::Prepared;
 pub(crate) use readable::Readable;
 pub use set::{Conjoin, FeatureSet};
-pub(crate) use set::{GOLDEN, mix};
 pub use template::{Atom, Between, Template};
 
 /// The weights of a block: one for the feature alone, one for each bin, one unused.

@@ -1,9 +1,11 @@
 //! A sentence made ready for scoring: the halves of all templates at all places.
 
+use tutte_linear::{GOLDEN, mix};
+use tutte_trees::arcs;
+
 use super::atoms::Atoms;
 use super::rows::{Different, Members, Rows};
-use super::set::{Compiled, Conjoin, FeatureSet, GOLDEN, Half, Kind, mix};
-use crate::signal::arcs;
+use super::set::{Compiled, Conjoin, FeatureSet, Half, Kind};
 
 /// The halves of a set's templates at all places of a sentence. Its memory is used again by the
 /// next sentence.

@@ -1,8 +1,10 @@
 //! Tables of what templates see at the places of a sentence. They are filled anew for every sentence,
 //! in the same memory.
 
+use tutte_linear::mix;
+
 use super::atoms::Atoms;
-use super::set::{Half, mix};
+use super::set::Half;
 
 /// A half of some templates at all places, those of a place in a row.
 #[derive(Clone, Debug, Default)]

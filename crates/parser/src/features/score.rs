@@ -1,15 +1,14 @@
 //! From a sentence that is ready, and weights, to the scores of its arcs; and back, from derivatives
 //! by scores to derivatives by weights.
 
-use tutte_trees::ArcMatrix;
+use tutte_linear::{Cell, GOLDEN};
+use tutte_trees::{ArcMatrix, arcs};
 
 use super::prepared::{Prepared, hidden};
 use super::rows::Rows;
-use super::set::{Conjoin, GOLDEN};
+use super::set::Conjoin;
 use super::{BLOCK, bin};
-use crate::index::Block;
-use crate::signal::arcs;
-use crate::weights::Cell;
+use crate::features::index::Block;
 
 /// The sums over the templates of one half, for all places: `[views · place + view]`.
 struct Sums<T>(Vec<[T; BLOCK]>);

@@ -1,5 +1,6 @@
 //! Feature sets: templates, how they fire, and what they are compiled into.
 
+use tutte_linear::mix;
 use tutte_treebank::Sentence;
 
 use super::atoms::{Atoms, items};
@@ -325,12 +326,3 @@ impl Half {
 
 /// An odd number without pattern: 2⁶⁴ divided by the golden ratio. Part of the model format.
 pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// A bijection of 64 bits that leaves no pattern (the finaliser of SplitMix64; Steele, Lea & Flood
-/// 2014). Part of the model format.
-pub(crate) fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(GOLDEN);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
-}

@@ -1,25 +1,29 @@
 //! What was learnt, in memory and as a file.
 
-mod dictionary;
-mod document;
+mod arcs;
+mod calibration;
 mod file;
-mod header;
-mod shifter;
-mod tables;
-mod tagger;
-mod tokenizer;
-
-#[cfg(test)]
-mod tests;
+pub(crate) mod labels;
+pub mod latent;
+pub(crate) mod pruner;
+pub(crate) mod second_pass;
+pub(crate) mod transition;
 
 use std::sync::Arc;
 
 use tutte_trees::TreeSet;
 
+pub use self::arcs::ArcModel;
+pub(crate) use self::calibration::rounded;
+pub use self::calibration::{Calibration, Isotonic, Kept, Method, PrecisionTable};
 pub use self::file::{About, DevScores, ModelFile};
+pub use self::labels::{LabelModel, Labelling};
+pub use self::pruner::{Pruner, PrunerMemory};
+pub use self::second_pass::Guided;
+pub use self::transition::Shifter;
 use crate::features::{Attribute, BLOCK, FeatureSet};
 use crate::text::{Tagger, Tokenizer};
-use crate::{ArcModel, Calibration, Compact, Guided, Index, LabelModel, Pruner, Shifter};
+use crate::{Compact, Index};
 
 /// A model of labelled trees: of arcs, and of labels that come after them or with them (see
 /// [`Labelling`](crate::Labelling)). Its weights are of 32 bits while it is learnt, `Model`, and of

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use serde::Serialize;
-use tutte::rules::{self, Coverage, Outlook, Prospects, Survey};
+use tutte::rules::{self, Coverage, Feasibility, Prospects, Survey};
 use tutte_trees::TreeSet;
 
 use super::{errors, placed, read, refuse};
@@ -117,7 +117,7 @@ fn survey(
     session: &Session,
 ) -> Result<(Coverage, Prospects)> {
     let mut survey = Survey::new(rules);
-    let mut outlook = Outlook::new(rules, arguments.tree_set);
+    let mut outlook = Feasibility::new(rules, arguments.tree_set);
     for file in &arguments.raw {
         for sentence in session.sentences(file, &arguments.reading)? {
             let sentence = sentence?;

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use tutte::text::{
-    TagScores, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions, jackknife_watched,
+    TagScores, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions, jackknife_observed,
 };
 use tutte::{Compact, Model};
 use tutte_treebank::{Format, Sentence};
@@ -192,7 +192,7 @@ impl Parts {
                 let (started, options) = (Instant::now(), study.tokenizer());
                 let tokenizer =
                     watched("learning words and sentences", words, &status, interrupt, |watch| {
-                        Tokenizer::train_watched(&material.train, &options, watch)
+                        Tokenizer::train_observed(&material.train, &options, watch)
                     })?;
                 text.tokenizer = Some(Arc::new(tokenizer.compact()));
                 tell("tokenizer learnt".to_owned(), started);
@@ -209,7 +209,7 @@ impl Parts {
             Some(tagger) => Arc::clone(tagger),
             None => {
                 let tagger = watched("learning tags", words, &status, interrupt, |watch| {
-                    Tagger::train_watched(&material.train, &options, watch)
+                    Tagger::train_observed(&material.train, &options, watch)
                 })?;
                 Arc::new(tagger.compact())
             }
@@ -236,7 +236,7 @@ impl Parts {
                 let (what, seen) =
                     ("tagging the treebank for the parser", words - words / FOLDS.max(1));
                 let tagged = watched(what, seen, &status, interrupt, |watch| {
-                    jackknife_watched(&material.train, &options, FOLDS, threads, watch)
+                    jackknife_observed(&material.train, &options, FOLDS, threads, watch)
                 })?;
                 let what = "treebank tagged for the parser, by taggers that had not seen it,";
                 tell(what.to_owned(), started);

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tutte::Error;
-use tutte::text::{Lap, Watch};
+use tutte::text::{Observer, Progress};
 
 use super::interrupt::Interrupt;
 use super::plan::pace;
@@ -21,7 +21,7 @@ pub(super) fn watched<T: Send>(
     words: usize,
     status: &Status,
     interrupt: &Interrupt,
-    learn: impl FnOnce(&Watch<'_>) -> Result<T, Error> + Send,
+    learn: impl FnOnce(&Observer<'_>) -> Result<T, tutte::text::Error> + Send,
 ) -> Result<T, Error> {
     let started = Instant::now();
     let (sender, laps) = channel();
@@ -36,7 +36,7 @@ pub(super) fn watched<T: Send>(
                 }
             })
         });
-        let mut last = (Lap { done: 0, of: 1 }, Duration::ZERO);
+        let mut last = (Progress { done: 0, of: 1 }, Duration::ZERO);
         loop {
             match laps.recv_timeout(TICK) {
                 // Threads may tell of passes out of order.
@@ -49,7 +49,7 @@ pub(super) fn watched<T: Send>(
                     format!("{what}, to be stopped after this pass; Ctrl-C again stops at once")
                 }
                 false => {
-                    let (Lap { done, of }, took) = last;
+                    let (Progress { done, of }, took) = last;
                     let elapsed = started.elapsed();
                     let whole = took.mul_f64(of as f64 / done.max(1) as f64);
                     let left = whole.saturating_sub(elapsed);
@@ -57,6 +57,6 @@ pub(super) fn watched<T: Send>(
                 }
             });
         }
-        learner.join().unwrap_or_else(|panic| resume_unwind(panic))
+        Ok(learner.join().unwrap_or_else(|panic| resume_unwind(panic))?)
     })
 }

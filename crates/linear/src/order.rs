@@ -1,0 +1,135 @@
+//! Chance that a seed determines: the order of examples, dropout, random weights.
+
+use std::io;
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+
+use crate::codec::{Checkpointed, Codec};
+
+/// A stream of random numbers. Its position is how many were drawn.
+#[derive(Clone, Debug)]
+pub struct RandomStream {
+    rng: Pcg64,
+    drawn: u64,
+}
+
+impl RandomStream {
+    /// Returns the next number.
+    pub fn draw(&mut self) -> u64 {
+        self.drawn += 1;
+        self.rng.next_u64()
+    }
+}
+
+impl Checkpointed for RandomStream {
+    fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
+        let before = self.drawn;
+        codec.value(&mut self.drawn)?;
+        self.rng.advance(self.drawn.wrapping_sub(before).into());
+        Ok(())
+    }
+}
+
+/// The order in which a learner sees examples, a new one in every pass.
+#[derive(Clone, Debug)]
+pub struct Order {
+    stream: RandomStream,
+    order: Vec<usize>,
+}
+
+impl Order {
+    /// Different streams of one seed are independent of each other.
+    pub fn new(seed: u64, stream: u8) -> Self {
+        let mut seeds = Pcg64::seed_from_u64(seed);
+        let state = u128::from(seeds.next_u64()) << 64 | u128::from(seeds.next_u64());
+        let stream = RandomStream { rng: Pcg64::new(state, stream.into()), drawn: 0 };
+        Self { stream, order: Vec::new() }
+    }
+
+    /// Returns the numbers below `count` in a new order (Fisher & Yates 1938).
+    pub fn shuffled(&mut self, count: usize) -> Vec<usize> {
+        if self.order.len() != count {
+            self.order = (0..count).collect();
+        }
+        for last in (1..count).rev() {
+            let other = (self.stream.draw() % (last as u64 + 1)) as usize;
+            self.order.swap(last, other);
+        }
+        self.order.clone()
+    }
+
+    /// Returns the underlying stream, for other random choices.
+    pub fn stream(&mut self) -> &mut RandomStream {
+        &mut self.stream
+    }
+}
+
+impl Checkpointed for Order {
+    fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
+        self.stream.checkpoint(codec)?;
+        codec.list(&mut self.order)
+    }
+}
+
+/// Draws which feature templates to keep. Returns 1 / (1 − dropout), the factor that keeps scores at the
+/// same scale with and without dropout.
+pub fn draw_templates(
+    stream: &mut RandomStream,
+    templates: usize,
+    dropout: f64,
+    kept: &mut Vec<bool>,
+) -> f64 {
+    let threshold = (dropout * 2f64.powi(32)) as u64;
+    kept.clear();
+    kept.extend((0..templates).map(|_| (stream.draw() & 0xffff_ffff) >= threshold));
+    1.0 / (1.0 - dropout)
+}
+
+/// Returns a generator of the standard normal distribution (Box & Muller 1958).
+pub fn gaussian(seed: u64) -> impl FnMut() -> f64 {
+    let mut stream = Order::new(seed, 2).stream;
+    // From (0, 1], so that its logarithm is a number.
+    let mut uniform = move || ((stream.draw() >> 11) + 1) as f64 / 2f64.powi(53);
+    move || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_permutations_told_by_their_seed() {
+        let mut order = Order::new(5, 0);
+        let (first, second) = (order.shuffled(50), order.shuffled(50));
+        for order in [&first, &second] {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(0..50));
+        }
+        assert_ne!(first, second);
+        assert_eq!(first, Order::new(5, 0).shuffled(50));
+        assert_ne!(first, Order::new(5, 1).shuffled(50));
+        assert!(order.shuffled(0).is_empty());
+    }
+
+    #[test]
+    fn normal_numbers_have_mean_0_and_variance_1() {
+        let mut draw = gaussian(1);
+        let numbers: Vec<f64> = (0..20_000).map(|_| draw()).collect();
+        let mean = numbers.iter().sum::<f64>() / 20_000.0;
+        let variance = numbers.iter().map(|x| x * x).sum::<f64>() / 20_000.0;
+        assert!(mean.abs() < 0.03 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
+    }
+
+    #[test]
+    fn templates_are_left_out_at_their_rate() {
+        let mut kept = Vec::new();
+        let mut order = Order::new(1, 0);
+        assert_eq!(draw_templates(order.stream(), 10_000, 0.25, &mut kept), 1.0 / 0.75);
+        let share = kept.iter().filter(|kept| **kept).count() as f64 / 10_000.0;
+        assert!((share - 0.75).abs() < 0.02);
+        draw_templates(order.stream(), 100, 0.0, &mut kept);
+        assert!(kept.iter().all(|kept| *kept));
+    }
+}

@@ -1,0 +1,341 @@
+//! What a first pass thought of a sentence, for templates of a second one.
+//!
+//! An arc-factored model cannot see two arcs at once. A second one that is shown the tree the first
+//! found can: the modifier's sisters, the head's head, the words attached so far are then part of
+//! the sentence, and inference stays exact and O(n³) (guided or stacked parsing: Nivre & McDonald
+//! 2008; Martins, Das, Smith & Xing 2008).
+
+use std::io;
+
+use tutte_linear::{Checkpointed, Codec, invalid};
+use tutte_trees::{ArcMatrix, arcs};
+
+/// So many steps up a tree are not looked at.
+const NOT_ABOVE: u64 = 12;
+
+/// What a [`Shifter`] thinks of a sentence: a tree, and the label of each arc by its number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opinion {
+    /// The head of each word.
+    pub(crate) heads: Vec<usize>,
+    /// The label of each word.
+    pub(crate) labels: Vec<usize>,
+    /// The head of each word in the tree of reading backwards; empty if there is none.
+    pub(crate) backwards: Vec<usize>,
+}
+
+/// The tree that a first pass chose, and the probabilities it gave to arcs; beside that, what a
+/// [shifter](crate::Shifter) thought, if there is one.
+#[derive(Clone, Debug)]
+pub struct Guide {
+    heads: Vec<usize>,
+    marginals: ArcMatrix,
+    opinion: Option<Opinion>,
+    /// The modifiers of each place, in order.
+    modifiers: Vec<Vec<usize>>,
+    /// The first and the last place of each word and what is below it.
+    spans: Vec<(usize, usize)>,
+}
+
+impl Guide {
+    /// A tree and the probabilities of arcs.
+    pub fn new(heads: Vec<usize>, marginals: ArcMatrix) -> Self {
+        let mut modifiers = vec![Vec::new(); heads.len() + 1];
+        for (modifier, &head) in (1..).zip(&heads) {
+            modifiers[head].push(modifier);
+        }
+        let spans = spans(&heads);
+        Self { heads, marginals, opinion: None, modifiers, spans }
+    }
+
+    /// The same with what a shifter thought.
+    pub(crate) fn with_opinion(self, opinion: Opinion) -> Self {
+        Self { opinion: Some(opinion), ..self }
+    }
+
+    /// What a shifter thought.
+    #[cfg(test)]
+    pub(crate) fn opinion(&self) -> Option<&Opinion> {
+        self.opinion.as_ref()
+    }
+
+    /// The heads it chose.
+    pub fn heads(&self) -> &[usize] {
+        &self.heads
+    }
+
+    /// The probabilities it gave to arcs.
+    pub(crate) fn marginals(&self) -> &ArcMatrix {
+        &self.marginals
+    }
+
+    /// The probability it gave to an arc.
+    pub fn marginal(&self, head: usize, modifier: usize) -> f64 {
+        self.marginals[(head, modifier)]
+    }
+
+    /// The head it chose for a word; none for the root.
+    pub(super) fn head(&self, place: usize) -> Option<usize> {
+        self.heads.get(place.checked_sub(1)?).copied()
+    }
+
+    /// The outermost modifiers of a word: to its left, to its right.
+    pub(super) fn outermost(&self, place: usize) -> (Option<usize>, Option<usize>) {
+        let modifiers = &self.modifiers[place];
+        let left = modifiers.first().copied().filter(|&modifier| modifier < place);
+        let right = modifiers.last().copied().filter(|&modifier| modifier > place);
+        (left, right)
+    }
+
+    /// How many modifiers a word has to its left and to its right; many are counted as 3 and 4.
+    pub(super) fn valency(&self, place: usize) -> (usize, usize) {
+        let modifiers = &self.modifiers[place];
+        let left = modifiers.partition_point(|&modifier| modifier < place);
+        (left.min(3), (modifiers.len() - left).min(4))
+    }
+
+    /// How sure it was of an arc, in bins, and whether it chose it.
+    pub(super) fn confidence(&self, head: usize, modifier: usize) -> u64 {
+        let probability = self.marginal(head, modifier);
+        // Eight equal bins, of which the outer two are divided again.
+        let bin = (8.0 * probability).ceil() as u64
+            + u64::from(probability > 0.02)
+            + u64::from(probability > 0.98);
+        2 * bin + u64::from(self.heads[modifier - 1] == head)
+    }
+
+    /// How far up its tree an arc goes: steps from the word beside what is below the modifier, on the side
+    /// of the head, up to the head (0 to 3, more as 4; 5 if the head is not above it, so that the arc would cross
+    /// another); twice that, and 1 more if words below the head stand on the other side of the modifier.
+    /// A comma belongs to the phrase that ends there, a stop to the word that nothing is above.
+    pub(super) fn level(&self, head: usize, modifier: usize) -> u64 {
+        let (first, last) = self.spans[modifier];
+        let (mut place, reaches_over) = match head < modifier {
+            true => (first - 1, self.spans[head].1 > last),
+            false => (last + 1, self.spans[head].0 < first),
+        };
+        let mut steps = 0;
+        while place != head && steps < NOT_ABOVE {
+            steps += 1;
+            match self.head(place) {
+                Some(above) if place != modifier => place = above,
+                _ => steps = NOT_ABOVE,
+            }
+        }
+        let level = match steps {
+            0..=3 => steps,
+            4..NOT_ABOVE => 4,
+            _ => 5,
+        };
+        2 * level + u64::from(reaches_over)
+    }
+
+    /// Where the head that it chose for the head of a (possible) arc is: 0 there is none, for the head is
+    /// the root; 1 the root; 2 the modifier; 3 on the other side of the modifier; 4 behind the head; 5
+    /// between the two.
+    pub(super) fn above(&self, head: usize, modifier: usize) -> u64 {
+        match self.head(head) {
+            None => 0,
+            Some(0) => 1,
+            Some(above) if above == modifier => 2,
+            Some(above) if (above < modifier) != (head < modifier) => 3,
+            Some(above) if (above < head) == (head < modifier) => 4,
+            Some(_) => 5,
+        }
+    }
+
+    /// Whether the shifter chose an arc (1), or the one the other way round (2); the same of what it chose in
+    /// reading backwards, times 4.
+    pub(super) fn opinion_of(&self, head: usize, modifier: usize) -> u64 {
+        let Some(Opinion { heads, backwards, .. }) = &self.opinion else { return 0 };
+        let told = |tree: &[usize]| {
+            let is_chosen = |head, modifier: usize| tree.get(modifier - 1) == Some(&head);
+            let is_reverse = head != 0 && is_chosen(modifier, head);
+            u64::from(is_chosen(head, modifier)) + 2 * u64::from(is_reverse)
+        };
+        told(heads) + 4 * told(backwards)
+    }
+
+    /// The label that the shifter gave a word, by its number.
+    pub(super) fn function(&self, place: usize) -> Option<usize> {
+        self.opinion.as_ref()?.labels.get(place.checked_sub(1)?).copied()
+    }
+
+    /// The modifier of a head next to a (possible) one, on the same side: towards the head, away
+    /// from it.
+    pub(super) fn sisters(&self, head: usize, modifier: usize) -> (Option<usize>, Option<usize>) {
+        let modifiers = &self.modifiers[head];
+        let before = modifiers.partition_point(|&other| other < modifier);
+        let behind = modifiers.partition_point(|&other| other <= modifier);
+        let left = before.checked_sub(1).map(|at| modifiers[at]);
+        let right = modifiers.get(behind).copied();
+        let same_side = |other: &usize| (*other < head) == (modifier < head);
+        if modifier < head {
+            (right.filter(same_side), left)
+        } else {
+            (left.filter(same_side), right)
+        }
+    }
+}
+
+/// The first and the last place of each word and what is below it; of the root, its own.
+fn spans(heads: &[usize]) -> Vec<(usize, usize)> {
+    let mut spans: Vec<(usize, usize)> = (0..=heads.len()).map(|place| (place, place)).collect();
+    for place in 1..=heads.len() {
+        let mut above = heads[place - 1];
+        // A word that reaches so far already has told those above it.
+        while above != 0 && !(spans[above].0..=spans[above].1).contains(&place) {
+            let (first, last) = spans[above];
+            spans[above] = (first.min(place), last.max(place));
+            above = heads[above - 1];
+        }
+    }
+    spans
+}
+
+impl Checkpointed for Guide {
+    fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
+        let Self { heads, marginals, opinion, .. } = self;
+        codec.table(heads)?;
+        let words = heads.len();
+        let mut has_opinion = opinion.is_some();
+        codec.flag(&mut has_opinion)?;
+        let mut opinion = has_opinion.then(|| opinion.take().unwrap_or_default());
+        if let Some(Opinion { heads, labels, backwards }) = &mut opinion {
+            codec.list(heads)?;
+            codec.list(labels)?;
+            codec.list(backwards)?;
+            let is_whole = |list: &[usize]| list.len() == words;
+            if !(is_whole(heads) && is_whole(labels))
+                || !backwards.is_empty() && !is_whole(backwards)
+            {
+                return Err(invalid("an opinion of another sentence"));
+            }
+        }
+        if heads.iter().any(|head| *head > words) {
+            return Err(invalid(format!("a head that {words} words do not have")));
+        }
+        for arc in arcs(words) {
+            codec.value(&mut marginals[arc])?;
+        }
+        let guide = Self::new(std::mem::take(heads), std::mem::take(marginals));
+        *self = Self { opinion, ..guide };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 3 is the root word; 1, 2, 5 and 6 depend on it, 4 on 5.
+    fn guide() -> Guide {
+        let mut marginals = ArcMatrix::zeros(6);
+        marginals[(3, 1)] = 0.99;
+        marginals[(2, 1)] = 0.01;
+        marginals[(5, 4)] = 0.5;
+        Guide::new(vec![3, 3, 0, 5, 3, 3], marginals)
+    }
+
+    #[test]
+    fn sisters_are_the_next_modifiers_on_the_same_side() {
+        let guide = guide();
+        assert_eq!(guide.sisters(3, 1), (Some(2), None));
+        assert_eq!(guide.sisters(3, 2), (None, Some(1)));
+        assert_eq!(guide.sisters(3, 4), (None, Some(5)));
+        assert_eq!(guide.sisters(3, 6), (Some(5), None));
+        assert_eq!(guide.sisters(4, 1), (None, None));
+    }
+
+    #[test]
+    fn words_have_heads_outermost_modifiers_and_valencies() {
+        let guide = guide();
+        assert_eq!((guide.head(0), guide.head(3), guide.head(4)), (None, Some(0), Some(5)));
+        assert_eq!(guide.outermost(3), (Some(1), Some(6)));
+        assert_eq!(guide.outermost(5), (Some(4), None));
+        assert_eq!((guide.valency(3), guide.valency(1)), ((2, 2), (0, 0)));
+    }
+
+    #[test]
+    fn confidence_tells_sure_arcs_from_others_and_chosen_from_not() {
+        let guide = guide();
+        let all = [(3, 1), (2, 1), (5, 4), (4, 1)].map(|(h, m)| guide.confidence(h, m));
+        assert_eq!(all, [2 * 10 + 1, 2, 2 * 5 + 1, 0]);
+    }
+
+    #[test]
+    fn levels_count_steps_up_the_tree() {
+        let guide = guide();
+        // 4 hangs on 5, and 5 on 3: from beside 6, 5 is the next, and 3 one step up; 4 is below.
+        let levels = [(5, 6), (3, 6), (4, 6), (0, 6)].map(|(h, m)| guide.level(h, m));
+        assert_eq!(levels, [0, 2, 10, 4]);
+        // What is below 3 reaches over 2 and 4; what is below 2 does not.
+        assert_eq!((guide.level(3, 2), guide.level(3, 4), guide.level(2, 1)), (1, 1, 0));
+        // Before the first word there is nothing, behind the last neither; below a word, not above it.
+        assert_eq!((guide.level(0, 1), guide.level(6, 3), guide.level(5, 3)), (0, 10, 10));
+        let chain = Guide::new(vec![2, 3, 4, 5, 6, 7, 0], ArcMatrix::zeros(7));
+        let levels = [1, 2, 3, 4, 5].map(|up| chain.level(1 + up, 1));
+        assert_eq!(levels, [0, 2, 4, 6, 8], "four steps and more are not told apart");
+        assert_eq!(chain.level(7, 1), 8);
+    }
+
+    #[test]
+    fn heads_of_heads_have_a_side() {
+        let guide = guide();
+        let above = [(0, 1), (3, 1), (1, 3), (4, 6), (2, 5), (4, 3), (1, 2)];
+        assert_eq!(above.map(|(h, m)| guide.above(h, m)), [0, 1, 2, 5, 5, 4, 3]);
+        assert_eq!(guide.above(4, 1), 4, "5 is behind 4, as seen from 1");
+    }
+
+    #[test]
+    fn a_second_opinion_is_told_and_remembered() {
+        assert_eq!((guide().opinion_of(3, 1), guide().function(1)), (0, None));
+        let opinion = Opinion {
+            heads: vec![3, 1, 0, 5, 3, 3],
+            labels: vec![4, 2, 0, 1, 1, 3],
+            backwards: Vec::new(),
+        };
+        let arcs = [(3, 1), (1, 2), (2, 1), (0, 3), (2, 4)];
+        let one_way = guide().with_opinion(opinion.clone());
+        assert_eq!(arcs.map(|(h, m)| one_way.opinion_of(h, m)), [1, 1, 2, 1, 0]);
+        let opinion = Opinion { backwards: vec![2, 4, 0, 3, 3, 3], ..opinion };
+        let mut guide = guide().with_opinion(opinion.clone());
+        let told = arcs.map(|(h, m)| guide.opinion_of(h, m));
+        assert_eq!(told, [1, 1 + 8, 2 + 4, 1 + 4, 8]);
+        assert_eq!((guide.function(0), guide.function(1)), (None, Some(4)));
+        let mut bytes = Vec::new();
+        guide.checkpoint(&mut Codec::Write(&mut bytes)).unwrap();
+        let mut read = Guide::new(vec![0; 6], ArcMatrix::zeros(6));
+        read.checkpoint(&mut Codec::Read(&mut &bytes[..])).unwrap();
+        assert_eq!((read.opinion(), read.heads()), (Some(&opinion), guide.heads()));
+        assert_eq!(read.level(3, 6), guide.level(3, 6));
+    }
+
+    mod against_the_definition {
+        use proptest::prelude::*;
+        use tutte_trees::Tree;
+
+        use super::*;
+
+        proptest! {
+            #[test]
+            fn spans_reach_from_the_first_word_below_to_the_last(
+                heads in (1usize..8).prop_flat_map(|n| proptest::collection::vec(0..=n, n))
+            ) {
+                let spans = spans(&heads);
+                prop_assume!(Tree::new(&heads).is_ok());
+                for (word, span) in spans.iter().enumerate().skip(1) {
+                    let is_below = |mut place: usize| loop {
+                        if place == word || place == 0 {
+                            return place == word;
+                        }
+                        place = heads[place - 1];
+                    };
+                    let below: Vec<usize> = (1..=heads.len()).filter(|at| is_below(*at)).collect();
+                    prop_assert_eq!(Some(&span.0), below.first());
+                    prop_assert_eq!(Some(&span.1), below.last());
+                }
+            }
+        }
+    }
+}

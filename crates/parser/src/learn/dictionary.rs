@@ -1,0 +1,45 @@
+//! Dictionaries of the features that a treebank supports.
+
+use tutte_treebank::Sentence;
+use tutte_trees::TreeSet;
+
+use super::corpus::Corpus;
+use crate::Error;
+use crate::features::FeatureSet;
+use crate::features::index::{Arcs, Dictionary, Seen, Support};
+
+impl Dictionary {
+    /// The features of a treebank that have enough support, with their names. Trees are made
+    /// projective if the set asks for it, as for training. The result is the same for any number of
+    /// threads and any order of sentences.
+    ///
+    /// # Errors
+    /// As [`train`](crate::train()) for the treebank, and [`Error::Setting`] for more features than
+    /// can be numbered.
+    pub fn new(
+        treebank: &[Sentence],
+        features: &FeatureSet,
+        support: Support,
+        tree_set: TreeSet,
+        threads: usize,
+    ) -> Result<Self, Error> {
+        let corpus = Corpus::new(treebank, features, None, tree_set)?;
+        Self::of_arcs(&Arcs::of_corpus(&corpus, features, support), threads)
+    }
+}
+
+impl<'a> Arcs<'a> {
+    /// The arcs of a corpus.
+    pub(crate) fn of_corpus(
+        corpus: &'a Corpus<'a>,
+        features: &'a FeatureSet,
+        support: Support,
+    ) -> Self {
+        let examples = corpus.examples.iter().map(|example| Seen {
+            sentence: corpus.sentence(example),
+            atoms: &example.arcs,
+            gold: &example.gold,
+        });
+        Self { examples: examples.collect(), features, support }
+    }
+}

@@ -1,0 +1,369 @@
+//! Labels in every learner: against enumeration, finite differences and steps by hand.
+
+use std::sync::Arc;
+
+use tutte_treebank::Sentence;
+use tutte_trees::{LabelledTree, Tree, oracle};
+
+use super::super::batch::Batch;
+use super::super::exponentiated::{Dual, Exponentiated, Rate};
+use super::super::mistake::{MistakeDriven, Rule};
+use super::super::passive_aggressive::{Cost, Update};
+use super::super::{Learn, Learner, Report, Schedule};
+use super::*;
+use crate::features::FeatureSet;
+use crate::learn::objective::{likelihood, risk, softmax_margin};
+use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
+use crate::learn::train::{Corpus, Options, train_further};
+use crate::{Candidates, Labelling, Model};
+
+const SETS: [TreeSet; 4] = TreeSet::ALL;
+
+/// A small model whose labels look at a pair of tags and at the modifier.
+fn joint_model(treebank: &[Sentence], tree_set: TreeSet) -> Model {
+    let mut model = small_model(treebank, SMALL, tree_set);
+    let features = FeatureSet::parse("h.upos m.upos\nm.form").unwrap();
+    let names = model.labels.labels().to_vec();
+    model.labels = LabelModel::new(features, names, 8).with_labelling(Labelling::Joint);
+    model
+}
+
+/// The same as its learner sees it, and its corpus.
+fn ready(treebank: &[Sentence], tree_set: TreeSet) -> (Joint, Corpus<'_>) {
+    let mut model = joint_model(treebank, tree_set);
+    let corpus = corpus(treebank, &model);
+    model.labels.observe(corpus.labelled_arcs());
+    (Joint { arcs: model.arcs, labels: model.labels }, corpus)
+}
+
+/// Weights without pattern, which `f32` holds exactly.
+fn any_weights(model: &mut Joint) {
+    for (at, weight) in model.weights_mut().enumerate() {
+        *weight = ((at * 37 + at / 8) % 17) as f32 / 16.0 - 0.5;
+    }
+}
+
+fn scores(model: &Joint, example: &Example) -> LabelledArcMatrix {
+    let mut memory = Memory::default();
+    model.prepare(example, |_| true, &mut memory);
+    model.score(example, &mut memory)
+}
+
+/// w·f + w_ℓ·g from the two models apart; and `accumulate` is the derivative of scores by weights.
+#[test]
+fn scores_are_sums_and_accumulate_is_their_derivative() {
+    let treebank = treebank();
+    let (mut model, corpus) = ready(&treebank, TreeSet::NonProjectiveSingleRoot);
+    any_weights(&mut model);
+    for example in &corpus.examples[..5] {
+        let found = scores(&model, example);
+        let mut memory = Memory::default();
+        model.prepare(example, |_| true, &mut memory);
+        let arcs = Scorer::score(&model.arcs, example, &mut memory.arcs);
+        let mut rows = Vec::new();
+        for part @ (head, modifier, label) in found.parts() {
+            if !model.labels.allows(head, label) {
+                assert_eq!(found[part], f64::NEG_INFINITY);
+                continue;
+            }
+            model.labels.rows(&memory.labels, head, modifier, &mut rows);
+            let of = |row: &usize| f64::from(model.labels.weights[row + label]);
+            let expected = arcs[(head, modifier)] + rows.iter().map(of).sum::<f64>();
+            assert!((found[part] - expected).abs() < 1e-5);
+            // The features of the part, one by one.
+            let mut one = found.zeros();
+            one[part] = 1.0;
+            let mut sum = 0.0;
+            model.accumulate(&mut memory, &one, 0.0, |cell, amount| {
+                sum += f64::from(model.weight(cell)) * f64::from(amount);
+            });
+            assert!((sum - found[part]).abs() < 1e-5, "{sum} {}", found[part]);
+        }
+    }
+}
+
+/// All labelled trees of a small sentence that its scores allow.
+fn all_trees(scores: &LabelledArcMatrix, tree_set: TreeSet) -> Vec<(f64, LabelledTree)> {
+    let (words, labels) = (scores.words(), scores.labels());
+    let mut all = Vec::new();
+    for tree in oracle::all_trees(words, tree_set) {
+        for number in 0..labels.pow(words as u32) {
+            let digit = |word: usize| number / labels.pow(word as u32) % labels;
+            let tree = LabelledTree::new(Tree::clone(&tree), (0..words).map(digit).collect());
+            let tree = tree.unwrap();
+            let score = scores.sum_over(&tree).unwrap();
+            if score > f64::NEG_INFINITY {
+                all.push((score, tree));
+            }
+        }
+    }
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all
+}
+
+#[test]
+fn inference_is_enumeration() {
+    let treebank =
+        [sentence("a/X/2/l b/Y/0/root c/X/2/k"), sentence("a/X/0/root b/Y/3/l c/Z/1/k d/X/3/l")];
+    let workspace = &mut Workspace::default();
+    for tree_set in SETS {
+        let (mut model, corpus) = ready(&treebank, tree_set);
+        any_weights(&mut model);
+        for example in &corpus.examples {
+            let scores = scores(&model, example);
+            let all = all_trees(&scores, tree_set);
+            let log_z = all.iter().map(|(score, _)| score.exp()).sum::<f64>().ln();
+            assert!((scores.log_partition(tree_set, workspace).unwrap() - log_z).abs() < 1e-9);
+            let (best, parts) = scores.argmax(tree_set, workspace).unwrap();
+            assert!((best - all[0].0).abs() < 1e-9);
+            let of_parts: f64 = parts.iter().map(|part| scores[*part]).sum();
+            assert!((of_parts - best).abs() < 1e-9);
+            let few = scores.clone().kbest(4, tree_set).unwrap();
+            assert_eq!(few.len(), all.len().min(4));
+            for (found, (expected, _)) in few.iter().zip(&all) {
+                let found: f64 = found.iter().map(|part| scores[*part]).sum();
+                assert!((found - expected).abs() < 1e-9);
+            }
+            let gold = LabelledArcMatrix::gold(example);
+            let wrong: f64 = parts.iter().map(|part| LabelledArcMatrix::cost(example, *part)).sum();
+            assert_eq!(wrong as usize, parts.iter().zip(&gold).filter(|(a, b)| a != b).count());
+        }
+    }
+}
+
+fn schedule(passes: usize, threads: usize) -> Schedule {
+    Schedule { passes, seed: 3, threads }
+}
+
+/// Two words, one feature of arcs and one of labels, worked by hand. Without weights, the best tree
+/// is the first of equals with the first label that its arcs may have.
+#[test]
+fn a_first_step_by_hand() {
+    let treebank = [sentence("a/X/2/z b/Y/0/root"), sentence("c/Q/0/root d/Q/1/a")];
+    let mut model = small_model(&treebank, "h.upos m.upos", TreeSet::NonProjectiveMultiRoot);
+    let names = model.labels.labels().to_vec();
+    assert_eq!(names, ["a", "root", "z"]);
+    let features = FeatureSet::parse("m.upos").unwrap();
+    model.labels = LabelModel::new(features, names, 8).with_labelling(Labelling::Joint);
+    let corpus = corpus(&treebank, &model);
+    model.labels.observe(corpus.labelled_arcs());
+    let mut model = Joint { arcs: model.arcs, labels: model.labels };
+    let example = &corpus.examples[0];
+    // Both arcs right, the label of the first wrong: arcs do not move, labels do.
+    let workspace = &mut Workspace::default();
+    for cell in [(2, 1), (0, 2)] {
+        let mut ones = ArcMatrix::zeros(2);
+        ones[cell] = 1.0;
+        let Joint { arcs, .. } = &mut model;
+        let mut memory = Prepared::default();
+        Scorer::prepare(&*arcs, example, |_| true, &mut memory);
+        let mut cells = Vec::new();
+        arcs.accumulate(&memory, &ones, 0.0, |cell, _| cells.push(cell));
+        cells.into_iter().for_each(|cell| arcs.weights[cell] += 1.0);
+    }
+    let best = scores(&model, example).argmax(corpus.tree_set, workspace).unwrap().1;
+    assert_eq!(best, [(2, 1, 0), (0, 2, 1)]);
+    let before = model.arcs.weights.clone();
+    let mut learner = MistakeDriven::new(Rule::Perceptron, model.cells(), 1);
+    assert_eq!(learner.sentence(&corpus, example, &mut model).unwrap(), 1);
+    assert_eq!(model.arcs.weights, before);
+    let mut moved: Vec<f32> = model.labels.weights.iter().copied().filter(|w| *w != 0.0).collect();
+    moved.sort_by(f32::total_cmp);
+    // One feature, alone and with its direction: up for the gold label, down for the other.
+    assert_eq!(moved, [-1.0, -1.0, 1.0, 1.0]);
+    assert_eq!(learner.sentence(&corpus, example, &mut model).unwrap(), 0);
+
+    // A passive-aggressive step for one wrong label: the four cells differ by 1, so ‖d‖² = 4.
+    model.labels.weights.fill(0.0);
+    let pa = Rule::PassiveAggressive { update: Update::Pa, cost: Cost::Identity };
+    let mut learner = MistakeDriven::new(pa, model.cells(), 1);
+    learner.sentence(&corpus, example, &mut model).unwrap();
+    let highest = model.labels.weights.iter().copied().fold(0.0, f32::max);
+    assert_eq!(highest, 0.25);
+    let found = scores(&model, example);
+    assert!((found[(2, 1, 2)] - found[(2, 1, 0)] - 1.0).abs() < 1e-6, "the margin, exactly");
+}
+
+#[test]
+fn mira_with_one_tree_is_passive_aggressive() {
+    let treebank = treebank();
+    for tree_set in [TreeSet::ProjectiveSingleRoot, TreeSet::NonProjectiveMultiRoot] {
+        let weights = |rule| {
+            let (mut model, corpus) = ready(&treebank, tree_set);
+            let mut learner = MistakeDriven::new(rule, model.cells(), 1);
+            for _ in 0..3 {
+                learner.pass(&corpus, &mut model).unwrap();
+            }
+            model.weights().copied().collect::<Vec<_>>()
+        };
+        let (cost, infinite) = (Cost::Identity, f64::INFINITY);
+        let pa = weights(Rule::PassiveAggressive { update: Update::Pa, cost });
+        assert_eq!(pa, weights(Rule::Mira { k: 1, c: infinite }));
+        let update = Update::PaI { c: 0.02 };
+        let first = weights(Rule::PassiveAggressive { update, cost });
+        assert_eq!(first, weights(Rule::Mira { k: 1, c: 0.02 }));
+        assert_ne!(pa, first);
+    }
+}
+
+/// ∇L by weights of arcs and labels, against central differences.
+#[test]
+fn gradients_are_derivatives() {
+    let treebank = &treebank()[..3];
+    for tree_set in SETS {
+        for objective in [likelihood(), softmax_margin(1.0), risk(0.5)] {
+            let (mut model, corpus) = ready(treebank, tree_set);
+            any_weights(&mut model);
+            let (mut memory, mut scratch) = (Memory::default(), Scratch::default());
+            let mut value = |model: &Joint, gradient: &mut Vec<f64>| {
+                gradient.clear();
+                gradient.resize(model.cells(), 0.0);
+                let mut sum = 0.0;
+                for example in &corpus.examples {
+                    let mut coefficients = LabelledArcMatrix::default();
+                    model.prepare(example, |_| true, &mut memory);
+                    let scores = model.score(example, &mut memory);
+                    sum += scores
+                        .evaluate(
+                            &objective,
+                            example,
+                            tree_set,
+                            1.0,
+                            &mut scratch,
+                            &mut coefficients,
+                        )
+                        .unwrap();
+                    model.accumulate(&mut memory, &coefficients, 0.0, |cell, amount| {
+                        gradient[cell] += f64::from(amount);
+                    });
+                }
+                sum
+            };
+            let (mut gradient, mut unused) = (Vec::new(), Vec::new());
+            value(&model, &mut gradient);
+            let used: Vec<usize> =
+                (0..gradient.len()).filter(|cell| gradient[*cell] != 0.0).collect();
+            let first = model.arcs.weights.len();
+            assert!(used.iter().any(|cell| *cell < first) && used.iter().any(|cell| *cell > first));
+            for &cell in used.iter().step_by(used.len() / 25) {
+                let weight = model.weight(cell);
+                let mut slope = |by: f32| {
+                    *model.weight_mut(cell) = weight + by;
+                    let above = value(&model, &mut unused);
+                    *model.weight_mut(cell) = weight - by;
+                    let below = value(&model, &mut unused);
+                    *model.weight_mut(cell) = weight;
+                    (above - below) / (2.0 * f64::from(by))
+                };
+                // Steps that `f32` holds exactly; two differences, to be rid of the error in h².
+                let (near, far) = (slope(1.0 / 256.0), slope(1.0 / 128.0));
+                let expected = near + (near - far) / 3.0;
+                assert!((gradient[cell] - expected).abs() < 1e-5, "{} {expected}", gradient[cell]);
+            }
+        }
+    }
+}
+
+/// The dual is below the primal, rises, and meets it.
+#[test]
+fn the_gap_of_exponentiated_gradient_closes() {
+    let treebank: Vec<Sentence> = treebank().into_iter().take(4).collect();
+    for (dual, passes, small) in [(Dual::MaxMargin, 1000, 1e-3), (Dual::LogLinear, 150, 1e-5)] {
+        for tree_set in [TreeSet::NonProjectiveSingleRoot, TreeSet::ProjectiveMultiRoot] {
+            let (mut model, corpus) = ready(&treebank, tree_set);
+            let mut learner =
+                Exponentiated::new(dual, 0.7, 9.0, Rate::Own, Some(0.0), &corpus, &mut model)
+                    .unwrap();
+            let mut reports: Vec<Report> = Vec::new();
+            for _ in 0..passes {
+                reports.push(learner.pass(&corpus, &mut model).unwrap());
+            }
+            let gap = |report: &Report| report.gap.unwrap();
+            assert!(reports.windows(2).all(|two| two[1].loss > two[0].loss - 1e-5));
+            assert!(reports.iter().all(|report| gap(report) > -1e-5));
+            let (first, last) = (gap(&reports[0]), gap(&reports[passes - 1]));
+            assert!(first > 0.1 && last < small, "{dual:?} {tree_set}: from {first} to {last}");
+        }
+    }
+}
+
+/// Both find the one minimum of C Σ −log p(y, ℓ) + ½‖w‖².
+#[test]
+fn log_linear_is_what_lbfgs_finds() {
+    let treebank = treebank();
+    let tree_set = TreeSet::NonProjectiveSingleRoot;
+    let (mut dual, corpus) = ready(&treebank, tree_set);
+    let mut learner =
+        Exponentiated::new(Dual::LogLinear, 0.7, 9.0, Rate::Own, None, &corpus, &mut dual).unwrap();
+    let mut bound = 0.0;
+    for _ in 0..100 {
+        bound = learner.pass(&corpus, &mut dual).unwrap().loss;
+    }
+    let (mut primal, _) = ready(&treebank, tree_set);
+    let mut batch = Batch::new(likelihood(), 0.7, 10, 1, &corpus, &mut primal).unwrap();
+    let mut value = 0.0;
+    for _ in 0..100 {
+        let report = batch.pass(&corpus, &mut primal).unwrap();
+        value = report.loss;
+        if report.converged {
+            break;
+        }
+    }
+    assert!((value - bound).abs() < 1e-5 * value, "{value} {bound}");
+    for (a, b) in dual.weights().zip(primal.weights()) {
+        assert!((a - b).abs() < 2e-3, "{a} {b}");
+    }
+}
+
+/// With one label and no features of labels there is nothing to know but arcs, and every learner
+/// ends up with the weights it has without labels, to the bit.
+#[test]
+fn one_label_is_no_labels() {
+    let mut treebank = treebank();
+    for sentence in &mut treebank {
+        let same = vec!["l"; sentence.len()];
+        sentence.set_deprels(&same).unwrap();
+    }
+    for name in Learner::NAMES {
+        let learner = Learner::named(name).unwrap();
+        let options = Options { learner, passes: 4, ..Options::default() };
+        let trained = |labelling| {
+            let mut model = small_model(&treebank, SMALL, TreeSet::NonProjectiveSingleRoot);
+            let features = FeatureSet::new(Vec::new());
+            model.labels =
+                LabelModel::new(features, vec!["l".to_owned()], 4).with_labelling(labelling);
+            let model = train_further(model, &treebank, &options, |_, _| {}).unwrap();
+            model.arcs.weights.iter().map(|w| w.to_bits()).collect::<Vec<_>>()
+        };
+        let expected = trained(Labelling::Staged);
+        assert!(expected.iter().any(|bits| *bits != 0), "{name}");
+        assert!(trained(Labelling::Joint) == expected, "{name}");
+    }
+}
+
+/// Arcs that are no candidates get no score, and learning goes on without them.
+#[test]
+fn only_candidates_are_scored() {
+    let treebank = treebank();
+    for name in Learner::NAMES {
+        let (mut model, mut corpus) = ready(&treebank, TreeSet::NonProjectiveMultiRoot);
+        let few = |example: &Arc<Example>| {
+            Candidates::of(example.gold.len(), |head, modifier| head == 0 || head + 1 == modifier)
+        };
+        // The gold arcs are added.
+        corpus.prune(corpus.examples.iter().map(few).collect());
+        let learner = Learner::named(name).unwrap();
+        let mut learner = learner.start(&corpus, &mut model, schedule(2, 1)).unwrap();
+        for _ in 0..2 {
+            assert!(learner.pass(&corpus, &mut model).unwrap().loss.is_finite(), "{name}");
+        }
+        for example in &corpus.examples {
+            for (head, modifier, _, score) in scores(&model, example).arcs() {
+                if !example.candidates.allows(head, modifier) {
+                    assert_eq!(score, f64::NEG_INFINITY);
+                }
+            }
+        }
+        assert!(model.labels.weights.iter().any(|weight| *weight != 0.0), "{name}");
+    }
+}

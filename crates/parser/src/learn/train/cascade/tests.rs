@@ -1,0 +1,247 @@
+//! What holds for training step by step.
+
+use tutte_trees::TreeSet;
+
+use super::*;
+use crate::learn::train::tests::{sentence, treebank};
+use crate::learn::train::{Pass, train};
+use crate::{Parser, Weights as _};
+
+fn options() -> Options {
+    let second = Some(SecondPass { folds: 3, fold_passes: 2, ..SecondPass::default() });
+    Options { passes: 4, bits: 14, label_bits: 8, second, ..Options::default() }
+}
+
+fn corpus_of(treebank: &[Sentence]) -> (Corpus<'_>, FeatureSet) {
+    let features = FeatureSet::mcdonald();
+    let set = TreeSet::NonProjectiveSingleRoot;
+    (Corpus::new(treebank, &features, None, set).unwrap(), features)
+}
+
+fn jackknifed(treebank: &[Sentence], threads: usize) -> Jackknifed {
+    let (corpus, features) = corpus_of(treebank);
+    let all = vec![Candidates::all(); corpus.examples.len()];
+    let options = Options { threads, ..options() };
+    let second = options.second.clone().unwrap();
+    let first = ArcModel::new(features, Index::Hashed { bits: options.bits });
+    let lessons = second.shifter.as_ref();
+    let lessons =
+        lessons.and_then(|shifting| Lessons::new(&corpus, shifting, &options, 0)).unwrap();
+    jackknife(&corpus, &all, &second, &options, &first, Some(&lessons)).unwrap()
+}
+
+fn same(one: &Guide, other: &Guide) -> bool {
+    let words = one.heads().len();
+    one.heads() == other.heads()
+        && one.opinion() == other.opinion()
+        && tutte_trees::arcs(words).all(|(h, m)| one.marginal(h, m) == other.marginal(h, m))
+}
+
+#[test]
+fn a_guide_comes_from_models_that_have_not_seen_its_sentence() {
+    let before = treebank();
+    let mut after = before.clone();
+    // Number 4 is in fold 1, like 1, 7, 10, …
+    after[4] = sentence("birds/NOUN/3/x sing/VERB/1/x in/ADP/4/x the/DET/5/x morning/NOUN/0/x");
+    let (old, new) = (jackknifed(&before, 1).guides, jackknifed(&after, 1).guides);
+    for (number, (old, new)) in old.iter().zip(&new).enumerate() {
+        // Of a single word there is but one tree.
+        let unseen = number % 3 == 1 || old.heads().len() == 1;
+        assert_eq!(same(old, new), unseen, "the guide of sentence {number}");
+    }
+}
+
+#[test]
+fn guides_are_the_same_for_any_number_of_threads() {
+    let treebank = treebank();
+    let Jackknifed { guides: one, temperature, shifter, .. } = jackknifed(&treebank, 1);
+    for threads in [2, 3, 8] {
+        let many = jackknifed(&treebank, threads);
+        assert_eq!(one.len(), many.guides.len());
+        let mut both = one.iter().zip(&many.guides);
+        assert!(both.all(|(one, many)| same(one, many)), "{threads} threads");
+        assert_eq!(temperature.to_bits(), many.temperature.to_bits(), "{threads} threads");
+        let weights = |it: &Option<Shifter>| it.as_ref().unwrap().steps.clone();
+        assert_eq!(weights(&shifter), weights(&many.shifter), "{threads} threads");
+    }
+}
+
+/// Twice the same sentences are in different folds: whoever parses one has seen the other. Where
+/// their trees differ, that makes sure of errors.
+#[test]
+fn models_that_are_sure_of_errors_are_made_unsure() {
+    let chain = |words: usize, heads: fn(usize, usize) -> usize| -> Sentence {
+        let word = |at: usize| format!("w{at}/NOUN/{}/x", heads(at, words));
+        sentence(&(1..=words).map(word).collect::<Vec<_>>().join(" "))
+    };
+    let left = |words| chain(words, |at, _| at - 1);
+    let right = |words| chain(words, |at, words| if at == words { 0 } else { at + 1 });
+    let same: Vec<Sentence> = (0..16).map(|at| left(4 + at / 2)).collect();
+    let torn: Vec<Sentence> =
+        (0..16).map(|at| if at % 2 == 0 { left(4 + at / 2) } else { right(4 + at / 2) }).collect();
+    let (sure, unsure) = (jackknifed(&same, 1).temperature, jackknifed(&torn, 1).temperature);
+    assert!(sure == 1.0 && unsure > 1.5, "{sure} and {unsure}");
+    assert!(unsure <= temperature::HIGHEST, "as far as is searched elsewhere");
+}
+
+/// A second version of the same sentences changes no fold: nobody who makes a guide has seen either.
+#[test]
+fn versions_of_a_sentence_are_in_one_fold() {
+    let chain = |words: usize, odd: bool| -> Sentence {
+        let head = |at: usize| if odd && at == words { 1 } else { at - 1 };
+        let word = |at: usize| format!("w{words}{at}/NOUN/{}/x", head(at));
+        sentence(&(1..=words).map(word).collect::<Vec<_>>().join(" "))
+    };
+    // Ten sentences, every other of another kind: three folds do not divide them.
+    let one: Vec<Sentence> = (0..10).map(|at| chain(4 + at, at % 2 == 0)).collect();
+    let twice = [one.clone(), one.clone()].concat();
+    let known = |versions| {
+        let options = Options { versions, ..options() };
+        let corpus =
+            Corpus::new(&twice, &options.templates, None, TreeSet::NonProjectiveSingleRoot)
+                .unwrap();
+        let candidates = vec![Candidates::all(); twice.len()];
+        let first = ArcModel::new(options.templates.clone(), Index::Hashed { bits: 14 });
+        let second = options.second.clone().unwrap();
+        let guides =
+            jackknife(&corpus, &candidates, &second, &options, &first, None).unwrap().guides;
+        let right = |(guide, sentence): (&Arc<Guide>, &Sentence)| {
+            sentence
+                .words()
+                .zip(guide.heads())
+                .filter(|(word, head)| word.head() == Some(**head))
+                .count()
+        };
+        guides.iter().zip(&twice).map(right).sum::<usize>()
+    };
+    assert!(known(2) < known(1), "who has seen the other version knows the tree");
+}
+
+/// Sentences of which nothing is known teach a pruner nothing and tell nothing about temperatures, wherever
+/// they stand in the treebank.
+#[test]
+fn steps_learn_from_what_is_annotated() {
+    let whole = treebank();
+    let mut mixed = Vec::new();
+    for sentence in &whole {
+        let mut open = sentence.clone();
+        open.set_heads(&vec![None; sentence.len()]).unwrap();
+        mixed.extend([open.clone(), sentence.clone(), open]);
+    }
+    let words = whole.iter().map(Sentence::len).sum::<usize>();
+    // As if the mixed one were so long that only one sentence in three is looked at.
+    let pruning = Pruning { words, ..Pruning::default() };
+    let options = Options { pruning: Some(pruning.clone()), ..options() };
+    let one = pruner(&whole, &pruning, &options).unwrap();
+    let other = pruner(&mixed, &pruning, &options).unwrap();
+    assert_eq!(one.arcs.weights, other.arcs.weights);
+    let model = train(&mixed, &options, |_, _| {}).unwrap();
+    assert!(model.temperature >= 1.0);
+}
+
+#[test]
+fn a_temperature_that_is_given_stays() {
+    let given = |temperature| {
+        let second = Some(SecondPass { temperature, ..options().second.unwrap() });
+        train(&treebank(), &Options { second, ..options() }, |_, _| {})
+    };
+    assert_eq!(given(Some(1.25)).unwrap().temperature, 1.25);
+    assert!(given(Some(0.0)).unwrap_err().to_string().contains("temperature is 0"));
+    let found = given(None).unwrap().temperature;
+    assert!(found > 0.0 && found != 1.25);
+}
+
+#[test]
+fn all_steps_are_the_same_for_any_number_of_threads() {
+    let treebank = treebank();
+    let learnt = |threads| train(&treebank, &Options { threads, ..options() }, |_, _| {}).unwrap();
+    let (one, two) = (learnt(1), learnt(2));
+    let tables = |model: &Model| {
+        let guided = model.guided.clone().unwrap().arcs.weights;
+        let pruner = model.pruner.clone().unwrap().arcs.weights;
+        let labels = model.labels.weights.cells().to_vec();
+        (pruner, model.arcs.weights.clone(), guided, labels, model.temperature)
+    };
+    assert!(tables(&one) == tables(&two));
+}
+
+#[test]
+fn all_steps_together_learn_twenty_sentences_by_heart() {
+    let treebank = treebank();
+    let labels = crate::LabelOptions { rate: 0.3, damping: 1.0, ..Default::default() };
+    let options = Options { passes: 20, bits: 18, label_bits: 12, labels, ..options() };
+    let mut seen = Vec::new();
+    let model =
+        train(&treebank, &options, |pass, _| seen.push((pass.second, pass.number))).unwrap();
+    let both = [false, true].into_iter().flat_map(|second| (1..=20).map(move |n| (second, n)));
+    assert!(seen.into_iter().eq(both), "first pass, then second");
+    let mut parser = Parser::new(&model);
+    for gold in &treebank {
+        let parse = parser.parse(gold).unwrap();
+        assert_eq!(parse.tree.heads(), gold.heads().unwrap(), "{gold}");
+        let labels = parse.labels.iter().map(|&label| model.labels.labels()[label].as_str());
+        assert!(labels.eq(gold.words().map(|word| word.deprel())), "{gold}");
+    }
+}
+
+#[test]
+fn a_first_pass_can_be_smaller_than_the_second() {
+    let treebank = treebank();
+    let options = Options { passes: 15, bits: 18, label_bits: 12, ..Options::fast() };
+    let model = train(&treebank, &options, |_, _| {}).unwrap();
+    assert!(model.pruner.is_none());
+    assert_eq!(model.arcs.features.to_string(), FeatureSet::pruner().to_string());
+    let second = &model.guided.as_ref().unwrap().arcs;
+    let expected = FeatureSet::lean().with_opinion().to_string();
+    assert_eq!(second.features.to_string(), expected, "it is guided already");
+    let expected = FeatureSet::lean_labels().with_opinion_of_labels().to_string();
+    assert_eq!(model.labels.features.to_string(), expected);
+    let mut parser = Parser::new(&model);
+    for gold in &treebank {
+        assert_eq!(parser.parse(gold).unwrap().tree.heads(), gold.heads().unwrap(), "{gold}");
+    }
+}
+
+/// The first pass is then there early, and is the mean of those that made the guides in the end.
+#[test]
+fn the_mean_of_the_folds_can_be_the_first_pass() {
+    let treebank = treebank();
+    let second = SecondPass { first_passes: Some(1), ..options().second.unwrap() };
+    let learnt = |threads| {
+        let second = Some(second.clone());
+        let mut seen = Vec::new();
+        let options = Options { threads, second, pruning: None, ..options() };
+        let watch = |pass: Pass, _: &Model| seen.push((pass.second, pass.number));
+        let model = train(&treebank, &options, watch).unwrap();
+        assert_eq!(seen, [(false, 1), (true, 1), (true, 2), (true, 3), (true, 4)]);
+        (model, options)
+    };
+    let (model, options) = learnt(1);
+    let untrained = ArcModel::new(model.arcs.features.clone(), model.arcs.index.clone());
+    let corpus = Corpus::new(&treebank, &untrained.features, None, options.tree_set).unwrap();
+    let all = vec![Candidates::all(); corpus.examples.len()];
+    let mean = jackknife(&corpus, &all, &second, &options, &untrained, None).unwrap().mean;
+    assert_eq!(mean.as_ref(), Some(&model.arcs.weights));
+    assert!(model.arcs.weights.iter().any(|weight| *weight != 0.0));
+    let (other, _) = learnt(2);
+    assert_eq!(other.arcs.weights, model.arcs.weights, "whatever the number of threads");
+}
+
+#[test]
+fn few_sentences_are_enough() {
+    let treebank = treebank();
+    for few in 1..4 {
+        let model = train(&treebank[..few], &options(), |_, _| {}).unwrap();
+        assert_eq!(model.guided.is_some(), few > 1, "one sentence leaves none for its guide");
+        assert!(Parser::new(&model).parse(&treebank[5]).is_ok());
+    }
+}
+
+#[test]
+fn who_stops_the_first_pass_gets_no_second() {
+    let model = train(&treebank(), &options(), |pass, _| match pass.number {
+        2 => std::ops::ControlFlow::Break(()),
+        _ => std::ops::ControlFlow::Continue(()),
+    });
+    assert!(model.unwrap().guided.is_none());
+}

@@ -1,0 +1,353 @@
+//! Training that goes on another day: all that a training knows after a pass, as a file.
+//!
+//! ```text
+//! magic     16 bytes
+//! format    u64
+//! settings  (name, value) as text: whatever else must be the same for the model to be the same
+//! place     passes done, in all and of this stage; which stage that is
+//! pruner    weights, if there is one
+//! first     weights of the first pass, the temperature, the shifter if there is one, and the guides they gave,
+//!           in the second stage
+//! work      weights and what their learners know besides, see `State`
+//! checksum  u64, XXH3 of all before
+//! ```
+//!
+//! A file is read twice: first for its checksum, then for its content, which streams into the tables
+//! it belongs to. There is no second copy of anything in memory.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Take, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tutte_linear::{Checkpointed, Codec};
+use tutte_treebank::{AtomicFile, Sentence};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::Options;
+use crate::features::Guide;
+use crate::{CheckpointProblem, Error, Model};
+
+const MAGIC: [u8; 16] = *b"tutte checkpoint";
+/// The version of the format. It changes whenever anything that has a `State` does.
+const FORMAT: u64 = 4;
+/// The bytes of the checksum.
+const CHECKSUM: u64 = 8;
+
+/// A training that was interrupted, to be given to [`train_resumable`](super::train_resumable).
+#[derive(Debug)]
+pub struct Checkpoint {
+    path: PathBuf,
+    settings: Settings,
+    place: Place,
+    /// What has not been read yet.
+    rest: Take<BufReader<File>>,
+}
+
+/// How far a training has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Passes over the treebank in all.
+    pub passes: usize,
+    /// The number of the last one, as of [`Pass`](super::Pass).
+    pub number: usize,
+    /// Whether that was one of the second pass of parsing.
+    pub second: bool,
+}
+
+/// What two trainings must share to lead to the same model, by name.
+type Settings = Vec<(String, String)>;
+
+impl Checkpoint {
+    /// Opens what [`Snapshot::save`] has written, and checks that it is whole.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] if it is not, or no checkpoint at all.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        Self::read_header(path).map_err(|problem| told(path, problem))
+    }
+
+    fn read_header(path: &Path) -> Result<Self, CheckpointProblem> {
+        let mut file = File::open(path).map_err(CheckpointProblem::Unreadable)?;
+        let length = check(&mut file)?;
+        file.seek(SeekFrom::Start(MAGIC.len() as u64)).map_err(CheckpointProblem::Unreadable)?;
+        let mut rest = BufReader::new(file).take(length - MAGIC.len() as u64);
+        let (mut format, mut settings, mut place) = (0, Settings::new(), Place::default());
+        header(&mut Codec::Read(&mut rest), &mut format, &mut settings, &mut place)
+            .map_err(damaged)?;
+        Ok(Self { path: path.to_owned(), settings, place, rest })
+    }
+
+    /// How far it has come.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Whether a training from these sentences with these options, judged by `dev`, can go on from
+    /// here. [`train_resumable`](super::train_resumable) asks too.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] that names what differs.
+    pub fn suits(
+        &self,
+        treebank: &[Sentence],
+        options: &Options,
+        dev: &[Sentence],
+    ) -> Result<(), Error> {
+        self.check(&settings(treebank, options, dev))
+    }
+
+    /// Reads on.
+    pub(super) fn read(
+        &mut self,
+        fill: impl FnOnce(&mut Codec<'_>) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        fill(&mut Codec::Read(&mut self.rest)).map_err(|error| told(&self.path, damaged(error)))
+    }
+
+    /// Reads the last of it.
+    pub(super) fn finish(mut self, work: &mut dyn Checkpointed) -> Result<(), Error> {
+        self.read(|codec| work.checkpoint(codec))?;
+        match self.rest.limit() {
+            0 => Ok(()),
+            more => {
+                let what = format!("{more} bytes more than there should be");
+                Err(told(&self.path, CheckpointProblem::Damaged { what }))
+            }
+        }
+    }
+
+    /// Refuses to go on with other settings.
+    pub(super) fn check(&self, now: &Settings) -> Result<(), Error> {
+        let before = |name: &String| self.settings.iter().find(|(other, _)| other == name);
+        let differences: Vec<(String, String, String)> = now
+            .iter()
+            .filter_map(|(name, value)| {
+                let before = before(name).map_or("none", |(_, value)| value);
+                (before != value).then(|| (name.clone(), before.to_owned(), value.clone()))
+            })
+            .collect();
+        match differences.is_empty() {
+            true => Ok(()),
+            false => Err(told(&self.path, CheckpointProblem::Different { differences })),
+        }
+    }
+}
+
+/// What stands before all tables.
+fn header(
+    codec: &mut Codec<'_>,
+    format: &mut u64,
+    settings: &mut Settings,
+    place: &mut Place,
+) -> io::Result<()> {
+    codec.value(format)?;
+    let mut count = settings.len() as u64;
+    codec.value(&mut count)?;
+    for at in 0..count as usize {
+        if at == settings.len() {
+            settings.push(Default::default());
+        }
+        let (name, value) = &mut settings[at];
+        codec.text(name)?;
+        codec.text(value)?;
+    }
+    codec.value(&mut place.passes)?;
+    codec.value(&mut place.number)?;
+    codec.flag(&mut place.second)
+}
+
+/// Checks kind, format and checksum; gives the length without the checksum.
+fn check(file: &mut File) -> Result<u64, CheckpointProblem> {
+    let unreadable = CheckpointProblem::Unreadable;
+    let length = file.metadata().map_err(unreadable)?.len();
+    let mut start = [0; MAGIC.len() + 8];
+    let found = read_up_to(file, &mut start).map_err(unreadable)?;
+    let (magic, format) = start.split_at(MAGIC.len());
+    if !magic.starts_with(&MAGIC) {
+        return Err(CheckpointProblem::NotACheckpoint);
+    }
+    let mut version = 0u64;
+    bytemuck::bytes_of_mut(&mut version).copy_from_slice(format);
+    if found < start.len() || length < start.len() as u64 + CHECKSUM {
+        return Err(CheckpointProblem::Damaged { what: "it is cut off".to_owned() });
+    }
+    let content = length - CHECKSUM;
+    if version != FORMAT {
+        return Err(CheckpointProblem::FormatVersion { found: version, expected: FORMAT });
+    }
+    let mut hash = Xxh3::new();
+    hash.update(&start);
+    let mut piece = vec![0; 1 << 16];
+    let mut left = content - start.len() as u64;
+    while left > 0 {
+        let size = left.min(piece.len() as u64) as usize;
+        file.read_exact(&mut piece[..size]).map_err(unreadable)?;
+        hash.update(&piece[..size]);
+        left -= size as u64;
+    }
+    let mut checksum = 0u64;
+    file.read_exact(bytemuck::bytes_of_mut(&mut checksum)).map_err(unreadable)?;
+    match checksum == hash.digest() {
+        true => Ok(content),
+        false => Err(CheckpointProblem::Damaged {
+            what: "its checksum is another; it is cut off or was altered".to_owned(),
+        }),
+    }
+}
+
+fn read_up_to(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut found = 0;
+    while found < bytes.len() {
+        match file.read(&mut bytes[found..])? {
+            0 => break,
+            more => found += more,
+        }
+    }
+    Ok(found)
+}
+
+fn damaged(error: io::Error) -> CheckpointProblem {
+    CheckpointProblem::Damaged { what: error.to_string() }
+}
+
+fn told(path: &Path, problem: CheckpointProblem) -> Error {
+    Error::Checkpoint { path: path.to_owned(), problem }
+}
+
+/// A training after a pass, which can be saved.
+pub struct Snapshot<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) place: Place,
+    /// With the pruner, and in the second stage the first pass.
+    pub(super) learnt: &'a mut Model,
+    pub(super) guides: &'a [Arc<Guide>],
+    pub(super) work: &'a mut dyn Checkpointed,
+}
+
+impl std::fmt::Debug for Snapshot<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+impl Snapshot<'_> {
+    /// How far the training has come.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Writes it to a file, which appears whole or not at all; [`Checkpoint::open`] reads it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        let file = AtomicFile::create(path)?;
+        let file = self.write(file).map_err(|source| {
+            let path = path.to_owned();
+            tutte_treebank::Error::File { path, action: "write", source }
+        })?;
+        Ok(file.commit()?)
+    }
+
+    fn write<W: Write>(&mut self, to: W) -> io::Result<W> {
+        let mut out = BufWriter::with_capacity(1 << 16, Hashed { to, hash: Xxh3::new() });
+        out.write_all(&MAGIC)?;
+        let codec = &mut Codec::Write(&mut out);
+        header(codec, &mut { FORMAT }, &mut self.settings.clone(), &mut self.place)?;
+        if let Some(pruner) = &mut self.learnt.pruner {
+            codec.table(&mut pruner.arcs.weights)?;
+        }
+        if self.place.second {
+            codec.table(&mut self.learnt.arcs.weights)?;
+            codec.value(&mut self.learnt.temperature)?;
+            let guided = self.learnt.guided.as_mut();
+            if let Some(shifter) = guided.and_then(|guided| guided.shifter.as_mut()) {
+                shifter.checkpoint(codec)?;
+            }
+            self.guides.iter().try_for_each(|guide| Guide::clone(guide).checkpoint(codec))?;
+        }
+        self.work.checkpoint(codec)?;
+        let Hashed { mut to, hash } = out.into_inner()?;
+        to.write_all(&hash.digest().to_ne_bytes())?;
+        Ok(to)
+    }
+}
+
+/// Writes, and keeps count of what was written.
+struct Hashed<W> {
+    to: W,
+    hash: Xxh3,
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// All that decides what model comes out; the number of threads does not.
+pub(super) fn settings(treebank: &[Sentence], options: &Options, dev: &[Sentence]) -> Settings {
+    // All by name: an option that is new must not be forgotten here.
+    let Options {
+        learner,
+        labelling,
+        labels,
+        passes,
+        clusters,
+        templates,
+        dictionary,
+        bits,
+        label_bits,
+        pruning,
+        second,
+        tree_set,
+        versions,
+        seed,
+        threads: _,
+    } = options;
+    let lines = templates.templates().iter().map(ToString::to_string);
+    [
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("treebank", fingerprint("sentences", treebank.iter().map(Sentence::as_str))),
+        ("development data", fingerprint("sentences", dev.iter().map(Sentence::as_str))),
+        ("what is looked at", fingerprint("templates", lines)),
+        ("dictionary", format!("{dictionary:?}")),
+        ("learner", learner.to_string()),
+        ("labels", labelling.to_string()),
+        ("learning of labels", format!("{labels:?}")),
+        ("passes", passes.to_string()),
+        ("clusters", clusters.to_string()),
+        ("bits", bits.to_string()),
+        ("bits of labels", label_bits.to_string()),
+        ("pruning", format!("{pruning:?}")),
+        ("second pass", format!("{second:?}")),
+        ("tree set", tree_set.to_string()),
+        ("versions", versions.to_string()),
+        ("seed", seed.to_string()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+/// Texts told from others.
+fn fingerprint(name: &str, texts: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let (mut hash, mut count) = (Xxh3::new(), 0);
+    for text in texts {
+        hash.update(text.as_ref().as_bytes());
+        hash.update(b"\n");
+        count += 1;
+    }
+    format!("of {count} {name} ({:016x})", hash.digest())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! Kinds against none, against each other, and against all trees with all their kinds.
+
+use tutte_linear::Codec;
+use tutte_trees::oracle::all_trees;
+use tutte_trees::{Tree, TreeSet};
+
+use super::*;
+use crate::features::{Atoms, Prepared};
+use crate::learn::objective::likelihood;
+use crate::learn::optimizer::{Learn, Schedule};
+use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
+use crate::learn::train::{Pruning, SecondPass, train, train_further};
+use crate::{Decoding, Model, Parser};
+
+const SET: TreeSet = TreeSet::NonProjectiveSingleRoot;
+
+fn adagrad() -> Learner {
+    let objective = likelihood();
+    Learner::AdaGrad { objective, rate: 0.2, damping: 1.0, dropout: 0.2, batch: 2 }
+}
+
+fn options() -> Options {
+    Options { learner: adagrad(), passes: 8, bits: 14, label_bits: 8, ..Options::plain() }
+}
+
+/// A model of few features and some kinds, whose weights are noise.
+fn model(kinds: usize, deviation: f64) -> Model {
+    let mut model = small_model(&treebank(), SMALL, SET);
+    let ArcModel { features, index, .. } = model.arcs;
+    model.arcs = ArcModel::clustered(features, index, kinds, deviation, 3);
+    model
+}
+
+fn trained(model: Model, options: &Options) -> Model {
+    train_further(model, &treebank(), options, |_, _| {}).unwrap()
+}
+
+#[test]
+fn one_kind_is_no_kinds() {
+    let plain = trained(small_model(&treebank(), SMALL, SET), &options());
+    assert!(trained(model(1, 0.0), &options()).arcs.weights == plain.arcs.weights);
+}
+
+#[test]
+fn kinds_that_are_alike_score_as_one_and_stay_alike() {
+    let plain = trained(small_model(&treebank(), SMALL, SET), &options());
+    let mut four = plain.clone();
+    four.arcs.kinds = 4;
+    four.arcs.weights = plain.arcs.weights.repeat(4);
+    let check = |four: &Model| {
+        for sentence in treebank() {
+            let summed = Parser::new(four).scores(&sentence).unwrap().clone();
+            let one = Model { arcs: first_kind(&four.arcs), ..four.clone() };
+            for (head, modifier, score) in Parser::new(&one).scores(&sentence).unwrap().arcs() {
+                assert!((summed[(head, modifier)] - score - 4f64.ln()).abs() < 1e-12);
+            }
+            let parse = |model, decoding| {
+                Parser::new(model).with_decoding(decoding).parse(&sentence).unwrap()
+            };
+            assert_eq!(parse(four, Decoding::MaxZ).tree, parse(&one, Decoding::Map).tree);
+            assert_eq!(parse(four, Decoding::Mbr).tree, parse(&one, Decoding::Mbr).tree);
+        }
+    };
+    check(&four);
+    let further = trained(four, &options());
+    let cells = further.arcs.index.cells();
+    assert!(further.arcs.weights.chunks(cells).all(|kind| *kind == further.arcs.weights[..cells]));
+    check(&further);
+}
+
+fn first_kind(arcs: &ArcModel) -> ArcModel {
+    let weights = arcs.weights[..arcs.index.cells()].to_vec();
+    ArcModel { kinds: 1, weights, ..arcs.clone() }
+}
+
+#[test]
+fn kinds_learn_and_come_to_differ() {
+    for learner in [
+        adagrad(),
+        Learner::Sgd {
+            objective: likelihood(),
+            rate: 0.1,
+            prior: Some(100.0),
+            dropout: 0.2,
+            batch: 2,
+        },
+    ] {
+        let options = Options { passes: 30, learner, threads: 2, ..options() };
+        let mut losses = Vec::new();
+        let watch = |pass: crate::Pass, _: &Model| losses.push(pass.loss);
+        let trained = train_further(model(3, 0.05), &treebank(), &options, watch).unwrap();
+        assert!(losses[29] < 0.2 * losses[0], "{losses:?}");
+        let cells = trained.arcs.index.cells();
+        assert!(trained.arcs.weights[..cells] != trained.arcs.weights[cells..2 * cells]);
+        for sentence in treebank() {
+            for decoding in [Decoding::Map, Decoding::Mbr, Decoding::MaxZ] {
+                let mut parser = Parser::new(&trained).with_decoding(decoding);
+                let parse = parser.parse(&sentence).unwrap();
+                let gold = sentence.heads().unwrap();
+                assert_eq!(parse.tree.heads(), gold, "{decoding:?} {}", options.learner);
+            }
+        }
+    }
+}
+
+/// All trees of three words, times all kinds of their three arcs: p(y, z) ∝ Π exp θ_z(h → m).
+#[test]
+fn decoders_find_the_best_of_all_trees_and_kinds() {
+    const KINDS: usize = 3;
+    let sentence = sentence("tea/NOUN/2/nsubj cools/VERB/0/root slowly/ADV/2/advmod");
+    let choices: Vec<[usize; 3]> = (0..KINDS.pow(3))
+        .map(|number| [number % KINDS, number / KINDS % KINDS, number / KINDS.pow(2)])
+        .collect();
+    let mut differ = 0;
+    for seed in 0..20 {
+        let mut model = small_model(&treebank(), SMALL, SET);
+        let ArcModel { features, index, .. } = model.arcs;
+        model.arcs = ArcModel::clustered(features, index, KINDS, 0.3, seed);
+        let mut prepared = Prepared::default();
+        let features = &model.arcs.features;
+        prepared.fill(features, &Atoms::new(&sentence, features.columns()), |_| true);
+        let by_kind = model.arcs.score_by_kind(&prepared, |_, _| true);
+
+        // For each tree, the best score with any kinds, and the sum over all kinds.
+        let of_tree = |tree: &Tree| {
+            let scores = choices.iter().map(|kinds| -> f64 {
+                tree.arcs().zip(kinds).map(|(arc, kind)| by_kind[*kind][arc]).sum()
+            });
+            scores.fold((f64::NEG_INFINITY, 0.0), |(best, sum), score| {
+                (score.max(best), sum + score.exp())
+            })
+        };
+        let trees: Vec<(Tree, (f64, f64))> =
+            all_trees(3, SET).into_iter().map(|tree| (tree.clone(), of_tree(&tree))).collect();
+        let (best, _) = trees.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).unwrap();
+        let (likeliest, (_, sum)) = trees.iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).unwrap();
+        let z: f64 = trees.iter().map(|(_, (_, sum))| sum).sum();
+
+        let parse =
+            |decoding| Parser::new(&model).with_decoding(decoding).parse(&sentence).unwrap();
+        assert_eq!(parse(Decoding::MaxZ).tree, *best, "seed {seed}");
+        assert_eq!(parse(Decoding::Map).tree, *likeliest, "seed {seed}");
+        // Probabilities are those of trees with any kinds, whatever is looked for.
+        assert_eq!(
+            parse(Decoding::MaxZ).tree == parse(Decoding::Mbr).tree,
+            parse(Decoding::MaxZ).head_probs == parse(Decoding::Mbr).head_probs,
+        );
+        let distribution = Parser::new(&model).distribution(&sentence).unwrap();
+        let log_prob = distribution.arcs().log_prob(likeliest).unwrap();
+        assert!((log_prob - (sum / z).ln()).abs() < 1e-9, "seed {seed}");
+        differ += usize::from(best != likeliest);
+    }
+    assert!(differ > 0, "max-z and map are different questions");
+}
+
+#[test]
+fn only_the_last_pass_has_kinds() {
+    let treebank = treebank();
+    let pruning = Some(Pruning { bits: 12, ..Pruning::default() });
+    let two = Some(SecondPass { folds: 2, fold_passes: 2, ..SecondPass::default() });
+    let with = |second| Options { clusters: 3, pruning: pruning.clone(), second, ..options() };
+    let pruned = train(&treebank, &with(None), |_, _| {}).unwrap();
+    assert_eq!((pruned.kinds(), pruned.arcs.kinds()), (3, 3));
+    let guided = train(&treebank, &with(two.clone()), |_, _| {}).unwrap();
+    assert_eq!((guided.kinds(), guided.arcs.kinds()), (3, 1));
+    // A single sentence has no second pass, but what was asked for.
+    let single = train(&treebank[..1], &with(two.clone()), |_, _| {}).unwrap();
+    assert_eq!(single.kinds(), 3);
+    for model in [&pruned, &guided] {
+        assert_eq!(model.pruner.as_ref().unwrap().arcs.kinds(), 1);
+        let score = model.evaluate(&treebank, Decoding::MaxZ, 2).unwrap();
+        assert!(score.uas() > 0.9, "{}", score.uas());
+    }
+    let threads = Options { threads: 3, ..with(two) };
+    let again = train(&treebank, &threads, |_, _| {}).unwrap();
+    assert!(again.guided.unwrap().arcs.weights == guided.guided.unwrap().arcs.weights);
+}
+
+/// Learners of kinds remember all there is to remember.
+#[test]
+fn learners_go_on_from_their_state() {
+    let treebank = treebank();
+    let start = model(3, 0.05);
+    let corpus = corpus(&treebank, &start);
+    let schedule = Schedule { passes: 4, seed: 5, threads: 1 };
+    for name in ["adagrad:dropout=0.2,batch=2", "sgd:prior=10"] {
+        let learner: Learner = name.parse().unwrap();
+        let mut arcs = start.arcs.clone();
+        let mut before = learner.start_arcs(&corpus, &mut arcs, schedule).unwrap();
+        let pass = |learner: &mut Box<dyn Learn>, arcs: &mut ArcModel| {
+            learner.pass(&corpus, arcs).unwrap();
+        };
+        (0..3).for_each(|_| pass(&mut before, &mut arcs));
+        let mut tape = Vec::new();
+        before.checkpoint(&mut Codec::Write(&mut tape)).unwrap();
+        let mut copy = arcs.clone();
+        let mut after = learner.start_arcs(&corpus, &mut copy, schedule).unwrap();
+        let mut rest = &tape[..];
+        after.checkpoint(&mut Codec::Read(&mut rest)).unwrap();
+        assert!(rest.is_empty(), "{name}");
+        pass(&mut before, &mut arcs);
+        pass(&mut after, &mut copy);
+        assert!(arcs.weights == copy.weights, "{name}");
+        assert!(before.learnt(&arcs) == after.learnt(&copy), "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_told() {
+    let treebank = treebank();
+    let refusal = |options: Options| {
+        let watch = |_, _: &Model| -> () { panic!("before the first pass") };
+        train(&treebank, &options, watch).unwrap_err().to_string()
+    };
+    for clusters in [0, 257] {
+        let said = refusal(Options { clusters, ..options() });
+        assert!(said.contains(&format!("{clusters} clusters")), "{said}");
+    }
+    for name in ["perceptron", "pa-i", "mira", "lbfgs", "eg-max-margin"] {
+        let learner = Learner::named(name).unwrap();
+        let said = refusal(Options { clusters: 2, learner: learner.clone(), ..options() });
+        assert!(said.contains(name) && said.contains("adagrad"), "{said}");
+        let options = Options { learner, ..options() };
+        let error = train_further(model(2, 0.1), &treebank, &options, |_, _| {}).unwrap_err();
+        assert_eq!(error.to_string(), said);
+    }
+    let joint = Options { clusters: 2, labelling: Labelling::Joint, ..options() };
+    let said = refusal(joint);
+    assert!(said.contains("no joint labels"), "{said}");
+    let mut model = model(2, 0.1);
+    model.labels = model.labels.with_labelling(Labelling::Joint);
+    let error = train_further(model, &treebank, &options(), |_, _| {}).unwrap_err();
+    assert_eq!(error.to_string(), said);
+
+    let plain = small_model(&treebank, SMALL, SET);
+    let mut parser = Parser::new(&plain).with_decoding(Decoding::MaxZ);
+    let error = parser.parse(&treebank[0]).unwrap_err();
+    assert!(matches!(error, Error::NoKinds) && error.hint().is_some(), "{error}");
+    let error = plain.evaluate(&[], Decoding::MaxZ, 2).unwrap_err();
+    assert!(matches!(error, Error::NoKinds), "even for nothing");
+}

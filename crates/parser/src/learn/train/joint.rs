@@ -1,0 +1,75 @@
+//! Training arcs and labels together; what that is, see [`Labelling::Joint`](crate::Labelling).
+
+use std::io;
+
+use tutte_linear::{Checkpointed, Codec};
+
+use super::{Corpus, Course, Pass};
+use crate::learn::optimizer::{Joint, Learn, Learner, Report, Schedule};
+use crate::{Error, Model};
+
+/// Trains the last pass of a model and its labels together.
+pub(super) fn fit(
+    mut learnt: Model,
+    corpus: &Corpus<'_>,
+    learner: &Learner,
+    schedule: Schedule,
+    course: &mut Course<'_>,
+) -> Result<Model, Error> {
+    let mut joint = Joint { arcs: learnt.last_pass().clone(), labels: learnt.labels.clone() };
+    let learner = learner.start(corpus, &mut joint, schedule)?;
+    let mut work = Work { joint, learner, report: Report::default() };
+    let done = course.resume(&mut work)?;
+    if done > 0 {
+        work.hand_over(&mut learnt);
+    }
+    for number in done + 1..=schedule.passes {
+        if work.report.converged {
+            break;
+        }
+        work.report = work.learner.pass(corpus, &mut work.joint)?;
+        work.hand_over(&mut learnt);
+        let pass = Pass::new(number, work.report, &learnt, corpus);
+        if course.after(pass, number == schedule.passes, &mut learnt, &mut work)? {
+            break;
+        }
+    }
+    Ok(learnt)
+}
+
+/// Arcs and labels that are being learnt.
+struct Work {
+    joint: Joint,
+    learner: Box<dyn Learn<Joint>>,
+    /// Of the last pass.
+    report: Report,
+}
+
+impl Work {
+    /// The weights to keep.
+    fn hand_over(&self, learnt: &mut Model) {
+        let Joint { arcs, labels } = &self.joint;
+        match self.learner.learnt(&self.joint) {
+            Some(mut weights) => {
+                learnt.labels.weights = weights.split_off(arcs.weights.len());
+                learnt.last_pass().weights = weights;
+            }
+            None => {
+                learnt.labels.weights.copy_from_slice(&labels.weights);
+                learnt.last_pass().weights.copy_from_slice(&arcs.weights);
+            }
+        }
+    }
+}
+
+impl Checkpointed for Work {
+    fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
+        codec.table(&mut self.joint.arcs.weights)?;
+        codec.table(&mut self.joint.labels.weights)?;
+        self.learner.checkpoint(codec)?;
+        self.report.checkpoint(codec)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! What holds for every learner of labelled trees, and for models of all labellings.
+
+use tutte_treebank::Sentence;
+use tutte_trees::TreeSet;
+
+use crate::learn::train::tests::{at_most, learners, options, sentence, treebank};
+use crate::{
+    Decoding, LabelOptions, LabelledDistribution, Labelling, Learner, Model, Options, Parser,
+    Weights, train,
+};
+
+fn jointly(learner: Learner) -> Options {
+    Options { labelling: Labelling::Joint, ..options(learner) }
+}
+
+/// Heads, and heads or labels, that are wrong in the most probable trees.
+fn errors<W: Weights>(model: &Model<W>, treebank: &[Sentence]) -> (usize, usize) {
+    let mut parser = Parser::new(model).with_decoding(Decoding::Map);
+    let mut errors = (0, 0);
+    for sentence in treebank {
+        let parse = parser.parse(sentence).unwrap();
+        let found = parse.tree.heads().iter().zip(&parse.labels);
+        for (word, (&head, &label)) in sentence.words().zip(found) {
+            let head_is_wrong = word.head() != Some(head);
+            let label_is_wrong = word.deprel() != model.labels.labels()[label];
+            errors.0 += usize::from(head_is_wrong);
+            errors.1 += usize::from(head_is_wrong || label_is_wrong);
+        }
+    }
+    errors
+}
+
+#[test]
+fn every_learner_learns_labelled_trees_by_heart() {
+    let original = treebank();
+    for tree_set in TreeSet::ALL {
+        let treebank = at_most(tree_set);
+        for learner in learners() {
+            let options = Options { tree_set, ..jointly(learner) };
+            let model = train(&original, &options, |_, _| {}).unwrap();
+            assert_eq!(errors(&model, &treebank), (0, 0), "{:?} {tree_set}", options.learner);
+        }
+    }
+}
+
+/// A pruner and a first pass do not know labels; the second pass knows both.
+#[test]
+fn the_last_of_two_passes_is_joint() {
+    let treebank = treebank();
+    let cascade = Options::default();
+    for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
+        let plain = Options { labelling, ..options(Learner::default()) };
+        let (pruning, second) = (cascade.pruning.clone(), cascade.second.clone());
+        let mut seen = Vec::new();
+        let model = train(&treebank, &Options { pruning, second, ..plain }, |pass, model| {
+            assert!(Parser::new(model).parse(&treebank[4]).is_ok());
+            seen.push((pass.second, model.labels.labelling()));
+        })
+        .unwrap();
+        seen.dedup();
+        let first = if labelling == Labelling::Joint { Labelling::Staged } else { labelling };
+        assert_eq!(seen, [(false, first), (true, labelling)]);
+        if labelling != Labelling::None {
+            assert_eq!(errors(&model, &treebank), (0, 0), "{labelling}");
+        }
+    }
+}
+
+/// A temperature is that of arcs: what it leaves of θ(h → m) is shared among labels as before.
+#[test]
+fn temperatures_leave_labels_alone() {
+    let treebank = treebank();
+    let options = Options { passes: 2, ..jointly(Learner::default()) };
+    let hotter = train(&treebank, &options, |_, _| {}).unwrap();
+    let model = Model { temperature: 0.5, ..hotter.clone() };
+    let hot = Parser::new(&hotter).distribution(&treebank[4]).unwrap();
+    let cool = Parser::new(&model).distribution(&treebank[4]).unwrap();
+    for (head, modifier, score) in hot.arcs().scores().arcs() {
+        let found = cool.arcs().scores()[(head, modifier)];
+        assert!((found - 2.0 * score).abs() < 1e-4, "{found} {score}");
+        let probs = |d: &LabelledDistribution<'_>| d.label_probs(head, modifier).unwrap();
+        for (cool, hot) in probs(&cool).into_iter().zip(probs(&hot)) {
+            assert!((cool - hot).abs() < 1e-5);
+        }
+    }
+    // The best labelled tree is the one that was learnt.
+    let best = Parser::new(&model).with_decoding(Decoding::Map).parse(&treebank[4]).unwrap();
+    assert_eq!(&best.tree, hot.trees().argmax().tree.tree());
+}
+
+#[test]
+fn eight_bits_do() {
+    let treebank = treebank();
+    let model = train(&treebank, &jointly(Learner::default()), |_, _| {}).unwrap();
+    assert_eq!(errors(&model.compact(), &treebank), (0, 0));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
+    let treebank = treebank();
+    for learner in learners() {
+        let trained = |seed, threads| {
+            let options =
+                Options { seed, threads, passes: 3, bits: 14, ..jointly(learner.clone()) };
+            let mut losses = Vec::new();
+            let model = train(&treebank, &options, |pass, _| losses.push(pass.loss.to_bits()));
+            let model = model.unwrap();
+            let weights = model.arcs.weights.iter().chain(&model.labels.weights);
+            (weights.map(|weight| weight.to_bits()).collect::<Vec<_>>(), losses)
+        };
+        let first = trained(7, 1);
+        for threads in [2, 3] {
+            assert!(first == trained(7, threads), "{learner:?} with {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn what_is_watched_last_is_returned() {
+    let treebank = treebank();
+    for name in Learner::NAMES {
+        let options = Options { passes: 4, ..jointly(Learner::named(name).unwrap()) };
+        let (mut losses, mut last) = (Vec::new(), Vec::new());
+        let model = train(&treebank, &options, |pass, model: &Model| {
+            losses.push(pass.loss);
+            last.clone_from(&model.labels.weights);
+        });
+        assert_eq!(last, model.unwrap().labels.weights);
+        let dual = name.starts_with("eg");
+        let (first, last) = (losses[0], losses[losses.len() - 1]);
+        assert!(if dual { last > first } else { last < first }, "{name}: {losses:?}");
+    }
+}
+
+/// A parse says of its arcs and labels what the distribution does.
+#[test]
+fn parses_and_distributions_agree() {
+    let treebank = treebank();
+    for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
+        let options = Options { labelling, passes: 2, ..options(Learner::default()) };
+        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let mut parser = Parser::new(&model);
+        for sentence in &treebank {
+            let parse = parser.parse(sentence).unwrap();
+            let distribution = parser.distribution(sentence).unwrap();
+            assert_eq!(distribution.trees().labels(), model.labels.labels().len().max(1));
+            let found = parse.head_probs.iter().zip(&parse.label_probs).zip(&parse.labels);
+            for ((head, modifier), ((head_prob, label_prob), &label)) in
+                parse.tree.arcs().zip(found)
+            {
+                let expected = distribution.arcs().marginal(head, modifier).unwrap();
+                assert!((head_prob - expected).abs() < 1e-5, "{head_prob} {expected}");
+                let probs = distribution.label_probs(head, modifier).unwrap();
+                assert!((label_prob - probs[label]).abs() < 1e-5);
+                assert!(probs.iter().all(|prob| *prob <= probs[label] + 1e-5));
+            }
+            if labelling == Labelling::Joint {
+                let best =
+                    Parser::new(&model).with_decoding(Decoding::Map).parse(sentence).unwrap();
+                let expected = distribution.trees().argmax().tree;
+                assert_eq!((&best.tree, &best.labels[..]), (expected.tree(), expected.labels()));
+            }
+        }
+    }
+}
+
+/// In the toy treebank as in Universal Dependencies: `root` with the root and nowhere else.
+#[test]
+fn labels_stay_where_they_were_seen() {
+    let treebank = treebank();
+    for labelling in [Labelling::Staged, Labelling::Joint] {
+        // So little is learnt that anything could come out.
+        let labels = LabelOptions { passes: Some(1), ..LabelOptions::default() };
+        let options = Options { labelling, labels, passes: 1, ..options(Learner::default()) };
+        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let name = |label: usize| model.labels.labels()[label].as_str();
+        for label in 0..model.labels.labels().len() {
+            assert_eq!(model.labels.allows(0, label), name(label) == "root");
+            assert_eq!(model.labels.allows(3, label), name(label) != "root");
+        }
+        let mut parser = Parser::new(&model);
+        for sentence in &treebank {
+            let distribution = parser.distribution(sentence).unwrap();
+            for (head, modifier, label, probability) in distribution.trees().marginals().arcs() {
+                assert!(
+                    probability == 0.0 || (head == 0) == (name(label) == "root"),
+                    "{head} → {modifier} {}",
+                    name(label)
+                );
+            }
+        }
+    }
+}
+
+/// Not if the treebank is not so; and one that has no arcs between words says nothing about them.
+#[test]
+fn labels_may_be_anywhere_if_they_were() {
+    let treebank =
+        [sentence("a/X/0/l b/Y/1/l c/Y/1/k"), sentence("a/X/2/k b/Y/0/k"), sentence("d/Z/0/only")];
+    let options = |labelling| Options { labelling, passes: 2, ..options(Learner::default()) };
+    for labelling in [Labelling::Staged, Labelling::Joint] {
+        let model = train(&treebank, &options(labelling), |_, _| {}).unwrap();
+        assert_eq!(model.labels.labels(), ["k", "l", "only"]);
+        let allowed = |head| [0, 1, 2].map(|label| model.labels.allows(head, label));
+        assert_eq!([allowed(0), allowed(1)], [[true; 3], [true, true, false]]);
+        let short = &treebank[2..];
+        let model = train(short, &options(labelling), |_, _| {}).unwrap();
+        assert!(model.labels.allows(0, 0) && model.labels.allows(1, 0));
+        // Words that were never together can be, for want of anything better.
+        assert!(Parser::new(&model).parse(&treebank[0]).is_ok());
+    }
+}
+
+/// Training further with trees in which labels are elsewhere opens those places.
+#[test]
+fn places_are_added_when_training_goes_on() {
+    let first = [sentence("a/X/2/l b/Y/0/root")];
+    let then = [sentence("a/X/2/root b/Y/0/l")];
+    for labelling in [Labelling::Staged, Labelling::Joint] {
+        let options = Options { labelling, ..options(Learner::default()) };
+        let model = train(&first, &options, |_, _| {}).unwrap();
+        assert!(!model.labels.allows(0, 0) && !model.labels.allows(1, 1));
+        let model = crate::train_further(model, &then, &options, |_, _| {}).unwrap();
+        assert!([0, 1].iter().all(|&label| model.labels.allows(0, label)));
+        assert!([0, 1].iter().all(|&label| model.labels.allows(1, label)));
+    }
+}
+
+#[test]
+fn without_labels_arcs_are_learnt_as_with_staged_ones() {
+    let mut treebank = treebank();
+    let trained = |treebank: &[Sentence], labelling| {
+        let options = Options { labelling, passes: 3, ..options(Learner::default()) };
+        train(treebank, &options, |_, _| {}).unwrap()
+    };
+    let bare = trained(&treebank, Labelling::None);
+    assert!(bare.labels.labels().is_empty());
+    assert_eq!(bare.arcs.weights, trained(&treebank, Labelling::Staged).arcs.weights);
+    let parse = Parser::new(&bare).annotate(&mut treebank[0]).unwrap();
+    assert!(treebank[0].words().all(|word| word.deprel() == "_"));
+    assert_eq!(parse.label_probs, [1.0; 3]);
+    // Labels are not even looked at.
+    assert_eq!(bare.arcs.weights, trained(&treebank, Labelling::None).arcs.weights);
+}
+
+#[test]
+fn sentences_may_be_long_and_short() {
+    let mut lines = String::new();
+    for number in 1..=120 {
+        let (head, label) = if number == 60 { (0, "root") } else { (60, "l") };
+        lines += &format!("{number}\tw{}\t_\tX\t_\t_\t{head}\t{label}\t_\t_\n", number % 7);
+    }
+    let treebank = [lines.parse().unwrap(), sentence("yes/INTJ/0/root")];
+    for name in Learner::NAMES {
+        let learner = Learner::named(name).unwrap();
+        let options = Options { passes: 1, bits: 12, ..jointly(learner) };
+        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let weights = || model.arcs.weights.iter().chain(&model.labels.weights);
+        assert!(weights().all(|weight| weight.is_finite()), "{name}");
+        assert!(weights().any(|weight| *weight != 0.0), "{name}");
+    }
+}

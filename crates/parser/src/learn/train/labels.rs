@@ -1,0 +1,115 @@
+//! Training the labels of arcs: −Σ log p(ℓ | x, h → m) over the gold arcs, by AdaGrad, arc by arc,
+//! with templates left out at random. It goes beside any learner of arcs.
+
+use std::io;
+
+use tutte_linear::{AdaGrad, Average, Checkpointed, Codec, Order, draw_templates};
+use tutte_treebank::Sentence;
+
+use super::{Corpus, Example, LabelOptions};
+use crate::features::{FeatureSet, Prepared};
+use crate::learn::corpus::UNKNOWN_LABEL;
+use crate::{LabelModel, Labelling};
+
+/// A model of the labels of a treebank that is to be learnt. If no arc has one, `_` is the label of all.
+pub(super) fn untrained(treebank: &[Sentence], labelling: Labelling, bits: u32) -> LabelModel {
+    if labelling == Labelling::None {
+        return LabelModel::none();
+    }
+    let words = treebank.iter().flat_map(|sentence| sentence.words());
+    let known = words.filter(|word| word.head().is_some()).map(|word| word.deprel());
+    let mut names: Vec<String> =
+        known.filter(|name| *name != UNKNOWN_LABEL).map(str::to_owned).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
+        names.push(UNKNOWN_LABEL.to_owned());
+    }
+    LabelModel::new(FeatureSet::labels(), names, bits).with_labelling(labelling)
+}
+
+/// Moves the weights of labels.
+#[derive(Debug)]
+pub(super) struct LabelTrainer {
+    step: AdaGrad,
+    dropout: f64,
+    order: Order,
+    average: Average,
+    prepared: Prepared,
+    kept: Vec<bool>,
+    rows: Vec<usize>,
+    log_probs: Vec<f32>,
+}
+
+impl LabelTrainer {
+    pub(super) fn new(
+        model: &LabelModel,
+        options: &LabelOptions,
+        passes: usize,
+        seed: u64,
+    ) -> Self {
+        Self {
+            step: AdaGrad::new(model.weights.len(), options.rate, options.damping),
+            dropout: options.dropout,
+            order: Order::new(seed, 1),
+            average: Average::of_second_half(passes),
+            prepared: Prepared::default(),
+            kept: Vec::new(),
+            rows: Vec::new(),
+            log_probs: Vec::new(),
+        }
+    }
+
+    /// One pass over all arcs.
+    pub(super) fn pass(&mut self, corpus: &Corpus<'_>, model: &mut LabelModel) {
+        for at in self.order.shuffled(corpus.examples.len()) {
+            self.sentence(&corpus.examples[at], model);
+        }
+        self.average.add(model.weights.iter());
+    }
+
+    /// The weights learnt so far, if they are not just the model's.
+    pub(super) fn learnt(&self) -> Option<Vec<f32>> {
+        self.average.mean()
+    }
+
+    fn sentence(&mut self, example: &Example, model: &mut LabelModel) {
+        /// Labels that are this sure already need no step.
+        const SURE: f32 = 0.998;
+        let templates = model.features.templates().len();
+        let scale =
+            draw_templates(self.order.stream(), templates, self.dropout, &mut self.kept) as f32;
+        let kept = &self.kept;
+        let is_gold = |head, modifier: usize| example.gold[modifier - 1] == Some(head);
+        self.prepared.fill_for(
+            &model.features,
+            &example.labels,
+            |template| kept[template],
+            is_gold,
+        );
+        for (modifier, gold) in (1..).zip(example.gold.iter().zip(&example.label_of)) {
+            let (&Some(head), &Some(gold)) = gold else { continue };
+            model.rows(&self.prepared, head, modifier, &mut self.rows);
+            model.log_probs(&self.rows, head, scale, &mut self.log_probs);
+            let gradient = &mut self.log_probs;
+            if gradient[gold].exp() > SURE {
+                continue;
+            }
+            // ∂ −log p(gold) / ∂ score = p − [gold].
+            gradient.iter_mut().for_each(|log_prob| *log_prob = log_prob.exp());
+            gradient[gold] -= 1.0;
+            gradient.resize(model.width(), 0.0);
+            for &row in &self.rows {
+                self.step.descend_row(&mut model.weights, row, gradient);
+            }
+        }
+    }
+}
+
+impl Checkpointed for LabelTrainer {
+    fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
+        self.step.checkpoint(codec)?;
+        self.order.checkpoint(codec)?;
+        self.average.checkpoint(codec)
+    }
+}

@@ -1,0 +1,58 @@
+//! What rules say of a corpus.
+
+use tutte_treebank::Sentence;
+use tutte_trees::TreeSet;
+
+use super::{Constraint, Evidence};
+use crate::learn::objective::expectation::Wanted;
+use crate::parse::constraints;
+use crate::rules::Rules;
+
+impl<'a> Evidence<'a> {
+    /// The evidence of rules about raw sentences: constraint q is rule q. Laws (`always`, `never`) leave
+    /// arcs out, and count for nothing besides; so do rules that match nothing, and sentences that laws leave
+    /// without a tree of the set.
+    ///
+    /// ```
+    /// use tutte::rules::Rules;
+    /// use tutte::weak::Evidence;
+    /// use tutte_treebank::Sentence;
+    /// use tutte_trees::TreeSet;
+    ///
+    /// let rules = Rules::parse("nouns", "subj: NOUN <- nearest VERB head right 90%\nno: * <- NOUN never\n")?;
+    /// let sentence: Sentence =
+    ///     "1\tBirds\t_\tNOUN\t_\t_\t_\t_\t_\t_\n2\tsing\t_\tVERB\t_\t_\t_\t_\t_\t_\n".parse()?;
+    /// let raw = [sentence];
+    /// let evidence = Evidence::of_rules(&rules, &raw, TreeSet::NonProjectiveSingleRoot);
+    /// assert_eq!(evidence.constraints[0].of, 1.0);
+    /// assert!(evidence.arcs[0].contains(&(2, 1, 0)));
+    /// assert!(!evidence.candidates[0].allows(1, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_rules(rules: &Rules, raw: &'a [Sentence], tree_set: TreeSet) -> Self {
+        let mut units = vec![0.0; rules.len()];
+        let (mut arcs, mut candidates) = (Vec::new(), Vec::new());
+        for sentence in raw {
+            let matches = rules.matches(sentence);
+            let left = rules.allowed_arcs(sentence.len(), &matches);
+            if left.is_all() || constraints::has_tree(&left, &vec![None; sentence.len()], tree_set)
+            {
+                units.iter_mut().zip(&matches.units).for_each(|(sum, units)| *sum += units);
+            }
+            candidates.push(left);
+            let arc = |&(head, word, rule): &(u32, u32, u32)| {
+                (head as usize, word as usize, rule as usize)
+            };
+            arcs.push(matches.arcs.iter().map(arc).collect());
+        }
+        let constraint = |(rule, units): (&crate::rules::Rule, f64)| {
+            let (low, high) = rule.target.bounds();
+            let counts = !rule.target.is_hard() && units > 0.0;
+            let weight = if counts { rule.weight } else { 0.0 };
+            let grouped = rule.group.is_some();
+            Constraint { of: units.max(1.0), wanted: Wanted { low, high, weight }, grouped }
+        };
+        let constraints = rules.rules().iter().zip(units).map(constraint).collect();
+        Self { raw, constraints, arcs, candidates, trees: &[] }
+    }
+}

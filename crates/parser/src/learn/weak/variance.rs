@@ -1,0 +1,85 @@
+//! How far weights may go, found without a tree: a prior is good if the parser that some of the rules have
+//! taught fulfils the others.
+//!
+//! ```text
+//! error(σ²) = 1/|Q| Σ_folds Σ_{q ∈ fold} residual(t_q, E_q | rules outside of the fold)²
+//! ```
+//!
+//! Five folds and five variances take some thirty times as long as learning does.
+
+use super::{Evidence, Options, learn};
+use crate::Error;
+use crate::learn::train::Verdict;
+
+/// How many parts of the rules are held out in turn.
+const FOLDS: usize = 5;
+
+/// The variances that are tried, if nothing is said.
+pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
+
+/// The variance of the prior, of some, with which rules that are held out are predicted best; and the
+/// mean squared error of each. Where there are fewer than two rules nothing can be held out: `None`.
+///
+/// ```
+/// use tutte::rules::Rules;
+/// use tutte::weak::{Evidence, Options, choose_variance};
+/// use tutte_treebank::Sentence;
+///
+/// let sentence: Sentence = "\
+/// 1\tthe\t_\tDET\t_\t_\t_\t_\t_\t_
+/// 2\tbirds\t_\tNOUN\t_\t_\t_\t_\t_\t_
+/// 3\tsing\t_\tVERB\t_\t_\t_\t_\t_\t_
+/// ".parse()?;
+/// let raw = vec![sentence; 5];
+/// let text = "det: DET <- nearest NOUN 90%\nsubj: NOUN <- nearest VERB 90%\nroot: VERB <- ROOT 90%\n";
+/// let rules = Rules::parse("three", text)?;
+/// let options = Options { least: 1, ..Options::default() };
+/// let evidence = Evidence::of_rules(&rules, &raw, options.tree_set);
+/// let chosen = choose_variance(&evidence, &options, &[0.01, 10.0], || {})?;
+/// let (best, errors) = chosen.expect("there are three rules");
+/// assert!(best == 10.0 && errors[1].1 < errors[0].1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`learn`].
+pub fn choose_variance<V: Verdict>(
+    evidence: &Evidence<'_>,
+    options: &Options,
+    variances: &[f64],
+    mut watch: impl FnMut() -> V,
+) -> Result<Option<Chosen>, Error> {
+    let counts = |&q: &usize| evidence.constraints[q].wanted.weight > 0.0;
+    let rules: Vec<usize> = (0..evidence.constraints.len()).filter(counts).collect();
+    if rules.len() < 2 {
+        return Ok(None);
+    }
+    let mut errors = Vec::new();
+    for &prior_variance in variances {
+        let options = Options { prior_variance, restarts: 0, entropy: None, ..options.clone() };
+        let mut error = 0.0;
+        for fold in 0..FOLDS.min(rules.len()) {
+            let held_out = || rules.iter().skip(fold).step_by(FOLDS);
+            let mut others = evidence.clone();
+            held_out().for_each(|&q| others.constraints[q].wanted.weight = 0.0);
+            let learnt = learn(&others, &options, |_| {})?;
+            let residual = |q: &usize| {
+                evidence.constraints[*q].wanted.residual(learnt.after.expectations[*q]).powi(2)
+            };
+            error += held_out().map(residual).sum::<f64>();
+            if watch().stops() {
+                return Ok(best(errors));
+            }
+        }
+        errors.push((prior_variance, error / rules.len() as f64));
+    }
+    Ok(best(errors))
+}
+
+/// The best variance, and the error of each.
+pub type Chosen = (f64, Vec<(f64, f64)>);
+
+fn best(errors: Vec<(f64, f64)>) -> Option<Chosen> {
+    let best = errors.iter().min_by(|a, b| a.1.total_cmp(&b.1))?.0;
+    Some((best, errors))
+}

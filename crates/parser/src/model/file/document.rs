@@ -1,0 +1,227 @@
+//! The document in the header of a model file: everything of a model that is no table of numbers.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tutte_trees::TreeSet;
+
+use super::tables::{ARCS, ArcTables, GUIDED, NO_CHECKSUM, PRUNER, Tables, shape_of};
+use super::transition::ShifterDocument;
+use super::{About, Model};
+use crate::features::{BLOCK, FeatureSet};
+use crate::model::labels::{Labelling, Places, width_of};
+use crate::text::{TaggerDocument, TokenizerDocument};
+use crate::{ArcModel, Calibration, Compact, Guided, Index, LabelModel, ModelProblem, Pruner};
+
+/// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
+/// other tables, another meaning of templates, other hashes.
+pub(super) const FORMAT: u64 = 6;
+
+/// The part of a file that is no table.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Document {
+    pub(super) format: u64,
+    pub(super) checksum: String,
+    pub(super) tutte: String,
+    tree_set: String,
+    temperature: f64,
+    /// Models that were never calibrated have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calibration: Option<Calibration>,
+    pruner: Option<PrunerDocument>,
+    arcs: ArcDocument,
+    guided: Option<GuidedDocument>,
+    labels: LabelDocument,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tagger: Option<TaggerDocument>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tokenizer: Option<TokenizerDocument>,
+    pub(super) about: About,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ArcDocument {
+    index: IndexDocument,
+    templates: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PrunerDocument {
+    threshold: f64,
+    #[serde(flatten)]
+    arcs: ArcDocument,
+}
+
+#[derive(Serialize, Deserialize)]
+struct GuidedDocument {
+    threshold: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shifter: Option<ShifterDocument>,
+    #[serde(flatten)]
+    arcs: ArcDocument,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum IndexDocument {
+    Hashed { bits: u32 },
+    Dictionary,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LabelDocument {
+    labelling: Labelling,
+    names: Vec<String>,
+    /// The labels that arcs of the root have, and those that arcs of words have.
+    places: [Vec<usize>; 2],
+    bits: u32,
+    templates: Vec<String>,
+}
+
+/// What can be read of a document of any format version.
+#[derive(Deserialize)]
+pub(super) struct AnyDocument {
+    pub(super) format: u64,
+    pub(super) tutte: Option<String>,
+}
+
+impl Document {
+    /// Binary logarithms of sizes that a machine can hold.
+    pub(super) const BITS: std::ops::RangeInclusive<u32> = 1..=30;
+
+    /// What is written of a model.
+    pub(super) fn new(model: &Model<Compact>, about: &About) -> Self {
+        let Model { pruner, arcs, guided, labels, .. } = model;
+        Self {
+            format: FORMAT,
+            checksum: NO_CHECKSUM.to_owned(),
+            tutte: env!("CARGO_PKG_VERSION").to_owned(),
+            tree_set: model.tree_set.to_string(),
+            temperature: model.temperature,
+            calibration: model.calibration.clone(),
+            pruner: pruner.as_ref().map(|pruner| PrunerDocument {
+                threshold: pruner.threshold,
+                arcs: ArcDocument::new(&pruner.arcs),
+            }),
+            arcs: ArcDocument::new(arcs),
+            guided: guided.as_ref().map(|guided| GuidedDocument {
+                threshold: guided.threshold,
+                shifter: guided.shifter.as_ref().map(ShifterDocument::new),
+                arcs: ArcDocument::new(&guided.arcs),
+            }),
+            labels: LabelDocument {
+                labelling: labels.labelling(),
+                names: labels.labels().to_vec(),
+                places: labels.places().lists(),
+                bits: labels.bits(),
+                templates: lines(&labels.features),
+            },
+            tagger: model.tagger.as_ref().map(|tagger| tagger.document()),
+            tokenizer: model.tokenizer.as_ref().map(|tokenizer| tokenizer.document()),
+            about: about.clone(),
+        }
+    }
+
+    pub(super) fn model(self, tables: &Tables<'_>) -> Result<Model<Compact>, ModelProblem> {
+        let tree_set: TreeSet =
+            self.tree_set.parse().map_err(|_| ModelProblem::UnknownTreeSet(self.tree_set))?;
+        let arcs = self.arcs.model(&ARCS, tables)?;
+        let number = |name, value: f64, least: f64| match value.is_finite() && value > least {
+            true => Ok(value),
+            false => Err(ModelProblem::Altered { what: format!("its {name} is {value}") }),
+        };
+        let guided = self.guided.map(|guided| -> Result<_, ModelProblem> {
+            let arcs = guided.arcs.model(&GUIDED, tables)?;
+            let labels = self.labels.names.len();
+            let shifter = guided.shifter.map(|shifter| shifter.shifter(labels, tables));
+            let threshold = number("threshold", guided.threshold, -1.0)?;
+            Ok(Guided { arcs, threshold, shifter: shifter.transpose()? })
+        });
+        let pruner = self.pruner.map(|pruner| -> Result<_, ModelProblem> {
+            let arcs = pruner.arcs.model(&PRUNER, tables)?;
+            Ok(Pruner { arcs, threshold: number("threshold", pruner.threshold, -1.0)? })
+        });
+        let LabelDocument { labelling, names, places, bits, templates } = self.labels;
+        // Fewer rows than a feature has are enough only for no feature.
+        let fewest = if names.is_empty() { *Self::BITS.start() } else { 2 };
+        let bits = within(bits, fewest..=*Self::BITS.end())?;
+        let width = width_of(names.len());
+        if let Some(info) = tables.info("labels")
+            && let [_, columns] = info.shape[..]
+            && (columns != width || names.is_empty() != (labelling == Labelling::None))
+        {
+            return Err(ModelProblem::LabelCount { labels: names.len(), columns });
+        }
+        let weights = tables.weights("labels", &[1 << bits, width], "labels.scale")?;
+        let places = Places::from_lists(names.len(), [&places[0], &places[1]]);
+        let places = places.ok_or_else(|| {
+            let what = format!("it places a label that is none of its {}", names.len());
+            ModelProblem::Altered { what }
+        })?;
+        let labels = LabelModel::with_weights(features(&templates)?, names, bits, weights)
+            .with_labelling(labelling)
+            .with_places(places);
+        Ok(Model {
+            pruner: pruner.transpose()?,
+            arcs,
+            guided: guided.transpose()?,
+            labels,
+            tree_set,
+            temperature: number("temperature", self.temperature, 0.0)?,
+            calibration: self.calibration,
+            tagger: self.tagger.map(|tagger| tables.tagger(tagger)).transpose()?.map(Arc::new),
+            tokenizer: self
+                .tokenizer
+                .map(|tokenizer| tables.tokenizer(tokenizer))
+                .transpose()?
+                .map(Arc::new),
+        })
+    }
+}
+
+impl ArcDocument {
+    fn new<W>(arcs: &ArcModel<W>) -> Self {
+        let index = match &arcs.index {
+            &Index::Hashed { bits } => IndexDocument::Hashed { bits },
+            Index::Dictionary(_) => IndexDocument::Dictionary,
+        };
+        Self { index, templates: lines(&arcs.features) }
+    }
+
+    fn model(
+        &self,
+        names: &ArcTables,
+        tables: &Tables<'_>,
+    ) -> Result<ArcModel<Compact>, ModelProblem> {
+        let features = features(&self.templates)?;
+        let index = match self.index {
+            IndexDocument::Hashed { bits } => {
+                Index::Hashed { bits: within(bits, BLOCK.ilog2() + 1..=*Document::BITS.end())? }
+            }
+            IndexDocument::Dictionary => {
+                Index::Dictionary(tables.dictionary(names, &features)?.into())
+            }
+        };
+        let kinds = tables.kinds(names.weights);
+        let shape = shape_of(kinds, index.cells());
+        let weights = tables.weights(names.weights, &shape, names.scale)?;
+        Ok(ArcModel { features, index, kinds, weights })
+    }
+}
+
+fn features(templates: &[String]) -> Result<FeatureSet, ModelProblem> {
+    let parsed = FeatureSet::from_lines(templates.iter().map(String::as_str));
+    parsed.map_err(|error| ModelProblem::UnknownTemplate(Box::new(error)))
+}
+
+fn lines(features: &FeatureSet) -> Vec<String> {
+    features.to_string().lines().map(str::to_owned).collect()
+}
+
+pub(super) fn within(bits: u32, range: std::ops::RangeInclusive<u32>) -> Result<u32, ModelProblem> {
+    if range.contains(&bits) {
+        return Ok(bits);
+    }
+    let what = format!("a table of 2^{bits} cells; possible are 2^{range:?}");
+    Err(ModelProblem::Altered { what })
+}

@@ -1,0 +1,311 @@
+//! The model file: one [safetensors](https://github.com/huggingface/safetensors) file, that is a
+//! JSON header and tables of numbers, without code, safe to open from anywhere and made to be
+//! mapped into memory.
+//!
+//! ```text
+//! arcs            i8  [cells]         weights of arcs (see `Compact`); [kinds, cells] if arcs are of
+//!                                     several latent kinds
+//! arcs.scale      f32 [1]
+//! arcs.…                              those of a dictionary, if there is one: see `dictionary.rs`
+//! guided…         as arcs             of a second pass
+//! pruner…         as arcs             of a pruner
+//! shifter         i8  [rows, 3]       weights of a shifter's steps, if there is one
+//! shifter.labels  i8  [rows, labels]  and of its labels; each with its scale, as arcs
+//! labels          i8  [rows, width]   weights of labels
+//! labels.scale    f32 [1]
+//! tagger…                             those of a tagger, if there is one: see `tagger.rs`
+//! tokens…                             those of a tokenizer, if there is one: see `tokenizer.rs`
+//! __metadata__    {"tutte": "…"}      what `Document` says below, as JSON
+//! ```
+//!
+//! The document is one string because the header's map has no order, and the same model is the same
+//! bytes. Its checksum (XXH3, 64 bits) covers the document itself and all tables. Reading checks
+//! everything before anything is used: kind of file, format version, length, checksum, templates,
+//! tree set, and the sizes of all tables. The checksum is the only part that looks at all weights;
+//! it costs about a millisecond for ten megabytes that are in the system's cache, so it is never
+//! left out.
+//!
+//! A file packed by gzip or Zstandard, recognised by its content, is unpacked into memory instead of being
+//! mapped: its header first, which says how much more there is to unpack.
+
+mod dictionary;
+mod document;
+mod header;
+mod tables;
+mod tagger;
+mod tokenizer;
+mod transition;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+
+use safetensors::{Dtype, SafeTensorError};
+use serde::{Deserialize, Serialize};
+use tutte_linear::{self, Content};
+
+use self::dictionary::DictionaryBytes;
+use self::document::Document;
+use self::header::{DOCUMENT, GZIP, Header, ZSTANDARD};
+use self::tables::{ARCS, GUIDED, NO_CHECKSUM, PRUNER, checksum, shape_of, table};
+use self::tagger::TaggerBytes;
+use super::Model;
+use crate::{Compact, Error, ModelProblem, Weights};
+
+/// Where a model comes from: what its users want to know and nothing depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// The language.
+    pub language: Option<String>,
+    /// The name of the treebank.
+    pub data: Option<String>,
+    /// The licence of the treebank, and so perhaps of the model.
+    pub licence: Option<String>,
+    /// The command that made it.
+    pub command: Option<String>,
+    /// What random choices came from.
+    pub seed: u64,
+    /// The options of training, name and value, in order.
+    pub training: Vec<(String, String)>,
+    /// How well it does on data it was not trained on.
+    pub dev: Option<DevScores>,
+}
+
+/// Scores on a development set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DevScores {
+    /// The pass after which the model was kept.
+    pub pass: usize,
+    /// Words that were scored.
+    pub words: usize,
+    /// Words with the right head.
+    pub heads: usize,
+    /// Words with the right head and label.
+    pub both: usize,
+}
+
+impl DevScores {
+    /// The share of words with the right head.
+    pub fn uas(&self) -> f64 {
+        self.heads as f64 / self.words.max(1) as f64
+    }
+
+    /// The share of words with the right head and label.
+    pub fn las(&self) -> f64 {
+        self.both as f64 / self.words.max(1) as f64
+    }
+}
+
+/// A model that was read from a file, and what the file says about it.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("tutte-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("tea.tutte");
+/// use tutte::{About, ModelFile, Options, Parser, train};
+///
+/// let treebank = ["# sent_id = 1\n1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
+/// let options = Options { passes: 2, bits: 12, label_bits: 8, ..Options::default() };
+/// let model = train(&treebank, &options, |_, _| {})?;
+/// model.compact().save(&path, &About { language: Some("en".into()), ..About::default() })?;
+///
+/// let file = ModelFile::open(&path)?;
+/// assert_eq!(file.about.language.as_deref(), Some("en"));
+/// assert_eq!(Parser::new(&file.model).parse(&treebank[0])?.tree.heads(), [2, 0]);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ModelFile {
+    /// The model; its weights stay in the file, mapped into memory, unless it is packed.
+    pub model: Model<Compact>,
+    /// Where it comes from.
+    pub about: About,
+    /// The version of the format.
+    pub format: u64,
+    /// The version of tutte that wrote it.
+    pub tutte: String,
+    /// The checksum of its content.
+    pub checksum: String,
+    /// The length of the file, unpacked.
+    pub bytes: u64,
+}
+
+impl Model<Compact> {
+    /// Writes the model to a file, which appears whole or not at all; packed if its path ends in `.gz` or
+    /// `.zst`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>, about: &About) -> Result<(), Error> {
+        let path = path.as_ref();
+        let cannot = |source| {
+            let path = path.to_owned();
+            Error::from(tutte_treebank::Error::File { path, action: "write", source })
+        };
+        let bytes = self.to_bytes(about).map_err(|error| cannot(io::Error::other(error)))?;
+        let mut file = tutte_treebank::Output::create(path)?;
+        file.write_all(&bytes).map_err(cannot)?;
+        Ok(file.commit()?)
+    }
+
+    /// Reads a model from a file; see [`ModelFile`] for what else the file says.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it is no model, or none that can be used.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Ok(ModelFile::open(path)?.model)
+    }
+
+    /// The content of a file.
+    pub(super) fn to_bytes(&self, about: &About) -> Result<Vec<u8>, SafeTensorError> {
+        let Model { pruner, arcs, guided, labels, tagger, tokenizer, .. } = self;
+        let parts = [
+            (&ARCS, Some(arcs)),
+            (&GUIDED, guided.as_ref().map(|guided| &guided.arcs)),
+            (&PRUNER, pruner.as_ref().map(|pruner| &pruner.arcs)),
+        ];
+        let parts: Vec<_> = parts
+            .into_iter()
+            .filter_map(|(names, arcs)| Some((names, arcs?, DictionaryBytes::new(&arcs?.index))))
+            .collect();
+        let scale = labels.weights.scale().to_le_bytes();
+        let label_cells = labels.weights.cells();
+        let rows = vec![1 << labels.bits(), labels.width()];
+        let mut tables = vec![
+            table("labels", Dtype::I8, rows, bytemuck::cast_slice(label_cells))?,
+            table("labels.scale", Dtype::F32, vec![1], &scale)?,
+        ];
+        let scales: Vec<[u8; 4]> =
+            parts.iter().map(|(_, arcs, _)| arcs.weights.scale().to_le_bytes()).collect();
+        for ((names, arcs, dictionary), scale) in parts.iter().zip(&scales) {
+            let cells = arcs.weights.cells();
+            let shape = shape_of(arcs.kinds, cells.len() / arcs.kinds);
+            tables.push(table(names.weights, Dtype::I8, shape, bytemuck::cast_slice(cells))?);
+            tables.push(table(names.scale, Dtype::F32, vec![1], scale)?);
+            if let Some(dictionary) = dictionary {
+                tables.extend(dictionary.tables(names)?);
+            }
+        }
+        let shifter = guided.as_ref().and_then(|guided| guided.shifter.as_ref());
+        let shifter_scales = shifter.map(transition::scales);
+        if let (Some(shifter), Some(scales)) = (shifter, &shifter_scales) {
+            tables.extend(transition::tables(shifter, scales)?);
+        }
+        let tagger_bytes = tagger.as_ref().map(|tagger| TaggerBytes::new(tagger));
+        if let Some(bytes) = &tagger_bytes {
+            tables.extend(bytes.tables()?);
+        }
+        let scales = tokenizer.as_ref().map(|tokenizer| tokenizer::scales(tokenizer));
+        if let (Some(tokenizer), Some(scales)) = (tokenizer, &scales) {
+            tables.extend(tokenizer::tables(tokenizer, scales)?);
+        }
+        let document = Document::new(self, about);
+        let text = serde_json::to_string(&document)?;
+        let content = tables.iter().map(|(name, view)| (*name, view.shape(), view.data()));
+        let checksum = checksum(&text, content);
+        // The first such zeros are the checksum: it stands right after the format.
+        let text = text.replacen(NO_CHECKSUM, &checksum, 1);
+        let metadata = HashMap::from([(DOCUMENT.to_owned(), text)]);
+        safetensors::serialize(tables, Some(metadata))
+    }
+}
+
+impl ModelFile {
+    /// Opens a model: checks everything, and maps its weights into memory. One that is packed by gzip or
+    /// Zstandard is unpacked into memory, up to a gigabyte.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it is no model, or none that can be used.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        Self::read(path).map_err(|problem| Error::Model { path: path.to_owned(), problem })
+    }
+
+    /// Reads a model that is part of the program.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it is no model, or none that can be used.
+    pub fn embedded(bytes: &'static [u8]) -> Result<Self, Error> {
+        let header = Header::read(bytes);
+        let read = header.and_then(|header| header.model(Content::Embedded(bytes)));
+        read.map_err(|problem| Error::Model { path: "(embedded)".into(), problem })
+    }
+
+    fn read(path: &Path) -> Result<Self, ModelProblem> {
+        let mut file = File::open(path).map_err(ModelProblem::Unreadable)?;
+        let about = file.metadata().map_err(ModelProblem::Unreadable)?;
+        if !about.is_file() {
+            let error = io::Error::other("it is no regular file, which could be mapped");
+            return Err(ModelProblem::Unreadable(error));
+        }
+        match Header::read(&mut file) {
+            Ok(header) => {
+                header.check_length(about.len())?;
+                header.model(Content::map(&file).map_err(ModelProblem::Unreadable)?)
+            }
+            Err(ModelProblem::NotAModel { found: GZIP | ZSTANDARD }) => {
+                file.rewind().map_err(ModelProblem::Unreadable)?;
+                Self::unpack(file)
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// Reads a packed model. What is unpacked stays in memory: it is not more than its header, once that is
+    /// found to be one of a model, says.
+    fn unpack(file: File) -> Result<Self, ModelProblem> {
+        let mut input = tutte_treebank::unpack(file).map_err(ModelProblem::Unreadable)?;
+        let mut bytes = Vec::new();
+        let header = Header::read(Recorder { input: &mut input, record: &mut bytes });
+        let header = header.map_err(|problem| match problem {
+            ModelProblem::NotAModel { .. } => ModelProblem::NotAModel { found: PACKED_OTHER },
+            ModelProblem::Unreadable(error) => cannot_unpack(error),
+            problem => problem,
+        })?;
+        header.document()?;
+        let length = header.length();
+        if length > LONGEST_UNPACKED {
+            return Err(ModelProblem::TooLargeToUnpack { bytes: length, limit: LONGEST_UNPACKED });
+        }
+        // One more, so as to see whether there is.
+        let rest = (length + 1).saturating_sub(bytes.len() as u64);
+        match input.take(rest).read_to_end(&mut bytes) {
+            Ok(_) => header.model(Content::Unpacked(bytes)),
+            Err(error) => Err(match (error.kind(), bytes.len() as u64) {
+                (io::ErrorKind::UnexpectedEof, found) if found < length => {
+                    ModelProblem::Truncated { found, expected: length }
+                }
+                _ => cannot_unpack(error),
+            }),
+        }
+    }
+}
+
+/// What a packed file is called that is no model.
+const PACKED_OTHER: &str = "something else that is packed";
+
+/// A larger model should be mapped, not held in memory.
+const LONGEST_UNPACKED: u64 = 1 << 30;
+
+fn cannot_unpack(error: io::Error) -> ModelProblem {
+    ModelProblem::Altered { what: format!("it cannot be unpacked ({error})") }
+}
+
+/// Keeps what is read.
+struct Recorder<'a, R> {
+    input: R,
+    record: &'a mut Vec<u8>,
+}
+
+impl<R: Read> Read for Recorder<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(out)?;
+        self.record.extend_from_slice(&out[..read]);
+        Ok(read)
+    }
+}

@@ -1,0 +1,171 @@
+//! The tables of numbers in a model file: their names, their shapes, their checksum.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use safetensors::tensor::{Metadata, TensorInfo, TensorView};
+use safetensors::{Dtype, SafeTensorError};
+use tutte_linear::Content;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::{Compact, ModelProblem};
+
+/// What stands for the checksum while it is computed.
+pub(super) const NO_CHECKSUM: &str = "0000000000000000";
+
+/// The names of the tables of a model of arcs.
+pub(super) struct ArcTables {
+    pub(super) weights: &'static str,
+    pub(super) scale: &'static str,
+    pub(super) keys: &'static str,
+    pub(super) slots: &'static str,
+    pub(super) values: &'static str,
+    pub(super) names: &'static str,
+}
+
+macro_rules! arc_tables {
+    ($part:literal) => {
+        ArcTables {
+            weights: $part,
+            scale: concat!($part, ".scale"),
+            keys: concat!($part, ".keys"),
+            slots: concat!($part, ".slots"),
+            values: concat!($part, ".values"),
+            names: concat!($part, ".names"),
+        }
+    };
+}
+
+pub(super) const ARCS: ArcTables = arc_tables!("arcs");
+pub(super) const GUIDED: ArcTables = arc_tables!("guided");
+pub(super) const PRUNER: ArcTables = arc_tables!("pruner");
+
+/// The shape of the weights of arcs.
+pub(super) fn shape_of(kinds: usize, cells: usize) -> Vec<usize> {
+    if kinds == 1 { vec![cells] } else { vec![kinds, cells] }
+}
+
+pub(super) type NamedTable<'a> = (&'static str, TensorView<'a>);
+
+pub(super) fn table<'a>(
+    name: &'static str,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: &'a [u8],
+) -> Result<NamedTable<'a>, SafeTensorError> {
+    Ok((name, TensorView::new(dtype, shape, bytes)?))
+}
+
+/// The checksum of a document without checksum and of all tables, whatever their order.
+pub(super) fn checksum<'a>(
+    document: &str,
+    tables: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
+) -> String {
+    let mut tables: Vec<_> = tables.collect();
+    tables.sort_unstable_by_key(|(name, ..)| *name);
+    let mut hash = Xxh3::new();
+    hash.update(document.as_bytes());
+    for (name, shape, bytes) in tables {
+        hash.update(name.as_bytes());
+        shape.iter().for_each(|size| hash.update(&(*size as u64).to_le_bytes()));
+        hash.update(bytes);
+    }
+    format!("{:016x}", hash.digest())
+}
+
+/// The tables of a file.
+pub(super) struct Tables<'a> {
+    metadata: &'a Metadata,
+    start: usize,
+    content: &'a Arc<Content>,
+}
+
+impl<'a> Tables<'a> {
+    /// Those that a header, which ends where they start, says there are.
+    pub(super) fn new(metadata: &'a Metadata, start: usize, content: &'a Arc<Content>) -> Self {
+        Self { metadata, start, content }
+    }
+
+    /// What the header says of a table, if there is such.
+    pub(super) fn info(&self, name: &str) -> Option<&TensorInfo> {
+        self.metadata.info(name)
+    }
+
+    /// Compares the checksum.
+    pub(super) fn check(&self, document: &str, expected: &str) -> Result<(), ModelProblem> {
+        let tables = self.metadata.tensors();
+        let content = tables.iter().map(|(name, info)| {
+            (name.as_str(), info.shape.as_slice(), &self.content[self.range(info)])
+        });
+        let found = checksum(&document.replacen(expected, NO_CHECKSUM, 1), content);
+        // Nothing else would ever be seen by a fuzzer.
+        if found != expected && !cfg!(fuzzing) {
+            let what = format!("its checksum is {found}, not {expected}");
+            return Err(ModelProblem::Altered { what });
+        }
+        Ok(())
+    }
+
+    /// Where in the file a table is; the header's reader has checked that all fit.
+    fn range(&self, info: &TensorInfo) -> Range<usize> {
+        let (start, end) = info.data_offsets;
+        self.start + start..self.start + end
+    }
+
+    /// A table of a given kind and shape.
+    pub(super) fn find(
+        &self,
+        name: &'static str,
+        dtype: Dtype,
+        shape: &[usize],
+    ) -> Result<Range<usize>, ModelProblem> {
+        let show = |dtype: Dtype, shape: &[usize]| format!("{dtype:?} {shape:?}");
+        let wrong = |found| ModelProblem::Table { name, found, expected: show(dtype, shape) };
+        let info = self.metadata.info(name).ok_or_else(|| wrong("missing".to_owned()))?;
+        if info.dtype != dtype || info.shape != shape {
+            return Err(wrong(show(info.dtype, &info.shape)));
+        }
+        Ok(self.range(info))
+    }
+
+    /// A list of a given kind, however long.
+    pub(super) fn list(&self, name: &'static str, dtype: Dtype) -> Result<&[u8], ModelProblem> {
+        let shape = self.metadata.info(name).map(|info| info.shape.as_slice());
+        let length = shape.and_then(|shape| shape.first().copied()).unwrap_or_default();
+        Ok(self.bytes(self.find(name, dtype, &[length])?))
+    }
+
+    /// The bytes of a table.
+    pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
+        &self.content[range]
+    }
+
+    /// A table of weights of a given shape, and its scale.
+    pub(super) fn weights(
+        &self,
+        name: &'static str,
+        shape: &[usize],
+        scale: &'static str,
+    ) -> Result<Compact, ModelProblem> {
+        let cells = self.find(name, Dtype::I8, shape)?;
+        Ok(Compact::in_file(self.content, cells, self.scale(scale)?))
+    }
+
+    /// Of how many kinds the arcs are whose weights a table has.
+    pub(super) fn kinds(&self, name: &'static str) -> usize {
+        match self.metadata.info(name).map(|info| info.shape.as_slice()) {
+            Some(&[kinds, _]) if kinds > 1 => kinds,
+            _ => 1,
+        }
+    }
+
+    fn scale(&self, name: &'static str) -> Result<f32, ModelProblem> {
+        let bytes = self.bytes(self.find(name, Dtype::F32, &[1])?);
+        let scale = bytes.first_chunk().map_or(f32::NAN, |bytes| f32::from_le_bytes(*bytes));
+        if scale.is_finite() && scale > 0.0 {
+            return Ok(scale);
+        }
+        let expected = "a number above 0".to_owned();
+        Err(ModelProblem::Table { name, found: scale.to_string(), expected })
+    }
+}

@@ -1,0 +1,124 @@
+//! Leaving out hopeless arcs before they are scored.
+//!
+//! A small model of tags, lemmas and distances scores all arcs and computes their marginals; an arc
+//! that it finds much less probable than the best head of the same word is left out, and only the
+//! rest is shown to the model proper, whose many templates are what parsing waits for (coarse to
+//! fine with marginals: Charniak et al. 2006; with a learnt first pass, Rush & Petrov 2012).
+//! Probabilities are then those of the trees that are left.
+//!
+//! Neighbours always stay candidates of each other, and the likeliest word one of the root's: so
+//! every tree set has a tree.
+
+use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, arcs, marginals_with};
+
+use crate::features::Prepared;
+use crate::{ArcModel, Candidates, Weights};
+
+/// A small model that tells which arcs are worth a look.
+#[derive(Clone, Debug)]
+pub struct Pruner<W = Vec<f32>> {
+    /// Its scores.
+    pub arcs: ArcModel<W>,
+    /// How probable an arc must be, as a share of the probability of the word's best head.
+    pub threshold: f64,
+}
+
+/// Memory that a pruner works in.
+#[derive(Debug, Default)]
+pub struct PrunerMemory {
+    scores: ArcMatrix,
+    marginals: ArcMatrix,
+    workspace: Workspace,
+}
+
+impl PrunerMemory {
+    /// The probabilities of all arcs of the last sentence.
+    pub(crate) fn marginals(&self) -> &ArcMatrix {
+        &self.marginals
+    }
+}
+
+impl<W: Weights> Pruner<W> {
+    /// The arcs worth a look, of a sentence made ready with the pruner's features.
+    ///
+    /// # Errors
+    /// If its scores are no numbers.
+    pub fn candidates(
+        &self,
+        sentence: &Prepared,
+        tree_set: TreeSet,
+        memory: &mut PrunerMemory,
+    ) -> Result<Candidates, Error> {
+        let PrunerMemory { scores, marginals, workspace } = memory;
+        scores.reset(sentence.words(), f64::NEG_INFINITY);
+        self.arcs.score(sentence, |_, _| true, scores);
+        marginals_with(scores, tree_set, workspace, marginals)?;
+        Ok(choose(marginals, self.threshold))
+    }
+}
+
+pub(crate) fn choose(marginals: &ArcMatrix, threshold: f64) -> Candidates {
+    let words = marginals.words();
+    let mut least = vec![0f64; words + 1];
+    for (head, modifier) in arcs(words) {
+        least[modifier] = least[modifier].max(threshold * marginals[(head, modifier)]);
+    }
+    let mut candidates = Candidates::of(words, |head, modifier| {
+        head.abs_diff(modifier) == 1 && head != 0 || marginals[(head, modifier)] >= least[modifier]
+    });
+    let as_root = |word: &usize| marginals[(0, *word)];
+    if let Some(root) = (1..=words).max_by(|a, b| as_root(a).total_cmp(&as_root(b))) {
+        candidates.allow(0, root);
+    }
+    candidates
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tutte_trees::TreeDistribution;
+
+    use super::*;
+
+    #[test]
+    fn improbable_arcs_are_left_out() {
+        let mut marginals = ArcMatrix::zeros(4);
+        for (arc, marginal) in [
+            ((0, 2), 0.9),
+            ((0, 4), 0.004),
+            ((2, 1), 1.0),
+            ((2, 3), 1.0),
+            ((2, 4), 0.8),
+            ((1, 4), 0.1),
+        ] {
+            marginals[arc] = marginal;
+        }
+        let candidates = choose(&marginals, 0.01);
+        let kept = |head, modifier| candidates.allows(head, modifier);
+        assert!(kept(0, 2) && kept(2, 4) && kept(1, 4), "probable ones");
+        assert!(kept(3, 4) && kept(4, 3) && kept(3, 2), "neighbours");
+        assert!(!kept(0, 4) && !kept(4, 1) && !kept(1, 3), "{candidates:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn there_is_always_a_tree(
+            words in 1usize..9,
+            scores in proptest::collection::vec(-30.0..30.0f64, 90),
+            threshold in 0.0..1.0f64,
+        ) {
+            let scores = ArcMatrix::from_fn(words, |head, modifier| scores[head * 9 + modifier]);
+            for tree_set in TreeSet::ALL {
+                let distribution = TreeDistribution::new(scores.clone(), tree_set).unwrap();
+                let candidates = choose(distribution.marginals(), threshold);
+                let left = ArcMatrix::from_fn(words, |head, modifier| {
+                    match candidates.allows(head, modifier) {
+                        true => scores[(head, modifier)],
+                        false => f64::NEG_INFINITY,
+                    }
+                });
+                prop_assert!(TreeDistribution::new(left, tree_set).is_ok());
+            }
+        }
+    }
+}

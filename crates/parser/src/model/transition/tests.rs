@@ -1,0 +1,149 @@
+use proptest::prelude::*;
+use tutte_treebank::Sentence;
+use tutte_trees::{Tree, TreeSet};
+
+use super::state::{Configuration, Step};
+use super::*;
+use crate::learn::transition::{Lesson, learn};
+
+/// Heads of up to five words, of which those that make a projective tree are kept.
+fn trees(is_single_root: bool) -> impl Strategy<Value = Vec<usize>> {
+    let heads = (1usize..6).prop_flat_map(|words| proptest::collection::vec(0..=words, words));
+    heads.prop_filter_map("no projective tree", move |heads| {
+        let set = match is_single_root {
+            true => TreeSet::ProjectiveSingleRoot,
+            false => TreeSet::ProjectiveMultiRoot,
+        };
+        Tree::new(&heads).is_ok_and(|tree| tree.check_in(set).is_ok()).then_some(heads)
+    })
+}
+
+/// The fewest wrong heads of all trees in reach, by trying all steps.
+fn fewest_wrong(at: &Configuration, gold: &[usize]) -> usize {
+    let possible = at.possible();
+    let after = Step::ALL.into_iter().filter(|step| possible[*step as usize]).map(|step| {
+        let mut next = at.clone();
+        next.take(step, 0);
+        fewest_wrong(&next, gold)
+    });
+    after
+        .min()
+        .unwrap_or_else(|| at.heads().iter().zip(gold).filter(|(head, gold)| head != gold).count())
+}
+
+proptest! {
+    /// Against the definition, along a way of random steps.
+    #[test]
+    fn a_step_costs_the_arcs_that_it_puts_out_of_reach(
+        gold in trees(false),
+        choices in proptest::collection::vec(0usize..6, 10),
+    ) {
+        let mut at = Configuration::default();
+        at.start(gold.len(), false, Direction::Forwards);
+        for choice in choices {
+            let (costs, best) = (at.costs(&gold), fewest_wrong(&at, &gold));
+            let possible: Vec<Step> =
+                Step::ALL.into_iter().filter(|step| costs[*step as usize].is_some()).collect();
+            if possible.is_empty() {
+                break;
+            }
+            for step in &possible {
+                let mut next = at.clone();
+                next.take(*step, 0);
+                let cost = costs[*step as usize].unwrap_or_default();
+                prop_assert_eq!(fewest_wrong(&next, &gold), best + cost, "{:?} of {:?}", step, gold);
+            }
+            at.take(possible[choice % possible.len()], 0);
+        }
+    }
+
+    #[test]
+    fn steps_that_cost_nothing_lead_to_the_tree(
+        gold in trees(true),
+        choices in proptest::collection::vec(0usize..6, 10),
+    ) {
+        let mut at = Configuration::default();
+        at.start(gold.len(), true, Direction::Forwards);
+        for choice in choices {
+            let costs = at.costs(&gold);
+            let free: Vec<Step> =
+                Step::ALL.into_iter().filter(|step| costs[*step as usize] == Some(0)).collect();
+            if free.is_empty() {
+                break;
+            }
+            at.take(free[choice % free.len()], 0);
+        }
+        prop_assert_eq!(at.heads(), gold);
+    }
+
+    /// Whatever its weights, also of a single word.
+    #[test]
+    fn an_opinion_is_a_tree(words in 1usize..12, weights in proptest::collection::vec(-9f32..9.0, 48)) {
+        let sentence = (1..=words).map(|id| format!("{id}\tw{id}\t_\tX\t_\t_\t_\t_\t_\t_\n"));
+        let sentence: Sentence = sentence.collect::<String>().parse().unwrap();
+        let atoms = Atoms::new(&sentence, &Shifter::<Vec<f32>>::COLUMNS);
+        let mut shifter = Shifter::untrained(4, 3, 2, true);
+        shifter.steps = weights;
+        for (set, is_single) in [(TreeSet::ProjectiveSingleRoot, true), (TreeSet::ProjectiveMultiRoot, false)] {
+            let opinion = shifter.opinion(&atoms, set, &mut ShifterMemory::default());
+            for heads in [&opinion.heads, &opinion.backwards] {
+                let tree = Tree::new(heads).unwrap();
+                prop_assert!(tree.check_in(set).is_ok());
+                prop_assert!(!is_single || heads.iter().filter(|head| **head == 0).count() == 1);
+            }
+        }
+    }
+}
+
+/// In the first pass nothing is drawn, so both learn the same, from the same steps; tables are so large that
+/// the directions hardly share a row.
+#[test]
+fn reading_backwards_is_reading_the_sentence_turned() {
+    let lines = ["Old\told\tADJ", "tea\ttea\tNOUN", "cools\tcool\tVERB"];
+    let set = TreeSet::ProjectiveSingleRoot;
+    let opinion = |lines: &[&str], heads: &[usize]| {
+        let line = |(id, line): (usize, &&str)| format!("{id}\t{line}\t_\t_\t_\t_\t_\t_\n");
+        let sentence: Sentence = (1..).zip(lines).map(line).collect::<String>().parse().unwrap();
+        let atoms = Atoms::new(&sentence, &Shifter::<Vec<f32>>::COLUMNS);
+        let lesson = Lesson { atoms: &atoms, heads, labels: &[] };
+        let shifter = learn(Shifter::untrained(22, 4, 1, true), &[lesson], 1, 1, set);
+        shifter.opinion(&atoms, set, &mut ShifterMemory::default())
+    };
+    let backwards = Direction::Backwards;
+    for heads in [[0, 1, 2], [2, 0, 2], [2, 3, 0], [3, 1, 0], [0, 3, 1], [3, 3, 0]] {
+        let turned = backwards.turn_heads(&heads);
+        assert_eq!(backwards.turn_heads(&turned), heads);
+        let one = opinion(&lines, &heads);
+        let other = opinion(&backwards.turn_list(&lines), &turned);
+        assert_eq!(backwards.turn_heads(&one.backwards), other.heads, "{heads:?}");
+        assert_eq!(backwards.turn_heads(&other.backwards), one.heads, "{heads:?}");
+    }
+}
+
+#[test]
+fn what_was_learnt_is_known_also_in_8_bits() {
+    let text = "\
+1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
+2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
+3\tblack\tblack\tADJ\t_\t_\t4\tamod\t_\t_
+4\tcats\tcat\tNOUN\t_\tNumber=Plur\t2\tobj\t_\t_
+5\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
+";
+    let sentence: Sentence = text.parse().unwrap();
+    let atoms = Atoms::new(&sentence, &Shifter::<Vec<f32>>::COLUMNS);
+    let (heads, labels) = (vec![2, 0, 4, 2, 2], vec![2, 3, 0, 1, 4]);
+    let known: Vec<Option<usize>> = labels.iter().copied().map(Some).collect();
+    let lesson = Lesson { atoms: &atoms, heads: &heads, labels: &known };
+    let set = TreeSet::NonProjectiveSingleRoot;
+    let shifter = learn(Shifter::untrained(12, 10, 5, true), &[lesson], 5, 1, set);
+    assert_eq!(shifter.bits(), [12, 10]);
+    let expected = Opinion { heads: heads.clone(), labels, backwards: heads.clone() };
+    let mut memory = ShifterMemory::default();
+    assert_eq!(shifter.opinion(&atoms, set, &mut memory), expected);
+    assert_eq!(shifter.compact().opinion(&atoms, set, &mut memory), expected);
+    let again = learn(Shifter::untrained(12, 10, 5, true), &[lesson], 5, 1, set);
+    assert_eq!(again.steps, shifter.steps, "the same seed, the same weights");
+    let one_way = learn(Shifter::untrained(12, 10, 5, false), &[lesson], 5, 1, set);
+    let expected = Opinion { backwards: Vec::new(), ..expected };
+    assert_eq!(one_way.opinion(&atoms, set, &mut memory), expected);
+}

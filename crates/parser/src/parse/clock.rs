@@ -1,0 +1,218 @@
+//! Where the time of parsing goes, stage by stage.
+//!
+//! A clock stands between two stages; a lap gives all the time since the one before to the stage that
+//! just ended. So the stages add up to the whole, a stage is one line where it ends, and that line
+//! costs a look at the system's clock (some 30 ns) if the clock runs and a branch if it does not.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// A part of the way from a file to a file of parsed sentences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// Reading the sentence. A parser does not; who calls it may say so by [`Clock::lap`].
+    Reading,
+    /// Tags for words that have none; not a parser's work either.
+    Tagging,
+    /// What templates see of the words, for all models.
+    Features,
+    /// Choosing the arcs worth a look.
+    Pruning,
+    /// Scores of the first pass.
+    FirstPass,
+    /// Marginals and tree of the first pass, if they guide a second.
+    Guide,
+    /// Scores of the second pass.
+    SecondPass,
+    /// Marginals and the best tree.
+    Inference,
+    /// The label of each arc, and what labels add to the scores of a joint model.
+    Labels,
+    /// Heads and labels put into the sentence, and the sentence written.
+    Writing,
+}
+
+impl Stage {
+    /// All stages, in their order.
+    pub const ALL: [Self; 10] = [
+        Self::Reading,
+        Self::Tagging,
+        Self::Features,
+        Self::Pruning,
+        Self::FirstPass,
+        Self::Guide,
+        Self::SecondPass,
+        Self::Inference,
+        Self::Labels,
+        Self::Writing,
+    ];
+
+    /// Its name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reading => "reading",
+            Self::Tagging => "tagging",
+            Self::Features => "features",
+            Self::Pruning => "pruning",
+            Self::FirstPass => "first pass",
+            Self::Guide => "guide",
+            Self::SecondPass => "second pass",
+            Self::Inference => "inference",
+            Self::Labels => "labels",
+            Self::Writing => "writing",
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a [`Clock`] has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// By stage, as [`Stage::ALL`] orders them.
+    time: [Duration; Stage::ALL.len()],
+    arcs: [usize; Stage::ALL.len()],
+}
+
+impl Times {
+    /// The time of a stage.
+    pub fn of(&self, stage: Stage) -> Duration {
+        self.time[stage as usize]
+    }
+
+    /// The time of all stages.
+    pub fn whole(&self) -> Duration {
+        self.time.iter().sum()
+    }
+
+    /// How many arcs a stage scored, if it scores arcs.
+    pub fn arcs(&self, stage: Stage) -> usize {
+        self.arcs[stage as usize]
+    }
+}
+
+/// A clock for the stages of parsing, which may stand still; see [`Parser::timed`](crate::Parser::timed).
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    running: Option<Running>,
+}
+
+#[derive(Clone, Debug)]
+struct Running {
+    last: Instant,
+    times: Times,
+}
+
+impl Clock {
+    /// A clock that runs from now on.
+    pub fn start() -> Self {
+        Self { running: Some(Running { last: Instant::now(), times: Times::default() }) }
+    }
+
+    /// Ends a stage: the time since the last lap was its.
+    #[inline]
+    pub fn lap(&mut self, stage: Stage) {
+        if let Some(running) = &mut self.running {
+            running.lap(stage, Instant::now());
+        }
+    }
+
+    /// Ends a stage that scored `arcs()` arcs, which are counted on nobody's time.
+    #[inline]
+    pub(crate) fn lap_over(&mut self, stage: Stage, arcs: impl FnOnce() -> usize) {
+        if let Some(running) = &mut self.running {
+            running.lap(stage, Instant::now());
+            running.times.arcs[stage as usize] += arcs();
+            running.last = Instant::now();
+        }
+    }
+
+    /// What was seen since the start, with which the clock starts anew; nothing if it stands still.
+    pub fn restart(&mut self) -> Times {
+        let seen = self.running.as_ref().map_or_else(Times::default, |running| running.times);
+        if self.running.is_some() {
+            *self = Self::start();
+        }
+        seen
+    }
+}
+
+impl Running {
+    #[inline]
+    fn lap(&mut self, stage: Stage, now: Instant) {
+        self.times.time[stage as usize] += now - self.last;
+        self.last = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::train::tests::treebank;
+    use crate::{Options, Parser, Pruning, train};
+
+    #[test]
+    fn every_moment_belongs_to_one_stage() {
+        let start = Instant::now();
+        let after = |milliseconds| start + Duration::from_millis(milliseconds);
+        let mut running = Running { last: start, times: Times::default() };
+        running.lap(Stage::Features, after(2));
+        running.lap(Stage::FirstPass, after(5));
+        running.lap(Stage::Features, after(9));
+        let milliseconds = |stage| running.times.of(stage).as_millis();
+        assert_eq!([Stage::Features, Stage::FirstPass, Stage::Labels].map(milliseconds), [6, 3, 0]);
+        assert_eq!(running.times.whole(), Duration::from_millis(9));
+    }
+
+    #[test]
+    fn stages_are_numbered_in_their_order() {
+        assert!(Stage::ALL.iter().enumerate().all(|(at, stage)| at == *stage as usize));
+    }
+
+    #[test]
+    fn a_clock_that_stands_still_sees_nothing() {
+        let mut clock = Clock::default();
+        clock.lap(Stage::Reading);
+        clock.lap_over(Stage::FirstPass, || unreachable!("nobody asks"));
+        assert_eq!(clock.restart(), Times::default());
+        assert!(clock.running.is_none());
+    }
+
+    #[test]
+    fn a_timed_parser_finds_the_same_and_says_what_it_did() {
+        let treebank = treebank();
+        let tiny = |options| Options { passes: 2, bits: 14, label_bits: 8, ..options };
+        let possible: usize = treebank.iter().map(|sentence| sentence.len().pow(2)).sum();
+        // A threshold that leaves out arcs even if hardly anything was learnt.
+        let pruning = Some(Pruning { threshold: 0.9, ..Pruning::default() });
+        let fast = Options { pruning: pruning.clone(), ..Options::fast() };
+        for options in [Options::plain(), fast, Options { pruning, ..Options::default() }] {
+            let model = train(&treebank, &tiny(options), |_, _| {}).unwrap();
+            let (mut plain, mut timed) = (Parser::new(&model), Parser::new(&model).timed());
+            for sentence in &treebank {
+                assert_eq!(plain.parse(sentence).unwrap(), timed.parse(sentence).unwrap());
+            }
+            let times = timed.clock().restart();
+            assert_eq!(plain.clock().restart(), Times::default());
+            let happened = |stage| !times.of(stage).is_zero();
+            let always = [Stage::Features, Stage::FirstPass, Stage::Inference, Stage::Labels];
+            assert!(always.into_iter().all(happened), "{times:?}");
+            assert_eq!(happened(Stage::Pruning), model.pruner.is_some());
+            assert_eq!(happened(Stage::Guide), model.guided.is_some());
+            assert_eq!(happened(Stage::SecondPass), model.guided.is_some());
+            let arcs = |stage| times.arcs(stage);
+            match model.pruner {
+                None => assert_eq!(arcs(Stage::FirstPass), possible),
+                Some(_) => {
+                    assert_eq!(arcs(Stage::Pruning), possible);
+                    assert!((1..possible).contains(&arcs(Stage::FirstPass)));
+                }
+            }
+            assert!(arcs(Stage::SecondPass) <= arcs(Stage::FirstPass));
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! What is known is kept, whatever the model thinks of it; what cannot be is named.
+
+use proptest::prelude::*;
+use tutte_trees::{ArcMatrix, TreeDistribution};
+
+use super::*;
+use crate::learn::train::tests::{options, sentence, treebank};
+use crate::{Decoding, Labelling, Learner, Model, Options, Parser, Pruning, SecondPass, train};
+
+/// A model with all its steps, which has learnt enough to leave arcs out.
+fn cascade(labelling: Labelling) -> Model {
+    let pruning = Some(Pruning { bits: 12, ..Pruning::default() });
+    let second = Some(SecondPass { folds: 3, fold_passes: 3, ..SecondPass::default() });
+    let options =
+        Options { passes: 6, bits: 14, pruning, second, labelling, ..options(Learner::default()) };
+    train(&treebank(), &options, |_, _| {}).unwrap()
+}
+
+fn plain(labelling: Labelling) -> Model {
+    let options = Options { passes: 2, bits: 14, labelling, ..options(Learner::default()) };
+    train(&treebank(), &options, |_, _| {}).unwrap()
+}
+
+/// Trees of a set, each as probable as any other.
+fn any_trees(words: usize, tree_set: TreeSet, count: usize) -> Vec<Tree> {
+    use rand_pcg::{Pcg64, rand_core::SeedableRng};
+    let d = TreeDistribution::new(ArcMatrix::zeros(words), tree_set).unwrap();
+    let mut rng = Pcg64::seed_from_u64(3);
+    (0..count).map(|_| d.sample(&mut rng)).collect()
+}
+
+#[test]
+fn with_nothing_known_an_analysis_is_a_parse() {
+    for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
+        let model = cascade(labelling);
+        for decoding in [Decoding::Mbr, Decoding::Map] {
+            let mut parser = Parser::new(&model).with_decoding(decoding);
+            for sentence in &treebank() {
+                let parse = parser.parse(sentence).unwrap();
+                let found = parser.analyse(sentence, &Constraints::new()).unwrap().parse;
+                assert_eq!((&found.tree, &found.labels), (&parse.tree, &parse.labels));
+                let probs = |parse: &crate::Parse| {
+                    [parse.head_probs.clone(), parse.label_probs.clone()].concat()
+                };
+                for (found, expected) in probs(&found).into_iter().zip(probs(&parse)) {
+                    assert!((found - expected).abs() < 1e-5);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_whole_tree_is_given_back_with_probability_one_however_odd() {
+    for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
+        let model = cascade(labelling);
+        let (mut left_out, mut seen) = (0, 0);
+        for tree_set in TreeSet::ALL {
+            let mut parser = Parser::new(&model).with_tree_set(tree_set);
+            for sentence in &treebank() {
+                let alone = parser.scores(sentence).unwrap().clone();
+                for tree in any_trees(sentence.len(), tree_set, 3) {
+                    left_out += tree.arcs().filter(|arc| alone[*arc] == f64::NEG_INFINITY).count();
+                    let heads: Vec<_> = tree.heads().iter().copied().map(Some).collect();
+                    let known = Constraints::new().partial_tree(&heads);
+                    let analysis = parser.analyse(sentence, &known).unwrap();
+                    assert_eq!(analysis.parse.tree, tree);
+                    let certain = |p: &f64| (p - 1.0).abs() < 1e-9;
+                    assert!(analysis.parse.head_probs.iter().all(certain));
+                    assert!(analysis.distribution.arcs().log_prob(&tree).unwrap().abs() < 1e-9);
+                    seen += 1;
+                }
+            }
+        }
+        assert!(left_out > seen, "only {left_out} arcs of {seen} trees had been left out");
+    }
+}
+
+#[test]
+fn some_heads_are_kept_and_some_avoided() {
+    let model = cascade(Labelling::Joint);
+    for tree_set in TreeSet::ALL {
+        let mut parser = Parser::new(&model).with_tree_set(tree_set);
+        for sentence in &treebank() {
+            for (number, tree) in any_trees(sentence.len(), tree_set, 3).iter().enumerate() {
+                let avoided = parser.parse(sentence).unwrap().tree;
+                let mut known = Constraints::new();
+                for (head, word) in tree.arcs() {
+                    if (word + number) % 3 == 0 {
+                        known = known.require_arc(head, word);
+                    } else if avoided.head(word) != Some(head) {
+                        // There is a tree without it: the odd one.
+                        known = known.forbid_arc(avoided.head(word).unwrap(), word);
+                    }
+                }
+                let analysis = parser.analyse(sentence, &known).unwrap();
+                let found = &analysis.parse.tree;
+                assert!(known.required_arcs().iter().all(|&(h, m)| found.head(m) == Some(h)));
+                assert!(known.forbidden_arcs().iter().all(|&(h, m)| found.head(m) != Some(h)));
+                found.check_in(tree_set).unwrap();
+                let marginals = analysis.distribution.arcs().marginals();
+                assert!(
+                    known.required_arcs().iter().all(|arc| (marginals[*arc] - 1.0).abs() < 1e-9)
+                );
+                assert!(known.forbidden_arcs().iter().all(|arc| marginals[*arc] == 0.0));
+            }
+        }
+    }
+}
+
+/// A model of one pass leaves nothing out and has no guide: knowing before is conditioning after.
+#[test]
+fn without_steps_knowing_is_conditioning() {
+    for labelling in [Labelling::Staged, Labelling::Joint] {
+        let model = plain(labelling);
+        let mut parser = Parser::new(&model);
+        let label = |name: &str| model.labels.labels().iter().position(|l| l == name).unwrap();
+        let sentence = sentence(
+            "the/DET/2/det cat/NOUN/3/nsubj sleeps/VERB/0/root in/ADP/6/case a/DET/6/det bed/NOUN/3/obl",
+        );
+        let alone = parser.distribution(&sentence).unwrap();
+        for known in [
+            Constraints::new().require_arc(6, 2),
+            Constraints::new().forbid_arc(3, 2).forbid_root(3),
+            Constraints::new().require_label(2, label("root")),
+            Constraints::new().require_label(2, label("obj")).require_arc(1, 6).forbid_arc(0, 5),
+            Constraints::new().forbid_label(2, label("nsubj")),
+        ] {
+            let found = parser.analyse(&sentence, &known).unwrap();
+            let expected = alone.condition(&known).unwrap();
+            let (marginals, wanted) =
+                (found.distribution.trees().marginals(), expected.trees().marginals());
+            for ((.., p), (.., q)) in marginals.arcs().zip(wanted.arcs()) {
+                assert!((p - q).abs() < 1e-9, "{p} {q}");
+            }
+            assert!((found.distribution.entropy() - expected.entropy()).abs() < 1e-9);
+            for &(word, label) in known.required_labels() {
+                assert_eq!(found.parse.labels[word - 1], label);
+                assert!((found.parse.label_probs[word - 1] - 1.0).abs() < 1e-9);
+            }
+            for &(word, label) in known.forbidden_labels() {
+                assert_ne!(found.parse.labels[word - 1], label);
+            }
+        }
+    }
+}
+
+/// `nsubj` says that the head is a word, `root` that it is not, even to steps that know no labels.
+#[test]
+fn labels_that_are_known_say_where_heads_are() {
+    let model = cascade(Labelling::Joint);
+    let label = |name: &str| model.labels.labels().iter().position(|l| l == name).unwrap();
+    for decoding in [Decoding::Mbr, Decoding::Map] {
+        let mut parser = Parser::new(&model).with_decoding(decoding);
+        for sentence in treebank().iter().filter(|sentence| sentence.len() > 1) {
+            let parse = parser.parse(sentence).unwrap();
+            let root = parse.tree.root_words().next().unwrap();
+            let other = if root == 1 { 2 } else { 1 };
+            let known = Constraints::new().require_label(other, label("root"));
+            let found = parser.analyse(sentence, &known).unwrap().parse;
+            assert_eq!((found.tree.head(other), found.labels[other - 1]), (Some(0), label("root")));
+            let known = Constraints::new().require_label(root, label("nsubj"));
+            let found = parser.analyse(sentence, &known).unwrap().parse;
+            assert_ne!(found.tree.head(root), Some(0));
+            assert_eq!(found.labels[root - 1], label("nsubj"));
+        }
+    }
+}
+
+/// Words as head:label:MISC.
+fn known_of(words: &str) -> Sentence {
+    let line = |(number, word): (usize, &str)| {
+        let columns: Vec<&str> = word.split(':').collect();
+        let [head, label, misc] = columns[..] else { panic!("{word}") };
+        format!("{number}\tw\tw\tNOUN\t_\t_\t{head}\t{label}\t_\t{misc}\n")
+    };
+    let lines: String = (1..).zip(words.split(' ')).map(line).collect();
+    format!("# sent_id = odd-1\n{lines}").parse().unwrap()
+}
+
+#[test]
+fn what_cannot_be_is_named() {
+    let model = cascade(Labelling::Joint);
+    let keep = Keep { heads: true, labels: true };
+    let message = |words: &str, tree_set| {
+        let sentence = known_of(words);
+        let mut parser = Parser::new(&model).with_tree_set(tree_set);
+        let known = keep.known(&sentence, model.labels.labels());
+        let error = known.and_then(|known| parser.analyse(&sentence, &known)).unwrap_err();
+        assert!(matches!(error, Error::Contradiction { .. }), "{error}");
+        error.to_string()
+    };
+    let set = TreeSet::NonProjectiveSingleRoot;
+    for (words, expected) in [
+        (
+            "2:_:_ 4:_:_ _:_:_ 1:_:_",
+            "input:2:7: the heads that are given form a cycle: 1 → 4 → 2 → 1",
+        ),
+        (
+            "0:_:_ _:_:_ 0:_:_",
+            "input:4:7: words 1 and 3 are given the root as head, but \
+          nonprojective-single-root trees have one root word",
+        ),
+        (
+            "2:_:A=1|Forbid=3,2 _:_:_ _:_:_",
+            "input:2:7: word 1 is given head 2, which is also forbidden",
+        ),
+        (
+            "_:nope:_",
+            "input:2:8: word 1 is given the label \"nope\", which the model does not have",
+        ),
+        (
+            "_:_:_ 0:nsubj:_",
+            "input:3:8: word 2 is given head 0 and label \"nsubj\", but the model \
+          knows that label only on arcs of words",
+        ),
+        (
+            "_:_:_ 1:root:_",
+            "input:3:8: word 2 is given head 1 and label \"root\", but the model \
+          knows that label only on arcs of the root",
+        ),
+        (
+            "_:_:Forbid=7 _:_:_",
+            "input:2:10: Forbid is \"7\", but it lists other words of this sentence, \
+          1 to 2, or 0 for the root, separated by commas",
+        ),
+        (
+            "_:_:_ _:_:Forbid=1,x",
+            "input:3:10: Forbid is \"1,x\", but it lists other words of this \
+          sentence, 1 to 2, or 0 for the root, separated by commas",
+        ),
+        (
+            "_:_:Forbid=1 _:_:_",
+            "input:2:10: Forbid is \"1\", but it lists other words of this sentence, \
+          1 to 2, or 0 for the root, separated by commas",
+        ),
+        (
+            "_:_:Forbid=0,2 _:_:_",
+            "input:2: no tree satisfies what is given: no \
+          nonprojective-single-root tree is possible: word 1 cannot be attached with the arcs that \
+          are allowed",
+        ),
+    ] {
+        assert_eq!(message(words, set), format!("{expected} (sent_id = odd-1)"));
+    }
+    let crossing = message("3:_:_ 4:_:_ _:_:_ _:_:_", TreeSet::ProjectiveMultiRoot);
+    assert_eq!(
+        crossing,
+        "input:3:7: the arcs 3 → 1 and 4 → 2 are given, but they cross, and arcs of \
+                          projective-multi-root trees do not (sent_id = odd-1)"
+    );
+    let under = message("3:_:_ 0:_:_ _:_:_", TreeSet::ProjectiveSingleRoot);
+    assert!(under.contains("the arcs 3 → 1 and 0 → 2 are given, but they cross"), "{under}");
+}
+
+#[test]
+fn only_what_is_to_be_kept_is_known() {
+    let sentence = known_of("2:nsubj:_ 0:root:_ 2:_:Forbid=0");
+    let names: Vec<String> = ["nsubj", "root"].map(str::to_owned).into();
+    let known = |heads, labels| Keep { heads, labels }.known(&sentence, &names).unwrap();
+    let forbidden = Constraints::new().forbid_root(3);
+    assert_eq!(known(false, false), forbidden);
+    let heads = Constraints::new().partial_tree(&[Some(2), Some(0), Some(2)]).forbid_root(3);
+    assert_eq!(known(true, false), heads);
+    assert_eq!(known(false, true), forbidden.require_label(1, 0).require_label(2, 1));
+    let unknown = Keep { heads: true, labels: true }.known(&sentence, &[]).unwrap_err();
+    assert!(unknown.hint().is_some_and(|hint| hint.contains("tutte info")));
+}
+
+proptest! {
+    /// The slow twin: any two of the arcs.
+    #[test]
+    fn arcs_that_cross_are_found(
+        heads in prop::collection::vec(prop::option::of(0..=7_usize), 7),
+    ) {
+        let heads: Vec<Option<usize>> =
+            (1..).zip(heads).map(|(word, head)| head.filter(|head| *head != word)).collect();
+        let ends = |word: usize| heads[word - 1].map(|head| (head.min(word), head.max(word)));
+        let cross = |one: usize, other: usize| match (ends(one), ends(other)) {
+            (Some((a, b)), Some((c, d))) => a < c && c < b && b < d || c < a && a < d && d < b,
+            _ => false,
+        };
+        let any = (1..=7).any(|one| (1..one).any(|other| cross(other, one)));
+        let found = crossing(&heads);
+        prop_assert_eq!(found.is_some(), any);
+        if let Some([one, other]) = found {
+            prop_assert!(cross(one.1, other.1) && one.1 < other.1);
+            prop_assert!([one, other].iter().all(|arc| heads[arc.1 - 1] == Some(arc.0)));
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Identities that hold for every distribution, and enumeration.
+
+use tutte_trees::oracle;
+
+use super::*;
+use crate::learn::train::tests::{options, treebank};
+use crate::{Labelling, Learner, Model, Notes, Options, Parser, train};
+
+/// Models that have not learnt enough to be sure: staged, joint, without labels; of one pass over all
+/// arcs, and with everything.
+fn models() -> Vec<Model> {
+    let plain = Options { passes: 2, bits: 14, label_bits: 8, ..options(Learner::default()) };
+    let whole = Options { pruning: Options::default().pruning, ..plain.clone() };
+    let whole = Options { second: Options::default().second, ..whole };
+    let labellings = [Labelling::Staged, Labelling::Joint, Labelling::None];
+    let all = labellings.into_iter().flat_map(|labelling| {
+        [&plain, &whole].map(|options| Options { labelling, ..options.clone() })
+    });
+    all.map(|options| train(&treebank(), &options, |_, _| {}).unwrap()).collect()
+}
+
+/// Every sentence of the treebank with every model and tree set.
+fn for_all(mut check: impl FnMut(&LabelledDistribution<'_>, &Sentence)) {
+    let treebank = treebank();
+    for model in models() {
+        for tree_set in TreeSet::ALL {
+            let mut parser = Parser::new(&model).with_tree_set(tree_set);
+            for sentence in treebank.iter().step_by(3) {
+                let distribution = parser.distribution(sentence).unwrap();
+                assert_eq!(distribution.tree_set(), tree_set);
+                check(&distribution, sentence);
+            }
+        }
+    }
+}
+
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+}
+
+#[test]
+fn alternatives_sum_to_one_and_are_sorted() {
+    for_all(|d, sentence| {
+        for word in 1..=sentence.len() {
+            let all = d.alternatives(word, usize::MAX).unwrap();
+            close(all.iter().map(|other| other.probability).sum(), 1.0);
+            close(d.head_probs(word).unwrap().iter().sum(), 1.0);
+            assert!(all.windows(2).all(|pair| pair[0].probability >= pair[1].probability));
+            let mut entropy = 0.0;
+            for other in &all {
+                close(d.head_probs(word).unwrap()[other.head], other.probability);
+                entropy -= other.probability * other.probability.ln();
+                let labels = d.label_probs(other.head, word).unwrap();
+                close(labels.iter().sum(), 1.0);
+                assert!(labels.iter().all(|label| *label <= other.label_probability));
+                assert_eq!(d.labels().is_empty(), other.label == "_");
+                assert!(d.head_rank(word, other.head).unwrap() <= all.len());
+            }
+            close(d.head_entropy(word).unwrap(), entropy);
+            assert_eq!(d.alternatives(word, 1).unwrap(), all[..1]);
+            assert_eq!(d.head_rank(word, all[0].head).unwrap(), 1);
+        }
+        assert!(d.alternatives(0, 1).is_err() && d.head_probs(sentence.len() + 1).is_err());
+    });
+}
+
+#[test]
+fn arcs_of_the_best_tree_one_by_one_multiply_to_its_probability() {
+    for_all(|d, _| {
+        let best = &d.kbest(1)[0];
+        let mut given = d.clone();
+        let mut log_prob = 0.0;
+        for (head, word, label) in best.tree.arcs() {
+            let labels = given.label_probs(head, word).unwrap();
+            log_prob += (given.head_probs(word).unwrap()[head] * labels[label]).ln();
+            let arc = Constraints::new().require_arc(head, word).require_label(word, label);
+            close(
+                given.log_prob_of(&arc).unwrap(),
+                (given.arcs().marginal(head, word).unwrap() * labels[label]).ln(),
+            );
+            given = given.condition(&arc).unwrap();
+        }
+        close(log_prob, best.log_prob);
+        close(given.log_prob(&best.tree).unwrap(), 0.0);
+        assert!(given.entropy() < 1e-9);
+    });
+}
+
+#[test]
+fn few_words_are_as_enumeration_says() {
+    for_all(|d, sentence| {
+        if sentence.len() > 4 {
+            return;
+        }
+        let scores = d.arcs().scores();
+        let trees = oracle::distribution(scores, d.tree_set());
+        close(d.arcs().entropy(), oracle::entropy(scores, d.tree_set()));
+        let best = d.kbest(trees.len());
+        assert!(best.windows(2).all(|pair| pair[0].log_prob >= pair[1].log_prob));
+        for ranked in &best {
+            let bare = ranked.tree.tree();
+            let (p, _) = trees.iter().find(|(_, tree)| tree == bare).unwrap();
+            let labels: f64 = ranked
+                .tree
+                .arcs()
+                .map(|(head, word, label)| d.label_probs(head, word).unwrap()[label])
+                .product();
+            close(ranked.log_prob.exp(), p * labels);
+        }
+        for word in 1..=sentence.len() {
+            for ancestor in 0..=sentence.len() {
+                let found = d.path_prob(ancestor, word).unwrap();
+                let below = trees.iter().filter(|(_, tree)| tree.descends(word, ancestor));
+                close(found.mean, below.map(|(p, _)| p).sum());
+                assert_eq!(found.standard_error, 0.0);
+            }
+        }
+    });
+}
+
+#[test]
+fn columns_are_as_probable_as_the_constraints_they_make() {
+    for_all(|d, sentence| {
+        let mut sentence = sentence.clone();
+        let best = d.kbest(1).remove(0);
+        sentence.set_tree(best.tree.tree()).unwrap();
+        let names: Vec<&str> = best.tree.labels().iter().map(|label| d.name(*label)).collect();
+        sentence.set_deprels(&names).unwrap();
+        close(d.log_prob_in(&sentence).unwrap(), best.log_prob);
+        let mut known = Constraints::new();
+        for (head, word, label) in best.tree.arcs().skip(1) {
+            known = known.require_arc(head, word).require_label(word, label);
+        }
+        sentence.set_head(1, None).unwrap();
+        close(d.log_prob_in(&sentence).unwrap(), d.log_prob_of(&known).unwrap());
+        let none = vec![None; sentence.len()];
+        sentence.set_heads(&none).unwrap();
+        close(d.log_prob_in(&sentence).unwrap(), 0.0);
+        if sentence.len() > 1 {
+            sentence.set_head(1, Some(2)).unwrap();
+            sentence.set_head(2, Some(1)).unwrap();
+            assert_eq!(d.log_prob_in(&sentence).unwrap(), f64::NEG_INFINITY, "a cycle");
+            sentence.set_head(2, None).unwrap();
+            sentence.set_deprel(1, "nowhere").unwrap();
+            let expected = match d.labels().is_empty() {
+                true => d.log_prob_of(&Constraints::new().require_arc(2, 1)).unwrap(),
+                false => f64::NEG_INFINITY,
+            };
+            assert_eq!(d.log_prob_in(&sentence).unwrap(), expected);
+        }
+        let other: Sentence = treebank()[14].clone();
+        assert_eq!(d.log_prob_in(&other).is_err(), other.len() != sentence.len());
+    });
+}
+
+#[test]
+fn samples_are_repeatable_and_come_as_often_as_they_should() {
+    let treebank = treebank();
+    for model in models() {
+        let d = Parser::new(&model).distribution(&treebank[3]).unwrap();
+        let drawn = d.samples(2_000, 7);
+        assert_eq!(drawn, d.samples(2_000, 7));
+        assert_ne!(drawn, d.samples(2_000, 8));
+        for (head, word, p) in d.arcs().marginals().arcs() {
+            let seen = drawn.iter().filter(|tree| tree.tree().head(word) == Some(head)).count();
+            let share = f64::from(u32::try_from(seen).unwrap()) / 2_000.0;
+            assert!((share - p).abs() < 0.06, "{head} → {word}: {share} {p}");
+        }
+    }
+}
+
+#[test]
+fn notes_are_of_the_heads_that_are_there_and_are_replaced() {
+    for_all(|d, sentence| {
+        let mut noted = sentence.clone();
+        let notes = Notes { ranks: true, alternatives_above: 0.01, ..Notes::default() };
+        noted.set_head(1, None).unwrap();
+        d.annotate(&mut noted, &notes).unwrap();
+        assert_eq!(noted.word(1).unwrap().misc_entry("HeadProb"), None);
+        for (word, token) in (1..).zip(noted.words()) {
+            let number = |key| token.misc_entry(key).map(|value| value.parse::<f64>().unwrap());
+            let others = token.misc_entry("AltHead").into_iter().flat_map(|list| list.split(','));
+            let mut sum = number("HeadProb").unwrap_or(0.0);
+            for other in others {
+                let (head, rest) = other.split_once(':').unwrap();
+                let (label, probability) = rest.rsplit_once(':').unwrap();
+                let head: usize = head.parse().unwrap();
+                assert!(Some(head) != token.head());
+                let (best, _) = d.best_label(head, word).unwrap();
+                assert_eq!(label, d.name(best));
+                sum += probability.parse::<f64>().unwrap();
+            }
+            assert!(sum > 1.0 - 0.01 * sentence.len() as f64 && sum < 1.001, "{sum}");
+            if let Some(head) = token.head() {
+                let expected = d.arcs().marginal(head, word).unwrap();
+                assert!((number("HeadProb").unwrap() - expected).abs() < 1e-4);
+                assert_eq!(number("LabelProb").is_some(), !d.labels().is_empty());
+                let rank = d.head_rank(word, head).unwrap().to_string();
+                assert_eq!(token.misc_entry("HeadRank"), Some(rank.as_str()));
+            }
+        }
+        let once = noted.clone();
+        d.annotate(&mut noted, &notes).unwrap();
+        assert_eq!(noted, once);
+        noted.set_heads(&sentence.partial_heads().collect::<Vec<_>>()).unwrap();
+        Notes::clear(&mut noted).unwrap();
+        assert_eq!(noted.as_str(), sentence.as_str(), "what was noted is gone, and nothing else");
+    });
+}

@@ -1,0 +1,335 @@
+//! Trees of a sentence whose tags are uncertain.
+//!
+//! A parser's distribution is given the tags t. If the tags have several readings, with probabilities
+//! P(t), a tree's probability is the mean of what it is given each:
+//!
+//! ```text
+//! P(tree) = Σ_t P(t) P(tree | t)       P(h → m) = Σ_t P(t) P(h → m | t)
+//! ```
+//!
+//! Of all readings, the k most probable count, as if there were no others; all else is exact, but for
+//! [`entropy`](Mixture::entropy). One reading is the ordinary case. O(n²) for each reading, beside what
+//! its distribution costs.
+
+use std::borrow::Cow;
+
+use tutte_treebank::Sentence;
+use tutte_trees::{ArcMatrix, Constraints, Tree, TreeSet, Workspace, arcs as arcs_of, mbr_with};
+
+use crate::{Alternative, Error, LabelledDistribution, Model, Parse};
+
+/// The distribution over the labelled trees of a sentence, given several readings of its tags; see the
+/// formulas in `mixture.rs`.
+///
+/// ```
+/// # use tutte::{Options, Parser, train};
+/// # let treebank: [tutte_treebank::Sentence; 1] =
+/// #     ["1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
+/// # let options = Options { passes: 1, bits: 12, label_bits: 8, ..Options::plain() };
+/// # let model = train(&treebank, &options, |_, _| {})?;
+/// use tutte::Mixture;
+/// let mut other = treebank[0].clone(); // perhaps "cools" is a noun
+/// other.set(2, tutte_treebank::Column::Upos, "NOUN")?;
+/// let one = Parser::new(&model).distribution(&treebank[0])?;
+/// let other = Parser::new(&model).distribution(&other)?;
+/// let both = Mixture::new(vec![(0.75, &one), (0.25, &other)]);
+/// let mean = 0.75 * one.head_probs(1)?[2] + 0.25 * other.head_probs(1)?[2];
+/// assert!((both.marginals()[(2, 1)] - mean).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Mixture<'a, 'd> {
+    /// Weights, which sum to 1, and distributions of the same sentence; one at least.
+    readings: Vec<(f64, &'d LabelledDistribution<'a>)>,
+    marginals: Cow<'d, ArcMatrix>,
+}
+
+impl<'a, 'd> Mixture<'a, 'd> {
+    /// From probabilities, which need not sum to 1, and distributions of one model over the trees of one
+    /// sentence.
+    ///
+    /// # Panics
+    /// If there are none, or they are of different lengths.
+    pub fn new(mut readings: Vec<(f64, &'d LabelledDistribution<'a>)>) -> Self {
+        let total: f64 = readings.iter().map(|(weight, _)| weight).sum();
+        readings.iter_mut().for_each(|(weight, _)| *weight /= total);
+        let (_, first) = readings[0];
+        if let [(weight, one)] = &mut readings[..] {
+            *weight = 1.0;
+            return Self { marginals: Cow::Borrowed(one.arcs().marginals()), readings };
+        }
+        let mut marginals = ArcMatrix::zeros(first.words());
+        for (weight, distribution) in &readings {
+            let own = distribution.arcs().marginals();
+            marginals.zip_in_place(own, |sum, prob| sum + weight * prob);
+        }
+        Self { readings, marginals: Cow::Owned(marginals) }
+    }
+
+    fn first(&self) -> &'d LabelledDistribution<'a> {
+        self.readings[0].1
+    }
+
+    /// The number of words.
+    pub fn words(&self) -> usize {
+        self.first().words()
+    }
+
+    /// The trees that are possible.
+    pub fn tree_set(&self) -> TreeSet {
+        self.first().tree_set()
+    }
+
+    /// The names of the labels; none if the model has no labels.
+    pub fn labels(&self) -> &'a [String] {
+        self.first().labels()
+    }
+
+    /// The name of a label; `_` if there is none of this number.
+    pub fn name(&self, label: usize) -> &'a str {
+        self.first().name(label)
+    }
+
+    /// The probabilities of all arcs.
+    pub fn marginals(&self) -> &ArcMatrix {
+        &self.marginals
+    }
+
+    /// The probability of an arc.
+    ///
+    /// # Errors
+    /// If there is no such arc.
+    pub fn marginal(&self, head: usize, word: usize) -> Result<f64, Error> {
+        let words = self.words();
+        match head <= words && (1..=words).contains(&word) && head != word {
+            true => Ok(self.marginals[(head, word)]),
+            false => Err(tutte_trees::Error::NoSuchArc { head, modifier: word, words }.into()),
+        }
+    }
+
+    /// How many heads of a word are more probable than this one, and one: 1 for the most probable.
+    ///
+    /// # Errors
+    /// If there is no such arc.
+    pub fn head_rank(&self, word: usize, head: usize) -> Result<usize, Error> {
+        let own = self.marginal(head, word)?;
+        let heads = (0..=self.words()).filter(|head| *head != word);
+        Ok(1 + heads.filter(|head| self.marginals[(*head, word)] > own).count())
+    }
+
+    /// The most probable head of each word, whether or not they make a tree.
+    pub fn greedy_heads(&self) -> Vec<usize> {
+        let best = |word: usize| {
+            let heads = (0..=self.words()).filter(|head| *head != word);
+            let probable = |a: &usize, b: &usize| {
+                self.marginals[(*a, word)].total_cmp(&self.marginals[(*b, word)])
+            };
+            // Of several, the first.
+            heads.rev().max_by(probable).unwrap_or(0)
+        };
+        (1..=self.words()).map(best).collect()
+    }
+
+    /// The probability of each label of an arc, given the arc, by the label's number:
+    /// Σ_t P(t) P(h → m | t) P(ℓ | h → m, t) / P(h → m).
+    ///
+    /// # Errors
+    /// If there is no such arc.
+    pub fn label_probs(&self, head: usize, word: usize) -> Result<Vec<f64>, Error> {
+        if let [(_, one)] = self.readings[..] {
+            return Ok(one.label_probs(head, word)?);
+        }
+        let mut sums = vec![0.0; self.labels().len().max(1)];
+        for (weight, distribution) in &self.readings {
+            let share = weight * distribution.arcs().marginal(head, word)?;
+            if share > 0.0 {
+                let probs = distribution.label_probs(head, word)?;
+                sums.iter_mut().zip(probs).for_each(|(sum, prob)| *sum += share * prob);
+            }
+        }
+        let total: f64 = sums.iter().sum();
+        if total > 0.0 {
+            sums.iter_mut().for_each(|sum| *sum /= total);
+        }
+        Ok(sums)
+    }
+
+    /// The most probable label of an arc and its probability, given the arc. Of several, the first.
+    ///
+    /// # Errors
+    /// If there is no such arc.
+    pub fn best_label(&self, head: usize, word: usize) -> Result<(usize, f64), Error> {
+        let probs = self.label_probs(head, word)?;
+        let best = probs.iter().copied().enumerate().rev().max_by(|a, b| a.1.total_cmp(&b.1));
+        Ok(best.unwrap_or((0, 0.0)))
+    }
+
+    /// The heads of a word that are more probable than a threshold, best first, each with its best label.
+    ///
+    /// # Errors
+    /// If there is no such word.
+    pub fn alternatives_above(
+        &self,
+        word: usize,
+        threshold: f64,
+    ) -> Result<Vec<Alternative<'a>>, Error> {
+        self.others_above(word, None, threshold)
+    }
+
+    /// The same without one of them.
+    pub(crate) fn others_above(
+        &self,
+        word: usize,
+        but: Option<usize>,
+        threshold: f64,
+    ) -> Result<Vec<Alternative<'a>>, Error> {
+        self.marginal(usize::from(word == 0), word)?;
+        let heads = (0..=self.words()).filter(|head| *head != word && Some(*head) != but);
+        let probs = heads.map(|head| (head, self.marginals[(head, word)]));
+        let mut heads: Vec<(usize, f64)> = probs.filter(|(_, prob)| *prob > threshold).collect();
+        heads.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let alternative = |(head, probability)| {
+            let (label, label_probability) = self.best_label(head, word)?;
+            Ok(Alternative { head, probability, label: self.name(label), label_probability })
+        };
+        heads.into_iter().map(alternative).collect()
+    }
+
+    /// log P(the heads and labels that a sentence's columns give), as
+    /// [`LabelledDistribution::log_prob_in`] of one reading.
+    ///
+    /// # Errors
+    /// If it is a sentence of another length.
+    pub fn log_prob_in(&self, sentence: &Sentence) -> Result<f64, Error> {
+        let terms = self
+            .readings
+            .iter()
+            .map(|(weight, distribution)| Ok(weight.ln() + distribution.log_prob_in(sentence)?));
+        let terms: Vec<f64> = terms.collect::<Result<_, Error>>()?;
+        let highest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if highest == f64::NEG_INFINITY {
+            return Ok(highest);
+        }
+        Ok(highest + terms.iter().map(|term| (term - highest).exp()).sum::<f64>().ln())
+    }
+
+    /// Σ_t P(t) H(tree | t), in nats: the entropy of trees once the tags are known, a lower bound of what
+    /// it is before; the same with one reading.
+    pub fn entropy(&self) -> f64 {
+        self.readings.iter().map(|(weight, distribution)| weight * distribution.entropy()).sum()
+    }
+
+    /// The tree with the most arcs expected to be right, with the most probable label of each. Heads that
+    /// were `known` are reported as they are, others as the model is calibrated.
+    ///
+    /// # Errors
+    /// If there is none, which cannot be of distributions that have trees.
+    pub fn best<W>(&self, model: &Model<W>, known: &Constraints) -> Result<Parse, Error> {
+        let words = self.words();
+        let mut arcs = ArcMatrix::default();
+        possible(&self.marginals, &mut arcs);
+        let (mut heads, mut workspace) = (Vec::with_capacity(words), Workspace::default());
+        mbr_with(&arcs, &self.marginals, self.tree_set(), &mut workspace, &mut heads)?;
+        let tree = Tree::new(&heads)?;
+        let labels = (1..).zip(&heads).map(|(word, &head)| self.best_label(head, word));
+        let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let reported = |arc| match known.required_arcs().contains(&arc) {
+            true => self.marginals[arc],
+            false => model.confidence(self.marginals[arc]),
+        };
+        let head_probs = tree.arcs().map(reported).collect();
+        Ok(Parse { tree, labels, head_probs, label_probs, pieces: 1 })
+    }
+}
+
+/// Scores of which trees are made that have arcs of some probability only.
+pub(crate) fn possible(marginals: &ArcMatrix, scores: &mut ArcMatrix) {
+    scores.reset(marginals.words(), f64::NEG_INFINITY);
+    for arc in arcs_of(marginals.words()).filter(|arc| marginals[*arc] > 0.0) {
+        scores[arc] = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tutte_treebank::Column;
+
+    use super::*;
+    use crate::{Options, Parser, train};
+
+    const TREEBANK: &str = "\
+1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
+2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
+3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
+
+1\tBlack\tblack\tADJ\t_\t_\t2\tamod\t_\t_
+2\tcats\tcat\tNOUN\t_\t_\t3\tnsubj\t_\t_
+3\tsleep\tsleep\tVERB\t_\t_\t0\troot\t_\t_
+
+";
+
+    fn treebank() -> Vec<Sentence> {
+        tutte_treebank::Reader::new(TREEBANK.as_bytes()).collect::<Result<_, _>>().unwrap()
+    }
+
+    /// Against the definition, tree by tree.
+    #[test]
+    fn a_mixture_is_the_mean_over_all_trees() {
+        let treebank = treebank();
+        let options = Options { passes: 2, bits: 12, label_bits: 8, ..Options::plain() };
+        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let mut other = treebank[0].clone();
+        other.set(2, Column::Upos, "NOUN").unwrap();
+        let one = Parser::new(&model).distribution(&treebank[0]).unwrap();
+        let two = Parser::new(&model).distribution(&other).unwrap();
+        let mixture = Mixture::new(vec![(0.3, &one), (0.1, &two)]);
+        let trees = one.kbest(100_000);
+        assert!((trees.iter().map(|tree| tree.log_prob.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
+        let mut marginals = ArcMatrix::zeros(3);
+        let mut labels = vec![0.0; mixture.labels().len()];
+        for ranked in &trees {
+            let prob = |d: &LabelledDistribution<'_>| d.log_prob(&ranked.tree).unwrap().exp();
+            let prob = 0.75 * prob(&one) + 0.25 * prob(&two);
+            for (head, word, label) in ranked.tree.arcs() {
+                marginals[(head, word)] += prob;
+                labels[label] += if (head, word) == (2, 3) { prob } else { 0.0 };
+            }
+            let mut sentence = treebank[0].clone();
+            sentence.set_tree(ranked.tree.tree()).unwrap();
+            let names: Vec<&str> =
+                ranked.tree.labels().iter().map(|label| mixture.name(*label)).collect();
+            sentence.set_deprels(&names).unwrap();
+            let found = mixture.log_prob_in(&sentence).unwrap().exp();
+            assert!((found - prob).abs() < 1e-9, "{found} {prob}");
+        }
+        for arc in arcs_of(3) {
+            assert!((mixture.marginals()[arc] - marginals[arc]).abs() < 1e-6);
+        }
+        let found = mixture.label_probs(2, 3).unwrap();
+        for (found, sum) in found.iter().zip(&labels) {
+            assert!((found - sum / marginals[(2, 3)]).abs() < 1e-6);
+        }
+        let parse = mixture.best(&model, &Constraints::new()).unwrap();
+        assert_eq!(parse.tree.heads(), [2, 0, 2]);
+        assert!((parse.head_probs[0] - model.confidence(marginals[(2, 1)])).abs() < 1e-6);
+        assert_eq!(mixture.greedy_heads(), [2, 0, 2]);
+        let others = mixture.alternatives_above(1, 0.0).unwrap();
+        assert!((others.iter().map(|other| other.probability).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_reading_is_the_distribution_itself() {
+        let treebank = treebank();
+        let options = Options { passes: 2, bits: 12, label_bits: 8, ..Options::default() };
+        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        for sentence in &treebank {
+            let known = Constraints::new();
+            let analysis = Parser::new(&model).analyse(sentence, &known).unwrap();
+            let mixture = Mixture::new(vec![(0.4, &analysis.distribution)]);
+            assert_eq!(mixture.best(&model, &known).unwrap(), analysis.parse);
+            assert_eq!(mixture.entropy(), analysis.distribution.entropy());
+            let own = analysis.distribution.log_prob_in(sentence).unwrap();
+            assert_eq!(mixture.log_prob_in(sentence).unwrap(), own);
+        }
+    }
+}

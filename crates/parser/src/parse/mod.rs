@@ -1,0 +1,25 @@
+//! Parsing: a sentence in, trees and their probabilities out.
+
+mod annotation;
+mod clock;
+pub(crate) mod constraints;
+mod decoding;
+mod distribution;
+mod long_sentences;
+pub(crate) mod mixture;
+mod parser;
+mod pipeline;
+mod stream;
+mod tree_score;
+
+pub use annotation::{Certainty, Notes};
+pub use clock::{Clock, Stage, Times};
+pub use constraints::{Keep, check_heads};
+pub use decoding::Decoding;
+pub use distribution::{Alternative, LabelledDistribution, RankedTree};
+pub use long_sentences::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Limits, Pieces, Thresholds};
+pub use mixture::Mixture;
+pub use parser::{Analysis, Parse, Parser};
+pub use pipeline::{Annotator, Pipeline, Readings, Tags, Trees};
+pub use stream::{map_stream, parse_stream};
+pub use tree_score::Judgement;

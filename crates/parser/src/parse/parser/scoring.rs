@@ -1,0 +1,152 @@
+//! From a sentence to the scores of its arcs, step by step: pruner, first pass, second pass, labels.
+
+use std::sync::Arc;
+
+use tutte_treebank::Sentence;
+use tutte_trees::ArcMatrix;
+
+use super::Parser;
+use crate::features::Guide;
+use crate::model::latent;
+use crate::model::second_pass::{self, guide};
+use crate::parse::constraints;
+use crate::parse::long_sentences::LONGEST_DISTRIBUTION;
+use crate::{Candidates, Decoding, Error, Guided, Labelling, Model, Stage, Weights};
+
+impl<W: Weights> Parser<'_, W> {
+    /// The same of these arcs only: every step is conditioned on the tree being made of them.
+    ///
+    /// # Errors
+    /// If they make no tree.
+    pub(super) fn scores_within(
+        &mut self,
+        sentence: &Sentence,
+        within: &Candidates,
+    ) -> Result<&ArcMatrix, Error> {
+        let words = sentence.len();
+        if words > LONGEST_DISTRIBUTION {
+            let (place, limit) = (Box::new(sentence.place()), LONGEST_DISTRIBUTION);
+            return Err(Error::TooLong { place, words, limit });
+        }
+        let Model { pruner, arcs, guided, temperature, .. } = self.model;
+        let tree_set = self.tree_set;
+        self.atoms.fill(sentence, &self.columns);
+        let mut candidates = within.clone();
+        if let Some(pruner) = pruner {
+            self.prepared.fill(&pruner.arcs.features, &self.atoms, |_| true);
+            self.clock.lap(Stage::Features);
+            candidates = match within.is_all() {
+                true => pruner.candidates(&self.prepared, tree_set, &mut self.pruner),
+                false => constraints::prune(
+                    pruner,
+                    &self.prepared,
+                    within,
+                    tree_set,
+                    &mut self.workspace,
+                ),
+            }?;
+            self.clock.lap_over(Stage::Pruning, || words * words);
+        }
+        let allowed = |head, modifier| candidates.allows(head, modifier);
+        self.prepared.fill_for(&arcs.features, &self.atoms, |_| true, allowed);
+        self.clock.lap(Stage::Features);
+        self.scores.reset(words, f64::NEG_INFINITY);
+        let (mut last, mut stage) = (arcs, Stage::FirstPass);
+        if let Some(Guided { arcs: second, threshold, shifter }) = guided {
+            arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
+            self.clock.lap_over(stage, || candidates.count(words));
+            let mut guide = guide(&self.scores, tree_set, &mut self.workspace)?;
+            if let Some(shifter) = shifter {
+                guide =
+                    guide.with_opinion(shifter.opinion(&self.atoms, tree_set, &mut self.shifter));
+            }
+            candidates = second_pass::candidates(&guide, *threshold);
+            candidates.restrict(within);
+            self.clock.lap(Stage::Guide);
+            let guide = Arc::new(guide);
+            self.atoms.set_guide(sentence, Arc::clone(&guide));
+            self.guide = Some(guide);
+            let allowed = |head, modifier| candidates.allows(head, modifier);
+            self.prepared.fill_for(&second.features, &self.atoms, |_| true, allowed);
+            self.clock.lap(Stage::Features);
+            (last, stage) = (second, Stage::SecondPass);
+        }
+        let keep = |head, modifier| candidates.allows(head, modifier);
+        if self.decoding == Decoding::MaxZ {
+            let by_kind = last.score_by_kind(&self.prepared, keep);
+            self.best_kinds = latent::best(&by_kind);
+            self.scores = latent::summed(&by_kind);
+        } else {
+            last.score(&self.prepared, keep, &mut self.scores);
+        }
+        self.clock.lap_over(stage, || candidates.count(words));
+        self.prepare_labels();
+        self.clock.lap(Stage::Features);
+        if self.is_joint() {
+            self.model.labels.score_arcs(&self.labels, &self.scores, &mut self.arc_labels);
+            self.arc_labels.add_sums(&mut self.scores);
+            self.clock.lap(Stage::Labels);
+        }
+        if *temperature != 1.0 {
+            self.scores.map_in_place(|score| score / temperature);
+        }
+        Ok(&self.scores)
+    }
+
+    /// The probability of every arc of the sentence that was scored last, given its marginals: that of
+    /// an arc that a step left out is what the step gave it, and all others share the rest.
+    ///
+    /// With μ₀ of the pruner, μ₁ of the first pass and μ of the last, and π and λ what the pruner and the
+    /// first pass left out of the heads of word m,
+    ///
+    /// ```text
+    /// P(h → m) = μ₀               if the pruner left it out
+    ///            (1 − π) μ₁       if the first pass did
+    ///            (1 − π)(1 − λ) μ otherwise
+    /// ```
+    ///
+    /// so heads of a word sum to 1. Left out is also what no tree can have that is made of the arcs which
+    /// are left: where a root word has no other head, no other word can be the root. Letting the last
+    /// pass look at an arc that it would not look at by itself is no way: where it was trained, only gold
+    /// arcs were so hopeless and looked at.
+    pub(crate) fn with_left_out(&self, marginals: &ArcMatrix) -> ArcMatrix {
+        let mut all = marginals.clone();
+        let pruned = self.model.pruner.as_ref().map(|_| self.pruner.marginals());
+        // From the last step to the first.
+        for step in [self.guide.as_deref().map(Guide::marginals), pruned].into_iter().flatten() {
+            for modifier in 1..=marginals.words() {
+                let heads = || (0..=marginals.words()).filter(move |&head| head != modifier);
+                let left_out = |all: &ArcMatrix, head| match all[(head, modifier)] {
+                    0.0 => step[(head, modifier)],
+                    _ => 0.0,
+                };
+                let share: f64 = heads().map(|head| left_out(&all, head)).sum();
+                for head in heads() {
+                    let rest = left_out(&all, head);
+                    all[(head, modifier)] = (1.0 - share) * all[(head, modifier)] + rest;
+                }
+            }
+        }
+        all
+    }
+
+    pub(super) fn is_joint(&self) -> bool {
+        self.model.labels.labelling() == Labelling::Joint
+    }
+
+    fn prepare_labels(&mut self) {
+        let possible = |head, modifier| self.scores[(head, modifier)] != f64::NEG_INFINITY;
+        let features = &self.model.labels.features;
+        self.labels.fill_for(features, &self.atoms, |_| true, possible);
+    }
+
+    /// w_ℓ·g of the labels of an arc.
+    pub(super) fn label_scores(&mut self, head: usize, modifier: usize) -> &[f32] {
+        let Self { model, labels, arc_labels, rows, label_scores, .. } = self;
+        arc_labels.of(head, modifier).unwrap_or_else(|| {
+            model.labels.rows(labels, head, modifier, rows);
+            model.labels.scores(rows, head, 1.0, label_scores);
+            label_scores
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! What may be expected of rules: small texts by hand, and no conflict where a parser keeps all rules.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
+
+use super::properties::{any_rule, any_sentence, together};
+use super::*;
+
+const MULTI: TreeSet = TreeSet::NonProjectiveMultiRoot;
+const SINGLE: TreeSet = TreeSet::NonProjectiveSingleRoot;
+
+fn prospects(rules: &Rules, tree_set: TreeSet, sentences: &[Sentence]) -> Prospects {
+    let mut outlook = Feasibility::new(rules, tree_set);
+    sentences.iter().for_each(|sentence| outlook.add(sentence));
+    outlook.finish()
+}
+
+fn of(rules: &str, words: &str) -> Prospects {
+    prospects(&read(rules), MULTI, &[sentence(words)])
+}
+
+/// Rules, what they are at odds over, and by how many words, to three digits.
+fn conflicts(rules: &str, words: &str) -> Vec<([usize; 2], Over, f64)> {
+    let rounded = |number: f64| (number * 1000.0).round() / 1000.0;
+    let found = of(rules, words).conflicts;
+    found.iter().map(|conflict| (conflict.rules, conflict.over, rounded(conflict.excess))).collect()
+}
+
+#[test]
+fn a_word_has_one_head() {
+    let words = "a/VERB b/NOUN c/NOUN d/VERB";
+    let both = |left: &str, right: &str| {
+        conflicts(
+            &format!("l: NOUN <- VERB head left {left}\nr: NOUN <- VERB head right {right}"),
+            words,
+        )
+    };
+    assert_eq!(both("80%", "60%"), [([0, 1], Over::Words, 0.8)]);
+    assert_eq!(both("80%", "20%..90%"), []);
+    assert_eq!(both("80%", "<= 90%"), []);
+    assert_eq!(both("always", ">= 10%"), [([0, 1], Over::Words, 0.2)]);
+    // Two nouns hang from the verb, nearly, and half of all three words from a noun.
+    let rules = "verb: NOUN <- VERB 90%\nnoun: * <- NOUN 50%";
+    assert_eq!(conflicts(rules, "a/NOUN b/NOUN c/VERB"), [([0, 1], Over::Words, 0.3)]);
+    assert_eq!(conflicts(rules, "a/NOUN b/ADJ c/VERB"), []);
+    // The same arcs may count for both.
+    assert_eq!(conflicts("a: NOUN <- VERB 90%\nb: NOUN <- VERB|ADJ 90%", words), []);
+}
+
+#[test]
+fn arcs_are_wanted_or_not() {
+    let words = "a/NOUN b/VERB c/NOUN";
+    let near = "a: NOUN <- nearest VERB 90%\n";
+    assert_eq!(
+        conflicts(&format!("{near}b: NOUN <- VERB 10% of words"), words),
+        [([0, 1], Over::Arcs, 1.6)]
+    );
+    assert_eq!(conflicts(&format!("{near}b: * <- VERB never"), words), [([0, 1], Over::Arcs, 1.8)]);
+    // What the other one does not match is free: one of the two words.
+    assert_eq!(
+        conflicts(&format!("{near}b: * <- VERB head left never"), words),
+        [([0, 1], Over::Arcs, 0.8)]
+    );
+    assert_eq!(conflicts(&format!("{near}b: NOUN <- VERB 85%..95% of words"), words), []);
+}
+
+#[test]
+fn some_targets_are_out_of_reach() {
+    let words = "a/NOUN b/VERB c/NOUN d/VERB";
+    let one = of("r: NOUN <- VERB head left 80% of words", words).rules[0];
+    assert_eq!((one.units, one.reachable, one.unreachable), (2.0, Some(0.5), true));
+    // Four pairs, two words.
+    let pairs = of("r: NOUN <- VERB 80% of pairs", words).rules[0];
+    assert_eq!((pairs.reachable, pairs.unreachable), (Some(0.5), true));
+    let root = read("r: VERB <- ROOT 80%");
+    let text = [sentence(words), sentence("a/NOUN")];
+    assert_eq!(prospects(&root, MULTI, &text).rules[0].reachable, Some(1.0));
+    assert_eq!(prospects(&root, SINGLE, &text).rules[0].reachable, Some(0.5));
+    assert_eq!(of("r: VERB <- INTJ 80%", words).rules[0].reachable, Some(0.0));
+    assert_eq!(of("r: INTJ <- VERB 80%", words).rules[0].reachable, None);
+}
+
+#[test]
+fn without_rules_all_trees_are_alike() {
+    // Of two words there are three trees: both from the root, or one from the other.
+    let rules = read("root: * <- ROOT 65%..70%\nnoun: NOUN <- VERB 90%\nlaw: VERB <- NOUN never");
+    let text = [sentence("a/NOUN b/VERB")];
+    let found = prospects(&rules, MULTI, &text);
+    let near = |a: Option<f64>, b: f64| (a.unwrap() - b).abs() < 1e-12;
+    assert!(near(found.rules[0].uniform, 2.0 / 3.0) && near(found.rules[1].uniform, 1.0 / 3.0));
+    let nothing: Vec<bool> = found.rules.iter().map(|rule| rule.teaches_nothing).collect();
+    assert_eq!(nothing, [true, false, false]);
+    // With one root, two trees.
+    let found = prospects(&rules, SINGLE, &text);
+    assert!(near(found.rules[0].uniform, 0.5) && near(found.rules[1].uniform, 0.5));
+}
+
+#[test]
+fn laws_may_leave_no_tree() {
+    let rules = read("law: * <- ROOT no VERB between never\nverb: NOUN <- nearest VERB always");
+    // The first verb has all before it, the root cannot head what is before.
+    let text = ["a/VERB b/VERB", "a/NOUN b/VERB", "a/NOUN", "a/VERB"].map(sentence);
+    let found = prospects(&rules, MULTI, &text);
+    assert_eq!(found.without_tree, 3);
+    let first = found.first_without_tree.unwrap();
+    assert_eq!((first.sentence, first.sent_id), (2, None));
+    assert!(first.why.contains("word"), "{}", first.why);
+    assert_eq!(of("r: NOUN <- VERB 50%", "a/NOUN").without_tree, 0);
+}
+
+#[test]
+fn what_learning_lacks_is_named() {
+    let rules = "a: NOUN <- VERB 50%\nb: ADJ <- nearest NOUN 50%\nc: VERB <- ROOT 50%\n\
+                 d: DET <- * never\ne: X <- VERB head left 0%\nf: ADP <- NOUN head right 50%";
+    let found = of(rules, "a/NOUN b/VERB c/DET d/X e/DET f/ADP");
+    let headless: Vec<_> = found.headless.iter().map(|tag| (&*tag.tag, tag.words)).collect();
+    assert_eq!(headless, [("DET", 2), ("ADP", 1), ("X", 1)]);
+    let undirected: Vec<bool> = found.rules.iter().map(|rule| rule.undirected).collect();
+    assert_eq!(undirected, [true, false, false, false, false, false]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Targets are what some parser expects: so all can be kept, and nothing must be called a conflict.
+    #[test]
+    fn what_a_parser_keeps_can_be_kept(
+        rules in vec(any_rule(), 1..6),
+        text in vec((any_sentence(), vec(-3.0..3.0f64, 56)), 1..4),
+        set in 0..4usize,
+    ) {
+        let Some(rules) = together(rules) else { return Ok(()) };
+        let set = [
+            TreeSet::NonProjectiveMultiRoot,
+            TreeSet::NonProjectiveSingleRoot,
+            TreeSet::ProjectiveMultiRoot,
+            TreeSet::ProjectiveSingleRoot,
+        ][set];
+        let (mut mass, mut units) = (vec![0.0; rules.len()], vec![0.0; rules.len()]);
+        for (sentence, scores) in &text {
+            let scores = ArcMatrix::from_fn(sentence.len(), |h, m| scores[(7 * h + m - 1) % 56]);
+            let parser = TreeDistribution::new(scores, set).unwrap();
+            let matches = rules.matches(sentence);
+            for &(head, modifier, rule) in &matches.arcs {
+                mass[rule as usize] += parser.marginals()[(head as usize, modifier as usize)];
+            }
+            units.iter_mut().zip(&matches.units).for_each(|(sum, units)| *sum += units);
+        }
+        let kept = rules.rules().iter().enumerate().map(|(q, rule)| {
+            let share = if units[q] > 0.0 { (mass[q] / units[q]).min(1.0) } else { 0.0 };
+            Rule { target: Target::Exactly(share), ..rule.clone() }
+        });
+        let Ok(kept) = Rules::new("kept", kept.collect()) else { return Ok(()) };
+        let text: Vec<Sentence> = text.into_iter().map(|(sentence, _)| sentence).collect();
+        let found = prospects(&kept, set, &text);
+        prop_assert!(found.conflicts.is_empty(), "{:?}", found.conflicts);
+        prop_assert!(found.rules.iter().all(|rule| !rule.unreachable));
+        prop_assert_eq!(found.without_tree, 0);
+    }
+}

@@ -1,0 +1,271 @@
+//! The text that sentences stand for, and where each of their tokens is in it.
+//!
+//! Between two tokens stands what `SpacesAfter` of the first says (with the escapes of UDPipe: `\s \t \n
+//! \r \p \\`) and `SpacesBefore` of the second; where both are silent, what stands between them in `# text`,
+//! if all tokens are found there one after the other and nothing else is; otherwise nothing if the first says
+//! `SpaceAfter=No`, and else a space. Of a multiword token, its own line decides, not its words. Sentences
+//! are joined like tokens, but a paragraph or document (`# newpar`, `# newdoc`) starts after a blank line. The
+//! text ends with a newline unless the last token says something else. Cost: linear.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use tutte_treebank::{Id, Sentence, Token};
+
+use super::characters::ends_paragraph;
+
+/// The text that sentences stand for: what a tokenizer would have to take apart to get them.
+///
+/// ```
+/// use tutte_text::raw_text;
+/// use tutte_treebank::Sentence;
+///
+/// let tea: Sentence = "\
+/// 1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
+/// 1\tdo\t_\t_\t_\t_\t_\t_\t_\t_
+/// 2\tn't\t_\t_\t_\t_\t_\t_\t_\t_
+/// 3\tspill\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+/// 4\t!\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\s\\s
+/// "
+/// .parse()?;
+/// assert_eq!(raw_text(&[tea.clone(), tea]), "don't spill!  don't spill!  ");
+/// # Ok::<(), tutte_treebank::Error>(())
+/// ```
+pub fn raw_text(sentences: &[Sentence]) -> String {
+    RawText::new(sentences).text
+}
+
+/// A text and its tokens.
+#[derive(Debug, Default)]
+pub(super) struct RawText<'a> {
+    pub(super) text: String,
+    pub(super) tokens: Vec<RawToken<'a>>,
+}
+
+/// A word, or a multiword token and its words.
+#[derive(Debug)]
+pub(super) struct RawToken<'a> {
+    /// The bytes of the text.
+    pub(super) span: Range<usize>,
+    /// Whether a sentence ends with it.
+    pub(super) ends_sentence: bool,
+    /// Its line, and those of the words of a multiword token.
+    pub(super) token: Token<'a>,
+    pub(super) words: Vec<Token<'a>>,
+}
+
+impl<'a> RawText<'a> {
+    pub(super) fn new(sentences: &'a [Sentence]) -> Self {
+        let mut raw = Self::default();
+        for (sentence, next) in
+            sentences.iter().zip(sentences.iter().skip(1).map(Some).chain([None]))
+        {
+            raw.push(sentence, next);
+        }
+        raw
+    }
+
+    fn push(&mut self, sentence: &'a Sentence, next: Option<&Sentence>) {
+        let text = sentence.text().unwrap_or_default();
+        let mut places = locate(sentence, text).unwrap_or_default().into_iter();
+        let mut covered = 0;
+        let (mut last, mut last_end) = (None, 0);
+        for token in sentence.tokens() {
+            match token.id() {
+                Id::Multiword(_, end) => covered = end,
+                Id::Word(word) if word > covered => {}
+                Id::Word(_) => {
+                    if let Some(multiword) = self.tokens.last_mut() {
+                        multiword.words.push(token);
+                    }
+                    continue;
+                }
+                Id::Empty(..) => continue,
+            }
+            let place = places.next();
+            let spaces = token.misc_entry("SpacesBefore");
+            if let Some(before) = last.replace(token) {
+                let says = before.misc_entry("SpacesAfter").is_some() || spaces.is_some();
+                self.text.push_str(&match &place {
+                    Some(place) if !says => Cow::Borrowed(&text[last_end..place.start]),
+                    _ => spaces_after(before).unwrap_or(Cow::Borrowed(" ")),
+                });
+            }
+            if let Some(spaces) = spaces {
+                self.text.push_str(&unescape(spaces));
+            }
+            let start = self.text.len();
+            match (token.misc_entry("SpacesInToken"), &place) {
+                (Some(form), _) => self.text.push_str(&unescape(form)),
+                (None, Some(place)) => self.text.push_str(&text[place.clone()]),
+                (None, None) => self.text.push_str(token.form()),
+            }
+            last_end = place.map_or(0, |place| place.end);
+            let span = start..self.text.len();
+            self.tokens.push(RawToken { span, ends_sentence: false, token, words: Vec::new() });
+        }
+        let Some(last) = last else { return };
+        if let Some(token) = self.tokens.last_mut() {
+            token.ends_sentence = true;
+        }
+        let spaces = spaces_after(last);
+        let new_paragraph =
+            next.is_some_and(|next| next.newpar().is_some() || next.newdoc().is_some());
+        self.text.push_str(&match (spaces, next) {
+            (Some(spaces), _) if !new_paragraph || ends_paragraph(&spaces) => spaces,
+            (_, None) => Cow::Borrowed("\n"),
+            (_, Some(_)) if new_paragraph => Cow::Borrowed("\n\n"),
+            (_, Some(_)) => Cow::Borrowed(" "),
+        });
+    }
+}
+
+/// Where the tokens of a sentence are in its text, if they are all there, and nothing else but spaces.
+fn locate(sentence: &Sentence, text: &str) -> Option<Vec<Range<usize>>> {
+    let mut covered = 0;
+    let tokens = sentence.tokens().filter(|token| match token.id() {
+        Id::Multiword(_, end) => {
+            covered = end;
+            true
+        }
+        Id::Word(word) => word > covered,
+        Id::Empty(..) => false,
+    });
+    let mut places = Vec::new();
+    let mut at = 0;
+    for token in tokens {
+        let start = text.len() - text[at..].trim_start().len();
+        at = text.len() - without(&text[start..], token.form())?.len();
+        places.push(start..at);
+    }
+    text[at..].trim_start().is_empty().then_some(places)
+}
+
+/// What follows a form at the start of a text; any spaces in the form stand for any in the text.
+fn without<'t>(mut text: &'t str, form: &str) -> Option<&'t str> {
+    let mut parts = form.split_whitespace();
+    text = text.strip_prefix(parts.next()?)?;
+    for part in parts {
+        let rest = text.trim_start();
+        text = rest.strip_prefix(part).filter(|_| rest.len() < text.len())?;
+    }
+    Some(text)
+}
+
+/// What a token says about the spaces after it.
+fn spaces_after(token: Token<'_>) -> Option<Cow<'_, str>> {
+    match token.misc_entry("SpacesAfter") {
+        Some(spaces) => Some(unescape(spaces)),
+        None => (token.misc_entry("SpaceAfter") == Some("No")).then_some(Cow::Borrowed("")),
+    }
+}
+
+/// What MISC cannot hold, by a backslash and a letter.
+const ESCAPES: [(char, char); 6] =
+    [(' ', 's'), ('\t', 't'), ('\n', 'n'), ('\r', 'r'), ('|', 'p'), ('\\', '\\')];
+
+/// Appends a text as MISC can hold it.
+pub(super) fn push_escaped(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match ESCAPES.iter().find(|(plain, _)| *plain == c) {
+            Some((_, letter)) => out.extend(['\\', *letter]),
+            None => out.push(c),
+        }
+    }
+}
+
+/// The text that MISC holds, also with characters as `\u00a0`, which some treebanks have. A backslash before
+/// any other letter stands for itself.
+fn unescape(escaped: &str) -> Cow<'_, str> {
+    if !escaped.contains('\\') {
+        return Cow::Borrowed(escaped);
+    }
+    let mut text = String::with_capacity(escaped.len());
+    let mut rest = escaped.chars();
+    while let Some(c) = rest.next() {
+        let (letter, behind) = (rest.clone().next().filter(|_| c == '\\'), rest.as_str());
+        let hex = || {
+            let digits = behind.get(1..5).filter(|digits| !digits.starts_with('+'))?;
+            char::from_u32(u32::from_str_radix(digits, 16).ok()?)
+        };
+        match ESCAPES.iter().find(|(_, known)| Some(*known) == letter) {
+            Some((plain, _)) => {
+                text.push(*plain);
+                rest.next();
+            }
+            None if letter == Some('u') && hex().is_some() => {
+                text.extend(hex());
+                rest = behind[5..].chars();
+            }
+            None => text.push(c),
+        }
+    }
+    Cow::Owned(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use tutte_treebank::Reader;
+
+    use super::*;
+
+    fn read(lines: &str) -> Vec<Sentence> {
+        let lines = lines.replace('~', "\t_\t_\t_\t_\t_\t_\t_\t");
+        Reader::new(lines.as_bytes()).collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn paragraphs_start_after_a_blank_line_whatever_the_last_token_says() {
+        let sentences = read(
+            "# newdoc\n1\tOne~SpaceAfter=No\n2\t.~_\n\n1\tTwo~_\n2\t.~SpaceAfter=No\n\n\
+             # newpar id = p\n1\tThree~SpacesAfter=\\n \n\n# newpar\n1\tFour~SpaceAfter=No\n\n",
+        );
+        assert_eq!(raw_text(&sentences), "One. Two .\n\nThree\n\nFour");
+        assert_eq!(raw_text(&sentences[..1]), "One.\n");
+    }
+
+    #[test]
+    fn empty_nodes_and_words_of_multiword_tokens_are_not_in_the_text() {
+        let sentences =
+            read("1-2\tdu~SpaceAfter=No\n1\tde~_\n2\tle~SpacesAfter=\\t\n2.1\tx~_\n3\t1 000~_\n\n");
+        let raw = RawText::new(&sentences);
+        assert_eq!(raw.text, "du1 000\n");
+        let words: Vec<&str> = raw.tokens[0].words.iter().map(|word| word.form()).collect();
+        assert_eq!(words, ["de", "le"]);
+        assert_eq!(raw.tokens[1].span, 2..7);
+        assert!(raw.tokens[1].ends_sentence && !raw.tokens[0].ends_sentence);
+    }
+
+    #[test]
+    fn where_tokens_are_silent_the_written_text_decides() {
+        let text = |lines: &str| raw_text(&read(lines));
+        // Two spaces, a space that the tokens forgot and one that they have too many.
+        let tokens = "1\tTea~_\n2\tcools~_\n3\t.~SpaceAfter=No\n4\t\"~_\n\n";
+        assert_eq!(text(&format!("# text = Tea  cools. \"\n{tokens}")), "Tea  cools. \"\n");
+        // Letters that the tokens do not have: they are right.
+        for other in ["Tea cool. \"", "Tea cools. \" x", "Tea cools. ", "Teacools .x\"", ""] {
+            assert_eq!(text(&format!("# text = {other}\n{tokens}")), "Tea cools .\"\n");
+        }
+        // What they say of spaces is more than a line can hold.
+        let said = "# text = a b c\n1\ta~SpacesAfter=\\n\n2\tb~_\n3\tc~SpacesBefore=\\t\n\n";
+        assert_eq!(text(said), "a\nb \tc\n");
+        // Spaces in tokens, multiword tokens, empty nodes.
+        let odd = "# text = 1\u{a0}000 au  lait\n1\t1 000~_\n2-3\tau~_\n2\tà~_\n3\tle~_\n\
+                   3.1\tx~_\n4\tlait~_\n\n";
+        let sentences = read(odd);
+        let raw = RawText::new(&sentences);
+        assert_eq!(raw.text, "1\u{a0}000 au  lait\n");
+        assert_eq!(raw.tokens[2].span, 11..15);
+    }
+
+    #[test]
+    fn escapes_are_undone() {
+        let text = " \t\r\n|\\s\u{a0}";
+        let mut escaped = String::new();
+        push_escaped(&mut escaped, text);
+        assert_eq!(escaped, "\\s\\t\\r\\n\\p\\\\s\u{a0}");
+        assert_eq!(unescape(&escaped), text);
+        assert_eq!(unescape("a\\"), "a\\");
+        assert_eq!(unescape("\\x\\u00A0\\u00\\ud800\\u+0a0"), "\\x\u{a0}\\u00\\ud800\\u+0a0");
+    }
+}

@@ -1,0 +1,148 @@
+//! A tagger as a model file holds it: a document, and tables of numbers.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tutte_linear::Compact;
+
+use super::Tagger;
+use super::chain::Chain;
+use super::columns::Rows;
+use super::lexicon::{Entry, Lexicon};
+use super::morphology::{Bundles, Morphology};
+use crate::DocumentProblem;
+use crate::lemma::LemmaDocument;
+
+/// All of a tagger that is no table.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TaggerDocument {
+    upos: Vec<String>,
+    /// For each coarse tag, XPOS and FEATS of its words.
+    fine: Vec<Vec<(String, String)>>,
+    bits: u32,
+    fine_bits: u32,
+    lemmas: Option<LemmaDocument>,
+}
+
+/// The tables of a tagger.
+#[derive(Clone, Debug)]
+pub struct TaggerTables {
+    /// Weights of coarse tags.
+    pub weights: Compact,
+    /// Weights of fine tags.
+    pub fine: Compact,
+    /// Scores of neighbouring tags.
+    pub pairs: Vec<f32>,
+    /// Words of the lexicon, as ascending hashes.
+    pub words: Vec<u64>,
+    /// Class of each word of the lexicon.
+    pub classes: Vec<u32>,
+    /// Usual tag of each word of the lexicon.
+    pub usual: Vec<u8>,
+    /// What decides about lemmas, rising, and the numbers of rules.
+    pub lemmas: Vec<u64>,
+    /// Lemma rule of each entry of `lemmas`.
+    pub rules: Vec<u16>,
+}
+
+impl Tagger<Compact> {
+    /// For a file.
+    pub fn document(&self) -> TaggerDocument {
+        let bundles = |tag| {
+            let list = self.fine.bundles().of_tag(tag).iter();
+            list.map(|bundle| (bundle.xpos.clone(), bundle.feats.clone())).collect()
+        };
+        TaggerDocument {
+            upos: self.upos.clone(),
+            fine: (0..self.upos.len()).map(bundles).collect(),
+            bits: self.rows.bits,
+            fine_bits: self.fine.rows.bits,
+            lemmas: self.lemmas.as_ref().map(|lemmas| lemmas.document()),
+        }
+    }
+
+    /// The shapes of its tables of weights, as [`TaggerDocument::shapes`] gives them.
+    pub fn shapes(&self) -> [[usize; 2]; 2] {
+        [self.rows, self.fine.rows].map(|rows| [1 << rows.bits, rows.width])
+    }
+
+    /// For a file.
+    pub fn tables(&self) -> TaggerTables {
+        let words = self.lexicon.sorted();
+        let lemmas = self.lemmas.as_ref().map(|lemmas| lemmas.sorted()).unwrap_or_default();
+        let (lemmas, rules) = lemmas.into_iter().unzip();
+        TaggerTables {
+            weights: self.weights.clone(),
+            fine: self.fine.weights.clone(),
+            pairs: self.chain.scores().to_vec(),
+            words: words.iter().map(|(key, _)| *key).collect(),
+            classes: words.iter().map(|(_, entry)| entry.class).collect(),
+            usual: words.iter().map(|(_, entry)| entry.tag).collect(),
+            lemmas,
+            rules,
+        }
+    }
+}
+
+impl TaggerDocument {
+    /// Binary logarithms of sizes that a machine can hold.
+    const BITS: std::ops::RangeInclusive<u32> = 1..=28;
+
+    fn rows(&self) -> Rows {
+        Rows { bits: self.bits, width: self.upos.len() }
+    }
+
+    /// The shapes of the tables of weights, of coarse tags and of fine ones: rows and columns.
+    pub fn shapes(&self) -> Result<[[usize; 2]; 2], DocumentProblem> {
+        let possible = (1..=super::MOST_TAGS).contains(&self.upos.len())
+            && self.fine.len() == self.upos.len()
+            && self.fine.iter().all(|bundles| !bundles.is_empty())
+            && [self.bits, self.fine_bits].iter().all(|bits| Self::BITS.contains(bits));
+        if !possible {
+            let what = format!(
+                "its tagger has {} tags, {} lists of features and tables of 2^{} and 2^{} rows",
+                self.upos.len(),
+                self.fine.len(),
+                self.bits,
+                self.fine_bits
+            );
+            return Err(DocumentProblem::Altered { what });
+        }
+        let width = Bundles::new(self.fine.clone()).width();
+        Ok([[1 << self.bits, self.rows().width], [1 << self.fine_bits, width]])
+    }
+
+    /// The number of scores of neighbouring tags.
+    pub fn pairs(&self) -> usize {
+        (self.upos.len() + 1) * self.upos.len()
+    }
+
+    /// The tagger with these tables, whose sizes are as they should be.
+    pub fn tagger(self, tables: TaggerTables) -> Result<Tagger<Compact>, DocumentProblem> {
+        let altered = |what: &str| Err(DocumentProblem::Altered { what: what.to_owned() });
+        let TaggerTables { weights, fine, pairs, words, classes, usual, lemmas, rules } = tables;
+        if pairs.len() != self.pairs() || pairs.iter().any(|score| !score.is_finite()) {
+            return altered("its tagger has pairs of tags without a score");
+        }
+        if usual.iter().any(|tag| usize::from(*tag) > self.upos.len()) {
+            return altered("its lexicon has a tag that is none");
+        }
+        let names = self.upos.iter().chain(self.fine.iter().flatten().flat_map(|(a, b)| [a, b]));
+        if names.into_iter().any(|name| name.contains(['\t', '\n', '\r'])) {
+            return altered("its tagger has a tag that no column can hold");
+        }
+        let rows = self.rows();
+        let entries = classes.into_iter().zip(usual).map(|(class, tag)| Entry { class, tag });
+        Ok(Tagger {
+            rows,
+            weights,
+            chain: Chain::new(self.upos.len(), pairs),
+            lexicon: Arc::new(Lexicon::from_entries(words.into_iter().zip(entries))),
+            fine: Morphology::new(Bundles::new(self.fine), self.fine_bits, fine),
+            lemmas: self
+                .lemmas
+                .map(|document| Arc::new(document.lemmatizer(lemmas.into_iter().zip(rules)))),
+            upos: self.upos,
+        })
+    }
+}

@@ -1,0 +1,381 @@
+//! A tagger: UPOS, XPOS, FEATS and lemmas of words, with exact probabilities.
+//!
+//! ```text
+//! P(tags | words) = P(t₁ … tₙ | words) · Πᵢ P(bᵢ | i, t₁ … tₙ, words)
+//! ```
+//!
+//! Coarse tags t are a linear-chain conditional random field ([`chain`]) over what words and their
+//! neighbours look like and have been elsewhere ([`templates`], [`lexicon`]); each word's fine tag and
+//! morphological features b follow from it by a log-linear model ([`morphology`]); lemmas by rules. Each
+//! word gets the coarse tag that is most probable for it, summed over all others.
+
+mod chain;
+mod columns;
+mod document;
+mod greedy;
+mod lexicon;
+mod morphology;
+mod templates;
+mod train;
+mod training_data;
+
+use std::sync::Arc;
+
+use tutte_linear::{Compact, Weights};
+use tutte_treebank::{Morphology as Written, Sentence, Token};
+
+use self::chain::{Chain, ChainMemory};
+use self::columns::{Columns, MARGIN, Rows};
+pub use self::document::{TaggerDocument, TaggerTables};
+pub use self::greedy::greedy_baseline;
+use self::lexicon::Lexicon;
+use self::morphology::Morphology;
+use self::templates::{COARSE, FINE};
+pub use self::train::{TaggerOptions, jackknife, jackknife_observed};
+use super::lemma::Lemmatizer;
+use crate::Error;
+
+/// What tags words. It is learnt with weights of 32 bits, and has 8 bits when it comes from a file.
+///
+/// ```
+/// use tutte_text::{Tagger, TaggerMemory, TaggerOptions};
+/// use tutte_treebank::Sentence;
+///
+/// let treebank: [Sentence; 2] = [
+///     "1\tDogs\tdog\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n".parse()?,
+///     "1\tCats\tcat\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\t_\n2\tpurr\tpurr\tVERB\tVBP\t_\t0\troot\t_\t_\n".parse()?,
+/// ];
+/// let tagger = Tagger::train(&treebank, &TaggerOptions::for_words(4))?;
+///
+/// let mut sentence: Sentence = "1\tCats\t_\t_\t_\t_\t_\t_\t_\t_\n2\tbark\t_\t_\t_\t_\t_\t_\t_\t_\n".parse()?;
+/// let tagging = tagger.annotate(&mut sentence, &mut TaggerMemory::default())?;
+/// assert!(sentence.as_str().starts_with("1\tCats\tcat\tNOUN\tNNS\tNumber=Plur\t"));
+/// assert!(tagging.upos_probs[0] > 0.5); // how sure it is
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tagger<W = Vec<f32>> {
+    /// The coarse tags.
+    upos: Vec<String>,
+    lexicon: Arc<Lexicon>,
+    rows: Rows,
+    /// Weights of coarse tags.
+    weights: W,
+    chain: Chain,
+    fine: Morphology<W>,
+    lemmas: Option<Arc<Lemmatizer>>,
+}
+
+/// Memory of tagging, used again.
+#[derive(Clone, Debug, Default)]
+pub struct TaggerMemory {
+    columns: Columns,
+    rows: Vec<usize>,
+    scores: Vec<f32>,
+    chain: ChainMemory,
+    parts: Vec<f32>,
+    probs: Vec<f32>,
+}
+
+/// The tags of a sentence.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tagging {
+    /// For each word, the number of its coarse tag ([`Tagger::upos`]).
+    pub upos: Vec<usize>,
+    /// For each word, the number of its fine tag and features among those of its coarse tag.
+    fine: Vec<usize>,
+    /// For each word, the probability of its coarse tag; of one of the k best sequences, that of the
+    /// whole sequence is [`prob`](Self::prob).
+    pub upos_probs: Vec<f64>,
+    /// For each word, the probability of its fine tag and features, given the coarse tags.
+    pub fine_probs: Vec<f64>,
+    /// The probability of all coarse tags together, for the k best; otherwise 1.
+    pub prob: f64,
+}
+
+/// Whether no word of a sentence has a tag.
+///
+/// ```
+/// let sentence = "1\tTea\t_\t_\t_\t_\t_\t_\t_\t_\n".parse()?;
+/// assert!(tutte_text::is_untagged(&sentence));
+/// # Ok::<(), tutte_treebank::Error>(())
+/// ```
+pub fn is_untagged(sentence: &Sentence) -> bool {
+    sentence.words().all(|word| [word.upos(), word.xpos(), word.feats()] == ["_"; 3])
+}
+
+/// How many words have the right tags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TagScores {
+    /// Words that were judged.
+    pub words: usize,
+    /// Right coarse tags.
+    pub upos: usize,
+    /// Right fine tags.
+    pub xpos: usize,
+    /// Right features.
+    pub feats: usize,
+    /// Right lemmas.
+    pub lemmas: usize,
+}
+
+impl TagScores {
+    /// A number of words as a share of all.
+    pub fn share(&self, right: usize) -> f64 {
+        right as f64 / self.words.max(1) as f64
+    }
+}
+
+impl Tagger {
+    /// The same with weights rounded to 8 bits, as a file holds it.
+    pub fn compact(&self) -> Tagger<Compact> {
+        let Tagger { upos, lexicon, rows, weights, chain, fine, lemmas } = self;
+        let morphology = fine.bundles().clone();
+        Tagger {
+            upos: upos.clone(),
+            lexicon: Arc::clone(lexicon),
+            rows: *rows,
+            weights: Compact::new(weights),
+            chain: chain.clone(),
+            fine: Morphology::new(morphology, fine.rows.bits, Compact::new(&fine.weights)),
+            lemmas: lemmas.clone(),
+        }
+    }
+}
+
+impl<W: Weights> Tagger<W> {
+    /// The coarse tags.
+    pub fn upos(&self) -> &[String] {
+        &self.upos
+    }
+
+    /// How many combinations of UPOS, XPOS and FEATS it knows.
+    pub fn fine_tags(&self) -> usize {
+        (0..self.upos.len()).map(|tag| self.fine.bundles().of_tag(tag).len()).sum()
+    }
+
+    /// Whether it gives lemmas.
+    pub fn has_lemmas(&self) -> bool {
+        self.lemmas.is_some()
+    }
+
+    /// The tags of a sentence, each word's the most probable for it.
+    pub fn tag(&self, sentence: &Sentence, memory: &mut TaggerMemory) -> Tagging {
+        self.score(sentence, memory);
+        let TaggerMemory { scores, chain, .. } = memory;
+        self.chain.marginals(scores, chain, |_, _| {});
+        self.most_probable(memory)
+    }
+
+    /// Each word's most probable tag, from its probabilities.
+    fn most_probable(&self, memory: &mut TaggerMemory) -> Tagging {
+        let chain = &memory.chain;
+        let upos = chain.marginals.chunks_exact(self.upos.len()).map(|probs| highest(probs.iter()));
+        let upos: Vec<usize> = upos.collect();
+        let words = upos.iter().enumerate();
+        let upos_probs =
+            words.map(|(word, tag)| chain.marginals[word * self.upos.len() + tag]).collect();
+        let tagging = Tagging { upos, upos_probs, prob: 1.0, ..Tagging::default() };
+        self.refine(tagging, &Tagging::default(), memory)
+    }
+
+    /// The k most probable sequences of coarse tags, the best first, each with the most probable fine tags
+    /// and features given it.
+    pub fn kbest(&self, sentence: &Sentence, k: usize, memory: &mut TaggerMemory) -> Vec<Tagging> {
+        self.score(sentence, memory);
+        let TaggerMemory { scores, chain, .. } = memory;
+        let log_sum = self.chain.marginals(scores, chain, |_, _| {});
+        self.ranked(k, 0.0, log_sum, &Tagging::default(), memory)
+    }
+
+    /// The most probable sequences that are at least so probable. `known` are other tags of the sentence.
+    fn ranked(
+        &self,
+        k: usize,
+        least: f64,
+        log_sum: f64,
+        known: &Tagging,
+        memory: &mut TaggerMemory,
+    ) -> Vec<Tagging> {
+        let TaggerMemory { scores, chain, .. } = &*memory;
+        let ranked = self.chain.kbest(scores, &chain.marginals, k, least, log_sum);
+        let tagging = |ranked: chain::Ranked| {
+            let words = ranked.tags.iter().enumerate();
+            let marginals = &memory.chain.marginals;
+            let upos_probs =
+                words.map(|(word, tag)| marginals[word * self.upos.len() + tag]).collect();
+            let prob = ranked.log_prob.exp();
+            let tagging = Tagging { upos: ranked.tags, upos_probs, prob, ..Tagging::default() };
+            self.refine(tagging, known, memory)
+        };
+        ranked.into_iter().map(tagging).collect()
+    }
+
+    /// The tags of a sentence, each word's the most probable for it, and its readings: the most probable
+    /// sequences, at most `k`, that have a probability of at least `least`; none if one of them has
+    /// all but `least`, and the tags are as good as certain.
+    pub fn readings(
+        &self,
+        sentence: &Sentence,
+        k: usize,
+        least: f64,
+        memory: &mut TaggerMemory,
+    ) -> (Tagging, Vec<Tagging>) {
+        self.score(sentence, memory);
+        let TaggerMemory { scores, chain, .. } = memory;
+        let log_sum = self.chain.marginals(scores, chain, |_, _| {});
+        let tagging = self.most_probable(memory);
+        // The best sequence is at most as probable as its least certain tag.
+        let doubt = tagging.upos_probs.iter().copied().fold(1.0, f64::min);
+        if k < 2 || doubt > 1.0 - least {
+            return (tagging, Vec::new());
+        }
+        let mut readings = self.ranked(k, least, log_sum, &tagging, memory);
+        if readings.len() < 2 {
+            readings.clear();
+        }
+        (tagging, readings)
+    }
+
+    /// Looks at a sentence and scores the coarse tags of its words.
+    fn score(&self, sentence: &Sentence, memory: &mut TaggerMemory) {
+        let TaggerMemory { columns, rows, scores, .. } = memory;
+        let forms = sentence.words().map(Token::form);
+        columns.fill(forms, &self.lexicon, &*self.lexicon);
+        let tags = self.upos.len();
+        scores.clear();
+        let mut sums = [0.0; MOST_TAGS];
+        let sums = &mut sums[..self.rows.width];
+        for word in 0..columns.words() {
+            rows.clear();
+            columns.keys(COARSE, word, |_, key| rows.push(self.rows.start(key)));
+            sums.fill(0.0);
+            self.weights.add_rows(rows, sums);
+            scores.extend(sums[..tags].iter().map(|sum| sum * self.weights.scale()));
+        }
+    }
+
+    /// Fine tags and features, given the coarse tags. Where other tags of the sentence are `known` and the
+    /// coarse ones around a word the same, so are its fine ones.
+    fn refine(&self, mut tagging: Tagging, known: &Tagging, memory: &mut TaggerMemory) -> Tagging {
+        let TaggerMemory { columns, rows, parts, probs, .. } = memory;
+        for (word, &tag) in tagging.upos.iter().enumerate() {
+            columns.set_upos(word, tag);
+        }
+        for (word, &tag) in tagging.upos.iter().enumerate() {
+            let seen = word.saturating_sub(MARGIN)..(word + MARGIN + 1).min(tagging.upos.len());
+            if known.upos.get(seen.clone()) == Some(&tagging.upos[seen]) {
+                tagging.fine.push(known.fine[word]);
+                tagging.fine_probs.push(known.fine_probs[word]);
+                continue;
+            }
+            rows.clear();
+            if self.fine.bundles().of_tag(tag).len() > 1 {
+                columns.keys(FINE, word, |_, key| rows.push(self.fine.rows.start(key)));
+            }
+            self.fine.probs(tag, rows, 1.0, parts, probs);
+            let best = highest(probs.iter());
+            tagging.fine.push(best);
+            tagging.fine_probs.push(probs.get(best).copied().unwrap_or(1.0).into());
+        }
+        tagging
+    }
+
+    /// Gives a sentence the tags that were found for it, and lemmas if the tagger has any. Nothing else of
+    /// it changes.
+    ///
+    /// # Errors
+    /// If the sentence has another number of words.
+    pub fn write(&self, tagging: &Tagging, sentence: &mut Sentence) -> Result<(), Error> {
+        self.write_over(&Tagging::default(), tagging, sentence)
+    }
+
+    /// The same in a sentence that has tags of this tagger already, and the lemmas that go with them.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_over(
+        &self,
+        before: &Tagging,
+        tagging: &Tagging,
+        sentence: &mut Sentence,
+    ) -> Result<(), Error> {
+        let fine = |tag: usize, fine: usize| self.fine.bundles().of_tag(tag).get(fine);
+        let words = sentence.words().zip(tagging.upos.iter().zip(&tagging.fine)).enumerate();
+        let lemmas: Vec<Option<String>> = words
+            .map(|(at, (word, (&tag, &number)))| {
+                let lemmas = self.lemmas.as_ref()?;
+                if (before.upos.get(at), before.fine.get(at)) == (Some(&tag), Some(&number)) {
+                    return Some(word.lemma().to_owned());
+                }
+                let feats = fine(tag, number).map_or("_", |bundle| &bundle.feats);
+                Some(lemmas.lemma(word.form(), &self.upos[tag], feats))
+            })
+            .collect();
+        let words = tagging.upos.iter().zip(&tagging.fine).zip(&lemmas);
+        let written: Vec<Written<'_>> = words
+            .map(|((&tag, &number), lemma)| {
+                let bundle = fine(tag, number);
+                Written {
+                    lemma: lemma.as_deref(),
+                    upos: &self.upos[tag],
+                    xpos: bundle.map_or("_", |bundle| &bundle.xpos),
+                    feats: bundle.map_or("_", |bundle| &bundle.feats),
+                }
+            })
+            .collect();
+        Ok(sentence.set_morphology(&written)?)
+    }
+
+    /// Tags a sentence: finds tags and writes them.
+    ///
+    /// # Errors
+    /// If a column cannot hold what is to be written.
+    pub fn annotate(
+        &self,
+        sentence: &mut Sentence,
+        memory: &mut TaggerMemory,
+    ) -> Result<Tagging, Error> {
+        let tagging = self.tag(sentence, memory);
+        self.write(&tagging, sentence)?;
+        Ok(tagging)
+    }
+
+    /// How many words of sentences with known tags it gets right.
+    ///
+    /// # Errors
+    /// As [`annotate`](Self::annotate).
+    pub fn evaluate(&self, gold: &[Sentence]) -> Result<TagScores, Error> {
+        let mut memory = TaggerMemory::default();
+        let mut scores = TagScores::default();
+        for gold in gold {
+            let mut found = gold.clone();
+            self.annotate(&mut found, &mut memory)?;
+            for (gold, found) in gold.words().zip(found.words()) {
+                scores.words += 1;
+                scores.upos += usize::from(gold.upos() == found.upos());
+                scores.xpos += usize::from(gold.xpos() == found.xpos());
+                scores.feats += usize::from(gold.feats() == found.feats());
+                scores.lemmas += usize::from(gold.lemma() == found.lemma());
+            }
+        }
+        Ok(scores)
+    }
+}
+
+/// More coarse tags than this are no coarse tags.
+const MOST_TAGS: usize = 248;
+
+/// The first of the highest.
+fn highest<T: Copy + PartialOrd>(values: impl Iterator<Item = T>) -> usize {
+    let mut best: Option<(usize, T)> = None;
+    for (at, value) in values.enumerate() {
+        if best.is_none_or(|(_, highest)| value > highest) {
+            best = Some((at, value));
+        }
+    }
+    best.map_or(0, |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests;

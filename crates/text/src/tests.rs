@@ -1,0 +1,345 @@
+//! Whole tokenizers: nothing of a text is lost, however it arrives, and treebanks are learnt.
+
+use std::io::Read;
+
+use proptest::prelude::*;
+use tutte_linear::{Compact, Weights};
+use tutte_treebank::{Reader, Sentence};
+
+use super::*;
+use crate::Error;
+
+/// Sentences of a few languages as one treebank: multiword tokens, abbreviations, a number with a space.
+fn treebank() -> Vec<Sentence> {
+    let text = "Mr.|Tea|cools_.\nI|do+n't=don't|mind_,|said|Ms.|Cup_.\nWe|ca+n't=can't|wait_!\n\
+                \"_Is|it|hot_?_\"\nShe|does+n't=doesn't|know_.\nIt|cost|1 000|euros_.\nWhy_?\n\
+                Le|bord|de+le=du|lac_.\nDe+le=Du|thé_?\nO|bordo|de+o=do|lago_.\nSee|http://a.example/b|now_.\n";
+    let mut lines = String::new();
+    for (number, sentence) in text.lines().enumerate() {
+        if number % 4 == 0 {
+            lines.push_str("# newpar\n");
+        }
+        let mut word = 0;
+        for (spaces, token) in sentence.split('|').flat_map(|part| {
+            part.split('_').rev().enumerate().collect::<Vec<_>>().into_iter().rev()
+        }) {
+            let (words, form) = token.split_once('=').unwrap_or((token, token));
+            let words: Vec<&str> = match words == form {
+                true => vec![form],
+                false => words.split('+').collect(),
+            };
+            let misc = if spaces == 0 { "_" } else { "SpaceAfter=No" };
+            let empty = "\t_\t_\t_\t_\t_\t_\t_\t";
+            if words.len() > 1 {
+                lines.push_str(&format!(
+                    "{}-{}\t{form}{empty}{misc}\n",
+                    word + 1,
+                    word + words.len()
+                ));
+            }
+            for form in &words {
+                word += 1;
+                let misc = if words.len() > 1 { "_" } else { misc };
+                lines.push_str(&format!("{word}\t{form}{empty}{misc}\n"));
+            }
+        }
+        lines.push('\n');
+    }
+    Reader::new(lines.as_bytes()).collect::<Result<_, _>>().unwrap()
+}
+
+fn learnt() -> Tokenizer<Compact> {
+    let treebank: Vec<Sentence> = std::iter::repeat_n(treebank(), 4).flatten().collect();
+    let options = TokenizerOptions { bits: Some(14), ..TokenizerOptions::default() };
+    Tokenizer::train(&treebank, &options).unwrap().compact()
+}
+
+fn segment<W: Weights>(tokenizer: &Tokenizer<W>, text: &str) -> Vec<Sentence> {
+    Segmenter::new(tokenizer, text.as_bytes()).collect::<Result<_, _>>().unwrap()
+}
+
+/// `a b | c`: words and sentences.
+fn words(sentences: &[Sentence]) -> String {
+    let words = |sentence: &Sentence| {
+        sentence.words().map(|word| word.form().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    sentences.iter().map(words).collect::<Vec<_>>().join(" | ")
+}
+
+/// Gives its text in pieces of the given sizes.
+struct Chopped<'a>(&'a [u8], std::iter::Cycle<std::vec::IntoIter<usize>>);
+
+impl Read for Chopped<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let size = self.1.next().unwrap_or(1).min(self.0.len()).min(out.len());
+        out[..size].copy_from_slice(&self.0[..size]);
+        self.0 = &self.0[size..];
+        Ok(size)
+    }
+}
+
+#[test]
+fn a_treebank_is_learnt() {
+    let treebank = treebank();
+    let text = raw_text(&treebank);
+    let found = segment(&learnt(), &text);
+    assert_eq!(words(&found), words(&treebank));
+    assert_eq!(raw_text(&found), text);
+}
+
+#[test]
+fn what_was_learnt_goes_for_other_texts() {
+    let tokenizer = learnt();
+    let found = |text: &str| words(&segment(&tokenizer, text));
+    assert_eq!(found("We don't wait."), "We do n't wait .");
+    assert_eq!(found("Did Mr. Cup know?\nShe doesn't!"), "Did Mr. Cup know ? | She does n't !");
+    assert_eq!(found("Le thé DU lac."), "Le thé DE LE lac .");
+    assert_eq!(found("Why\n\nWait"), "Why | Wait");
+}
+
+/// What was learnt from Latin letters is asked about these alone.
+#[test]
+fn unicode_decides_about_scripts_that_the_treebank_does_not_have() {
+    let found = |text: &str| words(&segment(&learnt(), text));
+    assert_eq!(found("茶を飲む。コーヒーも！"), "茶 を 飲 む 。 | コーヒー も ！");
+    assert_eq!(
+        found("Чай готов. Пора!\n\nLe thé du lac."),
+        "Чай готов . | Пора ! | Le thé de le lac ."
+    );
+    let text = "Le thé du lac (茶を飲む。) مرحبا don't!";
+    let mixed = segment(&learnt(), text);
+    assert_eq!(words(&mixed), "Le thé de le lac ( 茶 を 飲 む 。 ) مرحبا do n't !");
+    assert_eq!(raw_text(&mixed), text);
+}
+
+#[test]
+fn unicode_decides_where_nothing_was_learnt() {
+    let tokenizer = Tokenizer::fallback();
+    let found = |text: &str| words(&segment(&tokenizer, text));
+    assert_eq!(found("It's 3.14, isn't it?  Yes."), "It's 3.14 , isn't it ? | Yes .");
+    assert_eq!(found("a wrapped\nline. Next"), "a wrapped line . | Next");
+    assert_eq!(found("茶を飲む。コーヒーも！"), "茶 を 飲 む 。 | コーヒー も ！");
+    assert_eq!(
+        found("(see http://a.example/b_(c)?d=1&e), or www.tea.example."),
+        "( see http://a.example/b_(c)?d=1&e ) , or www.tea.example ."
+    );
+    assert_eq!(found("Write to ann.tea+x@mail.example!"), "Write to ann.tea+x@mail.example !");
+    assert_eq!(found("@ann x@y"), "@ ann x @ y");
+    assert_eq!(found("👩‍🚀👍🏽 🇫🇷🇵🇹"), "👩‍🚀 👍🏽 🇫🇷 🇵🇹");
+    assert_eq!(found("שלום עולם. مرحبا"), "שלום עולם . | مرحبا");
+}
+
+#[test]
+fn lines_are_sentences_if_they_are_said_to_be() {
+    let tokenizer = learnt();
+    let options = SegmenterOptions {
+        presegmented: true,
+        ranges: true,
+        first_id: 7,
+        ..SegmenterOptions::default()
+    };
+    let text = "Why? Yes\r\nnow, é\n\n wait.";
+    let found: Vec<Sentence> = Segmenter::with_options(&tokenizer, text.as_bytes(), options)
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert_eq!(raw_text(&found), text);
+    assert_eq!(found.len(), 3);
+    assert_eq!(found[0].sent_id(), Some("7"));
+    assert_eq!(found.iter().map(|s| s.newpar().is_some()).collect::<Vec<_>>(), [true, false, true]);
+    let last = found[2].words().next_back().unwrap();
+    assert_eq!(last.misc(), "SpaceAfter=No|TokenRange=23:24");
+    assert_eq!(found[1].words().next_back().unwrap().misc_entry("TokenRange"), Some("15:16"));
+}
+
+#[test]
+fn long_sentences_are_split_and_flagged() {
+    let tokenizer = Tokenizer::fallback();
+    let options = SegmenterOptions { longest: 10, ..SegmenterOptions::default() };
+    let text = format!("{}end. Next.", "word ".repeat(24));
+    let found: Vec<Sentence> = Segmenter::with_options(&tokenizer, text.as_bytes(), options)
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert_eq!(raw_text(&found), text);
+    assert_eq!(found.iter().map(Sentence::len).collect::<Vec<_>>(), [10, 10, 6, 2]);
+    let parts: Vec<_> = found.iter().map(|sentence| sentence.comment("tutte_split")).collect();
+    assert_eq!(parts, [Some("1"), Some("2"), Some("3"), None]);
+}
+
+#[test]
+fn text_without_end_is_cut() {
+    let marks = format!("e{}", "\u{301}".repeat(30));
+    for text in
+        ["x".repeat(500_000), "é".repeat(300_000), marks.repeat(9_000), "a.b ".repeat(200_000)]
+    {
+        for text in
+            [text.clone(), format!("{text} \n"), format!("{}{text}\n\n", " \n".repeat(200_000))]
+        {
+            for tokenizer in [learnt(), Tokenizer::fallback()] {
+                let found = segment(&tokenizer, &text);
+                assert!(raw_text(&found) == text);
+                assert!(found.iter().all(|s| s.len() <= 1000));
+                let mark = |c: char| c == '\u{301}';
+                assert!(!found.iter().flat_map(|s| s.words()).any(|w| w.form().starts_with(mark)));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_utf8_is_told_after_the_paragraphs_before_it() {
+    let tokenizer = Tokenizer::fallback();
+    let text = b"One.\n\nTwo.\nThree \xe9t\xe9\n";
+    let mut segmenter = Segmenter::new(&tokenizer, &text[..]);
+    let mut sentence = Sentence::default();
+    assert!(segmenter.read(&mut sentence).unwrap());
+    assert_eq!(sentence.text(), Some("One."));
+    let error = segmenter.read(&mut sentence).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "input:4: byte 0xE9 is not UTF-8 (byte 6 of the line, byte 17 of the input, counted from 0)"
+    );
+    // If lines are sentences, those that ended.
+    let options = SegmenterOptions { presegmented: true, ..SegmenterOptions::default() };
+    let lines = Segmenter::with_options(&tokenizer, &text[..], options);
+    let given: Vec<_> = lines.map_while(Result::ok).collect();
+    assert_eq!(given.iter().filter_map(Sentence::text).collect::<Vec<_>>(), ["One.", "Two."]);
+    assert!(error.hint().unwrap().contains("--encoding"));
+    assert!(!segmenter.read(&mut sentence).unwrap());
+    // Half a character at the end.
+    let error = Segmenter::new(&tokenizer, &b"\xf0\x9f"[..]).next().unwrap().unwrap_err();
+    assert!(error.to_string().contains("byte 0xF0"), "{error}");
+}
+
+#[test]
+fn nothing_in_nothing_out() {
+    for text in ["", "\u{feff}", " \n\n\t"] {
+        assert!(segment(&Tokenizer::fallback(), text).is_empty());
+        assert!(segment(&learnt(), text).is_empty());
+    }
+    assert_eq!(raw_text(&segment(&learnt(), "\u{feff}Why?")), "Why?");
+    assert!(matches!(Tokenizer::train(&[], &TokenizerOptions::default()), Err(Error::NoWords)));
+    let none = TokenizerOptions { bits: Some(40), ..TokenizerOptions::default() };
+    assert!(matches!(Tokenizer::train(&treebank(), &none), Err(Error::Setting(_))));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_weights_with_any_number_of_threads() {
+    let one = learnt();
+    let treebank: Vec<Sentence> = std::iter::repeat_n(treebank(), 4).flatten().collect();
+    let options = TokenizerOptions { bits: Some(14), threads: 4, ..TokenizerOptions::default() };
+    let other = Tokenizer::train(&treebank, &options).unwrap().compact();
+    assert_eq!(one.document(), other.document());
+    for ((name, a), (_, b)) in one.tables().into_iter().zip(other.tables()) {
+        assert!(a.cells() == b.cells() && a.scale() == b.scale(), "{name}");
+    }
+}
+
+#[test]
+fn documents_and_tables_are_all_there_is() {
+    let tokenizer = learnt();
+    let json = serde_json::to_string(&tokenizer.document()).unwrap();
+    let tables = tokenizer.tables();
+    let load = |json: &str| {
+        let document: TokenizerDocument = serde_json::from_str(json).ok()?;
+        let table = |name: &str, cells: usize| {
+            let (_, table) = tables.iter().find(|(known, _)| *known == name).unwrap();
+            assert!(cells <= 1 << 28);
+            Ok::<_, crate::DocumentProblem>((*table).clone())
+        };
+        document.tokenizer(table).ok()
+    };
+    let text = raw_text(&treebank());
+    let again = load(&json).unwrap();
+    assert_eq!(segment(&again, &text), segment(&tokenizer, &text));
+    // Damaged documents are refused, or do something else, but nothing breaks.
+    for at in 0..json.len() {
+        for byte in [b'0', b'9', b'"', b'-', b'}'] {
+            let mut damaged = json.clone().into_bytes();
+            damaged[at] = byte;
+            if let Some(tokenizer) = String::from_utf8(damaged).ok().and_then(|json| load(&json)) {
+                assert_eq!(raw_text(&segment(&tokenizer, &text)), text);
+            }
+        }
+    }
+}
+
+/// Text with all that makes text difficult.
+fn any_text() -> impl Strategy<Value = String> {
+    let one_of = |pieces: &'static [&str]| prop::sample::select(pieces).prop_map(str::to_owned);
+    let piece = prop_oneof![
+        4 => "[a-zA-Z]{1,8}".prop_map(|letters| letters),
+        3 => one_of(&[" ", " ", "\n", "\n\n", "\r\n", "\r", "\t", "  ", "\u{a0}", "\u{2028}", "\u{85}"]),
+        3 => one_of(&[".", "?", "!", ",", "'", "\"", "don't", "du", "Du", "can't", "1 000", "Mr."]),
+        1 => one_of(&["\u{301}", "\u{200d}", "👩", "👩‍🚀", "🏽", "🇫", "🇵🇹", "\u{fe0f}", "\u{feff}"]),
+        1 => one_of(&["\0", "\u{1f}", "\u{7f}", "שלום", "مَرْحَبًا", "茶", "コーヒー", "ไทย", "İ", "ﬁ", "नमस्ते"]),
+        1 => one_of(&["http://a.b/c?d", "x@y.z", "www.", "://", "@", "# text = x", "_", "|", "\\s", "="]),
+        1 => any::<char>().prop_map(String::from),
+    ];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+thread_local! {
+    static LEARNT: Tokenizer<Compact> = learnt();
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost(
+        text in any_text(),
+        sizes in prop::collection::vec(1usize..9, 1..5),
+        presegmented in any::<bool>(),
+        longest in 1usize..12,
+    ) {
+        let expected = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        for tokenizer in [LEARNT.with(Clone::clone), Tokenizer::fallback()] {
+            let options = SegmenterOptions { presegmented, longest, ranges: true, ..SegmenterOptions::default() };
+            let whole: Vec<Sentence> =
+                Segmenter::with_options(&tokenizer, text.as_bytes(), options.clone())
+                    .collect::<Result<_, _>>()?;
+            let chopped = Chopped(text.as_bytes(), sizes.clone().into_iter().cycle());
+            let chopped: Vec<Sentence> =
+                Segmenter::with_options(&tokenizer, chopped, options).collect::<Result<_, _>>()?;
+            prop_assert_eq!(&whole, &chopped);
+            if expected.chars().all(char::is_whitespace) {
+                prop_assert!(whole.is_empty());
+                continue;
+            }
+            prop_assert_eq!(raw_text(&whole), expected);
+            for sentence in &whole {
+                for token in sentence.tokens().filter(|token| token.misc_entry("TokenRange").is_some()) {
+                    let range = token.misc_entry("TokenRange").unwrap().split_once(':').unwrap();
+                    let (start, end): (usize, usize) = (range.0.parse()?, range.1.parse()?);
+                    let form: String = expected.chars().skip(start).take(end - start).collect();
+                    prop_assert_eq!(form, token.form());
+                }
+            }
+        }
+    }
+}
+
+/// Every treebank there is: the text of its sentences, taken apart, is the text again.
+#[test]
+#[expect(
+    clippy::print_stderr,
+    reason = "who runs the tests should know that this one had nothing to do"
+)]
+fn texts_of_treebanks_come_back() {
+    let Some(folder) = std::env::var_os("TUTTE_DATA") else {
+        eprintln!("skipped: TUTTE_DATA does not name a folder with treebanks");
+        return;
+    };
+    let tokenizer = learnt();
+    let mut treebanks: Vec<_> = std::fs::read_dir(std::path::Path::new(&folder).join("ud"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("test.conllu"))
+        .filter(|path| path.exists())
+        .collect();
+    treebanks.sort();
+    for path in treebanks {
+        let sentences: Vec<Sentence> =
+            tutte_treebank::open(&path).unwrap().take(500).collect::<Result<_, _>>().unwrap();
+        let text = raw_text(&sentences);
+        assert!(raw_text(&segment(&tokenizer, &text)) == text, "{}", path.display());
+        assert!(raw_text(&segment(&Tokenizer::fallback(), &text)) == text, "{}", path.display());
+    }
+}
