@@ -1,7 +1,6 @@
 //! A dependency tree: one head per word.
 
-use crate::tree_set::Roots;
-use crate::{Error, NotATree, TreeSet, projective};
+use crate::{Error, NotATree, TreeSet};
 
 /// A dependency tree over words `1..=n`: every word has one head, and every word is reached from
 /// the root 0. A value of this type is always a tree; [`Tree::new`] is where that is checked.
@@ -132,24 +131,6 @@ impl Tree {
                 .count()
         };
         (1..=self.words()).map(gaps).max().unwrap_or(0)
-    }
-
-    /// The closest projective tree: as many heads kept as possible, and where a head must change, the
-    /// nearest of the word's ancestors preferred (as the lifting of Nivre & Nilsson 2005 does). A
-    /// tree with one root word keeps one; a projective tree is returned as it is. O(n³) otherwise.
-    ///
-    /// ```
-    /// use tutte_trees::Tree;
-    /// let tree = Tree::new(&[3, 4, 0, 3])?;             // 4 → 2 crosses the root's arc to 3
-    /// assert_eq!(tree.projectivise().heads(), [3, 3, 0, 3]); // 2 is lifted to 4's head
-    /// # Ok::<(), tutte_trees::Error>(())
-    /// ```
-    pub fn projectivise(&self) -> Tree {
-        if self.is_projective() {
-            return self.clone();
-        }
-        let one_root = self.root_words().count() == 1;
-        projective::projectivise(self, if one_root { Roots::Single } else { Roots::Multi })
     }
 
     /// Whether `word` is `ancestor` or lies below it. Every word descends from 0; a word that the

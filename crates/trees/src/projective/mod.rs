@@ -36,7 +36,6 @@ pub(crate) use covariance::arc_covariances;
 pub(crate) use dominance::dominance;
 pub(crate) use kbest::kbest;
 pub(crate) use moments::moments;
-pub(crate) use projectivise::projectivise;
 pub(crate) use sample::Sampler;
 
 use linear::Scale;
