@@ -3,19 +3,22 @@
 //! The kernels of this crate are plain loops over slices that the compiler vectorises. Built for
 //! the x86-64 baseline they use two-lane SSE2; on a machine with AVX2 or AVX-512 the same loops
 //! can use four or eight lanes. [`dispatched!`] compiles a function once per instruction set and
-//! picks the widest the machine has. On a machine with AVX-512 that makes non-projective marginals
-//! 1.2 times as fast at n = 10, 1.5 at 40 and 2.1 at 160: the reason for the one `unsafe` call below.
+//! picks the widest the machine has. The gain, which grows with the sentence, justifies the `unsafe`
+//! calls below.
 //!
 //! No version uses fused multiply-add and every reduction has a fixed order ([`LANES`]), so all
-//! versions give the same bits: a seed means the same sample, and a model the same weights, on
+//! versions give the same bits. A seed gives the same sample, and training the same weights, on
 //! every machine.
 
-/// Partial sums kept by every reduction, whatever the vector width: the order of additions, and so
-/// the rounding, does not depend on the machine.
+/// Number of partial sums of every reduction, whatever the vector width: the order of additions, and
+/// so the rounding, does not depend on the machine.
 pub(crate) const LANES: usize = 8;
 
-/// Declares a function that runs in the widest instruction set of the machine. Not part of the crate's
-/// interface: the parser uses it for its own loops, so that what is unsafe is written once.
+/// Declares a function that runs in the widest instruction set of the machine.
+///
+/// Not part of the crate's interface: the parser uses it for its own loops, so that the unsafe code is
+/// written once.
+
 ///
 /// Everything it calls in its hot loop must be `#[inline(always)]`, or it is compiled without the
 /// wider instructions.

@@ -116,7 +116,7 @@ impl<N> GraphDistribution<N> {
                 }
             }
             // Means of numbers: checked as they came in, and a hair larger at most.
-            let local = dense.covariances(&pooled);
+            let local = dense.unchecked_covariances(&pooled);
             for (place, &child) in nodes.iter().enumerate() {
                 let share = parts.outside_shares(child, &self.shifted);
                 let (mean, root) = (pooled[(0, place + 1)], (0, place + 1));

@@ -358,7 +358,7 @@ impl LabelledTreeDistribution {
     pub fn arc_covariances(&self, g: &LabelledArcMatrix) -> Result<LabelledArcMatrix, Error> {
         self.check_function(g)?;
         let means = self.label_means(g);
-        let covariances = self.arcs.covariances(&means);
+        let covariances = self.arcs.unchecked_covariances(&means);
         let mut result = LabelledArcMatrix::zeros(self.words(), self.labels());
         for (head, modifier, p) in self.arcs.marginals().arcs() {
             let (mean, c) = (means[(head, modifier)], covariances[(head, modifier)]);
@@ -410,7 +410,7 @@ impl LabelledTreeDistribution {
 
     fn moderate_covariance(&self, f: &LabelledArcMatrix, g: &LabelledArcMatrix) -> f64 {
         let (f_means, g_means) = (self.label_means(f), self.label_means(g));
-        let between = self.arcs.sound_covariance(&f_means, &g_means);
+        let between = self.arcs.unchecked_covariance(&f_means, &g_means);
         let within: f64 = self
             .arcs
             .marginals()
