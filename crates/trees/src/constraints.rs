@@ -111,7 +111,6 @@ impl Constraints {
     ///
     /// A required arc excludes every other head of its word. In a single-root set, a required root
     /// arc excludes every other root arc.
-
     ///
     /// ```
     /// use tutte_trees::{Constraints, TreeSet};

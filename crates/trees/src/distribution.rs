@@ -361,7 +361,6 @@ impl TreeDistribution {
     }
 
     /// The scores, with the arcs that the constraints exclude at −∞.
-
     pub(crate) fn masked(&self, constraints: &Constraints) -> Result<ArcMatrix, Error> {
         let mut masked = self.scores.clone();
         mask(constraints, self.tree_set, &mut masked)?;

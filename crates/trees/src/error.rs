@@ -129,7 +129,6 @@ pub enum Error {
     #[error(
         "one child of the root cannot reach all nodes: {} can only be reached through separate \
          children of the root; allow several children of the root, or add arcs",
-
         join_names(.nodes)
     )]
     SeveralChildrenNeeded {
@@ -216,7 +215,6 @@ fn join_names(names: &[String]) -> String {
 }
 
 /// Joins the first ten items, and says how many more there are.
-
 fn list(items: impl ExactSizeIterator<Item = String>) -> String {
     let more = items.len().saturating_sub(10);
     let shown = items.take(10).collect::<Vec<_>>().join(", ");

@@ -36,7 +36,6 @@ const Q: [f64; 10] = [
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
     // Comparisons, because `max` and `min` would drop a NaN.
-
     let clamped = if x < LOWEST { LOWEST } else { x };
     let clamped = if clamped > HIGHEST { HIGHEST } else { clamped };
     let k = (clamped * LOG2_E + ROUND) - ROUND;

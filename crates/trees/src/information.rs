@@ -282,7 +282,6 @@ impl TreeDistribution {
 
 /// Clamps a Rényi entropy between those of order ∞ (`least`) and 0 and, above order 1, below
 /// α/(α−1)·`least`. Scores next to 1e300 leave no digits; the result is then at least a possible one.
-
 pub(crate) fn within_bounds(
     order: f64,
     entropy: f64,

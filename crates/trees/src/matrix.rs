@@ -365,7 +365,6 @@ pub(crate) fn is_number(value: f64) -> bool {
 }
 
 /// True if a value is a number, or −∞ for a forbidden arc.
-
 #[inline(always)]
 pub(crate) fn is_score(value: f64) -> bool {
     is_number(value) || value == f64::NEG_INFINITY

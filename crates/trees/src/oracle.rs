@@ -82,7 +82,6 @@ pub fn covariance(
 ) -> f64 {
     let mean_f = expectation(scores, tree_set, &f);
     let mean_g = expectation(scores, tree_set, &g);
-
     expectation(scores, tree_set, |tree| (f(tree) - mean_f) * (g(tree) - mean_g))
 }
 

@@ -266,7 +266,6 @@ mod tests {
                 let rest = d.estimate(1, 4, &open, &mut Pcg64::seed_from_u64(7));
                 let found = arrived + rest.mean;
                 let wanted = expected(&d, 1, 4);
-
                 prop_assert!(arrived - 1e-9 <= wanted && wanted <= arrived + undecided + 1e-9);
                 prop_assert!((found - wanted).abs() < 6.0 * rest.standard_error, "{found} {wanted}");
                 prop_assert!(rest.standard_error > 0.0 && rest.standard_error < 0.01);

@@ -18,7 +18,6 @@ pub(crate) const LANES: usize = 8;
 ///
 /// Not part of the crate's interface: the parser uses it for its own loops, so that the unsafe code is
 /// written once.
-
 ///
 /// Everything it calls in its hot loop must be `#[inline(always)]`, or it is compiled without the
 /// wider instructions.

@@ -231,7 +231,6 @@ fn check_heads(heads: &[usize]) -> Result<(), NotATree> {
         }
         if at != 0 && visited_by[at] == start {
             // `at` is its own ancestor: collect the cycle, heads before modifiers.
-
             let mut words = vec![at];
             let mut next = heads[at - 1];
             while next != at {

@@ -116,7 +116,6 @@ impl FromStr for TreeSet {
 }
 
 /// The number of words that may attach to the root, as both inference families take it.
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Roots {
     /// One or more.

@@ -186,7 +186,6 @@ impl Weight for Log {
     #[inline(always)]
     fn over(self, divisor: Self) -> Self {
         // Callers divide by zero only if the dividend is zero too: −∞ − −∞ would be NaN.
-
         if self.is_zero() { self } else { Log(self.0 - divisor.0) }
     }
     #[inline(always)]

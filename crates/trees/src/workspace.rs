@@ -247,7 +247,6 @@ pub(crate) fn expectation(marginals: &ArcMatrix, g: &ArcMatrix) -> f64 {
 }
 
 /// Checks that a function of arcs has the length of the sentence, and is a number wherever an arc is allowed.
-
 pub(crate) fn check_function(scores: &ArcMatrix, g: &ArcMatrix) -> Result<(), Error> {
     if g.words() != scores.words() {
         return Err(Error::DifferentLengths { left: scores.words(), right: g.words() });

@@ -29,7 +29,6 @@ fn equality_is_that_of_the_arcs() {
     garbage[(0, 0)] = f64::NAN;
     garbage[(1, 1)] = 7.0;
     garbage[(2, 0)] = f64::INFINITY;
-
     assert_eq!(garbage, garbage.clone());
     assert_eq!(garbage, zeros);
     garbage[(2, 1)] = 1.0;

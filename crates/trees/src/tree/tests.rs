@@ -36,7 +36,6 @@ fn projectivity_and_gaps_are_as_defined() {
 }
 
 /// Long arcs over many words: visiting every word under every arc would take 10¹⁰ steps.
-
 #[test]
 fn trees_of_a_hundred_thousand_words_are_checked_at_once() {
     let n = 100_000;
