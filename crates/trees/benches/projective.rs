@@ -75,8 +75,9 @@ fn main() {
 
 /// Checks the answers before they are timed.
 fn check(set: TreeSet, inputs: &[ArcMatrix]) {
-    let (mut workspace, mut heads, mut plain) =
-        (Workspace::default(), Vec::new(), Plain::default());
+    let mut workspace = Workspace::default();
+    let mut heads = Vec::new();
+    let mut plain = Plain::default();
     for scores in inputs {
         let ours = log_partition_with(scores, set, &mut workspace).unwrap();
         let theirs = plain.inside(scores, set.is_single_root());

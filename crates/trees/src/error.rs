@@ -30,7 +30,7 @@ pub enum Error {
     Shape {
         /// The layout that was expected, in words.
         expected: String,
-        /// What was given.
+        /// The layout that was found, in words.
         found: String,
     },
 
@@ -84,9 +84,9 @@ pub enum Error {
     BadParameter {
         /// The parameter's name.
         what: &'static str,
-        /// What it must be.
+        /// The values that are allowed, in words.
         expected: &'static str,
-        /// What was given.
+        /// The value given.
         found: String,
     },
 

@@ -1,4 +1,4 @@
-//! The same safe code compiled for wider vector units, chosen at run time.
+//! Safe code compiled for several vector units, chosen at run time.
 //!
 //! The kernels of this crate are plain loops over slices that the compiler vectorises. Built for
 //! the x86-64 baseline they use two-lane SSE2; on a machine with AVX2 or AVX-512 the same loops

@@ -150,7 +150,7 @@ pub(super) struct Marginals {
     pub(super) outside: Vec<f64>,
 }
 
-/// Below this a pivot's relative accuracy is no longer guaranteed, as in the dense sweep.
+/// Smallest pivot with a guaranteed relative accuracy, as in the dense sweep.
 const SMALLEST_PIVOT: f64 = 1e-60;
 /// The largest error of a marginal that is accepted.
 const LARGEST_ERROR: f64 = 1e-10;

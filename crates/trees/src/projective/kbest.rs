@@ -30,7 +30,7 @@ pub(crate) fn kbest(scores: &ArcMatrix, roots: Roots, k: usize) -> Vec<(f64, Vec
         let score = heads.iter().enumerate().map(|(index, &head)| scores[(head, index + 1)]).sum();
         trees.push((score, heads));
     }
-    // Sums in the chart are taken in another order: equal scores may come out an ulp apart.
+    // Sums in the chart are taken in another order: equal scores may differ by an ulp.
     trees.sort_by(|(a, _): &(f64, _), (b, _)| b.total_cmp(a));
     trees
 }

@@ -216,8 +216,8 @@ proptest! {
                 continue;
             }
             let tolerance = 1000.0 * tolerance(sigma);
-            let (c_f, c_g) =
-                (arc_covariances(&scores, roots, &f), arc_covariances(&scores, roots, &g));
+            let c_f = arc_covariances(&scores, roots, &f);
+            let c_g = arc_covariances(&scores, roots, &g);
             let any_range = log_covariances(&scores, roots, &g);
             prop_assert!(distance(&c_g, &any_range) <= tolerance);
             let product = |f: &ArcMatrix, c: &ArcMatrix| -> f64 {
