@@ -1,4 +1,4 @@
-//! Decoding, k-best lists and samples when arcs may cross: microseconds, and how they grow.
+//! Decoding, k-best lists and samples when arcs may cross: microseconds, and their growth with n.
 //!
 //! `cargo bench -p tutte-trees --bench decode`
 #![allow(clippy::print_stdout, missing_docs)]
@@ -28,7 +28,8 @@ fn main() {
     ];
     let times = cases.map(|(name, set, make)| {
         SIZES.map(|words| {
-            let (mut workspace, mut heads) = (Workspace::default(), Vec::new());
+            let mut workspace = Workspace::default();
+            let mut heads = Vec::new();
             watch.time(&format!("best tree/{name}/{words}"), &sentences(words, make), |scores| {
                 black_box(argmax_with(black_box(scores), set, &mut workspace, &mut heads)).ok();
             })

@@ -1,7 +1,7 @@
 //! The matrix-tree theorem against a linear-algebra library, measured in the same run.
 //!
-//! Ours goes from scores to log-partition and marginals; faer's share is the LU factorisation and
-//! the inverse alone, of a matrix somebody else has built, into memory it was given before.
+//! Ours goes from scores to log-partition and marginals. faer only computes the LU factorisation and
+//! the inverse, of a matrix built beforehand, into memory allocated beforehand.
 //!
 //! `cargo bench -p tutte-trees --bench inference`
 #![allow(clippy::print_stdout, missing_docs)]
@@ -21,7 +21,7 @@ use tutte_trees::{
 const SETS: [TreeSet; 2] = [TreeSet::NonProjectiveMultiRoot, TreeSet::NonProjectiveSingleRoot];
 const SIZES: [usize; 5] = [10, 20, 40, 80, 160];
 
-/// At most this many times faer's LU + inverse: marginals multi-root, single-root, log-partition.
+/// Target ratios to faer's LU + inverse: marginals multi-root, single-root, log-partition.
 const TARGETS: [[f64; 5]; 3] =
     [[1.2, 1.2, 1.4, 2.0, 2.5], [1.6, 1.6, 1.8, 2.5, 3.0], [0.6, 0.6, 0.7, 0.9, 1.0]];
 
@@ -149,8 +149,10 @@ fn time_faer(watch: &mut Stopwatch, inputs: &[ArcMatrix]) -> f64 {
             })
         })
         .collect();
-    let (mut lu, mut result) = (Mat::<f64>::zeros(n, n), Mat::<f64>::zeros(n, n));
-    let (mut forward, mut backward) = (vec![0usize; n], vec![0usize; n]);
+    let mut lu = Mat::<f64>::zeros(n, n);
+    let mut result = Mat::<f64>::zeros(n, n);
+    let mut forward = vec![0usize; n];
+    let mut backward = vec![0usize; n];
     let mut memory = MemBuffer::new(
         factor::lu_in_place_scratch::<usize, f64>(n, n, Par::Seq, Default::default())
             .or(inverse::inverse_scratch::<usize, f64>(n, Par::Seq)),

@@ -1,7 +1,7 @@
 //! Projective inference against a plain loop of the same recurrence, measured in the same run.
 //!
-//! The plain loop is what one would write in C for this one purpose: four flat arrays, spans by
-//! width, back-pointers for the best tree, a maximum and then a sum of exponentials for the total.
+//! The plain loop is a direct implementation, as in C, for this one purpose: four flat arrays, spans
+//! by width, back-pointers for the best tree, a maximum and then a sum of exponentials for the total.
 //! N(0,1) scores, one thread.
 //!
 //! `cargo bench -p tutte-trees --bench projective`
@@ -28,7 +28,8 @@ fn main() {
             let marginals = time_marginals(&mut watch, "N(0,1)", set, &inputs);
             let best = time_best(&mut watch, set, &inputs);
             let single = set.is_single_root();
-            let (mut plain, mut heads) = (Plain::default(), Vec::new());
+            let mut plain = Plain::default();
+            let mut heads = Vec::new();
             let plain_inside =
                 watch.time(&format!("plain inside/{set}/{words}"), &inputs, |scores| {
                     black_box(plain.inside(black_box(scores), single));
@@ -72,10 +73,11 @@ fn main() {
     lines.iter().chain(&growth).for_each(|line| println!("{line}"));
 }
 
-/// One does not time wrong answers.
+/// Checks the answers before they are timed.
 fn check(set: TreeSet, inputs: &[ArcMatrix]) {
-    let (mut workspace, mut heads, mut plain) =
-        (Workspace::default(), Vec::new(), Plain::default());
+    let mut workspace = Workspace::default();
+    let mut heads = Vec::new();
+    let mut plain = Plain::default();
     for scores in inputs {
         let ours = log_partition_with(scores, set, &mut workspace).unwrap();
         let theirs = plain.inside(scores, set.is_single_root());
@@ -94,7 +96,8 @@ fn time_inside(watch: &mut Stopwatch, set: TreeSet, inputs: &[ArcMatrix]) -> f64
 }
 
 fn time_marginals(watch: &mut Stopwatch, what: &str, set: TreeSet, inputs: &[ArcMatrix]) -> f64 {
-    let (mut workspace, mut marginals) = (Workspace::default(), ArcMatrix::default());
+    let mut workspace = Workspace::default();
+    let mut marginals = ArcMatrix::default();
     let name = format!("marginals/{set}/{what}/{}", inputs[0].words());
     watch.time(&name, inputs, |scores| {
         black_box(marginals_with(black_box(scores), set, &mut workspace, &mut marginals)).ok();
@@ -102,13 +105,14 @@ fn time_marginals(watch: &mut Stopwatch, what: &str, set: TreeSet, inputs: &[Arc
 }
 
 fn time_best(watch: &mut Stopwatch, set: TreeSet, inputs: &[ArcMatrix]) -> f64 {
-    let (mut workspace, mut heads) = (Workspace::default(), Vec::new());
+    let mut workspace = Workspace::default();
+    let mut heads = Vec::new();
     watch.time(&format!("best/{set}/{}", inputs[0].words()), inputs, |scores| {
         black_box(argmax_with(black_box(scores), set, &mut workspace, &mut heads)).ok();
     })
 }
 
-/// The recurrence without any generality: complete and incomplete items, headed left and right.
+/// The recurrence for one semiring: complete and incomplete items, headed left and right.
 #[derive(Default)]
 struct Plain {
     c_right: Vec<f64>,

@@ -1,8 +1,8 @@
-//! Which spellings arose from which? A name phylogeny after Andrews, Eisner & Dredze (2012).
+//! A name phylogeny after Andrews, Eisner & Dredze (2012): which spellings arose from which?
 //!
-//! Nodes are distinct spellings with counts, the root ◇ invents names, an arc x → y says that y was
-//! written by someone who meant to copy x. The posterior over trees gives, exactly, the probability
-//! of every copy; subtrees below ◇ are the people.
+//! Nodes are distinct spellings with counts. The root ◇ invents names. An arc x → y means that y is a
+//! copy of x, with changes. The posterior over trees gives the exact probability of every copy; each
+//! subtree below ◇ is one person.
 //!
 //! ```text
 //! cargo run -p tutte-trees --example name_phylogeny
@@ -12,7 +12,7 @@
 use rand_pcg::{Pcg64, rand_core::SeedableRng};
 use tutte_trees::{Error, Graph, GraphDistribution, Tree, TreeSet, clusters};
 
-/// Spellings and how often each was seen.
+/// Spellings and their counts.
 const NAMES: [(&str, f64); 14] = [
     ("Katharina Vogelsang", 12.0),
     ("Katarina Vogelsang", 4.0),
@@ -30,7 +30,7 @@ const NAMES: [(&str, f64); 14] = [
     ("Eva Murphy", 2.0),
 ];
 
-/// Weight of inventing a name against copying one: with more, more people.
+/// Weight of inventing a name against copying one; a larger weight gives more people.
 const ALPHA: f64 = 1.0;
 const MU: f64 = 0.5;
 
@@ -40,8 +40,8 @@ fn main() -> Result<(), Error> {
         // δ(y | ◇) = α·p(y | ◇)
         graph.add_arc(&"◇", &child, ALPHA.ln() + log_invented(child))?;
         for (parent, parent_seen) in NAMES {
-            // δ(y | x) = μ·p(y | x)·n_x/(n_y + 1): x must have been there before the first y. A
-            // self-loop would be in no tree; the graph would ignore it.
+            // δ(y | x) = μ·p(y | x)·n_x/(n_y + 1): x must precede the first y. The graph ignores
+            // self-loops.
             if parent != child {
                 let order = (parent_seen / (seen + 1.0)).ln();
                 graph.add_arc(&parent, &child, MU.ln() + log_copied(parent, child) + order)?;
@@ -110,7 +110,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// The subtrees below a node, one line each, children indented.
+/// Prints the subtrees below a node, one line per node, children indented.
 fn draw(d: &GraphDistribution<&str>, tree: &Tree, parent: usize, indent: &str) {
     let children: Vec<usize> =
         tree.arcs().filter(|&(head, _)| head == parent).map(|(_, child)| child).collect();
@@ -125,20 +125,21 @@ fn draw(d: &GraphDistribution<&str>, tree: &Tree, parent: usize, indent: &str) {
     }
 }
 
-/// ln p(name | ◇): a character carries some 1.8 nats, given those before it.
+/// Returns ln p(name | ◇): a character carries about 1.8 nats, given those before it.
 fn log_invented(name: &str) -> f64 {
     -1.8 * name.chars().count() as f64
 }
 
-/// ln p(child | parent): the best alignment with copies, changes, insertions and deletions, and
-/// cheaper deletions once one has begun (nicknames and initials cut names short).
+/// Returns ln p(child | parent): the best alignment with copies, changes, insertions and deletions.
+/// Continuing a deletion is cheaper than starting one (nicknames and initials cut names short).
 fn log_copied(parent: &str, child: &str) -> f64 {
     const COPY: f64 = -0.05;
     const CHANGE: f64 = -6.0;
     const INSERT: f64 = -5.0;
     const DELETE: f64 = -3.0;
     const DELETE_ON: f64 = -0.7;
-    let (from, to): (Vec<char>, Vec<char>) = (parent.chars().collect(), child.chars().collect());
+    let from: Vec<char> = parent.chars().collect();
+    let to: Vec<char> = child.chars().collect();
     let width = to.len() + 1;
     let mut plain = vec![f64::NEG_INFINITY; (from.len() + 1) * width];
     let mut deleting = plain.clone(); // the last step was a deletion

@@ -4,9 +4,9 @@
 //! peer_timings WORK TREE_SET SECONDS INPUT OUTPUT        WORK is marginals or argmax
 //! ```
 //!
-//! Both files are little-endian numbers of 8 bytes. INPUT: n as an integer, then as many (n+1)²
-//! head-major score matrices as there are. OUTPUT, all `f64`: the least and the median time of one
-//! sentence in µs, then for each sentence its log-partition and (n+1)² marginals, or the score of
+//! Both files are little-endian numbers of 8 bytes. INPUT: n as an integer, then any number of
+//! head-major score matrices of (n+1)² numbers. OUTPUT, all `f64`: the least and the median time of
+//! one sentence in µs, then for each sentence its log-partition and (n+1)² marginals, or the score of
 //! its best tree and n heads.
 //!
 //! One repeat goes through all the sentences on one thread; repeats fill SECONDS.
@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sentences = read_sentences(&std::fs::read(input)?)?;
 
     let mut workspace = Workspace::default();
-    let (mut marginals, mut heads) = (ArcMatrix::default(), Vec::new());
+    let mut marginals = ArcMatrix::default();
+    let mut heads = Vec::new();
     let mut answers = Vec::new();
     let timing = match work.as_str() {
         "marginals" => {
@@ -75,7 +76,7 @@ fn read_sentences(bytes: &[u8]) -> Result<Vec<ArcMatrix>, Box<dyn Error>> {
         .collect()
 }
 
-/// The least and the median time of one sentence in µs, over at least five repeats of them all.
+/// Returns the least and the median time of one sentence in µs, over at least five repeats of all.
 fn time_per_sentence(
     budget: Duration,
     sentences: &[ArcMatrix],

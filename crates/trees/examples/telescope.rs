@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p tutte-trees --example telescope`
 //!
-//! The scores are written by hand (a parser would compute them from features): who might head whom
-//! in "I saw the man with a telescope", in nats. Everything printed is exact.
+//! The scores, in nats, are written by hand for "I saw the man with a telescope"; a parser would
+//! compute them from features. Everything printed is exact.
 #![allow(clippy::print_stdout)]
 
 use rand_pcg::Pcg64;
@@ -67,7 +67,7 @@ fn main() -> Result<(), Error> {
 }
 
 fn scores() -> ArcMatrix {
-    // Nothing is impossible, only unlikely, and the more so the longer the arc.
+    // No arc is impossible, but long arcs are unlikely.
     let mut scores = ArcMatrix::from_fn(7, |head, modifier| {
         if head == 0 { -4.0 } else { -2.0 - 0.4 * head.abs_diff(modifier) as f64 }
     });
@@ -95,7 +95,7 @@ fn arcs(tree: &Tree) -> String {
     arcs.collect::<Vec<_>>().join("  ")
 }
 
-/// The tree below the root, with the probability of each arc.
+/// Prints the tree below the root, with the probability of each arc.
 fn draw(tree: &Tree, d: &TreeDistribution) {
     fn below(tree: &Tree, d: &TreeDistribution, head: usize, indent: &str) {
         let children: Vec<usize> =

@@ -1,9 +1,9 @@
-//! What is known about a tree before asking.
+//! Constraints that a distribution can be conditioned on.
 
 use crate::matrix::check_arc;
 use crate::{Error, TreeSet};
 
-/// Things that a tree must or must not contain: arcs, roots, labels, a partial tree.
+/// Arcs, roots and labels that a tree must or must not contain.
 ///
 /// ```
 /// use tutte_trees::{ArcMatrix, Constraints, TreeDistribution, TreeSet};
@@ -24,34 +24,34 @@ pub struct Constraints {
 }
 
 impl Constraints {
-    /// Nothing known yet.
+    /// Makes an empty set of constraints.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The tree contains `head → modifier`.
+    /// Requires the tree to contain `head → modifier`.
     pub fn require_arc(mut self, head: usize, modifier: usize) -> Self {
         self.required.push((head, modifier));
         self
     }
 
-    /// The tree does not contain `head → modifier`.
+    /// Forbids `head → modifier`.
     pub fn forbid_arc(mut self, head: usize, modifier: usize) -> Self {
         self.forbidden.push((head, modifier));
         self
     }
 
-    /// The word is attached to the root (in a multi-root set, perhaps among others).
+    /// Requires the word to be attached to the root (in a multi-root set, perhaps among others).
     pub fn require_root(self, word: usize) -> Self {
         self.require_arc(0, word)
     }
 
-    /// The word is not attached to the root.
+    /// Forbids the word to be attached to the root.
     pub fn forbid_root(self, word: usize) -> Self {
         self.forbid_arc(0, word)
     }
 
-    /// The known heads of a partial tree; `heads[0]` is word 1's, `None` is unknown.
+    /// Requires the known heads of a partial tree; `heads[0]` is word 1's, `None` is unknown.
     ///
     /// ```
     /// use tutte_trees::Constraints;
@@ -64,53 +64,53 @@ impl Constraints {
         self
     }
 
-    /// The arc into `modifier` carries `label` (labelled distributions only).
+    /// Requires the arc into `modifier` to carry `label` (labelled distributions only).
     pub fn require_label(mut self, modifier: usize, label: usize) -> Self {
         self.required_labels.push((modifier, label));
         self
     }
 
-    /// The arc into `modifier` does not carry `label` (labelled distributions only).
+    /// Forbids the arc into `modifier` to carry `label` (labelled distributions only).
     pub fn forbid_label(mut self, modifier: usize, label: usize) -> Self {
         self.forbidden_labels.push((modifier, label));
         self
     }
 
-    /// Whether nothing is known.
+    /// True if there are no constraints.
     pub fn is_empty(&self) -> bool {
         self.required.is_empty() && self.forbidden.is_empty() && !self.mentions_labels()
     }
 
-    /// The arcs that must be there, as (head, modifier).
+    /// The required arcs, as (head, modifier).
     pub fn required_arcs(&self) -> &[(usize, usize)] {
         &self.required
     }
 
-    /// The arcs that must not, as (head, modifier).
+    /// The forbidden arcs, as (head, modifier).
     pub fn forbidden_arcs(&self) -> &[(usize, usize)] {
         &self.forbidden
     }
 
-    /// The labels that arcs must carry, as (modifier, label).
+    /// The required labels, as (modifier, label).
     pub fn required_labels(&self) -> &[(usize, usize)] {
         &self.required_labels
     }
 
-    /// The labels that arcs must not carry, as (modifier, label).
+    /// The forbidden labels, as (modifier, label).
     pub fn forbidden_labels(&self) -> &[(usize, usize)] {
         &self.forbidden_labels
     }
 
-    /// Whether anything is known about labels.
+    /// True if a constraint is about a label.
     pub fn mentions_labels(&self) -> bool {
         !(self.required_labels.is_empty() && self.forbidden_labels.is_empty())
     }
 
-    /// Tells of the arcs that what is known about arcs excludes, through `exclude(head, modifier)`;
-    /// of some more than once.
+    /// Calls `exclude(head, modifier)` for every arc that the constraints on arcs exclude, for some
+    /// arcs more than once.
     ///
-    /// A required arc excludes every other head of its word, and in a single-root set a required
-    /// root arc every other root arc.
+    /// A required arc excludes every other head of its word. In a single-root set, a required root
+    /// arc excludes every other root arc.
     ///
     /// ```
     /// use tutte_trees::{Constraints, TreeSet};

@@ -24,8 +24,8 @@ pub struct ScoredTree {
 
 /// The distribution p(y) ∝ exp Σ_{(h→m)∈y} θ\[h\]\[m\] over the trees y of a [`TreeSet`].
 ///
-/// Making one finds its best tree (so an impossible one is an error at once); everything else is
-/// computed when first asked for and kept.
+/// [`new`](Self::new) finds the best tree, so impossible scores are an error at once. Everything else
+/// is computed when first asked for, and kept.
 ///
 /// ```
 /// use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
@@ -37,8 +37,8 @@ pub struct ScoredTree {
 /// let d = TreeDistribution::new(scores, TreeSet::NonProjectiveSingleRoot)?;
 ///
 /// assert_eq!(d.argmax().tree.heads(), [2, 0, 2]);
-/// let sure = d.marginal(2, 3)?;                   // how sure is 2 → 3?
-/// assert!(sure > 0.6 && sure < 1.0);
+/// let probability = d.marginal(2, 3)?;            // of the arc 2 → 3
+/// assert!(probability > 0.6 && probability < 1.0);
 /// assert!(d.entropy() > 0.0);
 /// # Ok::<(), tutte_trees::Error>(())
 /// ```
@@ -47,9 +47,10 @@ pub struct TreeDistribution {
     scores: ArcMatrix,
     tree_set: TreeSet,
     best: ScoredTree,
-    /// θ\[h\]\[m\] − θ\[ŷ(m)\]\[m\]: every word's arc in the best tree ŷ at 0. Shifting a column changes no
-    /// probability, and on these numbers logarithms near 0 do not cancel.
+    /// θ\[h\]\[m\] − θ\[ŷ(m)\]\[m\]: the arcs of the best tree ŷ score 0. Shifting a column changes no
+    /// probability, and with these scores logarithms near 0 do not cancel.
     pub(crate) shifted: ArcMatrix,
+    /// log Z of the shifted scores.
     pub(crate) log_excess: OnceLock<f64>,
     pub(crate) marginals: OnceLock<ArcMatrix>,
     /// `None` inside if the weights leave the range of `f64`.
@@ -65,7 +66,7 @@ enum Sampler {
 }
 
 impl Clone for TreeDistribution {
-    /// Copies the scores and what has been computed, but not the sampler's tables.
+    /// Copies the scores and the results computed so far, but not the sampler's tables.
     fn clone(&self) -> Self {
         Self {
             scores: self.scores.clone(),
@@ -81,7 +82,7 @@ impl Clone for TreeDistribution {
 }
 
 impl TreeDistribution {
-    /// The distribution with these arc scores over the trees of `tree_set`.
+    /// Makes the distribution with these arc scores over the trees of `tree_set`.
     ///
     /// Scores are logarithms in nats, of any finite size; −∞ forbids an arc.
     ///
@@ -111,7 +112,7 @@ impl TreeDistribution {
         self.scores.words()
     }
 
-    /// The trees that count.
+    /// The set of trees that the distribution ranges over.
     pub fn tree_set(&self) -> TreeSet {
         self.tree_set
     }
@@ -128,11 +129,11 @@ impl TreeDistribution {
 
     /// log Z minus the best tree's score: −log of the best tree's probability.
     pub(crate) fn log_excess(&self) -> f64 {
-        *self.log_excess.get_or_init(|| self.within_reason(self.log_partition_of(&self.shifted)))
+        *self.log_excess.get_or_init(|| self.clamp_log_excess(self.log_partition_of(&self.shifted)))
     }
 
-    /// Of shifted scores: no tree outscores the best, and no set has more than (n+1)ⁿ⁻¹ trees.
-    fn within_reason(&self, log_excess: f64) -> f64 {
+    /// Clamps log Z of the shifted scores to its range: the best of at most (n+1)ⁿ⁻¹ trees scores 0.
+    fn clamp_log_excess(&self, log_excess: f64) -> f64 {
         let most = self.words().saturating_sub(1) as f64 * (self.words() as f64).ln_1p();
         log_excess.clamp(0.0, most)
     }
@@ -150,9 +151,9 @@ impl TreeDistribution {
             let solved =
                 unchecked_marginals(&self.shifted, self.tree_set, workspace, &mut marginals);
             debug_assert!(solved.is_some(), "a distribution has a tree");
-            // They come with log Z, which is then known, too.
+            // The solve also gives log Z: keep it.
             if let Some(log_z) = solved {
-                self.log_excess.get_or_init(|| self.within_reason(log_z));
+                self.log_excess.get_or_init(|| self.clamp_log_excess(log_z));
             }
             marginals
         })
@@ -195,18 +196,18 @@ impl TreeDistribution {
         Ok((above_best - self.log_excess()).min(0.0))
     }
 
-    /// The most probable tree (MAP); of several, always the same one.
+    /// The most probable tree (MAP). Ties are always broken in the same way.
     pub fn argmax(&self) -> &ScoredTree {
         &self.best
     }
 
-    /// The tree with the most arcs expected right (minimum Bayes risk under head errors).
+    /// The tree with the largest expected number of correct arcs (minimum Bayes risk under head errors).
     pub fn mbr(&self) -> Tree {
-        // In its own set a distribution always has a tree of allowed arcs.
+        // A distribution always has a tree of allowed arcs in its own set.
         self.mbr_in(self.tree_set).unwrap_or_else(|_| self.best.tree.clone())
     }
 
-    /// The same among the trees of another set, made of arcs this distribution allows.
+    /// Like [`mbr`](Self::mbr), but among the trees of another set that use allowed arcs only.
     ///
     /// ```
     /// # use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
@@ -229,12 +230,12 @@ impl TreeDistribution {
         Ok(Tree::from_decoder(heads))
     }
 
-    /// Each word's most probable head, without regard to what makes a tree (so not a [`Tree`]).
+    /// Each word's most probable head. The heads need not form a [`Tree`].
     pub fn greedy_heads(&self) -> Vec<usize> {
         column_argmax(self.marginals())
     }
 
-    /// Each word's highest-scoring head, without regard to what makes a tree.
+    /// Each word's highest-scoring head. The heads need not form a [`Tree`].
     pub fn greedy_heads_by_score(&self) -> Vec<usize> {
         column_argmax(&self.scores)
     }
@@ -265,7 +266,7 @@ impl TreeDistribution {
         ranked.into_iter().map(scored).collect()
     }
 
-    /// A tree drawn at random from the distribution, exactly.
+    /// Draws a tree from the distribution, exactly.
     ///
     /// The same generator state gives the same tree on every machine.
     ///
@@ -283,7 +284,7 @@ impl TreeDistribution {
         Tree::from_decoder(heads)
     }
 
-    /// The same into a list of heads that is reused; `heads[0]` is word 1's.
+    /// Draws a tree into a list of heads that is reused; `heads[0]` is word 1's.
     pub fn sample_into<R: Rng + ?Sized>(&self, rng: &mut R, heads: &mut Vec<usize>) {
         match self.sampler.get_or_init(|| self.make_sampler()) {
             Sampler::Chart(Some(sampler)) => sampler.sample(rng, heads),
@@ -317,7 +318,7 @@ impl TreeDistribution {
         }
     }
 
-    /// The distribution given what is known: again a distribution.
+    /// Returns the distribution given the constraints.
     ///
     /// ```
     /// # use tutte_trees::{ArcMatrix, Constraints, Error, TreeDistribution, TreeSet};
@@ -326,16 +327,16 @@ impl TreeDistribution {
     /// let posterior = d.condition(&known)?;
     /// assert_eq!(posterior.argmax().tree.heads(), [2, 0, 1]); // nothing else is left
     ///
-    /// // What cannot be is an answer too, and says where.
+    /// // Contradictory constraints are an error that names the words.
     /// let nothing = d.condition(&known.forbid_arc(1, 3)).unwrap_err();
     /// assert!(matches!(nothing, Error::NoTree { words, .. } if words == [3]));
     /// # Ok::<(), Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoTree`] naming the words that cannot be attached if nothing satisfies the
-    /// constraints; [`Error::NoSuchArc`]; [`Error::NoSuchLabel`] for constraints on labels, which
-    /// this distribution has none of.
+    /// [`Error::NoTree`] naming the words that cannot be attached if no tree satisfies the
+    /// constraints; [`Error::NoSuchArc`]; [`Error::NoSuchLabel`] for constraints on labels, since this
+    /// distribution has none.
     pub fn condition(&self, constraints: &Constraints) -> Result<Self, Error> {
         Self::new(self.masked(constraints)?, self.tree_set)
     }
@@ -359,7 +360,7 @@ impl TreeDistribution {
         Ok((self.log_partition_of(&masked) - self.log_excess()).min(0.0))
     }
 
-    /// The scores with what the constraints exclude at −∞.
+    /// The scores, with the arcs that the constraints exclude at −∞.
     pub(crate) fn masked(&self, constraints: &Constraints) -> Result<ArcMatrix, Error> {
         let mut masked = self.scores.clone();
         mask(constraints, self.tree_set, &mut masked)?;

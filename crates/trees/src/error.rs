@@ -1,4 +1,4 @@
-//! What can go wrong, said to the person who caused it.
+//! The errors of this crate.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub enum Error {
     Shape {
         /// The layout that was expected, in words.
         expected: String,
-        /// What was given.
+        /// The layout that was found, in words.
         found: String,
     },
 
@@ -70,7 +70,7 @@ pub enum Error {
         labels: usize,
     },
 
-    /// Two things that must speak of the same sentence have different numbers of words.
+    /// Two arguments that must belong to one sentence have different numbers of words.
     #[error("one side has {left} words and the other {right}: they must be of the same sentence")]
     DifferentLengths {
         /// Words on the left.
@@ -84,9 +84,9 @@ pub enum Error {
     BadParameter {
         /// The parameter's name.
         what: &'static str,
-        /// What it must be.
+        /// The values that are allowed, in words.
         expected: &'static str,
-        /// What was given.
+        /// The value given.
         found: String,
     },
 
@@ -127,8 +127,8 @@ pub enum Error {
 
     /// Exactly one child of the root was asked for, but several are needed to reach all nodes.
     #[error(
-        "one child of the root cannot reach all nodes: {} need each their own; allow several \
-         children of the root, or add arcs",
+        "one child of the root cannot reach all nodes: {} can only be reached through separate \
+         children of the root; allow several children of the root, or add arcs",
         join_names(.nodes)
     )]
     SeveralChildrenNeeded {
@@ -156,7 +156,7 @@ pub enum Error {
     },
 }
 
-/// Why a list of heads is not a tree of the expected kind.
+/// The reason why a list of heads is not a tree of the expected set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotATree {
@@ -170,7 +170,7 @@ pub enum NotATree {
         /// Number of words of the sentence.
         words: usize,
     },
-    /// Words that head each other in a circle, first word repeated at the end when printed.
+    /// Words that head each other in a cycle; the message repeats the first word at the end.
     #[error("the heads form a cycle: {}", CycleDisplay(.words))]
     Cycle {
         /// The words of the cycle: each is the head of the next, the last of the first.
@@ -214,7 +214,7 @@ fn join_names(names: &[String]) -> String {
     list(names.iter().map(|name| format!("{name:?}")))
 }
 
-/// The first ten of many, and how many more there are.
+/// Joins the first ten items, and says how many more there are.
 fn list(items: impl ExactSizeIterator<Item = String>) -> String {
     let more = items.len().saturating_sub(10);
     let shown = items.take(10).collect::<Vec<_>>().join(", ");

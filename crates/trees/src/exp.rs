@@ -35,7 +35,7 @@ const Q: [f64; 10] = [
 /// e^x within 2 ulp; 0 for −∞ and everything below −708.39, ∞ above 709.78, NaN for NaN.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
-    // Comparisons, not `max` and `min`, which would drop a NaN: it stays one to the end.
+    // Comparisons, because `max` and `min` would drop a NaN.
     let clamped = if x < LOWEST { LOWEST } else { x };
     let clamped = if clamped > HIGHEST { HIGHEST } else { clamped };
     let k = (clamped * LOG2_E + ROUND) - ROUND;

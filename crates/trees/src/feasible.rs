@@ -1,14 +1,14 @@
-//! Why there is no tree: the words to name.
+//! Feasibility: is there any tree, and if not, which words are to blame?
 
 use crate::nonprojective::feasible::unattachable;
 use crate::projective::{self, ProjectiveWorkspace};
 use crate::{ArcMatrix, Error, TreeSet};
 
-/// Longer sentences are not searched word by word: a chart for each would take seconds, to word an
-/// error.
-const SEARCHED_WORDS: usize = 256;
+/// Longest sentence that is searched word by word. In longer ones, a chart for each word would take
+/// seconds, only to word an error.
+const MAX_SEARCHED_WORDS: usize = 256;
 
-/// Whether the scores allow any tree of the set.
+/// True if the scores allow any tree of the set.
 pub(crate) fn has_tree(scores: &ArcMatrix, tree_set: TreeSet) -> bool {
     if tree_set.is_projective() {
         projective::has_tree(scores, tree_set.roots(), &mut ProjectiveWorkspace::default())
@@ -19,9 +19,9 @@ pub(crate) fn has_tree(scores: &ArcMatrix, tree_set: TreeSet) -> bool {
 
 /// The error for scores that allow no tree of the set.
 ///
-/// If crossing arcs would help, the words named are those of which any one, freed to take any
-/// head, would make a projective tree possible; if no single word would, or the sentence is very
-/// long, all words with few heads left.
+/// If only crossing arcs prevent a tree, the error names each word that, free to take any head, would
+/// make a projective tree possible. If there is no such word, or the sentence is very long, it names
+/// the words with the fewest heads left.
 pub(crate) fn no_tree(scores: &ArcMatrix, tree_set: TreeSet) -> Error {
     let mut words = unattachable(scores, tree_set.roots());
     if words.is_empty() && tree_set.is_projective() {
@@ -35,7 +35,7 @@ fn projective_culprits(scores: &ArcMatrix, tree_set: TreeSet) -> Vec<usize> {
     let mut workspace = ProjectiveWorkspace::default();
     let mut freed = scores.clone();
     let mut culprits = Vec::new();
-    for modifier in (1..=n).take_while(|_| n <= SEARCHED_WORDS) {
+    for modifier in (1..=n).take_while(|_| n <= MAX_SEARCHED_WORDS) {
         for head in (0..=n).filter(|&head| head != modifier) {
             freed[(head, modifier)] = 0.0;
         }

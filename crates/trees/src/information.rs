@@ -7,11 +7,11 @@
 use crate::workspace::{check_function, expectation};
 use crate::{ArcMatrix, Constraints, Error, TreeDistribution, feasible, nonprojective, projective};
 
-/// Closer to 1 than this the Rényi entropy is expanded around Shannon's.
+/// For orders closer to 1 than this, the Rényi entropy is expanded around Shannon's.
 pub(crate) const NEAR_ONE: f64 = 1e-5;
 
-/// From here on the Rényi entropy has the digits of its limit: they differ by at most the logarithm
-/// of the number of trees divided by the order.
+/// Orders from which the Rényi entropy is equal to its limit in `f64`: the two differ by at most the
+/// logarithm of the number of trees divided by the order.
 pub(crate) const NEAR_INFINITY: f64 = 1e17;
 
 impl TreeDistribution {
@@ -25,28 +25,28 @@ impl TreeDistribution {
     /// ```
     pub fn entropy(&self) -> f64 {
         let entropy = self.log_excess() - expectation(self.marginals(), &self.shifted);
-        // Rounding may leave a peaked distribution a hair below zero, and next to 1e300 anything:
-        // a tree tells no more than the heads of its words one by one.
-        let heads: f64 = (1..=self.words()).map(|modifier| self.entropy_of_head(modifier)).sum();
-        entropy.clamp(0.0, heads + 1e-9)
+        // Rounding may leave a peaked distribution slightly below zero, and scores next to 1e300 leave
+        // no digits. The entropy of a tree is at most the sum of the entropies of its heads.
+        let most: f64 = (1..=self.words()).map(|modifier| self.entropy_of_head(modifier)).sum();
+        entropy.clamp(0.0, most + 1e-9)
     }
 
     /// ∂H/∂θ for every arc: −Cov(1_e, Σ θ).
     pub fn entropy_gradient(&self) -> ArcMatrix {
-        let mut gradient = self.covariances(&self.shifted);
+        let mut gradient = self.unchecked_covariances(&self.shifted);
         gradient.map_in_place(|c| -c);
         gradient
     }
 
-    /// The entropy of one word's head, in nats: what asking for it would tell about the tree.
+    /// The entropy of one word's head, in nats: the information about the tree that this head gives.
     ///
-    /// Given the head of a word nothing remains to be said about that head, so the expected fall in
-    /// the entropy of the whole tree equals the entropy of this marginal.
+    /// The tree determines the head, so learning the head lowers the entropy of the whole tree, in
+    /// expectation, by exactly the entropy of this marginal.
     ///
     /// ```
     /// # use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
     /// let mut scores = ArcMatrix::zeros(3);
-    /// scores[(0, 1)] = 9.0; // 1 is surely a root word
+    /// scores[(0, 1)] = 9.0; // 1 is almost certainly a root word
     /// let d = TreeDistribution::new(scores, TreeSet::NonProjectiveMultiRoot)?;
     /// assert!(d.head_entropy(1)? < 0.01 && d.head_entropy(3)? > 1.0); // so ask about 3
     /// # Ok::<(), tutte_trees::Error>(())
@@ -62,14 +62,14 @@ impl TreeDistribution {
     fn entropy_of_head(&self, modifier: usize) -> f64 {
         let heads = (0..=self.words()).filter(|&head| head != modifier);
         let probabilities = heads.map(|head| self.marginals()[(head, modifier)]);
-        // A certain head may have a hair more than probability 1.
+        // Rounding may give a certain head a probability just above 1.
         probabilities.filter(|&p| p > 0.0).map(|p| -p * p.ln()).sum::<f64>().max(0.0)
     }
 
     /// The Rényi entropy of order α ≥ 0, in nats: \[log Z(αθ) − α log Z(θ)\] / (1 − α).
     ///
-    /// Order 0 is the log of the number of possible trees, 1 Shannon's entropy, ∞ minus the log of
-    /// the best tree's probability. It does not increase with α.
+    /// Order 0 is the log of the number of possible trees, order 1 is Shannon's entropy, and order ∞
+    /// is minus the log of the best tree's probability. The entropy does not increase with α.
     ///
     /// ```
     /// # use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
@@ -93,7 +93,7 @@ impl TreeDistribution {
             return Ok(self.log_excess());
         }
         let entropy = if (order - 1.0).abs() < NEAR_ONE {
-            let variance = self.sound_covariance(&self.shifted, &self.shifted);
+            let variance = self.unchecked_covariance(&self.shifted, &self.shifted);
             self.entropy() - 0.5 * (order - 1.0) * variance.max(0.0)
         } else {
             let log_z = self.log_partition_of(&self.tempered(order));
@@ -149,7 +149,7 @@ impl TreeDistribution {
         }
     }
 
-    /// The natural logarithm of the number of trees that are not forbidden, for any number.
+    /// The natural logarithm of the number of trees that are not forbidden, however large.
     pub fn log_tree_count(&self) -> f64 {
         let mut flat = self.shifted.clone();
         flat.map_in_place(|score| if score > f64::NEG_INFINITY { 0.0 } else { score });
@@ -181,7 +181,7 @@ impl TreeDistribution {
     /// # use tutte_trees::{ArcMatrix, Constraints, TreeDistribution, TreeSet};
     /// let q = TreeDistribution::new(ArcMatrix::zeros(3), TreeSet::NonProjectiveMultiRoot)?;
     /// let p = q.condition(&Constraints::new().require_arc(1, 2))?;
-    /// // All that p knows and q does not is one arc.
+    /// // p and q differ by one required arc.
     /// assert!((p.kl(&q)? + q.marginal(1, 2)?.ln()).abs() < 1e-12);
     /// assert_eq!(q.kl(&p)?, f64::INFINITY);
     /// # Ok::<(), tutte_trees::Error>(())
@@ -194,8 +194,8 @@ impl TreeDistribution {
         if !self.supported_by(other) {
             return Ok(f64::INFINITY);
         }
-        // Each side's scores are shifted by columns, which changes log Z by as much as the
-        // expected score: the shifts drop out.
+        // Shifting columns changes log Z and the expected score by the same amount, so the shifts of
+        // both sides drop out.
         let difference = self.expected_within(other, |arc| self.shifted[arc] - other.shifted[arc]);
         Ok((other.log_excess() - self.log_excess() + difference).max(0.0))
     }
@@ -215,7 +215,7 @@ impl TreeDistribution {
     /// ```
     ///
     /// # Errors
-    /// [`Error::DifferentLengths`]; [`Error::BadScore`] if `f` is no number on an allowed arc.
+    /// [`Error::DifferentLengths`]; [`Error::BadScore`] if `f` is not a number on an allowed arc.
     pub fn expectation(&self, f: &ArcMatrix) -> Result<f64, Error> {
         check_function(self.scores(), f)?;
         Ok(expectation(self.marginals(), f))
@@ -235,8 +235,8 @@ impl TreeDistribution {
         Ok(())
     }
 
-    /// Σ μ_e f(e) over the arcs that the other allows. An arc it forbids, which this distribution
-    /// cannot produce either, may still have a marginal of a rounding error.
+    /// Σ μ_e f(e) over the arcs that the other distribution allows. An arc that it forbids cannot be
+    /// produced here either, but rounding may give it a tiny marginal.
     fn expected_within(&self, other: &TreeDistribution, f: impl Fn((usize, usize)) -> f64) -> f64 {
         self.marginals()
             .arcs()
@@ -247,15 +247,15 @@ impl TreeDistribution {
             .sum()
     }
 
-    /// Whether the other allows every arc that this distribution may produce.
+    /// True if the other distribution allows every arc that this one may produce.
     fn supported_by(&self, other: &TreeDistribution) -> bool {
         other.shifted.arcs().all(|(head, modifier, score)| {
             score > f64::NEG_INFINITY || !self.may_produce(head, modifier)
         })
     }
 
-    /// Whether an arc of this sentence is in any tree at all. A marginal near 0 does not tell: it may
-    /// be a smaller one, or none, and rounding.
+    /// True if an arc of this sentence is in any tree. A marginal near 0 cannot decide that: it may be
+    /// a rounding error.
     pub(crate) fn may_produce(&self, head: usize, modifier: usize) -> bool {
         if self.shifted[(head, modifier)] == f64::NEG_INFINITY {
             return false;
@@ -266,7 +266,7 @@ impl TreeDistribution {
         }
     }
 
-    /// αθ, shifted; products beyond the range of scores stay at its edge.
+    /// The shifted scores times α, clamped to the range of scores.
     fn tempered(&self, order: f64) -> ArcMatrix {
         let mut tempered = self.shifted.clone();
         tempered.map_in_place(|score| {
@@ -280,8 +280,8 @@ impl TreeDistribution {
     }
 }
 
-/// A Rényi entropy kept between those of order ∞ (`least`) and 0, and, above order 1, below
-/// α/(α−1)·`least`: where scores next to 1e300 leave no digits, it is at least possible.
+/// Clamps a Rényi entropy between those of order ∞ (`least`) and 0 and, above order 1, below
+/// α/(α−1)·`least`. Scores next to 1e300 leave no digits; the result is then at least a possible one.
 pub(crate) fn within_bounds(
     order: f64,
     entropy: f64,

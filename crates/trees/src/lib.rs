@@ -1,10 +1,10 @@
 //! Exact inference over dependency trees.
 //!
 //! Give every possible arc of a sentence a score, and this crate holds the whole probability
-//! distribution over its dependency trees: ask it for the best tree, the k best, the probability of
-//! any arc or any set of arcs, the entropy, an exact sample, a covariance, a gradient; tell it what
-//! is already known and ask again. Nothing is approximated, and everything takes O(n³) time or less
-//! for a sentence of n words that has up to (n+1)ⁿ⁻¹ trees.
+//! distribution over its dependency trees. Ask it for the best tree, the k best, the probability of
+//! any arc or any set of arcs, the entropy, an exact sample, a covariance, a gradient. Condition it
+//! on constraints and ask again. Nothing is approximated. Every answer takes O(n³) time or less,
+//! although a sentence of n words has up to (n+1)ⁿ⁻¹ trees.
 //!
 //! ```
 //! use tutte_trees::{ArcMatrix, Constraints, TreeDistribution, TreeSet};
@@ -18,33 +18,37 @@
 //!
 //! let d = TreeDistribution::new(scores, TreeSet::NonProjectiveSingleRoot)?;
 //! assert_eq!(d.argmax().tree.heads(), [2, 0, 2]);      // the most probable tree
-//! assert!((d.marginal(2, 3)? - 0.642).abs() < 0.001);  // how sure is 2 → 3?
-//! assert!((d.entropy() - 1.001).abs() < 0.001);        // how sure is everything, in nats?
+//! assert!((d.marginal(2, 3)? - 0.642).abs() < 0.001);  // the probability of 2 → 3
+//! assert!((d.entropy() - 1.001).abs() < 0.001);        // the entropy, in nats
 //!
-//! // An annotator says that 1 heads 3. What now?
+//! // An annotator says that 1 heads 3.
 //! let posterior = d.condition(&Constraints::new().require_arc(1, 3))?;
 //! assert_eq!(posterior.argmax().tree.heads(), [2, 0, 1]);
 //! assert!(posterior.entropy() < d.entropy());
 //! # Ok::<(), tutte_trees::Error>(())
 //! ```
 //!
-//! The doors: [`TreeDistribution`] (and [`LabelledTreeDistribution`], whose arcs carry labels) for
-//! one sentence; [`marginals_with`] and its siblings, with a [`Workspace`], for thousands of
-//! sentences in a loop; [`TreeSet`] says which trees count; [`Tree`] checks, measures and
-//! projectivises trees.
+//! Where to start:
+//!
+//! - [`TreeDistribution`] answers questions about one sentence; [`LabelledTreeDistribution`] is its
+//!   counterpart for arcs with labels.
+//! - [`marginals_with`] and its siblings, with a [`Workspace`], serve thousands of sentences in a loop.
+//! - [`TreeSet`] says which trees count.
+//! - [`Tree`] checks, measures and projectivises trees.
+//! - [`GraphDistribution`] asks the same questions about the spanning trees of any weighted graph.
 //!
 //! # A short textbook
 //!
 //! ## Distributions over trees
 //!
-//! A dependency tree gives every word one head, another word or the root 0, without cycles. Score
-//! a tree by the sum of its arcs' scores θ and make scores into probabilities:
+//! A dependency tree gives every word one head (another word or the root 0), without cycles. The
+//! score of a tree is the sum of its arcs' scores θ, and scores become probabilities:
 //!
 //! ```text
 //! p(y) = exp(Σ_{(h→m) ∈ y} θ[h][m]) / Z          Z = Σ_y exp(Σ_{(h→m) ∈ y} θ[h][m])
 //! ```
 //!
-//! This is the exponential family every arc-factored parser lives in, whether it was trained as a
+//! Every arc-factored parser belongs to this exponential family, whether it was trained as a
 //! conditional random field, by margins or by a neural network. All of its mathematics is in log Z:
 //! its gradient in θ\[h\]\[m\] is the marginal μ(h,m) = P(h → m ∈ y), its Hessian the covariance of
 //! arcs, and H = log Z − Σ μ θ is the entropy.
@@ -58,11 +62,13 @@
 //! ```
 //!
 //! Tutte (1948) proved **det L = Z**. Why: expand the product of the columns. Column m offers "m
-//! takes head h" with weight A\[h\]\[m\], once on the diagonal and once, negatively, in row h; every
-//! choice of heads that contains a cycle appears once with each sign for the cycle and cancels, and
-//! what remains are the choices without cycles: the trees. Koo et al., McDonald & Satta and Smith &
-//! Smith brought this to parsing in 2007, and Koo et al. found the variant for trees with exactly
-//! one root word. The marginals come from B = L⁻¹: μ(h,m) = A\[h\]\[m\]·(B\[m\]\[m\] − B\[m\]\[h\]).
+//! takes head h" with weight A\[h\]\[m\], once on the diagonal and once, negatively, in row h. A choice
+//! of heads with a cycle appears once with each sign for the cycle, and cancels. The choices without
+//! cycles remain: the trees.
+//!
+//! Koo et al., McDonald & Satta and Smith & Smith brought this to parsing in 2007, and Koo et al.
+//! found the variant for trees with exactly one root word. The marginals come from B = L⁻¹:
+//! μ(h,m) = A\[h\]\[m\]·(B\[m\]\[m\] − B\[m\]\[h\]).
 //!
 //! ```
 //! use tutte_trees::{ArcMatrix, TreeSet, Workspace, log_partition_with};
@@ -80,18 +86,22 @@
 //!
 //! The textbook formula subtracts: L has negative entries, and B\[m\]\[m\] − B\[m\]\[h\] is a small
 //! difference of large numbers as soon as two words strongly prefer each other. With scores spread
-//! over 40 nats, LU gives "probabilities" of 17. But L is no arbitrary matrix: its columns sum to
-//! r ≥ 0. Grassmann, Taksar & Heyman (1985) saw that elimination on such a matrix never needs its
+//! over 40 nats, LU gives "probabilities" of 17. But L is not an arbitrary matrix: its columns sum
+//! to r ≥ 0. Grassmann, Taksar & Heyman (1985) saw that elimination on such a matrix never needs its
 //! diagonal: a pivot is the *sum* of the off-diagonal weights of its column, and eliminating a word
 //! k merely re-routes "i heads k heads j" into an arc i → j. Only sums, products and quotients of
 //! positive numbers remain, so every result has nearly all of its digits.
 //!
-//! This crate builds on that three times. A sweep in `f64` inverts L without subtraction in n³
-//! multiply–adds; only the last difference can cancel, and a *certificate* bounds that error for
-//! the matrix at hand. If the bound is above 10⁻¹², a divide-and-conquer elimination computes every
-//! marginal without that difference. If the weights do not fit `f64` at all, the same code runs on
-//! logarithms, or, for single-root trees with forbidden arcs, on leading terms of power series. The
-//! promise is: **any finite scores, any arcs forbidden, give the right answer or
+//! This crate uses that in three ways:
+//!
+//! - A sweep in `f64` inverts L without subtraction in n³ multiply–adds. Only the last difference can
+//!   cancel, and a *certificate* bounds that error for the given matrix.
+//! - If the bound is above 10⁻¹², a divide-and-conquer elimination computes every marginal without
+//!   that difference.
+//! - If the weights do not fit `f64` at all, the same code runs on logarithms, or, for single-root
+//!   trees with forbidden arcs, on leading terms of power series.
+//!
+//! The promise is: **any finite scores, any arcs forbidden, give the right answer or
 //! [`Error::NoTree`]**.
 //!
 //! ```
@@ -107,12 +117,12 @@
 //!
 //! ## Arcs are determinantal
 //!
-//! The arcs of a random tree repel each other in the most orderly way: there is a kernel K with
+//! The arcs of a random tree form a determinantal point process: there is a kernel K with
 //! P(e₁, …, e_k ∈ y) = det \[K(e_i, e_j)\] (Burton & Pemantle 1993 for undirected trees; it holds for
-//! directed ones in both root modes, with a K that is not symmetric). One O(n³) solve gives K, so
-//! the probability of any two arcs is one multiplication away, and the covariance of a function
-//! with *every* arc costs two matrix products. Entropy gradients, expected-risk gradients and
-//! generalised-expectation training (which once cost O(n⁵)) all become O(n³).
+//! directed ones in both root modes, with a K that is not symmetric). One O(n³) solve gives K. Then
+//! the probability of any two arcs takes O(1), and the covariance of a function with *every* arc
+//! takes two matrix products. Entropy gradients, expected-risk gradients and generalised-expectation
+//! training (which once cost O(n⁵)) all become O(n³).
 //!
 //! ```
 //! use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
@@ -128,25 +138,25 @@
 //!
 //! If arcs may not cross, the words below any word form a span, and a dynamic program over spans
 //! (Eisner 1996) sums, maximises, counts, samples or lists all trees in O(n³). It is written once
-//! over a semiring; for marginals the chart is differentiated. Everything above is asked the same
-//! way: only the [`TreeSet`] differs.
+//! over a semiring; for marginals the chart is differentiated. All calls above stay the same; only
+//! the [`TreeSet`] differs.
 //!
 //! ## Decoding
 //!
 //! [`argmax`](TreeDistribution::argmax) is the most probable tree: by contraction of cycles in
 //! O(n²) (Chu & Liu 1965, Edmonds 1967, Tarjan 1977), one root word enforced exactly (Stanojević &
-//! Cohen 2021), or by Eisner's chart. [`mbr`](TreeDistribution::mbr) is the tree with the most arcs
-//! expected right, often the better answer when trees are scored by their arcs.
+//! Cohen 2021), or by Eisner's chart. [`mbr`](TreeDistribution::mbr) is the tree with the largest
+//! expected number of correct arcs, often the better answer when trees are evaluated by their arcs.
 //! [`sample`](TreeDistribution::sample) walks to the root with Wilson's (1996) algorithm, and falls
 //! back on exact ancestral draws where the walk would take too long.
 //!
 //! # Numbers
 //!
-//! Scores are `f64` in nats up to 10³⁰⁰; −∞ forbids. NaN and +∞ are refused with the arc named, and
-//! never come out. Vector instructions are chosen at run time; since nothing is fused and sums have
-//! a fixed order, the fast paths give the same bits on every machine (the logarithms of the
-//! fall-back paths are the system's, good to the last bit or two). The same seed gives the same
-//! sample. No threads, no global state; every type is `Send + Sync`.
+//! Scores are `f64` in nats up to 10³⁰⁰; −∞ forbids an arc. NaN and +∞ are refused by an error that
+//! names the arc, and are never returned. Vector instructions are chosen at run time. No operation is
+//! fused and sums have a fixed order, so the fast paths give the same bits on every machine. (The
+//! fall-back paths use the system's logarithm, accurate to the last bit or two.) The same seed gives
+//! the same sample. No threads, no global state; every type is `Send + Sync`.
 //!
 //! # Bibliography
 //!
@@ -174,7 +184,7 @@
 //! - M. Stanojević, S. B. Cohen (2021). A root of a problem: optimizing single-root dependency
 //!   parsing.
 // One macro in `simd.rs` calls functions compiled for wider vector units after checking that the
-// machine has them; see there for what it gains. Everything else is safe code.
+// machine has them; its module explains why. Everything else is safe code.
 #![deny(unsafe_code)]
 
 mod candidates;
@@ -207,7 +217,7 @@ pub use error::{Error, NotATree};
 pub use graph::{ArcFrequencies, Estimate, Graph, GraphDistribution, clusters};
 pub use labelled::{LabelledArcMatrix, LabelledTree, LabelledTreeDistribution, ScoredLabelledTree};
 pub use matrix::ArcMatrix;
-/// The traits of random generators that samplers take, in the version they take.
+/// Re-exported for its traits of random generators, in the version that the samplers take.
 pub use rand_core;
 pub use tree::Tree;
 pub use tree_set::TreeSet;

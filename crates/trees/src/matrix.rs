@@ -18,8 +18,8 @@ use crate::{Error, Tree};
 ///        3    ·  3→1   3→2    ·
 /// ```
 ///
-/// The cells marked `·` (column 0 and the diagonal) are no arcs: whatever they hold, no answer
-/// depends on it, and two matrices are equal if their arcs are. As scores, `−∞` forbids an arc.
+/// The cells marked `·` (column 0 and the diagonal) are not arcs. No answer depends on their values,
+/// and two matrices are equal if their arcs are. As a score, `−∞` forbids an arc.
 ///
 /// ```
 /// use tutte_trees::ArcMatrix;
@@ -33,7 +33,7 @@ use crate::{Error, Tree};
 #[derive(Clone)]
 pub struct ArcMatrix {
     words: usize,
-    /// (n+1)·(n+1), head-major. Empty only while the memory is lent out.
+    /// (n+1)·(n+1) values, head-major. Empty only while the memory is lent out.
     values: Vec<f64>,
 }
 
@@ -41,26 +41,25 @@ impl ArcMatrix {
     /// The largest score that is accepted: sums over any sentence stay finite.
     pub const MAX_SCORE: f64 = 1e300;
 
-    /// Every arc at `value`.
+    /// Makes a matrix with every arc at `value`.
     ///
     /// # Panics
-    /// If (n+1)² values are more than memory can be asked for, as [`Vec::with_capacity`] does.
+    /// If (n+1)² values exceed the largest possible allocation, as [`Vec::with_capacity`] does.
     pub fn filled(words: usize, value: f64) -> Self {
         Self { words, values: vec![value; cells(words)] }
     }
 
-    /// Every arc at 0: as scores, all trees equally likely.
+    /// Makes a matrix with every arc at 0: as scores, all trees are equally likely.
     pub fn zeros(words: usize) -> Self {
         Self::filled(words, 0.0)
     }
 
-    /// Every arc at −∞: nothing allowed until scores are put in.
+    /// Makes a matrix with every arc at −∞: no arc is allowed until it is given a score.
     pub fn forbidden(words: usize) -> Self {
         Self::filled(words, f64::NEG_INFINITY)
     }
 
-    /// One value per arc, `value(head, modifier)`, called for real arcs only, by head and then
-    /// modifier.
+    /// Makes a matrix of `value(head, modifier)`, called once per arc, by head and then modifier.
     ///
     /// ```
     /// use tutte_trees::ArcMatrix;
@@ -151,7 +150,7 @@ impl ArcMatrix {
         self.has_arc(head, modifier).then(|| self[(head, modifier)])
     }
 
-    /// Whether `head → modifier` is an arc of a sentence of this length (allowed or not).
+    /// True if `head → modifier` is an arc of a sentence of this length (allowed or not).
     pub fn has_arc(&self, head: usize, modifier: usize) -> bool {
         check_arc(self.words, head, modifier).is_ok()
     }
@@ -210,7 +209,7 @@ impl ArcMatrix {
         Ok(tree.arcs().map(|arc| self[arc]).sum())
     }
 
-    /// Where a value is stored. A column too far must not become a cell of the next row.
+    /// Returns the index of a value. A column too far must not become a cell of the next row.
     #[inline(always)]
     fn cell(&self, head: usize, modifier: usize) -> usize {
         assert!(
@@ -221,7 +220,7 @@ impl ArcMatrix {
         head * (self.words + 1) + modifier
     }
 
-    /// Hands out the memory for a while; what stays behind holds nothing and is not to be read.
+    /// Takes the matrix out for a while. The one left behind holds nothing and must not be read.
     pub(crate) fn lend(&mut self) -> Self {
         std::mem::replace(self, Self { words: 0, values: Vec::new() })
     }
@@ -233,7 +232,7 @@ impl ArcMatrix {
         self.values.resize(cells(words), value);
     }
 
-    /// Divides every column by its sum, where it has one. What is no arc must be 0; `sums` is scratch.
+    /// Divides every column with a positive sum by that sum. Cells that are not arcs must be 0; `sums` is scratch.
     #[inline(always)]
     pub(crate) fn normalise_columns(&mut self, sums: &mut Vec<f64>) {
         let side = self.words + 1;
@@ -249,8 +248,8 @@ impl ArcMatrix {
         }
     }
 
-    /// Takes off each column what `scores` says of the tree's arc into that word. As scores, this
-    /// changes no probability.
+    /// Subtracts from each column the entry of `scores` for the tree's arc into that word. For scores,
+    /// this changes no probability.
     pub(crate) fn shift_by(&mut self, scores: &Self, tree: &Tree) {
         for (tree_head, modifier) in tree.arcs() {
             let reference = scores[(tree_head, modifier)];
@@ -260,7 +259,7 @@ impl ArcMatrix {
         }
     }
 
-    /// Replaces every value, also of cells that are no arcs.
+    /// Replaces every value, also of cells that are not arcs.
     ///
     /// ```
     /// use tutte_trees::ArcMatrix;
@@ -288,7 +287,7 @@ impl ArcMatrix {
         self.values.iter_mut().zip(&other.values).for_each(|(value, &x)| *value = f(*value, x));
     }
 
-    /// As scores: names the first arc that is NaN, +∞ or too large.
+    /// Checks values that are scores: the error names the first arc that is NaN, +∞ or too large.
     pub(crate) fn check_scores(&self) -> Result<(), Error> {
         // One branch-free pass for the usual case; NaN fails the comparison.
         if self.values.iter().fold(true, |all, &x| all & is_score(x)) {
@@ -298,13 +297,13 @@ impl ArcMatrix {
             Some((head, modifier, value)) => {
                 Err(Error::BadScore { head, modifier, label: None, value })
             }
-            None => Ok(()), // it was a cell that is no arc
+            None => Ok(()), // it was a cell that is not an arc
         }
     }
 }
 
 impl Default for ArcMatrix {
-    /// No words: what an output starts as.
+    /// Makes a matrix of no words, as a start for an output.
     fn default() -> Self {
         Self::zeros(0)
     }
@@ -329,7 +328,7 @@ impl IndexMut<(usize, usize)> for ArcMatrix {
 }
 
 impl PartialEq for ArcMatrix {
-    /// Whether all arcs have equal values.
+    /// True if all arcs have equal values.
     fn eq(&self, other: &Self) -> bool {
         self.words == other.words && self.arcs().eq(other.arcs())
     }
@@ -353,19 +352,19 @@ impl fmt::Debug for ArcMatrix {
     }
 }
 
-/// (n+1)², or a number no memory holds.
+/// Returns (n+1)², or on overflow a size that no memory holds.
 pub(crate) fn cells(words: usize) -> usize {
     let side = words.saturating_add(1);
     side.saturating_mul(side)
 }
 
-/// Finite and small enough to be summed; false for NaN.
+/// True if a value is finite and small enough to be summed; false for NaN.
 #[inline(always)]
 pub(crate) fn is_number(value: f64) -> bool {
     value.abs() <= ArcMatrix::MAX_SCORE
 }
 
-/// A number, or −∞ for what is forbidden.
+/// True if a value is a number, or −∞ for a forbidden arc.
 #[inline(always)]
 pub(crate) fn is_score(value: f64) -> bool {
     is_number(value) || value == f64::NEG_INFINITY

@@ -1,7 +1,7 @@
-//! The slow twin of everything: enumerate all trees and add up.
+//! Brute force: every answer by enumerating all trees, to check the fast algorithms.
 //!
-//! A sentence of n words has at most (n+1)^(n−1) trees, so this is for n ≤ 6 or so. Nothing here
-//! is clever; that is its purpose. Compiled for tests and behind the feature `oracle`.
+//! A sentence of n words has at most (n+1)^(n−1) trees, so this is for n ≤ 6 or so. The code is kept
+//! simple on purpose. Compiled for tests and behind the feature `oracle`.
 //!
 //! ```
 //! use tutte_trees::{oracle, ArcMatrix, TreeSet};
@@ -80,7 +80,8 @@ pub fn covariance(
     f: impl Fn(&Tree) -> f64,
     g: impl Fn(&Tree) -> f64,
 ) -> f64 {
-    let (mean_f, mean_g) = (expectation(scores, tree_set, &f), expectation(scores, tree_set, &g));
+    let mean_f = expectation(scores, tree_set, &f);
+    let mean_g = expectation(scores, tree_set, &g);
     expectation(scores, tree_set, |tree| (f(tree) - mean_f) * (g(tree) - mean_g))
 }
 

@@ -1,21 +1,24 @@
-//! Does one word dominate another? P(there is a path from a down to w).
+//! Probabilities of paths: P(there is a path from the ancestor a down to the word w).
 //!
-//! **Projective** trees answer exactly for all pairs, in O(n³) (`projective/dominance.rs`).
+//! For **projective** trees, O(n³) gives the exact answer for all pairs (`projective/dominance.rs`).
 //!
-//! **Non-projective** ones cannot: whether the probability is above zero asks for a simple path from
-//! the root to w that leads through a, which is NP-complete in directed graphs (Fortune, Hopcroft &
-//! Wyllie 1980). But most sentences are not that hard. Walk from w upwards: the ways to begin,
+//! For **non-projective** trees, even deciding whether the probability is above zero is NP-complete:
+//! it asks for a simple path from the root through a to w in a directed graph (Fortune, Hopcroft &
+//! Wyllie 1980). But most sentences are not that hard. Walk from w upwards: the partial paths
 //!
 //! ```text
 //! w ← h₁ ← … ← h_k        with probability P(h₁→w, h₂→h₁, …, h_k→h_{k−1})
 //! ```
 //!
 //! are disjoint, and each of these joint probabilities is a determinant of the arcs' kernel, O(k³).
-//! A way that arrives at a counts, one that arrives at the root does not, and any other goes on to the
-//! heads of h_k. The most probable is taken first, so what is not yet decided falls quickly where the
-//! model is mostly sure. When it is below 10⁻⁹, the answer is exact; when it does not fall so far in
-//! time, but below 10⁻³, the truth lies between what has arrived and that much more; and otherwise
-//! trees are drawn to estimate the undecided part, and that part only.
+//! A path that reaches a counts, one that reaches the root does not, and any other is extended by the
+//! heads of h_k, the most probable path first. The undecided probability therefore falls quickly
+//! where the entropy is low. There are three outcomes:
+//!
+//! - It falls below 10⁻⁹: the answer is exact.
+//! - It falls below 10⁻³ within the budget: the answer is bounded by the probability of the paths that
+//!   have reached a, and that plus the undecided probability.
+//! - Otherwise trees are sampled to estimate the undecided part, and that part only.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -25,61 +28,62 @@ use rand_core::Rng;
 use crate::matrix::check_arc;
 use crate::{Error, Estimate, TreeDistribution, projective};
 
-/// What is undecided below this is nothing.
+/// Undecided probability below which the answer counts as exact.
 const EXACT: f64 = 1e-9;
-/// What is undecided below this is not worth drawing trees: they would not be as sure.
-const CLOSE: f64 = 1e-3;
-/// Joint probabilities asked for before it is given up; one that the kernel cannot answer, and that so
-/// costs O(n³), counts as many.
-const QUESTIONS: usize = 10_000;
-const SLOW: usize = 50;
-/// The largest error of an answer of the kernel.
-const ROUNDING: f64 = 1e-13;
-/// Trees drawn then.
-const DRAWS: u32 = 4_000;
+/// Undecided probability below which its bounds are tighter than an estimate from samples.
+const TIGHT: f64 = 1e-3;
+/// Budget of a search, in joint probabilities from the kernel.
+const BUDGET: usize = 10_000;
+/// Cost of a joint probability that the kernel cannot give and that takes O(n³), in the same unit.
+const SLOW_COST: usize = 50;
+/// Largest error of a joint probability.
+const MAX_ERROR: f64 = 1e-13;
+/// Number of trees sampled for an estimate.
+const SAMPLES: u32 = 4_000;
 
-/// A way up from the word that has not arrived.
+/// A path upwards from the word that has not reached the ancestor or the root.
 #[derive(PartialEq)]
-struct Way {
+struct PartialPath {
     probability: f64,
     /// The word, its head, the head of that, …
-    places: Vec<usize>,
+    words: Vec<usize>,
 }
 
-impl Eq for Way {}
+impl Eq for PartialPath {}
 
-/// How far a search has come.
+/// The result of a search.
 struct Search {
-    /// The probability of the ways that have arrived.
+    /// The probability of the paths that have reached the ancestor.
     arrived: f64,
-    /// What more it may be at most: the probability of those that have not, and rounding.
+    /// The probability of the undecided paths, and a bound of the rounding errors.
     undecided: f64,
-    /// Those that have not.
-    ways: BTreeSet<Vec<usize>>,
+    /// The words of the undecided paths.
+    open: BTreeSet<Vec<usize>>,
 }
 
-impl Ord for Way {
-    /// By probability; of equal ones the smaller places come first out of a heap.
+impl Ord for PartialPath {
+    /// Orders by probability; ties are popped off a heap in lexicographic order of words.
     fn cmp(&self, other: &Self) -> Ordering {
         let by_probability = self.probability.total_cmp(&other.probability);
-        by_probability.then_with(|| other.places.cmp(&self.places))
+        by_probability.then_with(|| other.words.cmp(&self.words))
     }
 }
 
-impl PartialOrd for Way {
+impl PartialOrd for PartialPath {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl TreeDistribution {
-    /// P(`word` is `ancestor` or lies below it), as [`Tree::descends`](crate::Tree::descends) says;
-    /// 1 if the ancestor is 0, the root.
+    /// P(`word` is `ancestor` or lies below it), as [`Tree::descends`](crate::Tree::descends) defines
+    /// it; 1 if the ancestor is 0, the root.
     ///
-    /// Exact in projective sets, O(n³). In the others exact to 10⁻⁹, with a standard error of 0, where
-    /// the probable paths between the two are not too many; then known to lie within the standard
-    /// error, at most 0.0005; and otherwise estimated from 4,000 samples, for which alone the
-    /// generator is used.
+    /// In projective sets, the answer is exact and takes O(n³). In the others it is one of three:
+    ///
+    /// - exact to 10⁻⁹, with a standard error of 0, if there are few probable paths between the two;
+    /// - certain to lie within the standard error, which is at most 0.0005;
+    /// - estimated from 4,000 samples. Only this case uses the generator.
     ///
     /// ```
     /// use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
@@ -92,7 +96,7 @@ impl TreeDistribution {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoSuchArc`] if one of the two does not exist.
+    /// [`Error::NoSuchArc`] if one of the two words does not exist.
     pub fn path_prob<R: Rng + ?Sized>(
         &self,
         ancestor: usize,
@@ -111,92 +115,99 @@ impl TreeDistribution {
             let roots = self.tree_set().roots();
             return Ok(exactly(projective::dominance(&self.shifted, roots)[(ancestor, word)]));
         }
-        let Search { arrived, undecided, ways } = self.search(ancestor, word, QUESTIONS)?;
+        let Search { arrived, undecided, open } = self.search(ancestor, word, BUDGET)?;
         if undecided <= EXACT {
             return Ok(exactly(arrived.clamp(0.0, 1.0)));
         }
-        if undecided <= CLOSE {
+        if undecided <= TIGHT {
             let half = undecided / 2.0;
             return Ok(Estimate { mean: (arrived + half).min(1.0), standard_error: half });
         }
-        let estimate = self.draw(ancestor, word, &ways, rng);
+        let estimate = self.estimate(ancestor, word, &open, rng);
         Ok(Estimate { mean: (arrived + estimate.mean).min(1.0), ..estimate })
     }
 
-    /// Follows the ways up from `word`, the most probable first, until all but nothing is decided or so
-    /// many questions have been asked.
-    fn search(&self, ancestor: usize, word: usize, questions: usize) -> Result<Search, Error> {
-        let mut ways = BinaryHeap::from([Way { probability: 1.0, places: vec![word] }]);
-        let (mut arrived, mut undecided, mut errors, mut asked) = (0.0, 1.0, 0.0, 0);
+    /// Extends the paths upwards from `word`, the most probable first, until the undecided probability
+    /// is negligible or the budget is spent.
+    fn search(&self, ancestor: usize, word: usize, budget: usize) -> Result<Search, Error> {
+        let mut open = BinaryHeap::from([PartialPath { probability: 1.0, words: vec![word] }]);
+        let mut arrived = 0.0;
+        let mut undecided = 1.0;
+        let mut errors = 0.0;
+        let mut spent = 0;
         let mut arcs = Vec::new();
         while undecided > EXACT / 2.0
-            && asked < questions
-            && let Some(Way { probability: whole, places }) = ways.pop()
+            && spent < budget
+            && let Some(PartialPath { probability: whole, words }) = open.pop()
         {
             undecided -= whole;
-            let top = places.last().copied().unwrap_or(word);
-            for head in (1..=self.words()).filter(|head| !places.contains(head)) {
+            let top = words.last().copied().unwrap_or(word);
+            for head in (1..=self.words()).filter(|head| !words.contains(head)) {
                 if self.scores()[(head, top)] == f64::NEG_INFINITY {
                     continue;
                 }
                 arcs.clear();
-                arcs.extend(places.windows(2).map(|pair| (pair[1], pair[0])));
+                arcs.extend(words.windows(2).map(|pair| (pair[1], pair[0])));
                 arcs.push((head, top));
-                let (probability, questions) = self.joint_of_path(&mut arcs)?;
+                let (probability, cost) = self.joint_of_path(&mut arcs)?;
                 let probability = probability.clamp(0.0, whole);
-                asked += questions;
-                errors += ROUNDING;
+                spent += cost;
+                errors += MAX_ERROR;
                 if head == ancestor {
                     arrived += probability;
                 } else if probability > 0.0 {
                     undecided += probability;
-                    let places = places.iter().copied().chain([head]).collect();
-                    ways.push(Way { probability, places });
+                    let words = words.iter().copied().chain([head]).collect();
+                    open.push(PartialPath { probability, words });
                 }
             }
         }
         let undecided = undecided.max(0.0) + errors;
-        let ways = ways.into_iter().map(|way| way.places).collect();
-        Ok(Search { arrived, undecided, ways })
+        let open = open.into_iter().map(|path| path.words).collect();
+        Ok(Search { arrived, undecided, open })
     }
 
-    /// P(all of these arcs), and as how many questions that counts.
+    /// P(all of these arcs), and its cost.
     fn joint_of_path(&self, arcs: &mut [(usize, usize)]) -> Result<(f64, usize), Error> {
         if let [(head, modifier)] = *arcs {
             return Ok((self.marginal(head, modifier)?, 1));
         }
         arcs.sort_unstable_by_key(|&(_, modifier)| modifier);
         match self.joint_by_kernel(arcs) {
-            Some((probability, error)) if error <= ROUNDING => Ok((probability, 1)),
-            _ => Ok((self.joint_marginal(arcs)?, SLOW)),
+            Some((probability, error)) if error <= MAX_ERROR => Ok((probability, 1)),
+            _ => Ok((self.joint_marginal(arcs)?, SLOW_COST)),
         }
     }
 
-    /// P(`word` lies below `ancestor`, on a path that begins with an undecided way), from samples.
-    fn draw<R: Rng + ?Sized>(
+    /// Estimates P(`word` lies below `ancestor`, on a path that begins with an undecided one) from
+    /// samples.
+    fn estimate<R: Rng + ?Sized>(
         &self,
         ancestor: usize,
         word: usize,
         undecided: &BTreeSet<Vec<usize>>,
         rng: &mut R,
     ) -> Estimate {
-        let (mut heads, mut places) = (Vec::new(), Vec::new());
+        let mut heads = Vec::new();
+        let mut path = Vec::new();
         let mut below = 0u32;
-        for _ in 0..DRAWS {
+        for _ in 0..SAMPLES {
             self.sample_into(rng, &mut heads);
-            places.clear();
-            let (mut at, mut is_undecided) = (word, false);
+            path.clear();
+            let mut at = word;
+            let mut is_undecided = false;
             while at != 0 && at != ancestor {
-                places.push(at);
-                is_undecided = is_undecided || undecided.contains(&places);
+                path.push(at);
+                is_undecided = is_undecided || undecided.contains(&path);
                 at = heads[at - 1];
             }
             below += u32::from(is_undecided && at == ancestor);
         }
-        let (below, draws) = (f64::from(below), f64::from(DRAWS));
-        // Half a success more, so that none at all is not taken for certainty.
-        let p = (below + 0.5) / (draws + 1.0);
-        Estimate { mean: below / draws, standard_error: (p * (1.0 - p) / draws).sqrt() }
+        let below = f64::from(below);
+        let samples = f64::from(SAMPLES);
+        // Half a success more, so that zero successes do not give a standard error of zero.
+        let p = (below + 0.5) / (samples + 1.0);
+        Estimate { mean: below / samples, standard_error: (p * (1.0 - p) / samples).sqrt() }
     }
 }
 
@@ -247,13 +258,14 @@ mod tests {
         #[test]
         fn what_is_not_decided_in_time_is_estimated(
             cells in proptest::collection::vec(-1.0..1.0f64, 36),
-            questions in 0usize..40,
+            budget in 0usize..40,
         ) {
             for set in [TreeSet::NonProjectiveSingleRoot, TreeSet::NonProjectiveMultiRoot] {
                 let Some(d) = distribution(5, &cells, set) else { continue };
-                let Search { arrived, undecided, ways } = d.search(1, 4, questions).unwrap();
-                let rest = d.draw(1, 4, &ways, &mut Pcg64::seed_from_u64(7));
-                let (found, wanted) = (arrived + rest.mean, expected(&d, 1, 4));
+                let Search { arrived, undecided, open } = d.search(1, 4, budget).unwrap();
+                let rest = d.estimate(1, 4, &open, &mut Pcg64::seed_from_u64(7));
+                let found = arrived + rest.mean;
+                let wanted = expected(&d, 1, 4);
                 prop_assert!(arrived - 1e-9 <= wanted && wanted <= arrived + undecided + 1e-9);
                 prop_assert!((found - wanted).abs() < 6.0 * rest.standard_error, "{found} {wanted}");
                 prop_assert!(rest.standard_error > 0.0 && rest.standard_error < 0.01);

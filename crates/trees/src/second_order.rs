@@ -6,16 +6,16 @@ use crate::nonprojective::solve::{self, SolveWorkspace};
 use crate::workspace::{check_function, unchecked_arc_covariances};
 use crate::{ArcMatrix, Constraints, Error, TreeDistribution, Workspace, projective};
 
-/// A joint probability from the kernel is used if its error is certainly below this.
+/// Largest error bound with which a joint probability from the kernel is used.
 const LARGEST_ERROR: f64 = 1e-13;
-/// Functions with larger values are scaled before they are multiplied.
+/// Functions with values above this are scaled before they are multiplied.
 pub(crate) const LARGE: f64 = 1e100;
 
 impl TreeDistribution {
     /// P(both arcs are in the tree).
     ///
-    /// Non-projective: O(1) after one O(n³) solve, P(e, f) = μ_e μ_f − K(e,f)·K(f,e); where that
-    /// difference would lose digits, and in projective sets, one O(n³) solve for each pair.
+    /// In non-projective sets, O(1) after one O(n³) solve: P(e, f) = μ_e μ_f − K(e,f)·K(f,e). In
+    /// projective sets, and where that difference would lose digits, one O(n³) solve for each pair.
     ///
     /// ```
     /// # use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
@@ -33,7 +33,7 @@ impl TreeDistribution {
         first: (usize, usize),
         second: (usize, usize),
     ) -> Result<f64, Error> {
-        // Without a list: this is asked for every pair of arcs.
+        // Does not allocate: callers ask for every pair of arcs.
         let mut pair = [first, second];
         pair.sort_unstable_by_key(|&(head, modifier)| (modifier, head));
         self.joint_of(if first == second { &pair[..1] } else { &pair })
@@ -41,7 +41,7 @@ impl TreeDistribution {
 
     /// P(all of these arcs are in the tree); 1 for no arcs.
     ///
-    /// Non-projective: O(k³) for k arcs after one O(n³) solve, the determinant of their kernel.
+    /// In non-projective sets, O(k³) for k arcs after one O(n³) solve: the determinant of their kernel.
     ///
     /// ```
     /// # use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
@@ -62,7 +62,7 @@ impl TreeDistribution {
         self.joint_of(&distinct)
     }
 
-    /// P(all of these arcs), which are different and sorted by modifier.
+    /// P(all of these arcs), which must be distinct and sorted by modifier.
     fn joint_of(&self, distinct: &[(usize, usize)]) -> Result<f64, Error> {
         for &(head, modifier) in distinct {
             check_arc(self.words(), head, modifier)?;
@@ -86,8 +86,8 @@ impl TreeDistribution {
         Ok(self.log_prob_of(&all)?.exp())
     }
 
-    /// The same in O(k³) and a bound of its error, of several existing arcs; `None` if the weights leave
-    /// the range of `f64`.
+    /// P(all of these arcs) by the kernel, and a bound of its error, for at least two existing arcs.
+    /// O(k³). `None` in projective sets, and if the weights leave the range of `f64`.
     pub(crate) fn joint_by_kernel(&self, distinct: &[(usize, usize)]) -> Option<(f64, f64)> {
         let kernel = self.kernel()?;
         Some(match *distinct {
@@ -113,12 +113,12 @@ impl TreeDistribution {
     /// ```
     ///
     /// # Errors
-    /// [`Error::DifferentLengths`]; [`Error::BadScore`] if `g` is no number on an allowed arc.
+    /// [`Error::DifferentLengths`]; [`Error::BadScore`] if `g` is not a number on an allowed arc.
     #[doc(alias = "hessian_vector_product")]
     #[doc(alias = "vjp")]
     pub fn arc_covariances(&self, g: &ArcMatrix) -> Result<ArcMatrix, Error> {
         check_function(self.scores(), g)?;
-        Ok(self.covariances(g))
+        Ok(self.unchecked_covariances(g))
     }
 
     /// Cov(F, G) of two functions F(y) = Σ f_e, G(y) = Σ g_e; ±∞ if beyond `f64`. O(n³).
@@ -135,21 +135,22 @@ impl TreeDistribution {
     /// ```
     ///
     /// # Errors
-    /// [`Error::DifferentLengths`]; [`Error::BadScore`] if `f` or `g` is no number on an allowed
+    /// [`Error::DifferentLengths`]; [`Error::BadScore`] if `f` or `g` is not a number on an allowed
     /// arc.
     pub fn covariance(&self, f: &ArcMatrix, g: &ArcMatrix) -> Result<f64, Error> {
         check_function(self.scores(), f)?;
         check_function(self.scores(), g)?;
-        Ok(self.sound_covariance(f, g))
+        Ok(self.unchecked_covariance(f, g))
     }
 
     /// Cov(F, G) for functions that are numbers wherever an arc is allowed.
-    pub(crate) fn sound_covariance(&self, f: &ArcMatrix, g: &ArcMatrix) -> f64 {
+    pub(crate) fn unchecked_covariance(&self, f: &ArcMatrix, g: &ArcMatrix) -> f64 {
         let size = |f: &ArcMatrix| {
             let allowed = f.arcs().filter(|&(h, m, _)| self.scores()[(h, m)] > f64::NEG_INFINITY);
             allowed.fold(0.0f64, |size, (.., value)| size.max(value.abs()))
         };
-        let (f_size, g_size) = (size(f), size(g));
+        let f_size = size(f);
+        let g_size = size(g);
         if f_size.max(g_size) <= LARGE {
             return self.moderate_covariance(f, g);
         }
@@ -162,12 +163,13 @@ impl TreeDistribution {
         self.moderate_covariance(&scaled(f, f_size), &scaled(g, g_size)) * f_size * g_size
     }
 
+    /// Cov(F, G) for functions whose values are at most [`LARGE`].
     fn moderate_covariance(&self, f: &ArcMatrix, g: &ArcMatrix) -> f64 {
         if self.tree_set().is_projective() {
             let roots = self.tree_set().roots();
             return projective::moments(&self.shifted, roots, f, g).covariance;
         }
-        // Constants per word change F by a constant: centred, large values do not cancel.
+        // A constant per word changes F by a constant. Centred, large values do not cancel.
         let mut centred = f.clone();
         for modifier in 1..=self.words() {
             let heads = || (0..=self.words()).filter(move |&head| head != modifier);
@@ -180,7 +182,7 @@ impl TreeDistribution {
                 centred[(head, modifier)] -= mean;
             }
         }
-        let covariances = self.covariances(g);
+        let covariances = self.unchecked_covariances(g);
         covariances
             .arcs()
             .filter(|&(_, _, c)| c != 0.0)
@@ -188,8 +190,8 @@ impl TreeDistribution {
             .sum()
     }
 
-    /// Covariances for a `g` known to be sound.
-    pub(crate) fn covariances(&self, g: &ArcMatrix) -> ArcMatrix {
+    /// Cov(1_e, G) for every arc e and a `g` that is a number wherever an arc is allowed.
+    pub(crate) fn unchecked_covariances(&self, g: &ArcMatrix) -> ArcMatrix {
         let mut covariances = ArcMatrix::default();
         unchecked_arc_covariances(
             &self.shifted,

@@ -6,8 +6,8 @@
 
 pub(crate) use tutte_simd::dispatched;
 
-/// Partial sums kept by every reduction, whatever the vector width: the order of additions, and so
-/// the rounding, does not depend on the machine.
+/// Number of partial sums of every reduction, whatever the vector width: the order of additions, and
+/// so the rounding, does not depend on the machine.
 pub(crate) const LANES: usize = 8;
 
 /// Σ a·b in a fixed order: eight running sums, then pairwise.

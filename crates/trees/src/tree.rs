@@ -1,10 +1,9 @@
 //! A dependency tree: one head per word.
 
-use crate::tree_set::Roots;
-use crate::{Error, NotATree, TreeSet, projective};
+use crate::{Error, NotATree, TreeSet};
 
 /// A dependency tree over words `1..=n`: every word has one head, and every word is reached from
-/// the root 0. A value of this type is always a tree; [`Tree::new`] is where that is checked.
+/// the root 0. A value of this type is always a tree; [`Tree::new`] checks that.
 ///
 /// ```
 /// use tutte_trees::{Tree, NotATree, Error};
@@ -25,16 +24,16 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Checks a list of heads (`heads[0]` is the head of word 1) and keeps it.
+    /// Makes a tree of a list of heads (`heads[0]` is the head of word 1).
     ///
     /// # Errors
-    /// [`Error::NotATree`] naming the head out of range or the cycle, word by word.
+    /// [`Error::NotATree`] naming the head out of range, or the words of the cycle.
     pub fn new(heads: &[usize]) -> Result<Self, Error> {
         check_heads(heads)?;
         Ok(Self { heads: heads.to_vec() })
     }
 
-    /// For decoders, whose results are trees by construction.
+    /// Makes a tree of a decoder's heads, which form a tree by construction.
     pub(crate) fn from_decoder(heads: Vec<usize>) -> Self {
         debug_assert_eq!(check_heads(&heads), Ok(()));
         Self { heads }
@@ -70,10 +69,10 @@ impl Tree {
         self.arcs().filter(|&(head, _)| head == 0).map(|(_, modifier)| modifier)
     }
 
-    /// Whether the tree belongs to a tree set.
+    /// Checks that the tree belongs to a tree set.
     ///
     /// # Errors
-    /// [`Error::NotATree`] saying which roots are too many or which arc is not projective.
+    /// [`Error::NotATree`] naming the root words if there are too many, or the arc that is not projective.
     pub fn check_in(&self, tree_set: TreeSet) -> Result<(), Error> {
         if tree_set.is_single_root() && self.root_words().count() > 1 {
             return Err(NotATree::SeveralRoots { words: self.root_words().collect() }.into());
@@ -86,7 +85,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether no arc covers a word that does not descend from its head. O(n).
+    /// True if every word under an arc descends from the head of that arc. O(n).
     pub fn is_projective(&self) -> bool {
         let intervals = Intervals::new(&self.heads);
         (1..=self.words()).all(|word| intervals.is_contiguous(word))
@@ -134,26 +133,8 @@ impl Tree {
         (1..=self.words()).map(gaps).max().unwrap_or(0)
     }
 
-    /// The closest projective tree: as many heads kept as possible, and where a head must change, the
-    /// nearest of the word's ancestors preferred (as the lifting of Nivre & Nilsson 2005 does). A
-    /// tree with one root word keeps one; a projective tree is returned as it is. O(n³) otherwise.
-    ///
-    /// ```
-    /// use tutte_trees::Tree;
-    /// let tree = Tree::new(&[3, 4, 0, 3])?;             // 4 → 2 crosses the root's arc to 3
-    /// assert_eq!(tree.projectivise().heads(), [3, 3, 0, 3]); // 2 is lifted to 4's head
-    /// # Ok::<(), tutte_trees::Error>(())
-    /// ```
-    pub fn projectivise(&self) -> Tree {
-        if self.is_projective() {
-            return self.clone();
-        }
-        let one_root = self.root_words().count() == 1;
-        projective::projectivise(self, if one_root { Roots::Single } else { Roots::Multi })
-    }
-
-    /// Whether `word` is `ancestor` or lies below it. Every word descends from 0; a word that the
-    /// tree does not have descends from nothing.
+    /// True if `word` is `ancestor` or lies below it. Every word descends from 0; a word outside the
+    /// tree descends from nothing.
     pub fn descends(&self, word: usize, ancestor: usize) -> bool {
         let mut at = word;
         while at != ancestor {
@@ -166,8 +147,8 @@ impl Tree {
     }
 }
 
-/// Depth-first entry and exit times: descent is a comparison instead of a walk. And the span of
-/// every word and its descendants, from its first to its last.
+/// Depth-first entry and exit times, with which descent is a comparison instead of a walk; and the
+/// first and last word of every subtree.
 struct Intervals {
     enter: Vec<usize>,
     leave: Vec<usize>,
@@ -185,7 +166,8 @@ impl Intervals {
             next_sibling[modifier] = first_child[head];
             first_child[head] = modifier;
         }
-        let (mut enter, mut leave) = (vec![0; n + 1], vec![0; n + 1]);
+        let mut enter = vec![0; n + 1];
+        let mut leave = vec![0; n + 1];
         let mut first: Vec<usize> = (0..=n).collect();
         let mut last = first.clone();
         let mut clock = 0;
@@ -214,7 +196,7 @@ impl Intervals {
         }
     }
 
-    /// Whether a word's descendants and itself have no gap.
+    /// True if the subtree of a word has no gap.
     fn is_contiguous(&self, word: usize) -> bool {
         self.last[word] - self.first[word] == self.leave[word] - self.enter[word]
     }
@@ -226,7 +208,7 @@ impl Intervals {
     /// A word strictly between the ends of the arc that does not descend from its head.
     fn escapee(&self, (head, modifier): (usize, usize)) -> Option<usize> {
         if self.is_contiguous(head) {
-            return None; // without a look at what may be a long way
+            return None; // in O(1): the arc may be long
         }
         let (low, high) = (head.min(modifier), head.max(modifier));
         (low + 1..high).find(|&between| !self.descends(between, head))
@@ -248,7 +230,7 @@ fn check_heads(heads: &[usize]) -> Result<(), NotATree> {
             at = heads[at - 1];
         }
         if at != 0 && visited_by[at] == start {
-            // `at` heads itself through its heads: collect the circle, heads before modifiers.
+            // `at` is its own ancestor: collect the cycle, heads before modifiers.
             let mut words = vec![at];
             let mut next = heads[at - 1];
             while next != at {

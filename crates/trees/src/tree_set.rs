@@ -1,11 +1,11 @@
-//! Which trees count: the four tree sets.
+//! The four tree sets: projective or not, one root word or several.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::Error;
 
-/// Which dependency trees a distribution ranges over.
+/// The set of dependency trees that a distribution ranges over.
 ///
 /// A *projective* tree has no crossing arcs: every word between a head and its modifier descends
 /// from that head. A *single-root* tree has exactly one word attached to the artificial root 0.
@@ -30,7 +30,7 @@ use crate::Error;
 pub enum TreeSet {
     /// Crossing arcs allowed, any number of root words: the matrix-tree theorem as Tutte wrote it.
     NonProjectiveMultiRoot,
-    /// Crossing arcs allowed, exactly one root word: what most treebanks annotate.
+    /// Crossing arcs allowed, exactly one root word, as in most treebanks.
     NonProjectiveSingleRoot,
     /// No crossing arcs, any number of root words.
     ProjectiveMultiRoot,
@@ -47,17 +47,17 @@ impl TreeSet {
         TreeSet::ProjectiveSingleRoot,
     ];
 
-    /// Whether crossing arcs are excluded.
+    /// True if crossing arcs are excluded.
     pub const fn is_projective(self) -> bool {
         matches!(self, TreeSet::ProjectiveMultiRoot | TreeSet::ProjectiveSingleRoot)
     }
 
-    /// Whether exactly one word must attach to the root.
+    /// True if exactly one word must attach to the root.
     pub const fn is_single_root(self) -> bool {
         matches!(self, TreeSet::NonProjectiveSingleRoot | TreeSet::ProjectiveSingleRoot)
     }
 
-    /// Whether every tree of `other` is a tree of this set.
+    /// True if every tree of `other` is a tree of this set.
     pub const fn contains(self, other: TreeSet) -> bool {
         (other.is_projective() || !self.is_projective())
             && (other.is_single_root() || !self.is_single_root())
@@ -115,7 +115,7 @@ impl FromStr for TreeSet {
     }
 }
 
-/// How many words may attach to the root; what the two inference families are told.
+/// The number of words that may attach to the root, as both inference families take it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Roots {
     /// One or more.

@@ -3,7 +3,7 @@
 //! Every recurrence of this crate adds, multiplies and divides *positive* numbers and never
 //! subtracts, so one routine serves every type below:
 //!
-//! | type | value it stands for | for |
+//! | type | value it represents | used for |
 //! |---|---|---|
 //! | `f64` | x | the fast path |
 //! | [`Log`] | x as ln x | any range of scores |
@@ -26,7 +26,7 @@ pub(crate) trait Semiring: Clone {
     }
 }
 
-/// A positive number that can also divide: what elimination needs.
+/// A positive number that can also be divided, as elimination needs it.
 pub(crate) trait Weight: Semiring + Copy {
     /// The weight exp(`score`).
     fn from_log(score: f64) -> Self;
@@ -125,7 +125,7 @@ impl Weight for f64 {
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Log(pub(crate) f64);
 
-/// ln(e^a + e^b) without overflow; −∞ if both are.
+/// ln(e^a + e^b) without overflow; −∞ if both arguments are.
 #[inline(always)]
 pub(crate) fn log_add(a: f64, b: f64) -> f64 {
     let (high, low) = if a >= b { (a, b) } else { (b, a) };
@@ -141,8 +141,8 @@ pub(crate) fn log_sum_exp(values: &[f64]) -> f64 {
     high + values.iter().map(|&x| exp(x - high)).sum::<f64>().ln()
 }
 
-/// e^x / Σ e^x, as a function of x in the list; 1 at most, whatever the range. Of ln Σ e^x the part
-/// that tells ties apart is lost next to 1e300, so shares are not taken from it.
+/// Returns the function x ↦ e^x / Σ e^x for x in the list; at most 1, whatever the range. Shares are
+/// not computed from ln Σ e^x: next to 1e300 it loses the digits that separate ties.
 pub(crate) fn shares(values: &[f64]) -> impl Fn(f64) -> f64 + use<> {
     let high = values.iter().fold(f64::NEG_INFINITY, |high, &x| high.max(x));
     let sum: f64 = values.iter().map(|&x| exp(x - high)).sum();
@@ -185,7 +185,7 @@ impl Weight for Log {
     }
     #[inline(always)]
     fn over(self, divisor: Self) -> Self {
-        // Callers never divide by zero, except perhaps zero itself: −∞ − −∞ would be NaN.
+        // Callers divide by zero only if the dividend is zero too: −∞ − −∞ would be NaN.
         if self.is_zero() { self } else { Log(self.0 - divisor.0) }
     }
     #[inline(always)]

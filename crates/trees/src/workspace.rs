@@ -1,8 +1,8 @@
-//! The questions asked most, with memory that a caller keeps.
+//! The most frequent questions, with scratch memory that a caller keeps.
 //!
-//! A parser asks the same few things of thousands of sentences. These functions take scores,
-//! answer, and allocate nothing once the [`Workspace`] has seen the longest sentence.
-//! [`TreeDistribution`](crate::TreeDistribution) is the comfortable door to the same routines.
+//! A parser asks the same few questions about thousands of sentences. These functions take scores,
+//! answer, and allocate nothing once the [`Workspace`] has served the longest sentence.
+//! [`TreeDistribution`](crate::TreeDistribution) is the convenient interface to the same routines.
 
 use crate::matrix::is_number;
 use crate::nonprojective::decode::{self, DecodeWorkspace};
@@ -37,14 +37,14 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Whether the last [`marginals_with`] on a non-projective set had to leave its fast path: its
-    /// answer is as good, but took longer. For those who watch speed.
+    /// True if the last [`marginals_with`] on a non-projective set had to leave its fast path. Its
+    /// answer is as accurate, but took longer. Useful when measuring speed.
     pub fn took_fall_back(&self) -> bool {
         self.fell_back
     }
 }
 
-/// log Σ_y exp(score of y) over the trees of the set; −∞ if there is none.
+/// Returns log Σ_y exp(score of y) over the trees of the set; −∞ if there is none.
 ///
 /// O(n³): n³/3 multiply–adds for non-projective sets.
 ///
@@ -71,9 +71,9 @@ pub(crate) fn unchecked_log_partition(
     }
 }
 
-/// The log-partition function, and into `marginals` the probability of every arc.
+/// Returns the log-partition function, and writes the probability of every arc into `marginals`.
 ///
-/// O(n³): n³ multiply–adds for non-projective sets, as one LU factorisation and inverse.
+/// O(n³): n³ multiply–adds for non-projective sets, as many as one LU factorisation and inverse.
 ///
 /// # Errors
 /// [`Error::BadScore`], or [`Error::NoTree`] naming the words that cannot be attached.
@@ -88,7 +88,7 @@ pub fn marginals_with(
         .ok_or_else(|| feasible::no_tree(scores, tree_set))
 }
 
-/// `None` if there is no tree.
+/// Like [`marginals_with`] for scores that have been checked; `None` if there is no tree.
 pub(crate) fn unchecked_marginals(
     scores: &ArcMatrix,
     tree_set: TreeSet,
@@ -106,7 +106,7 @@ pub(crate) fn unchecked_marginals(
     }
 }
 
-/// The heads of the highest-scoring tree (`heads[0]` is word 1's), and its score.
+/// Returns the score of the highest-scoring tree, and writes its heads (`heads[0]` is word 1's).
 ///
 /// O(n²) for non-projective sets (Tarjan 1977), O(n³) for projective ones (Eisner 1996).
 ///
@@ -131,13 +131,13 @@ pub fn argmax_with(
     Ok(score)
 }
 
-/// The heads of the tree with the most arcs expected right: argmax_y Σ_{e∈y} μ_e over the trees of
-/// `tree_set` whose arcs are all allowed in `scores`; returns that expected number.
+/// Writes the heads of the tree with the largest expected number of correct arcs, and returns that
+/// number: argmax_y Σ_{e∈y} μ_e over the trees of `tree_set` whose arcs are all allowed in `scores`.
 ///
-/// The set may be another than the one that `marginals` were computed in.
+/// The set may differ from the one that `marginals` were computed in.
 ///
 /// # Errors
-/// [`Error::DifferentLengths`]; [`Error::BadScore`] if a marginal of an allowed arc is no number;
+/// [`Error::DifferentLengths`]; [`Error::BadScore`] if a marginal of an allowed arc is not a number;
 /// [`Error::NoTree`].
 pub fn mbr_with(
     scores: &ArcMatrix,
@@ -162,14 +162,15 @@ pub fn mbr_with(
     result
 }
 
-/// Into `covariances` the covariance of every arc with G(y) = Σ_{e∈y} g_e; returns E\[G\].
+/// Writes the covariance of every arc with G(y) = Σ_{e∈y} g_e into `covariances`; returns E\[G\].
 ///
-/// The same numbers are ∂μ_e/∂t along θ + t·g, the Hessian of the log-partition function times g,
-/// and Σ_f g_f ∂μ_f/∂θ_e. O(n³) in all four sets, whatever g. Forbidden arcs are left out. Scores
-/// of so wide a range that non-projective sets need logarithms allocate.
+/// These covariances are also ∂μ_e/∂t along θ + t·g, the Hessian of the log-partition function times
+/// g, and Σ_f g_f ∂μ_f/∂θ_e. O(n³) in all four sets, whatever g. Values of g on forbidden arcs are
+/// ignored. Allocates if the scores of a non-projective set have so wide a range that it needs
+/// logarithms.
 ///
 /// # Errors
-/// [`Error::BadScore`] for scores or values of `g` that are no numbers, [`Error::NoTree`],
+/// [`Error::BadScore`] for scores or values of `g` that are not numbers, [`Error::NoTree`],
 /// [`Error::DifferentLengths`].
 pub fn arc_covariances_with(
     scores: &ArcMatrix,
@@ -188,8 +189,8 @@ pub fn arc_covariances_with(
     result
 }
 
-/// For marginals at hand and a `g` that is a number wherever an arc is allowed. The workspace is either
-/// new or the one that has just computed these marginals.
+/// Writes the covariances, given the marginals, for a `g` that is a number wherever an arc is allowed.
+/// The workspace is either new or the one that has just computed these marginals.
 pub(crate) fn unchecked_arc_covariances(
     scores: &ArcMatrix,
     g: &ArcMatrix,
@@ -208,7 +209,7 @@ pub(crate) fn unchecked_arc_covariances(
     }
 }
 
-/// The kernel where it is accurate, derivatives through the elimination where it is not.
+/// Uses the kernel where it is accurate, and derivatives through the elimination where it is not.
 fn nonprojective_covariances(
     scores: &ArcMatrix,
     g: &ArcMatrix,
@@ -224,7 +225,7 @@ fn nonprojective_covariances(
         .filter(|&(head, modifier, _)| scores[(head, modifier)] > f64::NEG_INFINITY)
         .fold(0.0f64, |spread, (_, _, value)| spread.max(value.abs()));
     // Together these kept the error of 96 000 draws (N(0, 1) to N(0, 30) scores, two-cycles of up to
-    // 40 nats) below 1e−12·spread; the residual alone let through results without a right digit.
+    // 40 nats) below 1e−12·spread; the residual alone accepted results without a correct digit.
     let mut trusted = |kernel: &Kernel| {
         kernel.cancellation() <= 1e-11
             && kernel.arc_covariances(g, marginals, covariance, covariances) <= 1e-12 * spread
@@ -236,7 +237,7 @@ fn nonprojective_covariances(
     }
 }
 
-/// Σ_e μ_e g_e, with 0·anything = 0: what a forbidden arc is worth does not matter.
+/// Returns Σ_e μ_e g_e, with 0·anything = 0: values of forbidden arcs are ignored.
 pub(crate) fn expectation(marginals: &ArcMatrix, g: &ArcMatrix) -> f64 {
     marginals
         .arcs()
@@ -245,7 +246,7 @@ pub(crate) fn expectation(marginals: &ArcMatrix, g: &ArcMatrix) -> f64 {
         .sum()
 }
 
-/// A function of arcs must be of this sentence and a number wherever an arc is allowed.
+/// Checks that a function of arcs has the length of the sentence, and is a number wherever an arc is allowed.
 pub(crate) fn check_function(scores: &ArcMatrix, g: &ArcMatrix) -> Result<(), Error> {
     if g.words() != scores.words() {
         return Err(Error::DifferentLengths { left: scores.words(), right: g.words() });

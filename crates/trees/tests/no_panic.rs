@@ -1,6 +1,6 @@
-//! No public function panics, whatever it is given, and no answer contradicts another: the shared
-//! questions of `support/every_question.rs` over fixed and random bytes. `fuzz/` asks the same
-//! questions with coverage feedback.
+//! No public function panics on any input, and no answer contradicts another: the shared questions of
+//! `support/every_question.rs` over fixed and random bytes. `fuzz/` asks the same questions with
+//! coverage feedback.
 
 #[path = "support/every_question.rs"]
 mod every_question;
@@ -44,11 +44,15 @@ proptest! {
     }
 }
 
-/// The questions above are worth something only if the bytes reach every kind of sentence.
+/// The tests above are useful only if the bytes decode to sentences of every sort.
 #[test]
 fn bytes_decode_to_every_kind_of_sentence() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let (mut lengths, mut trees, mut refused, mut forbidden, mut garbage) = ([0; 21], 0, 0, 0, 0);
+    let mut lengths = [0; 21];
+    let mut trees = 0;
+    let mut refused = 0;
+    let mut forbidden = 0;
+    let mut garbage = 0;
     for _ in 0..2000 {
         let data = vec(any::<u8>(), 0..400).new_tree(&mut runner).unwrap().current();
         let sentence = Sentence::decode(&data);

@@ -3,8 +3,8 @@
 
 Work: log-partition + all arc marginals of non-projective trees, and the best tree, from dense
 N(0,1) scores, on one thread. Each peer's answers are checked against tutte's before it is timed.
-Times are minima over interleaved rounds, in microseconds per sentence. See README.md beside this
-file for what each peer is asked.
+Times are minima over interleaved rounds, in microseconds per sentence. README.md beside this file
+lists the functions of each peer that are timed.
 """
 
 import os
@@ -29,18 +29,20 @@ import numpy as np
 ROOTS = ("multi-root", "single-root")
 SIZES = (10, 20, 40, 80, 160)
 BATCH = 64
-# How many times faster tutte is to be, by size.
+# Target ratio of a peer's time to tutte's, by size.
 TARGETS = {
     "torch-struct": dict(zip(SIZES, (50, 25, 8, 2.3, 1.2))),
     "supar": dict(zip(SIZES, (5, 5, 4, 2.3, 2))),
 }
 
 
-# The peers. Each has `roots`, the root modes it knows; `tolerances`, how far its log-partitions
-# (relative, or absolute below 1) and its marginals may be from tutte's; `calls(scores, roots)`, a
-# list of functions that do the timed work, one per sentence or batch; and `answers(results)`, what
-# they returned in tutte's layout: log-partitions [sentences] and marginals [sentences, head,
-# modifier], or scores [sentences] and heads [sentences, n].
+# The peers. Each has
+# - `roots`: the root modes it supports;
+# - `tolerances`: the largest difference from tutte's log-partitions (relative, or absolute below 1)
+#   and marginals;
+# - `calls(scores, roots)`: a list of functions that do the timed work, one per sentence or batch;
+# - `answers(results)`: their results in tutte's layout, i.e. log-partitions [sentences] and marginals
+#   [sentences, head, modifier], or scores [sentences] and heads [sentences, n].
 
 
 class NumPy:
@@ -88,7 +90,7 @@ class NumPy:
 
 
 class SciPy(NumPy):
-    """The same from one LU factorisation, called with as little ceremony as SciPy allows."""
+    """Like NumPy, but from one LU factorisation, with direct calls of LAPACK."""
 
     name, package = "SciPy", "scipy"
 
@@ -201,7 +203,7 @@ PEERS = {"marginals": (TorchStruct, Supar, NumPy, SciPy), "argmax": (ChuLiuEdmon
 
 
 class Tutte:
-    """`examples/peer_timings.rs`, built as the benchmarks are, spoken to through files."""
+    """`examples/peer_timings.rs`, built like the benchmarks; input and output are files."""
 
     def __init__(self, directory):
         self.directory = Path(directory)
@@ -215,7 +217,7 @@ class Tutte:
         self.program = next(m["executable"] for m in messages if m.get("executable"))
 
     def ask(self, work, scores, roots, seconds):
-        """The least time in microseconds per sentence, and the answers as a peer gives them."""
+        """Return the least time in microseconds per sentence, and the answers in a peer's form."""
         count, side = scores.shape[:2]
         source, target = self.directory / "scores", self.directory / "answers"
         words = np.array(side - 1, "<u8")
@@ -233,7 +235,7 @@ class Tutte:
 
 @dataclass
 class Cell:
-    """One peer (or tutte) at one size: the least time, and how far its answers are from tutte's."""
+    """One peer (or tutte) at one size: the least time, and the difference from tutte's answers."""
 
     microseconds: float = float("inf")
     difference: float = 0.0
@@ -251,7 +253,7 @@ class Table:
 
 
 def time_calls(calls, sentences, seconds):
-    """The least time of one pass over all calls, in microseconds per sentence."""
+    """Return the least time of one pass over all calls, in microseconds per sentence."""
     least, begin, repeats = float("inf"), time.perf_counter(), 0
     gc.collect()
     gc.disable()
@@ -266,11 +268,11 @@ def time_calls(calls, sentences, seconds):
 
 
 def differences(work, ours, theirs, scores):
-    """The largest difference of a log-partition, and of a marginal or of a tree's score."""
+    """Return the largest difference of a log-partition, and of a marginal or of a tree's score."""
     (our_values, our_details), (their_values, their_details) = ours, theirs
     values = np.abs(our_values - their_values) / np.maximum(1.0, np.abs(our_values))
     if work == "argmax":
-        # There may be several best trees: what counts is what they add up to.
+        # There may be several best trees: compare their scores.
         sentence, modifier = np.ogrid[: len(scores), 1 : scores.shape[1]]
         our_details, their_details = (
             scores[sentence, heads.astype(int), modifier].sum(1)
@@ -280,7 +282,7 @@ def differences(work, ours, theirs, scores):
 
 
 def compare(table, peers, size, tutte, options):
-    """Fills one column of a table: answers first, then rounds of tutte and every peer in turn."""
+    """Fill one column of a table: answers first, then rounds of tutte and every peer in turn."""
     rng = np.random.default_rng([options.seed, size])
     scores = rng.standard_normal((options.sentences, size + 1, size + 1))
     timed = []
@@ -291,7 +293,7 @@ def compare(table, peers, size, tutte, options):
         cell = table.cell(peer.name, size)
         found = differences(table.work, ours, theirs, scores)
         cell.difference = found[1]
-        # Written so that NaN is wrong.
+        # Written so that NaN counts as wrong.
         cell.wrong = not all(x <= limit for x, limit in zip(found, peer.tolerances))
         timed.append((cell, calls))
     ours = table.cell("tutte", size)
@@ -304,7 +306,7 @@ def compare(table, peers, size, tutte, options):
 
 
 def format_table(table, sizes):
-    """Rows of times, ratios and differences; one column per size."""
+    """Return rows of times, ratios and differences; one column per size."""
     title = {"marginals": "log-partition + all marginals", "argmax": "best tree"}[table.work]
     what = {"marginals": "a marginal", "argmax": "the tree's score"}[table.work]
     lines = [f"## {title[0].upper()}{title[1:]}, {table.roots}", ""]

@@ -1,4 +1,4 @@
-//! What the benchmarks share: scores to work on, a stopwatch, a fit.
+//! Shared by the benchmarks: scores, a stopwatch, a fit of the growth.
 #![allow(dead_code, unreachable_pub)] // every benchmark uses its own part
 #![allow(clippy::print_stdout)]
 
@@ -9,7 +9,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use tutte_trees::ArcMatrix;
 
-/// Different sentences per length, so that no single one decides.
+/// Number of different sentences per length, so that no single one decides.
 const SENTENCES: usize = 8;
 
 /// Every arc N(0, 1).
@@ -61,8 +61,8 @@ impl Stopwatch {
         Self { criterion }
     }
 
-    /// Microseconds of one call of `work`, averaged over `inputs`; the fastest sample counts, since
-    /// whatever else the machine does only ever adds. ∞ if filtered out on the command line.
+    /// Measures one call of `work` in microseconds, averaged over `inputs`. The fastest sample counts,
+    /// since other load on the machine only adds time. ∞ if filtered out on the command line.
     pub fn time<T>(&mut self, name: &str, inputs: &[T], mut work: impl FnMut(&T)) -> f64 {
         let mut fastest = f64::INFINITY;
         self.criterion.bench_function(name, |bencher| {
@@ -80,14 +80,14 @@ impl Stopwatch {
         fastest
     }
 
-    /// Criterion's own last word, and the line that the tables follow.
+    /// Prints Criterion's summary, and the heading of the tables.
     pub fn finish(self) {
         self.criterion.final_summary();
         println!("\n== tables\n");
     }
 }
 
-/// The exponent e of time ≈ c·nᵉ: least squares in logarithms.
+/// Fits the exponent e of time ≈ c·nᵉ by least squares in logarithms.
 pub fn exponent(points: &[(usize, f64)]) -> f64 {
     let logs: Vec<(f64, f64)> = points.iter().map(|&(n, t)| ((n as f64).ln(), t.ln())).collect();
     let count = logs.len() as f64;

@@ -1,25 +1,24 @@
 //! The best tree of a sparse graph: Edmonds (1967) with mergeable heaps, O(m log m).
 //!
-//! Grow a path backwards along best incoming arcs until it meets the tree. Where it bites its own
-//! tail, contract the cycle: the arcs into it are the members' heaps melded, each lowered by the
-//! weight of the arc that the member would give up (Tarjan 1977; Gabow, Galil, Spencer & Tarjan
-//! 1986). Undoing the contractions from the last to the first tells which arc each cycle gives up.
-//! Heaps are skew heaps (Sleator & Tarjan 1986) with an amount to add pending at every node. Among
-//! equally good arcs into a node the one with the smallest parent is taken first, the arc from
-//! outside before all.
+//! Grow a path backwards along best incoming arcs until it meets the tree. Where the path closes a
+//! cycle, contract it: meld the heaps of its members' incoming arcs, each lowered by the weight of
+//! the arc that the member would give up (Tarjan 1977; Gabow, Galil, Spencer & Tarjan 1986). Then
+//! undo the contractions from the last to the first to find the arc that each cycle gives up. Heaps
+//! are skew heaps (Sleator & Tarjan 1986) with a pending amount to add at every node. Of equally good
+//! arcs into a node, the arc from outside comes first, then the one with the smallest parent.
 
 use super::sparse::Local;
 
 const NONE: usize = usize::MAX;
 
-/// The head of each word, 0 for an arc from outside and h + 1 for word h. Every word must be
+/// Returns the head of each word: 0 for an arc from outside and h + 1 for word h. Every word must be
 /// reachable from outside.
 pub(super) fn best_heads(local: &Local) -> Vec<usize> {
     let k = local.words();
     let mut search = Search::new(local);
-    let mut mark = vec![NONE; k]; // the start of the walk that met a (contracted) node last
+    let mut mark = vec![NONE; k]; // the start of the last walk that met a (contracted) node
     let mut done = vec![false; k];
-    let mut entering = vec![NONE; k]; // the arc chosen into a node that is a word or contracted
+    let mut entering = vec![NONE; k]; // the arc chosen into a (contracted) node
     let mut contractions: Vec<Contraction> = Vec::new();
     for start in 0..k {
         let mut node = search.find(start);
@@ -71,7 +70,7 @@ pub(super) fn best_heads(local: &Local) -> Vec<usize> {
     entering.iter().map(head).collect()
 }
 
-/// A cycle that became one node.
+/// A cycle that was contracted into one node.
 struct Contraction {
     node: usize,
     /// The number of joins before it.
@@ -82,8 +81,8 @@ struct Contraction {
 
 /// Heaps of incoming arcs and a disjoint-set forest whose joins can be undone.
 struct Search {
-    /// By arc: its ends (`NONE` is outside), its value with pending amounts left to add below it,
-    /// and its children in the heap.
+    /// By arc: its ends (`NONE` is outside), its value, the amount that is still to be added to it and
+    /// to the arcs below it, and its children in the heap.
     tail: Vec<usize>,
     head: Vec<usize>,
     value: Vec<f64>,
@@ -92,7 +91,8 @@ struct Search {
     right: Vec<usize>,
     /// By node: the root of its heap.
     heap: Vec<usize>,
-    /// Without path compression, so that joins can be undone; by size, so that paths are short.
+    /// The disjoint-set forest: without path compression, so that joins can be undone; joined by size,
+    /// so that paths are short.
     above: Vec<usize>,
     size: Vec<usize>,
     joins: Vec<usize>,
@@ -100,7 +100,8 @@ struct Search {
 
 impl Search {
     fn new(local: &Local) -> Self {
-        let (k, m) = (local.words(), local.parent.len() + local.words());
+        let k = local.words();
+        let m = local.parent.len() + k;
         let mut search = Search {
             tail: Vec::with_capacity(m),
             head: Vec::with_capacity(m),
@@ -133,6 +134,7 @@ impl Search {
         self.heap[head] = self.meld(self.heap[head], arc);
     }
 
+    /// Adds the pending amount of an arc to its value and passes it on to its children.
     fn settle(&mut self, arc: usize) {
         let amount = std::mem::replace(&mut self.pending[arc], 0.0);
         if amount != 0.0 {
@@ -145,7 +147,7 @@ impl Search {
         }
     }
 
-    /// Melds two heaps along their right spines, from the top; a long spine is no recursion.
+    /// Melds two heaps along their right spines, without recursion: spines can be long.
     fn meld(&mut self, mut a: usize, mut b: usize) -> usize {
         let mut spine = Vec::new();
         while a != NONE && b != NONE {
@@ -193,7 +195,7 @@ impl Search {
         node
     }
 
-    /// Joins two roots and returns the new one.
+    /// Joins two roots and returns the root of both.
     fn join(&mut self, a: usize, b: usize) -> usize {
         let (big, small) = if self.size[a] >= self.size[b] { (a, b) } else { (b, a) };
         self.above[small] = big;

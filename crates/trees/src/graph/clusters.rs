@@ -1,4 +1,4 @@
-//! Clusters: the nodes below each child of the root; and what samples say about them.
+//! Clusters (the nodes below each child of the root) and estimates from samples.
 
 use rand_core::Rng;
 
@@ -6,7 +6,7 @@ use super::distribution::GraphDistribution;
 use super::edges::Place;
 use crate::{Error, Tree};
 
-/// The partition of the nodes by the child of the root they descend from.
+/// Partitions the nodes by the child of the root they descend from.
 ///
 /// Clusters are in the order of their smallest nodes, nodes increasing. O(n).
 ///
@@ -31,7 +31,7 @@ pub fn clusters(tree: &Tree) -> Vec<Vec<usize>> {
     clusters
 }
 
-/// Into `top[node]` the child of the root above (or at) the node.
+/// Writes the child of the root above (or at) each node into `top[node]`.
 fn root_children(tree: &Tree, top: &mut Vec<usize>) {
     top.clear();
     top.resize(tree.words() + 1, 0);
@@ -60,7 +60,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of an event seen `count` times in `samples` draws and worth `share` each time.
+    /// Estimates `share` times the probability of an event seen `count` times in `samples` draws.
     fn new(count: u64, samples: u64, share: f64) -> Self {
         let p = if samples == 0 { 0.0 } else { count as f64 / samples as f64 };
         let standard_error = if samples < 2 {
@@ -72,10 +72,10 @@ impl Estimate {
     }
 }
 
-/// Arc probabilities counted from trees as they come: from this sampler or another one.
+/// Arc probabilities counted from sampled trees, of this sampler or another one.
 ///
-/// Parallel arcs are not told apart by a tree; they divide its parent's count by their weights,
-/// which is the mean of what telling them apart at random would give.
+/// A tree does not distinguish parallel arcs. They divide the count of their parent by their weights:
+/// the mean of choosing one of them at random.
 ///
 /// ```
 /// use tutte_trees::{ArcFrequencies, ArcMatrix, Graph, GraphDistribution, TreeSet};
@@ -100,7 +100,7 @@ pub struct ArcFrequencies<'a, N> {
 }
 
 impl<'a, N> ArcFrequencies<'a, N> {
-    /// No trees seen yet.
+    /// Starts with no trees.
     pub fn new(distribution: &'a GraphDistribution<N>) -> Self {
         Self { distribution, counts: vec![0; distribution.edges.parent.len()], samples: 0 }
     }
@@ -136,9 +136,10 @@ impl<'a, N> ArcFrequencies<'a, N> {
 }
 
 impl<N> GraphDistribution<N> {
-    /// P(two nodes descend from the same child of the root), for each pair, from this many samples.
+    /// Estimates P(two nodes descend from the same child of the root), for each pair, from `samples`
+    /// samples.
     ///
-    /// No function of arc probabilities, so it is estimated.
+    /// This probability is not a function of arc probabilities, so there is no exact formula here.
     ///
     /// # Errors
     /// [`Error::UnknownNode`] if a pair names the root or a node that does not exist.

@@ -1,4 +1,4 @@
-//! One component of a graph as a sentence of its own, and the way it is solved.
+//! One component of a graph, seen as a sentence, and its solver.
 
 use std::sync::OnceLock;
 
@@ -12,10 +12,10 @@ use crate::{ArcMatrix, Error, TreeDistribution, TreeSet, Workspace, argmax_with}
 
 /// Components up to this size are solved densely.
 const DENSE_UP_TO: usize = 400;
-/// Larger ones too, if elimination would fill more than one in this many cells.
+/// Larger components are solved densely too if elimination would fill more than one in this many cells.
 const SPARSE_FILL: usize = 10;
 
-/// How one component is solved.
+/// The solver of one component.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) tree_set: TreeSet,
@@ -57,7 +57,8 @@ impl<'a> Parts<'a> {
         edges.entering(child).filter(move |&edge| !components.inside(edges.parent[edge], child))
     }
 
-    /// What part of the weight from outside an edge into `child` has, by its log-weight.
+    /// Returns a function from the log-weight of an edge into `child` from outside to its share of the
+    /// total weight of such edges.
     pub(super) fn outside_shares(
         &self,
         child: usize,
@@ -66,8 +67,8 @@ impl<'a> Parts<'a> {
         shares(&self.outside(child).map(|edge| log_weight[edge]).collect::<Vec<_>>())
     }
 
-    /// Whether an edge into the component is in any tree: always if it comes from outside, else if
-    /// its parent can be entered from outside on a way that avoids the child. O(edges).
+    /// True if an edge into the component is in any tree: always if it comes from outside, otherwise if
+    /// a path from outside reaches its parent without passing the child. O(edges).
     pub(super) fn may_produce(&self, parent: usize, child: usize) -> bool {
         if !self.components.inside(parent, child) {
             return true;
@@ -90,7 +91,7 @@ impl<'a> Parts<'a> {
         false
     }
 
-    /// The component as a sentence; `pool` makes one score of a node's arcs from outside.
+    /// The component as a dense score matrix; `pool` makes one score of a node's arcs from outside.
     pub(super) fn scores(&self, log_weight: &[f64], pool: impl Fn(&[f64]) -> f64) -> ArcMatrix {
         let nodes = self.nodes();
         let mut scores = ArcMatrix::forbidden(nodes.len());
@@ -110,7 +111,7 @@ impl<'a> Parts<'a> {
         scores
     }
 
-    /// The same without the arcs that do not exist.
+    /// The component as a sparse list of arcs; `pool` as in [`scores`](Self::scores).
     fn local(&self, log_weight: &[f64], pool: impl Fn(&[f64]) -> f64) -> Local {
         let mut local = Local {
             start: vec![0],
@@ -172,15 +173,19 @@ impl<'a> Parts<'a> {
         if k > DENSE_UP_TO && !tree_set.is_single_root() {
             let local = self.local(shifted, log_sum_exp);
             if let Some(fill) = Fill::new(&local, k * k / SPARSE_FILL) {
-                let (solution, walker) = (OnceLock::new(), OnceLock::new());
-                block.sparse = Some(SparseBlock { local, fill, solution, walker });
+                block.sparse = Some(SparseBlock {
+                    local,
+                    fill,
+                    solution: OnceLock::new(),
+                    walker: OnceLock::new(),
+                });
             }
         }
         block
     }
 }
 
-/// The largest of a list; −∞ for none.
+/// Returns the largest value of a list; −∞ if it is empty.
 pub(super) fn maximum(values: &[f64]) -> f64 {
     values.iter().fold(f64::NEG_INFINITY, |high, &x| high.max(x))
 }

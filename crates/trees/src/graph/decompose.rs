@@ -16,8 +16,8 @@ pub(super) struct Components {
 const UNSEEN: usize = usize::MAX;
 
 impl Components {
-    /// Follows edges from child to parent, so that a component is finished only after all
-    /// components from which it can be reached.
+    /// Finds the components. Edges are followed from child to parent, so that a component is finished
+    /// only after all components from which it can be reached.
     pub(super) fn new(edges: &Edges) -> Self {
         let n = edges.nodes();
         let mut components =
@@ -34,7 +34,8 @@ impl Components {
             walk.push((start, edges.entering(start).start));
             while let Some(&mut (node, ref mut next)) = walk.last_mut() {
                 if seen_at[node] == UNSEEN {
-                    (seen_at[node], low[node]) = (clock, clock);
+                    seen_at[node] = clock;
+                    low[node] = clock;
                     clock += 1;
                     open.push(node);
                 }
@@ -63,7 +64,7 @@ impl Components {
         components
     }
 
-    /// All open nodes down to `first` are one component.
+    /// Makes a component of all open nodes down to `first`.
     fn close(&mut self, first: usize, open: &mut Vec<usize>) {
         let at = open.iter().rposition(|&node| node == first).unwrap_or(0);
         let mut nodes = open.split_off(at);
@@ -79,9 +80,9 @@ impl Components {
         self.nodes.len()
     }
 
-    /// Whether the parent is in the child's own component.
+    /// True if the parent is in the child's own component.
     pub(super) fn inside(&self, parent: usize, child: usize) -> bool {
-        self.of[parent] == self.of[child] // the root's is no component
+        self.of[parent] == self.of[child] // the root is in no component
     }
 
     /// The nodes that no path from the root reaches.

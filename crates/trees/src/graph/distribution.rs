@@ -17,23 +17,23 @@ use crate::uniform::uniform;
 use crate::weight::log_sum_exp;
 use crate::{ArcMatrix, Error, ScoredTree, Tree, TreeDistribution, TreeSet, Workspace};
 
-/// p(tree) ∝ Π of arc weights, over the trees of a [`Graph`].
+/// The distribution p(tree) ∝ Π of arc weights, over the trees of a [`Graph`].
 ///
-/// A tree says which parent each node has; it is a [`Tree`] over node numbers. Parallel arcs are
-/// several ways to the same parent: their weights add up. Probabilities, expectations and
-/// covariances are of single arcs, parallel or not.
+/// A tree gives each node a parent; it is a [`Tree`] over node numbers. The weights of parallel arcs
+/// add up. Probabilities, expectations and covariances are of single arcs, parallel or not.
 ///
-/// The caller says how many children the root may have, because nothing else can:
-/// [`TreeSet::NonProjectiveMultiRoot`] for any number, which clustering wants (each child of the
-/// root heads one cluster), or [`TreeSet::NonProjectiveSingleRoot`] for exactly one.
+/// The tree set says how many children the root may have. [`TreeSet::NonProjectiveMultiRoot`] allows
+/// any number and suits clustering: each child of the root heads one cluster.
+/// [`TreeSet::NonProjectiveSingleRoot`] allows exactly one.
 ///
-/// The graph is taken apart into strongly connected components. Those of up to a few hundred nodes,
-/// dense ones, and the one from which a single child of the root is drawn take O(k³) time and O(k²)
-/// memory for k nodes. Larger sparse ones are solved sparsely for everything but
-/// [`arc_covariances`](Self::arc_covariances), [`pair_marginal`](Self::pair_marginal) and
-/// [`kbest`](Self::kbest), which build a dense matrix when asked; so do weights so extreme that
-/// sparse elimination cannot vouch for ten digits of every probability, and random walks that do
-/// not come home.
+/// The graph is split into strongly connected components. These take O(k³) time and O(k²) memory for
+/// k nodes: components of up to a few hundred nodes, dense ones, and the one that contains a single
+/// child of the root. Larger sparse components are solved sparsely. They still need a dense matrix
+///
+/// - for [`arc_covariances`](Self::arc_covariances), [`pair_marginal`](Self::pair_marginal) and
+///   [`kbest`](Self::kbest);
+/// - for weights so extreme that sparse elimination cannot guarantee ten digits of every probability;
+/// - when sampling, if a random walk exceeds its budget.
 ///
 /// ```
 /// use tutte_trees::{Graph, GraphDistribution, TreeSet, clusters};
@@ -57,12 +57,12 @@ pub struct GraphDistribution<N> {
     graph: Graph<N>,
     tree_set: TreeSet,
     pub(super) edges: Edges,
-    /// Where each arc of the graph is among the edges.
+    /// The edge and the share of each arc of the graph.
     pub(super) places: Vec<Option<Place>>,
     pub(super) components: Components,
     pub(super) blocks: Vec<Block>,
     best: ScoredTree,
-    /// Log-weights with every node's edge in the best tree at 0, where nothing cancels.
+    /// Log-weights of the edges, shifted so that those of the best tree are 0 and nothing cancels.
     pub(super) shifted: Vec<f64>,
     log_excess: OnceLock<f64>,
     edge_marginals: OnceLock<Vec<f64>>,
@@ -70,7 +70,7 @@ pub struct GraphDistribution<N> {
 }
 
 impl<N: Eq + Hash + Clone + Display> GraphDistribution<N> {
-    /// The distribution over the graph's trees in which the root has any number of children
+    /// Makes the distribution over the graph's trees in which the root has any number of children
     /// ([`TreeSet::NonProjectiveMultiRoot`]) or exactly one ([`TreeSet::NonProjectiveSingleRoot`]).
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl<N: Eq + Hash + Clone + Display> GraphDistribution<N> {
                 return Err(Error::SeveralChildrenNeeded { nodes: graph.name_all(first) });
             }
             only_source = sources.first().copied();
-            // Root arcs into other components are in no tree with one child of the root.
+            // No tree with one child of the root has a root arc into another component.
             let mut arcs = graph.arcs.clone();
             for arc in arcs.iter_mut().filter(|arc| arc.parent == 0 && arc.child != 0) {
                 if Some(components.of[arc.child]) != only_source {
@@ -150,9 +150,9 @@ impl<N: Eq + Hash + Clone + Display> GraphDistribution<N> {
         })
     }
 
-    /// The distribution given arcs (by number) that a tree must contain and arcs that it must not.
+    /// Returns the distribution given arcs (by number) that a tree must contain and must not contain.
     ///
-    /// Of parallel arcs only those that are allowed remain, each with its own weight.
+    /// Forbidding one of several parallel arcs leaves the others with their own weights.
     ///
     /// ```
     /// # use tutte_trees::{ArcMatrix, Graph, GraphDistribution, TreeSet};
@@ -166,7 +166,7 @@ impl<N: Eq + Hash + Clone + Display> GraphDistribution<N> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoSuchGraphArc`]; as [`new`](Self::new) if nothing satisfies the conditions.
+    /// [`Error::NoSuchGraphArc`]; as [`new`](Self::new) if no tree satisfies the conditions.
     pub fn condition(&self, required: &[usize], forbidden: &[usize]) -> Result<Self, Error> {
         for &arc in required.iter().chain(forbidden) {
             self.check_arc(arc)?;
@@ -176,9 +176,8 @@ impl<N: Eq + Hash + Clone + Display> GraphDistribution<N> {
         for &arc in required {
             let child = graph.arcs[arc].child;
             let before = required_into[child].replace(arc);
-            // Two arcs into one node, or an arc that can be in no tree: nothing is left.
-            let lost = before.is_some_and(|other| other != arc) || !graph.arcs[arc].is_possible();
-            if lost {
+            let has_other_parent = before.is_some_and(|other| other != arc);
+            if has_other_parent || !graph.arcs[arc].is_possible() {
                 return Err(Error::Unreachable { nodes: graph.name_all([child]) });
             }
         }
@@ -190,8 +189,8 @@ impl<N: Eq + Hash + Clone + Display> GraphDistribution<N> {
         for &arc in forbidden {
             graph.arcs[arc].log_weight = f64::NEG_INFINITY;
         }
-        // With one child of the root, a required root arc leaves its node a component of its own
-        // that only the root enters: the other root arcs fall away by themselves.
+        // In a single-root set, a required root arc makes its node a component that only the root
+        // enters. `new` then excludes the other root arcs.
         Self::new(graph, self.tree_set)
     }
 }
@@ -202,7 +201,7 @@ impl<N> GraphDistribution<N> {
         &self.graph
     }
 
-    /// How many children the root may have.
+    /// The tree set: any number of children of the root, or exactly one.
     pub fn tree_set(&self) -> TreeSet {
         self.tree_set
     }
@@ -231,7 +230,7 @@ impl<N> GraphDistribution<N> {
         })
     }
 
-    /// The tree distribution of one component, scores shifted, arcs from outside pooled.
+    /// The dense distribution of one component: scores shifted, arcs from outside pooled.
     pub(super) fn dense(&self, component: usize) -> &TreeDistribution {
         let block = &self.blocks[component];
         block.dense.get_or_init(|| {
@@ -249,7 +248,7 @@ impl<N> GraphDistribution<N> {
         self.blocks[component].tree_set
     }
 
-    /// The probability of every arc of the graph, in the order given. Those into a node sum to 1.
+    /// The probability of every arc of the graph, by arc number. Those into a node sum to 1.
     pub fn marginals(&self) -> &[f64] {
         self.marginals.get_or_init(|| {
             let edges = self.edge_marginals();
@@ -265,7 +264,7 @@ impl<N> GraphDistribution<N> {
                 let sparse = self.blocks[component].sparse.as_ref();
                 match sparse.and_then(|sparse| sparse.solution()?.marginals.as_ref()) {
                     Some(solved) => {
-                        // The same edges in the same order.
+                        // `spread` visits the edges in the order of `solved.arcs`.
                         let mut inside = solved.arcs.iter().copied();
                         let inner = |_, _| inside.next().unwrap_or(0.0);
                         self.spread(component, inner, |m| solved.outside[m - 1], &mut marginals);
@@ -281,7 +280,8 @@ impl<N> GraphDistribution<N> {
         })
     }
 
-    /// Writes a component's arc probabilities to its edges; a pooled arc divides by weight.
+    /// Writes a component's arc probabilities to its edges. The probability of a pooled arc is divided
+    /// in proportion to the weights.
     fn spread(
         &self,
         component: usize,
@@ -310,7 +310,7 @@ impl<N> GraphDistribution<N> {
         &self.best
     }
 
-    /// The log-probability of a tree; −∞ if it is impossible here.
+    /// The log-probability of a tree; −∞ if it is not in the tree set or uses an arc that is not possible.
     ///
     /// # Errors
     /// [`Error::DifferentLengths`] if the tree has another number of nodes.
@@ -334,11 +334,11 @@ impl<N> GraphDistribution<N> {
             .filter(|&(&p, _)| p > 0.0)
             .map(|(p, score)| p * score)
             .sum();
-        // As for sentences: rounding may leave a hair below zero, and next to 1e300 anything; a tree
-        // tells no more than the parents of its nodes one by one.
+        // As for sentences: rounding may leave it slightly below zero, and weights next to 1e300 leave no
+        // digits. The entropy of a tree is at most the sum of the entropies of its nodes' parents.
         let possible = self.edge_marginals().iter().filter(|&&p| p > 0.0);
-        let parents = possible.map(|p| -p * p.ln()).sum::<f64>().max(0.0);
-        (self.log_excess() - mean).clamp(0.0, parents + 1e-9)
+        let most = possible.map(|p| -p * p.ln()).sum::<f64>().max(0.0);
+        (self.log_excess() - mean).clamp(0.0, most + 1e-9)
     }
 
     /// The cross-entropy −Σ p log q of this distribution p and another over the same nodes, in nats;
@@ -367,7 +367,8 @@ impl<N> GraphDistribution<N> {
     /// E_p of (log-weight in p − log-weight in q) and of (log-weight in q), both shifted; `None` if q
     /// lacks an arc that p may use.
     fn mean_under<M>(&self, other: &GraphDistribution<M>) -> Result<Option<(f64, f64)>, Error> {
-        let (left, right) = (self.graph.nodes(), other.graph.nodes());
+        let left = self.graph.nodes();
+        let right = other.graph.nodes();
         if left != right {
             return Err(Error::DifferentLengths { left, right });
         }
@@ -378,16 +379,18 @@ impl<N> GraphDistribution<N> {
                 found: format!("{} (and this one {})", other.tree_set, self.tree_set),
             });
         }
-        let (mut difference, mut theirs) = (0.0, 0.0);
+        let mut difference = 0.0;
+        let mut theirs = 0.0;
         for child in 1..=left {
             for edge in self.edges.entering(child) {
-                let (p, parent) = (self.edge_marginals()[edge], self.edges.parent[edge]);
+                let p = self.edge_marginals()[edge];
+                let parent = self.edges.parent[edge];
                 match other.edges.find(parent, child) {
                     Some(twin) if p > 0.0 => {
                         difference += p * (self.shifted[edge] - other.shifted[twin]);
                         theirs += p * other.shifted[twin];
                     }
-                    // A marginal near 0 does not tell: it may be less than it can show, or rounding.
+                    // A marginal near 0 cannot decide this: it may be rounding, or have underflowed.
                     None if self.parts(self.components.of[child]).may_produce(parent, child) => {
                         return Ok(None);
                     }
@@ -402,17 +405,17 @@ impl<N> GraphDistribution<N> {
     ///
     /// # Errors
     /// [`Error::Shape`] unless there is one value per arc; [`Error::BadParameter`] if a value of an
-    /// arc that is possible is no number.
+    /// arc that is possible is not a number.
     pub fn expectation(&self, f: &[f64]) -> Result<f64, Error> {
         self.check_function(f)?;
         let pairs = self.marginals().iter().zip(f);
         Ok(pairs.filter(|&(&p, _)| p > 0.0).map(|(p, value)| p * value).sum())
     }
 
-    /// A tree drawn at random from the distribution, exactly.
+    /// Draws a tree from the distribution, exactly.
     ///
-    /// Component by component; large sparse ones by Wilson's algorithm on their arcs. The same
-    /// generator state gives the same tree on every machine.
+    /// Components are drawn one after the other, large sparse ones by Wilson's algorithm on their arcs.
+    /// The same generator state gives the same tree on every machine.
     pub fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Tree {
         let mut parents = vec![0; self.graph.nodes()];
         let mut heads = Vec::new();
@@ -432,7 +435,7 @@ impl<N> GraphDistribution<N> {
         Tree::from_decoder(parents)
     }
 
-    /// A parent of `child` outside its component, in proportion to the weights.
+    /// Draws a parent of `child` outside its component, in proportion to the weights.
     fn draw_outside<R: Rng + ?Sized>(&self, child: usize, rng: &mut R) -> usize {
         let parts = self.parts(self.components.of[child]);
         let share = parts.outside_shares(child, &self.shifted);
@@ -445,7 +448,7 @@ impl<N> GraphDistribution<N> {
         for edge in parts.outside(child) {
             let p = share(self.shifted[edge]);
             if p > 0.0 {
-                drawn = self.edges.parent[edge]; // the last one takes what rounding leaves
+                drawn = self.edges.parent[edge]; // the last one takes the rest that rounding leaves
                 left -= p;
                 if left < 0.0 {
                     break;
@@ -457,7 +460,7 @@ impl<N> GraphDistribution<N> {
 
     /// The `k` most probable trees, best first; fewer if there are fewer.
     ///
-    /// Exact: the components' k best trees, with the arcs from outside told apart, are merged.
+    /// Exact: merges the k best trees of the components, with arcs from outside as separate choices.
     pub fn kbest(&self, k: usize) -> Vec<ScoredTree> {
         kbest::kbest(self, k)
     }
@@ -468,11 +471,12 @@ impl<N> GraphDistribution<N> {
     }
 
     pub(super) fn check_tree(&self, tree: &Tree) -> Result<(), Error> {
-        let (left, right) = (self.graph.nodes(), tree.words());
+        let left = self.graph.nodes();
+        let right = tree.words();
         if left == right { Ok(()) } else { Err(Error::DifferentLengths { left, right }) }
     }
 
-    /// A function of arcs must have one value per arc, a number wherever an arc is possible.
+    /// Checks that a function of arcs has one value per arc, a number wherever an arc is possible.
     pub(super) fn check_function(&self, f: &[f64]) -> Result<(), Error> {
         if f.len() != self.places.len() {
             return Err(Error::Shape {

@@ -15,7 +15,7 @@ pub(super) struct Edges {
     pub(super) log_weight: Vec<f64>,
 }
 
-/// Where an arc went.
+/// The edge that an arc is pooled into.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) edge: usize,
@@ -24,7 +24,7 @@ pub(super) struct Place {
 }
 
 impl Edges {
-    /// Pools the arcs that are possible; `None` for the others.
+    /// Pools parallel arcs. The place of an arc that is not possible is `None`.
     pub(super) fn new(nodes: usize, arcs: &[Arc]) -> (Self, Vec<Option<Place>>) {
         let possible = |&index: &usize| arcs[index].is_possible();
         let mut sorted: Vec<usize> = (0..arcs.len()).filter(possible).collect();

@@ -1,4 +1,4 @@
-//! A directed graph with a root, as a caller describes it.
+//! The directed graph with a root that a caller builds.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -16,9 +16,9 @@ use crate::{ArcMatrix, Error};
 /// numbered from 0 in the order in which they are added. Weights are logarithms in nats of any
 /// finite size; −∞ forbids an arc.
 ///
-/// Arcs between the same two nodes may be given several times: their weights add up, and each keeps
-/// its share of the probability. Self-loops and arcs into the root can be in no tree; they are kept
-/// with probability 0, and [`ignored_arcs`](Self::ignored_arcs) lists them.
+/// Arcs between the same two nodes may be added several times: their weights add up, and each arc has
+/// its share of the probability. No tree can contain a self-loop or an arc into the root: these keep
+/// their numbers, with probability 0, and [`ignored_arcs`](Self::ignored_arcs) lists them.
 ///
 /// ```
 /// use tutte_trees::Graph;
@@ -48,14 +48,14 @@ pub(super) struct Arc {
 }
 
 impl Arc {
-    /// Whether it can be in a tree at all.
+    /// True if the arc is not forbidden, a self-loop or an arc into the root.
     pub(super) fn is_possible(&self) -> bool {
         self.child != 0 && self.parent != self.child && self.log_weight > f64::NEG_INFINITY
     }
 }
 
 impl<N: Eq + Hash + Clone + Display> Graph<N> {
-    /// A graph without arcs: the root's name and the names of the other nodes.
+    /// Makes a graph without arcs from the root's name and the names of the other nodes.
     ///
     /// # Errors
     /// [`Error::DuplicateNode`].
@@ -70,8 +70,8 @@ impl<N: Eq + Hash + Clone + Display> Graph<N> {
         Ok(Self { names, numbers, arcs: Vec::new() })
     }
 
-    /// The graph of a dense matrix of log-weights, row = parent, column = child, row 0 the root;
-    /// node names in the order of rows, the root's first. Arcs at −∞ are left out; the others are
+    /// Makes the graph of a dense matrix of log-weights: row = parent, column = child, row 0 the root.
+    /// Names come in the order of rows, the root's first. Arcs at −∞ are left out; the others are
     /// numbered row by row.
     ///
     /// # Errors
@@ -113,7 +113,8 @@ impl<N: Eq + Hash + Clone + Display> Graph<N> {
     {
         let number =
             |node: &Q| self.node(node).ok_or_else(|| Error::UnknownNode { node: node.to_string() });
-        let (parent, child) = (number(parent)?, number(child)?);
+        let parent = number(parent)?;
+        let child = number(child)?;
         self.add_arc_between(parent, child, log_weight)
     }
 
@@ -178,7 +179,7 @@ impl<N> Graph<N> {
         self.arcs.iter().position(|arc| (arc.parent, arc.child) == (parent, child))
     }
 
-    /// The arcs that can be in no tree because they are loops or enter the root.
+    /// The arcs that no tree can contain because they are self-loops or enter the root.
     pub fn ignored_arcs(&self) -> impl Iterator<Item = usize> + '_ {
         let ignored = |arc: &Arc| arc.child == 0 || arc.parent == arc.child;
         self.arcs.iter().enumerate().filter(move |(_, arc)| ignored(arc)).map(|(index, _)| index)

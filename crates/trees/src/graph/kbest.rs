@@ -1,10 +1,10 @@
 //! The k best trees of a graph.
 //!
-//! Within a component, group trees by what they look like when arcs from outside are not told
-//! apart. The best of a group takes each node's best arc from outside, so the k best trees lie in
-//! the k best groups under best-arc scores. A group's trees are a product of lists (one choice for
-//! each node entered from outside), and a graph's trees a product of its components' lists: both
-//! are merged two lists at a time, keeping k. Cost: the dense k-best search of every component, and
+//! Within a component, put trees that differ only in their arcs from outside into one group. The
+//! best tree of a group takes each node's best arc from outside, so the k best trees lie in the k
+//! best groups under best-arc scores. A group's trees are a product of lists (one choice for each
+//! node entered from outside), and a graph's trees are a product of its components' lists. Both are
+//! merged two lists at a time, keeping k. Cost: the dense k-best search of every component, and
 //! O(k log k) for each merge.
 
 use std::cmp::Reverse;
@@ -32,7 +32,7 @@ pub(super) fn kbest<N>(d: &GraphDistribution<N>, k: usize) -> Vec<ScoredTree> {
     product(&scores, k).into_iter().map(tree).collect()
 }
 
-/// Scores and the edge into each node, best first.
+/// Returns the score and the edge into each node of the k best trees, best first.
 fn component_kbest(parts: Parts<'_>, tree_set: TreeSet, k: usize) -> Vec<(f64, Vec<usize>)> {
     let log_weight = &parts.edges.log_weight;
     let groups = TreeDistribution::new(parts.scores(log_weight, maximum), tree_set)
@@ -48,7 +48,7 @@ fn component_kbest(parts: Parts<'_>, tree_set: TreeSet, k: usize) -> Vec<(f64, V
                     return vec![parts.edge(child, head)];
                 }
                 let mut edges: Vec<usize> = parts.outside(child).collect();
-                // Stable: of equal ones the smaller parent first.
+                // A stable sort: of equal edges, the one with the smaller parent comes first.
                 edges.sort_by(|&a, &b| log_weight[b].total_cmp(&log_weight[a]));
                 edges
             })
@@ -67,7 +67,8 @@ fn component_kbest(parts: Parts<'_>, tree_set: TreeSet, k: usize) -> Vec<(f64, V
     trees
 }
 
-/// The k best ways to take one from each list, all sorted best first: total and rank in each list.
+/// Returns the k best ways to take one entry from each list, as the total and the rank in each list.
+/// All lists are sorted, best first.
 fn product(lists: &[Vec<f64>], k: usize) -> Vec<(f64, Vec<usize>)> {
     let mut totals = vec![0.0; k.min(1)];
     let mut steps = Vec::with_capacity(lists.len());
@@ -103,13 +104,13 @@ fn pairs(left: &[f64], right: &[f64], k: usize) -> Vec<(usize, usize)> {
         best.push((i, j));
         push(&mut heap, i, j + 1);
         if j == 0 {
-            push(&mut heap, i + 1, 0); // each pair is reached one way only
+            push(&mut heap, i + 1, 0); // so that each pair is pushed once
         }
     }
     best
 }
 
-/// A score that can be compared; none is NaN.
+/// A score with a total order; never NaN.
 #[derive(PartialEq)]
 struct Score(f64);
 

@@ -1,9 +1,9 @@
 //! Joint probabilities and covariances of arcs.
 //!
-//! Components are independent, and given that a pooled arc is in the tree, which of its members it
-//! was is an independent draw with shares q. So with ḡ the mean of g over a pool,
-//! Cov(1_a, G) = q_a·(Cov(1_pool, Ḡ) + P(pool)·(g_a − ḡ)), once for arcs from outside a component and
-//! once for parallel arcs.
+//! Components are independent. Given that a pooled arc is in the tree, its member is an independent
+//! draw with shares q. With ḡ the mean of g over a pool,
+//! Cov(1_a, G) = q_a·(Cov(1_pool, Ḡ) + P(pool)·(g_a − ḡ)). This is applied twice: to arcs from outside
+//! a component, and to parallel arcs.
 
 use super::distribution::GraphDistribution;
 use super::edges::Place;
@@ -32,9 +32,10 @@ impl<N> GraphDistribution<N> {
         if first == second {
             return Ok(mu[first]);
         }
-        let (a, b) = (self.graph().arcs[first], self.graph().arcs[second]);
+        let a = self.graph().arcs[first];
+        let b = self.graph().arcs[second];
         if a.child == b.child || mu[first] == 0.0 || mu[second] == 0.0 {
-            return Ok(0.0); // one parent for each node
+            return Ok(0.0); // a node has one parent
         }
         if !self.components.inside(a.child, b.child) {
             return Ok(mu[first] * mu[second]);
@@ -45,15 +46,16 @@ impl<N> GraphDistribution<N> {
             (head, self.components.place[child] + 1)
         };
         let dense = self.dense(self.components.of[a.child]);
-        let (x, y) = (local(a.parent, a.child), local(b.parent, b.child));
-        // An arc's part of its pool, which is at least as probable (rounding may say otherwise).
+        let x = local(a.parent, a.child);
+        let y = local(b.parent, b.child);
+        // The share of an arc in its pool; clamped, because rounding may make the pool less probable.
         let part = |arc: usize, pool: (usize, usize)| (mu[arc] / dense.marginals()[pool]).min(1.0);
         Ok(dense.pair_marginal(x, y)? * part(first, x) * part(second, y))
     }
 
     /// Cov(1_a, G) for every arc a, where G sums `g` over the arcs of a tree.
     ///
-    /// Equally Σ_b g_b ∂μ_b/∂θ_a: the vector–Jacobian product of back-propagation. O(k³) time and
+    /// This is also Σ_b g_b ∂μ_b/∂θ_a, the vector–Jacobian product of back-propagation. O(k³) time and
     /// O(k²) memory for a component of k nodes.
     ///
     /// # Errors
@@ -78,7 +80,7 @@ impl<N> GraphDistribution<N> {
         Ok(g.iter().zip(&self.places).map(one).collect())
     }
 
-    /// Cov(F, G) where F and G sum `f` and `g` over the arcs of a tree. As costly as
+    /// Cov(F, G) where F and G sum `f` and `g` over the arcs of a tree. Same cost as
     /// [`arc_covariances`](Self::arc_covariances).
     ///
     /// # Errors
@@ -86,7 +88,7 @@ impl<N> GraphDistribution<N> {
     pub fn covariance(&self, f: &[f64], g: &[f64]) -> Result<f64, Error> {
         self.check_function(f)?;
         let covariances = self.arc_covariances(g)?;
-        // Constants per node change F by a constant: less its mean, large values do not cancel.
+        // A constant per node changes F by a constant. Centred, large values do not cancel.
         let possible = || {
             let arcs = self.graph().arcs.iter().zip(self.marginals()).zip(f).zip(&covariances);
             arcs.zip(&self.places).filter(|(_, place)| place.is_some()).map(|(arc, _)| arc)
@@ -115,11 +117,12 @@ impl<N> GraphDistribution<N> {
                     }
                 }
             }
-            // Means of numbers: checked as they came in, and a hair larger at most.
-            let local = dense.covariances(&pooled);
+            // Means of values that the caller has checked, at most a rounding error larger.
+            let local = dense.unchecked_covariances(&pooled);
             for (place, &child) in nodes.iter().enumerate() {
                 let share = parts.outside_shares(child, &self.shifted);
-                let (mean, root) = (pooled[(0, place + 1)], (0, place + 1));
+                let root = (0, place + 1);
+                let mean = pooled[root];
                 for edge in self.edges.entering(child) {
                     let parent = self.edges.parent[edge];
                     covariances[edge] = if self.components.inside(parent, child) {

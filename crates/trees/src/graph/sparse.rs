@@ -1,4 +1,4 @@
-//! Large sparse components: elimination in a good order, and the inverse where there are arcs.
+//! Large sparse components: elimination in minimum-degree order, and the inverse at the arcs.
 //!
 //! As in the dense solver, L = diag(column sums of A, plus r) − A is eliminated without subtraction
 //! (Grassmann, Taksar & Heyman 1985): removing k adds A\[i\]\[k\]·A\[k\]\[j\]/d to A\[i\]\[j\] for its
@@ -7,7 +7,7 @@
 //! P\[i\]\[k\] = A\[i\]\[k\]/d and Q\[k\]\[j\] = A\[k\]\[j\]/d for i, j ∈ S(k), all later than k.
 //!
 //! B = L⁻¹ obeys B = D⁻¹(I − P)⁻¹ + QB and B = (I − Q)⁻¹D⁻¹ + BP (Takahashi, Fagan & Chin 1973).
-//! The first terms are triangular, so going back from the last node to the first,
+//! The first terms are triangular. From the last node back to the first,
 //!
 //! ```text
 //! B[k][j] = Σ_{t∈S(k)} Q[k][t]·B[t][j]       j ∈ S(k)
@@ -15,8 +15,8 @@
 //! B[k][k] = 1/d + Σ_{t∈S(k)} Q[k][t]·B[t][k]
 //! ```
 //!
-//! needs entries of B only where t, j ∈ S(k), which are neighbours themselves after k's removal: B
-//! is found on the filled pattern, which contains every arc, and all terms are non-negative.
+//! needs entries of B only where t, j ∈ S(k), which are neighbours of each other after k's removal. So
+//! B is computed on the filled pattern, which contains every arc, and all terms are non-negative.
 //!
 //! Cost: O(Σ |S(k)|²) time, O(Σ |S(k)|) memory. P(h → m) = A\[h\]\[m\]·(B\[m\]\[m\] − B\[m\]\[h\]) cancels as in
 //! the dense sweep and carries the same certificate n·ε·max A\[h\]\[m\]·B\[m\]\[m\].
@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 
 use crate::exp::exp;
 
-/// A component by itself: words 0..k, arcs grouped by child, log-weights.
+/// A component as a sparse sentence: words 0..k, arcs grouped by child, log-weights.
 #[derive(Clone, Debug)]
 pub(super) struct Local {
     /// Arcs into word m are `start[m]..start[m + 1]`, parents increasing.
@@ -42,7 +42,7 @@ impl Local {
     }
 }
 
-/// An elimination order and the neighbours each word still has when its turn comes.
+/// An elimination order, and the neighbours that each word has when it is eliminated.
 #[derive(Clone, Debug)]
 pub(super) struct Fill {
     /// The word at each position, and the position of each word.
@@ -54,7 +54,7 @@ pub(super) struct Fill {
 }
 
 impl Fill {
-    /// `None` if Σ |S(k)| exceeds `limit`.
+    /// Finds the minimum-degree order; `None` if Σ |S(k)| exceeds `limit`.
     pub(super) fn new(local: &Local, limit: usize) -> Option<Self> {
         let k = local.words();
         let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); k];
@@ -86,7 +86,7 @@ impl Fill {
                 let list = &mut neighbours[other];
                 queue.remove(&(list.len(), other));
                 if all_joined {
-                    // What remains is complete: nothing can be added any more.
+                    // The remaining graph is complete: no edge can be added.
                     list.clear();
                     list.extend(removed.iter().filter(|&&x| x != other));
                 } else {
@@ -113,7 +113,7 @@ impl Fill {
         Some(Self { order, position, start, later })
     }
 
-    /// Where the pair of positions `low < high` is stored.
+    /// The index at which the pair of positions `low < high` is stored.
     fn entry(&self, low: usize, high: usize) -> Option<usize> {
         let range = self.start[low]..self.start[low + 1];
         let found = self.later[range.clone()].binary_search(&high).ok()?;
@@ -121,10 +121,11 @@ impl Fill {
     }
 }
 
-/// The sorted union of two sorted lists.
+/// Writes the sorted union of two sorted lists.
 fn merge(left: &[usize], right: &[usize], union: &mut Vec<usize>) {
     union.clear();
-    let (mut a, mut b) = (0, 0);
+    let mut a = 0;
+    let mut b = 0;
     while a < left.len() || b < right.len() {
         let x = left.get(a).copied().unwrap_or(usize::MAX);
         let y = right.get(b).copied().unwrap_or(usize::MAX);
@@ -134,11 +135,11 @@ fn merge(left: &[usize], right: &[usize], union: &mut Vec<usize>) {
     }
 }
 
-/// What a sparse component is worth.
+/// The log-partition function and the marginals of a sparse component.
 #[derive(Clone, Debug)]
 pub(super) struct Solution {
     pub(super) log_partition: f64,
-    /// `None` if the certificate does not promise ten digits.
+    /// `None` if the certificate does not guarantee ten digits.
     pub(super) marginals: Option<Marginals>,
 }
 
@@ -149,12 +150,12 @@ pub(super) struct Marginals {
     pub(super) outside: Vec<f64>,
 }
 
-/// Below this a pivot's relative accuracy is no longer guaranteed, as in the dense sweep.
+/// Smallest pivot with a guaranteed relative accuracy, as in the dense sweep.
 const SMALLEST_PIVOT: f64 = 1e-60;
 /// The largest error of a marginal that is accepted.
 const LARGEST_ERROR: f64 = 1e-10;
 
-/// `None` if a pivot is too small for `f64`.
+/// Solves a component; `None` if a pivot is too small for `f64`.
 pub(super) fn solve(local: &Local, fill: &Fill) -> Option<Solution> {
     let mut factors = Factors::load(local, fill);
     let log_det = factors.eliminate(fill)?;
@@ -173,7 +174,7 @@ struct Factors {
     outside: Vec<f64>,
     /// d by position.
     pivot: Vec<f64>,
-    /// What was taken off the log-weights into each word, so that the largest weight is 1.
+    /// The amount subtracted from the log-weights into each word, so that the largest weight is 1.
     log_scale: Vec<f64>,
 }
 
@@ -207,7 +208,7 @@ impl Factors {
         factors
     }
 
-    /// ln of the product of pivots; leaves P in `into` and Q in `out`.
+    /// Returns ln of the product of pivots; leaves P in `into` and Q in `out`.
     fn eliminate(&mut self, fill: &Fill) -> Option<f64> {
         let Factors { into, out, outside, pivot, .. } = self;
         let later = &fill.later;
@@ -241,7 +242,8 @@ impl Factors {
     }
 
     fn invert(&self, fill: &Fill) -> Inverse {
-        let (p, q) = (&self.into, &self.out);
+        let p = &self.into;
+        let q = &self.out;
         let later = &fill.later;
         let k = fill.order.len();
         let mut inverse = Inverse {

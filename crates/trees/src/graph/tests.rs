@@ -1,4 +1,4 @@
-//! Everything about small graphs against enumeration of all trees; sparse against dense.
+//! Small graphs against enumeration of all trees; sparse solvers against dense ones.
 
 mod large;
 
@@ -21,7 +21,7 @@ fn graph(nodes: usize, arcs: &[(usize, usize, f64)]) -> Graph<usize> {
     graph
 }
 
-/// Parallel arcs pooled.
+/// The score matrix of the arcs, parallel ones pooled.
 fn dense_scores(nodes: usize, arcs: &[(usize, usize, f64)]) -> ArcMatrix {
     ArcMatrix::from_fn(nodes, |head, modifier| {
         let parallel = arcs.iter().filter(|arc| (arc.0, arc.1) == (head, modifier));
@@ -41,7 +41,7 @@ fn share(scores: &ArcMatrix, arc: &(usize, usize, f64)) -> f64 {
     (arc.2 - scores[(arc.0, arc.1)]).exp()
 }
 
-/// Up to 5 nodes, arcs of any kind between them, some of them parallel, loops or forbidden.
+/// Up to 5 nodes with any arcs between them, some of them parallel, loops or forbidden.
 fn any_graph() -> impl Strategy<Value = (usize, Vec<(usize, usize, f64)>, f64)> {
     let sigma = prop_oneof![Just(0.0), Just(1.0), Just(30.0), Just(1000.0), Just(1e5)];
     (0usize..=5, sigma).prop_flat_map(|(n, sigma)| {
@@ -55,12 +55,12 @@ fn any_graph() -> impl Strategy<Value = (usize, Vec<(usize, usize, f64)>, f64)> 
     })
 }
 
-/// A larger chance of a tree: every node gets a parent with a smaller number too.
+/// Like [`any_graph`], but with a tree: every node also gets a parent with a smaller number.
 fn feasible_graph() -> impl Strategy<Value = (usize, Vec<(usize, usize, f64)>, f64)> {
     (any_graph(), prop::collection::vec(any::<prop::sample::Index>(), 5)).prop_map(
         |((n, mut arcs, sigma), parents)| {
             for child in 1..=n {
-                // The first is the root's only sure child, so that one child can do.
+                // Only node 1 gets the root, so that there is a tree with one child of the root.
                 let parent = if child == 1 { 0 } else { 1 + parents[child - 1].index(child - 1) };
                 arcs.push((parent, child, 0.5));
             }
@@ -220,7 +220,8 @@ proptest! {
         let gone = pick.index(arcs.len());
         let mut fewer = arcs.clone();
         fewer[gone].2 = f64::NEG_INFINITY;
-        let (scores, left) = (dense_scores(n, &arcs), dense_scores(n, &fewer));
+        let scores = dense_scores(n, &arcs);
+        let left = dense_scores(n, &fewer);
         for set in SETS {
             let Ok(q) = GraphDistribution::new(graph(n, &fewer), set) else { continue };
             let p = GraphDistribution::new(graph(n, &arcs), set).unwrap();
@@ -278,8 +279,8 @@ fn below(rng: &mut Pcg64, n: usize) -> usize {
     (rng.next_u64() % n as u64) as usize
 }
 
-/// About `degree` arcs into each word; half the words can be entered, word 0 for sure; a cycle
-/// through all words.
+/// About `degree` arcs into each word, and a cycle through all words; half the words, and always word
+/// 0, can be entered from outside.
 fn random_local(seed: u64, k: usize, degree: usize, sigma: f64) -> Local {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut local = Local {
@@ -431,7 +432,7 @@ fn grid(side: usize, rng: &mut Pcg64) -> Graph<usize> {
     graph
 }
 
-/// No parallel arcs here.
+/// The score matrix of arcs without parallel ones.
 fn dense_scores_of(nodes: usize, arcs: &[(usize, usize, f64)]) -> ArcMatrix {
     let mut scores = ArcMatrix::forbidden(nodes);
     for &(parent, child, log_weight) in arcs {
@@ -503,17 +504,15 @@ fn a_factor_on_all_arcs_into_a_node_changes_log_z_only() {
     for (parent, child, weight) in plain.arcs() {
         moved.add_arc_between(parent, child, weight + if child == 7 { 50.0 } else { 0.0 }).unwrap();
     }
-    let (p, q) = (
-        GraphDistribution::new(plain, SETS[0]).unwrap(),
-        GraphDistribution::new(moved, SETS[0]).unwrap(),
-    );
+    let p = GraphDistribution::new(plain, SETS[0]).unwrap();
+    let q = GraphDistribution::new(moved, SETS[0]).unwrap();
     assert!((q.log_partition() - p.log_partition() - 50.0).abs() < 1e-11);
     assert!(p.kl(&q).unwrap() < 1e-11);
     assert!(p.marginals().iter().zip(q.marginals()).all(|(a, b)| (a - b).abs() < 1e-12));
 }
 
-/// Parallel arcs next to the largest weight share it, and values next to the largest are accepted
-/// everywhere or nowhere.
+/// Parallel arcs share their probability even next to the largest weight, and every function accepts
+/// values next to the largest.
 #[test]
 fn the_largest_weights_and_values() {
     let mut graph = Graph::new(0, [1, 2]).unwrap();

@@ -1,9 +1,9 @@
 //! Wilson's algorithm (1996) on a sparse component.
 //!
 //! As for sentences: from each word not yet in the tree, walk to a head drawn in proportion to its
-//! arc's weight until the tree is met; the last head drawn for each word stays. A walk over budget
-//! is given up, which does not bias the draw that replaces it: the number of steps is independent of
-//! the tree (Propp & Wilson 1998).
+//! arc's weight until the walk meets the tree. The last head drawn for each word stays. A walk that
+//! exceeds its budget is abandoned. That does not bias the draw that replaces it: the number of steps
+//! is independent of the tree (Propp & Wilson 1998).
 
 use rand_core::Rng;
 
@@ -36,7 +36,8 @@ impl Walker {
         Self { cumulative }
     }
 
-    /// Draws a tree: heads as 0 for outside, h + 1 for word h. False if the walk was given up.
+    /// Draws a tree: a head is 0 for outside and h + 1 for word h. Returns false if the walk was
+    /// abandoned.
     pub(super) fn sample<R: Rng + ?Sized>(
         &self,
         local: &Local,
@@ -44,7 +45,7 @@ impl Walker {
         heads: &mut Vec<usize>,
     ) -> bool {
         let k = local.words();
-        // A word outside the tree has k+1 added to its head; the walk's end takes it off.
+        // A word that is not yet in the tree has k+1 added to its head; the end of the walk subtracts it.
         let side = k + 1;
         heads.clear();
         heads.resize(k, side);
@@ -56,7 +57,8 @@ impl Walker {
                     return false;
                 }
                 steps_left -= 1;
-                let (first, last) = (local.start[word - 1], local.start[word]);
+                let first = local.start[word - 1];
+                let last = local.start[word];
                 let table = &self.cumulative[first + word - 1..last + word];
                 let threshold = uniform(rng) * table[table.len() - 1];
                 let drawn = table.partition_point(|&sum| sum <= threshold);

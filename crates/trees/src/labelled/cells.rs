@@ -1,4 +1,4 @@
-//! Sums over the labels of arcs, cell after cell in one go, so that vector units are asked for once a matrix.
+//! Sums over the labels of arcs. One call handles all cells, so that vector units are detected once per matrix.
 //!
 //! A cell is the scores x_ℓ of the labels of one arc; weights e^(x − max x) cannot overflow.
 
@@ -23,7 +23,7 @@ fn highest(cell: &[f64]) -> f64 {
 /// Σ of (e^x, x·e^x), x relative to `high`, which must be finite.
 #[inline(always)]
 fn moments(cell: &[f64], high: f64) -> (f64, f64) {
-    // A forbidden label weighs nothing, and nothing times −∞ shall be nothing.
+    // A forbidden label has weight 0, and 0 · −∞ counts as 0.
     let term = |x: f64| {
         let below = x - high;
         let weight = exp(below);
@@ -62,39 +62,35 @@ fn weight(cell: &[f64], high: f64) -> f64 {
 }
 
 dispatched! {
-    /// ln Σ_ℓ e^{x_ℓ} of every cell of so many labels; −∞ where all are forbidden.
+    /// Writes ln Σ_ℓ e^{x_ℓ} of every cell; −∞ where all labels are forbidden.
     pub(super) fn log_sums(values: &[f64], labels: usize, out: &mut Vec<f64>) {
         out.clear();
         for cell in values.chunks_exact(labels.max(1)) {
             let high = highest(cell);
-            out.push(match high > f64::NEG_INFINITY {
-                true => high + weight(cell, high).ln(),
-                false => high,
-            });
+            out.push(if high > f64::NEG_INFINITY { high + weight(cell, high).ln() } else { high });
         }
     }
 }
 
 dispatched! {
-    /// H(ℓ) = ln Σ_ℓ e^{x_ℓ} − Σ_ℓ p(ℓ)·x_ℓ of every cell of so many labels; 0 where all are forbidden.
+    /// Writes H(ℓ) = ln Σ_ℓ e^{x_ℓ} − Σ_ℓ p(ℓ)·x_ℓ of every cell; 0 where all labels are forbidden.
     pub(super) fn entropies(values: &[f64], labels: usize, out: &mut Vec<f64>) {
         out.clear();
         for cell in values.chunks_exact(labels.max(1)) {
             let high = highest(cell);
-            out.push(match high > f64::NEG_INFINITY {
-                true => {
-                    let (sum, mean) = moments(cell, high);
-                    (sum.ln() - mean / sum).max(0.0)
-                }
-                false => 0.0,
+            out.push(if high > f64::NEG_INFINITY {
+                let (sum, mean) = moments(cell, high);
+                (sum.ln() - mean / sum).max(0.0)
+            } else {
+                0.0
             });
         }
     }
 }
 
 dispatched! {
-    /// p(ℓ) = e^{x_ℓ} / Σ e^x of one cell; all zero where all are forbidden. Relative to the best label: an
-    /// arc's own score may be too large to tell labels apart.
+    /// Writes p(ℓ) = e^{x_ℓ} / Σ e^x of one cell; all zero where all labels are forbidden. Computed relative
+    /// to the best label: ln Σ e^x may be too large to distinguish labels.
     pub(super) fn softmax(cell: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.resize(cell.len(), 0.0);
@@ -124,7 +120,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against the definitions, summed in another order by the library's functions.
+        /// Compares with the definitions, summed in another order by the standard library's functions.
         #[test]
         fn sums_are_what_they_are_called(
             labels in 1usize..30,
@@ -134,10 +130,12 @@ mod tests {
             ),
         ) {
             values.resize(values.len().next_multiple_of(labels), f64::NEG_INFINITY);
-            let (mut sums, mut disorder, mut shares) = (Vec::new(), Vec::new(), Vec::new());
+            let mut sums = Vec::new();
+            let mut found = Vec::new();
+            let mut shares = Vec::new();
             log_sums(&values, labels, &mut sums);
-            entropies(&values, labels, &mut disorder);
-            for ((cell, sum), entropy) in values.chunks(labels).zip(&sums).zip(&disorder) {
+            entropies(&values, labels, &mut found);
+            for ((cell, sum), entropy) in values.chunks(labels).zip(&sums).zip(&found) {
                 softmax(cell, &mut shares);
                 let high = cell.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 if high == f64::NEG_INFINITY {

@@ -19,9 +19,9 @@ pub struct ScoredLabelledTree {
     pub score: f64,
 }
 
-/// p(y, ℓ) ∝ exp Σ θ\[h\]\[m\]\[ℓ_m\] over the labelled trees of a [`TreeSet`].
+/// The distribution p(y, ℓ) ∝ exp Σ θ\[h\]\[m\]\[ℓ_m\] over the labelled trees of a [`TreeSet`].
 ///
-/// Questions about bare trees, with labels summed out, go to [`arcs`](Self::arcs).
+/// [`arcs`](Self::arcs) answers questions about bare trees, with labels summed out.
 ///
 /// ```
 /// use tutte_trees::{LabelledArcMatrix, LabelledTreeDistribution, TreeSet};
@@ -44,7 +44,7 @@ pub struct LabelledTreeDistribution {
 }
 
 impl LabelledTreeDistribution {
-    /// The distribution with these labelled arc scores over the trees of `tree_set`.
+    /// Makes the distribution with these labelled arc scores over the trees of `tree_set`.
     ///
     /// # Errors
     /// [`Error::BadScore`] naming arc and label; [`Error::NoTree`].
@@ -54,15 +54,15 @@ impl LabelledTreeDistribution {
         Ok(Self { scores, arcs, best_labels: OnceLock::new() })
     }
 
-    /// The distribution of trees with these arc scores, each arc with a label drawn for it: from scores of
-    /// labels given the arc, of any sum,
+    /// Makes the distribution of trees with these arc scores and of labels given their arcs. The scores x
+    /// of labels need not be normalised:
     ///
     /// ```text
     /// p(y, ℓ) = p(y) · Π p(ℓ_m | h → m)        p(ℓ | h → m) = exp x_ℓ / Σ_ℓ′ exp x_ℓ′
     /// ```
     ///
-    /// which is that of θ(h → m, ℓ) = θ(h → m) + log p(ℓ | h → m), but bare trees keep their scores to the
-    /// last bit.
+    /// This is [`new`](Self::new) with θ(h → m, ℓ) = θ(h → m) + log p(ℓ | h → m), except that bare trees
+    /// keep their scores to the last bit.
     ///
     /// ```
     /// use tutte_trees::{ArcMatrix, LabelledArcMatrix, LabelledTreeDistribution, TreeSet};
@@ -88,7 +88,7 @@ impl LabelledTreeDistribution {
         arcs.check_scores()?;
         labels.check_scores()?;
         labels.join(&mut arcs);
-        // Sums of two scores may be too large where each is not.
+        // The sum of two valid scores may be too large.
         labels.check_scores()?;
         let arcs = TreeDistribution::new(arcs, tree_set)?;
         Ok(Self { scores: labels, arcs, best_labels: OnceLock::new() })
@@ -99,7 +99,7 @@ impl LabelledTreeDistribution {
         &self.arcs
     }
 
-    /// The trees that count.
+    /// The set of trees that the distribution ranges over.
     pub fn tree_set(&self) -> TreeSet {
         self.arcs.tree_set()
     }
@@ -161,8 +161,8 @@ impl LabelledTreeDistribution {
 
     /// P(all of these labelled arcs are in the tree), arcs as (head, modifier, label); 1 for none.
     ///
-    /// As [`TreeDistribution::joint_marginal`], times the probabilities of the labels given their
-    /// arcs.
+    /// The product of [`TreeDistribution::joint_marginal`] and the probabilities of the labels given
+    /// their arcs.
     ///
     /// ```
     /// # use tutte_trees::{LabelledArcMatrix, LabelledTreeDistribution, TreeSet};
@@ -213,27 +213,28 @@ impl LabelledTreeDistribution {
         Ok((log_prob + labels).min(0.0))
     }
 
-    /// The most probable labelled tree (MAP): best labels first, then the best tree.
+    /// The most probable labelled tree (MAP): the best tree when every arc takes its best label.
     pub fn argmax(&self) -> ScoredLabelledTree {
         let best = self.best_labels().argmax().clone();
         let labels = best_labels(&best.tree, |head, modifier| self.scores.cell(head, modifier));
         ScoredLabelledTree { tree: LabelledTree { tree: best.tree, labels }, score: best.score }
     }
 
-    /// Trees scored by their arcs' best labels. There is one because this distribution has one.
+    /// The distribution of trees scored by their arcs' best labels.
     fn best_labels(&self) -> &TreeDistribution {
         self.best_labels.get_or_init(|| {
+            // Never an error: this distribution has a tree, and so has that one.
             TreeDistribution::new(self.scores.best_labels(), self.tree_set())
                 .unwrap_or_else(|_| self.arcs.clone())
         })
     }
 
-    /// The labelled tree with the most labelled arcs expected right.
+    /// The labelled tree with the largest expected number of correct labelled arcs.
     pub fn mbr(&self) -> LabelledTree {
         self.mbr_in(self.tree_set()).unwrap_or_else(|_| self.argmax().tree)
     }
 
-    /// The same among the trees of another set.
+    /// Like [`mbr`](Self::mbr), but among the trees of another set.
     ///
     /// # Errors
     /// [`Error::NoTree`] if that set has no tree of allowed arcs.
@@ -259,7 +260,7 @@ impl LabelledTreeDistribution {
             .collect()
     }
 
-    /// A labelled tree drawn at random from the distribution, exactly.
+    /// Draws a labelled tree from the distribution, exactly.
     pub fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> LabelledTree {
         let tree = self.arcs.sample(rng);
         let labels = tree
@@ -269,7 +270,7 @@ impl LabelledTreeDistribution {
                 let mut drawn = 0;
                 for (label, p) in self.softmax(head, modifier).enumerate() {
                     if p > 0.0 {
-                        drawn = label; // the last possible label takes what rounding leaves
+                        drawn = label; // the last possible label takes the rest that rounding leaves
                         left -= p;
                         if left < 0.0 {
                             break;
@@ -282,7 +283,7 @@ impl LabelledTreeDistribution {
         LabelledTree { tree, labels }
     }
 
-    /// The distribution given what is known about arcs and labels.
+    /// Returns the distribution given constraints on arcs and labels.
     ///
     /// ```
     /// # use tutte_trees::{Constraints, LabelledArcMatrix, LabelledTreeDistribution, TreeSet};
@@ -310,7 +311,7 @@ impl LabelledTreeDistribution {
         Ok((self.arcs.log_partition_of(&masked) - self.arcs.log_excess()).min(0.0))
     }
 
-    /// The scores with what the constraints exclude at −∞.
+    /// The scores, with the labelled arcs that the constraints exclude at −∞.
     fn masked(&self, constraints: &Constraints) -> Result<LabelledArcMatrix, Error> {
         let mut scores = self.scores.clone();
         let n = self.words();
@@ -319,7 +320,7 @@ impl LabelledTreeDistribution {
         })?;
         let required = constraints.required_labels().iter().map(|&pair| (pair, true));
         let forbidden = constraints.forbidden_labels().iter().map(|&pair| (pair, false));
-        for ((modifier, label), keep) in required.chain(forbidden) {
+        for ((modifier, label), is_required) in required.chain(forbidden) {
             check_arc(n, 0, modifier)?;
             self.check_label(label)?;
             for head in (0..=n).filter(|&head| head != modifier) {
@@ -327,7 +328,7 @@ impl LabelledTreeDistribution {
                     continue;
                 }
                 for (other, score) in scores.cell_mut(head, modifier).iter_mut().enumerate() {
-                    if (other == label) != keep {
+                    if (other == label) != is_required {
                         *score = f64::NEG_INFINITY;
                     }
                 }
@@ -358,10 +359,11 @@ impl LabelledTreeDistribution {
     pub fn arc_covariances(&self, g: &LabelledArcMatrix) -> Result<LabelledArcMatrix, Error> {
         self.check_function(g)?;
         let means = self.label_means(g);
-        let covariances = self.arcs.covariances(&means);
+        let covariances = self.arcs.unchecked_covariances(&means);
         let mut result = LabelledArcMatrix::zeros(self.words(), self.labels());
         for (head, modifier, p) in self.arcs.marginals().arcs() {
-            let (mean, c) = (means[(head, modifier)], covariances[(head, modifier)]);
+            let mean = means[(head, modifier)];
+            let c = covariances[(head, modifier)];
             let values = g.cell(head, modifier);
             let cell = result.cell_mut(head, modifier);
             for ((out, q), &value) in cell.iter_mut().zip(self.softmax(head, modifier)).zip(values)
@@ -385,7 +387,8 @@ impl LabelledTreeDistribution {
     }
 
     pub(super) fn covariance_of(&self, f: &LabelledArcMatrix, g: &LabelledArcMatrix) -> f64 {
-        let (f_size, g_size) = (self.size_of(f), self.size_of(g));
+        let f_size = self.size_of(f);
+        let g_size = self.size_of(g);
         if f_size.max(g_size) <= LARGE {
             return self.moderate_covariance(f, g);
         }
@@ -409,8 +412,9 @@ impl LabelledTreeDistribution {
     }
 
     fn moderate_covariance(&self, f: &LabelledArcMatrix, g: &LabelledArcMatrix) -> f64 {
-        let (f_means, g_means) = (self.label_means(f), self.label_means(g));
-        let between = self.arcs.sound_covariance(&f_means, &g_means);
+        let f_means = self.label_means(f);
+        let g_means = self.label_means(g);
+        let between = self.arcs.unchecked_covariance(&f_means, &g_means);
         let within: f64 = self
             .arcs
             .marginals()
@@ -418,7 +422,8 @@ impl LabelledTreeDistribution {
             .filter(|&(_, _, p)| p > 0.0)
             .map(|(head, modifier, p)| {
                 let pairs = f.cell(head, modifier).iter().zip(g.cell(head, modifier));
-                let (f_mean, g_mean) = (f_means[(head, modifier)], g_means[(head, modifier)]);
+                let f_mean = f_means[(head, modifier)];
+                let g_mean = g_means[(head, modifier)];
                 p * self
                     .softmax(head, modifier)
                     .zip(pairs)
@@ -441,7 +446,7 @@ impl LabelledTreeDistribution {
         })
     }
 
-    /// `f` must be of this shape and a number wherever a labelled arc is allowed.
+    /// Checks that `f` has the shape of the scores, and is a number wherever a labelled arc is allowed.
     fn check_function(&self, f: &LabelledArcMatrix) -> Result<(), Error> {
         if f.words() != self.words() {
             return Err(Error::DifferentLengths { left: self.words(), right: f.words() });
@@ -465,7 +470,7 @@ impl LabelledTreeDistribution {
     }
 }
 
-/// The best label of each arc; the smallest in case of a tie.
+/// Returns the best label of each arc; the smallest in case of a tie.
 fn best_labels<'a>(tree: &crate::Tree, cell: impl Fn(usize, usize) -> &'a [f64]) -> Vec<usize> {
     let best = |(head, modifier)| {
         let values = cell(head, modifier).iter().enumerate();

@@ -1,5 +1,5 @@
-//! Entropies and divergences of labelled trees: those of the bare trees, plus those of the labels of
-//! every arc in proportion to its probability.
+//! Entropies and divergences of labelled trees: those of the bare trees, plus those of each arc's
+//! labels, weighted by the probability of the arc.
 
 use super::{LabelledTree, LabelledTreeDistribution};
 use crate::information::{NEAR_INFINITY, NEAR_ONE, check_order, within_bounds};
@@ -87,14 +87,14 @@ impl LabelledTreeDistribution {
         let mut total = 0.0;
         for (head, modifier, p) in self.arcs().marginals().arcs() {
             let sum = other.arcs().scores()[(head, modifier)];
-            let (mine, theirs) =
-                (self.scores().cell(head, modifier), other.scores().cell(head, modifier));
+            let mine = self.scores().cell(head, modifier);
+            let theirs = other.scores().cell(head, modifier);
             for ((own, &score), &their_score) in self.softmax(head, modifier).zip(mine).zip(theirs)
             {
                 if their_score > f64::NEG_INFINITY {
                     total -= p * own * (their_score - sum).min(0.0);
                 } else if score > f64::NEG_INFINITY && self.arcs().may_produce(head, modifier) {
-                    return f64::INFINITY; // however improbable: it is possible here, not there
+                    return f64::INFINITY; // possible here, however improbable, and forbidden there
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! The k best labelled trees.
 //!
-//! Group labelled trees by their bare tree: the best of a group takes every arc's best label, so the
-//! k best labelled trees lie in the k best groups under best-label scores. Within a group the next
-//! best come one label change at a time; a heap merges the groups (Huang & Chiang 2005's lazy
-//! enumeration of a product of sorted lists, each reached along one path only).
+//! Group labelled trees by their bare tree. The best of a group takes every arc's best label, so the
+//! k best labelled trees lie in the k best groups under best-label scores. Within a group, the next
+//! best trees come one label change at a time, and a heap merges the groups. This is the lazy
+//! enumeration of a product of sorted lists of Huang & Chiang (2005), which reaches each tree once.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -11,8 +11,8 @@ use std::collections::BinaryHeap;
 use super::LabelledArcMatrix;
 use crate::ScoredTree;
 
-/// `groups` are the k best trees under best-label scores, best first. Returns score, group and
-/// labels by word.
+/// Returns the score, the group and the labels by word of the k best labelled trees. `groups` are the
+/// k best trees under best-label scores, best first.
 pub(super) fn kbest(
     scores: &LabelledArcMatrix,
     groups: &[ScoredTree],
@@ -52,7 +52,7 @@ pub(super) fn kbest(
     while results.len() < k
         && let Some(Candidate { score: total, group, ranks, last }) = heap.pop()
     {
-        // Raise one word's rank at or after the last word raised: every combination has one parent.
+        // Raise one word's rank at or after the last word raised, so that every combination is pushed once.
         for word in last..ranks.len() {
             if ranks[word] + 1 < ranked[group][word].len() {
                 let mut next = ranks.clone();
@@ -76,7 +76,7 @@ struct Candidate {
 }
 
 impl Ord for Candidate {
-    /// By score; ties: earlier group, then smaller ranks first out of the heap.
+    /// Orders by score. Of ties, the earlier group, then the smaller ranks leave the heap first.
     fn cmp(&self, other: &Self) -> Ordering {
         self.score
             .total_cmp(&other.score)

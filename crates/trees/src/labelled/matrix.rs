@@ -9,15 +9,15 @@ use crate::{ArcMatrix, Error, LabelledTree};
 /// One `f64` for every arc and label: labelled scores, marginals, gradients.
 ///
 /// Laid out as [`ArcMatrix`], with the labels of an arc side by side:
-/// `values[(head * (n + 1) + modifier) * labels + label]`. As scores, −∞ forbids a label on an arc;
-/// an arc all of whose labels are forbidden is forbidden. Where most arcs are,
+/// `values[(head * (n + 1) + modifier) * labels + label]`. As a score, −∞ forbids a label on an arc.
+/// An arc is forbidden if all its labels are. If most arcs are forbidden, a matrix made by
 /// [`sparse`](Self::sparse) takes memory and time for the others only.
 ///
 /// ```
 /// use tutte_trees::LabelledArcMatrix;
 /// let mut scores = LabelledArcMatrix::zeros(3, 2);
 /// scores[(0, 2, 1)] = 1.5; // the root heads word 2 with label 1
-/// scores.forbid(0, 2, 0);  // and with no other
+/// scores.forbid(0, 2, 0);  // and with no other label
 /// assert_eq!(scores.get(0, 2, 1), Some(1.5));
 /// assert_eq!(scores.get(0, 2, 2), None); // no such label
 /// assert_eq!(scores.labels_of(0, 2), Some(&[f64::NEG_INFINITY, 1.5][..]));
@@ -26,43 +26,44 @@ use crate::{ArcMatrix, Error, LabelledTree};
 pub struct LabelledArcMatrix {
     words: usize,
     labels: usize,
-    /// The labels of one arc after the other.
+    /// Groups of values, each with one value per label.
     values: Vec<f64>,
-    /// Of a sparse matrix: for each arc, which of these it has, [`ABSENT`] for those that have none
-    /// and share the first, which is all −∞. Empty if every arc has its own.
+    /// In a sparse matrix, the group of each arc. Arcs without values share the group [`ABSENT`], which
+    /// is all −∞. Empty in a dense matrix, where the groups are in the order of arcs.
     places: Vec<usize>,
 }
 
-/// The place of arcs without values of their own.
+/// The group of arcs without values of their own.
 const ABSENT: usize = 0;
 
 impl LabelledArcMatrix {
-    /// Every labelled arc at `value`.
+    /// Makes a matrix with every labelled arc at `value`.
     ///
     /// # Panics
-    /// If (n+1)²·L values are more than memory can be asked for, as [`Vec::with_capacity`] does.
+    /// If (n+1)²·L values exceed the largest possible allocation, as [`Vec::with_capacity`] does.
     pub fn filled(words: usize, labels: usize, value: f64) -> Self {
         let values = vec![value; count(words).saturating_mul(labels)];
         Self { words, labels, values, places: Vec::new() }
     }
 
-    /// Every labelled arc at 0.
+    /// Makes a matrix with every labelled arc at 0.
     pub fn zeros(words: usize, labels: usize) -> Self {
         Self::filled(words, labels, 0.0)
     }
 
-    /// Every labelled arc at −∞: nothing allowed until scores are put in.
+    /// Makes a matrix with every labelled arc at −∞: no arc is allowed until it is given a score.
     pub fn forbidden(words: usize, labels: usize) -> Self {
         Self::filled(words, labels, f64::NEG_INFINITY)
     }
 
-    /// The same in little memory: an arc takes some when it is first changed, for all its labels.
+    /// Makes a matrix with every labelled arc at −∞, in little memory: an arc takes memory, for all its
+    /// labels, when it is first changed.
     ///
     /// ```
     /// use tutte_trees::{LabelledArcMatrix, LabelledTreeDistribution, TreeSet};
-    /// let mut scores = LabelledArcMatrix::sparse(100, 40); // 10,000 arcs of 40 labels
+    /// let mut scores = LabelledArcMatrix::sparse(100, 40); // 10,000 arcs with 40 labels each
     /// for word in 1..=100 {
-    ///     scores[(word - 1, word, 7)] = 0.5; // of which 100 are possible
+    ///     scores[(word - 1, word, 7)] = 0.5; // only 100 arcs are possible
     /// }
     /// let d = LabelledTreeDistribution::new(scores, TreeSet::NonProjectiveSingleRoot)?;
     /// assert_eq!(d.argmax().score, 50.0);
@@ -73,7 +74,7 @@ impl LabelledArcMatrix {
         Self { words, labels, values, places: vec![ABSENT; count(words)] }
     }
 
-    /// One value per labelled arc, `value(head, modifier, label)`, called for real arcs only.
+    /// Makes a matrix of `value(head, modifier, label)`, called once per labelled arc.
     ///
     /// ```
     /// use tutte_trees::LabelledArcMatrix;
@@ -140,7 +141,7 @@ impl LabelledArcMatrix {
         }
     }
 
-    /// The same for all labels of an arc.
+    /// Sets the scores of all labels of an arc to −∞.
     pub(crate) fn forbid_arc(&mut self, head: usize, modifier: usize) {
         if !self.is_absent(head, modifier) {
             self.cell_mut(head, modifier).fill(f64::NEG_INFINITY);
@@ -152,7 +153,7 @@ impl LabelledArcMatrix {
         check_arc(self.words, head, modifier).ok().map(|()| self.cell(head, modifier))
     }
 
-    /// The same, to be changed.
+    /// The values of one arc, by label and mutable, or `None` if there is no such arc.
     ///
     /// ```
     /// use tutte_trees::LabelledArcMatrix;
@@ -166,7 +167,7 @@ impl LabelledArcMatrix {
         check_arc(self.words, head, modifier).ok().map(|()| self.cell_mut(head, modifier))
     }
 
-    /// All cells, head-major, labels innermost; −∞ for the arcs that a sparse matrix does without.
+    /// All cells, head-major, labels innermost; −∞ for the arcs that a sparse matrix does not store.
     pub fn to_vec(&self) -> Vec<f64> {
         if self.places.is_empty() {
             return self.values.clone();
@@ -215,13 +216,13 @@ impl LabelledArcMatrix {
         &mut self.values[range]
     }
 
-    /// Where the labels of an arc are.
+    /// The group of an arc's values.
     fn place(&self, head: usize, modifier: usize) -> usize {
         let at = self.at(head, modifier);
         self.places.get(at).copied().unwrap_or(at)
     }
 
-    /// Whether an arc has no values of its own, and so is forbidden.
+    /// True if an arc has no values of its own and is therefore forbidden.
     pub(crate) fn is_absent(&self, head: usize, modifier: usize) -> bool {
         self.places.get(self.at(head, modifier)) == Some(&ABSENT)
     }
@@ -240,12 +241,11 @@ impl LabelledArcMatrix {
         place * self.labels..(place + 1) * self.labels
     }
 
-    /// One number per arc from its labels' numbers.
+    /// Applies `f` to the labels of every arc.
     pub(crate) fn reduce(&self, f: impl Fn(&[f64]) -> f64) -> ArcMatrix {
         let absent = if self.places.is_empty() { 0.0 } else { f(&self.values[..self.labels]) };
-        ArcMatrix::from_fn(self.words, |head, modifier| match self.is_absent(head, modifier) {
-            true => absent,
-            false => f(self.cell(head, modifier)),
+        ArcMatrix::from_fn(self.words, |head, modifier| {
+            if self.is_absent(head, modifier) { absent } else { f(self.cell(head, modifier)) }
         })
     }
 
@@ -263,9 +263,9 @@ impl LabelledArcMatrix {
         self.spread(&entropies, 0.0)
     }
 
-    /// Takes scores of labels given their arcs, of any sum, and scores of arcs, to those of labelled arcs:
-    /// θ\[h\]\[m\]\[ℓ\] = θ\[h\]\[m\] + x_ℓ − log Σ_ℓ′ exp x_ℓ′. An arc that is forbidden, or has no label, is
-    /// forbidden in both.
+    /// Turns scores x of labels given their arcs, normalised or not, into scores of labelled arcs:
+    /// θ\[h\]\[m\]\[ℓ\] = θ\[h\]\[m\] + x_ℓ − log Σ_ℓ′ exp x_ℓ′. An arc that is forbidden, or has no allowed label,
+    /// becomes forbidden in both matrices.
     pub(super) fn join(&mut self, arcs: &mut ArcMatrix) {
         let mut sums = Vec::new();
         cells::log_sums(&self.values, self.labels, &mut sums);
@@ -286,21 +286,21 @@ impl LabelledArcMatrix {
         }
     }
 
-    /// The numbers of places as those of arcs.
+    /// Copies the value of each group to its arcs; `without_labels` if there are no labels at all.
     fn spread(&self, of_places: &[f64], without_labels: f64) -> ArcMatrix {
         ArcMatrix::from_fn(self.words, |head, modifier| {
             of_places.get(self.place(head, modifier)).copied().unwrap_or(without_labels)
         })
     }
 
-    /// The best label's score of every arc.
+    /// The score of every arc's best label.
     pub(crate) fn best_labels(&self) -> ArcMatrix {
         self.reduce(|cell| cell.iter().fold(f64::NEG_INFINITY, |best, &x| best.max(x)))
     }
 
-    /// As scores: names the first labelled arc that is NaN, +∞ or too large.
+    /// Checks values that are scores: the error names the first labelled arc that is NaN, +∞ or too large.
     pub(crate) fn check_scores(&self) -> Result<(), Error> {
-        // Absent arcs are many, and beyond doubt; the rest in one pass without branches.
+        // One branch-free pass over the stored values. Absent arcs, which may be many, are always valid.
         if self.values.iter().fold(true, |all, &value| all & is_score(value)) {
             return Ok(());
         }
@@ -314,7 +314,7 @@ impl LabelledArcMatrix {
 }
 
 impl PartialEq for LabelledArcMatrix {
-    /// Whether all labelled arcs have equal values.
+    /// True if all labelled arcs have equal values.
     fn eq(&self, other: &Self) -> bool {
         (self.words, self.labels) == (other.words, other.labels) && self.arcs().eq(other.arcs())
     }

@@ -1,8 +1,8 @@
 //! Labelled trees: every arc carries one of L labels.
 //!
-//! p(y, ℓ) ∝ exp Σ θ\[h\]\[m\]\[ℓ_m\]. Given the tree, labels are independent, so summing them out leaves a
-//! distribution over bare trees with scores log Σ_ℓ exp θ\[h\]\[m\]\[ℓ\] (Koo et al. 2007, §3.4), and
-//! every labelled question is an unlabelled one plus a softmax per arc. O(n³ + L·n²).
+//! p(y, ℓ) ∝ exp Σ θ\[h\]\[m\]\[ℓ_m\]. Given the tree, labels are independent. Summing them out leaves a
+//! distribution over bare trees with scores log Σ_ℓ exp θ\[h\]\[m\]\[ℓ\] (Koo et al. 2007, §3.4). So every
+//! labelled question is an unlabelled one plus a softmax per arc. O(n³ + L·n²).
 
 mod cells;
 mod distribution;
@@ -30,7 +30,7 @@ pub struct LabelledTree {
 }
 
 impl LabelledTree {
-    /// A tree and the labels of its arcs; `labels[0]` is that of the arc into word 1.
+    /// Makes a labelled tree; `labels[0]` is the label of the arc into word 1.
     ///
     /// # Errors
     /// [`Error::DifferentLengths`] unless there is one label per word.

@@ -26,7 +26,9 @@ fn a_shape_too_large_is_an_error() {
 fn equality_is_that_of_the_arcs() {
     let zeros = ArcMatrix::zeros(2);
     let mut garbage = zeros.clone();
-    (garbage[(0, 0)], garbage[(1, 1)], garbage[(2, 0)]) = (f64::NAN, 7.0, f64::INFINITY);
+    garbage[(0, 0)] = f64::NAN;
+    garbage[(1, 1)] = 7.0;
+    garbage[(2, 0)] = f64::INFINITY;
     assert_eq!(garbage, garbage.clone());
     assert_eq!(garbage, zeros);
     garbage[(2, 1)] = 1.0;

@@ -3,14 +3,14 @@
 //! The matrix has rows 0..=n (row 0 the root) and a column for each of the positions 1..=n, rows
 //! `stride` apart. Eliminating position k, from n downwards, adds to every active entry
 //! N\[i\]\[j\] the product F\[i\]·N\[k\]\[j\] with F\[i\] = N\[i\]\[k\]/d and the pivot d = Σ N\[i\]\[k\] over active i.
-//! One pivot at a time, that reads and writes the whole matrix for one multiply–add per entry; so a
-//! block of pivots is first worked out within its own rows and columns, and the rest of the matrix
-//! takes all updates of the block in one pass, every entry in the same order (and with the same
-//! bits) as one pivot at a time.
+//! One pivot at a time, that would read and write the whole matrix for one multiply–add per entry.
+//! Instead, a block of pivots is first eliminated within its own rows and columns. Then the rest of
+//! the matrix takes all updates of the block in one pass. Every entry takes them in the same order
+//! (and with the same bits) as with one pivot at a time.
 
 use crate::simd::{LANES, add_four_products, add_scaled, pairwise};
 
-/// Pivots worked out together.
+/// Number of pivots eliminated together.
 const BLOCK: usize = 4;
 
 /// Scratch memory.
@@ -24,9 +24,9 @@ pub(crate) struct BlockWorkspace {
 
 /// Eliminates positions n, n−1, …, `keep`+1. Rows from `first_active` on count in pivots.
 ///
-/// With `INVERT` the update reaches all rows and columns, which makes it the sweep of
-/// [`super::sweep`]; without, only the active ones. `each` is told of every pivot: its position, d,
-/// and F of the rows before it; it may stop everything by returning `false`.
+/// With `INVERT`, the update reaches all rows and columns, which makes it the sweep of
+/// [`super::sweep`]; without, only the active ones. Calls `each` for every pivot with its position, d,
+/// and F of the rows before it. Stops and returns `false` as soon as `each` returns `false`.
 #[inline(always)]
 pub(super) fn eliminate<const INVERT: bool>(
     matrix: &mut [f64],
@@ -50,13 +50,13 @@ pub(super) fn eliminate<const INVERT: bool>(
         let width = if INVERT { stride } else { low.next_multiple_of(LANES).min(stride) };
         let block_width = if INVERT { stride } else { high.next_multiple_of(LANES).min(stride) };
         if size < BLOCK {
-            // What is missing from the last block takes part with factor 0.
+            // The missing pivots of a short last block take part with factor 0.
             factors[size * tall..].fill(0.0);
             pivot_rows[size * stride..].fill(0.0);
         }
 
-        // Take out the block's columns, last pivot first. Outside the block a row starts there from
-        // nothing: it will take its factor at each pivot's own step, and the later steps' updates.
+        // Copy the block's columns, last pivot first. Rows outside the block start at 0 there: each
+        // takes its factor at the pivot's own step, and then the updates of the later steps.
         for i in 0..rows {
             let outside = i < low || i > high;
             let entries = &mut matrix[i * stride + low - 1..i * stride + high];
@@ -79,7 +79,7 @@ pub(super) fn eliminate<const INVERT: bool>(
         for s in 0..size {
             let pivot = high - s;
             let column = pivot - 1;
-            // The pivot's column, brought up to date outside the block; inside it is already.
+            // Bring the pivot's column up to date outside the block; inside it already is.
             let (earlier, rest) = factors.split_at_mut(s * tall);
             let current = &mut rest[..tall];
             for t in 0..s {
@@ -97,7 +97,7 @@ pub(super) fn eliminate<const INVERT: bool>(
             if !each(pivot, sum, &current[..pivot]) {
                 return false;
             }
-            // The block's own rows at once.
+            // Update the block's own rows immediately.
             let pivot_row = &mut pivot_rows[s * stride..s * stride + block_width];
             pivot_row.copy_from_slice(&matrix[pivot * stride..pivot * stride + block_width]);
             let eager = if INVERT { low..high + 1 } else { low..pivot };
@@ -138,7 +138,7 @@ pub(super) fn eliminate<const INVERT: bool>(
     true
 }
 
-/// Σ values\[from..to\], whole vectors at a time: what is outside counts as zero.
+/// Returns Σ values\[from..to\], reading whole vectors: values outside the range count as zero.
 #[inline(always)]
 fn sum_between(values: &[f64], from: usize, to: usize) -> f64 {
     let mut sums = [0.0; LANES];

@@ -6,13 +6,13 @@
 
 use crate::{ArcMatrix, tree_set::Roots};
 
-/// The number of trees of allowed arcs, if all intermediate products fit 128 bits.
+/// Returns the number of trees of allowed arcs, if all intermediate products fit 128 bits.
 pub(crate) fn count(scores: &ArcMatrix, roots: Roots) -> Option<u128> {
     let n = scores.words();
     let allowed = |head: usize, modifier: usize| {
         i128::from(head != modifier && scores[(head, modifier)] > f64::NEG_INFINITY)
     };
-    // Column m: −1 for each word head, their number (and the root) on the diagonal.
+    // Column m: −1 for each word head; on the diagonal, the number of heads.
     let mut laplacian = vec![vec![0i128; n]; n];
     for m in 1..=n {
         for h in (1..=n).filter(|&h| h != m) {

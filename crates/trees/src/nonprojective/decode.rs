@@ -1,7 +1,7 @@
 //! The best tree when arcs may cross, in O(n²).
 //!
 //! **Contraction** (Chu & Liu 1965, Edmonds 1967; dense form after Tarjan 1977). Every word takes
-//! its best head; a cycle v₁ … v_k of such choices is contracted to one node c, which may be
+//! its best head. A cycle v₁ … v_k of such choices is contracted to one node c, which may be
 //! entered from outside at any member, at the price of that member's arc in the cycle:
 //!
 //! ```text
@@ -12,22 +12,22 @@
 //! the nodes from the last to the first, the arc that enters a node replaces the arc of the member
 //! it enters, and the other members keep theirs.
 //!
-//! One row per node holds the arcs *into* it, by head, and heads stay words: a contraction merges
-//! the members' rows and relabels which node owns each word, nothing else. Every step is then one
-//! pass over contiguous memory; there are at most n − 1 contractions, which merge at most 2n rows
-//! of n+1 entries in all. Rows of contracted nodes are kept: they are the levels from which
-//! [`kbest`](super::kbest) reads the second-best tree.
+//! One row per node holds the arcs *into* it, by head, and heads stay words. A contraction only merges
+//! the members' rows and changes the owner of each word. Every step is then one pass over contiguous
+//! memory. There are at most n − 1 contractions, which merge at most 2n rows of n+1 entries in all.
+//! Rows of contracted nodes are kept: they are the levels from which [`kbest`](super::kbest) reads
+//! the second-best tree.
 //!
-//! **One root.** Order the arcs by (−[head = 0], score), lexicographically, subtracting by
-//! components: the best tree has the fewest root arcs and, among those trees, the highest score
-//! (Stanojević & Cohen 2021 with an infinite penalty that costs no digits). Nothing enters the
-//! root, so no cycle holds a root arc; the subtracted arcs have first component 0, and the first
-//! component of a contracted arc stays what it was. So the order amounts to: *a root arc is taken
-//! only when a node has no other arc left*. If two nodes must take one, no single-root tree exists.
+//! **One root.** Order the arcs by (−[head = 0], score), lexicographically, and subtract by
+//! components. The best tree then has the fewest root arcs and, among those trees, the highest score
+//! (Stanojević & Cohen 2021 with an infinite penalty that costs no digits). No arc enters the root, so
+//! no cycle holds a root arc. The subtracted arcs have first component 0, and contraction does not
+//! change the first component of an arc. So the order means: *a root arc is taken only when a node
+//! has no other arc left*. If two nodes must take one, there is no single-root tree.
 //!
-//! This always contracts down to the root word, while several roots need only the cycles that are
-//! there; and a best tree of the larger set that happens to have one root is the best single-root
-//! tree. So that is tried first.
+//! This always contracts down to the root word, while several roots need only the existing cycles
+//! contracted. A best multi-root tree with only one root is also the best single-root tree, so that
+//! is tried first.
 //!
 //! **Range.** A row of a node holds differences to chosen maxima, which never exceed twice the
 //! largest score; root arcs under the order above add up at most n of them. Scores of 1e300 leave
@@ -39,7 +39,7 @@ use crate::tree_set::Roots;
 
 const NONE: f64 = f64::NEG_INFINITY;
 
-/// Where the search stands with a node.
+/// The state of a node in the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Visit {
     Unseen,
@@ -47,7 +47,7 @@ enum Visit {
     Done,
 }
 
-/// The chosen arc into a node: its head, the word of the node that it enters, its weight there.
+/// The chosen arc into a node: its head, the word of the node that it enters, and its weight there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InArc {
     pub(super) head: usize,
@@ -75,14 +75,14 @@ pub(crate) struct DecodeWorkspace {
     /// Per word the best of its word heads (row order of `scores`, so one contiguous pass).
     best_weight: Vec<f64>,
     best_head: Vec<u32>,
-    /// Whether the rows of the words are filled in: not needed until there is a cycle.
+    /// True if the rows of the words are filled in, which the first cycle requires.
     has_word_rows: bool,
-    /// Nodes whose entering arc is that of a node around them.
+    /// Marks nodes whose entering arc is that of a node around them.
     opened: Vec<bool>,
 }
 
-/// The highest-scoring tree: its heads in `heads` (word m at m − 1) and its score, the plain sum of
-/// its arcs' scores. −∞ and no heads if there is no tree.
+/// Writes the heads of the highest-scoring tree (word m's at m − 1) and returns its score, the plain
+/// sum of its arcs' scores; −∞ and no heads if there is no tree.
 pub(crate) fn argmax(
     scores: &ArcMatrix,
     roots: Roots,
@@ -147,8 +147,8 @@ dispatched! {
 }
 
 impl DecodeWorkspace {
-    /// Finds the best tree as [`argmax`] does, without short cuts, so that afterwards every level
-    /// of the contraction in the order of `roots` can be read. False if there is no tree.
+    /// Finds the best tree as [`argmax`] does, but without short cuts, so that every level of the
+    /// contraction in the order of `roots` can be read afterwards. Returns false if there is no tree.
     pub(super) fn contract(
         &mut self,
         scores: &ArcMatrix,
@@ -178,7 +178,7 @@ impl DecodeWorkspace {
         self.entering[node] = arc;
     }
 
-    /// Whether the last tree enters `node` by the arc chosen for it, not for a node around it.
+    /// True if the last tree enters `node` by the arc chosen for it, not for a node around it.
     /// Each arc of the tree was chosen for exactly one such node.
     pub(super) fn keeps_its_arc(&self, node: usize) -> bool {
         !self.opened[node]
@@ -203,7 +203,7 @@ impl DecodeWorkspace {
         let side = n + 1;
         self.words = n;
         self.has_word_rows = false;
-        // Rows are written before they are read: longer memory of an earlier sentence is as good.
+        // Rows are written before they are read, so that memory of an earlier sentence can stay.
         if self.rows.len() < 2 * side * side {
             self.rows.resize(2 * side * side, NONE);
             self.modifiers.resize(side * side, 0);
@@ -215,7 +215,7 @@ impl DecodeWorkspace {
         for head in 1..=n {
             let row = &scores.row(head)[..side];
             let (weights, heads) = (&mut self.best_weight[..side], &mut self.best_head[..side]);
-            // The diagonal is no arc: let the pass run over it and put back what was there.
+            // The diagonal is not an arc: let the pass run over it, then restore the old values.
             let before = (weights[head], heads[head]);
             for m in 0..side {
                 let better = row[m] > weights[m];
@@ -255,7 +255,7 @@ impl DecodeWorkspace {
     }
 
     /// Chooses an arc into every node, contracting the cycles, until all hang from the root.
-    /// False if some node has no arc left.
+    /// Returns false if some node has no arc left.
     #[inline(always)]
     fn grow(&mut self, scores: &ArcMatrix, roots: Roots) -> bool {
         let side = self.words + 1;
@@ -298,7 +298,7 @@ impl DecodeWorkspace {
         true
     }
 
-    /// The best arc into an outermost node; first head on ties, the root first of all.
+    /// Returns the best arc into an outermost node; the smallest head on ties.
     #[inline(always)]
     fn best_arc(&self, scores: &ArcMatrix, roots: Roots, node: usize) -> InArc {
         let (head, weight, root) = if node <= self.words {
@@ -316,7 +316,7 @@ impl DecodeWorkspace {
         InArc { head, modifier: self.modifier(node, head), weight }
     }
 
-    /// Contracts the end of the path from `first` on to a new node, and takes it off the path.
+    /// Contracts the end of the path, starting at `first`, to a new node, and removes it from the path.
     #[inline(always)]
     fn contract_cycle(&mut self, scores: &ArcMatrix, first: usize) -> usize {
         if !self.has_word_rows {
@@ -367,8 +367,8 @@ impl DecodeWorkspace {
         cycle
     }
 
-    /// Opens the nodes from the last to the first and writes down the tree. O(n): every node is
-    /// opened at most once.
+    /// Opens the nodes from the last to the first and writes the heads. O(n): every node is opened at
+    /// most once.
     #[inline(always)]
     pub(super) fn expand(&mut self, heads: &mut Vec<usize>) {
         heads.clear();
@@ -390,7 +390,7 @@ impl DecodeWorkspace {
     }
 }
 
-/// The first maximum and where it is; (0, −∞) if there is nothing above −∞.
+/// Returns the index of the first maximum and its value; (0, −∞) if nothing is above −∞.
 #[inline(always)]
 fn first_max(values: &[f64]) -> (usize, f64) {
     let (chunks, rest) = values.as_chunks::<LANES>();

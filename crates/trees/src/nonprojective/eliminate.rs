@@ -17,19 +17,19 @@
 //! P(0 → m) = r[m] / ρ[m]          P(h → m) = A[h][m]·U[m][h] / ρ[m]
 //! ```
 //!
-//! and nothing was ever subtracted, so every marginal, however small, has its digits. Each word has
-//! to be the last one once; divide and conquer shares the work (eliminate one half, recurse into
-//! the other, and the other way round): about (7/9 + 1/2)·n³ multiply–adds, O(n²) memory.
+//! and nothing was ever subtracted, so every marginal, however small, is accurate. Each word has to
+//! be the last one once. Divide and conquer shares the work (eliminate one half, recurse into the
+//! other, and the other way round): about (7/9 + 1/2)·n³ multiply–adds, O(n²) memory.
 //!
-//! Single-root: pivots leave r out (the limit of scaling r by ε → 0, to first order). With arcs
-//! forbidden such a pivot can be zero although trees exist; [`Graded`] numbers with r of order 1 and
-//! the multi-root rule carry ε exactly and cover that too.
+//! Single-root: pivots leave r out (the limit of scaling r by ε → 0, to first order). With forbidden
+//! arcs, such a pivot can be zero although trees exist. [`Graded`] numbers with r of order 1 and the
+//! multi-root rule carry ε exactly and cover that case.
 
 use super::blocked::{self, BlockWorkspace};
 use crate::simd::LANES;
 use crate::weight::{Graded, Log, Tangent, Weight};
 
-/// Up to this many words, sharing work costs more than it saves.
+/// Number of words up to which sharing work costs more than it saves.
 const FEW: usize = 4;
 
 /// A number type that matrices can be eliminated in.
@@ -58,7 +58,7 @@ pub(crate) trait Eliminate: Weight {
             let d = (first..k).fold(Self::zero(), |d, i| d.plus(&active[column(i)]));
             pivots[k] = d;
             if d.is_zero() {
-                return; // nobody can head this word: the caller sees the pivot
+                return; // no head is left for this word: the caller sees the pivot
             }
             for i in 0..k {
                 let factor = active[column(i)].over(d);
@@ -100,14 +100,14 @@ impl Eliminate for f64 {
 /// Scratch memory and results of [`Elimination::solve`].
 #[derive(Clone, Debug)]
 pub(crate) struct Elimination<W> {
-    /// The weights handed in: (n+1)·n, row 0 the root, column m−1 word m, zero where no arc.
+    /// The loaded weights: (n+1)·n, row 0 the root, column m−1 word m, zero where there is no arc.
     pub(crate) weights: Vec<W>,
     /// ρ\[m−1\].
     pub(crate) rho: Vec<W>,
     /// U\[m\]\[x\] at (x−1)·n + (m−1): heads are rows, as everywhere.
     pub(crate) u: Vec<W>,
     words: usize,
-    /// The nodes of the recursion on the way to the current one, and their matrices.
+    /// The nodes of the recursion from the top to the current one, and their matrices.
     nodes: Vec<Node>,
     levels: Vec<Level<W>>,
     /// The matrix being eliminated, and its pivots.
@@ -116,18 +116,18 @@ pub(crate) struct Elimination<W> {
     blocks: BlockWorkspace,
 }
 
-/// A range of words still active, somewhere in the recursion.
+/// A node of the recursion: a range of words that are still active.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     low: usize,
     high: usize,
-    /// How many of its two halves have been visited.
+    /// The number of its halves that have been visited, up to 2.
     visited: u8,
-    /// The power of ε of the pivots on the way here.
+    /// The power of ε of the pivots from the top to this node.
     order: i32,
 }
 
-/// What belongs to a node: its matrix, and p of the half that was eliminated last.
+/// The memory of a node: its matrix, and p of the half that was eliminated last.
 #[derive(Clone, Debug, Default)]
 struct Level<W> {
     a: Vec<W>,
@@ -166,7 +166,7 @@ impl LogTotal {
     }
 }
 
-/// Whether the root's weight counts in pivots.
+/// The weights that count in pivots: those of words, with or without that of the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PivotRule {
     WithRoot,
@@ -174,7 +174,7 @@ pub(crate) enum PivotRule {
 }
 
 impl<W: Eliminate> Elimination<W> {
-    /// Makes room for n words and hands out the (n+1)·n weights to fill.
+    /// Makes room for n words and returns the (n+1)·n weights to fill.
     pub(crate) fn load(&mut self, words: usize) -> &mut [W] {
         self.words = words;
         self.weights.clear();
@@ -182,7 +182,7 @@ impl<W: Eliminate> Elimination<W> {
         &mut self.weights
     }
 
-    /// ln Z alone: one pass, n³/3 multiply–adds. `None` if a pivot is not `usable`.
+    /// Returns ln Z alone, in one pass of n³/3 multiply–adds; `None` if a pivot is not `usable`.
     #[inline(always)]
     pub(crate) fn total(
         &mut self,
@@ -200,8 +200,8 @@ impl<W: Eliminate> Elimination<W> {
         pivots.copied().try_fold(LogTotal::ONE, |total, d| usable(d).then(|| total.times(d)))
     }
 
-    /// ρ and U of the loaded weights, and the power of ε of Z. `None` if a pivot or a ρ is not
-    /// `usable`.
+    /// Computes ρ and U of the loaded weights; returns the power of ε of Z, or `None` if a pivot or a ρ
+    /// is not `usable`.
     #[inline(always)]
     pub(crate) fn solve(&mut self, rule: PivotRule, usable: impl Fn(W) -> bool) -> Option<i32> {
         let n = self.words;
@@ -214,8 +214,8 @@ impl<W: Eliminate> Elimination<W> {
         }
         self.prepare(n.ilog2() as usize + 3);
         let mut result = 0;
-        // A loop over a stack instead of a recursive function, so that the whole of it is compiled
-        // for the machine's vector unit.
+        // A loop over a stack instead of recursion, so that all of it is compiled for the machine's
+        // vector unit.
         self.nodes.clear();
         self.nodes.push(Node { low: 0, high: n, visited: 0, order: 0 });
         arrange(&self.weights, (n, n), (0, n), &mut self.levels[0].a);
@@ -238,7 +238,7 @@ impl<W: Eliminate> Elimination<W> {
                 continue;
             }
             self.nodes[depth].visited += 1;
-            // The half to be visited first, then the half to be eliminated.
+            // Arrange the half to be visited before the half to be eliminated.
             let (from, to) = halves[usize::from(visited)];
             let stride = size.next_multiple_of(LANES);
             arrange(
@@ -264,7 +264,7 @@ impl<W: Eliminate> Elimination<W> {
         Some(result)
     }
 
-    /// The bottom of the recursion: each of a few words last in turn, without sharing work.
+    /// Solves the bottom of the recursion: each of a few words is last in turn, without sharing work.
     #[inline(always)]
     fn solve_few(
         &mut self,
@@ -325,7 +325,7 @@ impl<W: Eliminate> Elimination<W> {
         Some(order)
     }
 
-    /// Eliminates all but the first `keep` positions of the scratch matrix; p goes to a level.
+    /// Eliminates all but the first `keep` positions of the scratch matrix; p goes to the level `depth`.
     #[inline(always)]
     fn eliminate_scratch(&mut self, depth: usize, size: usize, keep: usize, rule: PivotRule) {
         let p = &mut self.levels[depth].p;
@@ -337,9 +337,9 @@ impl<W: Eliminate> Elimination<W> {
         W::eliminate(&mut self.scratch, shape, rule, keep, pivots, p, blocks);
     }
 
-    /// U\[m\]\[k\] for the last words m of the half `kept` and the words k of the half `eliminated`:
-    /// u\[k\] = p0 + Σ p\[i\]·u\[i\] over the words that were active when k was eliminated, which are
-    /// those kept and the eliminated ones before k.
+    /// Computes U\[m\]\[k\] for the last words m of the half `kept` and the words k of the half `eliminated`:
+    /// u\[k\] = p0 + Σ p\[i\]·u\[i\] over the words that were active when k was eliminated, i.e. the kept
+    /// ones and the eliminated ones before k.
     #[inline(always)]
     fn unwind(&mut self, depth: usize, kept: (usize, usize), eliminated: (usize, usize)) {
         let n = self.words;
@@ -381,7 +381,7 @@ fn arrange<W: Weight>(
     let to_stride = size.next_multiple_of(LANES);
     to.clear();
     to.resize((size + 1) * to_stride, W::zero());
-    // The words before `first` come after the chosen ones; those behind stay behind.
+    // The words before `first` come after the chosen ones; those after the chosen ones stay there.
     let last = first + count;
     let mut copy_row = |target: usize, source: usize| {
         let row = &mut to[target * to_stride..target * to_stride + size];

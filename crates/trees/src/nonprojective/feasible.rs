@@ -1,20 +1,20 @@
-//! Whether there is any tree, and which words are in the way if not. O(n²).
+//! Existence of a tree, and the words that prevent one. O(n²).
 //!
 //! Several roots: a tree exists iff every word can be reached from the root over allowed arcs.
 //!
 //! One root: its only child must reach every other word over arcs between words. Among the
-//! strongly connected groups of words (Kosaraju & Sharir 1981), the child must then lie in the
-//! only group that no word outside enters. If every word can be reached from the root and there
-//! is one such group, the root must have an arc into it, and that arc's word serves; if there are
-//! two or more, each of them needs a root arc of its own.
+//! strongly connected groups of words (Kosaraju & Sharir 1981), consider those that no word outside
+//! enters. The child must lie in such a group, and there must be only one. If every word can be
+//! reached from the root and there is one such group, the root has an arc into it, and a tree exists.
+//! If there are two or more, each needs its own root arc, and there is no tree.
 
 use crate::ArcMatrix;
 use crate::tree_set::Roots;
 
-/// The words that cannot be attached, increasing; empty iff a tree exists.
+/// Returns the words that cannot be attached, increasing; empty iff a tree exists.
 ///
-/// They are the words out of the root's reach; if there are none, those of the groups that can
-/// each be entered from the root only, where just one of them may be.
+/// These are the words that the root cannot reach. If there are none, they are the words of the groups
+/// that only the root enters, if a single-root tree would need several root arcs to enter them.
 pub(crate) fn unattachable(scores: &ArcMatrix, roots: Roots) -> Vec<usize> {
     let n = scores.words();
     let mut reached = vec![false; n + 1];
@@ -25,7 +25,7 @@ pub(crate) fn unattachable(scores: &ArcMatrix, roots: Roots) -> Vec<usize> {
         return unreached;
     }
 
-    // Words in the order in which a depth-first search over all of them leaves them.
+    // Words in the order in which a depth-first search leaves them.
     let mut seen = vec![false; n + 1];
     order.clear();
     for word in 1..=n {
@@ -60,11 +60,12 @@ pub(crate) fn unattachable(scores: &ArcMatrix, roots: Roots) -> Vec<usize> {
     entered_from_root
 }
 
-/// Which words are the root word of some single-root tree, where there is one; entry 0 is unused.
+/// Marks the words that are the root word of some single-root tree; entry 0 is unused. There must be
+/// such a tree.
 pub(crate) fn possible_root_words(scores: &ArcMatrix) -> Vec<bool> {
     let n = scores.words();
     let mut order = Vec::with_capacity(n + 1);
-    // The last word from which a search had to start reaches all, since some word does.
+    // Some word reaches all others, so the last word from which a search had to start does.
     let mut seen = vec![false; n + 1];
     let mut reaches_all = 0;
     for word in 1..=n {
@@ -73,7 +74,7 @@ pub(crate) fn possible_root_words(scores: &ArcMatrix) -> Vec<bool> {
             reaches_all = word;
         }
     }
-    // And so do the words that reach it.
+    // So do the words that reach it.
     seen.fill(false);
     search(reaches_all, &mut seen, &mut order, |m, head| {
         m > 0 && head > 0 && allowed(scores, head, m)
@@ -96,7 +97,7 @@ fn search(
     is_arc: impl Fn(usize, usize) -> bool,
 ) {
     seen[start] = true;
-    // Each node on the way with the next neighbour to try.
+    // Each node on the path, with the next neighbour to try.
     let mut way = vec![(start, 0)];
     while let Some((node, next)) = way.last_mut() {
         if *next == seen.len() {

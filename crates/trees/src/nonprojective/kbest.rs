@@ -1,17 +1,16 @@
 //! The k best trees when arcs may cross, exactly, in O(k·n²).
 //!
 //! **Partition** (Camerini, Fratta & Maffioli 1980; Hamacher & Queyranne 1985; Zmigrod, Vieira &
-//! Cotterell 2021). The trees not listed yet are kept in regions, each given by arcs that are
-//! required and arcs that are forbidden. A region S holds exactly one listed tree T; an arc e of T
-//! is chosen such that the best other tree T₂ of S lacks e. The region with the best T₂ is next:
-//! list T₂, and split S into
+//! Cotterell 2021). The trees are partitioned into regions, each given by required and forbidden
+//! arcs. A region S holds exactly one listed tree T. Choose an arc e of T that the best other tree T₂
+//! of S lacks. The region with the best T₂ is next: list T₂, and split S into
 //!
 //! ```text
 //! S and e required:  holds T          S and e forbidden:  holds T₂
 //! ```
 //!
-//! which are again regions of this kind. That no tree is listed twice or forgotten follows from
-//! the splits alone, whatever rounding does to the order; the list is sorted at the end.
+//! which are again such regions. The splits alone ensure that each tree is listed once, whatever
+//! rounding does to the order; the list is sorted at the end.
 //!
 //! **Second best.** Contract S as [`decode`](super::decode) does. If the tree found is not T (two
 //! trees tie), it is T₂, and any arc of T that it lacks is e. Otherwise T₂ differs from T by one
@@ -22,14 +21,14 @@
 //! loss(v, f) = w_v(in[v]) − w_v(f)           w_v: weights at the level of v
 //! ```
 //!
-//! the least loss gives e = in\[v\], and opening the nodes with f in its place gives T₂. The arcs
-//! into v with other heads than in\[v\]'s are v's row. One with the same head and another modifier
-//! m was left out of the row by in\[v\]; its weight is θ minus the chosen weights of the nodes
-//! between m and v.
+//! The least loss gives e = in\[v\], and opening the nodes with f in its place gives T₂. The arcs
+//! into v with other heads than in\[v\]'s are v's row. An arc with the same head and another modifier
+//! m is not in the row, because in\[v\] replaced it there; its weight is θ minus the chosen weights of
+//! the nodes between m and v.
 //!
-//! **One root.** In the lexicographic order of [`decode`](super::decode) all single-root trees
-//! come before all others, so the k best of that order are the k best single-root trees as long
-//! as there are any. A swap that puts a root arc in the place of another arc leads out of them.
+//! **One root.** In the lexicographic order of [`decode`](super::decode), all single-root trees
+//! come before all others. So the k best of that order are the k best single-root trees as long as
+//! there are any. A swap that puts a root arc in the place of another arc would leave the set.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -38,8 +37,8 @@ use super::decode::{DecodeWorkspace, InArc, score};
 use crate::ArcMatrix;
 use crate::tree_set::Roots;
 
-/// The `k` highest-scoring trees with their scores (plain sums over their arcs), best first;
-/// all of them if there are fewer. Trees of −∞ do not count.
+/// Returns the `k` highest-scoring trees with their scores (plain sums over their arcs), best first;
+/// all of them if there are fewer. Trees of score −∞ do not count.
 pub(crate) fn kbest(scores: &ArcMatrix, roots: Roots, k: usize) -> Vec<(f64, Vec<usize>)> {
     if k == 0 {
         return Vec::new();
@@ -64,13 +63,13 @@ pub(crate) fn kbest(scores: &ArcMatrix, roots: Roots, k: usize) -> Vec<(f64, Vec
         let with = search.constrain(region.constraints, region.arc, true);
         search.push(with, &listed[region.holds].1, region.holds);
     }
-    // Contracted weights round differently from plain sums: trees that all but tie may have been
-    // found in the wrong order.
+    // Contracted weights round differently from plain sums: trees that nearly tie may have been found
+    // in the wrong order.
     listed.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     listed
 }
 
-/// One requirement on the trees of a region; each region's are a chain in a shared tree of them.
+/// One constraint on the trees of a region. The constraints of a region are a chain in a shared tree.
 struct Constraint {
     before: usize,
     /// (head, modifier)
@@ -80,16 +79,16 @@ struct Constraint {
 
 /// Trees that satisfy a chain of constraints, one of them listed.
 struct Region {
-    /// Of `second`.
+    /// The score of `second`.
     score: f64,
     /// Later regions come after earlier ones on ties.
     number: usize,
     constraints: usize,
-    /// The listed tree, by its place in the list.
+    /// The index of the listed tree that the region holds.
     holds: usize,
-    /// An arc of the listed tree …
+    /// An arc of the listed tree that `second` lacks.
     arc: (usize, usize),
-    /// … that the best of the other trees lacks.
+    /// The heads of the best other tree.
     second: Vec<usize>,
 }
 
@@ -120,7 +119,7 @@ struct Search<'a> {
     /// Constraint i is number i + 1; 0 is the empty chain.
     constraints: Vec<Constraint>,
     regions: usize,
-    /// The scores of the region at hand, arcs outside it at −∞.
+    /// The scores of the current region, with excluded arcs at −∞.
     masked: ArcMatrix,
     ws: DecodeWorkspace,
     found: Vec<usize>,
@@ -148,13 +147,13 @@ impl<'a> Search<'a> {
         self.ws.contract(self.scores, self.roots, &mut self.found).then(|| self.found.clone())
     }
 
-    /// The chain `before` and one more constraint.
+    /// Adds one constraint to the chain `before`.
     fn constrain(&mut self, before: usize, arc: (usize, usize), required: bool) -> usize {
         self.constraints.push(Constraint { before, arc, required });
         self.constraints.len()
     }
 
-    /// Queues the region of `constraints`, if it has another tree than the listed one it holds.
+    /// Queues the region of `constraints`, if it has a tree besides the listed one it holds.
     fn push(&mut self, constraints: usize, listed: &[usize], holds: usize) {
         self.mask(constraints);
         let Some((arc, second)) = self.second(listed) else { return };
@@ -185,7 +184,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The best tree under the mask other than `listed`, which is a best one, and an arc of
+    /// Returns the best tree under the mask other than `listed`, which is a best one, and an arc of
     /// `listed` that it lacks.
     fn second(&mut self, listed: &[usize]) -> Option<((usize, usize), Vec<usize>)> {
         if !self.ws.contract(&self.masked, self.roots, &mut self.found) {
@@ -201,7 +200,7 @@ impl<'a> Search<'a> {
         Some(((old.head, old.modifier), self.found.clone()))
     }
 
-    /// The node and the other arc into it that cost least; the first on ties.
+    /// Returns the swap of least loss, as a node and another arc into it; the first on ties.
     fn least_loss(&mut self) -> Option<(usize, InArc)> {
         self.descent.number(&self.found);
         self.find_parallel_arcs();
@@ -230,7 +229,7 @@ impl<'a> Search<'a> {
         swap
     }
 
-    /// For every node, the best arc that has the head but not the modifier of the chosen one.
+    /// Finds, for every node, the best arc with the head but not the modifier of the chosen one.
     fn find_parallel_arcs(&mut self) {
         self.parallel.clear();
         self.parallel.resize(self.ws.nodes().end, (f64::NEG_INFINITY, 0));
@@ -249,7 +248,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Who descends from whom: words numbered so that each one's descendants follow it.
+/// Numbers of words such that the descendants of each word directly follow it.
 #[derive(Default)]
 struct Descent {
     number: Vec<usize>,
@@ -275,7 +274,7 @@ impl Descent {
         self.stack.clear();
         self.stack.push(0);
         let mut next = 0;
-        // A word is met once on the way down, numbered, and once on the way up, sized.
+        // A word is numbered on the way down and sized on the way up.
         while let Some(&word) = self.stack.last() {
             if self.size[word] == 0 {
                 self.number[word] = next;
@@ -293,7 +292,7 @@ impl Descent {
         }
     }
 
-    /// Whether words are `ancestor` or descend from it.
+    /// Returns a test that is true for `ancestor` and its descendants.
     fn below(&self, ancestor: usize) -> impl Fn(usize) -> bool {
         let (first, size) = (self.number[ancestor], self.size[ancestor]);
         move |word| self.number[word].wrapping_sub(first) < size

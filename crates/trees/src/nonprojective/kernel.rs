@@ -1,7 +1,7 @@
-//! Second order: the arcs of a random tree are a determinantal process.
+//! Second order: the arcs of a random tree are a determinantal point process.
 //!
-//! Scaling arc e by (1 + t) changes the Laplacian by a matrix of rank one, hence (Burton & Pemantle
-//! 1993; here for directed trees, both root modes) for distinct arcs
+//! Scaling arc e by (1 + t) changes the Laplacian by a matrix of rank one. Hence, for distinct arcs
+//! (Burton & Pemantle 1993; here for directed trees, both root modes),
 //!
 //! ```text
 //! P(e₁, …, e_k ∈ y) = det [K(e_i, e_j)]        K(e, f) = a_e · (W[m_e][h_f] − W[m_e][m_f])
@@ -18,8 +18,8 @@
 //! Cov(1_e, G) = g_e μ_e − a_e Σ_{m'} M[m_e][m']·(W[m'][h_e] − W[m'][m_e])
 //! ```
 //!
-//! It is the directional derivative of all marginals along g, so also a Hessian–vector product of
-//! ln Z and, since covariances are symmetric, a vector–Jacobian product of the marginals.
+//! It is the directional derivative of all marginals along g. So it is also a Hessian–vector product
+//! of ln Z and, since covariances are symmetric, a vector–Jacobian product of the marginals.
 
 use crate::simd::{LANES, add_four_products, dispatched};
 use crate::weight::Weight;
@@ -49,7 +49,7 @@ pub(crate) struct CovarianceWorkspace {
 }
 
 impl Kernel {
-    /// Room for n words.
+    /// Makes room for n words, all values at 0.
     pub(crate) fn reset(&mut self, words: usize, roots: Roots) {
         self.words = words;
         self.single_root = roots == Roots::Single;
@@ -67,7 +67,7 @@ impl Kernel {
         &mut self.weights[head * self.words..(head + 1) * self.words]
     }
 
-    /// W\[m\], from x = 0 on.
+    /// The row W\[m\], starting at x = 0.
     pub(crate) fn response_mut(&mut self, m: usize) -> &mut [f64] {
         let stride = self.stride();
         &mut self.response[(m - 1) * stride..m * stride]
@@ -94,8 +94,8 @@ impl Kernel {
         self.weights[head * self.words + modifier - 1]
     }
 
-    /// W\[m\]\[h_f\] and W\[m\]\[m_f\], whose difference makes K(·, f); the second is left out for root arcs
-    /// of single-root sets.
+    /// W\[m\]\[h_f\] and W\[m\]\[m_f\], the two terms of K(·, f); the second is 0 for root arcs of single-root
+    /// sets.
     fn response(&self, m: usize, (head, modifier): (usize, usize)) -> (f64, f64) {
         let row = &self.response[(m - 1) * self.stride()..m * self.stride()];
         let second = if head == 0 && self.single_root { 0.0 } else { row[modifier] };
@@ -143,8 +143,8 @@ impl Kernel {
         (determinant(&mut matrix, k).clamp(0.0, 1.0), widened - norms)
     }
 
-    /// What an entry of K may lose to the subtraction in it: n·ε·max a\[h\]\[m\]·W\[m\]\[x\]. Words that
-    /// hold each other strongly make W as large as their walks are long.
+    /// Bound of the error that the subtraction in an entry of K may cause: n·ε·max a\[h\]\[m\]·W\[m\]\[x\].
+    /// W is large where two words strongly prefer each other and random walks between them are long.
     pub(crate) fn cancellation(&self) -> f64 {
         let n = self.words;
         let mut largest = 0.0f64;
@@ -157,11 +157,11 @@ impl Kernel {
         n as f64 * f64::EPSILON * largest
     }
 
-    /// Cov(1_e, Σ g) for every arc into `out`; `marginals` are those of this distribution.
+    /// Writes Cov(1_e, Σ g) for every arc into `out`; `marginals` are those of this distribution.
     ///
-    /// Returns the largest |Σ_h Cov(1_{h→m}, G)|, which is zero in exact arithmetic because every
-    /// word has one head: what it measures is the rounding of the rest. Errors that are the same
-    /// for all heads do not show in it; [`cancellation`](Self::cancellation) bounds those.
+    /// Returns the largest |Σ_h Cov(1_{h→m}, G)|. It is zero in exact arithmetic, because every word has
+    /// one head, so it measures rounding. It does not show errors that are the same for all heads;
+    /// [`cancellation`](Self::cancellation) bounds those.
     pub(crate) fn arc_covariances(
         &self,
         g: &ArcMatrix,
@@ -184,8 +184,8 @@ dispatched! {
         let n = kernel.words;
         let stride = kernel.stride();
         out.reset(n, 0.0);
-        // Taking a constant off a column of g changes G by a constant: centre it, so that only
-        // differences between heads enter. Forbidden arcs contribute nothing, whatever g says.
+        // Subtracting a constant from a column of g changes G by a constant: centre it, so that only
+        // differences between heads enter. Forbidden arcs contribute nothing, whatever their g.
         for column in [&mut ws.means, &mut ws.column_sums] {
             column.clear();
             column.resize(n, 0.0);
@@ -240,8 +240,8 @@ dispatched! {
     }
 }
 
-/// `c = a·b`: `rows` rows of a, `inner` of b, all row-major with one stride. b must have room up to
-/// a multiple of four rows, and a zeros (or anything finite) beside them.
+/// Computes `c = a·b`: `rows` rows of a, `inner` of b, all row-major with one stride. b is padded with
+/// zeros to a multiple of four rows; the matching columns of a must be finite.
 #[inline(always)]
 fn multiply(a: &[f64], b: &[f64], c: &mut Vec<f64>, rows: usize, inner: usize, stride: usize) {
     c.clear();
@@ -252,7 +252,7 @@ fn multiply(a: &[f64], b: &[f64], c: &mut Vec<f64>, rows: usize, inner: usize, s
     }
 }
 
-/// Determinant by elimination with row exchanges; the matrix is used up.
+/// Returns the determinant, by elimination with row exchanges; destroys the matrix.
 fn determinant(matrix: &mut [f64], size: usize) -> f64 {
     let mut result = 1.0;
     for step in 0..size {

@@ -8,8 +8,8 @@
 //! | best tree | contraction of cycles | [`decode`] |
 //! | k best | binary partition | [`kbest`] |
 //! | samples | loop-erased random walks | [`sample`] |
-//! | how many trees | an integer determinant | [`count`] |
-//! | is there a tree at all | strongly connected components | [`feasible`] |
+//! | number of trees | an integer determinant | [`count`] |
+//! | existence of a tree | strongly connected components | [`feasible`] |
 
 mod blocked;
 pub(crate) mod count;

@@ -2,26 +2,26 @@
 //!
 //! **Wilson's algorithm** (Wilson 1996; Propp & Wilson 1998). From each word not yet in the tree,
 //! walk to a head drawn with probability ∝ exp θ(· → word), again and again, until the walk meets
-//! the tree; each word keeps the last head drawn for it, and the walk joins the tree. The cost is
-//! the number of steps, the mean hitting time of the root, a small multiple of n on ordinary
-//! scores; each step is a search in a table of cumulative weights, O(log n).
+//! the tree. Each word keeps the last head drawn for it, and the walk joins the tree. The number of
+//! steps is the mean hitting time of the root, a small multiple of n on ordinary scores. Each step
+//! searches a table of cumulative weights, O(log n).
 //!
 //! **One root.** Draw the root word r from its marginal μ(0, ·) (drawing it ∝ exp θ(0 → ·) would
 //! be biased), then walk towards r over arcs between words.
 //!
 //! **Giving up.** Two words that strongly prefer each other hold a walk for exponentially long, so
-//! it has a budget of steps. Think of the heads drawn for a word as a stack of cards; the walk
-//! throws away cycles from the top, and which cycles those are is independent of the tree that
-//! remains below (Propp & Wilson 1998, the cycle-popping theorem). The number of steps counts the
-//! cards seen. So a walk given up and replaced by another exact sampler does not bias the result,
-//! *with the same root*: how long walks take does depend on the root word r. A single-root draw
-//! that replaces one given up must therefore keep r, which [`GaveUp`] carries.
+//! it has a budget of steps. Think of the heads drawn for a word as a stack of cards. The walk
+//! removes cycles from the top, and these cycles are independent of the tree that remains below
+//! (Propp & Wilson 1998, the cycle-popping theorem). The number of steps counts the cards seen. So
+//! replacing an abandoned walk by another exact sampler does not bias the result, provided that it
+//! *keeps the root*: the length of a walk does depend on the root word r. A single-root draw that
+//! replaces an abandoned one must therefore keep r, which [`GaveUp`] carries.
 //!
 //! **Ancestral sampling** (after Colbourn, Myrvold & Neufeld 1996) is the replacement: draw the
 //! head of each word from its marginals given the heads drawn before. It takes up to n solves
 //! whatever the scores. An update of the inverse after each word (Sherman & Morrison 1950) would
-//! be n times cheaper, but the scores on which walks get stuck are those on which that update
-//! cancels: these draws solve anew.
+//! be n times cheaper, but it cancels on exactly the scores on which walks get stuck. So every draw
+//! solves from scratch.
 
 use rand_core::Rng;
 
@@ -31,13 +31,14 @@ use crate::exp::exp;
 use crate::tree_set::Roots;
 use crate::uniform::uniform;
 
-/// Steps that a walk may take per word (and no fewer than for ten words).
+/// Number of steps that a walk may take per word; shorter sentences count as ten words.
 const STEPS_PER_WORD: usize = 200;
 
 /// Draws an index with probability ∝ its increment of `cumulative`; `None` if all are zero.
 ///
-/// An index of zero weight is never drawn: the first entry *above* u·total is never a repeated
-/// one. There always is such an entry, because u ≤ 1 − 2⁻⁵³ and total·(1 − 2⁻⁵³) rounds down.
+/// An index of zero weight is never drawn: its entry repeats the one before, and the first entry
+/// *above* u·total never does. There is such an entry, because u ≤ 1 − 2⁻⁵³ and total·(1 − 2⁻⁵³)
+/// rounds down.
 fn draw<R: Rng + ?Sized>(cumulative: &[f64], rng: &mut R) -> Option<usize> {
     let total = *cumulative.last()?;
     let threshold = uniform(rng) * total;
@@ -47,13 +48,13 @@ fn draw<R: Rng + ?Sized>(cumulative: &[f64], rng: &mut R) -> Option<usize> {
 /// A walk that used up its steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GaveUp {
-    /// The root word that was drawn, in single-root mode. The tree drawn instead must have it, or
-    /// root words with short walks come out too often.
+    /// The root word that was drawn, in single-root mode. The replacing tree must keep it, or root
+    /// words with short walks would be drawn too often.
     pub(crate) root_word: Option<usize>,
 }
 
 impl GaveUp {
-    /// Forbids all root arcs but that of the root word drawn: the scores to draw from instead.
+    /// Forbids all root arcs but that of the root word drawn, in the scores to draw from instead.
     pub(crate) fn keep_root_word(&self, scores: &mut ArcMatrix) {
         if let Some(root_word) = self.root_word {
             for word in (1..=scores.words()).filter(|&word| word != root_word) {
@@ -76,7 +77,8 @@ pub(crate) struct WilsonSampler {
 }
 
 impl WilsonSampler {
-    /// `root_marginals[m]` is μ(0, m), entry 0 unused; read for [`Roots::Single`] only.
+    /// Builds the tables. `root_marginals[m]` is μ(0, m), entry 0 unused; read for [`Roots::Single`]
+    /// only.
     pub(crate) fn new(scores: &ArcMatrix, roots: Roots, root_marginals: &[f64]) -> Self {
         let n = scores.words();
         let side = n + 1;
@@ -110,14 +112,14 @@ impl WilsonSampler {
         WilsonSampler { words: n, roots, cumulative, root_cumulative, budget }
     }
 
-    /// Draws a tree; word m's head at `heads[m - 1]`. No heads if the walk was given up.
+    /// Draws a tree; word m's head is at `heads[m - 1]`. An abandoned walk leaves no heads.
     pub(crate) fn sample<R: Rng + ?Sized>(
         &self,
         rng: &mut R,
         heads: &mut Vec<usize>,
     ) -> Result<(), GaveUp> {
         let side = self.words + 1;
-        // A word outside the tree has n+1 added to its head; the walk's end takes it off.
+        // A word outside the tree has n+1 added to its head; the end of the walk subtracts it.
         heads.clear();
         heads.resize(self.words, side);
         let mut root_word = None;
@@ -154,8 +156,8 @@ impl WilsonSampler {
     }
 }
 
-/// Takes away what rounding has left of impossible choices: drawn once in a lifetime, one would
-/// make a cycle and not a tree. What is possible keeps some weight even where there are no digits.
+/// Sets the weights of impossible choices, which rounding may leave above zero, to zero: drawing one
+/// would make a cycle. If no weight remains, all possible choices get weight 1.
 fn keep_possible(weights: &mut [f64], possible: impl Fn(usize) -> bool) {
     let mut any = false;
     for (index, weight) in weights.iter_mut().enumerate() {
@@ -169,7 +171,7 @@ fn keep_possible(weights: &mut [f64], possible: impl Fn(usize) -> bool) {
     }
 }
 
-/// Running sums in place.
+/// Replaces weights by their running sums.
 fn accumulate(weights: &mut [f64]) {
     let mut sum = 0.0;
     for weight in weights {
@@ -179,10 +181,10 @@ fn accumulate(weights: &mut [f64]) {
 }
 
 /// Draws a tree word by word; returns the log of the product of the drawn conditionals, which is
-/// log p(y). −∞ and no heads if the marginals of a word are all zero.
+/// log p(y). Returns −∞ and no heads if the marginals of a word are all zero.
 ///
-/// `scores` must allow a tree. `marginals(scores, out)` is to write the arc marginals of the caller's
-/// tree set under scores that are those given here with some columns reduced to one arc.
+/// `scores` must allow a tree. `marginals(scores, out)` must write the arc marginals of the caller's
+/// tree set. It is called with these scores, in which some columns are reduced to one arc.
 pub(crate) fn ancestral<R: Rng + ?Sized>(
     scores: &ArcMatrix,
     roots: Roots,
@@ -223,7 +225,7 @@ pub(crate) fn ancestral<R: Rng + ?Sized>(
         };
         log_prob += (conditional[(head, m)] / weights[n]).ln();
         heads.push(head);
-        // A head that was certain tells the other words nothing new.
+        // A head that was certain does not change the marginals of other words.
         up_to_date = true;
         for other in (0..=n).filter(|&other| other != head && other != m) {
             given.forbid(other, m);
@@ -233,7 +235,7 @@ pub(crate) fn ancestral<R: Rng + ?Sized>(
     log_prob
 }
 
-/// Whether a tree remains possible with the arc `head → modifier`.
+/// True if a tree remains possible with the arc `head → modifier`.
 fn leaves_a_tree(scores: &ArcMatrix, roots: Roots, head: usize, modifier: usize) -> bool {
     let mut given = scores.clone();
     for other in (0..=scores.words()).filter(|&other| other != head) {

@@ -1,28 +1,28 @@
 //! Scaling that costs no accuracy: whole columns, and in single-root sets the root's row.
 //!
-//! Every word has one head, so taking c_m off column m (root arc included) takes c_m off every
-//! tree; a single-root tree has one root arc, so taking c₀ off all of them takes c₀ off every tree.
-//! Marginals do not change and ln Z changes by Σ c_m (+ c₀).
+//! Every word has one head, so subtracting c_m from column m (root arc included) subtracts c_m from
+//! every tree. A single-root tree has one root arc, so subtracting c₀ from all root arcs subtracts c₀
+//! from every tree. Marginals do not change and ln Z changes by Σ c_m (+ c₀).
 
 use crate::simd::dispatched;
 use crate::{ArcMatrix, tree_set::Roots};
 
-/// The amounts taken off, chosen so that the largest weight of a column becomes 1.
+/// The amounts to subtract, chosen so that the largest weight of a column becomes 1.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shift {
     /// c_m at m−1.
     pub(crate) column: Vec<f64>,
     /// c₀: zero unless single-root.
     pub(crate) root: f64,
-    /// Σ c_m + c₀: what to add back to ln Z.
+    /// Σ c_m + c₀, to be added back to ln Z.
     pub(crate) total: f64,
-    /// The word whose root arc is furthest ahead of its best word head: a likely root.
+    /// The word whose root arc exceeds its best word head by most: a likely root.
     pub(crate) likely_root: usize,
 }
 
 impl Shift {
-    /// Fills `self` for these scores. `false` if some word has no head at all, or no word may be
-    /// the root: there is no tree then.
+    /// Fills `self` for these scores. Returns `false` if some word has no head, or if no word may be
+    /// the root: then there is no tree.
     pub(crate) fn measure(&mut self, scores: &ArcMatrix, roots: Roots) -> bool {
         let n = scores.words();
         self.column.clear();
@@ -65,7 +65,7 @@ impl Shift {
 }
 
 dispatched! {
-    /// max over word heads h of θ\[h\]\[m\], into `maxima[m − 1]`.
+    /// Writes the maximum over word heads h of θ\[h\]\[m\] into `maxima[m − 1]`.
     fn column_maxima(scores: &ArcMatrix, maxima: &mut [f64]) {
         let raise = |maxima: &mut [f64], row: &[f64]| {
             for (top, &score) in maxima.iter_mut().zip(row) {

@@ -1,13 +1,13 @@
-//! ln Z and marginals of non-projective trees: one question, three number types.
+//! ln Z and marginals of non-projective trees, by the fastest path that is accurate.
 //!
-//! | path | cost | right when | used for |
+//! | path | cost | accurate if | used for |
 //! |---|---|---|---|
 //! | [`sweep`] in `f64` | n³ | its certificate is small | nearly everything |
 //! | [`eliminate`](super::eliminate) in `f64` | 1.3 n³ | no pivot below 1e−60 | strong cycles |
 //! | the same in [`Log`] | 1.3 n³ log-additions | always (several roots) | any range of scores |
 //! | the same in [`Graded`] | 1.3 n³ log-additions | always (one root) | any range, any mask |
 //!
-//! Each path is tried when the one before it declines; the last ones decide whether there is a tree.
+//! Each path is tried when the one before it fails; the last ones decide whether there is a tree.
 
 use super::eliminate::{Eliminate, Elimination, LogTotal, PivotRule};
 use super::kernel::Kernel;
@@ -17,11 +17,11 @@ use crate::simd::dispatched;
 use crate::weight::{Graded, Log, Semiring, Tangent, Weight};
 use crate::{ArcMatrix, tree_set::Roots};
 
-/// Marginals of the fast path are used if their error is certainly below this. At 1e−12 it still
-/// accepts more than 99 % of N(0, 3) scores and practically all of a trained model's.
+/// Largest certificate with which marginals of the fast path are used. This value still accepts nearly
+/// all N(0, 3) scores and practically all scores of a trained model.
 pub(crate) const LARGEST_CERTIFICATE: f64 = 1e-12;
 
-/// Which path answered.
+/// The path that gave an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Path {
     Sweep,
@@ -40,7 +40,7 @@ pub(crate) struct SolveWorkspace {
     sums: Vec<f64>,
 }
 
-/// ln Z; −∞ if there is no tree.
+/// Returns ln Z; −∞ if there is no tree.
 pub(crate) fn log_partition(scores: &ArcMatrix, roots: Roots, ws: &mut SolveWorkspace) -> f64 {
     if scores.words() == 0 {
         return 0.0;
@@ -67,7 +67,7 @@ pub(crate) fn log_partition(scores: &ArcMatrix, roots: Roots, ws: &mut SolveWork
     }
 }
 
-/// ln Z and every marginal, and how they were found; `None` (and zeros) if there is no tree.
+/// Writes every marginal; returns ln Z and the path taken, or `None` (and zeros) if there is no tree.
 pub(crate) fn marginals(
     scores: &ArcMatrix,
     roots: Roots,
@@ -104,8 +104,8 @@ pub(crate) fn marginals(
         }
         Path::Extended
     };
-    // The sweep's ln Z has no cancellation, whatever its certificate says of the marginals; and
-    // taking it from the same place as `log_partition` makes the two the same number.
+    // The sweep's ln Z has no cancellation, whatever the certificate of its marginals. It is the number
+    // that `log_partition` returns, so that the two agree to the last bit.
     let log_z = match swept {
         Some(swept) => swept.log_partition,
         None => log_partition(scores, roots, ws),
@@ -113,7 +113,7 @@ pub(crate) fn marginals(
     Some((log_z, path))
 }
 
-/// Elimination in `f64`, of the weights that the sweep has loaded.
+/// Eliminates, in `f64`, the weights that the sweep has loaded.
 fn linear(roots: Roots, ws: &mut SolveWorkspace) -> Option<i32> {
     ws.sweep.copy_weights(&mut ws.linear);
     let rule = match roots {
@@ -149,12 +149,12 @@ fn root_of_order_one(log: f64) -> Graded {
     Graded { order: 1, log }
 }
 
-/// A single-root tree exists exactly if Z starts with the first power of ε.
+/// True if trees exist. A single-root tree exists exactly if Z starts with the first power of ε.
 fn feasible(order: i32, roots: Roots) -> bool {
     roots == Roots::Multi || order == 1
 }
 
-/// Shifted weights, the root's through `root_weight`.
+/// Loads shifted weights; those of the root's arcs are made by `root_weight`.
 pub(super) fn load<W: Eliminate>(
     scores: &ArcMatrix,
     shift: &Shift,
@@ -172,9 +172,11 @@ pub(super) fn load<W: Eliminate>(
     }
 }
 
-/// P(h → m) = A·U\[m\]\[h\]/ρ\[m\], with U\[m\]\[0\] = 1. Every word has one head, so ρ\[m\] is the sum of the
-/// numerators; dividing by that sum, each word's heads have probability 1 whatever the logarithms
-/// have lost to rounding (next to 1e300 they lose the factor between one tree and two).
+/// Writes the marginals P(h → m) = A·U\[m\]\[h\]/ρ\[m\], with U\[m\]\[0\] = 1.
+///
+/// Every word has one head, so ρ\[m\] is the sum of the numerators. Dividing by that sum makes the
+/// probabilities of a word's heads sum to 1, however much the logarithms have lost to rounding. (Next
+/// to 1e300 they do not distinguish one tree from two.)
 #[inline(always)]
 pub(super) fn read_marginals<W: Weight>(
     solved: &mut Elimination<W>,
@@ -187,7 +189,7 @@ pub(super) fn read_marginals<W: Weight>(
     }
     let Elimination { weights, u, rho, .. } = solved;
     let (root_row, word_rows) = weights.split_at(n);
-    // ρ again, as the sum of the numerators; U[m][m] = 0, so what is no arc adds nothing.
+    // ρ again, as the sum of the numerators; U[m][m] = 0, so the diagonal adds nothing.
     rho.copy_from_slice(root_row);
     for (a, u) in word_rows.chunks_exact(n).zip(u.chunks_exact(n)) {
         for ((sum, a), u) in rho.iter_mut().zip(a).zip(u) {
@@ -207,7 +209,7 @@ pub(super) fn read_marginals<W: Weight>(
     out.normalise_columns(sums);
 }
 
-/// The kernel of second-order questions without cancellation, if the weights fit `f64`.
+/// Fills the kernel without cancellation; returns false if the weights do not fit `f64`.
 pub(crate) fn kernel(
     scores: &ArcMatrix,
     roots: Roots,
@@ -225,8 +227,8 @@ pub(crate) fn kernel(
     solved
 }
 
-/// The same from one sweep, if that is right to nearly all digits: half the time. If these scores
-/// were swept last, as [`marginals`] does, it is not done again.
+/// Fills the kernel from one sweep, in about half the time of [`kernel`]; returns false unless nearly
+/// all digits are correct. If these scores were swept last, as [`marginals`] does, uses that sweep.
 pub(crate) fn fast_kernel(
     scores: &ArcMatrix,
     roots: Roots,
@@ -240,8 +242,8 @@ pub(crate) fn fast_kernel(
     certificate.is_some_and(|certificate| certificate <= LARGEST_CERTIFICATE / 10.0)
 }
 
-/// Cov(1_e, Σ g) for every arc, for any range of scores: the derivative of every marginal along g,
-/// carried through the elimination. O(n³) like the kernel's, some twenty times slower.
+/// Returns Cov(1_e, Σ g) for every arc, for any range of scores: the derivative of every marginal along
+/// g, carried through the elimination. O(n³) like the kernel's, but with a much larger constant.
 pub(crate) fn arc_covariances(scores: &ArcMatrix, roots: Roots, g: &ArcMatrix) -> ArcMatrix {
     let mut out = ArcMatrix::zeros(scores.words());
     let mut shift = Shift::default();

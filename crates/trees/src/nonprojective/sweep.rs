@@ -7,9 +7,9 @@
 //!
 //! **Without subtraction.** Grassmann, Taksar & Heyman (1985) eliminate such a matrix without ever
 //! forming its diagonal: the pivot of word k is d = Σ (weights of the arcs into k from words still
-//! active, and from the root), and removing k adds A\[i\]\[k\]·A\[k\]\[j\]/d to every A\[i\]\[j\]. Extended
-//! from elimination to the in-place inverse (the *sweep* operator of statistics) the signs still
-//! work out: after sweeping a set E of words, the four blocks hold, up to a known sign,
+//! active, and from the root), and removing k adds A\[i\]\[k\]·A\[k\]\[j\]/d to every A\[i\]\[j\]. This extends
+//! from elimination to the in-place inverse (the *sweep* operator of statistics). After sweeping a
+//! set E of words, the four blocks hold, up to a known sign,
 //!
 //! ```text
 //!                 columns in E              columns active
@@ -17,13 +17,14 @@
 //! rows active     −L_aE L_EE⁻¹    ≥ 0       A after elimination ≥ 0
 //! ```
 //!
-//! and sweeping k is the same for all four, N\[i\]\[j\] += (N\[i\]\[k\]/d)·N\[k\]\[j\]: only sums, products
-//! and quotients of non-negative numbers. So every entry of B is accurate to a few n·ε *relative*,
-//! for any scores that do not leave the range of `f64`. Cost n³ multiply–adds, as LU + inverse.
+//! and sweeping k updates all four in the same way, N\[i\]\[j\] += (N\[i\]\[k\]/d)·N\[k\]\[j\]: only sums,
+//! products and quotients of non-negative numbers. So every entry of B is accurate to a few n·ε
+//! *relative*, for any scores that do not leave the range of `f64`. The cost is n³ multiply–adds, as
+//! for LU and inverse.
 //!
-//! **Single-root** trees by the same sweep: make one word a absorbing (never swept) and carry the
-//! root's weights r as a passive row that no pivot counts. Afterwards, with G = inverse of the
-//! Laplacian of the other words, w = r G, x = G A\[·\]\[a\] (x_a = 1, w_a = 0, row and column a of G
+//! **Single-root** trees take the same sweep: make one word a absorbing (never swept) and carry the
+//! root's weights r as a passive row that does not count in pivots. Afterwards, with G = inverse of
+//! the Laplacian of the other words, w = r G, x = G A\[·\]\[a\] (x_a = 1, w_a = 0, row and column a of G
 //! zero), s = Σ r x:
 //!
 //! ```text
@@ -32,12 +33,12 @@
 //! ```
 //!
 //! x\[m\]/x\[a\] is the total weight of trees rooted in m over that of trees rooted in a, so a should be
-//! a likely root; the word whose root arc beats its best word head by most is.
+//! a likely root: the word whose root arc exceeds its best word head by most.
 //!
 //! **The certificate.** The only cancellation is in the last line, and its absolute error is at
 //! most about n·ε·A\[h\]\[m\]·(B\[m\]\[m\] + …). [`Swept::certificate`] is the largest such bound over all
-//! arcs, plus n·ε for the rest of the arithmetic; a caller accepts the marginals if it is small and
-//! takes [`super::eliminate`] otherwise.
+//! arcs, plus n·ε for the rest of the arithmetic. A caller accepts the marginals if it is small and
+//! uses [`super::eliminate`] otherwise.
 
 use super::blocked::{self, BlockWorkspace};
 use super::eliminate::Elimination;
@@ -47,16 +48,16 @@ use crate::exp::exp;
 use crate::simd::{LANES, dispatched};
 use crate::{ArcMatrix, tree_set::Roots};
 
-/// Below this a pivot's relative accuracy is no longer guaranteed: contributions may have been
-/// flushed to zero. (Cautious: results were seen to break down only below 1e−140.)
+/// Smallest pivot with a guaranteed relative accuracy: below it, contributions may have been flushed
+/// to zero. (Cautious: in tests, results broke down only below 1e−140.)
 pub(super) const SMALLEST_PIVOT: f64 = 1e-60;
 
 /// Scratch memory for sentences up to the longest seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SweepWorkspace {
-    /// Of the weights loaded last.
+    /// The number of words of the weights loaded last.
     words: usize,
-    /// What was swept last, with its certificate, as long as the matrix still holds it.
+    /// The last sweep and its certificate, as long as the matrix still holds it.
     last: Option<(Loaded, f64)>,
     /// (n+1)·stride, row 0 the root, column m−1 word m: swept in place.
     matrix: Vec<f64>,
@@ -77,20 +78,20 @@ struct Loaded {
     words: usize,
     stride: usize,
     roots: Roots,
-    /// The word sitting in position 1 (and word 1 in its): the absorbing word of single-root mode.
+    /// The absorbing word of single-root mode, which changes places with word 1.
     absorbing: usize,
     /// ln Z of the original scores minus ln Z of the loaded weights.
     log_scale: f64,
 }
 
-/// What one sweep found out.
+/// The result of one sweep.
 pub(crate) struct Swept {
     pub(crate) log_partition: f64,
     /// Bound on the absolute error of every marginal.
     pub(crate) certificate: f64,
 }
 
-/// ln Z alone, n³/3 multiply–adds; `None` if a pivot is too small for `f64`.
+/// Returns ln Z alone, n³/3 multiply–adds; `None` if a pivot is too small for `f64`.
 pub(crate) fn log_partition(
     scores: &ArcMatrix,
     roots: Roots,
@@ -102,8 +103,8 @@ pub(crate) fn log_partition(
     Some(loaded.log_scale + log_det)
 }
 
-/// ln Z and all marginals, n³ multiply–adds; `None` if a pivot is too small for `f64`. The marginals
-/// are read only if their certificate is at most `limit`.
+/// Returns ln Z and the certificate, n³ multiply–adds; `None` if a pivot is too small for `f64`. Writes
+/// the marginals only if their certificate is at most `limit`.
 pub(crate) fn marginals(
     scores: &ArcMatrix,
     roots: Roots,
@@ -122,7 +123,8 @@ pub(crate) fn marginals(
     Some(Swept { log_partition: loaded.log_scale + log_det, certificate })
 }
 
-/// a and W of the determinantal kernel, and their certificate; `None` if a pivot is too small.
+/// Writes a and W of the determinantal kernel and returns their certificate; `None` if a pivot is too
+/// small.
 pub(crate) fn kernel(
     scores: &ArcMatrix,
     roots: Roots,
@@ -136,7 +138,8 @@ pub(crate) fn kernel(
     kernel_of_last(ws, kernel)
 }
 
-/// The same of the scores that were swept last, without sweeping again.
+/// Like [`kernel()`] for the scores that were swept last, without sweeping again; `None` if there are
+/// none.
 pub(crate) fn kernel_of_last(ws: &SweepWorkspace, kernel: &mut Kernel) -> Option<f64> {
     let (loaded, certificate) = ws.last?;
     read_kernel(&loaded, ws, kernel);
@@ -183,7 +186,7 @@ dispatched! {
 }
 
 dispatched! {
-    /// Fills `ws.matrix`, with the absorbing word in place 1, and `ws.top_weight`.
+    /// Fills `ws.matrix`, with the absorbing word in position 1, and `ws.top_weight`.
     fn load(scores: &ArcMatrix, roots: Roots, shift: &Shift, ws: &mut SweepWorkspace) -> Loaded {
         load_weights(scores, shift, ws);
         let n = scores.words();
@@ -217,12 +220,12 @@ dispatched! {
 }
 
 impl SweepWorkspace {
-    /// What was swept last is no longer of interest.
+    /// Forgets the last sweep, so that [`kernel_of_last`] does not use it.
     pub(crate) fn forget(&mut self) {
         self.last = None;
     }
 
-    /// The loaded weights, for an elimination of another kind.
+    /// Copies the loaded weights for [`super::eliminate`].
     pub(crate) fn copy_weights(&self, into: &mut Elimination<f64>) {
         let n = self.words;
         let stride = n.next_multiple_of(LANES);
@@ -237,7 +240,7 @@ impl SweepWorkspace {
 }
 
 dispatched! {
-    /// Sweeps every word (single-root: but the absorbing one): `ws.matrix` becomes the inverse.
+    /// Sweeps every word (single-root: except the absorbing one): `ws.matrix` becomes the inverse.
     fn sweep_words(loaded: &Loaded, ws: &mut SweepWorkspace) -> Option<f64> {
         eliminate_loaded::<true>(loaded, ws)
     }
@@ -250,12 +253,12 @@ dispatched! {
     }
 }
 
-/// ln det (single-root: ln(det · s)) of the loaded weights; `None` if a pivot is too small.
+/// Returns ln det (single-root: ln(det · s)) of the loaded weights; `None` if a pivot is too small.
 #[inline(always)]
 fn eliminate_loaded<const INVERT: bool>(loaded: &Loaded, ws: &mut SweepWorkspace) -> Option<f64> {
     let &Loaded { words: n, stride, roots, .. } = loaded;
     let matrix = &mut ws.matrix[..(n + 1) * stride];
-    // Single-root: row 0 is carried along but counts in no pivot, and position 1 is never swept.
+    // Single-root: row 0 is carried along but does not count in pivots, and position 1 is never swept.
     let (first_active, keep) = match roots {
         Roots::Multi => (0, 0),
         Roots::Single => (1, 1),
@@ -277,7 +280,7 @@ fn eliminate_loaded<const INVERT: bool>(loaded: &Loaded, ws: &mut SweepWorkspace
     Some(determinant.ln())
 }
 
-/// Sets aside what every reading of the swept matrix needs (by column): G\[m\]\[m\] or B\[m\]\[m\],
+/// Stores, by column, the values that every reading of the swept matrix needs: G\[m\]\[m\] or B\[m\]\[m\],
 /// x\[m\]/s, w\[m\]. Returns the certificate.
 #[inline(always)]
 fn prepare_reading(loaded: &Loaded, ws: &mut SweepWorkspace) -> f64 {
@@ -305,7 +308,7 @@ fn prepare_reading(loaded: &Loaded, ws: &mut SweepWorkspace) -> f64 {
         }
     }
 
-    // The subtractions act on numbers of at most this size, each right to about n·ε relative.
+    // The subtractions act on numbers of at most this size, each accurate to about n·ε relative.
     let mut largest = 0.0f64;
     for m in 0..n {
         let word = position(m + 1, absorbing);
@@ -396,7 +399,7 @@ dispatched! {
     }
 }
 
-/// A product of positive numbers of any number of factors, kept in range.
+/// A product of any number of positive factors, kept in the range of `f64`.
 #[derive(Debug)]
 struct LogProduct {
     product: f64,

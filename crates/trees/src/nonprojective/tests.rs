@@ -1,4 +1,4 @@
-//! The solver's paths against each other, against exact arithmetic and against their promises.
+//! The solver's paths against each other, against exact arithmetic and against their guarantees.
 
 use num_bigint::BigUint;
 use proptest::prelude::*;
@@ -83,7 +83,7 @@ fn linear(scores: &ArcMatrix, roots: Roots) -> Option<(f64, ArcMatrix)> {
     eliminated(scores, roots, rule, f64::from_log, |d| d >= 1e-60)
 }
 
-/// The path that takes anything: logarithms, graded for single-root sets.
+/// The path for any scores: logarithms, graded for single-root sets.
 fn extended(scores: &ArcMatrix, roots: Roots) -> Option<(f64, ArcMatrix)> {
     let rule = PivotRule::WithRoot;
     match roots {
@@ -119,7 +119,7 @@ fn powers_of_two(words: usize, bits: f64, seed: u64) -> (ArcMatrix, Vec<i64>) {
     (scores, exponents)
 }
 
-/// ln of a ratio of big integers, to 60 bits.
+/// Returns ln of a ratio of big integers, to 60 bits.
 fn ln_ratio(numerator: &BigUint, denominator: &BigUint) -> f64 {
     let shift = 120 + denominator.bits() as i64 - numerator.bits() as i64;
     let quotient = if shift >= 0 {
@@ -187,7 +187,7 @@ fn the_certificate_is_never_exceeded() {
                 let Some((_, fast, certificate)) = swept(&scores, roots) else { continue };
                 let (_, exact) = extended(&scores, roots).expect("nothing is forbidden");
                 let error = largest_difference(&fast, &exact);
-                // The reference itself is right to about n·ε·|scores|.
+                // The reference itself is accurate to about n·ε·|scores|.
                 let slack = 4e-16 * sigma * words as f64;
                 assert!(
                     error <= certificate + slack,
@@ -218,7 +218,7 @@ fn the_certificate_holds_against_exact_arithmetic() {
     }
 }
 
-/// How many of `cases` score matrices each path answers.
+/// Returns the number of score matrices, out of `cases`, that each path answers.
 fn paths(roots: Roots, cases: u64, scores: impl Fn(u64) -> ArcMatrix) -> [u64; 3] {
     let mut counts = [0; 3];
     let mut ws = SolveWorkspace::default();
@@ -281,7 +281,7 @@ fn log_partition_and_marginals_give_the_same_bits() {
 
 #[test]
 fn every_last_word_gives_the_same_total() {
-    // ln Z comes out once for each word left last; permuting the words permutes which.
+    // Each word left last gives ln Z once; permuting the words changes which one is left.
     for roots in BOTH {
         for seed in 0..50 {
             let words = 2 + seed as usize % 12;
@@ -326,7 +326,7 @@ proptest! {
         }
     }
 
-    /// Whether there is a tree is decided by the elimination exactly as by graph search.
+    /// Elimination and graph search agree on the existence of a tree.
     #[test]
     fn elimination_knows_what_is_possible(
         words in 1usize..9,

@@ -1,8 +1,8 @@
 //! The best tree: the chart in the semiring (max, +).
 //!
-//! Only the values are kept. The split that gave a value is found again on the way down, by looking
-//! for the first sum equal to it: O(n) for each of the 3n items of one tree, where back-pointers
-//! would cost a store and an index for each of the Θ(n³) sums.
+//! Only the values are kept. On the way down, the split that gave a value is found again as the first
+//! sum equal to it: O(n) for each of the 3n items of one tree. Back-pointers would cost a store and an
+//! index for each of the Θ(n³) sums.
 
 use super::ProjectiveWorkspace;
 use super::chart::Chart;
@@ -51,7 +51,7 @@ impl Semiring for Best {
         for (x, y) in a_rest.iter().zip(b_rest) {
             high = higher(high, x.0 + y.0);
         }
-        // Short spans are most of a short sentence: they skip the lanes.
+        // Most spans of a short sentence are short: they skip the lanes.
         if a_chunks.is_empty() {
             return Best(high);
         }
@@ -65,7 +65,8 @@ dispatched! {
     }
 }
 
-/// The best tree's heads and its score (the plain sum of its arcs' scores); −∞ if there is none.
+/// Writes the best tree's heads and returns its score (the plain sum of its arcs' scores); −∞ if there
+/// is no tree.
 ///
 /// Ties go to the first split of each span, from the top down.
 pub(crate) fn argmax(

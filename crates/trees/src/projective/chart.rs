@@ -1,11 +1,11 @@
 //! The chart: every span of a sentence, analysed once (Eisner 1996), in any semiring.
 //!
-//! Two kinds of items, each named by its head and its far end; the head may be the left or the
-//! right end, so one letter serves both directions:
+//! There are two types of items, each named by its head and its far end. The head may be the left or
+//! the right end, so one letter serves both directions:
 //!
-//! * `C[h][e]`, *complete*: all ways to hang the words between h and e, and e, below h.
-//! * `I[h][m]`, *incomplete*: the same with the arc h → m just added, so that m may still take
-//!   modifiers on its far side.
+//! * `C[h][e]`, *complete*: all ways to attach the words between h and e, and e, below h.
+//! * `I[h][m]`, *incomplete*: the arc h → m has just been added, and m may still take modifiers on its
+//!   far side.
 //!
 //! For positions i < j, with w the weight of an arc:
 //!
@@ -24,9 +24,10 @@
 //! only the split q = 0, `w(0→m) · C[m][1]`, and the total is `Σ_m w(0→m) · C[m][1] · C[m][n]`: the
 //! single-root sum, by the same rules.
 //!
-//! **Layout.** Rows are heads, as in [`ArcMatrix`](crate::ArcMatrix). With one transposed copy of C
-//! each of the three sums is a dot product of two contiguous slices. Outer loop over the right end,
-//! inner loop over the left end downwards: the right end's rows stay in cache. Θ(n³/2) products.
+//! **Layout.** Rows are heads, as in [`ArcMatrix`](crate::ArcMatrix). With one transposed copy of C,
+//! each of the three sums is a dot product of two contiguous slices. The outer loop is over the right
+//! end and the inner loop over the left end, downwards: the right end's rows stay in cache. Θ(n³/2)
+//! products.
 
 use crate::tree_set::Roots;
 use crate::weight::Semiring;
@@ -59,7 +60,7 @@ impl<S> Default for Chart<S> {
 }
 
 impl<S: Semiring> Chart<S> {
-    /// Fills the chart and returns the total; `arc(head, modifier)` is asked once for every arc.
+    /// Fills the chart and returns the total; `arc(head, modifier)` is called once for every arc.
     #[inline(always)]
     pub(super) fn inside(
         &mut self,
@@ -104,7 +105,7 @@ impl<S: Semiring> Chart<S> {
         self.complete[words].clone()
     }
 
-    /// The factors of an item's sum: its value is Σ_k a\[k\]·b\[k\] (times the arc if incomplete).
+    /// The factors a and b of an item's sum: its value is Σ_k a\[k\]·b\[k\] (times the arc if incomplete).
     #[inline(always)]
     pub(super) fn splits(&self, item: Item) -> (&[S], &[S]) {
         let side = self.words + 1;
@@ -143,9 +144,9 @@ impl<S: Semiring> Chart<S> {
         &self.incomplete
     }
 
-    /// Walks one derivation from the top. `choose` names the split of each item that has one.
+    /// Walks one derivation from the top and writes its heads. `choose` picks the split of each item.
     ///
-    /// Open items wait behind the heads, so that a caller's buffer is all the memory it takes.
+    /// Open items are stored behind the heads, so that the caller's buffer is the only memory used.
     pub(super) fn derive(
         &self,
         heads: &mut Vec<usize>,
@@ -173,7 +174,7 @@ impl<S: Semiring> Chart<S> {
 }
 
 impl Item {
-    /// Two numbers; the parity of the second tells the kinds apart.
+    /// The item as two numbers; the parity of the second says whether it is incomplete.
     #[inline(always)]
     fn packed(self) -> [usize; 2] {
         match self {

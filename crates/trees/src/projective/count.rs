@@ -1,4 +1,4 @@
-//! How many projective trees the allowed arcs make, and whether there is one at all.
+//! The number of projective trees of the allowed arcs, and the existence of one.
 
 use super::ProjectiveWorkspace;
 use super::chart::Chart;
@@ -6,21 +6,20 @@ use crate::ArcMatrix;
 use crate::tree_set::Roots;
 use crate::weight::Semiring;
 
-/// The chart over (or, and), a bit per item and a row of bits per head or end.
+/// The chart over (or, and): one bit per item and one row of bits per head or end.
 ///
-/// A dot product is "do these two rows share a bit?". Rows hold both directions, and no row needs
-/// masking: at the time a span is looked at, the items outside it that could match are not set yet
-/// in one of the two rows.
+/// A dot product is "do these two rows share a bit?". Rows hold both directions, and no row needs a
+/// mask: when a span is computed, no item outside it is set yet in both rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Possible {
-    /// C by head; the same with every end moved down by one; C by end; I by head.
+    /// C by head; C by head with every end moved down by one; C by end; I by head.
     complete: Vec<u64>,
     complete_down: Vec<u64>,
     complete_by_end: Vec<u64>,
     incomplete: Vec<u64>,
 }
 
-/// Whether any tree has a finite score. O(n³/64) steps.
+/// True if any tree has a finite score. O(n³/64) steps.
 pub(crate) fn has_tree(scores: &ArcMatrix, roots: Roots, ws: &mut ProjectiveWorkspace) -> bool {
     let words = scores.words();
     let blocks = words / 64 + 1;
@@ -69,7 +68,7 @@ pub(crate) fn has_tree(scores: &ArcMatrix, roots: Roots, ws: &mut ProjectiveWork
     complete[words / 64] >> (words % 64) & 1 == 1
 }
 
-/// A number of trees; `None` stands for 2¹²⁸ or more.
+/// A number of trees; `None` means 2¹²⁸ or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Count(Option<u128>);
 
@@ -84,7 +83,7 @@ impl Semiring for Count {
         Count(self.0.zip(other.0).and_then(|(x, y)| x.checked_add(y)))
     }
     fn times(&self, other: &Self) -> Self {
-        // Nothing times too many is nothing.
+        // 0 times an overflow is 0.
         if *self == Self::zero() || *other == Self::zero() {
             return Self::zero();
         }
@@ -92,7 +91,7 @@ impl Semiring for Count {
     }
 }
 
-/// The exact number of trees with a finite score; `None` if it does not fit.
+/// Returns the exact number of trees with a finite score; `None` if it does not fit.
 pub(crate) fn count(scores: &ArcMatrix, roots: Roots) -> Option<u128> {
     let allowed = |head, modifier| {
         let one = scores[(head, modifier)] > f64::NEG_INFINITY;

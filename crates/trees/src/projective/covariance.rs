@@ -6,13 +6,13 @@
 //! c(h,m) = Cov(1_{h→m}, G) = dμ(h,m)/dt    at t = 0
 //! ```
 //!
-//! which is also the Hessian of ln Z times g. So the passes that give μ are run on numbers that
-//! carry a derivative, O(n³): [`Dual`] where plain `f64` serves for μ, [`Tangent`] over logarithms
-//! where it does not (the first-order expectation semiring of Li & Eisner 2009, in two forms).
+//! which is also the Hessian of ln Z times g. So the passes that give μ run on numbers that carry a
+//! derivative, O(n³): [`Dual`] where plain `f64` is enough for μ, [`Tangent`] over logarithms where it
+//! is not (the first-order expectation semiring of Li & Eisner 2009, in two forms).
 //!
 //! Each word has one head, so a constant added to a column of g changes nothing. Dual numbers are
-//! run on g less its mean under the head distribution of each word: G then has mean zero, and the
-//! derivative of Z, which would be subtracted in the end, is zero to begin with.
+//! run on g minus its mean under the head distribution of each word. G then has mean zero, so the
+//! derivative of Z, which is subtracted in the end, is zero from the start.
 
 use super::chart::Chart;
 use super::outside::Outside;
@@ -35,7 +35,7 @@ pub(super) struct CovarianceWorkspace {
     tangent_posterior: Posterior<Tangent<f64>>,
 }
 
-/// Cov(1_arc, G) for every arc; 0 for forbidden arcs, whatever g says of them, and without a tree.
+/// Writes Cov(1_arc, G) for every arc; 0 for forbidden arcs, whatever their g, and if there is no tree.
 pub(crate) fn arc_covariances(
     scores: &ArcMatrix,
     roots: Roots,
@@ -52,7 +52,7 @@ pub(crate) fn arc_covariances(
     if filled == Filled::Linear && linear.marginals(roots, &mut covariance.marginals) {
         covariance.centre(g, linear.weights());
         dual_covariances(linear.weights(), roots, covariance, out);
-        // What underflow can cost μ, at most 10⁻¹⁰⁰, it can cost here times g.
+        // Underflow changes μ by at most 10⁻¹⁰⁰, and a covariance by at most that times g.
         let moderate = |values: &ArcMatrix| values.arcs().all(|(.., x)| x.abs() <= 1e50);
         if moderate(&covariance.centred) && moderate(out) {
             return;
@@ -62,7 +62,7 @@ pub(crate) fn arc_covariances(
 }
 
 impl CovarianceWorkspace {
-    /// g less the mean of each column under the marginals, 0 where the arc has no weight.
+    /// Subtracts from g the mean of each column under the marginals; 0 where the arc has no weight.
     fn centre(&mut self, g: &ArcMatrix, weights: &ArcMatrix) {
         let words = g.words();
         self.means.clear();
@@ -121,7 +121,7 @@ impl Semiring for Dual {
 }
 
 dispatched! {
-    /// The derivative of I·Î/Z along the centred g for every arc, by the quotient rule.
+    /// Writes the derivative of I·Î/Z along the centred g for every arc, by the quotient rule.
     fn dual_covariances(
         weights: &ArcMatrix,
         roots: Roots,
@@ -143,7 +143,7 @@ dispatched! {
     }
 }
 
-/// The same at any range of scores; there must be a tree.
+/// Writes the covariances for any range of scores; there must be a tree.
 pub(super) fn log_covariances(
     scores: &ArcMatrix,
     roots: Roots,

@@ -1,16 +1,16 @@
-//! Which words descend from which, in projective trees: P(a dominates w) for all pairs at once.
+//! Dominance in projective trees: P(a dominates w) for all pairs at once.
 //!
-//! The words below a form a span, so a dominates w > a exactly if its span ends at w or behind it. The
-//! two ends of a word's span are seen when it is attached, h → a: the near one where the incomplete
-//! item is split, `I[h][a] = … C[a][near] …`, the far one where that item is completed,
-//! `C[h][far] = … I[h][a]·C[a][far] …`. The pass that shares out probabilities ([`posterior`](super::posterior))
-//! meets both, and
+//! The words below a form a span, so a dominates w > a exactly if its span ends at or after w. The two
+//! ends of a word's span appear when it is attached, h → a: the near one where the incomplete item is
+//! split, `I[h][a] = … C[a][near] …`, the far one where that item is completed,
+//! `C[h][far] = … I[h][a]·C[a][far] …`. The pass over probabilities ([`posterior`](super::posterior))
+//! visits both, and
 //!
 //! ```text
 //! P(a dominates w) = Σ_{e beyond or at w} P(the span of a ends at e on w's side)
 //! ```
 //!
-//! Θ(n³), as marginals.
+//! Θ(n³), like marginals.
 
 use super::chart::{Chart, Item};
 use super::log_chart;
@@ -18,7 +18,8 @@ use super::posterior::Posterior;
 use crate::ArcMatrix;
 use crate::tree_set::Roots;
 
-/// P(a dominates w) as `matrix[(a, w)]`, for scores that allow a tree; the root dominates all words.
+/// Returns P(a dominates w) as `matrix[(a, w)]`. The scores must allow a tree; the root dominates all
+/// words.
 pub(crate) fn dominance(scores: &ArcMatrix, roots: Roots) -> ArcMatrix {
     let words = scores.words();
     let mut chart = Chart::default();
@@ -45,7 +46,7 @@ pub(crate) fn dominance(scores: &ArcMatrix, roots: Roots) -> ArcMatrix {
     let mut dominance = ArcMatrix::from_fn(words, |ancestor, _| f64::from(ancestor == 0));
     for ancestor in 1..=words {
         let mut sum_up = |word: usize, beyond: f64| {
-            // Rounding must not make a sum of shares more than certain.
+            // Rounding must not make a sum of shares exceed 1.
             let sum = (beyond + ends[(ancestor, word)]).min(1.0);
             dominance[(ancestor, word)] = sum;
             sum

@@ -1,10 +1,10 @@
 //! The k best trees, lazily (Huang & Chiang 2005, *Better k-best Parsing*, algorithm 3).
 //!
-//! The (max, +) chart knows the best derivation of every item. The next best of an item is found
-//! only when asked for: its candidates are pairs (split, rank of the left part, rank of the right
-//! part) in a heap, and taking one out puts in the pairs just behind it. A tree has one derivation,
-//! so the k best derivations of the top are the k best trees. O(n³) for the chart, then for each
-//! tree O(n log k) steps and the O(n) splits of each item that is asked for the first time.
+//! The (max, +) chart gives the best derivation of every item. The next best of an item is found
+//! only when needed. Its candidates are triples (split, rank of the left part, rank of the right part)
+//! in a heap; popping one pushes the triples directly after it. A tree has one derivation, so the k
+//! best derivations of the top are the k best trees. O(n³) for the chart, then for each tree
+//! O(n log k) steps and the O(n) splits of each item that is visited for the first time.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ use crate::ArcMatrix;
 use crate::tree_set::Roots;
 use crate::weight::Semiring;
 
-/// The `k` best trees with their scores, best first; fewer if there are fewer trees.
+/// Returns the `k` best trees with their scores, best first; fewer if there are fewer trees.
 pub(crate) fn kbest(scores: &ArcMatrix, roots: Roots, k: usize) -> Vec<(f64, Vec<usize>)> {
     let mut chart = Chart::default();
     if best_chart(&mut chart, scores, roots) == Best::zero() {
@@ -30,12 +30,12 @@ pub(crate) fn kbest(scores: &ArcMatrix, roots: Roots, k: usize) -> Vec<(f64, Vec
         let score = heads.iter().enumerate().map(|(index, &head)| scores[(head, index + 1)]).sum();
         trees.push((score, heads));
     }
-    // Sums in the chart are taken in another order: equal scores may come out an ulp apart.
+    // Sums in the chart are taken in another order: equal scores may differ by an ulp.
     trees.sort_by(|(a, _): &(f64, _), (b, _)| b.total_cmp(a));
     trees
 }
 
-/// A way to build an item: a split and which derivation of each part.
+/// A way to build an item: a split, and the rank of the derivation of each part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Derivation {
     score: f64,
@@ -46,7 +46,7 @@ struct Derivation {
 impl Eq for Derivation {}
 
 impl Ord for Derivation {
-    /// By score; among equals the first split and the first ranks are greatest.
+    /// Orders by score; among equals, the first split and the first ranks are greatest.
     fn cmp(&self, other: &Self) -> Ordering {
         let place = |d: &Self| Reverse((d.split, d.ranks));
         self.score.total_cmp(&other.score).then_with(|| place(self).cmp(&place(other)))
@@ -155,7 +155,7 @@ impl Lazy<'_> {
             if self.chart.splits(item).0.is_empty() {
                 continue;
             }
-            // A part's best derivation is known from the chart before anyone has asked for it.
+            // Makes sure that the derivation is listed: rank 0 may come from the chart alone.
             self.score(item, rank);
             let Derivation { split, ranks, .. } = self.list(item).found[rank];
             let (first, second) = item.parts(split);

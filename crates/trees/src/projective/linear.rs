@@ -1,21 +1,21 @@
-//! Sums over trees in plain `f64`: the fast path, with the rule that says when to trust it.
+//! Sums over trees in plain `f64`: the fast path, and the rule that says when it is accurate.
 //!
 //! **Scaling.** Each word has one head, so subtracting a constant c\[m\] from a column of scores
-//! divides every tree by the same factor; a single-root tree has one root arc, so for that set the
-//! root row has a constant of its own. First choice: the maximum of each column (and row), which
-//! makes every weight at most 1. Where that fails, the scores of the best tree's arcs: what matters
-//! then weighs about 1 however long the sentence is.
+//! divides every tree by the same factor. A single-root tree has one root arc, so for that set the
+//! root row also has a constant. The first choice is the maximum of each column (and row), which
+//! makes every weight at most 1. Where that fails, it is the scores of the best tree's arcs: the
+//! probable trees then weigh about 1, however long the sentence is.
 //!
 //! **Acceptance.** Sums and products of positive numbers keep their relative precision as long as
-//! nothing overflows or underflows. An overflow of the inside pass ends in a total that is not
-//! finite (every item is a factor of a larger one, and ∞·0 is NaN), one of the outside pass in heads
-//! whose probabilities do not add up to 1. Underflow is harmless in either of two cases:
+//! nothing overflows or underflows. An overflow of the inside pass gives a total that is not finite
+//! (every item is a factor of a larger one, and ∞·0 is NaN). An overflow of the outside pass gives
+//! heads whose probabilities do not add up to 1. Underflow is harmless in either of two cases:
 //!
-//! * [`too_little_flushed`], for column maxima: one operation that underflows is wrong by at most
-//!   2⁻¹⁰⁷⁴. Weights are at most 1, so what multiplies that error on its way to the total, or to a
+//! * [`too_little_flushed`], for column maxima: one operation that underflows has an error of at most
+//!   2⁻¹⁰⁷⁴. Weights are at most 1. So the factor of that error on its way to the total, or to a
 //!   probability before the division by Z, is at most the number of trees, below 6.75ⁿ. There are
-//!   fewer than 4(n+1)³ operations. If their product is below 10⁻¹⁰⁰·Z, nothing lost can be seen.
-//!   This is the case of shorter sentences: spans that a model dislikes vanish, as they should.
+//!   fewer than 4(n+1)³ operations. If the product of the three is below 10⁻¹⁰⁰·Z, the loss is
+//!   negligible. This is the case of shorter sentences: improbable spans vanish.
 //! * [`nothing_flushed`]: the weight of every allowed arc and every item that is not zero lie in
 //!   [10⁻¹⁰⁰, 10¹⁰⁰], so no product of two items and an arc underflows. This is the case of long
 //!   sentences. (An outside value may underflow: it is then multiplied by at most 10¹⁰⁰ and divided
@@ -32,7 +32,7 @@ use crate::tree_set::Roots;
 pub(super) struct Linear {
     chart: Chart<f64>,
     weights: ArcMatrix,
-    /// What was subtracted from each column of scores, the root row's own shift in entry 0.
+    /// The constant subtracted from each column of scores; in entry 0, that of the root row.
     shifts: Vec<f64>,
     outside: Outside<f64>,
 }
@@ -47,7 +47,7 @@ pub(super) enum Scale<'a> {
 }
 
 impl Linear {
-    /// ln Z, or `None` where this path cannot vouch for it (which includes Z = 0).
+    /// Returns ln Z, or `None` if this path may be inaccurate (also if Z = 0).
     pub(super) fn log_partition(
         &mut self,
         scores: &ArcMatrix,
@@ -62,25 +62,25 @@ impl Linear {
         trusted.then(|| total.ln() + self.shifts.iter().sum::<f64>())
     }
 
-    /// The probability of every arc, after a [`log_partition`](Self::log_partition) that was
-    /// trusted; false if these cannot be.
+    /// Writes the probability of every arc, after a [`log_partition`](Self::log_partition) that was
+    /// accepted; returns false if the probabilities are not accurate.
     pub(super) fn marginals(&mut self, roots: Roots, out: &mut ArcMatrix) -> bool {
         outside(self, roots, out);
         adds_up(out)
     }
 
-    /// The weights that the chart was filled with; cells that are no arcs hold anything.
+    /// The weights that the chart was filled with; cells that are not arcs may hold any value.
     pub(super) fn weights(&self) -> &ArcMatrix {
         &self.weights
     }
 
-    /// The chart, after a [`log_partition`](Self::log_partition) that was trusted.
+    /// The chart, after a [`log_partition`](Self::log_partition) that was accepted.
     pub(super) fn into_chart(self) -> Chart<f64> {
         self.chart
     }
 }
 
-/// The first case of the module's acceptance rule.
+/// Checks the first case of the module's acceptance rule.
 fn too_little_flushed(words: usize, total: f64) -> bool {
     let n = words as f64;
     let log_lost = f64::from(-1074) * std::f64::consts::LN_2
@@ -89,7 +89,7 @@ fn too_little_flushed(words: usize, total: f64) -> bool {
     log_lost <= total.ln() - 100.0 * std::f64::consts::LN_10
 }
 
-/// The second case. Where an allowed arc has too small a weight, a zero item could hide it.
+/// Checks the second case. Arcs are checked too, because an arc of tiny weight may make an item zero.
 fn nothing_flushed(linear: &Linear, scores: &ArcMatrix) -> bool {
     let safe = |x: &f64| *x == 0.0 || (1e-100..=1e100).contains(x);
     linear.chart.complete().iter().all(safe)
@@ -99,7 +99,7 @@ fn nothing_flushed(linear: &Linear, scores: &ArcMatrix) -> bool {
         })
 }
 
-/// Whether the probabilities of every word's heads are numbers that sum to 1.
+/// True if the probabilities of every word's heads are numbers that sum to 1.
 fn adds_up(marginals: &ArcMatrix) -> bool {
     let words = marginals.words();
     (1..=words).all(|modifier| {
@@ -121,8 +121,8 @@ dispatched! {
     }
 }
 
-/// The maximum of each column, 0 if it has none; of word heads only if the root row has a shift of
-/// its own, in entry 0.
+/// Sets each shift to the maximum of its column, 0 if it has none. In single-root sets, the maximum is
+/// over word heads only, and entry 0 is the shift of the root row.
 #[inline(always)]
 fn shift_by_maxima(shifts: &mut Vec<f64>, scores: &ArcMatrix, roots: Roots) {
     let words = scores.words();
@@ -158,7 +158,8 @@ fn shift_by_tree(shifts: &mut Vec<f64>, scores: &ArcMatrix, heads: &[usize]) {
     shifts.extend(heads.iter().enumerate().map(|(index, &head)| scores[(head, index + 1)]));
 }
 
-/// The weights exp(score − shift). Cells that are no arcs hold anything; nothing reads them.
+/// Writes the weights exp(score − shift). Cells that are not arcs may hold any value; nothing reads
+/// them.
 #[inline(always)]
 fn exponentiate(linear: &mut Linear, scores: &ArcMatrix) {
     let Linear { weights, shifts, .. } = linear;
@@ -174,7 +175,7 @@ fn exponentiate(linear: &mut Linear, scores: &ArcMatrix) {
 }
 
 dispatched! {
-    /// μ = I · Î / Z for every arc.
+    /// Writes μ = I · Î / Z for every arc.
     fn outside(linear: &mut Linear, roots: Roots, out: &mut ArcMatrix) {
         let Linear { chart, weights, outside, .. } = linear;
         let words = weights.words();

@@ -1,19 +1,19 @@
 //! Projective trees: one chart of spans, asked in many semirings.
 //!
 //! A projective tree has no crossing arcs, so the words below any word form a span, and a dynamic
-//! program over spans sees every tree once (Eisner 1996, *Three New Probabilistic Models for
-//! Dependency Parsing*). [`chart`] is that program, O(n³) time and O(n²) memory; the other modules
-//! choose what to add and multiply, and how to walk back down:
+//! program over spans builds every tree once (Eisner 1996, *Three New Probabilistic Models for
+//! Dependency Parsing*). [`chart`] is that program, O(n³) time and O(n²) memory. The other modules
+//! choose the semiring and the walk back down:
 //!
 //! | question | semiring | module |
 //! |---|---|---|
-//! | log-partition, marginals | (+, ×) scaled, where that is certain; else (log-add, +) | [`linear`], [`outside`], [`posterior`] |
+//! | log-partition, marginals | (+, ×) scaled, where that is accurate; else (log-add, +) | [`linear`], [`outside`], [`posterior`] |
 //! | best tree, k best | (max, +) | [`argmax`](mod@argmax), [`kbest`](mod@kbest) |
 //! | sampling | the same | [`sample`] |
 //! | means, a covariance | moments (Li & Eisner 2009) | [`moments`](mod@moments) |
 //! | covariances with every arc | numbers with a derivative | [`covariance`] |
-//! | which words descend from which | (log-add, +) | [`dominance`](mod@dominance) |
-//! | how many trees, any tree at all | (+, ×) on integers, (or, and) on bits | [`count`](mod@count) |
+//! | dominance of words | (log-add, +) | [`dominance`](mod@dominance) |
+//! | number of trees, existence of a tree | (+, ×) on integers, (or, and) on bits | [`count`](mod@count) |
 
 mod argmax;
 mod chart;
@@ -36,7 +36,6 @@ pub(crate) use covariance::arc_covariances;
 pub(crate) use dominance::dominance;
 pub(crate) use kbest::kbest;
 pub(crate) use moments::moments;
-pub(crate) use projectivise::projectivise;
 pub(crate) use sample::Sampler;
 
 use linear::Scale;
@@ -46,7 +45,7 @@ use crate::simd::dispatched;
 use crate::tree_set::Roots;
 use crate::weight::Log;
 
-/// Scratch memory, kept by a caller; nothing allocates after warm-up.
+/// Scratch memory that a caller keeps; nothing allocates after warm-up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProjectiveWorkspace {
     linear: linear::Linear,
@@ -64,7 +63,7 @@ dispatched! {
     }
 }
 
-/// Which chart of a workspace an inside pass has left its items in.
+/// The chart of a workspace that an inside pass has filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filled {
     Neither,
@@ -72,7 +71,7 @@ enum Filled {
     Log,
 }
 
-/// ln Z by the cheapest path that can vouch for it; −∞ if there is no tree.
+/// Returns ln Z by the cheapest accurate path, and the chart it filled; −∞ if there is no tree.
 fn inside(scores: &ArcMatrix, roots: Roots, ws: &mut ProjectiveWorkspace) -> (f64, Filled) {
     if let Some(log_z) = ws.linear.log_partition(scores, roots, Scale::ByMaxima) {
         return (log_z, Filled::Linear);
@@ -89,13 +88,13 @@ fn inside(scores: &ArcMatrix, roots: Roots, ws: &mut ProjectiveWorkspace) -> (f6
     }
 }
 
-/// ln Σ exp(score) over all trees; −∞ if there is none.
+/// Returns ln Σ exp(score) over all trees; −∞ if there is none.
 pub(crate) fn log_partition(scores: &ArcMatrix, roots: Roots, ws: &mut ProjectiveWorkspace) -> f64 {
     inside(scores, roots, ws).0
 }
 
-/// The probability of every arc, and ln Z. Cells that are no arcs are 0, and so is everything if
-/// there is no tree (ln Z = −∞).
+/// Writes the probability of every arc and returns ln Z. Cells that are not arcs are 0. If there is no
+/// tree, all cells are 0 and ln Z is −∞.
 pub(crate) fn marginals(
     scores: &ArcMatrix,
     roots: Roots,
@@ -116,7 +115,7 @@ pub(crate) fn marginals(
     log_z
 }
 
-/// The probability of every arc from a filled log chart, into an `out` of zeros.
+/// Writes the probability of every arc from a filled log chart into `out`, which must be all zeros.
 fn log_marginals(ws: &mut ProjectiveWorkspace, out: &mut ArcMatrix) {
     let words = out.words();
     ws.posterior.outside(&ws.log, words);

@@ -1,7 +1,7 @@
 //! Means and covariances of sums over arcs.
 //!
-//! For functions F(y) = Σ f, G(y) = Σ g over the arcs of a tree, the second-order expectation
-//! semiring (Li & Eisner 2009) in a form that neither overflows nor mixes scales: an item carries
+//! For functions F(y) = Σ f, G(y) = Σ g over the arcs of a tree, this is the second-order expectation
+//! semiring (Li & Eisner 2009) in a form that neither overflows nor mixes scales. An item carries
 //! the logarithm of its weight, the means of F and G over its derivations and their covariance.
 //!
 //! ```text
@@ -72,8 +72,8 @@ impl Semiring for Moments {
     }
 }
 
-/// ln Z, E\[F\], E\[G\] and Cov(F, G). Forbidden arcs contribute nothing, whatever f and g say of
-/// them; without a tree, ln Z is −∞ and the rest 0.
+/// Returns ln Z, E\[F\], E\[G\] and Cov(F, G). Forbidden arcs contribute nothing, whatever their f and
+/// g. If there is no tree, ln Z is −∞ and the rest 0.
 pub(crate) fn moments(scores: &ArcMatrix, roots: Roots, f: &ArcMatrix, g: &ArcMatrix) -> Moments {
     Chart::default().inside(scores.words(), roots, |head, modifier| {
         let arc = (head, modifier);

@@ -1,7 +1,7 @@
 //! The outside pass: the derivative of the total by every item, in any semiring.
 //!
-//! With Ĉ, Î, B̂ = ∂Z/∂C, ∂Z/∂I, ∂Z/∂B, every rule of the chart read backwards is again a dot product
-//! of two rows, given the transposes. For i < j:
+//! With Ĉ, Î, B̂ = ∂Z/∂C, ∂Z/∂I, ∂Z/∂B and transposed copies, every rule of the chart read backwards is
+//! again a dot product of two rows. For i < j:
 //!
 //! ```text
 //! Ĉ[0][n] = 1
@@ -11,13 +11,14 @@
 //! B̂       = Î[i][j] · w(i→j) + Î[j][i] · w(j→i)
 //! ```
 //!
-//! What an arc adds to the total is I\[h\]\[m\] · Î\[h\]\[m\]. Θ(n³) products, twice as many as inside.
+//! The part of the total that contains an arc is I\[h\]\[m\] · Î\[h\]\[m\]. Θ(n³) products, twice as many as
+//! inside.
 
 use super::chart::Chart;
 use crate::tree_set::Roots;
 use crate::weight::Semiring;
 
-/// Memory for the pass.
+/// Scratch memory of the pass.
 #[derive(Clone, Debug)]
 pub(super) struct Outside<S> {
     incomplete_by_modifier: Vec<S>,
@@ -39,7 +40,7 @@ impl<S> Default for Outside<S> {
 }
 
 impl<S: Semiring> Outside<S> {
-    /// Calls `emit(head, modifier, I · Î)` for every arc, of a chart filled with the same arcs.
+    /// Calls `emit(head, modifier, I · Î)` for every arc. The chart must be filled with the same `arc`.
     #[inline(always)]
     pub(super) fn run(
         &mut self,

@@ -1,14 +1,14 @@
 //! The outside pass at any range of scores: probabilities of items, from the top down.
 //!
-//! An item's probability is shared out among its splits in proportion to their inside products,
+//! An item's probability is divided among its splits in proportion to their inside products,
 //!
 //! ```text
 //! p(top) = 1        ω_k = a[k]·b[k] / Σ a·b        p(part of split k) += p(item) · ω_k
 //! ```
 //!
-//! and the probability of an arc is that of its incomplete item. Shares of one item sum to 1 by
-//! construction, so whatever the inside values have lost to rounding, each word's heads have total
-//! probability 1; and an item that is improbable is not looked at. Θ(n³).
+//! and the probability of an arc is that of its incomplete item. The shares of one item sum to 1 by
+//! construction. So each word's heads have total probability 1, however much the inside values have
+//! lost to rounding. Items of probability 0 are skipped. Θ(n³).
 //!
 //! Over [`Tangent`] the same pass carries derivatives: the slope of an item's probability is
 //! E\[G | item\] − E\[G\], so that of an arc gives Cov(1_arc, G) = μ·slope (Li & Eisner 2009).
@@ -17,10 +17,10 @@ use super::chart::{Chart, Item};
 use crate::exp::exp;
 use crate::weight::{Log, Semiring, Tangent};
 
-/// An inside value whose splits can be given shares of probability.
+/// An inside value whose probability can be divided among its splits.
 pub(super) trait Shared: Semiring {
     type Share: Semiring + Copy;
-    /// ω for every split of an item whose value is not zero.
+    /// Writes ω for every split of an item whose value is not zero.
     fn shares(a: &[Self], b: &[Self], out: &mut Vec<Self::Share>);
     fn is_zero(share: &Self::Share) -> bool;
 }
@@ -85,12 +85,13 @@ impl<P> Default for Posterior<P> {
 }
 
 impl<P: Semiring + Copy> Posterior<P> {
-    /// The probability of every item; the chart's total must not be zero.
+    /// Computes the probability of every item; the chart's total must not be zero.
     pub(super) fn outside<S: Shared<Share = P>>(&mut self, chart: &Chart<S>, words: usize) {
         self.outside_telling(chart, words, |_, _, _| ());
     }
 
-    /// The same, which tells of every split of an item and its probability, if that is not zero.
+    /// Computes the probability of every item, and calls `tell(item, split, probability)` for every
+    /// split of probability above zero.
     pub(super) fn outside_telling<S: Shared<Share = P>>(
         &mut self,
         chart: &Chart<S>,
@@ -104,7 +105,7 @@ impl<P: Semiring + Copy> Posterior<P> {
             cells.resize(side * side, P::zero());
         }
         *self.cell(chart.top()) = P::one();
-        // Larger spans first: whatever holds an item has been shared out before it.
+        // Larger spans first: the probability of an item is final before it is divided.
         for j in (1..side).rev() {
             for i in 0..j {
                 self.share_out(chart, Item::Complete { head: i, end: j }, &mut tell);

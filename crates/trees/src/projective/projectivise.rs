@@ -1,19 +1,41 @@
 //! The projective tree closest to a given one.
 //!
-//! Closest: as many words as possible keep their head; then, words that must move go up to as near
-//! an ancestor as possible (*lifting*, Kahane, Nasr & Rambow 1998; Nivre & Nilsson 2005), the total
-//! number of levels climbed being least. Both at once are one [`argmax()`] with integer costs: a move
-//! to the ancestor l levels above the old head costs M + l with M larger than any sum of l. O(n³).
+//! The closest tree keeps as many heads as possible. Among such trees, it lifts the other words by
+//! the fewest levels in total (*lifting*, Kahane, Nasr & Rambow 1998; Nivre & Nilsson 2005). One
+//! [`argmax()`] with integer costs does both: to move a word to the ancestor l levels above its old
+//! head costs M + l, with M larger than any sum of l. O(n³).
 //!
-//! A head that is no ancestor is needed only where a tree with several root words must become one
+//! A head that is not an ancestor is needed only to turn a tree with several root words into one
 //! with a single root word; it costs as much as climbing past the root.
 
 use super::{ProjectiveWorkspace, argmax};
 use crate::tree_set::Roots;
 use crate::{ArcMatrix, Tree};
 
-/// The closest projective tree with that many root words; a tree that is one comes back unchanged.
-pub(crate) fn projectivise(tree: &Tree, roots: Roots) -> Tree {
+impl Tree {
+    /// Returns the closest projective tree: as many heads kept as possible, and the others lifted to
+    /// the nearest possible ancestor (Nivre & Nilsson 2005).
+    ///
+    /// A tree with one root word keeps one. A projective tree is returned unchanged. O(n³) otherwise.
+    ///
+    /// ```
+    /// use tutte_trees::Tree;
+    /// let tree = Tree::new(&[3, 4, 0, 3])?;             // 4 → 2 crosses the root's arc to 3
+    /// assert_eq!(tree.projectivise().heads(), [3, 3, 0, 3]); // 2 is lifted to 4's head
+    /// # Ok::<(), tutte_trees::Error>(())
+    /// ```
+    pub fn projectivise(&self) -> Tree {
+        if self.is_projective() {
+            return self.clone();
+        }
+        let has_one_root = self.root_words().count() == 1;
+        closest(self, if has_one_root { Roots::Single } else { Roots::Multi })
+    }
+}
+
+/// Returns the closest projective tree with one or with several root words; a tree that is already
+/// one comes back unchanged.
+pub(super) fn closest(tree: &Tree, roots: Roots) -> Tree {
     let n = tree.words();
     let far = n as f64; // more levels than any word can climb
     let moved = far * (far + 1.0);

@@ -1,8 +1,8 @@
 //! Exact samples: walk down the inside chart, choosing each split in proportion to its product.
 //!
-//! The chart is filled once, O(n³); a tree then visits 3n items and looks at the splits of each, at
-//! most O(n²) and usually far fewer. Every choice takes one uniform number, the top 53 bits of one
-//! `next_u64`, so a seed means the same tree on every machine.
+//! The chart is filled once, O(n³). A tree then visits 3n items and the splits of each, at most O(n²)
+//! and usually far fewer. Every choice takes one uniform number, the top 53 bits of one `next_u64`, so
+//! a seed gives the same tree on every machine.
 
 use rand_core::Rng;
 
@@ -24,12 +24,12 @@ pub(crate) struct Sampler {
 #[derive(Clone, Debug)]
 enum Inside {
     Linear(Chart<f64>),
-    /// Logarithms, where scores have too wide a range.
+    /// Logarithms, for scores of too wide a range.
     Log(Chart<Log>),
 }
 
 impl Sampler {
-    /// `None` if there is no tree.
+    /// Fills the chart; `None` if there is no tree.
     pub(crate) fn new(scores: &ArcMatrix, roots: Roots) -> Option<Self> {
         let mut ws = ProjectiveWorkspace::default();
         let inside = match inside(scores, roots, &mut ws).1 {
@@ -55,8 +55,8 @@ impl Sampler {
     }
 }
 
-/// One of 0..splits, with probability proportional to its weight. At least one weight is positive:
-/// only items that can be built are visited.
+/// Draws one of 0..splits with probability proportional to its weight. At least one weight is positive,
+/// because only items that can be built are visited.
 fn draw<R: Rng + ?Sized>(splits: usize, weight: impl Fn(usize) -> f64, rng: &mut R) -> usize {
     if splits == 1 {
         return 0;
@@ -67,7 +67,7 @@ fn draw<R: Rng + ?Sized>(splits: usize, weight: impl Fn(usize) -> f64, rng: &mut
     for k in 0..splits {
         let weight = weight(k);
         if weight > 0.0 {
-            // Rounding may leave a crumb after the last split; it belongs to that split.
+            // Rounding may leave a rest after the last split; it belongs to that split.
             last = k;
             if left < weight {
                 break;

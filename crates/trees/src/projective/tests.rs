@@ -13,7 +13,7 @@ const BOTH: [(Roots, TreeSet); 2] =
     [(Roots::Multi, TreeSet::ProjectiveMultiRoot), (Roots::Single, TreeSet::ProjectiveSingleRoot)];
 
 /// Scores of an n-word sentence: normal, or small integers for ties, and some arcs forbidden.
-/// Cells that are no arcs are NaN, so that reading one shows.
+/// Cells that are not arcs are NaN, so that reading one is noticed.
 fn random_scores(words: usize, sigma: f64, masked: f64, integers: bool, seed: u64) -> ArcMatrix {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
@@ -46,7 +46,8 @@ fn arc_covariances(scores: &ArcMatrix, roots: Roots, g: &ArcMatrix) -> ArcMatrix
 }
 
 fn log_covariances(scores: &ArcMatrix, roots: Roots, g: &ArcMatrix) -> ArcMatrix {
-    let (mut ws, mut out) = (ProjectiveWorkspace::default(), ArcMatrix::default());
+    let mut ws = ProjectiveWorkspace::default();
+    let mut out = ArcMatrix::default();
     covariance::log_covariances(scores, roots, g, &mut ws.covariance, &mut out);
     out
 }
@@ -55,7 +56,7 @@ fn close(a: f64, b: f64, tolerance: f64) -> bool {
     a == b || (a - b).abs() <= tolerance * 1f64.max(b.abs())
 }
 
-/// Largest difference over arcs; NaN shows as infinite.
+/// Returns the largest difference over arcs; infinite for NaN.
 fn distance(a: &ArcMatrix, b: &ArcMatrix) -> f64 {
     a.arcs()
         .zip(b.arcs())
@@ -67,7 +68,7 @@ fn tolerance(sigma: f64) -> f64 {
     if sigma <= 30.0 { 1e-12 } else { 1e-15 * 1e5f64.max(100.0 * sigma) }
 }
 
-/// [`marginals`] by the path that is the last resort, whether or not it is needed.
+/// Computes [`marginals`] by the logarithmic path, whether or not it is needed.
 fn any_range_marginals(
     scores: &ArcMatrix,
     roots: Roots,
@@ -98,7 +99,7 @@ proptest! {
             let marginals_expected = oracle::marginals(&scores, set);
             let log_z = log_partition(&scores, roots, &mut ws);
             prop_assert!(close(log_z, expected, 1e-12), "{log_z} {expected}");
-            // The public routine, then the path for any range, which must agree.
+            // The public routine and the path for any range must agree.
             for any_range in [false, true] {
                 let log_z = if any_range {
                     any_range_marginals(&scores, roots, &mut ws, &mut out)
@@ -150,7 +151,7 @@ proptest! {
         let mut g = random_scores(scores.words(), 2.0, 0.0, false, !seed);
         for (head, modifier, score) in scores.arcs() {
             if score == f64::NEG_INFINITY {
-                g[(head, modifier)] = f64::NEG_INFINITY; // must not be looked at
+                g[(head, modifier)] = f64::NEG_INFINITY; // must not be read
             }
         }
         for (roots, set) in BOTH {
@@ -176,7 +177,8 @@ proptest! {
     #[test]
     fn long_sentences_are_consistent((scores, sigma) in any_scores(6..=30)) {
         let mut ws = ProjectiveWorkspace::default();
-        let (mut fast, mut any_range) = (ArcMatrix::default(), ArcMatrix::default());
+        let mut fast = ArcMatrix::default();
+        let mut any_range = ArcMatrix::default();
         for (roots, _) in BOTH {
             let log_z = marginals(&scores, roots, &mut ws, &mut fast);
             let log_z_again = any_range_marginals(&scores, roots, &mut ws, &mut any_range);
@@ -214,8 +216,8 @@ proptest! {
                 continue;
             }
             let tolerance = 1000.0 * tolerance(sigma);
-            let (c_f, c_g) =
-                (arc_covariances(&scores, roots, &f), arc_covariances(&scores, roots, &g));
+            let c_f = arc_covariances(&scores, roots, &f);
+            let c_g = arc_covariances(&scores, roots, &g);
             let any_range = log_covariances(&scores, roots, &g);
             prop_assert!(distance(&c_g, &any_range) <= tolerance);
             let product = |f: &ArcMatrix, c: &ArcMatrix| -> f64 {
@@ -227,7 +229,7 @@ proptest! {
         }
     }
 
-    /// A derivative is what a small step makes of it.
+    /// Compares derivatives with finite differences.
     #[test]
     fn marginals_and_covariances_are_derivatives(words in 2usize..9, seed: u64) {
         let scores = random_scores(words, 1.0, 0.2, false, seed);
@@ -241,7 +243,9 @@ proptest! {
             if !has_tree(&scores, roots, &mut ws) {
                 continue;
             }
-            let (mut up, mut down, mut mu) = Default::default();
+            let mut up = ArcMatrix::default();
+            let mut down = ArcMatrix::default();
+            let mut mu = ArcMatrix::default();
             let log_up = marginals(&moved(step), roots, &mut ws, &mut up);
             let log_down = marginals(&moved(-step), roots, &mut ws, &mut down);
             marginals(&scores, roots, &mut ws, &mut mu);
@@ -282,7 +286,8 @@ proptest! {
         let place = |word: usize| if word == 0 { 0 } else { n + 1 - word };
         let mirrored = ArcMatrix::from_fn(n, |head, modifier| scores[(place(head), place(modifier))]);
         let mut ws = ProjectiveWorkspace::default();
-        let (mut out, mut back) = (ArcMatrix::default(), ArcMatrix::default());
+        let mut out = ArcMatrix::default();
+        let mut back = ArcMatrix::default();
         for (roots, _) in BOTH {
             let log_z = marginals(&scores, roots, &mut ws, &mut out);
             let log_z_back = marginals(&mirrored, roots, &mut ws, &mut back);
@@ -315,7 +320,7 @@ proptest! {
         else { return Ok(()) };
         for (roots, set) in BOTH {
             let kept = |other: &Tree| tree.arcs().filter(|a| other.head(a.1) == Some(a.0)).count();
-            // Levels climbed above the old head; heads that are no ancestors count as n levels.
+            // Levels climbed above the old head; heads that are not ancestors count as n levels.
             let climbed = |other: &Tree| -> usize {
                 other.arcs().map(|(head, modifier)| {
                     std::iter::successors(tree.head(modifier), |&at| tree.head(at))
@@ -323,7 +328,7 @@ proptest! {
                         .unwrap_or(tree.words())
                 }).sum()
             };
-            let found = projectivise(&tree, roots);
+            let found = projectivise::closest(&tree, roots);
             prop_assert!(found.check_in(set).is_ok());
             let order = |other: &Tree| (tree.words() - kept(other), climbed(other));
             let best = oracle::all_trees(tree.words(), set).iter().map(order).min();
@@ -345,7 +350,9 @@ fn fixture() -> (ArcMatrix, ArcMatrix) {
     ])
     .unwrap();
     let mut g = ArcMatrix::zeros(3);
-    (g[(1, 2)], g[(2, 3)], g[(0, 1)]) = (1.0, 1.0, -0.5);
+    g[(1, 2)] = 1.0;
+    g[(2, 3)] = 1.0;
+    g[(0, 1)] = -0.5;
     (scores, g)
 }
 
@@ -375,7 +382,8 @@ fn fixture_of_three_words() {
 #[test]
 fn fixture_of_a_heavy_cycle() {
     let mut scores = ArcMatrix::zeros(2);
-    (scores[(0, 1)], scores[(0, 2)]) = (-1000.0, -1001.0);
+    scores[(0, 1)] = -1000.0;
+    scores[(0, 2)] = -1001.0;
     let mut ws = ProjectiveWorkspace::default();
     let mut mu = ArcMatrix::default();
     for (roots, _) in BOTH {
@@ -389,8 +397,10 @@ fn fixture_of_a_heavy_cycle() {
 #[test]
 fn fixture_without_a_single_root_tree() {
     let mut scores = ArcMatrix::forbidden(3);
-    (scores[(0, 1)], scores[(0, 2)]) = (0.0, 2.0);
-    (scores[(1, 3)], scores[(2, 3)]) = (0.0, -1.0);
+    scores[(0, 1)] = 0.0;
+    scores[(0, 2)] = 2.0;
+    scores[(1, 3)] = 0.0;
+    scores[(2, 3)] = -1.0;
     let mut ws = ProjectiveWorkspace::default();
     // 1 → 3 would cover the root word 2: only 2 → 3 is projective.
     assert!((log_partition(&scores, Roots::Multi, &mut ws) - 1.0).abs() < 1e-12);
@@ -449,7 +459,8 @@ fn samples_follow_the_distribution() {
 fn samples_at_extreme_scores_are_the_best_tree() {
     fn shared<T: Send + Sync>(_: &T) {}
     let mut ws = ProjectiveWorkspace::default();
-    let (mut best, mut heads) = (Vec::new(), Vec::new());
+    let mut best = Vec::new();
+    let mut heads = Vec::new();
     for (roots, _) in BOTH {
         for words in [0, 1, 2, 25] {
             let scores = random_scores(words, 1e5, 0.3, false, 3);
@@ -487,7 +498,8 @@ fn ties_go_to_the_first_split_and_workspaces_carry_nothing_over() {
 #[test]
 fn nothing_is_allocated_after_warm_up() {
     let mut ws = ProjectiveWorkspace::default();
-    let (mut heads, mut mu) = (Vec::new(), ArcMatrix::default());
+    let mut heads = Vec::new();
+    let mut mu = ArcMatrix::default();
     let mut run = |words: usize, sigma: f64| {
         let scores = random_scores(words, sigma, 0.0, false, 5);
         allocation_counter::measure(|| {

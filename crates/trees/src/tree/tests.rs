@@ -1,7 +1,7 @@
 use super::*;
 use crate::oracle::all_trees;
 
-/// By the definition: every word between the ends of an arc descends from its head.
+/// Finds the arcs by the definition: every word between the ends of an arc descends from its head.
 fn nonprojective_arcs(tree: &Tree) -> Vec<(usize, usize)> {
     let escapes = |&(head, modifier): &(usize, usize)| {
         let (low, high) = (head.min(modifier), head.max(modifier));
@@ -10,7 +10,7 @@ fn nonprojective_arcs(tree: &Tree) -> Vec<(usize, usize)> {
     tree.arcs().filter(escapes).collect()
 }
 
-/// By the definition: blocks of consecutive words in a word's yield, less one.
+/// Computes the degree by the definition: blocks of consecutive words in a word's yield, less one.
 fn gap_degree(tree: &Tree) -> usize {
     let gaps = |word: usize| {
         let below: Vec<usize> =
@@ -35,7 +35,7 @@ fn projectivity_and_gaps_are_as_defined() {
     }
 }
 
-/// Long arcs over many words: a look at each of them would be 10¹⁰ steps.
+/// Long arcs over many words: visiting every word under every arc would take 10¹⁰ steps.
 #[test]
 fn trees_of_a_hundred_thousand_words_are_checked_at_once() {
     let n = 100_000;

@@ -2,7 +2,7 @@
 
 use tutte_trees::{ArcMatrix, TreeSet, Workspace, marginals_with};
 
-/// Whole sevenths: the same numbers on every machine.
+/// Multiples of 1/7, the same numbers on every machine.
 fn scores(words: usize) -> ArcMatrix {
     ArcMatrix::from_fn(words, |head, modifier| ((head * 31 + modifier * 17) % 23) as f64 / 7.0)
 }
@@ -13,8 +13,8 @@ fn fingerprint(set: TreeSet, words: usize) -> u64 {
     marginals.as_slice().iter().fold(0, |sum: u64, x| sum.rotate_left(7) ^ x.to_bits())
 }
 
-/// Recorded where portable, AVX2 and AVX-512 code had all given these. A change of the arithmetic
-/// changes them and is recorded anew; another machine must not.
+/// The recorded bits are those of portable, AVX2 and AVX-512 code alike. Record them again only when
+/// the arithmetic changes on purpose; another machine must not change them.
 #[test]
 fn marginals_have_the_recorded_bits() {
     for (set, words, recorded) in [

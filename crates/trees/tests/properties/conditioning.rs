@@ -1,4 +1,4 @@
-//! Knowing something about the tree.
+//! Conditioning on constraints.
 
 use proptest::prelude::*;
 use tutte_trees::{ArcMatrix, Constraints, Error, Tree, TreeDistribution, TreeSet};
@@ -110,7 +110,7 @@ proptest! {
         }
     }
 
-    /// Knowing nothing, or a thing that is certain, changes nothing.
+    /// Empty constraints change nothing, and one required arc has the probability of that arc.
     #[test]
     fn the_probability_of_an_arc_is_that_of_requiring_it(case in cases(1..=12)) {
         let n = case.scores.words();

@@ -1,4 +1,4 @@
-//! Best trees: most probable, k of them, least risky, and heads taken one by one.
+//! Best trees: most probable, k best, minimum risk, and greedy heads.
 
 use std::collections::HashSet;
 
@@ -51,7 +51,7 @@ proptest! {
         }
     }
 
-    /// Over all sixteen pairs of the set that weighs and the set that decides.
+    /// Over all sixteen pairs of the set of the marginals and the set of the decoder.
     #[test]
     fn minimum_risk_trees_have_the_most_expected_arcs(case in cases(1..=4)) {
         let mut ws = Workspace::default();
@@ -128,7 +128,7 @@ proptest! {
     }
 }
 
-/// Best first, and no tree twice.
+/// Checks that trees are listed best first and only once.
 #[track_caller]
 fn assert_ranked(found: &[tutte_trees::ScoredTree]) {
     assert!(

@@ -1,4 +1,4 @@
-//! What is refused, and what the person who caused it reads.
+//! Refused inputs and their error messages.
 
 use tutte_trees::{
     ArcMatrix, Error, LabelledArcMatrix, LabelledTreeDistribution, NotATree, Tree,
@@ -15,7 +15,9 @@ fn assert_says<T: std::fmt::Debug>(result: Result<T, Error>, message: &str) {
 
 #[test]
 fn scores_that_are_no_scores() {
-    let (mut ws, mut out, mut heads) = (Workspace::default(), ArcMatrix::default(), Vec::new());
+    let mut ws = Workspace::default();
+    let mut out = ArcMatrix::default();
+    let mut heads = Vec::new();
     for bad in [f64::NAN, f64::INFINITY, 1e301, -1e301, f64::MAX] {
         for set in TreeSet::ALL {
             let mut scores = ArcMatrix::zeros(3);
@@ -148,7 +150,9 @@ fn sentences_of_other_lengths() {
     let tree = Tree::new(&[0, 1]).unwrap();
     let error = Error::DifferentLengths { left: 3, right: 2 };
     let short = ArcMatrix::zeros(2);
-    let (mut ws, mut out, mut heads) = (Workspace::default(), ArcMatrix::default(), Vec::new());
+    let mut ws = Workspace::default();
+    let mut out = ArcMatrix::default();
+    let mut heads = Vec::new();
     let refused = [
         d.log_prob(&tree),
         d.scores().sum_over(&tree),
@@ -215,7 +219,7 @@ fn sentences_without_a_tree() {
     );
 }
 
-/// The only tree has crossing arcs; no chart for each of 600 words is made to say so.
+/// The only tree has crossing arcs. The error must not take one chart for each of 600 words.
 #[test]
 fn long_sentences_without_a_projective_tree() {
     let mut scores = ArcMatrix::forbidden(600);

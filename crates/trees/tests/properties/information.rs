@@ -20,7 +20,7 @@ proptest! {
             assert_eq!(d.tree_count(), Some(trees as u128), "{set}");
             assert_close(d.log_tree_count(), (trees as f64).ln(), 1e-12, set);
             for order in ORDERS {
-                // So near 1 the sum of powers cancels, and the entropy is nearer than that.
+                // Very near 1 the sum of powers cancels: Shannon's entropy is the better reference.
                 let (expected, near) = if (order - 1.0).abs() < 1e-6 {
                     let variance = all.covariance(sum_of(d.scores()), sum_of(d.scores()));
                     (all.entropy(), 1e-7 * variance)
@@ -115,8 +115,8 @@ proptest! {
         }
     }
 
-    /// Where the best tree leads by more than 1, an order of 200 is as good as an infinite one: ∂R_α/∂θ =
-    /// α/(α − 1) · [μ(θ) − μ(αθ)], and μ(200 θ) is the best tree.
+    /// If the best tree leads by more than 1 nat, order 200 is as good as ∞:
+    /// ∂R_α/∂θ = α/(α − 1) · [μ(θ) − μ(αθ)], and μ(200 θ) is the best tree.
     #[test]
     fn high_orders_look_at_the_best_tree_only(case in mild_cases(1..=6)) {
         for (set, d) in case.distributions() {
@@ -178,8 +178,8 @@ fn other_trees_have_probability_zero() {
     }
 }
 
-/// However improbable: what one may produce and the other not makes the divergence infinite, and an
-/// arc that is in no tree does not.
+/// An arc that one distribution may produce, however improbable, and the other may not makes the
+/// divergence infinite; an arc that is in no tree does not.
 #[test]
 fn divergences_are_infinite_where_support_ends() {
     for set in TreeSet::ALL {
@@ -210,8 +210,8 @@ fn divergences_are_infinite_where_support_ends() {
     }
 }
 
-/// Next to the largest scores a sum loses the digits that tell trees apart; entropies stay those of
-/// some distribution over these trees, and their order is kept.
+/// Next to the largest scores, a sum loses the digits that distinguish trees. Entropies must still be
+/// those of some distribution over these trees, and decrease with their order.
 #[test]
 fn entropies_of_the_largest_scores_are_possible() {
     for seed in 0..200 {

@@ -66,7 +66,7 @@ fn random_scores(
     LabelledArcMatrix::from_fn(words, labels, |_, _, _| sigma * random.normal())
 }
 
-/// Up to three words and three labels; labels masked one by one; σ = −1 stands for ties. Half of the
+/// Up to three words and three labels; labels masked one by one; σ = −1 means ties. Half of the
 /// matrices are sparse.
 fn labelled_cases() -> impl Strategy<Value = LabelledCase> {
     let sigmas = prop::sample::select(vec![0.0, 1.0, 30.0, 1e3, 1e5, -1.0]);
@@ -75,9 +75,10 @@ fn labelled_cases() -> impl Strategy<Value = LabelledCase> {
         |(words, labels, sigma, rate, seed)| {
             let mut random = Random::new(seed);
             let sparse = seed % 2 == 0;
-            let mut scores = match sparse {
-                true => LabelledArcMatrix::sparse(words, labels),
-                false => LabelledArcMatrix::filled(words, labels, f64::NAN),
+            let mut scores = if sparse {
+                LabelledArcMatrix::sparse(words, labels)
+            } else {
+                LabelledArcMatrix::filled(words, labels, f64::NAN)
             };
             for head in 0..=words {
                 for modifier in (1..=words).filter(|&modifier| modifier != head) {
@@ -194,7 +195,7 @@ proptest! {
             for (head, modifier, score) in given.arcs().scores().arcs() {
                 prop_assert!(score == FORBIDDEN || score == arcs[(head, modifier)]);
             }
-            // Labels far below the best keep their digits, next to those of the best.
+            // Labels far below the best lose digits next to the best: allow for the scale of scores.
             let tolerance = 1e-11 * case.scale.max(1.0);
             for arc in arcs_of(&joined) {
                 let (head, modifier, label) = arc;
@@ -216,7 +217,7 @@ proptest! {
             let all = enumerate(&case.scores, set);
             assert_eq!(d.joint_marginal(&[]), Ok(1.0));
             for size in 1..=3 {
-                // With repetitions, two heads for a word and two labels on an arc among them.
+                // The arcs may repeat, give a word two heads or an arc two labels.
                 let some: Vec<_> = (0..size.min(arcs.len() * size))
                     .map(|_| arcs[random.below(arcs.len())])
                     .collect();
@@ -384,7 +385,7 @@ proptest! {
 proptest! {
     #![proptest_config(runs(100))]
 
-    /// Labels that score alike add ln L a word, and choose evenly.
+    /// Labels with equal scores add ln L per word and are equally probable.
     #[test]
     fn labels_that_score_alike_are_counted(case in cases(0..=12), labels in 1..=4usize) {
         let scores = LabelledArcMatrix::from_fn(case.scores.words(), labels, |head, modifier, _| {
@@ -487,7 +488,7 @@ fn what_is_refused() {
     assert_eq!(d.arcs().scores().words(), ArcMatrix::zeros(2).words());
 }
 
-/// 1e300 + ln 2 is 1e300: label probabilities must not come from that sum.
+/// 1e300 + ln 2 rounds to 1e300: label probabilities must not be computed from that sum.
 #[test]
 fn labels_of_the_largest_scores_share_their_arc() {
     let scores = LabelledArcMatrix::filled(2, 3, ArcMatrix::MAX_SCORE);
@@ -514,7 +515,7 @@ fn sparse_matrices_say_what_full_ones_say() {
     let mut sparse = LabelledArcMatrix::sparse(3, 2);
     assert_eq!(sparse, full);
     for scores in [&mut full, &mut sparse] {
-        scores.forbid(1, 3, 0); // which it is
+        scores.forbid(1, 3, 0); // already forbidden
         scores[(0, 2, 1)] = 1.5;
         scores.labels_of_mut(2, 1).unwrap().copy_from_slice(&[0.5, FORBIDDEN]);
         scores[(2, 3, 0)] = 2.5;

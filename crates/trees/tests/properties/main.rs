@@ -1,17 +1,17 @@
-//! What the public interface promises, tested as a stranger would: against enumeration of all trees
-//! where there are few, against identities where there are many.
+//! Properties of the public interface: against enumeration of all trees where there are few, against
+//! identities where there are many.
 //!
-//! | module | promises |
+//! | module | properties |
 //! |---|---|
 //! | [`fixtures`] | worked examples with known numbers |
 //! | [`partition`] | log-partition functions, marginals, their identities and symmetries |
 //! | [`decoding`] | best trees, k best, minimum risk, greedy heads |
 //! | [`second_order`] | joint probabilities and covariances |
 //! | [`information`] | entropies, divergences, counts and their gradients |
-//! | [`conditioning`] | what is known about a tree, and what happens if it is contradictory |
+//! | [`conditioning`] | constraints, and contradictions between them |
 //! | [`sampling`] | draws come from the distribution |
-//! | [`labelled`] | all of it with labels |
-//! | [`errors`] | what is refused, and in which words |
+//! | [`labelled`] | all of these with labels |
+//! | [`errors`] | refused inputs and their messages |
 //! | [`resources`] | memory, threads, the same bits every time |
 
 mod bits;

@@ -8,7 +8,7 @@ use tutte_trees::{
 
 use super::support::*;
 
-/// What rounding may do to log Z: scores of this size are added up in it.
+/// The size of the scores that are added up in log Z, to which rounding is relative.
 fn log_slack(case: &Case, log_z: f64) -> f64 {
     1f64.max(log_z.abs()).max(case.scale)
 }
@@ -79,11 +79,12 @@ proptest! {
         }
     }
 
-    /// Feasible exactly if enumeration finds a tree; if not, every door says so.
+    /// Scores are feasible exactly if enumeration finds a tree; if not, every function returns an error.
     #[test]
     fn infeasible_scores_are_no_tree_everywhere(case in cases(0..=5)) {
         let mut ws = Workspace::default();
-        let (mut out, mut heads) = (ArcMatrix::default(), Vec::new());
+        let mut out = ArcMatrix::default();
+        let mut heads = Vec::new();
         let ones = ArcMatrix::filled(case.scores.words(), 1.0);
         for set in TreeSet::ALL {
             let possible = !oracle::scored_trees(&case.scores, set).is_empty();
@@ -199,7 +200,7 @@ proptest! {
             let (a, b) = (case.scores[(head, modifier)], other[(head, modifier)]);
             share * a + (1.0 - share) * b
         });
-        // Forbid in the other what is forbidden here: the segment must stay in one domain.
+        // Forbid the same arcs in the other scores: the segment must stay in one domain.
         let other = ArcMatrix::from_fn(n, |head, modifier| {
             let allowed = case.scores[(head, modifier)] > FORBIDDEN;
             if allowed { other[(head, modifier)] } else { FORBIDDEN }
@@ -216,7 +217,8 @@ proptest! {
         }
     }
 
-    /// Projective sets know left from right and nothing else; non-projective ones no order at all.
+    /// Marginals of projective sets do not change if the sentence is mirrored; those of non-projective
+    /// sets do not change under any permutation of words.
     #[test]
     fn renaming_words_renames_marginals(case in cases(1..=25)) {
         let n = case.scores.words();
@@ -260,7 +262,7 @@ fn scores_at_the_edge_of_the_range() {
             let what = format!("{set} seed {seed}");
             assert_close(d.log_partition(), all.log_partition, 1e-12 * edge, &what);
             assert_eq!(d.argmax().score, all.best_score(), "{what}");
-            // Next to 1e300 the logarithm of a small number of equals is nothing.
+            // Next to 1e300 the logarithm of a small number of ties is lost.
             let best = all.outcomes.iter().filter(|outcome| outcome.score == all.best_score());
             if best.count() == 1 {
                 for (head, modifier, p) in d.marginals().arcs() {
@@ -271,7 +273,7 @@ fn scores_at_the_edge_of_the_range() {
             assert_sound(&d);
         }
     }
-    // With ordinary scores among them sums round, but stay numbers.
+    // With ordinary scores among them, sums are rounded but stay numbers.
     for seed in 0..100 {
         let mut random = Random::new(seed);
         let words = 1 + random.below(8);
@@ -289,10 +291,11 @@ fn scores_at_the_edge_of_the_range() {
     }
 }
 
-/// Nothing is NaN, and heads have probabilities that sum to 1.
+/// Checks that nothing is NaN and that the probabilities of heads sum to 1.
 #[track_caller]
 fn assert_sound(d: &TreeDistribution) {
-    let (n, set) = (d.words(), d.tree_set());
+    let n = d.words();
+    let set = d.tree_set();
     assert!(d.log_partition().is_finite() && d.argmax().score.is_finite(), "{set}");
     for modifier in 1..=n {
         let heads = (0..=n).filter(|&head| head != modifier);

@@ -34,7 +34,7 @@ const _: () = {
     assert_shared_by_threads::<Workspace>();
 };
 
-/// Scores of 20 words that the fast paths take, and that need the paths for any range.
+/// Scores of 20 words for the fast paths, and scores that need the paths for any range.
 fn inputs() -> Vec<(&'static str, ArcMatrix)> {
     let mut random = Random::new(4);
     let mut masked = random.scores(20, 1.0);
@@ -58,7 +58,7 @@ fn inputs() -> Vec<(&'static str, ArcMatrix)> {
     ]
 }
 
-/// The second call of `ask`, once memory is there.
+/// Counts the allocations of the second call of `ask`, once its memory is warm.
 fn allocations(mut ask: impl FnMut()) -> u64 {
     ask();
     measure(&mut ask).count_total
@@ -69,7 +69,8 @@ fn no_allocation_once_the_workspace_is_warm() {
     for (name, scores) in inputs() {
         for set in TreeSet::ALL {
             let mut ws = Workspace::default();
-            let (mut out, mut heads) = (ArcMatrix::default(), Vec::new());
+            let mut out = ArcMatrix::default();
+            let mut heads = Vec::new();
             let marginals = TreeDistribution::new(scores.clone(), set).unwrap().marginals().clone();
             let counts = [
                 allocations(|| {
@@ -96,7 +97,8 @@ fn no_allocation_in_covariances() {
     for (name, scores) in inputs() {
         let ordinary = name == "N(0, 1)";
         for set in TreeSet::ALL.into_iter().filter(|set| ordinary || set.is_projective()) {
-            let (mut ws, mut out) = (Workspace::default(), ArcMatrix::default());
+            let mut ws = Workspace::default();
+            let mut out = ArcMatrix::default();
             let count = allocations(|| {
                 arc_covariances_with(&scores, &g, set, &mut ws, &mut out).unwrap();
             });
@@ -105,7 +107,7 @@ fn no_allocation_in_covariances() {
     }
 }
 
-/// Projective draws keep a list of what is still open, made anew for each.
+/// Projective draws keep their open items in the caller's list.
 #[test]
 fn no_allocation_in_draws_from_ordinary_scores() {
     let (_, scores) = inputs().swap_remove(0);
@@ -117,13 +119,15 @@ fn no_allocation_in_draws_from_ordinary_scores() {
     }
 }
 
-/// A workspace that has seen other sentences answers as a new one does.
+/// A used workspace gives the same answers as a new one.
 #[test]
 fn workspaces_remember_nothing() {
     let mut random = Random::new(12);
     let mut used = Workspace::default();
-    let (mut out, mut other) = (ArcMatrix::default(), ArcMatrix::default());
-    let (mut heads, mut other_heads) = (Vec::new(), Vec::new());
+    let mut out = ArcMatrix::default();
+    let mut other = ArcMatrix::default();
+    let mut heads = Vec::new();
+    let mut other_heads = Vec::new();
     for round in 0..60 {
         let words = random.below(25);
         let sigma = [1.0, 30.0, 1000.0][round % 3];
@@ -163,7 +167,8 @@ proptest! {
         let bits = |values: &ArcMatrix| -> Vec<u64> {
             values.arcs().map(|(.., value)| value.to_bits()).collect()
         };
-        let (mut ws, mut out) = (Workspace::default(), ArcMatrix::default());
+        let mut ws = Workspace::default();
+        let mut out = ArcMatrix::default();
         for (set, d) in case.distributions() {
             let again = TreeDistribution::new(case.scores.clone(), set).unwrap();
             assert_eq!(d.log_partition().to_bits(), again.log_partition().to_bits());

@@ -40,8 +40,8 @@ fn draws_have_their_probabilities() {
     assert_draws_fit(&ArcMatrix::zeros(3), "uniform");
 }
 
-/// Two words that hold a walk for e²⁰ steps: it gives up, and what replaces it must not favour the
-/// roots from which walks are short.
+/// Two words that hold a walk for e²⁰ steps: it gives up, and its replacement must not favour the roots
+/// from which walks are short.
 #[test]
 fn draws_from_two_cycles() {
     let mut scores = Random::new(5).scores(3, 1.0);
@@ -88,7 +88,7 @@ proptest! {
     }
 }
 
-/// Longer sentences: the frequency of each arc is its marginal.
+/// In longer sentences, the frequency of each arc is its marginal.
 #[test]
 fn arcs_of_draws_have_their_marginals() {
     let scores = Random::new(17).scores(6, 1.5);

@@ -22,7 +22,7 @@ proptest! {
                     let found = d.pair_marginal(first, second).unwrap();
                     assert_close(found, expected, case.tolerance(), &what);
                     assert_eq!(found, d.pair_marginal(second, first).unwrap(), "{what}");
-                    // What is impossible is exactly so where it shows in the arcs.
+                    // Arcs that exclude each other have joint probability exactly 0.
                     if first.1 == second.1 && first != second {
                         assert_eq!(found, 0.0, "{what}");
                     }
@@ -97,7 +97,8 @@ proptest! {
         let mut random = case.random();
         for (set, d) in case.distributions() {
             for _ in 0..3 {
-                let (first, word) = (random.arc(n), 1 + random.below(n));
+                let first = random.arc(n);
+                let word = 1 + random.below(n);
                 let heads = (0..=n).filter(|&head| head != word);
                 let sum: f64 = heads.map(|head| d.pair_marginal(first, (head, word)).unwrap()).sum();
                 let tolerance = 1e-11f64.max(1e-14 * n as f64 * case.scale);
@@ -115,7 +116,7 @@ proptest! {
         let dot = |a: &ArcMatrix, b: &ArcMatrix| -> f64 {
             a.arcs().map(|(head, modifier, value)| value * b[(head, modifier)]).sum()
         };
-        // A constant per word is the same for every tree.
+        // A constant per word adds the same to every tree.
         let constant = ArcMatrix::from_fn(n, |_, modifier| modifier as f64);
         for (set, d) in case.distributions() {
             let tolerance = 1e-10f64.max(1e-13 * n as f64 * case.scale);

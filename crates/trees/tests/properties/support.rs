@@ -75,7 +75,7 @@ impl Random {
     }
 }
 
-/// Where scores come from. Each is a way to be difficult.
+/// The source of scores. Each is difficult in its own way.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Normal(f64),
@@ -89,7 +89,7 @@ enum Kind {
     TwoCycles,
 }
 
-/// What is then forbidden.
+/// The arcs that are then forbidden.
 #[derive(Clone, Copy, Debug)]
 enum Twist {
     Mask(f64),
@@ -101,7 +101,7 @@ enum Twist {
     OneHead,
 }
 
-/// Scores and their order of magnitude, on which tolerances depend. Cells that are no arcs are NaN.
+/// Scores and their order of magnitude, on which tolerances depend. Cells that are not arcs are NaN.
 #[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) scores: ArcMatrix,
@@ -180,7 +180,7 @@ impl Case {
         if self.scale <= 30.0 { 1e-12 } else { 1e-12f64.max(1e-13 * self.scale) }
     }
 
-    /// The same case's source of further random choices.
+    /// A generator for further random choices of this case.
     pub(crate) fn random(&self) -> Random {
         Random::new(!self.seed)
     }
@@ -201,7 +201,7 @@ pub(crate) fn distributions(scores: &ArcMatrix) -> Vec<(TreeSet, TreeDistributio
     TreeSet::ALL.into_iter().filter_map(distribution).collect()
 }
 
-/// Scores of every kind for sentences of these lengths.
+/// Scores from every source for sentences of these lengths.
 pub(crate) fn cases(words: RangeInclusive<usize>) -> impl Strategy<Value = Case> {
     let kinds = vec![
         Kind::Normal(0.0),
@@ -239,7 +239,7 @@ pub(crate) fn runs(cases: u32) -> ProptestConfig {
     ProptestConfig::with_cases(cases)
 }
 
-/// A distribution written out: every outcome with its score and log-probability.
+/// An enumerated distribution: every outcome with its score and log-probability.
 pub(crate) struct Enumerated<T> {
     pub(crate) outcomes: Vec<Outcome<T>>,
     pub(crate) log_partition: f64,
@@ -295,7 +295,8 @@ impl<T> Enumerated<T> {
     }
 
     pub(crate) fn covariance(&self, f: impl Fn(&T) -> f64, g: impl Fn(&T) -> f64) -> f64 {
-        let (mean_f, mean_g) = (self.expectation(&f), self.expectation(&g));
+        let mean_f = self.expectation(&f);
+        let mean_g = self.expectation(&g);
         self.expectation(|what| (f(what) - mean_f) * (g(what) - mean_g))
     }
 
@@ -321,7 +322,8 @@ impl<T> Enumerated<T> {
 impl<T: PartialEq> Enumerated<T> {
     /// −Σ p log q and Σ p log(p/q); infinite if q lacks an outcome of p.
     pub(crate) fn divergences(&self, other: &Self) -> (f64, f64) {
-        let (mut cross, mut kl) = (0.0, 0.0);
+        let mut cross = 0.0;
+        let mut kl = 0.0;
         for outcome in &self.outcomes {
             let Some(same) = other.outcomes.iter().find(|other| other.what == outcome.what) else {
                 return (f64::INFINITY, f64::INFINITY);
@@ -338,7 +340,7 @@ pub(crate) fn sum_of(values: &ArcMatrix) -> impl Fn(&Tree) -> f64 + '_ {
     |tree| tree.arcs().map(|arc| values[arc]).sum()
 }
 
-/// Equal, or apart by no more than `tolerance`; NaN is never close to anything.
+/// Checks that two numbers are equal or differ by at most `tolerance`; NaN is not close to anything.
 #[track_caller]
 pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64, what: impl fmt::Display) {
     assert!(
@@ -348,7 +350,7 @@ pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64, what: impl
     );
 }
 
-/// The same for every arc.
+/// Checks the values of every arc as [`assert_close`] does.
 #[track_caller]
 pub(crate) fn assert_arcs_close(
     found: &ArcMatrix,
@@ -377,13 +379,15 @@ pub(crate) fn central_differences(scores: &ArcMatrix, f: impl Fn(&ArcMatrix) -> 
     })
 }
 
-/// Whether counts could have been drawn with these probabilities: Pearson's χ² below its 99.9 %
-/// quantile (Wilson & Hilferty 1931), outcomes expected less than 5 times taken together.
+/// Checks that counts could have been drawn with these probabilities: Pearson's χ² is below its 99.9 %
+/// quantile (Wilson & Hilferty 1931). Outcomes expected less than 5 times are taken together.
 #[track_caller]
 pub(crate) fn assert_drawn_from(counts: &[usize], probabilities: &[f64], what: impl fmt::Display) {
     let draws = counts.iter().sum::<usize>() as f64;
-    let (mut statistic, mut cells) = (0.0, 0.0f64);
-    let (mut rare_count, mut rare_expected) = (0.0, 0.0);
+    let mut statistic = 0.0;
+    let mut cells = 0.0f64;
+    let mut rare_count = 0.0;
+    let mut rare_expected = 0.0;
     for (&count, &p) in counts.iter().zip(probabilities) {
         let expected = draws * p;
         if expected < 5.0 {

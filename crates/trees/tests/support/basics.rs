@@ -1,4 +1,4 @@
-//! What needs no inference: names, matrices, trees.
+//! Questions that need no inference: names, matrices, trees.
 
 use super::assert_same_bits;
 use super::bytes::Sentence;
@@ -23,7 +23,8 @@ pub(super) fn ask_names(data: &[u8]) {
 }
 
 pub(super) fn ask_matrix(sentence: &Sentence<'_>) {
-    let (scores, words) = (&sentence.scores, sentence.heads.len());
+    let scores = &sentence.scores;
+    let words = sentence.heads.len();
     let side = words + 1;
     assert_eq!(scores.words(), words);
     assert_same_bits(scores.as_slice(), &sentence.cells);
@@ -32,7 +33,7 @@ pub(super) fn ask_matrix(sentence: &Sentence<'_>) {
     let rows: Vec<&[f64]> = (0..=words).map(|head| scores.row(head)).collect();
     let from_rows = ArcMatrix::from_rows(&rows).expect("a square");
     assert_same_bits(from_rows.as_slice(), &sentence.cells);
-    // A row or a cell short or long, and a number of words that has no square, are refused.
+    // A row or a cell too many or too few, and a number of words whose square overflows, are refused.
     assert!(matches!(ArcMatrix::from_rows(&rows[1..]), Err(Error::Shape { .. })));
     for (claimed, cells) in [
         (words, side * side - 1),
@@ -60,7 +61,7 @@ pub(super) fn ask_matrix(sentence: &Sentence<'_>) {
     }
 }
 
-/// The tree of these heads, if they are one, after asking it about itself.
+/// Asks all questions about the tree of these heads and returns it; `None` if they are not a tree.
 pub(super) fn ask_heads(heads: &[usize]) -> Option<Tree> {
     let words = heads.len();
     let tree = match Tree::new(heads) {

@@ -1,20 +1,20 @@
-//! What the bytes mean.
+//! Decodes bytes into sentences, arcs and constraints.
 //!
 //! Any byte string decodes and a missing byte reads as 0, so a fuzzer may cut and splice at will.
 
 use tutte_trees::{ArcMatrix, Constraints};
 
-/// Mostly 0 to 8 words, at times 20, with scores of every sort: ties, ordinary scores, ±1000,
-/// ±1e300, denormals, forbidden arcs, NaN and ±∞, and garbage in the cells that are no arcs.
+/// Mostly 0 to 8 words, at most 20, with scores of every sort: ties, ordinary scores, ±1000,
+/// ±1e300, denormals, forbidden arcs, NaN and ±∞, and garbage in the cells that are not arcs.
 #[derive(Debug)]
 pub(crate) struct Sentence<'a> {
-    /// (n+1)² cells, head-major, those that are no arcs included.
+    /// (n+1)² cells, head-major, including those that are not arcs.
     pub(crate) cells: Vec<f64>,
     pub(crate) scores: ArcMatrix,
     /// One head per word, not always a tree and not always in range.
     pub(crate) heads: Vec<usize>,
     pub(super) palette: u8,
-    /// What decides the questions.
+    /// The bytes that decide the questions.
     pub(super) rest: &'a [u8],
 }
 
@@ -25,7 +25,8 @@ impl<'a> Sentence<'a> {
             byte @ 0..240 => usize::from(byte % 9),
             byte => usize::from(byte - 240) + 5,
         };
-        let (palette, forbidden_per_10) = (bytes.next(), [0, 0, 3, 6][bytes.below(4)]);
+        let palette = bytes.next();
+        let forbidden_per_10 = [0, 0, 3, 6][bytes.below(4)];
         let heads = bytes.heads(words);
         let side = words + 1;
         let cells: Vec<f64> = (0..side * side)
@@ -56,8 +57,8 @@ impl<'a> Sentence<'a> {
     }
 }
 
-/// How far a log may be off, in nats: 1e-9, and a few roundings of the largest sum of scores there
-/// could be. Scores of 1e15 leave no digits for the difference between two trees.
+/// Error allowed to a logarithm, in nats: 1e-9, and a few roundings of the largest possible sum of
+/// scores. Scores of 1e15 leave no digits for the difference between two trees.
 pub(super) fn tolerance(words: usize, scores: impl IntoIterator<Item = f64>) -> f64 {
     let finite = scores.into_iter().map(f64::abs).filter(|x| x.is_finite());
     1e-9 + 16.0 * f64::EPSILON * words as f64 * finite.fold(0.0, f64::max)
@@ -81,7 +82,7 @@ impl Bytes<'_> {
         usize::from(self.next()) % bound
     }
 
-    /// Half of the time heads that precede their modifiers, and so surely a tree; else anything
+    /// Half of the time, heads that precede their modifiers and so form a tree; otherwise any numbers
     /// up to one beyond the sentence.
     fn heads(&mut self, words: usize) -> Vec<usize> {
         let forward = self.below(2) == 0;
@@ -106,7 +107,7 @@ impl Bytes<'_> {
         [0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, f64::MAX][self.below(6)]
     }
 
-    /// A number of a function of arcs, of a palette of its own; the last one is refused.
+    /// A value of a function of arcs, with a palette of its own; values of the last palette are refused.
     pub(super) fn value(&mut self, palette: u8) -> f64 {
         let sign = if self.below(2) == 0 { 1.0 } else { -1.0 };
         sign * match palette % 8 {
@@ -132,8 +133,7 @@ impl Bytes<'_> {
         (0..self.below(5)).map(|_| self.arc(words)).collect()
     }
 
-    /// Up to three things that a tree must or must not have, contradictions included, and labels
-    /// if there are any to speak of.
+    /// Up to three constraints, possibly contradictory; constraints on labels only if there are labels.
     pub(super) fn constraints(&mut self, words: usize, labels: usize) -> Known {
         let mut known = Known::default();
         for _ in 0..self.below(4) {
@@ -153,7 +153,7 @@ impl Bytes<'_> {
     }
 }
 
-/// Constraints in the open, to check what comes of them.
+/// The lists of constraints, to check answers against.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub(super) required: Vec<(usize, usize)>,
@@ -193,13 +193,13 @@ impl Known {
         self.required.iter().copied().chain(known).collect()
     }
 
-    /// Whether it speaks of arcs of the sentence only.
+    /// True if all constraints are on arcs of the sentence.
     pub(super) fn is_in_range(&self, scores: &ArcMatrix) -> bool {
         let arcs = self.all_required();
         arcs.iter().chain(&self.forbidden).all(|&(head, modifier)| scores.has_arc(head, modifier))
     }
 
-    /// Whether arcs (by modifier) satisfy it.
+    /// True if heads satisfy the constraints on arcs.
     pub(super) fn holds(&self, heads: &[usize]) -> bool {
         let has = |&(head, modifier): &(usize, usize)| heads[modifier - 1] == head;
         self.all_required().iter().all(has) && !self.forbidden.iter().any(has)

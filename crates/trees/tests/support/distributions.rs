@@ -1,4 +1,4 @@
-//! Everything there is to ask of a `TreeDistribution`, and the functions with a workspace.
+//! All questions about a `TreeDistribution`, and the functions with a workspace.
 
 use super::bytes::{Bytes, Sentence};
 use super::{
@@ -10,8 +10,8 @@ use tutte_trees::{
     argmax_with, log_partition_with, marginals_with, mbr_with, oracle,
 };
 
-/// Asks in all four sets. `tree` is some tree over the same words, not always of the set and not
-/// always possible.
+/// Asks all questions in all four sets. `tree` is a tree over the same words, not always in the set
+/// and not always possible.
 pub(super) fn ask(sentence: &Sentence<'_>, tree: Option<&Tree>) {
     let all: Vec<TreeDistribution> = TreeSet::ALL
         .into_iter()
@@ -28,18 +28,20 @@ pub(super) fn ask(sentence: &Sentence<'_>, tree: Option<&Tree>) {
         let q = flat.expect("every tree is possible");
         ask_both(p, &q, sentence.tolerance());
         ask_both(&q, p, sentence.tolerance());
-        let shorter = ArcMatrix::zeros(p.words() + 1);
-        let other = TreeDistribution::new(shorter, p.tree_set()).expect("every tree is possible");
+        let longer = ArcMatrix::zeros(p.words() + 1);
+        let other = TreeDistribution::new(longer, p.tree_set()).expect("every tree is possible");
         assert!(matches!(p.kl(&other), Err(Error::DifferentLengths { .. })));
         assert!(matches!(other.cross_entropy(p), Err(Error::DifferentLengths { .. })));
     }
 }
 
-/// The functions that keep their memory; the same answers as each other.
+/// Checks that the functions with a workspace agree with each other.
 fn ask_workspace(sentence: &Sentence<'_>, tree_set: TreeSet, tree: Option<&Tree>) {
-    let (scores, tolerance) = (&sentence.scores, sentence.tolerance());
+    let scores = &sentence.scores;
+    let tolerance = sentence.tolerance();
     let mut workspace = Workspace::default();
-    let (mut marginals, mut heads) = (ArcMatrix::default(), Vec::new());
+    let mut marginals = ArcMatrix::default();
+    let mut heads = Vec::new();
     let log_partition = log_partition_with(scores, tree_set, &mut workspace);
     let log_z = marginals_with(scores, tree_set, &mut workspace, &mut marginals);
     let best = argmax_with(scores, tree_set, &mut workspace, &mut heads);
@@ -105,22 +107,25 @@ fn ask_workspace(sentence: &Sentence<'_>, tree_set: TreeSet, tree: Option<&Tree>
         }
     }
 
-    // The workspace remembers nothing: the second answer has the bits of the first.
+    // A used workspace does not change answers: the second has the bits of the first.
     let mut again = ArcMatrix::default();
     let log_z_again = marginals_with(scores, tree_set, &mut workspace, &mut again);
     assert_eq!(log_z_again.map(f64::to_bits), Ok(log_z.to_bits()));
     assert_same_bits(again.as_slice(), marginals.as_slice());
 }
 
-/// The distribution after asking it about itself; none if there is no tree or a score is bad.
+/// Asks all questions about one distribution and returns it; `None` if there is no tree or a score is
+/// bad.
 fn ask_one(
     sentence: &Sentence<'_>,
     tree_set: TreeSet,
     tree: Option<&Tree>,
 ) -> Option<TreeDistribution> {
-    let (scores, tolerance) = (&sentence.scores, sentence.tolerance());
+    let scores = &sentence.scores;
+    let tolerance = sentence.tolerance();
     let d = TreeDistribution::new(scores.clone(), tree_set).ok()?;
-    let (words, mut bytes) = (d.words(), Bytes(sentence.rest));
+    let words = d.words();
+    let mut bytes = Bytes(sentence.rest);
     assert_eq!((words, d.tree_set()), (scores.words(), tree_set));
     assert_same_bits(d.scores().as_slice(), scores.as_slice());
     assert!(!format!("{d:?}").is_empty());
@@ -160,11 +165,12 @@ fn ask_one(
 }
 
 fn ask_trees(d: &TreeDistribution, tree: Option<&Tree>, tolerance: f64) {
-    let (tree_set, possible) = (d.tree_set(), |tree: &Tree| {
+    let tree_set = d.tree_set();
+    let possible = |tree: &Tree| {
         let log_prob = d.log_prob(tree).expect("a tree of this sentence");
         assert!(log_prob <= 0.0 && (log_prob > f64::NEG_INFINITY) == log_prob.is_finite());
         log_prob > f64::NEG_INFINITY
-    });
+    };
     if let Some(tree) = tree {
         let allowed = d.scores().sum_over(tree).is_ok_and(|score| score > f64::NEG_INFINITY);
         assert_eq!(possible(tree), allowed && tree.check_in(tree_set).is_ok());
@@ -187,7 +193,7 @@ fn ask_trees(d: &TreeDistribution, tree: Option<&Tree>, tolerance: f64) {
     }
 }
 
-/// Best first, no tree twice, and as many as there are.
+/// Checks the order, that no tree is listed twice, and that none is missing.
 fn assert_are_ranked(ranked: &[ScoredTree], count: Option<u128>, k: usize) {
     assert!(ranked.windows(2).all(|pair| pair[0].score >= pair[1].score));
     let mut trees: Vec<&Tree> = ranked.iter().map(|scored| &scored.tree).collect();
@@ -275,9 +281,10 @@ fn ask_conditions(d: &TreeDistribution, bytes: &mut Bytes<'_>, tolerance: f64) {
 }
 
 fn ask_functions(d: &TreeDistribution, tolerance: f64, bytes: &mut Bytes<'_>) {
-    // Where scores leave no digits, covariances are numbers and that is all.
+    // Where scores leave no digits, covariances are numbers but have no bounds.
     let exact = tolerance < 0.1;
-    let (words, palette) = (d.words(), bytes.next());
+    let words = d.words();
+    let palette = bytes.next();
     let mut function = || ArcMatrix::from_fn(words, |_, _| bytes.value(palette));
     let (f, g) = (function(), function());
     let is_number = |f: &ArcMatrix| {
@@ -325,14 +332,16 @@ fn ask_functions(d: &TreeDistribution, tolerance: f64, bytes: &mut Bytes<'_>) {
     assert!(matches!(d.covariance(&longer, &longer), Err(Error::DifferentLengths { .. })));
 }
 
-/// Divergences between two distributions over one sentence.
+/// Checks the divergences between two distributions over one sentence.
 fn ask_both(p: &TreeDistribution, q: &TreeDistribution, tolerance: f64) {
-    let (kl, cross_entropy) = (p.kl(q), p.cross_entropy(q));
+    let kl = p.kl(q);
+    let cross_entropy = p.cross_entropy(q);
     if !q.tree_set().contains(p.tree_set()) {
         assert!(matches!((kl, cross_entropy), (Err(Error::BadParameter { .. }), Err(_))));
         return;
     }
-    let (kl, cross_entropy) = (kl.expect("comparable"), cross_entropy.expect("comparable"));
+    let kl = kl.expect("comparable");
+    let cross_entropy = cross_entropy.expect("comparable");
     assert!(kl >= 0.0 && cross_entropy >= 0.0, "KL {kl}, cross-entropy {cross_entropy}");
     assert_eq!(kl.is_finite(), cross_entropy.is_finite());
     if kl.is_finite() && tolerance < 0.1 {

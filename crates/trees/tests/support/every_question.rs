@@ -1,9 +1,9 @@
-//! Bytes in, every public question asked: whatever the bytes, nothing may panic, no NaN may come
-//! out, and no answer may contradict another.
+//! Asks every public question about any bytes: nothing may panic, no answer may be NaN, and no answer
+//! may contradict another.
 //!
-//! The bytes decode into one small [`Sentence`]; what they leave over decides what is asked of it:
-//! constraints, functions of arcs, labels, a graph. Fuzzing (`fuzz/`) and the property tests
-//! (`tests/no_panic.rs`) share these files; a new public method is asked here, once for both.
+//! The bytes decode into one small [`Sentence`]. The remaining bytes choose the questions: constraints,
+//! functions of arcs, labels, a graph. Fuzzing (`fuzz/`) and the property tests (`tests/no_panic.rs`)
+//! share these files, so a new public method is called here, once for both.
 
 mod basics;
 mod bytes;
@@ -19,10 +19,10 @@ use tutte_trees::{ArcMatrix, Error, TreeSet};
 
 use stuck::Stuck;
 
-/// Decodes `data` and asks everything there is to ask.
+/// Decodes `data` and asks all questions.
 ///
 /// # Panics
-/// If an answer is wrong: that is how a finding shows.
+/// If an answer is wrong.
 pub(crate) fn ask_everything(data: &[u8]) {
     let sentence = Sentence::decode(data);
     basics::ask_names(data);
@@ -39,15 +39,14 @@ const ORDERS: [f64; 11] =
 /// Orders that are refused.
 const NO_ORDERS: [f64; 3] = [-1e-300, f64::NEG_INFINITY, f64::NAN];
 
-/// A generator for the same draws every time; half of them stuck at one end, where a sampler that
-/// trusts a random number to be ordinary goes wrong.
+/// One seeded generator, and two that always return the smallest or the largest number.
 fn generators(seed: u8) -> [Box<dyn Rng>; 3] {
     let seeded = rand_pcg::Pcg64::seed_from_u64(u64::from(seed));
     [Box::new(seeded), Box::new(Stuck(0)), Box::new(Stuck(u64::MAX))]
 }
 
-/// The entropies at [`ORDERS`]: none negative or NaN, none above the first, and, where there are
-/// digits to compare, none above the one before it.
+/// Checks the entropies at [`ORDERS`]: none is negative or NaN, and none exceeds the one before it by
+/// more than the tolerance.
 fn assert_are_renyi_entropies(entropies: &[f64], tolerance: f64) {
     assert_eq!(entropies.len(), ORDERS.len());
     assert!(entropies.iter().all(|h| h.is_finite() && *h >= 0.0), "{entropies:?}");
@@ -64,7 +63,8 @@ fn assert_is_no_tree(error: &Error, words: usize, expected: TreeSet) {
     assert!(!error.to_string().is_empty());
 }
 
-/// Probabilities; one head per word; one root word where there must be; nothing forbidden.
+/// Checks that marginals are probabilities, that each word has one head, that there is one root word
+/// in single-root sets, and that forbidden arcs have probability 0.
 fn assert_is_distribution(
     marginals: &ArcMatrix,
     scores: &ArcMatrix,
@@ -90,7 +90,7 @@ fn assert_is_distribution(
     assert!(!tree_set.is_single_root() || roots <= 1.0 + tolerance, "{roots} root words");
 }
 
-/// Equal cell by cell, NaN included.
+/// Checks that values are equal bit by bit, NaN included.
 fn assert_same_bits(left: &[f64], right: &[f64]) {
     assert!(left.iter().map(|x| x.to_bits()).eq(right.iter().map(|x| x.to_bits())));
 }

@@ -1,11 +1,12 @@
-//! Everything there is to ask of graphs.
+//! All questions about graphs.
 
 use super::bytes::{Bytes, Sentence, tolerance};
 use super::{assert_no_nan, assert_same_bits, generators};
 use tutte_trees::{ArcFrequencies, ArcMatrix, Error, Graph, GraphDistribution, Tree, TreeSet};
 
-/// A graph of up to ten nodes with arcs of every sort: parallel ones, loops, into the root, to nodes
-/// that do not exist, of no weight and of bad weight; or the graph of the sentence itself.
+/// Asks all questions about a graph of up to ten nodes with arcs of every sort: parallel ones, loops,
+/// into the root, to nodes that do not exist, of weight 0 and of bad weight; or about the graph of the
+/// sentence itself.
 pub(super) fn ask(sentence: &Sentence<'_>) {
     let mut bytes = Bytes(sentence.rest);
     let tree_set = TreeSet::ALL[bytes.below(4)];
@@ -51,7 +52,8 @@ pub(super) fn ask(sentence: &Sentence<'_>) {
     ask_conditions(&d, tolerance, &mut bytes);
     ask_functions(&d, tolerance, &mut bytes);
 
-    let (kl, cross_entropy) = (d.kl(&d), d.cross_entropy(&d));
+    let kl = d.kl(&d);
+    let cross_entropy = d.cross_entropy(&d);
     assert!(kl.is_ok_and(|kl| (0.0..=tolerance).contains(&kl)));
     assert!(cross_entropy.is_ok_and(|h| tolerance > 0.1 || (h - d.entropy()).abs() <= tolerance));
     for nodes in [graph.nodes(), graph.nodes() + 1] {
@@ -203,7 +205,8 @@ fn ask_conditions(d: &GraphDistribution<usize>, tolerance: f64, bytes: &mut Byte
 }
 
 fn ask_functions(d: &GraphDistribution<usize>, tolerance: f64, bytes: &mut Bytes<'_>) {
-    let (arcs, palette) = (d.graph().arcs().len(), bytes.next());
+    let arcs = d.graph().arcs().len();
+    let palette = bytes.next();
     let g: Vec<f64> = (0..arcs).map(|_| bytes.value(palette)).collect();
     let size = g.iter().fold(0.0f64, |size, value| size.max(value.abs()));
     let bound = size * (d.graph().nodes() as f64 + 1e-9);

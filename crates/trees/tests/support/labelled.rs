@@ -1,4 +1,4 @@
-//! Everything there is to ask of labels.
+//! All questions about labels.
 
 use super::bytes::{Bytes, Known, Sentence, tolerance};
 use super::{
@@ -11,13 +11,15 @@ use tutte_trees::{
 
 /// Labels on a sentence of at most 8 words, in one set.
 pub(super) fn ask(sentence: &Sentence<'_>, tree: Option<&Tree>) {
-    let (words, mut bytes) = (sentence.scores.words(), Bytes(sentence.rest));
+    let words = sentence.scores.words();
+    let mut bytes = Bytes(sentence.rest);
     if words > 8 {
         return;
     }
-    let (tree_set, labels) = (TreeSet::ALL[bytes.below(4)], bytes.below(5));
+    let tree_set = TreeSet::ALL[bytes.below(4)];
+    let labels = bytes.below(5);
     let forbidden_per_10 = [0, 0, 3, 6][bytes.below(4)];
-    // The sentence's own scores, each label's score apart.
+    // Three in four labels take the score of the arc, the others a score of their own.
     let scores = LabelledArcMatrix::from_fn(words, labels, |head, modifier, _| {
         if bytes.below(10) < forbidden_per_10 {
             f64::NEG_INFINITY
@@ -196,7 +198,9 @@ fn holds(known: &Known, tree: &LabelledTree) -> bool {
 
 fn ask_functions(d: &LabelledTreeDistribution, tolerance: f64, bytes: &mut Bytes<'_>) {
     let exact = tolerance < 0.1;
-    let (words, labels, palette) = (d.words(), d.labels(), bytes.next());
+    let words = d.words();
+    let labels = d.labels();
+    let palette = bytes.next();
     let mut function = || LabelledArcMatrix::from_fn(words, labels, |_, _, _| bytes.value(palette));
     let (f, g) = (function(), function());
     let bad = ArcMatrix::zeros(words).arcs().any(|(head, modifier, _)| {

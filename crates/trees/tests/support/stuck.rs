@@ -1,8 +1,8 @@
-//! Dice at one end of their range, where a sampler that trusts them to be ordinary goes wrong.
+//! Random numbers at one end of their range, where careless samplers fail.
 
 use rand_pcg::rand_core::{Infallible, TryRng};
 
-/// A generator that always says the same.
+/// A generator that always returns the same number.
 pub(crate) struct Stuck(pub(crate) u64);
 
 impl TryRng for Stuck {

@@ -1,4 +1,4 @@
-//! Graphs of thousands of nodes: which are solved sparsely, and that they are solved right.
+//! Graphs of thousands of nodes: they are solved sparsely where possible, and correctly.
 
 use super::*;
 
@@ -52,7 +52,7 @@ fn a_grid_of_thousands_is_solved_sparsely() {
     assert!(solved_sparsely(&d));
 }
 
-/// Whether the one component has its marginals from sparse elimination.
+/// True if the marginals of the only component come from sparse elimination.
 fn solved_sparsely(d: &GraphDistribution<usize>) -> bool {
     assert_eq!(d.blocks.len(), 1);
     let sparse = d.blocks[0].sparse.as_ref();
@@ -104,7 +104,8 @@ fn scores_too_extreme_for_sparse_elimination_fall_back_to_dense() {
 
 #[test]
 fn thousands_of_names_with_twenty_parents_each() {
-    let (n, reach) = (3000, 40);
+    let n = 3000;
+    let reach = 40;
     let mut rng = Pcg64::seed_from_u64(11);
     let mut graph = Graph::new(0, 1..=n).unwrap();
     for child in 1..=n {

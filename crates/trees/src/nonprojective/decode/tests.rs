@@ -30,8 +30,8 @@ pub(in crate::nonprojective) fn gaussian_scores(n: usize, sigma: f64, seed: u64)
     ArcMatrix::from_fn(n, |_, _| sigma * normal(&mut rng))
 }
 
-/// Every kind of score matrix that has broken a decoder: any scale, ties, masks up to `mask`, and
-/// garbage in the cells that are no arcs.
+/// Score matrices of every sort that has broken a decoder: any scale, ties, masks up to `mask`, and
+/// garbage in the cells that are not arcs.
 pub(in crate::nonprojective) fn masked_scores(
     words: RangeInclusive<usize>,
     mask: f64,
@@ -78,7 +78,7 @@ mod swap_phase {
 
     struct Forest<'a> {
         scores: &'a ArcMatrix,
-        /// What the arcs into each word are worth less at its outermost node.
+        /// The amount by which the arcs into each word are lowered at its outermost node.
         price: Vec<f64>,
         /// The words of every node ever made; words first.
         words: Vec<Vec<usize>>,
@@ -113,7 +113,7 @@ mod swap_phase {
             best
         }
 
-        /// Contracts the cycle through `start`, if its heads come back to it.
+        /// Contracts the cycle through `start`, if `start` is on one.
         fn contract_through(&mut self, start: usize) -> Option<usize> {
             let mut cycle = vec![start];
             loop {
@@ -209,7 +209,7 @@ fn close(a: f64, b: f64, scale: f64) -> bool {
     a == b || (a - b).abs() <= 1e-9 * scale.max(1.0)
 }
 
-/// The size of the numbers that were added and subtracted: what rounding is relative to.
+/// Returns the size of the numbers that were added and subtracted, to which rounding is relative.
 fn magnitude(scores: &ArcMatrix) -> f64 {
     scores.arcs().map(|(_, _, x)| x).filter(|x| x.is_finite()).fold(0.0, |a, x| a.max(x.abs()))
 }
@@ -286,7 +286,8 @@ fn a_workspace_serves_sentences_of_any_length_and_stops_allocating() {
         .zip(0..)
         .map(|(n, s)| gaussian_scores(n, 1.0, s))
         .collect();
-    let (mut ws, mut heads) = (DecodeWorkspace::default(), Vec::new());
+    let mut ws = DecodeWorkspace::default();
+    let mut heads = Vec::new();
     for roots in BOTH {
         for scores in &sentences {
             let best = argmax(scores, roots, &mut ws, &mut heads);

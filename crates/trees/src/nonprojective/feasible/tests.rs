@@ -19,7 +19,7 @@ fn names_the_words() {
     scores[(0, 3)] = 0.0;
     assert_eq!(unattachable(&scores, Roots::Multi), [0; 0]);
     assert_eq!(unattachable(&scores, Roots::Single), [1, 2, 3]);
-    // A word below one of the groups is not in the way.
+    // A word below one of the groups is not named.
     let mut four = ArcMatrix::from_fn(4, |h, m| if m < 4 { scores[(h.min(3), m)] } else { NO });
     four.forbid(4, 1);
     four.forbid(4, 2);
@@ -61,7 +61,7 @@ proptest! {
 }
 
 proptest! {
-    /// What trees have, by enumeration.
+    /// Compares with enumeration.
     #[test]
     fn root_words_of_some_tree(scores in masked_scores(0..=4, 0.75)) {
         let n = scores.words();

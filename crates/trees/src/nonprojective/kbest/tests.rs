@@ -5,8 +5,8 @@ use crate::nonprojective::decode::argmax;
 use crate::nonprojective::decode::tests::{BOTH, gaussian_scores, masked_scores, tree_set};
 use crate::{Tree, oracle};
 
-/// Lawler 1972: list the best tree of the best region; for its words in turn, a region where the
-/// words before keep their heads and this one does not. n MAP calls per tree.
+/// Lawler's algorithm (1972): list the best tree of the best region. Then, for each of its words, make
+/// a region where the words before keep their heads and this one does not. n MAP calls per tree.
 fn lawler(scores: &ArcMatrix, roots: Roots, k: usize) -> Vec<(f64, Vec<usize>)> {
     let solve = |masked: &ArcMatrix| {
         let mut heads = Vec::new();
@@ -40,7 +40,7 @@ fn magnitude(scores: &ArcMatrix) -> f64 {
     scores.arcs().map(|(_, _, x)| x).filter(|x| x.is_finite()).fold(1.0, |a, x| a.max(x.abs()))
 }
 
-/// Distinct trees of the set, by non-increasing plain score.
+/// Checks that these are distinct trees of the set, by non-increasing plain score.
 fn check_list(
     list: &[(f64, Vec<usize>)],
     scores: &ArcMatrix,

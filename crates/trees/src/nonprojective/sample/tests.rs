@@ -24,7 +24,7 @@ fn oracle_marginals(roots: Roots) -> impl FnMut(&ArcMatrix, &mut ArcMatrix) {
     move |scores, out| *out = oracle::marginals(scores, tree_set(roots))
 }
 
-/// χ² of `DRAWS` trees against the enumerated distribution.
+/// Returns χ² of `DRAWS` trees against the enumerated distribution.
 fn chi_squared(
     scores: &ArcMatrix,
     roots: Roots,
@@ -43,7 +43,7 @@ fn chi_squared(
         let found = counts.remove(tree.heads()).unwrap_or(0.0);
         chi_squared += (found - expected).powi(2) / expected;
     }
-    assert!(counts.is_empty(), "drew what is no tree: {counts:?}");
+    assert!(counts.is_empty(), "drew heads that are not a tree: {counts:?}");
     chi_squared
 }
 
@@ -69,7 +69,7 @@ fn ancestral_draws_the_distribution() {
     }
 }
 
-/// Scores on which most walks of a few steps are given up, more often for some root words.
+/// Scores on which most walks of a few steps are abandoned, more often for some root words.
 fn slow_scores() -> ArcMatrix {
     let mut scores = gaussian_scores(3, 0.5, 3);
     scores[(1, 2)] += 1.5;
@@ -208,7 +208,8 @@ fn both_samplers_have_the_same_marginals_at_thirty_words() {
         let sampler = WilsonSampler::new(&scores, roots, exact.row(0));
         let mut solver = |s: &ArcMatrix, out: &mut ArcMatrix| textbook_marginals(s, roots, out);
         let mut rng = Pcg64Mcg::seed_from_u64(13);
-        let (mut walks, mut chains) = (ArcMatrix::zeros(n), ArcMatrix::zeros(n));
+        let mut walks = ArcMatrix::zeros(n);
+        let mut chains = ArcMatrix::zeros(n);
         let mut heads = Vec::new();
         for _ in 0..WALKS {
             sampler.sample(&mut rng, &mut heads).unwrap();
@@ -239,7 +240,7 @@ fn a_strong_cycle_exhausts_the_budget() {
     let sampler = wilson(&scores, Roots::Multi);
     assert_eq!(sampler.sample(&mut rng, &mut heads), Err(GaveUp { root_word: None }));
     assert!(heads.is_empty());
-    // Word 3 attached to word 1 only weakly, but the root is word 3: the pair never finds it.
+    // Word 3 heads word 1 only with a tiny weight, but it is the root word: the pair never reaches it.
     scores[(1, 3)] = 0.0;
     scores[(3, 1)] = -60.0;
     scores.forbid(0, 1);
@@ -264,8 +265,10 @@ fn any_range_of_scores() {
         let root_marginals = oracle::marginals(&scores, tree_set(roots));
         let one = WilsonSampler::new(&scores, roots, root_marginals.row(0));
         let other = WilsonSampler::new(&shifted, roots, root_marginals.row(0));
-        let (mut rng, mut again) = (Pcg64Mcg::seed_from_u64(2), Pcg64Mcg::seed_from_u64(2));
-        let (mut heads, mut same) = (Vec::new(), Vec::new());
+        let mut rng = Pcg64Mcg::seed_from_u64(2);
+        let mut again = Pcg64Mcg::seed_from_u64(2);
+        let mut heads = Vec::new();
+        let mut same = Vec::new();
         for _ in 0..100 {
             one.sample(&mut rng, &mut heads).unwrap();
             other.sample(&mut again, &mut same).unwrap();
@@ -305,14 +308,15 @@ fn the_sampler_can_be_shared_between_threads() {
     check::<WilsonSampler>();
 }
 
-/// What is a marginal by a rounding error only must not be drawn, however the dice fall.
+/// An arc whose marginal is only a rounding error must not be drawn, whatever the random numbers.
 #[test]
 fn arcs_in_no_tree_are_never_drawn() {
     // 1 hangs on 2 only, so 1 → 2 is allowed but in no tree.
     let mut scores = ArcMatrix::forbidden(3);
     let mut rounded = ArcMatrix::zeros(3);
     for (arc, p) in [((2, 1), 1.0), ((1, 2), 1e-17), ((3, 2), 1.0), ((0, 3), 1.0)] {
-        (scores[arc], rounded[arc]) = (0.0, p);
+        scores[arc] = 0.0;
+        rounded[arc] = p;
     }
     let mut heads = Vec::new();
     for roots in BOTH {

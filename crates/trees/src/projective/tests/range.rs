@@ -1,4 +1,4 @@
-//! Which path is taken at which range of scores, and that it was the right one to take.
+//! Paths taken at each range of scores, and their accuracy.
 
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64;
@@ -24,10 +24,10 @@ fn overflow_falls_back() {
     }
 }
 
-/// The fast path must carry ordinary work, and give way where it would be wrong.
+/// The fast path must handle ordinary scores, and decline scores on which it would be inaccurate.
 #[test]
 fn the_fast_path_takes_what_it_should() {
-    // How many of ten sentences; a random tree is `lead` nats ahead, as in a trained model.
+    // Number of sentences out of ten; a random tree is `lead` nats ahead, as in a trained model.
     let accepted = |words: usize, sigma: f64, lead: f64| {
         let mut ws = ProjectiveWorkspace::default();
         let mut out = ArcMatrix::default();
@@ -55,11 +55,12 @@ fn the_fast_path_takes_what_it_should() {
     assert_eq!(accepted(20, 1e5, 0.0), 0);
 }
 
-/// Long sentences whose column maxima underflow: scaled by the best tree, the fast path is right.
+/// Long sentences whose column maxima underflow: scaled by the best tree, the fast path is accurate.
 #[test]
 fn long_peaked_sentences_agree_with_the_log_chart() {
     let mut ws = ProjectiveWorkspace::default();
-    let (mut fast, mut any_range) = (ArcMatrix::default(), ArcMatrix::default());
+    let mut fast = ArcMatrix::default();
+    let mut any_range = ArcMatrix::default();
     for (seed, sigma) in [1.0, 3.0, 5.0, 10.0].into_iter().enumerate() {
         let scores = random_scores(120, sigma, 0.05, false, seed as u64);
         for (roots, _) in BOTH {
@@ -73,7 +74,7 @@ fn long_peaked_sentences_agree_with_the_log_chart() {
 }
 
 /// Weights that are powers of two, of deviation 60 bits, against integer arithmetic: small
-/// probabilities have as many digits as large ones.
+/// probabilities have as many correct digits as large ones.
 #[test]
 fn marginals_are_accurate_relative_to_themselves() {
     use num_bigint::BigUint;
