@@ -143,7 +143,7 @@ fn what_cannot_be_a_comment_is_refused() {
     let mut old: Sentence = "1\ta\t_\tN\tN\t_\t0\tROOT\t_\t_\n".parse().unwrap();
     insta::assert_snapshot!(
         old.set_comment("text", Some("a")).unwrap_err(),
-        @r#"no comment "text" can be set to "a": CoNLL-X has no comments; convert to CoNLL-U first"#
+        @r#"comment "text" cannot be set to "a": CoNLL-X has no comments; convert to CoNLL-U first"#
     );
 }
 
@@ -168,7 +168,7 @@ fn errors_in_deps_say_where() {
         .collect();
     insta::assert_snapshot!(all.join("\n"), @r#"
     2 case
-    input:3:9: DEPS names the head 1-2, but multiword tokens have no dependents, their words have (sent_id = rook-1)
+    input:3:9: DEPS names the head 1-2, but a multiword token cannot be a head; its words can (sent_id = rook-1)
     input:3:9: DEPS names the head 2.1, but this sentence has no such empty node (sent_id = rook-1)
     1.1 ok
     input:3:9: DEPS holds "nsubj", but a dependency is HEAD:LABEL, as in 4:nsubj or 5.1:obj (sent_id = rook-1)

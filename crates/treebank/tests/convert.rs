@@ -357,7 +357,10 @@ fn a_sentence_too_long_to_projectivise_is_refused_unless_it_need_not_be() {
     };
     assert_eq!(sentence(false).projectivise().unwrap(), 0);
     let error = sentence(true).projectivise().unwrap_err();
-    assert_eq!(error.to_string(), "input:1: 5001 words; projectivising is possible for up to 5000");
+    assert_eq!(
+        error.to_string(),
+        "input:1: the sentence has 5001 words, but projectivising is limited to 5000"
+    );
     assert!(error.hint().unwrap().contains("--max-length 5000"));
 }
 

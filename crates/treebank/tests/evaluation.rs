@@ -240,14 +240,14 @@ fn missing_and_changed_text_is_refused() {
     let (message, hint) = difference(&gold, &text(&["milk", "Tea", "sugar"]));
     assert_eq!(
         message,
-        "input ends before sentence 4 of the other file does: input:11 (sent_id = s3) has \"cup\""
+        "input ends before sentence 4 of the other file: input:11 (sent_id = s3) has \"cup\""
     );
-    assert_eq!(hint, "is one of the files cut off, or only a part of the text?");
+    assert_eq!(hint, "is one of the files truncated, or a part of the text?");
 
     let (message, hint) = difference(&gold, &text(&["milk", "sugar", "cup"]));
     assert_eq!(
         message,
-        "the files hold different text from sentence 2 on: input:5 (sent_id = s1) has \"Tea\", \
+        "the texts of the files differ from sentence 2 on: input:5 (sent_id = s1) has \"Tea\", \
          but input:5 (sent_id = s1) has \"sugar\""
     );
     assert!(hint.starts_with("sentence 2 of the system is sentence 3 of the gold standard"));
@@ -260,7 +260,7 @@ fn missing_and_changed_text_is_refused() {
     let (_, hint) = difference(&gold, &text(&["milk", "tea", "sugar", "cup"]));
     assert!(hint.starts_with("only the case differs"), "{hint}");
     let (_, hint) = difference(&gold, &text(&["milk", "T'ea", "sugar", "cup"]));
-    assert!(hint.starts_with("every character"), "{hint}");
+    assert!(hint.starts_with("the characters of the text"), "{hint}");
     let (_, hint) = difference(&gold, &text(&["salt", "pepper", "oil"]));
     assert!(hint.starts_with("only 0 of 3"), "{hint}");
 }

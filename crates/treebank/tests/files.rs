@@ -108,11 +108,11 @@ fn damaged_and_foreign_files_are_errors() {
         assert!(matches!(error, Some(Error::Read { .. })), "{error:?}");
     }
     let error = decompress(&b"BZh91AY&SY"[..]).err().unwrap();
-    insta::assert_snapshot!(error, @"the content is bzip2; gzip and Zstandard are understood, decompress others");
+    insta::assert_snapshot!(error, @"the content is bzip2; only gzip and Zstandard are supported, decompress it first");
     let model = [&16u64.to_le_bytes()[..], b"{\"x\": 1}"].concat();
     for (content, expected) in [
-        (&b"\x89PNG\r\n\x1a\n"[..], "the content is a PNG image; text or trees were expected"),
-        (&model, "the content is a model, which belongs behind -m; text or trees were expected"),
+        (&b"\x89PNG\r\n\x1a\n"[..], "the content is a PNG image, but text or trees were expected"),
+        (&model, "the content is a model, but text or trees were expected; pass models with -m"),
     ] {
         for content in [content.to_vec(), gzip(content), zstandard(content)] {
             assert_eq!(decompress(&content[..]).err().unwrap().to_string(), expected);
@@ -122,7 +122,7 @@ fn damaged_and_foreign_files_are_errors() {
         }
     }
     let error = decompress(&gzip(&gzip(TWO.as_bytes()))[..]).err().unwrap();
-    insta::assert_snapshot!(error, @"the content is packed twice; unpack it once");
+    insta::assert_snapshot!(error, @"the content is compressed twice; decompress it once");
     // Text that starts as they do, and what is shorter than any of them.
     for text in
         ["GIF89 is a format.", "PK", "BZhukov", "P*M", "", "a\0\0\0\0\0\0\0x", "SQLite format 3."]
