@@ -1,9 +1,9 @@
-//! Every complaint about input, as people see it.
+//! Messages and hints of all errors about input.
 
 use insta::assert_snapshot;
 use tutte_treebank::{Error, Format, Options, Reader};
 
-/// The message and the hint for the first bad sentence of a file called `farm.conllu`.
+/// Returns the message and the hint for the first bad sentence of a file called `farm.conllu`.
 fn complaint(file: impl AsRef<[u8]>) -> String {
     complaint_with(file, Options::default())
 }
@@ -21,12 +21,12 @@ fn say(error: &Error) -> String {
     }
 }
 
-/// Lines written with spaces between ten columns, for readability; `~` is an empty column.
+/// Replaces spaces by tabs in lines of ten columns; `~` is an empty column.
 fn tabs(lines: &str) -> String {
     lines.replace("  ", "\t").replace('~', "")
 }
 
-/// A sentence with these IDs.
+/// Returns a sentence with these IDs.
 fn with_ids(ids: &[&str]) -> String {
     ids.iter().map(|id| format!("{id}\tox\t_\tNOUN\t_\t_\t_\t_\t_\t_\n")).collect()
 }
