@@ -25,7 +25,7 @@ use crate::{Column, Format, Sentence};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Differences {
-    /// How sentences were paired.
+    /// Criterion by which sentences were paired.
     pub paired_by: PairedBy,
     /// Sentences on the first and on the second side.
     pub sentences: [usize; 2],
@@ -51,7 +51,7 @@ impl Differences {
     }
 }
 
-/// How the sentences of two files were paired.
+/// Criterion by which the sentences of two files were paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum PairedBy {

@@ -270,7 +270,7 @@ impl Sentence {
             return;
         }
         let mut new = String::with_capacity(self.text.len());
-        // How far the text behind each patch moves.
+        // For each patch, its end and the shift of the text behind it.
         let mut moves = Vec::with_capacity(patches.len());
         let mut done = 0;
         for (range, line) in patches {
@@ -443,7 +443,7 @@ impl Sentence {
     }
 }
 
-/// What to do with a comment.
+/// An action on a comment.
 pub(crate) enum CommentEdit {
     Keep,
     /// Replaces it by another line, without line end.

@@ -19,7 +19,7 @@ pub enum Error {
     /// A sentence breaks the rules of its format. Reading can continue with the next sentence.
     #[error("{place}: {problem}{}", .place.sent_id_in_brackets())]
     Malformed {
-        /// Where the problem is.
+        /// Place of the problem.
         place: Box<Place>,
         /// The problem.
         problem: Problem,
@@ -32,7 +32,7 @@ pub enum Error {
     NotATree {
         /// The line of a word involved.
         place: Box<Place>,
-        /// What is wrong with the heads.
+        /// The reason.
         source: tutte_trees::Error,
     },
 
@@ -49,7 +49,7 @@ pub enum Error {
     #[error("{place}: {key} is {found:?}, but a probability is a number from 0 to 1{}",
         .place.sent_id_in_brackets())]
     NotAProbability {
-        /// Where the value is.
+        /// Place of the value.
         place: Box<Place>,
         /// Key of the probability.
         key: &'static str,
@@ -60,7 +60,7 @@ pub enum Error {
     /// The input is not valid in the chosen encoding. Nothing after this place can be read.
     #[error("{place}: byte {offset} of the input is not valid {encoding}")]
     Undecodable {
-        /// Where the invalid bytes are.
+        /// Place of the invalid bytes.
         place: Box<Place>,
         /// The chosen encoding.
         encoding: &'static str,
@@ -71,7 +71,7 @@ pub enum Error {
     /// A sentence or line exceeds the limit of memory. Nothing after it can be read.
     #[error("{place}: a sentence or line is longer than {limit} bytes")]
     TooLong {
-        /// Where it starts.
+        /// Place of its start.
         place: Box<Place>,
         /// Largest size of a sentence or line in bytes.
         limit: usize,

@@ -112,7 +112,9 @@ impl<T> Reservoir<T> {
 pub fn split(sizes: &[usize], shares: &[u32]) -> Vec<usize> {
     let whole: u128 = shares.iter().map(|&share| u128::from(share)).sum();
     let total: u128 = sizes.iter().map(|&size| size as u128).sum();
-    let (mut units, mut sum, mut share_sum) = (0, 0u128, 0u128);
+    let mut units = 0;
+    let mut sum = 0u128;
+    let mut share_sum = 0u128;
     let mut cuts: Vec<usize> = shares
         .iter()
         .map(|&share| {

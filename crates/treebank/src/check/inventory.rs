@@ -142,10 +142,8 @@ impl Inventory {
         let once = once.count();
         if let Some((seen, _)) = in_order(values.iter().map(|(v, s)| (&s[0], &**v))).first() {
             found.add(Kind::ManyValues, || {
-                let text = format!(
-                    "{name} has {} values, {once} of which occur once{guess}",
-                    values.len()
-                );
+                let text =
+                    format!("{name} has {} values; {once} of them occur once{guess}", values.len());
                 sight(seen, text)
             });
         }

@@ -307,7 +307,8 @@ fn text_must_agree_with_the_words() {
 
 #[test]
 fn sent_ids_are_unique() {
-    let (a, b) = ("Yes/INTJ/0/root", "No/INTJ/0/root");
+    let a = "Yes/INTJ/0/root";
+    let b = "No/INTJ/0/root";
     let twice = sentence("s1", a) + &sentence("s1", b);
     assert_eq!(findings(&twice), ["repeated-sent-id error 1: f:7: also at line 3 (sent_id = s1)"]);
     assert_eq!(
@@ -402,7 +403,7 @@ fn misused_tag_columns_are_noticed() {
         assert_eq!(
             findings(&text),
             [format!(
-                "many-values warning 1: f:3:5: XPOS has 120 values, 120 of which occur once{guess}"
+                "many-values warning 1: f:3:5: XPOS has 120 values; 120 of them occur once{guess}"
             )]
         );
     }

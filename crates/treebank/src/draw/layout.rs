@@ -1,6 +1,6 @@
 //! Positions of everything: words on lines, arcs on levels, their ends on attachment points.
 //!
-//! The same layout serves pixels and terminal cells; [`Metrics`] gives the widths.
+//! One layout serves pixels and terminal cells; [`Metrics`] gives the widths.
 //!
 //! **Widths.** A word is as wide as its widest text or its attachment points. Gaps between words
 //! grow until every arc is at least as long as its label, shortest arcs first.

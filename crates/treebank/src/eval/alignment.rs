@@ -18,7 +18,7 @@ pub struct WordRef {
     pub word: usize,
 }
 
-/// How labels with subtypes are compared.
+/// Comparison of labels with subtypes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Subtypes {
     /// Subtypes are ignored: `nsubj:pass` equals `nsubj`. The rule of Universal Dependencies and
@@ -210,7 +210,7 @@ impl<'a> Alignment<'a> {
         self
     }
 
-    /// How labels are compared.
+    /// The comparison of labels.
     pub fn subtypes(&self) -> Subtypes {
         self.subtypes
     }

@@ -124,7 +124,7 @@ pub struct Bin {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CalibrationError {
-    /// How the bins were made.
+    /// The type of bins.
     pub binning: Binning,
     /// The ECE.
     pub value: f64,
@@ -142,7 +142,7 @@ pub struct Brier {
     pub score: f64,
     /// Calibration error of the bins.
     pub reliability: f64,
-    /// How well the bins separate right from wrong.
+    /// Ability of the bins to separate right from wrong.
     pub resolution: f64,
     /// Variance of the outcomes.
     pub uncertainty: f64,

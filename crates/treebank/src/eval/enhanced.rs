@@ -192,7 +192,8 @@ fn join(arcs: Vec<Path<'_>>) -> Option<Vec<Path<'_>>> {
                 continue;
             }
             let path = into_empty[number].then(&tail);
-            let (from_empty, to_empty) = (is_empty(path.head()), is_empty(path.child()));
+            let from_empty = is_empty(path.head());
+            let to_empty = is_empty(path.child());
             if !from_empty && !to_empty {
                 results.push(path);
             } else if !path.has_cycle() && known.insert(path.clone()) {

@@ -44,7 +44,7 @@ pub struct ErrorKind {
     pub gold: Attached,
     /// Its attachment in the system's analysis.
     pub system: Attached,
-    /// How the heads differ, if their tags and sides are the same.
+    /// The difference between the heads, if their tags and sides are the same.
     pub shift: Option<Shift>,
     /// Number of errors.
     pub count: usize,

@@ -13,7 +13,7 @@ use super::{form, push_isolated, push_line};
 use crate::draw::measure::cells;
 use crate::draw::scene::{Arc, Node, Scene};
 
-/// What must still be drawn at the end of a line of branches.
+/// The next thing to draw on a line of branches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// The branch from its head.

@@ -175,7 +175,8 @@ proptest! {
     fn depths_are_walks_to_the_root((gold, _) in analyses()) {
         let arcs = Arcs::new(&Alignment::new(&gold, &gold).unwrap());
         for arc in arcs.of(Side::Gold) {
-            let (mut depth, mut word) = (0, arc.at.word);
+            let mut depth = 0;
+            let mut word = arc.at.word;
             while word != 0 && depth <= arc.sentence.len() {
                 depth += 1;
                 word = arc.sentence.word(word).unwrap().head().unwrap();
