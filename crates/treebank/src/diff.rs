@@ -1,8 +1,8 @@
 //! Differences between two analyses of the same sentences.
 //!
-//! Sentences are paired by `sent_id` if every sentence has one, they are unique on each side, some
-//! occur on both sides, and the two sides do not have the same list of them. Otherwise sentences
-//! are paired by position. Paired sentences must have the same words. Their columns are compared as
+//! Sentences are paired by `sent_id` if these conditions hold: every sentence has one, they are
+//! unique on each side, some occur on both sides, and the two lists of them differ. Otherwise
+//! sentences are paired by position. Paired sentences must have the same words. Their columns are compared as
 //! strings. Multiword tokens and empty nodes are not compared.
 //!
 //! ```

@@ -148,14 +148,14 @@ impl Sentence {
         self.comment("text")
     }
 
-    /// Returns the id of the document that starts here: that of `# newdoc id = …`, or `""` for `#
-    /// newdoc`.
+    /// Returns the id of the document that starts here, if one does: that of `# newdoc id = …`, or
+    /// `""` for `# newdoc`.
     pub fn newdoc(&self) -> Option<&str> {
         self.boundary("newdoc", "newdoc id")
     }
 
-    /// Returns the id of the paragraph that starts here: that of `# newpar id = …`, or `""` for `#
-    /// newpar`.
+    /// Returns the id of the paragraph that starts here, if one does: that of `# newpar id = …`, or
+    /// `""` for `# newpar`.
     pub fn newpar(&self) -> Option<&str> {
         self.boundary("newpar", "newpar id")
     }

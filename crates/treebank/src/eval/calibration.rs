@@ -9,8 +9,7 @@
 //! Brier score                  BS  = 1/N Σᵢ (pᵢ − cᵢ)²
 //! its parts (Murphy 1973)      BS  = reliability − resolution + uncertainty + within bins
 //!   reliability                Σ_b n_b/N · (p̄_b − c̄_b)²      error of the bins; 0 is best
-//!   resolution                 Σ_b n_b/N · (c̄_b − c̄)²        how well bins separate right from
-//!   wrong
+//!   resolution                 Σ_b n_b/N · (c̄_b − c̄)²        separation of right from wrong
 //!   uncertainty                c̄ · (1 − c̄)                    the same for every forecaster
 //! log-likelihood               1/N Σᵢ ln pᵢ if cᵢ, else ln(1 − pᵢ)
 //! risk at coverage k/N         errors among the k most probable, divided by k
@@ -317,8 +316,8 @@ fn calibration_error(
     CalibrationError { binning, value, if_calibrated, bins: table }
 }
 
-/// Returns Wilson's 95 % interval of a share: `(p̂ + z²/2n ± z √(p̂(1−p̂)/n + z²/4n²)) / (1 +
-/// z²/n)`; `[0, 1]` if `count` is 0.
+/// Returns Wilson's 95 % interval of a share, `[0, 1]` if `count` is 0:
+/// `(p̂ + z²/2n ± z √(p̂(1−p̂)/n + z²/4n²)) / (1 + z²/n)`.
 pub fn wilson(correct: usize, count: usize) -> Interval {
     if count == 0 {
         return Interval { low: 0.0, high: 1.0 };

@@ -66,8 +66,8 @@ pub struct FalsePositive {
 }
 
 impl FalsePositive {
-    /// Writes the arc as the paper does: the head first, the arrow towards the word; `verb→punc
-    /// (>10)`.
+    /// Writes the arc as the paper does, `verb→punc (>10)`: the head first, the arrow towards the
+    /// word.
     pub fn text(&self) -> String {
         let arrow = if self.direction == Direction::HeadRight { '←' } else { '→' };
         match self.direction {

@@ -1,5 +1,4 @@
-//! Tests whether one system is significantly better than another: paired tests from counts per
-//! sentence.
+//! Paired significance tests of two systems, from counts per sentence.
 //!
 //! Every unit (a sentence) has three counts for each of two systems: `correct`, `gold` and
 //! `system`, the numbers of correct items, gold items and proposed items. Summed over units,
@@ -14,8 +13,8 @@
 //! - **Permutation** (Noreen 1989; for F₁, Yeh 2000). If the systems were exchangeable, swapping
 //!   their outputs on any sentence would change nothing. Each sentence is swapped or not at random,
 //!   R times, which gives differences Δ*. Then `p = (1 + #{|Δ*| ≥ |Δ|}) / (1 + R)`, two-sided. If
-//!   the systems differ on at most [`EXACT_LIMIT`] sentences, all swaps are enumerated instead: `p
-//!   = #{|Δ*| ≥ |Δ|} / 2ᵏ`.
+//!   the systems differ on at most [`EXACT_LIMIT`] sentences, all swaps are enumerated instead:
+//!   `p = #{|Δ*| ≥ |Δ|} / 2ᵏ`.
 //! - **Bootstrap** (Efron & Tibshirani 1993, §13.3). Sentences are drawn with replacement, the same
 //!   for both systems. The 2.5 % and 97.5 % quantiles of Δ bound its 95 % interval, and likewise
 //!   for the F₁ of each system. The interval holds for other sentences of the same domain only.

@@ -5,10 +5,10 @@
 //! same if their spans are. Words that are tokens are aligned as tokens.
 //!
 //! The words of a multiword token (`3-4`) have no spans of their own. Where one of the two analyses
-//! has a multiword token, the algorithm takes the smallest stretch such that each multiword token
-//! of either side is inside or outside. The words of the stretch are aligned by a longest common
-//! subsequence of their lower-cased forms. This is, step by step, the alignment of the CoNLL 2017
-//! and 2018 shared tasks (Zeman et al. 2017, 2018), so that all scores agree with theirs.
+//! has a multiword token, the algorithm takes the smallest stretch around it that cuts no multiword
+//! token of either side. The words of the stretch are aligned by a longest common subsequence of
+//! their lower-cased forms. This is, step by step, the alignment of the CoNLL 2017 and 2018 shared
+//! tasks (Zeman et al. 2017, 2018), so that all scores agree with theirs.
 //!
 //! Cost: linear in the text. A stretch of g × s words in multiword tokens costs O(g·s) unless their
 //! forms are the same.
@@ -184,8 +184,8 @@ struct Stretch {
     system_end: usize,
 }
 
-/// Returns the smallest stretch around the multiword token at words `g` and `s` such that each
-/// multiword token of either side is inside or outside.
+/// Returns the smallest stretch around the multiword token at words `g` and `s` that cuts no
+/// multiword token of either side.
 fn multiword_stretch(gold: &[Word<'_>], system: &[Word<'_>], g: usize, s: usize) -> Stretch {
     let (mut g, mut s) = (g, s);
     // A plain word that starts before the multiword token is outside. After tokens that differ

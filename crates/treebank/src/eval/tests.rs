@@ -56,7 +56,7 @@ fn words_of_multiword_tokens_are_aligned_by_their_forms() {
     assert_eq!(aligned(&["du de le", "pain"], &["du", "pain"]), "pain");
     assert_eq!(aligned(&["au a u", "x"], &["a", "u", "x"]), "a u x");
     assert_eq!(aligned(&["Au A u", "x"], &["Au a u", "x"]), "A/a u x");
-    // The stretch grows until each multiword token is inside or outside; here it covers everything.
+    // The stretch grows until it cuts no multiword token; here it covers everything.
     assert_eq!(aligned(&["abc a b c", "de d e"], &["a", "bcd b c d", "e"]), "a b c d e");
     // The words inside it need not be contiguous, nor have the characters of the text.
     assert_eq!(aligned(&["abc p q r s"], &["abc q x s"]), "q s");
