@@ -1,21 +1,21 @@
-//! Bars in groups: a group a class, a bar a series.
+//! Grouped bars: one group per class, one bar per series.
 
 use std::fmt::Write as _;
 
 use crate::{COLOURS, Frame, LEFT, Scale, TOP, tick};
 use tutte_treebank::draw::escape;
 
-/// What the bars of one colour stand for.
+/// The bars of one colour.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// For the key.
+    /// Name in the key.
     pub name: String,
-    /// One for each class; none where there is nothing to show.
+    /// One value for each class; `None` where there is nothing to show.
     pub values: Vec<Option<f64>>,
 }
 
-/// Upright bars from 0 to `highest`: classes from left to right, a bar of every series in each. With
-/// several series, a key above.
+/// Draws vertical bars from 0 to `highest`: classes from left to right, with one bar of every
+/// series in each. With several series, there is a key above.
 pub fn grouped_bars(
     classes: &[String],
     series: &[Series],

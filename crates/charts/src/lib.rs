@@ -1,5 +1,5 @@
-//! Charts as SVG: bars, lines, reliability diagrams, matrices. Each is a standalone document that
-//! also follows the colours of the page it stands on.
+//! Charts as SVG: bars, lines, reliability diagrams, matrices. Each chart is a standalone document,
+//! and uses the colours of the page that embeds it.
 //!
 //! ```
 //! use tutte_charts::{Axes, Line, Scale, lines};
@@ -26,7 +26,7 @@ use tutte_treebank::draw::escape;
 pub use grouped::{Series, grouped_bars};
 pub use matrix::matrix;
 
-/// Colours: those of the page, or their own where a chart stands alone.
+/// Style sheet with the colours of the page, and default colours for standalone charts.
 const STYLE: &str = "\
 .chart { font: 12px system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; max-width: 100%; height: auto; }
 .chart text { fill: var(--ink, #1c1e21); } .chart .tick { fill: var(--faint, #6b7280); }
@@ -41,54 +41,53 @@ const STYLE: &str = "\
 .chart .key2 { fill: #3f8f5b; } .chart .key3 { fill: #8c5bb0; } .chart .key4 { fill: #8a6d3b; }
 ";
 
-/// How many colours there are; after that they come again.
+/// Number of colours; further series reuse them.
 const COLOURS: usize = 5;
 
-/// A bar: what it is called, how high it is, and what to say of it.
+/// A bar with its label and value.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// What it is called.
+    /// Label of the bar.
     pub label: String,
-    /// How high it is.
+    /// Height of the bar.
     pub value: f64,
-    /// Shown when the pointer rests on the bar.
+    /// Text that is shown when the pointer is over the bar.
     pub hover: String,
 }
 
 /// A line of a [`lines`] chart.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// For the key.
+    /// Name in the key.
     pub name: String,
-    /// From left to right; those that are no numbers are left out.
+    /// Points from left to right. Points that are not finite are left out.
     pub points: Vec<(f64, f64)>,
 }
 
 /// The axes of a [`lines`] chart.
 #[derive(Clone, Debug)]
 pub struct Axes {
-    /// What x is.
+    /// Name of the x axis.
     pub x_name: String,
-    /// What y is.
+    /// Name of the y axis.
     pub y_name: String,
     /// The ends of the x axis.
     pub x: (f64, f64),
-    /// How x grows along it.
+    /// Scale of the x axis.
     pub scale: Scale,
     /// The ends of the y axis.
     pub y: (f64, f64),
-    /// Whether to draw the line from the lower left to the upper right corner.
+    /// Draws the line from the lower left to the upper right corner.
     pub diagonal: bool,
 }
 
-/// How numbers grow along an axis.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly.
+    /// Linear.
     #[default]
     Even,
-    /// By factors: equal distances are equal factors, and a tick is put whenever x doubles. Both ends
-    /// must be positive.
+    /// Logarithmic, with a tick whenever x doubles. Both ends must be positive.
     Doubling,
 }
 
@@ -99,7 +98,7 @@ const RIGHT: f64 = 22.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
 
-/// Upright bars from left to right, for histograms.
+/// Draws vertical bars from left to right, for histograms.
 pub fn bars(bars: &[Bar], x_name: &str, y_name: &str) -> String {
     let highest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let x = (0.0, bars.len().max(1) as f64);
@@ -110,8 +109,10 @@ pub fn bars(bars: &[Bar], x_name: &str, y_name: &str) -> String {
     let room = (WIDTH - LEFT - RIGHT) / bars.len().max(1) as f64;
     let every = ((longest as f64 * 7.0 + 6.0) / room).ceil().max(1.0) as usize;
     for (at, bar) in bars.iter().enumerate() {
-        let (left, right) = (frame.place_x(at as f64 + 0.08), frame.place_x(at as f64 + 0.92));
-        let (top, base) = (frame.place_y(bar.value), frame.place_y(0.0));
+        let left = frame.place_x(at as f64 + 0.08);
+        let right = frame.place_x(at as f64 + 0.92);
+        let top = frame.place_y(bar.value);
+        let base = frame.place_y(0.0);
         let _ = writeln!(
             svg,
             "<rect class=\"bar\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" \
@@ -128,7 +129,7 @@ pub fn bars(bars: &[Bar], x_name: &str, y_name: &str) -> String {
     frame.end(svg)
 }
 
-/// Bars from top to bottom, each on a line of its own: labels with their counts, say.
+/// Draws horizontal bars from top to bottom, one per line: for example labels with their counts.
 pub fn ranking(bars: &[Bar]) -> String {
     const ROW: f64 = 20.0;
     const NAMES: f64 = 130.0;
@@ -151,7 +152,7 @@ pub fn ranking(bars: &[Bar]) -> String {
     svg
 }
 
-/// Curves over common axes, with a key where there are several.
+/// Draws curves over common axes, with a key if there are several.
 pub fn lines(axes: &Axes, lines: &[Line]) -> String {
     let frame = Frame { x: axes.x, scale: axes.scale, y: axes.y, above: 0.0 };
     let mut svg = frame.start(&axes.x_name, &axes.y_name, true);
@@ -191,21 +192,21 @@ pub fn lines(axes: &Axes, lines: &[Line]) -> String {
     frame.end(svg)
 }
 
-/// A point of a reliability diagram: how sure, how often right (with an interval), how many.
+/// A point of a reliability diagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Reliability {
-    /// How sure, in the mean.
+    /// Mean confidence.
     pub confidence: f64,
-    /// How often right.
+    /// Share of correct arcs.
     pub accuracy: f64,
-    /// Where that share may lie.
+    /// Confidence interval of the accuracy.
     pub interval: (f64, f64),
-    /// How many arcs.
+    /// Number of arcs.
     pub count: usize,
 }
 
-/// Confidence against accuracy; a point's area is its share of the arcs, the dashed diagonal is
-/// perfect calibration.
+/// Draws accuracy over confidence. The area of a point is its share of the arcs; the dashed
+/// diagonal is perfect calibration.
 pub fn reliability(points: &[Reliability]) -> String {
     let frame = Frame { x: (0.0, 1.0), scale: Scale::Even, y: (0.0, 1.0), above: 0.0 };
     let mut svg = frame.start("confidence", "accuracy", true);
@@ -233,7 +234,7 @@ pub fn reliability(points: &[Reliability]) -> String {
     frame.end(svg)
 }
 
-/// From numbers to places.
+/// Maps numbers to positions in the chart.
 struct Frame {
     x: (f64, f64),
     scale: Scale,
@@ -255,7 +256,8 @@ impl Frame {
         HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share(y, self.y)
     }
 
-    /// The grid, the axes' names and the numbers; those of the x axis only if it is a scale.
+    /// Starts a chart with the grid, the names of the axes and the numbers. The x axis has numbers
+    /// only if `x_is_scale`.
     fn start(&self, x_name: &str, y_name: &str, x_is_scale: bool) -> String {
         let mut svg = document(WIDTH, HEIGHT, self.above);
         let (left, right) = (LEFT, WIDTH - RIGHT);
@@ -267,7 +269,8 @@ impl Frame {
             tick(&mut svg, left - 6.0, y + 4.0, "end", &number(value));
         }
         for value in self.x_ticks().into_iter().filter(|_| x_is_scale) {
-            let (x, y) = (self.place_x(value), HEIGHT - BOTTOM + 15.0);
+            let x = self.place_x(value);
+            let y = HEIGHT - BOTTOM + 15.0;
             tick(&mut svg, x, y, "middle", &number(value));
         }
         let base = HEIGHT - BOTTOM;
@@ -285,7 +288,7 @@ impl Frame {
         svg
     }
 
-    /// Where numbers stand below the x axis.
+    /// Returns the numbers below the x axis.
     fn x_ticks(&self) -> Vec<f64> {
         let (low, high) = self.x;
         match self.scale {
@@ -307,8 +310,7 @@ fn share(value: f64, (low, high): (f64, f64)) -> f64 {
     if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The start of a document that can stand alone: it carries its own colours. `above` is room over
-/// y = 0.
+/// Starts a standalone document with its style sheet. `above` is the room above y = 0.
 fn document(width: f64, height: f64, above: f64) -> String {
     let whole = height + above;
     format!(
@@ -327,20 +329,24 @@ fn tick(svg: &mut String, x: f64, y: f64, anchor: &str, label: &str) {
     );
 }
 
-/// A number on an axis.
+/// Formats a number on an axis.
 fn number(value: f64) -> String {
     let size = value.abs();
-    match () {
-        () if size >= 1000.0 || value.fract() == 0.0 => count(size.round() as usize),
-        () if size >= 10.0 => format!("{value:.0}"),
-        () if size >= 1.0 => format!("{value:.1}"),
+    if size >= 1000.0 || value.fract() == 0.0 {
+        count(size.round() as usize)
+    } else if size >= 10.0 {
+        format!("{value:.0}")
+    } else if size >= 1.0 {
+        format!("{value:.1}")
+    } else if (100.0 * value - (100.0 * value).round()).abs() > 1e-9 {
         // Quarters of 0.1 need a third digit.
-        () if (100.0 * value - (100.0 * value).round()).abs() > 1e-9 => format!("{value:.3}"),
-        () => format!("{value:.2}"),
+        format!("{value:.3}")
+    } else {
+        format!("{value:.2}")
     }
 }
 
-/// A number with its thousands set apart: `1,234,567`.
+/// Formats a number with separated thousands: `1,234,567`.
 ///
 /// ```
 /// assert_eq!(tutte_charts::count(1_234_567), "1,234,567");
@@ -357,7 +363,7 @@ pub fn count(number: usize) -> String {
     grouped
 }
 
-/// The next round number whose quarters are round too.
+/// Returns the next round number whose quarters are round too.
 pub fn nice_ceiling(value: f64) -> f64 {
     if value.is_nan() || value <= 0.0 {
         return 1.0;
@@ -380,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn charts_of_nothing_are_charts() {
+    fn empty_charts_are_valid() {
         let axes = Axes {
             x_name: "x".into(),
             y_name: "y".into(),
@@ -404,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_escaped_and_points_that_are_no_numbers_left_out() {
+    fn values_are_escaped_and_nan_points_are_left_out() {
         let bar = Bar { label: "<x>".into(), value: 2.0, hover: "a & b".into() };
         assert!(bars(&[bar], "x", "y").contains("a &amp; b"));
         let axes = Axes {

@@ -1,12 +1,13 @@
-//! A table whose cells are shaded by how much of their row they hold.
+//! Matrices whose cells are shaded by their share of the row.
 
 use std::fmt::Write as _;
 
 use crate::{document, tick};
 use tutte_treebank::draw::escape;
 
-/// How often combinations occur, `counts[row][column]`. A cell is as dark as its share of the row;
-/// hovering says the numbers. Where row and column have the same name, things are as they should be.
+/// Draws the counts of combinations, `counts[row][column]`. The darkness of a cell is its share of
+/// the row, and its numbers are shown when the pointer is over it. Cells whose row and column have
+/// the same name are correct ones.
 pub fn matrix(
     rows: &[String],
     columns: &[String],
@@ -45,10 +46,11 @@ pub fn matrix(
     for (at, (row, cells)) in rows.iter().zip(counts).enumerate() {
         let sum = cells.iter().sum::<usize>().max(1) as f64;
         for (across, (column, &count)) in columns.iter().zip(cells).enumerate() {
-            let (x, y) = (left + CELL * across as f64, top + ROW * at as f64);
+            let x = left + CELL * across as f64;
+            let y = top + ROW * at as f64;
             let share = count as f64 / sum;
-            // What is right is one colour, what is wrong another; never so dark that the number
-            // cannot be read, never quite invisible.
+            // Correct and wrong cells have different colours. They are never so dark that the
+            // number is unreadable, and never invisible.
             let colour = if row == column { "key0" } else { "key1" };
             let opacity = if count == 0 { 0.0 } else { 0.08 + 0.47 * share.sqrt() };
             let _ = writeln!(

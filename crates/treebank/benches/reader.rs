@@ -1,6 +1,6 @@
-//! The reader against its limit: splitting the same bytes into lines and columns, and nothing
-//! else. The ratio, in the tables at the end, should stay below 4, and the reader above 150 MB/s.
-//! Then the writer, plain and compressed.
+//! Compares the reader with its limit: splitting the same bytes into lines and columns, and nothing
+//! else. The targets for the tables at the end are a ratio below 4 and a reader above 150 MB/s. The
+//! writer follows, plain and compressed.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark reports")]
 
 #[path = "../tests/support/treebanks.rs"]
@@ -15,7 +15,7 @@ use criterion::{Criterion, Throughput};
 use memchr::memchr_iter;
 use tutte_treebank::{Reader, Sentence};
 
-/// About 8 MB in the manner of a CoNLL-U file.
+/// Returns about 8 MB of synthetic CoNLL-U.
 fn synthetic() -> Vec<u8> {
     let words = ["der", "Hafen", "liegt", "hinter", "den", "Dünen", "über", "Nacht", ",", "leer"];
     let tags = ["DET", "NOUN", "VERB", "ADP", "DET", "NOUN", "ADP", "NOUN", "PUNCT", "ADJ"];
@@ -35,7 +35,7 @@ fn synthetic() -> Vec<u8> {
     file.into_bytes()
 }
 
-/// The limit: a plain split into lines and columns.
+/// The limit: splits into lines and columns.
 fn plain_split(bytes: &[u8]) -> usize {
     let mut sum = 0;
     let mut start = 0;
@@ -66,7 +66,7 @@ fn iterate(bytes: &[u8]) -> usize {
     Reader::new(bytes).map(|s| black_box(s.expect("the file is well-formed")).len()).sum()
 }
 
-/// The best of several runs: other programs only ever make it slower.
+/// Returns the best time of several runs, since other programs can only slow a run down.
 fn best(mut run: impl FnMut() -> usize) -> Duration {
     let time = |_| {
         let start = Instant::now();
@@ -105,7 +105,7 @@ fn main() {
     print_writing(&files);
 }
 
-/// The file, in the width of the tables.
+/// Width of file names in the tables.
 const NAME: usize = 28;
 
 fn print_reading(files: &[(String, Vec<u8>)]) {
@@ -121,7 +121,8 @@ fn print_reading(files: &[(String, Vec<u8>)]) {
             let time = time.as_secs_f64();
             format!("{:.0} (≥ 150), {:.2} (≤ 4)", megabytes / time, time / limit)
         };
-        let (new, reused) = (best(|| iterate(bytes)), best(|| read_into_one(bytes)));
+        let new = best(|| iterate(bytes));
+        let reused = best(|| read_into_one(bytes));
         println!(
             "{name:NAME$} {megabytes:>6.1} {:>12.0} {:>27} {:>27}",
             megabytes / limit,
@@ -141,7 +142,7 @@ fn print_writing(files: &[(String, Vec<u8>)]) {
             let path = std::env::temp_dir().join(name);
             let time = best(|| write(bytes, &path).expect("the temporary folder can be written"));
             let size = std::fs::metadata(&path).map_or(0, |file| file.len());
-            // It is only a temporary file.
+            // A leftover temporary file does no harm.
             let _ = std::fs::remove_file(&path);
             let speed = megabytes / time.as_secs_f64();
             format!("{speed:.0}, {:.1} %", 100.0 * size as f64 / bytes.len() as f64)

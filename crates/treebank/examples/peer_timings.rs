@@ -1,6 +1,6 @@
-//! What `benches/peers/reader.py` times of this crate: reading a treebank from disk, and reading it
-//! with everything taken apart. Prints the least time of some rounds, in seconds, and what was
-//! counted.
+//! The timings of this crate for `benches/peers/reader.py`: reading a treebank from disk, and
+//! reading it with all columns parsed. Prints the best time of several rounds, in seconds, and the
+//! counts.
 //!
 //! ```text
 //! cargo run --release -p tutte-treebank --example peer_timings -- FILE ROUNDS
@@ -26,7 +26,7 @@ fn read(path: &str) -> Result<Counts, Error> {
     Ok(counts)
 }
 
-/// As the peers do, whether anybody asks or not.
+/// Parses all columns, as the peers do by default.
 fn take_apart(path: &str) -> Result<Counts, Error> {
     let mut counts = [0; 6];
     let mut reader = open(path)?;

@@ -1,4 +1,4 @@
-//! The part of an input that is in memory: bytes read and not yet handed out, and where they stand.
+//! The part of an input that is in memory: bytes that were read but not yet handed out.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -9,14 +9,15 @@ use crate::encoding::{Malformed, Transcoder};
 use crate::sentence::find_sent_id;
 use crate::{Column, Encoding, Error, Place, Problem};
 
-/// The largest sentence or line in bytes: far above any real one, and a guard against endless ones.
+/// Largest size of a sentence or line in bytes. Far above any real one; a guard against endless
+/// input.
 pub(crate) const LONGEST: usize = 1 << 28;
 
 /// A window that moves over an input.
 pub(crate) struct Buffer<R> {
     input: Transcoder<R>,
     bytes: Vec<u8>,
-    /// What was read and not yet handed out is `bytes[start..end]`.
+    /// `bytes[start..end]` was read but not yet handed out.
     start: usize,
     end: usize,
     /// Line number and offset in the input of `bytes[start]`.
@@ -40,12 +41,12 @@ impl<R: Read> Buffer<R> {
         }
     }
 
-    /// What was read and not yet handed out.
+    /// Returns the bytes that were read but not yet handed out.
     pub(crate) fn pending(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    /// Hands out the next `bytes`, which are so many lines, as text.
+    /// Hands out the next `bytes` as text. They must hold this number of lines.
     pub(crate) fn take(&mut self, bytes: usize, lines: u64) -> Result<&str, Error> {
         let (line, offset) = (self.line, self.offset);
         let taken = &self.bytes[self.start..self.start + bytes];
@@ -55,7 +56,7 @@ impl<R: Read> Buffer<R> {
         str::from_utf8(taken)
             .map_err(|error| not_utf8(taken, error.valid_up_to(), &self.name, line, offset))
     }
-
+    /// Reads more bytes behind the pending ones. Returns `false` at the end of the input.
     /// Reads more behind what is pending; `false` at the end of the input.
     pub(crate) fn fill(&mut self) -> Result<bool, Error> {
         const ROOM: usize = 1 << 16;

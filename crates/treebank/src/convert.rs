@@ -1,27 +1,27 @@
-//! A sentence in the other format, and other changes that leave its words alone.
+//! Conversion between formats, and other changes that leave the words alone.
 //!
-//! Columns 1 to 8 mean the same in both formats and are copied, value by value:
+//! Columns 1 to 8 mean the same in both formats and are copied value by value:
 //!
 //! ```text
 //! CoNLL-U    ID  FORM  LEMMA  UPOS     XPOS    FEATS  HEAD  DEPREL  DEPS   MISC
 //! CoNLL-X    ID  FORM  LEMMA  CPOSTAG  POSTAG  FEATS  HEAD  DEPREL  PHEAD  PDEPREL
 //! ```
 //!
-//! To CoNLL-X, which has no room for them, comments, multiword tokens, empty nodes, DEPS and MISC
-//! are left out, and white space inside a value becomes `_`. To CoNLL-U, PHEAD and PDEPREL are left
-//! out. Nothing is made up: PHEAD and DEPS are `_`, labels and features stay what they were (those
-//! of an old treebank do not become universal by a change of format). A blank value becomes `_`.
-//! Lines end as they did in the sentence. A sentence that is in the format already stays as it is,
-//! to the byte. What is lost is counted.
+//! CoNLL-X has no comments, multiword tokens, empty nodes, DEPS or MISC, so they are left out, and
+//! white space inside a value becomes `_`. CoNLL-U has no PHEAD and PDEPREL, so they are left out.
+//! Nothing is invented: PHEAD and DEPS are `_`, and labels and features are copied as they are
+//! (they do not become universal). A blank value becomes `_`. Line ends are kept. A sentence that
+//! is already in the target format stays the same, byte for byte. The converter counts what is
+//! lost.
 //!
-//! All of it costs one pass over the text; [`Sentence::projectivise`] costs O(n³) where the tree is
-//! not projective.
+//! Conversion costs one pass over the text. [`Sentence::projectivise`] costs O(n³) for a tree that
+//! is not projective.
 
 use crate::notes::{PROBABILITIES, without};
 use crate::sentence::{Row, Span, UNKNOWN};
 use crate::{Column, Error, Format, Id, Sentence};
 
-/// Turns sentences into a format and counts what is lost on the way.
+/// Converts sentences to a format and counts what is lost.
 ///
 /// ```
 /// use tutte_treebank::{Converter, Format, Sentence};
@@ -54,17 +54,18 @@ pub struct Converter {
     losses: Losses,
 }
 
-/// Where the tags of CoNLL-X come from, if not each from its own column: CPOSTAG from UPOS, POSTAG
-/// from XPOS. Parsers that read CoNLL-X look at POSTAG, and many a CoNLL-U treebank has no XPOS.
+/// Source of the two tags of CoNLL-X. By default, CPOSTAG comes from UPOS and POSTAG from XPOS.
+///
+/// Parsers that read CoNLL-X use POSTAG, and many CoNLL-U treebanks have no XPOS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConllxPos {
-    /// POSTAG is XPOS, and where that is `_`, UPOS; CPOSTAG is UPOS, and where that is `_`, XPOS.
+    /// POSTAG is XPOS, or UPOS where XPOS is `_`. CPOSTAG is UPOS, or XPOS where UPOS is `_`.
     Xpos,
-    /// Both are UPOS, and where that is `_`, XPOS.
+    /// Both are UPOS, or XPOS where UPOS is `_`.
     Upos,
 }
 
-/// What did not survive a conversion.
+/// Counts of what was lost in a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -75,40 +76,40 @@ pub struct Losses {
     pub multiword_tokens: usize,
     /// Empty nodes.
     pub empty_nodes: usize,
-    /// Words whose DEPS said something.
+    /// Words with a value in DEPS.
     pub deps: usize,
-    /// Words whose MISC said something.
+    /// Words with a value in MISC.
     pub misc: usize,
-    /// Words whose PHEAD or PDEPREL said something.
+    /// Words with a value in PHEAD or PDEPREL.
     pub pheads: usize,
     /// Values in which white space became `_`.
     pub spaces: usize,
-    /// Words with a universal tag whose POSTAG is `_`. Not lost, but missed: see [`ConllxPos`].
+    /// Words with a universal tag whose POSTAG is `_`. Nothing is lost, but see [`ConllxPos`].
     pub without_postag: usize,
 }
 
 impl Converter {
-    /// Converts to that format, tags each from its own column.
+    /// Returns a converter to a format that takes each tag from its own column.
     pub fn new(to: Format) -> Self {
         Self { to, pos: None, losses: Losses::default() }
     }
 
-    /// Takes the tags of CoNLL-X from elsewhere.
+    /// Sets where the tags of CoNLL-X come from.
     pub fn with_conllx_pos(self, pos: ConllxPos) -> Self {
         Self { pos: Some(pos), ..self }
     }
 
-    /// The format to convert to.
+    /// Target format.
     pub fn format(&self) -> Format {
         self.to
     }
 
-    /// What was lost so far.
+    /// Returns the losses so far.
     pub fn losses(&self) -> Losses {
         self.losses
     }
 
-    /// Puts a sentence into the format.
+    /// Converts a sentence.
     pub fn convert(&mut self, sentence: &mut Sentence) {
         if sentence.format == self.to {
             return;
@@ -117,7 +118,7 @@ impl Converter {
         let mut text = String::with_capacity(sentence.text.len());
         let mut comments = Vec::new();
         if self.to == Format::ConllU {
-            // In CoNLL-X only if someone said that this is CoNLL-X.
+            // A CoNLL-X sentence has comments only if the caller chose the format.
             for comment in sentence.comments() {
                 let start = text.len() as u32;
                 // A stray `\r` before the new line end would become part of it.
@@ -140,7 +141,7 @@ impl Converter {
                 continue;
             }
             let mut values = Column::ALL.map(|column| token.column(column));
-            self.choose(&mut values);
+            self.convert_values(&mut values);
             let mut starts = [0; 11];
             for (start, value) in starts.iter_mut().zip(values) {
                 *start = text.len() as u32;
@@ -160,31 +161,30 @@ impl Converter {
         sentence.format = self.to;
     }
 
-    /// The ten values of a word in the new format.
-    fn choose(&mut self, values: &mut [&str; 10]) {
+    /// Changes the ten values of a word to those of the new format.
+    fn convert_values(&mut self, values: &mut [&str; 10]) {
         let [.., upos, xpos, _, _, _, ninth, tenth] = values;
         match self.to {
             Format::ConllU => {
-                self.losses.pheads += usize::from(!says_nothing(ninth) || !says_nothing(tenth));
+                self.losses.pheads += usize::from(has_value(ninth) || has_value(tenth));
             }
             Format::ConllX => {
-                self.losses.deps += usize::from(!says_nothing(ninth));
-                self.losses.misc += usize::from(!says_nothing(tenth));
-                let or = |first, second| if says_nothing(first) { second } else { first };
+                self.losses.deps += usize::from(has_value(ninth));
+                self.losses.misc += usize::from(has_value(tenth));
+                let or = |first, second| if has_value(first) { first } else { second };
                 (*upos, *xpos) = match self.pos {
                     None => (*upos, *xpos),
                     Some(ConllxPos::Xpos) => (or(*upos, *xpos), or(*xpos, *upos)),
                     Some(ConllxPos::Upos) => (or(*upos, *xpos), or(*upos, *xpos)),
                 };
-                self.losses.without_postag +=
-                    usize::from(says_nothing(xpos) && !says_nothing(upos));
+                self.losses.without_postag += usize::from(has_value(upos) && !has_value(xpos));
             }
         }
         (*ninth, *tenth) = ("_", "_");
     }
 
     fn push(&mut self, value: &str, text: &mut String) {
-        if says_nothing(value) {
+        if !has_value(value) {
             self.losses.spaces += usize::from(!value.is_empty() && value != "_");
             text.push('_');
         } else if self.to == Format::ConllX && value.contains(char::is_whitespace) {
@@ -196,36 +196,37 @@ impl Converter {
     }
 }
 
-/// Whether a value is `_`, or should have been.
-fn says_nothing(value: &str) -> bool {
-    value == "_" || value.trim().is_empty()
+/// True if a value is neither `_` nor blank.
+fn has_value(value: &str) -> bool {
+    value != "_" && !value.trim().is_empty()
 }
 
-/// Comments that a parser of ours leaves.
-const PARSER_COMMENTS: &str = "tutte_";
+/// Prefix of the comments that tutte writes.
+const TUTTE_COMMENT_PREFIX: &str = "tutte_";
 
 impl Sentence {
-    /// Changes as few heads as possible so that no two arcs cross, and says how many: the heads become
-    /// those of [`Tree::projectivise`](tutte_trees::Tree::projectivise), the closest projective tree.
-    /// Most words that move are lifted to an ancestor of their head, but not all: where that keeps
-    /// more of the other heads, a word moves elsewhere. Labels, and every other byte, stay; a
-    /// projective sentence stays as it is.
+    /// Makes the tree projective with as few new heads as possible, and returns their number.
+    ///
+    /// The new tree is that of [`Tree::projectivise`](tutte_trees::Tree::projectivise), the closest
+    /// projective tree. Most moved words are lifted to an ancestor of their head. A word moves
+    /// elsewhere if that keeps more of the other heads. Labels and all other bytes stay. A
+    /// projective sentence does not change.
     ///
     /// # Errors
-    /// If the heads are no tree, see [`Sentence::tree`]; [`Error::TooManyWords`] for a sentence with
-    /// crossing arcs and more than 5,000 words, which would take minutes and gigabytes.
+    /// If the heads are not a tree, see [`Sentence::tree`]. [`Error::TooManyWords`] for a sentence
+    /// with crossing arcs and more than 5,000 words, which would take minutes and gigabytes.
     pub fn projectivise(&mut self) -> Result<usize, Error> {
-        const MOST_WORDS: usize = 5_000;
+        const MAX_WORDS: usize = 5_000;
         let tree = self.tree()?;
         if tree.is_projective() {
             return Ok(0);
         }
-        if self.len() > MOST_WORDS {
+        if self.len() > MAX_WORDS {
             return Err(Error::TooManyWords {
                 place: Box::new(self.place()),
                 words: self.len(),
                 task: "projectivising",
-                limit: MOST_WORDS,
+                limit: MAX_WORDS,
             });
         }
         let projective = tree.projectivise();
@@ -234,12 +235,12 @@ impl Sentence {
         Ok(moved)
     }
 
-    /// Removes the analysis: HEAD, DEPREL, DEPS or PHEAD and PDEPREL become `_` in all lines, the
-    /// entries of MISC that speak of it ([`PROBABILITIES`]) and comments `# tutte_… = …` go.
-    /// Everything else stays: what a parser is given, not what it gives.
+    /// Removes the analysis. HEAD, DEPREL and DEPS (or PHEAD and PDEPREL) become `_` in all lines.
+    /// The entries of MISC about the analysis ([`PROBABILITIES`]) and comments `# tutte_… = …` are
+    /// removed. Everything else stays: the result is the input of a parser.
     ///
     /// # Errors
-    /// [`Error::TooLong`], for a sentence of half a gigabyte with empty columns.
+    /// [`Error::TooLong`] for a sentence of half a gigabyte with empty columns.
     pub fn strip_heads(&mut self) -> Result<(), Error> {
         let lines = self.rows.len();
         for column in [Column::Head, Column::Deprel, Column::Deps] {
@@ -249,7 +250,7 @@ impl Sentence {
         match self.format {
             Format::ConllX => self.rewrite(Column::Misc, lines, |_, _, out| out.push('_')),
             Format::ConllU => {
-                self.remove_comments(PARSER_COMMENTS);
+                self.remove_comments(TUTTE_COMMENT_PREFIX);
                 self.rewrite(Column::Misc, 0, |_, misc, out| {
                     out.push_str(&without(misc, &PROBABILITIES))
                 })

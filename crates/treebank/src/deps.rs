@@ -1,15 +1,17 @@
-//! Enhanced dependencies: the graph that CoNLL-U keeps in column DEPS.
+//! Enhanced dependencies: the graph in column DEPS of CoNLL-U.
 //!
-//! A node, word or empty node, may have any number of heads there: `4:nsubj|5.1:obj:of`, each a
-//! word, an empty node or 0 for the root, a colon and a label, which may hold colons too. Entries
-//! are sorted by head (Schuster & Manning 2016; Nivre et al. 2020).
+//! A word or an empty node may have any number of heads: `4:nsubj|5.1:obj:of`. Each entry is a head
+//! (a word, an empty node or 0 for the root), a colon and a label. A label may contain colons.
+//! Entries are sorted by head (Schuster & Manning 2016; Nivre et al. 2020).
 
 use crate::sentence::{bars, halves};
 use crate::{Column, Error, Format, Id, Problem, Sentence, Token};
 
 impl<'a> Token<'a> {
-    /// The enhanced dependencies as `(head, label)`, as they stand; 0 is `Id::Word(0)`. None where
-    /// DEPS is `_`, and in CoNLL-X. Columns are read without a look at DEPS, hence the errors here.
+    /// Returns the enhanced dependencies as `(head, label)`, in the order of the file. The root is
+    /// `Id::Word(0)`. There are none where DEPS is `_`, and in CoNLL-X.
+    ///
+    /// Reading a sentence does not check DEPS; this method does.
     ///
     /// ```
     /// use tutte_treebank::{Id, Sentence};
@@ -29,8 +31,8 @@ impl<'a> Token<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Malformed`] for an entry that is no head and label, or whose head is not in the
-    /// sentence.
+    /// [`Error::Malformed`] for an entry that is not a head and a label, or whose head is not in
+    /// the sentence.
     pub fn enhanced(self) -> impl Iterator<Item = Result<(Id, &'a str), Error>> {
         let deps = if self.deps() == "_" { None } else { Some(self.deps()) };
         deps.into_iter().flat_map(bars).map(move |entry| {
@@ -50,8 +52,8 @@ impl<'a> Token<'a> {
 }
 
 impl Sentence {
-    /// Sets the enhanced dependencies of a word or an empty node, sorted by head and label, and
-    /// each once.
+    /// Sets the enhanced dependencies of a word or an empty node. They are sorted by head and
+    /// label, and duplicates are removed.
     ///
     /// # Errors
     /// If there is no such node, a head is not in the sentence, a label cannot be written, or the
@@ -82,7 +84,7 @@ impl Sentence {
                 );
             }
             if label.is_empty() || label.contains('|') {
-                return bad(label.to_owned(), "a label is not empty and holds no |");
+                return bad(label.to_owned(), "a label must not be empty or contain |");
             }
         }
         sorted.sort_by_key(|&(head, label)| match head {
@@ -96,7 +98,7 @@ impl Sentence {
         self.set(id, Column::Deps, &deps)
     }
 
-    /// Whether a node can have dependents in the enhanced graph.
+    /// True if a node can have dependents in the enhanced graph.
     fn is_head(&self, head: Id) -> bool {
         match head {
             Id::Word(word) => word <= self.len(),

@@ -1,9 +1,9 @@
-//! Two analyses of the same sentences: which sentences belong together, and where they differ.
+//! Differences between two analyses of the same sentences.
 //!
-//! Sentences are paired by their `sent_id` if every sentence of both sides has one, no two of a
-//! side are the same, some are on both sides, and the two sides do not agree on their order;
-//! by position otherwise. Paired sentences must have the same words; columns are then compared as
-//! they are written. Multiword tokens and empty nodes are not compared.
+//! Sentences are paired by `sent_id` if these conditions hold: every sentence has one, they are
+//! unique on each side, some occur on both sides, and the two lists of them differ. Otherwise
+//! sentences are paired by position. Paired sentences must have the same words. Their columns are compared as
+//! strings. Multiword tokens and empty nodes are not compared.
 //!
 //! ```
 //! use tutte_treebank::{Column, Sentence, diff};
@@ -25,32 +25,33 @@ use crate::{Column, Format, Sentence};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Differences {
-    /// How sentences were paired.
+    /// Criterion by which sentences were paired.
     pub paired_by: PairedBy,
     /// Sentences on the first and on the second side.
     pub sentences: [usize; 2],
-    /// Sentences with the same words on both sides, which were compared.
+    /// Pairs of sentences with the same words, which were compared.
     pub compared: usize,
-    /// Words in these.
+    /// Words in the compared sentences.
     pub words: usize,
-    /// Compared sentences that are not the same.
+    /// Compared sentences that differ.
     pub differing_sentences: usize,
-    /// Words that are not the same.
+    /// Words that differ.
     pub differing_words: usize,
-    /// For each column asked for, the words that are not the same in it.
+    /// Number of differing words for each requested column.
     pub by_column: Vec<ColumnCount>,
-    /// What differs, in the order of the first side; what only the second side has comes last.
+    /// All differences, in the order of the first side. Sentences that only the second side has
+    /// come last.
     pub differences: Vec<SentenceDifference>,
 }
 
 impl Differences {
-    /// Whether nothing differs.
+    /// True if nothing differs.
     pub fn is_empty(&self) -> bool {
         self.differences.is_empty()
     }
 }
 
-/// How sentences of two files were paired.
+/// Criterion by which the sentences of two files were paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum PairedBy {
@@ -60,62 +61,62 @@ pub enum PairedBy {
     SentId,
 }
 
-/// How many words differ in a column.
+/// Number of words that differ in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ColumnCount {
     /// The column.
     #[cfg_attr(feature = "serde", serde(serialize_with = "column_name"))]
     pub column: Column,
-    /// Words.
+    /// Number of words.
     pub words: usize,
 }
 
-/// A sentence that is not the same on both sides.
+/// A sentence that differs between the two sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SentenceDifference {
-    /// Its name, if it has one.
+    /// Its `sent_id`, if it has one.
     pub sent_id: Option<String>,
-    /// Which sentence of the first side it is, from 1.
+    /// Its position on the first side, from 1.
     pub first: Option<usize>,
-    /// Which sentence of the second side it is, from 1.
+    /// Its position on the second side, from 1.
     pub second: Option<usize>,
-    /// What differs.
+    /// The difference.
     pub what: What,
 }
 
-/// What differs in a sentence.
+/// The kind of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum What {
-    /// It is on one side only.
+    /// The sentence is on one side only.
     Missing,
-    /// The words themselves, from this one on. `None`: there are no more on that side.
+    /// The words themselves differ. `None` if the sentence is shorter on that side.
     Tokens {
         /// The first word that differs, from 1.
         word: usize,
-        /// What it is on the first side.
+        /// Its form on the first side.
         first: Option<String>,
-        /// What it is on the second side.
+        /// Its form on the second side.
         second: Option<String>,
     },
-    /// What is said about the words.
+    /// The columns of some words differ.
     Words(Vec<WordDifference>),
 }
 
-/// A column in which a word is not the same on both sides.
+/// A column in which a word differs between the two sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WordDifference {
-    /// Which word, from 1.
+    /// Number of the word, from 1.
     pub word: usize,
-    /// The word as written.
+    /// Form of the word.
     pub form: String,
     /// The column.
     #[cfg_attr(feature = "serde", serde(serialize_with = "column_name"))]
     pub column: Column,
-    /// The format of the first side, which has its own names for columns.
+    /// The format of the first side, which determines the name of the column.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub format: Format,
     /// The value on the first side.
@@ -129,7 +130,7 @@ fn column_name<S: serde::Serializer>(column: &Column, serializer: S) -> Result<S
     serializer.serialize_str(column.name(Format::ConllU))
 }
 
-/// Compares all sentences of two files in some columns.
+/// Compares all sentences of two files in the given columns.
 pub fn sentences(first: &[Sentence], second: &[Sentence], columns: &[Column]) -> Differences {
     let (paired_by, pairs) = pair(first, second);
     let mut report = Differences {
@@ -161,7 +162,7 @@ pub fn sentences(first: &[Sentence], second: &[Sentence], columns: &[Column]) ->
 
 impl Differences {
     fn compare(&mut self, a: &Sentence, b: &Sentence, columns: &[Column]) -> Option<What> {
-        if let Some(tokens) = tokens(a, b) {
+        if let Some(tokens) = first_different_form(a, b) {
             return Some(tokens);
         }
         self.compared += 1;
@@ -179,7 +180,7 @@ impl Differences {
     }
 }
 
-/// The columns in which two analyses of the same words differ, word by word.
+/// Returns the differences between two analyses of the same words, word by word.
 pub fn words(first: &Sentence, second: &Sentence, columns: &[Column]) -> Vec<WordDifference> {
     let mut differences = Vec::new();
     for (word, (a, b)) in (1..).zip(first.words().zip(second.words())) {
@@ -197,14 +198,14 @@ pub fn words(first: &Sentence, second: &Sentence, columns: &[Column]) -> Vec<Wor
     differences
 }
 
-/// Columns in their order, each once, however often it was asked for.
+/// Returns the columns in their order, each once.
 fn distinct(columns: &[Column]) -> impl Iterator<Item = Column> {
     let first = |&(at, column): &(usize, &Column)| !columns[..at].contains(column);
     columns.iter().enumerate().filter(first).map(|(_, &column)| column)
 }
 
-/// The first word that is not the same.
-fn tokens(a: &Sentence, b: &Sentence) -> Option<What> {
+/// Returns the first word whose form differs.
+fn first_different_form(a: &Sentence, b: &Sentence) -> Option<What> {
     let form = |sentence: &Sentence, word| sentence.word(word).map(|word| word.form().to_owned());
     let word = (1..=a.len().max(b.len())).find(|&word| {
         a.word(word).map(|word| word.form()) != b.word(word).map(|word| word.form())
@@ -234,7 +235,7 @@ fn pair(first: &[Sentence], second: &[Sentence]) -> (PairedBy, Pairs) {
     (PairedBy::Position, (0..longest).map(|place| (at(place, first), at(place, second))).collect())
 }
 
-/// The names of all sentences, if they all have one and no two have the same.
+/// Returns the `sent_id` of every sentence, or `None` if one is missing or repeated.
 fn unique_ids(sentences: &[Sentence]) -> Option<Vec<&str>> {
     let ids: Vec<&str> = sentences.iter().map(Sentence::sent_id).collect::<Option<_>>()?;
     let distinct: HashSet<&str> = ids.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! Changing a sentence: the columns named, and no other byte.
+//! Editing a sentence: only the named columns change.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use tutte_trees::Tree;
 use crate::buffer::LONGEST;
 use crate::id::number;
 use crate::sentence::{Span, UNKNOWN, after_key, comment_value};
-use crate::{Column, Error, Id, Sentence};
+use crate::{Column, Error, Format, Id, Sentence};
 
-/// What a tagger says of a word.
+/// The tags of a word, as a tagger assigns them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Morphology<'a> {
-    /// The lemma; if there is none, the word keeps its own.
+    /// The lemma. With `None`, the word keeps its own.
     pub lemma: Option<&'a str>,
-    /// The coarse tag.
+    /// The coarse tag, UPOS.
     pub upos: &'a str,
-    /// The fine tag.
+    /// The fine tag, XPOS.
     pub xpos: &'a str,
     /// The morphological features.
     pub feats: &'a str,
@@ -41,11 +41,11 @@ impl<'a> Morphology<'a> {
 }
 
 impl Sentence {
-    /// Attaches a word to its head, 0 for the root, or says that the head is unknown. In CoNLL-X,
-    /// PHEAD stays as it is.
+    /// Sets the head of a word: 0 for the root, `None` for an unknown head. In CoNLL-X, PHEAD does
+    /// not change.
     ///
     /// # Errors
-    /// If there is no such word or no such head, or both are the same.
+    /// If the word or the head does not exist, or both are the same.
     pub fn set_head(&mut self, word: usize, head: Option<usize>) -> Result<(), Error> {
         match head {
             None => self.set(word, Column::Head, "_"),
@@ -53,12 +53,12 @@ impl Sentence {
         }
     }
 
-    /// Sets all heads, those of [`partial_heads`](Sentence::partial_heads) of another sentence for
-    /// instance.
+    /// Sets the heads of all words, for instance to [`partial_heads`](Sentence::partial_heads) of
+    /// another sentence.
     ///
     /// # Errors
-    /// If there are not as many heads as words, or one of them is not possible; nothing is changed
-    /// then.
+    /// If the number of heads is not the number of words, or a head is not valid. Then nothing
+    /// changes.
     pub fn set_heads(&mut self, heads: &[Option<usize>]) -> Result<(), Error> {
         self.check_length(heads.len())?;
         for (word, head) in (1..).zip(heads) {
@@ -76,7 +76,7 @@ impl Sentence {
         Ok(())
     }
 
-    /// Sets all heads to those of a tree.
+    /// Sets the heads of all words to those of a tree.
     ///
     /// # Errors
     /// If the tree has another number of words.
@@ -85,19 +85,19 @@ impl Sentence {
         self.set_heads(&heads)
     }
 
-    /// Sets the relation of a word to its head.
+    /// Sets the label of a word.
     ///
     /// # Errors
-    /// If there is no such word, or the label holds a tab or a line end.
+    /// If there is no such word, or the label contains a tab or a line end.
     pub fn set_deprel(&mut self, word: usize, label: &str) -> Result<(), Error> {
         self.set(word, Column::Deprel, label)
     }
 
-    /// Sets the relations of all words to their heads.
+    /// Sets the labels of all words.
     ///
     /// # Errors
-    /// If there are not as many labels as words, or one of them is not possible; nothing is changed
-    /// then.
+    /// If the number of labels is not the number of words, or a label is not valid. Then nothing
+    /// changes.
     pub fn set_deprels<S: AsRef<str>>(&mut self, labels: &[S]) -> Result<(), Error> {
         self.check_length(labels.len())?;
         let mut added = 0;
@@ -110,7 +110,7 @@ impl Sentence {
         })
     }
 
-    /// Sets the tags of all words, and the lemmas that are given.
+    /// Sets the tags of all words, and their lemmas where given.
     ///
     /// ```
     /// use tutte_treebank::{Morphology, Sentence};
@@ -122,7 +122,8 @@ impl Sentence {
     /// ```
     ///
     /// # Errors
-    /// If there are not as many as words, or one of them is not possible; nothing is changed then.
+    /// If the number of items is not the number of words, or a value is not valid. Then nothing
+    /// changes.
     pub fn set_morphology(&mut self, words: &[Morphology<'_>]) -> Result<(), Error> {
         self.check_length(words.len())?;
         let mut added = 0;
@@ -138,10 +139,10 @@ impl Sentence {
         })
     }
 
-    /// Sets any column but ID of a word (by its number), a multiword token or an empty node.
+    /// Sets any column except ID of a word (by its number), a multiword token or an empty node.
     ///
     /// # Errors
-    /// If there is no such line, or the column cannot hold the value.
+    /// If there is no such line, or the value is not valid in the column.
     pub fn set(&mut self, id: impl Into<Id>, column: Column, value: &str) -> Result<(), Error> {
         let id = id.into();
         if !self.rows.iter().any(|row| row.id == id) {
@@ -157,7 +158,7 @@ impl Sentence {
         Ok(())
     }
 
-    /// Sets the entry `key=value` of MISC, in its place or at the end, or removes it.
+    /// Sets the entry `key=value` of MISC, in its place or at the end. With `None`, removes it.
     ///
     /// # Errors
     /// If there is no such line, the key or the value cannot be written, or the format is CoNLL-X,
@@ -192,9 +193,9 @@ impl Sentence {
         self.set(id, Column::Misc, if misc.is_empty() { "_" } else { &misc })
     }
 
-    /// Sets the comment `# key = value`, in its place or after the other comments, or removes it.
-    /// Where there were several of that key, one is left. Nothing else changes; a new line ends as
-    /// its neighbours do.
+    /// Sets the comment `# key = value`, in its place or after the other comments. With `None`,
+    /// removes it. Only one of several comments with this key is kept. A new line has the line end
+    /// of its neighbours. Nothing else changes.
     ///
     /// ```
     /// use tutte_treebank::Sentence;
@@ -225,12 +226,13 @@ impl Sentence {
         Ok(())
     }
 
-    /// Keeps, replaces and removes comments.
+    /// Keeps, replaces or removes each comment.
     pub(crate) fn edit_comments(&mut self, mut edit: impl FnMut(&str) -> CommentEdit) {
         let mut patches: Vec<(Range<usize>, String)> = Vec::new();
         let Self { comments, text, .. } = self;
         comments.retain(|span| {
-            let (start, end) = (span.start as usize, span.end as usize);
+            let start = span.start as usize;
+            let end = span.end as usize;
             match edit(&text[start..end]) {
                 CommentEdit::Keep => true,
                 CommentEdit::Replace(line) => {
@@ -246,7 +248,7 @@ impl Sentence {
         self.patch(&patches);
     }
 
-    /// After the last comment before the words.
+    /// Inserts a comment after the last one before the words.
     pub(crate) fn insert_comment(&mut self, comment: &str) {
         let words = self.rows.first().map_or(self.text.len(), |row| row.starts[0] as usize);
         let at = self.comments.partition_point(|span| (span.start as usize) < words);
@@ -261,14 +263,14 @@ impl Sentence {
         self.comments.insert(at, Span { start, end: start + comment.len() as u32 });
     }
 
-    /// Replaces pieces of the text, given in order, and moves all offsets along. A piece starts and
+    /// Replaces pieces of the text, given in order, and adjusts all offsets. A piece starts and
     /// ends where lines or comments do.
     fn patch(&mut self, patches: &[(Range<usize>, String)]) {
         if patches.is_empty() {
             return;
         }
         let mut new = String::with_capacity(self.text.len());
-        // Where the text behind each patch moves to.
+        // For each patch, its end and the shift of the text behind it.
         let mut moves = Vec::with_capacity(patches.len());
         let mut done = 0;
         for (range, line) in patches {
@@ -315,12 +317,12 @@ impl Sentence {
             Err(Error::BadValue { id, column, value: value.to_owned(), expected })
         };
         if value.contains(['\t', '\n', '\r']) {
-            return bad("a column holds no tabs and no line ends");
+            return bad("a value must not contain tabs or line ends");
         }
         match (column, id) {
-            (Column::Id, _) => bad("IDs are not changed"),
-            (Column::Form, Id::Word(_)) if value.is_empty() => bad("a word has a form"),
-            (Column::Misc, _) if value.ends_with(' ') => bad("a line does not end with spaces"),
+            (Column::Id, _) => bad("an ID cannot be changed"),
+            (Column::Form, Id::Word(_)) if value.is_empty() => bad("a form must not be empty"),
+            (Column::Misc, _) if value.ends_with(' ') => bad("MISC must not end with a space"),
             (Column::Head, Id::Word(word)) if value != "_" => match number(value.as_bytes()) {
                 None => bad("a head is the number of a word, 0 for the root, or _"),
                 head => self.check_head(word, head),
@@ -328,6 +330,48 @@ impl Sentence {
             (Column::Head, _) if value != "_" => bad("only words have heads"),
             _ => Ok(()),
         }
+    }
+
+    /// Checks that an entry of MISC can be written; without value, that it can be removed.
+    pub(crate) fn check_misc(&self, id: Id, key: &str, value: Option<&str>) -> Result<(), Error> {
+        let bad = |value: &str, expected| {
+            let column = Column::Misc.name(Format::ConllU);
+            Err(Error::BadValue { id, column, value: value.to_owned(), expected })
+        };
+        if self.format != Format::ConllU {
+            return bad(key, "CoNLL-X has no column MISC; convert to CoNLL-U first");
+        }
+        if key.is_empty() || key == "_" || key.contains(['=', '|']) {
+            return bad(key, "a key must not be empty, be _, or contain = or |");
+        }
+        if value.is_some_and(|value| value.contains('|')) {
+            let expected = "a value must not contain |, which separates entries";
+            return bad(value.unwrap_or_default(), expected);
+        }
+        Ok(())
+    }
+
+    /// Checks that a comment can be written; without value, that it can be removed.
+    pub(crate) fn check_comment(&self, key: &str, value: Option<&str>) -> Result<(), Error> {
+        let bad = |expected| {
+            Err(Error::BadComment {
+                key: key.to_owned(),
+                value: value.unwrap_or_default().to_owned(),
+                expected,
+            })
+        };
+        if self.format != Format::ConllU {
+            return bad("CoNLL-X has no comments; convert to CoNLL-U first");
+        }
+        if key.is_empty() || key.trim() != key || key.contains(['=', '\n', '\r']) {
+            return bad(
+                "a key must not be empty, contain = or a line end, or have spaces around it",
+            );
+        }
+        if value.is_some_and(|value| value.contains(['\n', '\r']) || value.trim() != value) {
+            return bad("a value must be one line without spaces around it");
+        }
+        Ok(())
     }
 
     pub(crate) fn check_size(&self, added: usize) -> Result<(), Error> {
@@ -338,7 +382,7 @@ impl Sentence {
         Ok(())
     }
 
-    /// Writes the text anew with other values in one column. `added` bounds how much longer it gets.
+    /// Rewrites one column of the text. `added` is an upper bound on how much longer the text gets.
     pub(crate) fn rewrite(
         &mut self,
         column: Column,
@@ -348,7 +392,7 @@ impl Sentence {
         self.rewrite_span(column, column, added, |id, _, old, out| value(id, old, out))
     }
 
-    /// The same in neighbouring columns, from one to another; moves all offsets along.
+    /// Rewrites the neighbouring columns `first` to `last`, and adjusts all offsets.
     fn rewrite_span(
         &mut self,
         first: Column,
@@ -357,10 +401,11 @@ impl Sentence {
         mut value: impl FnMut(Id, Column, &str, &mut String),
     ) -> Result<(), Error> {
         self.check_size(added)?;
-        let (first, last) = (first as usize, last as usize);
+        let first = first as usize;
+        let last = last as usize;
         let old = std::mem::take(&mut self.text);
         let mut new = String::with_capacity(old.len() + added);
-        // How much of the old text is in the new one, changed or not.
+        // Length of the old text that is already in the new text, changed or not.
         let mut done = 0;
         let shift = |done: usize, new: &str| (new.len() as u32).wrapping_sub(done as u32);
         let mut comments = self.comments.iter_mut().peekable();
@@ -377,7 +422,8 @@ impl Sentence {
             new.push_str(&old[done..starts[first] as usize]);
             for column in first..=last {
                 row.starts[column] = new.len() as u32;
-                let (start, end) = (starts[column] as usize, starts[column + 1] as usize - 1);
+                let start = starts[column] as usize;
+                let end = starts[column + 1] as usize - 1;
                 value(row.id, Column::ALL[column], &old[start..end], &mut new);
                 if column < last {
                     new.push('\t');
@@ -397,15 +443,15 @@ impl Sentence {
     }
 }
 
-/// What becomes of a comment.
+/// An action on a comment.
 pub(crate) enum CommentEdit {
     Keep,
-    /// By another line, without line end.
+    /// Replaces it by another line, without line end.
     Replace(String),
     Remove,
 }
 
-/// Whether a comment is `# key = …`, `# key`, or `# sent_id …` as in version 1.
+/// True if a comment is `# key = …`, `# key`, or `# sent_id …` as in version 1.
 fn has_key(comment: &str, key: &str) -> bool {
     after_key(comment, key).is_some_and(|rest| {
         let value = rest.trim_start();
@@ -413,12 +459,12 @@ fn has_key(comment: &str, key: &str) -> bool {
     })
 }
 
-/// Behind the newline, or the end of the text.
+/// Returns the position after the next newline, or the end of the text.
 fn end_of_line(text: &str, from: usize) -> usize {
     memchr(b'\n', &text.as_bytes()[from..]).map_or(text.len(), |at| from + at + 1)
 }
 
-/// Without the allocation of `to_string`.
+/// Appends a number without the allocation of `to_string`.
 fn push_number(out: &mut String, number: usize) {
     use std::fmt::Write;
     // Writing to a string cannot fail.

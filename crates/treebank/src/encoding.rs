@@ -1,4 +1,4 @@
-//! Input that is not UTF-8.
+//! Character encodings of input.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -8,9 +8,8 @@ use encoding_rs::{Decoder, DecoderResult};
 
 use crate::Error;
 
-/// A character encoding, by one of its names in the WHATWG Encoding Standard. That standard reads
-/// `latin1` and `iso-8859-1` as Windows-1252, which adds printable characters where Latin-1 has
-/// control codes.
+/// A character encoding, named as in the WHATWG Encoding Standard. The standard treats `latin1` and
+/// `iso-8859-1` as Windows-1252, which has printable characters where Latin-1 has control codes.
 ///
 /// ```
 /// use tutte_treebank::Encoding;
@@ -26,13 +25,13 @@ impl Encoding {
     /// UTF-8, the encoding of nearly all treebanks.
     pub const UTF_8: Encoding = Encoding(encoding_rs::UTF_8);
 
-    /// The name by which the standard calls it.
+    /// Name of the encoding in the standard.
     pub fn name(self) -> &'static str {
         self.0.name()
     }
 
-    /// What the first bytes of an input say, with U+FFFD for what cannot be read and without a byte
-    /// order mark: to recognise what it is, not to read it.
+    /// Decodes the first bytes of an input, to recognise its content. Invalid bytes become U+FFFD;
+    /// a byte order mark is removed.
     pub fn preview(self, first: &[u8]) -> Cow<'_, str> {
         self.0.decode_with_bom_removal(first).0
     }
@@ -54,8 +53,8 @@ impl FromStr for Encoding {
     }
 }
 
-/// Turns input in some encoding into UTF-8. What is UTF-8 already is passed on unread, byte order mark and
-/// errors included; other input that is not what it should be ends in an error of kind `InvalidData`.
+/// Converts input from an encoding to UTF-8. UTF-8 input passes through unchecked, with byte order
+/// mark and errors. Invalid input in other encodings gives an error of kind `InvalidData`.
 ///
 /// ```
 /// use std::io::Read;
@@ -76,10 +75,10 @@ pub fn transcode<'a>(
     Box::new(Transcoding { input, spare: [0; 64], at: 0, filled: 0 })
 }
 
-/// A [`Transcoder`] for readers that may have less room than a character needs.
+/// A [`Transcoder`] for callers whose buffer may be smaller than a character.
 struct Transcoding<R> {
     input: Transcoder<R>,
-    /// What did not fit is `spare[at..filled]`.
+    /// `spare[at..filled]` did not fit into the caller's buffer.
     spare: [u8; 64],
     at: usize,
     filled: usize,
@@ -91,7 +90,8 @@ impl<R: Read> Read for Transcoding<R> {
             if out.len() >= self.spare.len() {
                 return self.input.read(out);
             }
-            (self.at, self.filled) = (0, self.input.read(&mut self.spare)?);
+            self.filled = self.input.read(&mut self.spare)?;
+            self.at = 0;
         }
         let length = out.len().min(self.filled - self.at);
         out[..length].copy_from_slice(&self.spare[self.at..self.at + length]);
@@ -100,24 +100,24 @@ impl<R: Read> Read for Transcoding<R> {
     }
 }
 
-/// Input turned into UTF-8 on the way. What is UTF-8 already is passed on unread, byte order mark
-/// and errors included, for the reader to judge.
+/// Converts input to UTF-8 while it is read. UTF-8 input passes through unchecked, with byte order
+/// mark and errors; the reader checks it.
 pub(crate) struct Transcoder<R> {
     input: R,
     encoding: Encoding,
     decoder: Option<Decoder>,
-    /// Bytes read and not yet decoded are `raw[at..filled]`.
+    /// `raw[at..filled]` was read but not yet decoded.
     raw: Box<[u8]>,
     at: usize,
     filled: usize,
     /// Offset of `raw[at]` in the input.
     offset: u64,
     finished: bool,
-    /// To be reported once everything before it has been handed out.
+    /// Reported once everything before it has been handed out.
     malformed: Option<Malformed>,
 }
 
-/// A byte sequence that does not exist in the encoding; travels inside an [`io::Error`].
+/// A byte sequence that is invalid in the encoding. It is wrapped in an [`io::Error`].
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("byte {offset} of the input is not valid {encoding}")]
 pub(crate) struct Malformed {
@@ -130,11 +130,21 @@ impl<R: Read> Transcoder<R> {
         let decoder =
             (encoding != Encoding::UTF_8).then(|| encoding.0.new_decoder_with_bom_removal());
         let raw = vec![0; if decoder.is_some() { 1 << 16 } else { 0 }].into_boxed_slice();
-        let (at, filled, offset) = (0, 0, 0);
-        Self { input, encoding, decoder, raw, at, filled, offset, finished: false, malformed: None }
+        Self {
+            input,
+            encoding,
+            decoder,
+            raw,
+            at: 0,
+            filled: 0,
+            offset: 0,
+            finished: false,
+            malformed: None,
+        }
     }
 
-    /// Fills the start of `out`, which has room for at least one character; 0 at the end.
+    /// Fills the start of `out`, which must have room for at least one character. Returns 0 at the
+    /// end.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let Some(decoder) = &mut self.decoder else {
             return retry(&mut self.input, out);
@@ -189,12 +199,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readers_may_have_little_room() {
+    fn small_buffers_work() {
         let expected = "caf\u{e9} \u{2019}\u{20ac}\u{2019} ".repeat(50);
         let latin1 = b"caf\xe9 \x92\x80\x92 ".repeat(50);
         for room in [1, 2, 3, 4, 63, 64, 65, 10_000] {
             let mut input = transcode(&latin1[..], "latin1".parse().unwrap());
-            let (mut text, mut piece) = (Vec::new(), vec![0; room]);
+            let mut text = Vec::new();
+            let mut piece = vec![0; room];
             loop {
                 match input.read(&mut piece).unwrap() {
                     0 => break,

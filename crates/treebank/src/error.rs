@@ -1,4 +1,4 @@
-//! What can go wrong, where, and what to do about it.
+//! Errors: what is wrong, where, and what to do about it.
 
 mod place;
 mod problem;
@@ -11,92 +11,92 @@ pub use self::problem::Problem;
 use crate::Id;
 use crate::eval::Difference;
 
-/// Every error of this crate. The message says what was found and what was expected;
+/// Any error of this crate. The message says what was found and what was expected;
 /// [`hint`](Error::hint) says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A sentence that breaks the rules of its format. Reading can go on with the next sentence.
+    /// A sentence breaks the rules of its format. Reading can continue with the next sentence.
     #[error("{place}: {problem}{}", .place.sent_id_in_brackets())]
     Malformed {
-        /// Where.
+        /// Place of the problem.
         place: Box<Place>,
-        /// What is wrong.
+        /// The problem.
         problem: Problem,
-        /// The offending line, without its end.
+        /// The offending line, without its line end.
         line: String,
     },
 
-    /// The heads of a sentence that was read are no tree.
+    /// The heads of a sentence are not a tree.
     #[error("{place}: {source}{}", .place.sent_id_in_brackets())]
     NotATree {
-        /// The sentence, and the line of a word involved.
+        /// The line of a word involved.
         place: Box<Place>,
-        /// What is wrong with the heads.
+        /// The reason.
         source: tutte_trees::Error,
     },
 
-    /// A tree was asked for, but a word has no head.
+    /// A tree was requested, but a word has no head.
     #[error("{place}: word {word} has no head{}", .place.sent_id_in_brackets())]
     NoHead {
-        /// Where.
+        /// The line of the word.
         place: Box<Place>,
-        /// The first word without head.
+        /// The first word without a head.
         word: usize,
     },
 
-    /// A probability that is none.
+    /// A value is not a probability.
     #[error("{place}: {key} is {found:?}, but a probability is a number from 0 to 1{}",
         .place.sent_id_in_brackets())]
     NotAProbability {
-        /// Where.
+        /// Place of the value.
         place: Box<Place>,
-        /// What the probability is called.
+        /// Key of the probability.
         key: &'static str,
-        /// What was found.
+        /// The value found.
         found: String,
     },
 
-    /// Input that the chosen encoding does not allow. Nothing after it can be read.
+    /// The input is not valid in the chosen encoding. Nothing after this place can be read.
     #[error("{place}: byte {offset} of the input is not valid {encoding}")]
     Undecodable {
-        /// Where.
+        /// Place of the invalid bytes.
         place: Box<Place>,
-        /// The encoding that was asked for.
+        /// The chosen encoding.
         encoding: &'static str,
-        /// The offset in the (decompressed) input, from 0.
+        /// Offset in the (decompressed) input, from 0.
         offset: u64,
     },
 
-    /// A sentence larger than memory should hold. Nothing after it can be read.
-    #[error("{place}: a sentence starts here that is longer than {limit} bytes")]
+    /// A sentence or line exceeds the limit of memory. Nothing after it can be read.
+    #[error("{place}: a sentence or line is longer than {limit} bytes")]
     TooLong {
-        /// Where it starts.
+        /// Place of its start.
         place: Box<Place>,
-        /// The largest size of a sentence.
+        /// Largest size of a sentence or line in bytes.
         limit: usize,
     },
 
-    /// A sentence with more words than something can be done for.
-    #[error("{place}: {words} words; {task} is possible for up to {limit}{}",
+    /// A sentence has too many words for a task.
+    #[error("{place}: the sentence has {words} words, but {task} is limited to {limit}{}",
             .place.sent_id_in_brackets())]
     TooManyWords {
         /// The sentence.
         place: Box<Place>,
-        /// How many words it has.
+        /// Number of its words.
         words: usize,
-        /// What was to be done.
+        /// The task.
         task: &'static str,
-        /// The largest number of words.
+        /// Maximum number of words.
         limit: usize,
     },
 
-    /// Reading failed on the way.
-    #[error("{place}: cannot read on: {source}")]
+    /// Reading failed before the end of the input.
+    #[error("{place}: cannot continue reading: {source}")]
     Read {
-        /// The first line that was not complete.
+        /// The first incomplete line.
         place: Box<Place>,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 
@@ -105,37 +105,38 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// The failed action.
         action: &'static str,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 
-    /// A name that is no encoding.
-    #[error("no encoding is called {label:?}")]
+    /// No encoding has this name.
+    #[error("unknown encoding {label:?}")]
     UnknownEncoding {
         /// The name given.
         label: String,
     },
 
-    /// A name that is no format.
-    #[error("no format is called {name:?}; there are conllu and conllx")]
+    /// No format has this name.
+    #[error("unknown format {name:?}: expected conllu or conllx")]
     UnknownFormat {
         /// The name given.
         name: String,
     },
 
-    /// A line that a sentence does not have.
+    /// The sentence has no line with this ID.
     #[error("the sentence has no line with ID {id}; it has {}", words_counted(*.words))]
     NoSuchLine {
-        /// The ID asked for.
+        /// The requested ID.
         id: Id,
         /// Number of words.
         words: usize,
     },
 
-    /// As many values as words were expected.
-    #[error("{found} values were given for a sentence of {}", words_counted(*.words))]
+    /// The number of values is not the number of words.
+    #[error("expected one value per word: got {found} for a sentence of {}",
+        words_counted(*.words))]
     WrongLength {
         /// Number of values.
         found: usize,
@@ -143,44 +144,44 @@ pub enum Error {
         words: usize,
     },
 
-    /// Two files that should be analyses of the same text are not.
+    /// Two files that should be analyses of the same text have different texts.
     #[error("{0}")]
     DifferentText(Box<Difference>),
 
-    /// Empty nodes whose enhanced dependencies are so entangled that their paths are too many.
+    /// The enhanced dependencies of empty nodes form too many paths to list.
     #[error("{place}: too many paths over empty nodes{}", .place.sent_id_in_brackets())]
     TooManyPaths {
         /// The sentence.
         place: Box<Place>,
     },
 
-    /// A value that the column of a line cannot hold.
+    /// A value is not valid in its column.
     #[error("{column} of line {id} cannot be {value:?}: {expected}")]
     BadValue {
         /// The line.
         id: Id,
-        /// The column, as the format calls it.
+        /// Name of the column in its format.
         column: &'static str,
         /// The value given.
         value: String,
-        /// What it must be.
+        /// The rule that the value breaks.
         expected: &'static str,
     },
 
-    /// A comment that cannot be written.
-    #[error("no comment {key:?} can be set to {value:?}: {expected}")]
+    /// A comment cannot be written.
+    #[error("comment {key:?} cannot be set to {value:?}: {expected}")]
     BadComment {
         /// The key given.
         key: String,
         /// The value given.
         value: String,
-        /// What they must be.
+        /// The rule that they break.
         expected: &'static str,
     },
 }
 
 impl Error {
-    /// What to do about it, where there is advice to give.
+    /// Returns advice on how to fix the error, if there is any.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Malformed { problem, line, .. } => problem.hint(line),
@@ -189,11 +190,11 @@ impl Error {
                 Some("empty nodes rarely depend on each other: is DEPS right here?".into())
             }
             Error::NotATree { .. } => Some("give one of these words another head".into()),
-            Error::NoHead { .. } => Some("parse it first, or leave it out".into()),
+            Error::NoHead { .. } => Some("parse the sentence first, or leave it out".into()),
             Error::NotAProbability { found, .. }
                 if found.trim_end_matches('%').parse::<f64>().is_ok_and(|n| n > 1.0) =>
             {
-                Some("a percentage? Divide it by 100".into())
+                Some("if this is a percentage, divide it by 100".into())
             }
             Error::Undecodable { .. } => {
                 Some("choose another --encoding, or repair the file".into())
@@ -205,7 +206,7 @@ impl Error {
                 "leave such sentences out with --max-length {limit}; or is a blank line missing?"
             )),
             Error::UnknownEncoding { .. } => Some(
-                "names are those of the WHATWG standard: latin1, windows-1252, iso-8859-2, \
+                "use a name of the WHATWG standard: latin1, windows-1252, iso-8859-2, \
                  koi8-r, utf-16le, shift_jis, gb18030, …"
                     .into(),
             ),
@@ -213,8 +214,8 @@ impl Error {
         }
     }
 
-    /// Where in the input, for errors that have a place; of two files that differ, where the first
-    /// does.
+    /// Returns the place of the error in the input, if it has one. For two files that differ, it is
+    /// the place in the first.
     pub fn place(&self) -> Option<&Place> {
         match self {
             Error::Malformed { place, .. }

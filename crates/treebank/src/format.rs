@@ -1,6 +1,7 @@
-//! The two families of files, their ten columns, and how to tell them apart.
+//! The two file formats, their ten columns, and how to recognise them.
 //!
-//! Both hold one word per line, ten columns between tabs, and a blank line after every sentence.
+//! Both have one word per line, ten columns separated by tabs, and a blank line after every
+//! sentence.
 //!
 //! ```text
 //!            1   2     3      4        5       6      7     8       9      10
@@ -8,17 +9,17 @@
 //! CoNLL-X    ID  FORM  LEMMA  CPOSTAG  POSTAG  FEATS  HEAD  DEPREL  PHEAD  PDEPREL
 //! ```
 //!
-//! CoNLL-X is the format of Buchholz & Marsi (2006), kept by the shared task of 2007; CoNLL-U is
-//! its successor of Universal Dependencies (Nivre et al. 2016, 2020), which adds comments,
-//! multiword tokens and empty nodes. Versions 1 and 2 of the latter differ in their labels, not in
-//! their lines, and are read alike.
+//! CoNLL-X is the format of Buchholz & Marsi (2006), also used by the shared task of 2007. CoNLL-U
+//! is its successor in Universal Dependencies (Nivre et al. 2016, 2020). It adds comments,
+//! multiword tokens and empty nodes. Versions 1 and 2 of CoNLL-U differ in their labels, not in
+//! their lines; the reader treats them alike.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::Error;
 
-/// A family of files.
+/// A file format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
     /// CoNLL-U, versions 1 and 2, of Universal Dependencies.
@@ -29,17 +30,18 @@ pub enum Format {
 }
 
 impl Format {
-    /// Recognises the format from the lines of one sentence, or `None` if none of them has ten
-    /// columns. The first of these rules that speaks decides:
+    /// Recognises the format from the lines of one sentence. Returns `None` if no line has ten
+    /// columns. The first rule that applies decides:
     ///
     /// 1. a comment, a multiword token (`3-4`) or an empty node (`5.1`): CoNLL-U;
     /// 2. column 9 of some word is a number, hence PHEAD: CoNLL-X;
-    /// 3. column 9 of some word is something else but `_`, hence DEPS: CoNLL-U;
-    /// 4. column 10 of some word is not `_`; without a PHEAD it is no PDEPREL, hence MISC: CoNLL-U;
-    /// 5. column 4 of every word is `_` or a universal part of speech (of either version):
-    ///    CoNLL-U; otherwise CoNLL-X.
+    /// 3. column 9 of some word is neither a number nor `_`, hence DEPS: CoNLL-U;
+    /// 4. column 10 of some word is not `_`. There is no PHEAD, so it is MISC, not PDEPREL:
+    ///    CoNLL-U;
+    /// 5. column 4 of every word is `_` or a universal part of speech (of either version): CoNLL-U;
+    ///    otherwise CoNLL-X.
     ///
-    /// A [`Reader`](crate::Reader) asks once, for the first sentence that gives an answer.
+    /// A [`Reader`](crate::Reader) calls this until a sentence gives an answer.
     ///
     /// ```
     /// use tutte_treebank::Format;
@@ -52,11 +54,14 @@ impl Format {
     pub fn recognise(sentence: &str) -> Option<Format> {
         let sentence = sentence.strip_prefix('\u{feff}').unwrap_or(sentence);
         let mut words = 0;
-        let (mut commented, mut dashed) = (false, false);
-        let (mut phead, mut deps, mut misc) = (false, false, false);
-        let mut universal = true;
+        let mut has_comment = false;
+        let mut has_dash_or_dot = false;
+        let mut has_phead = false;
+        let mut has_deps = false;
+        let mut has_misc = false;
+        let mut is_universal = true;
         for line in sentence.lines() {
-            commented |= line.starts_with('#');
+            has_comment |= line.starts_with('#');
             let mut fields = line.trim_end_matches(' ').split('\t');
             let mut columns = [""; 10];
             let filled = columns.iter_mut().zip(&mut fields).map(|(c, f)| *c = f).count();
@@ -65,22 +70,24 @@ impl Format {
             }
             let [id, _, _, tag, .., ninth, tenth] = columns;
             words += 1;
-            dashed |= id.contains(['-', '.']);
-            let number = !ninth.is_empty() && ninth.bytes().all(|b| b.is_ascii_digit());
-            phead |= number;
-            deps |= !number && ninth != "_";
-            misc |= tenth != "_";
-            universal &= tag == "_" || UNIVERSAL_TAGS.contains(&tag);
+            has_dash_or_dot |= id.contains(['-', '.']);
+            let is_number = !ninth.is_empty() && ninth.bytes().all(|b| b.is_ascii_digit());
+            has_phead |= is_number;
+            has_deps |= !is_number && ninth != "_";
+            has_misc |= tenth != "_";
+            is_universal &= tag == "_" || UNIVERSAL_TAGS.contains(&tag);
         }
         if words == 0 {
             return None;
         }
-        let conll_u = commented || dashed || (!phead && (deps || misc || universal));
-        Some(if conll_u { Format::ConllU } else { Format::ConllX })
+        let is_conllu = has_comment
+            || has_dash_or_dot
+            || (!has_phead && (has_deps || has_misc || is_universal));
+        Some(if is_conllu { Format::ConllU } else { Format::ConllX })
     }
 }
 
-/// The universal parts of speech; CONJ is what version 1 called CCONJ.
+/// The universal parts of speech of both versions. CONJ is the name of CCONJ in version 1.
 const UNIVERSAL_TAGS: [&str; 18] = [
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON",
     "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X",
@@ -98,7 +105,7 @@ impl fmt::Display for Format {
 impl FromStr for Format {
     type Err = Error;
 
-    /// `conllu`, `conllx` or `conll2007`, in any case and with or without hyphens.
+    /// Parses `conllu`, `conllx` or `conll2007`, in any case and with or without hyphens.
     fn from_str(name: &str) -> Result<Self, Error> {
         let plain: String =
             name.chars().filter(|c| *c != '-').flat_map(char::to_lowercase).collect();
@@ -127,16 +134,16 @@ pub enum Column {
     Feats,
     /// Number of the head, 0 for the root, `_` if unknown.
     Head,
-    /// Relation to the head.
+    /// Label of the arc from the head.
     Deprel,
     /// Enhanced dependencies; in CoNLL-X the projective head, PHEAD.
     Deps,
-    /// Anything else; in CoNLL-X the relation to the projective head, PDEPREL.
+    /// Other annotation; in CoNLL-X the label of the projective head, PDEPREL.
     Misc,
 }
 
 impl Column {
-    /// All ten, in order.
+    /// All ten columns, in order.
     pub const ALL: [Column; 10] = [
         Column::Id,
         Column::Form,
@@ -150,20 +157,21 @@ impl Column {
         Column::Misc,
     ];
 
-    /// The number of the column in a line, from 1.
+    /// Number of the column in a line, from 1.
     pub fn number(self) -> usize {
         self as usize + 1
     }
 
-    /// What a format calls the column.
+    /// Name of the column in a format.
     pub fn name(self, format: Format) -> &'static str {
-        let u = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"];
+        let conllu_names =
+            ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"];
         match (format, self) {
             (Format::ConllX, Column::Upos) => "CPOSTAG",
             (Format::ConllX, Column::Xpos) => "POSTAG",
             (Format::ConllX, Column::Deps) => "PHEAD",
             (Format::ConllX, Column::Misc) => "PDEPREL",
-            _ => u[self as usize],
+            _ => conllu_names[self as usize],
         }
     }
 }

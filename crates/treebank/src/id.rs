@@ -1,4 +1,4 @@
-//! The first column: which word a line is.
+//! IDs: the first column of a line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,22 +8,21 @@ use std::str::FromStr;
 pub enum Id {
     /// A syntactic word, `3`. Words are numbered from 1.
     Word(usize),
-    /// A multiword token, `3-4`: one token on paper, words 3 to 4 in the tree.
+    /// A multiword token, `3-4`: one token in the text, words 3 to 4 in the tree.
     Multiword(usize, usize),
-    /// An empty node, `5.1`: the first one after word 5. It takes part in enhanced dependencies
-    /// only.
+    /// An empty node, `5.1`: the first one after word 5. It occurs in enhanced dependencies only.
     Empty(usize, usize),
 }
 
 impl Id {
-    /// The number before the dash or dot; the whole ID of a word.
+    /// Returns the number before the dash or dot; for a word, its number.
     pub fn first(self) -> usize {
         match self {
             Id::Word(first) | Id::Multiword(first, _) | Id::Empty(first, _) => first,
         }
     }
 
-    /// The number of a word, `None` for other lines.
+    /// Returns the number of a word, or `None` for other lines.
     pub fn word(self) -> Option<usize> {
         match self {
             Id::Word(word) => Some(word),
@@ -36,7 +35,8 @@ impl Id {
             return Some(Id::Word(word));
         }
         let at = memchr::memchr2(b'-', b'.', bytes)?;
-        let (first, second) = (number(&bytes[..at])?, number(&bytes[at + 1..])?);
+        let first = number(&bytes[..at])?;
+        let second = number(&bytes[at + 1..])?;
         Some(if bytes[at] == b'-' {
             Id::Multiword(first, second)
         } else {
@@ -61,7 +61,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// A string that is no ID.
+/// Error of a string that is not an ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an ID is a number, a range such as 3-4, or an empty node such as 5.1")]
 pub struct NotAnId;
@@ -69,14 +69,14 @@ pub struct NotAnId;
 impl FromStr for Id {
     type Err = NotAnId;
 
-    /// Reads `3`, `3-4` or `5.1`, as heads in DEPS are written too.
+    /// Parses `3`, `3-4` or `5.1`. Heads in DEPS have the same form.
     fn from_str(id: &str) -> Result<Self, NotAnId> {
         Id::parse(id.as_bytes()).ok_or(NotAnId)
     }
 }
 
-/// A decimal number without sign or leading zeros. Numbers beyond any sentence are saturated:
-/// they are out of range, which is a better complaint than not being a number.
+/// Parses a decimal number without sign or leading zeros. Very large numbers saturate, so that the
+/// error is "out of range" rather than "not a number".
 pub(crate) fn number(digits: &[u8]) -> Option<usize> {
     match digits {
         [] | [b'0', _, ..] => None,

@@ -1,9 +1,8 @@
-//! Dependency treebanks as people store them, read and written without loss.
+//! Dependency treebanks, read and written without loss.
 //!
-//! CoNLL-U (versions 1 and 2) and CoNLL-X (with its 2007 sibling), streamed sentence by sentence
-//! from files, standard input, gzip or Zstandard. Whatever a sentence came with, comments,
-//! multiword tokens, empty nodes, odd spaces, line ends of any kind, goes out again byte for byte,
-//! except for the columns that you change.
+//! Reads CoNLL-U (versions 1 and 2) and CoNLL-X (2006 and 2007), sentence by sentence, from files,
+//! standard input, gzip or Zstandard. Comments, multiword tokens, empty nodes, unusual spaces and
+//! all line ends are written back byte for byte. Only the columns that you change differ.
 //!
 //! ```
 //! use tutte_treebank::{Reader, Writer};
@@ -35,22 +34,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # The doors
+//! # Overview
 //!
-//! - [`open`] and [`Reader`] read, [`create`] and [`Writer`] write; [`AtomicFile`] for any file
-//!   that should appear whole or not at all.
-//! - [`Sentence`] holds the lines of a sentence, [`Token`] is a view of one of them, [`Id`] says
-//!   which; [`Sentence::tree`] is the way to [`tutte_trees`].
-//! - [`WordReader`] reads what is only cut into words, one a line or one sentence a line; [`Lines`] is for
-//!   other texts of lines.
-//! - [`Converter`] puts sentences into the other format; [`Sentence::projectivise`] and
-//!   [`Sentence::strip_heads`] change their trees; [`select`] samples, shuffles and splits.
-//! - [`draw`] makes pictures of sentences: SVG, TikZ, text; [`diff`] compares two analyses.
-//! - [`Format`] and [`Column`] know what the two formats have in common and what not.
-//! - [`check`] finds what is wrong with a treebank, [`stats`] counts what it is made of.
-//! - [`eval`] judges an analysis against a better one.
-//! - [`Error`] says where (`file:line:column`), which sentence, what was found, what was expected;
-//!   [`Error::hint`] what to do. A sentence that cannot be read does not end the reading:
+//! - [`open`] and [`Reader`] read, [`create`] and [`Writer`] write. [`AtomicFile`] writes any file
+//!   that must appear whole or not at all.
+//! - [`Sentence`] holds the lines of a sentence, [`Token`] is a view of one line, and [`Id`] is its
+//!   first column. [`Sentence::tree`] returns a tree of [`tutte_trees`].
+//! - [`WordReader`] reads tokenised text: one word per line, or one sentence per line. [`Lines`]
+//!   reads any other line-based text.
+//! - [`Converter`] converts sentences between formats. [`Sentence::projectivise`] and
+//!   [`Sentence::strip_heads`] change their trees. [`select`] samples, shuffles and splits.
+//! - [`draw`] draws sentences as SVG, TikZ or text. [`diff`] compares two analyses.
+//! - [`Format`] and [`Column`] describe the two formats and their columns.
+//! - [`check`] validates a treebank, [`stats`] computes its statistics.
+//! - [`eval`] evaluates an analysis against a gold standard.
+//! - [`Error`] names the place (`file:line:column`), the sentence, what was found and what was
+//!   expected. [`Error::hint`] says what to do. Reading continues after a sentence that cannot be
+//!   read:
 //!
 //! ```
 //! use tutte_treebank::Reader;
@@ -75,10 +75,10 @@
 //!
 //! # Lossless, exactly
 //!
-//! The concatenation of [`Sentence::as_str`] over all sentences, and [`Reader::tail`] at the end,
-//! is the input. Lines of spaces and tabs count as blank. Spaces at the end of a line, like its
-//! `\r`, belong to the line end, not to the last column. Input in another [`Encoding`] than UTF-8
-//! is the exception: it is written as UTF-8.
+//! The concatenation of [`Sentence::as_str`] over all sentences, followed by [`Reader::tail`],
+//! equals the input. Lines of spaces and tabs count as blank. Spaces at the end of a line, like its
+//! `\r`, belong to the line end, not to the last column. The exception is input in another
+//! [`Encoding`] than UTF-8: it is written as UTF-8.
 //!
 //! # References
 //!

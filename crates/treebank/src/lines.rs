@@ -1,4 +1,4 @@
-//! Lines of a text, one at a time, in bounded memory.
+//! Lines of a text, read one at a time in bounded memory.
 
 use std::fmt;
 use std::io::Read;
@@ -10,7 +10,8 @@ use crate::buffer::Buffer;
 use crate::parse::BYTE_ORDER_MARK;
 use crate::{Encoding, Error};
 
-/// The lines of an input: without their ends (`\n` or `\r\n`), and the first without a byte order mark.
+/// The lines of an input, without their ends (`\n` or `\r\n`). A byte order mark at the start is
+/// removed.
 ///
 /// ```
 /// use tutte_treebank::{Encoding, Lines};
@@ -23,32 +24,32 @@ use crate::{Encoding, Error};
 /// ```
 pub struct Lines<R> {
     buffer: Buffer<R>,
-    /// The number of the line that was read last.
+    /// Number of the last line that was read.
     number: u64,
     finished: bool,
 }
 
 impl<R: Read> Lines<R> {
-    /// The lines of an input in this encoding, which messages call by this name.
+    /// Reads the lines of an input in this encoding. Messages use the name for the input.
     pub fn new(input: R, name: &str, encoding: Encoding) -> Self {
         Self { buffer: Buffer::new(input, Some(name), encoding), number: 0, finished: false }
     }
 
-    /// What messages call the input.
+    /// Name of the input in messages.
     pub fn name(&self) -> &Arc<str> {
         &self.buffer.name
     }
 
-    /// The number of the line that was read last, from 1.
+    /// Number of the last line that was read, from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next line; `None` at the end. A last line need not have an end.
+    /// Returns the next line, or `None` at the end. The last line may lack a line end.
     ///
     /// # Errors
-    /// [`Error::Malformed`] for a line that is not UTF-8, after which reading can go on with the next;
-    /// any other error, as for a line of more than 256 MB, is the end.
+    /// [`Error::Malformed`] for a line that is not UTF-8; reading can continue with the next line.
+    /// Any other error ends the reading, for instance a line of more than 256 MB.
     pub fn next_line(&mut self) -> Result<Option<&str>, Error> {
         if self.finished {
             return Ok(None);
@@ -67,7 +68,7 @@ impl<R: Read> Lines<R> {
         Ok(Some(if line.as_bytes().starts_with(mark) { &line[mark.len()..] } else { line }))
     }
 
-    /// How many bytes the next line has with its end; 0 if there is none.
+    /// Returns the length of the next line in bytes, with its end; 0 if there is none.
     fn length(&mut self) -> Result<usize, Error> {
         let mut searched = 0;
         loop {

@@ -1,23 +1,24 @@
-//! What a program notes about a whole sentence: entries of MISC and comments, replaced together, so
-//! that running it again replaces what it noted and piles nothing up.
+//! Annotations of a whole sentence: entries of MISC and comments, replaced together.
+//!
+//! Running a program again replaces its earlier annotations, so that they do not accumulate.
 
 use std::borrow::Cow;
 
 use crate::edit::CommentEdit;
-use crate::{Column, Error, Format, Id, Sentence};
+use crate::{Column, Error, Id, Sentence};
 
-/// The entries of MISC in which a parser says how sure it is of heads and labels: the probability of the
-/// head, that of the label given the head, other heads as `head:label:probability`, the head's rank.
+/// Keys of MISC for the probabilities of a parse: probability of the head, probability of the label
+/// given the head, other heads as `head:label:probability`, and rank of the head.
 pub const PROBABILITIES: [&str; 4] = ["HeadProb", "LabelProb", "AltHead", "HeadRank"];
 
-/// The entries of MISC in which an audit says so: the probability of head and label, and what is more
-/// probable.
+/// Keys of MISC for the result of an audit: probability of head and label, and a more probable
+/// alternative.
 pub const AUDITED: [&str; 2] = ["AuditProb", "AuditAlt"];
 
 impl Sentence {
-    /// Removes the entries of MISC that have one of these keys from all words, and appends others:
-    /// `entries[0]` are those of word 1. What else MISC holds stays. One pass, where
-    /// [`set_misc`](Sentence::set_misc) would take one for each entry.
+    /// Removes the entries of MISC with one of these keys from all words, and appends new entries.
+    /// `entries[0]` are those of word 1. Other entries stay. Takes one pass, where
+    /// [`set_misc`](Sentence::set_misc) would take one pass per entry.
     ///
     /// ```
     /// use tutte_treebank::Sentence;
@@ -29,8 +30,8 @@ impl Sentence {
     /// ```
     ///
     /// # Errors
-    /// If there are not as many lists as words, an entry cannot be written, or the format is CoNLL-X,
-    /// which has no MISC; nothing is changed then.
+    /// If the number of lists is not the number of words, an entry cannot be written, or the format
+    /// is CoNLL-X, which has no MISC. Then nothing changes.
     pub fn replace_misc(
         &mut self,
         keys: &[&str],
@@ -66,8 +67,8 @@ impl Sentence {
         })
     }
 
-    /// Removes the comments whose keys start with a prefix, and puts others after the comments that
-    /// are left.
+    /// Removes the comments whose keys start with a prefix, and appends new comments to the
+    /// remaining ones.
     ///
     /// ```
     /// use tutte_treebank::Sentence;
@@ -79,7 +80,7 @@ impl Sentence {
     /// ```
     ///
     /// # Errors
-    /// As [`set_comment`](Sentence::set_comment); nothing is changed then.
+    /// As [`set_comment`](Sentence::set_comment). Then nothing changes.
     pub fn replace_comments<S: AsRef<str>>(
         &mut self,
         prefix: &str,
@@ -102,61 +103,22 @@ impl Sentence {
     pub(crate) fn remove_comments(&mut self, prefix: &str) {
         self.edit_comments(|comment| {
             let key = comment.trim_start_matches('#').trim_start();
-            match key.starts_with(prefix) {
-                true => CommentEdit::Remove,
-                false => CommentEdit::Keep,
-            }
+            if key.starts_with(prefix) { CommentEdit::Remove } else { CommentEdit::Keep }
         });
-    }
-
-    /// Whether an entry of MISC can be written; without value, whether it can be removed.
-    pub(crate) fn check_misc(&self, id: Id, key: &str, value: Option<&str>) -> Result<(), Error> {
-        let bad = |value: &str, expected| {
-            let column = Column::Misc.name(Format::ConllU);
-            Err(Error::BadValue { id, column, value: value.to_owned(), expected })
-        };
-        if self.format != Format::ConllU {
-            return bad(key, "CoNLL-X has no column MISC; convert to CoNLL-U first");
-        }
-        if key.is_empty() || key == "_" || key.contains(['=', '|']) {
-            return bad(key, "a key is not empty, not _, and holds no = and no |");
-        }
-        if value.is_some_and(|value| value.contains('|')) {
-            return bad(value.unwrap_or_default(), "| separates entries");
-        }
-        Ok(())
-    }
-
-    /// Whether a comment can be written; without value, whether it can be removed.
-    pub(crate) fn check_comment(&self, key: &str, value: Option<&str>) -> Result<(), Error> {
-        let bad = |expected| {
-            let (key, value) = (key.to_owned(), value.unwrap_or_default().to_owned());
-            Err(Error::BadComment { key, value, expected })
-        };
-        if self.format != Format::ConllU {
-            return bad("CoNLL-X has no comments; convert to CoNLL-U first");
-        }
-        if key.is_empty() || key.trim() != key || key.contains(['=', '\n', '\r']) {
-            return bad("a key is not empty, holds no = and no line end, and no spaces around it");
-        }
-        if value.is_some_and(|value| value.contains(['\n', '\r']) || value.trim() != value) {
-            return bad("a value is one line, without spaces around it");
-        }
-        Ok(())
     }
 }
 
-/// MISC without the entries of these keys; `_` if nothing is left.
+/// Returns MISC without the entries of these keys; `_` if nothing is left.
 pub(crate) fn without<'a>(misc: &'a str, keys: &[&str]) -> Cow<'a, str> {
-    let is_one = |entry: &str| {
+    let is_removed = |entry: &str| {
         let key = entry.split_once('=').map_or(entry, |(key, _)| key);
         keys.contains(&key)
     };
-    if !misc.split('|').any(is_one) {
+    if !misc.split('|').any(is_removed) {
         return Cow::Borrowed(misc);
     }
-    let kept: Vec<_> = misc.split('|').filter(|entry| !is_one(entry)).collect();
-    // Spaces at the end of a line are not part of it.
+    let kept: Vec<_> = misc.split('|').filter(|entry| !is_removed(entry)).collect();
+    // Spaces at the end of a line belong to the line end.
     match kept.join("|").trim_end_matches(' ') {
         "" => Cow::Borrowed("_"),
         kept => Cow::Owned(kept.to_owned()),

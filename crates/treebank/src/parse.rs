@@ -1,8 +1,8 @@
-//! From lines to a [`Sentence`]: one pass, checking what every later step relies on.
+//! Parses lines into a [`Sentence`], in one pass.
 //!
-//! Checked are the number of columns, the order of IDs, ranges, forms and heads: everything
-//! without which a line cannot be placed in the sentence or an arc not be drawn. What is merely
-//! doubtful (labels, cycles, several roots) is read, so that it can be looked at.
+//! Checks what later steps rely on: the number of columns, the order of IDs, ranges, forms and
+//! heads. Other possible mistakes (labels, cycles, several roots) are accepted, so that they can be
+//! inspected.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use crate::{Column, Error, Format, Id, Place, Problem, Sentence};
 /// The byte order mark at the start of some files.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Whether a line (without its newline) separates sentences.
+/// True if a line (without its newline) separates sentences.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
-/// A problem, the line it is in (from 0) and the column to blame.
+/// A problem, its line (from 0) and its column.
 type Fault = (u32, Option<Column>, Problem);
 
 impl Sentence {
-    /// Takes `self.text` apart. A byte order mark is passed over if this is the start of the input.
+    /// Parses `self.text`. A byte order mark is skipped at the start of the input.
     pub(crate) fn parse_text(
         &mut self,
         format: Option<Format>,
@@ -59,7 +59,7 @@ impl Sentence {
             start = BYTE_ORDER_MARK.len();
         }
         let mut line = 0;
-        let mut closed = false;
+        let mut is_closed = false;
         while start < bytes.len() {
             let newline = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |at| start + at);
             let mut end = newline;
@@ -67,8 +67,8 @@ impl Sentence {
                 end -= 1;
             }
             if is_blank(&bytes[start..end]) {
-                closed = !self.rows.is_empty() || !self.comments.is_empty();
-            } else if closed {
+                is_closed = !self.rows.is_empty() || !self.comments.is_empty();
+            } else if is_closed {
                 return Err((line, None, Problem::SecondSentence));
             } else if bytes[start] == b'#' {
                 self.comments.push(Span { start: start as u32, end: end as u32 });
@@ -96,7 +96,7 @@ impl Sentence {
         Ok(())
     }
 
-    /// What can be checked only when the number of words is known.
+    /// Checks what depends on the number of words.
     fn check_ends(&self) -> Result<(), Fault> {
         let words = self.words.len();
         if words == 0 {
@@ -123,8 +123,8 @@ impl Sentence {
 }
 
 impl Sentence {
-    /// Replaces the sentence by other lines of CoNLL-U, which `write` appends to an empty text; its memory is
-    /// used again.
+    /// Replaces the sentence by new lines of CoNLL-U, which `write` appends to an empty string.
+    /// Reuses its memory.
     ///
     /// ```
     /// use tutte_treebank::Sentence;
@@ -135,14 +135,14 @@ impl Sentence {
     /// ```
     ///
     /// # Errors
-    /// If these are not the lines of one sentence.
+    /// If the lines are not one sentence.
     pub fn rewrite_text(&mut self, write: impl FnOnce(&mut String)) -> Result<(), Error> {
         self.text.clear();
         write(&mut self.text);
         self.parse_alone(Some(Format::ConllU))
     }
 
-    /// Takes `self.text` apart, which is no part of a larger input.
+    /// Parses `self.text`, which is not part of a larger input.
     fn parse_alone(&mut self, format: Option<Format>) -> Result<(), Error> {
         let limit = crate::buffer::LONGEST;
         let source = match &*self.source {
@@ -160,7 +160,7 @@ impl Sentence {
 impl FromStr for Sentence {
     type Err = Error;
 
-    /// Reads one sentence in either format; the blank line at its end may be missing.
+    /// Parses one sentence in either format. The blank line at its end may be missing.
     fn from_str(lines: &str) -> Result<Self, Error> {
         let mut sentence = Sentence { text: lines.to_owned(), ..Sentence::default() };
         sentence.parse_alone(None)?;
@@ -219,14 +219,14 @@ fn parse_head(field: &[u8], word: usize) -> Result<u32, Problem> {
     }
 }
 
-/// Where we are in the sequence of IDs.
+/// Position in the sequence of IDs.
 #[derive(Default)]
 struct Order {
-    /// The last word.
+    /// Number of the last word.
     word: usize,
-    /// The number of empty nodes after it.
+    /// Number of empty nodes after the last word.
     empty: usize,
-    /// The last multiword token.
+    /// First and last word of the last multiword token.
     range: Option<(usize, usize)>,
 }
 

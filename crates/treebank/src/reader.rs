@@ -1,10 +1,9 @@
-//! Streaming: sentences one at a time, from anything that can be read.
+//! Streaming reader: one sentence at a time, from any input.
 //!
-//! The reader looks for the blank line that closes a sentence and hands out everything up to and
-//! including it, at once, without waiting for what follows: a program that writes a sentence and
-//! waits for an answer gets it. Further blank lines become the start of the next sentence, or, at
-//! the end, the [`tail`](Reader::tail). A sentence that cannot be read is an error and is passed
-//! over; the next call goes on behind its blank line.
+//! The reader looks for the blank line that ends a sentence and returns everything up to it. It
+//! does not wait for more input, so a program can write a sentence and wait for the answer. Further
+//! blank lines become the start of the next sentence or, at the end, the [`tail`](Reader::tail). A
+//! sentence that cannot be read gives an error; the next call continues after its blank line.
 //!
 //! Cost: one pass for line ends, one for UTF-8, one for tabs, all vectorised; one copy of the text.
 
@@ -17,18 +16,18 @@ use crate::buffer::Buffer;
 use crate::parse::{BYTE_ORDER_MARK, is_blank};
 use crate::{Encoding, Error, Format, Sentence};
 
-/// How to read, where the defaults will not do.
+/// Options of a [`Reader`].
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What messages call the input; by default its path, or `input`.
+    /// Name of the input in messages; by default its path, or `input`.
     pub name: Option<String>,
-    /// The format; by default the first sentence decides, see [`Format::recognise`].
+    /// The format; by default recognised from the first sentence, see [`Format::recognise`].
     pub format: Option<Format>,
-    /// The encoding; UTF-8 by default. Other encodings are turned into UTF-8, and written so.
+    /// The encoding; UTF-8 by default. Other encodings are converted to UTF-8.
     pub encoding: Encoding,
 }
 
-/// An iterator over the sentences of an input, with one of them in memory at a time.
+/// An iterator over the sentences of an input. Only one sentence is in memory at a time.
 ///
 /// ```
 /// use tutte_treebank::{Reader, Writer};
@@ -50,7 +49,7 @@ pub struct Reader<R> {
     finished: bool,
 }
 
-/// Where the next sentence ends: its bytes and lines.
+/// Size of the next sentence in bytes and lines.
 struct Block {
     bytes: usize,
     lines: u64,
@@ -73,38 +72,38 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// The format, once a sentence has been read or if it was given.
+    /// The format, if it was given or a sentence has been read.
     pub fn format(&self) -> Option<Format> {
         self.format
     }
 
-    /// What messages call the input.
+    /// Name of the input in messages.
     pub fn name(&self) -> &str {
         &self.buffer.name
     }
 
-    /// The number of the next line, from 1.
+    /// Number of the next line, from 1.
     pub fn line(&self) -> u64 {
         self.buffer.line
     }
 
-    /// What followed the last sentence, once everything has been read: surplus blank lines, mostly
-    /// none.
+    /// Text after the last sentence, available once everything has been read: extra blank lines,
+    /// usually none.
     pub fn tail(&self) -> &str {
         &self.tail
     }
 
-    /// Passes over sentences that cannot be read, and counts them.
+    /// Returns a reader that skips sentences that cannot be read, and counts them.
     pub fn lenient(self) -> Lenient<R> {
         Lenient { reader: self, skipped: 0, errors: Vec::new() }
     }
 
-    /// Reads the next sentence into one that exists, whose memory is used again. `false` at the
-    /// end; what the sentence then holds, or after an error, is not specified.
+    /// Reads the next sentence into an existing one, whose memory is reused. Returns `false` at the
+    /// end. The content of `sentence` is then unspecified, as it is after an error.
     ///
     /// # Errors
-    /// [`Error::Malformed`], after which reading can go on with the next sentence; any other error
-    /// is the end.
+    /// [`Error::Malformed`] for a sentence that cannot be read; reading can continue with the next
+    /// one. Any other error ends the reading.
     pub fn read(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
         if self.finished {
             return Ok(false);
@@ -133,13 +132,13 @@ impl<R: Read> Reader<R> {
         Ok(true)
     }
 
-    /// Reads until the blank line that ends a sentence, or the end of the input; `None` if only
-    /// blank lines are left.
+    /// Reads up to the blank line that ends a sentence, or to the end of the input. Returns `None`
+    /// if only blank lines are left.
     fn next_block(&mut self) -> Result<Option<Block>, Error> {
         let mut block = Block { bytes: 0, lines: 0 };
-        // Bytes of the current line known to hold no newline.
+        // Length of the part of the current line that was searched for a newline.
         let mut searched = 0;
-        let mut content = false;
+        let mut has_content = false;
         loop {
             let rest = &self.buffer.pending()[block.bytes..];
             let mut line = match memchr(b'\n', &rest[searched..]) {
@@ -153,7 +152,7 @@ impl<R: Read> Reader<R> {
                 }
             };
             if line.is_empty() {
-                return Ok(content.then_some(block));
+                return Ok(has_content.then_some(block));
             }
             let at_start = self.buffer.offset == 0 && block.bytes == 0;
             block.bytes += line.len();
@@ -163,8 +162,8 @@ impl<R: Read> Reader<R> {
                 line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
             }
             if !is_blank(line.strip_suffix(b"\n").unwrap_or(line)) {
-                content = true;
-            } else if content {
+                has_content = true;
+            } else if has_content {
                 return Ok(Some(block));
             }
         }
@@ -190,8 +189,8 @@ impl<R> fmt::Debug for Reader<R> {
     }
 }
 
-/// A reader that passes over sentences it cannot read, and counts them. Errors it still gives are
-/// those after which nothing can be read.
+/// A reader that skips sentences that cannot be read, and counts them. It still returns errors
+/// after which nothing can be read.
 #[derive(Debug)]
 pub struct Lenient<R> {
     reader: Reader<R>,
@@ -200,15 +199,15 @@ pub struct Lenient<R> {
 }
 
 impl<R: Read> Lenient<R> {
-    /// How many errors are kept: enough to see what is wrong with a file.
+    /// Maximum number of errors kept.
     pub const ERRORS_KEPT: usize = 100;
 
-    /// The number of sentences passed over.
+    /// Number of skipped sentences.
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// Why the first [`ERRORS_KEPT`](Self::ERRORS_KEPT) of them could not be read.
+    /// The errors of the first [`ERRORS_KEPT`](Self::ERRORS_KEPT) skipped sentences.
     pub fn errors(&self) -> &[Error] {
         &self.errors
     }
@@ -249,7 +248,7 @@ mod tests {
             let error = reader.next().unwrap().unwrap_err();
             assert_eq!(
                 error.to_string(),
-                "input:1: a sentence starts here that is longer than 1048576 bytes"
+                "input:1: a sentence or line is longer than 1048576 bytes"
             );
             assert!(reader.next().is_none());
         }

@@ -1,13 +1,15 @@
-//! Some sentences of many: samples, shuffles, splits, the same for the same seed.
+//! Samples, shuffles and splits of sentences. The same seed gives the same result.
 //!
-//! - A *sample* of N is drawn while reading, N sentences in memory (reservoir sampling, Algorithm R
-//!   of Vitter 1985): item t takes, with probability N/t, the place of a random one of those kept.
-//! - A *shuffle* is that of Fisher & Yates (1938): all sentences in memory, see [`Pool`].
-//! - A *split* cuts a sequence of units, sentences or documents, where the number of sentences
+//! - A *sample* of N sentences is drawn while reading, with N sentences in memory (reservoir
+//!   sampling, Algorithm R of Vitter 1985): item t replaces a random one of the kept items with
+//!   probability N/t.
+//! - A *shuffle* is that of Fisher & Yates (1938), with all sentences in memory, see [`Pool`].
+//! - A *split* cuts a sequence of units (sentences or documents) where the number of sentences
 //!   before the cut is nearest to its share.
 //!
-//! Random numbers are those of PCG64 (O'Neill 2014) seeded with one number, whole numbers below a
-//! bound by the method of Lemire (2019): no platform and no version of a library changes them.
+//! The random numbers are those of PCG64 (O'Neill 2014) with one seed; integers below a bound use
+//! the method of Lemire (2019). They are the same on all platforms and for all versions of
+//! libraries.
 
 use std::sync::Arc;
 
@@ -16,20 +18,20 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::{Error, Format, Sentence};
 
-/// Random choices that are the same for the same seed, always.
+/// A generator of random choices. The same seed always gives the same choices.
 #[derive(Clone, Debug)]
 pub struct Choices(Pcg64);
 
 impl Choices {
-    /// Starts anew.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Self {
         Self(Pcg64::seed_from_u64(seed))
     }
 
-    /// A whole number below a bound, each as likely as the others; 0 if the bound is 0.
+    /// Returns a uniformly distributed integer below a bound; 0 if the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        // The upper half of a product is below the bound, and uniform if lower halves that would
-        // come once too often, those below 2⁶⁴ mod bound, are drawn again.
+        // The upper half of a product is below the bound. It is uniform if the surplus lower
+        // halves, those below 2⁶⁴ mod bound, are drawn again.
         let surplus = bound.wrapping_neg().checked_rem(bound).unwrap_or(0);
         loop {
             let product = u128::from(self.0.next_u64()) * u128::from(bound);
@@ -39,7 +41,7 @@ impl Choices {
         }
     }
 
-    /// Puts items into a random order, every order as likely as the others.
+    /// Puts items into a random order. Every order is equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);
@@ -47,7 +49,7 @@ impl Choices {
     }
 }
 
-/// A random sample of items that come one by one, each subset of its size as likely as the others.
+/// A random sample of a stream of items. Every subset of its size is equally likely.
 ///
 /// ```
 /// use tutte_treebank::select::Reservoir;
@@ -62,18 +64,18 @@ pub struct Reservoir<T> {
     size: usize,
     seen: u64,
     choices: Choices,
-    /// With the number of each.
+    /// The kept items, each with its number in the stream.
     kept: Vec<(u64, T)>,
 }
 
 impl<T> Reservoir<T> {
-    /// A sample of that size, or of all items if they are fewer.
+    /// Creates a sample of this size. It holds all items if they are fewer.
     pub fn new(size: usize, seed: u64) -> Self {
-        // Other numbers than those of a shuffle with the same seed.
+        // Not the random numbers of a shuffle with the same seed.
         Self { size, seen: 0, choices: Choices::new(!seed), kept: Vec::new() }
     }
 
-    /// The next item, which is made only if it is kept, for now.
+    /// Offers the next item. It is created only if it enters the sample.
     pub fn offer(&mut self, item: impl FnOnce() -> T) {
         let number = self.seen;
         self.seen += 1;
@@ -84,21 +86,22 @@ impl<T> Reservoir<T> {
         }
     }
 
-    /// How many items there were.
+    /// Number of items offered so far.
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// The sample, in the order the items came in.
+    /// Returns the sample, in the order of the stream.
     pub fn into_items(mut self) -> Vec<T> {
         self.kept.sort_unstable_by_key(|&(number, _)| number);
         self.kept.into_iter().map(|(_, item)| item).collect()
     }
 }
 
-/// Where to cut a sequence of units of these sizes so that the parts have these shares: the number
-/// of units before the end of each part, the last being all of them. Each cut is where the sizes
-/// before it sum up to the number nearest to its share of the total, the earlier one if two are.
+/// Splits a sequence of units with these sizes into parts with these shares. Returns the number of
+/// units before the end of each part; the last one is the number of all units. Each cut is where
+/// the sum of sizes before it is nearest to its share of the total, the earlier one if there are
+/// two.
 ///
 /// ```
 /// use tutte_treebank::select::split;
@@ -109,13 +112,16 @@ impl<T> Reservoir<T> {
 pub fn split(sizes: &[usize], shares: &[u32]) -> Vec<usize> {
     let whole: u128 = shares.iter().map(|&share| u128::from(share)).sum();
     let total: u128 = sizes.iter().map(|&size| size as u128).sum();
-    let (mut units, mut sum, mut share_sum) = (0, 0u128, 0u128);
+    let mut units = 0;
+    let mut sum = 0u128;
+    let mut share_sum = 0u128;
     let mut cuts: Vec<usize> = shares
         .iter()
         .map(|&share| {
             share_sum += u128::from(share);
-            // Both sides of sum = total·share/whole, times 2·whole: no division, no rounding. One
-            // unit more is nearer if its middle is before the target.
+            // Both sides of sum = total·share/whole are multiplied by 2·whole: no division, no
+            // rounding. Adding a unit gets nearer to the target if the middle of the unit is before
+            // it.
             while let Some(&size) = sizes.get(units) {
                 if (2 * sum + size as u128) * whole >= 2 * total * share_sum {
                     break;
@@ -132,7 +138,7 @@ pub fn split(sizes: &[usize], shares: &[u32]) -> Vec<usize> {
     cuts
 }
 
-/// Sentences in little more memory than their text takes in the file: what a shuffle needs.
+/// Sentences in compact form, for a shuffle. Takes little more memory than their text.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     text: String,
@@ -141,7 +147,7 @@ pub struct Pool {
 
 #[derive(Clone, Debug)]
 struct Pooled {
-    /// Where its text ends.
+    /// End of its text.
     end: usize,
     first_line: u64,
     format: Format,
@@ -160,21 +166,22 @@ impl Pool {
         });
     }
 
-    /// The number of sentences.
+    /// Number of sentences.
     pub fn len(&self) -> usize {
         self.sentences.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no sentences.
     pub fn is_empty(&self) -> bool {
         self.sentences.is_empty()
     }
 
-    /// Reads a sentence, as it was put in, into one that exists; `false` if there is none with this
-    /// number (from 0). Its lines are numbered as in its file if they were not changed before.
+    /// Reads a sentence into an existing one. Returns `false` if there is no sentence with this
+    /// number (from 0). Its lines are numbered as in its file, unless it was changed before it was
+    /// added.
     ///
     /// # Errors
-    /// None for sentences that can be read, and others cannot be put in.
+    /// None, since a sentence that was added can be read.
     pub fn read(&self, number: usize, sentence: &mut Sentence) -> Result<bool, Error> {
         let Some(pooled) = self.sentences.get(number) else { return Ok(false) };
         let start = number.checked_sub(1).map_or(0, |before| self.sentences[before].end);

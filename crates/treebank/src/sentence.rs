@@ -1,9 +1,9 @@
-//! A sentence: its lines as they were read, and views of what they say.
+//! A sentence: its lines as they were read, and views of their columns.
 //!
-//! The text of a sentence is kept as one string, from the end of the previous sentence to the
-//! blank line that closes this one, together with the offsets of its columns. Views are slices of
-//! that string; writing a sentence is writing the string. What nobody changes therefore comes out
-//! byte for byte as it came in.
+//! The text of a sentence is one string, from the end of the previous sentence to the blank line
+//! that closes this one, together with the offsets of its columns. Views are slices of that string,
+//! and writing a sentence writes the string. Unchanged text is therefore written byte for byte as
+//! it was read.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tutte_trees::Tree;
 
 use crate::{Column, Error, Format, Id, Place, Problem};
 
-/// A sentence of a treebank. It remembers every byte it was read from.
+/// A sentence of a treebank. It keeps every byte it was read from.
 ///
 /// ```
 /// use tutte_treebank::{Id, Sentence};
@@ -30,7 +30,7 @@ use crate::{Column, Error, Format, Id, Place, Problem};
 /// assert_eq!(sentence.sent_id(), Some("tea-1"));
 /// assert_eq!(sentence.len(), 3);
 /// assert_eq!(sentence.multiword_tokens().next().unwrap().id(), Id::Multiword(1, 2));
-/// assert_eq!(sentence.word(2).unwrap().head(), None); // nobody knows yet
+/// assert_eq!(sentence.word(2).unwrap().head(), None); // not known yet
 ///
 /// sentence.set_head(2, Some(3))?;
 /// sentence.set_deprel(2, "mark")?;
@@ -42,10 +42,10 @@ use crate::{Column, Error, Format, Id, Place, Problem};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Sentence {
-    /// Everything: blank lines left over before it, comments, lines, the blank line after it.
+    /// The whole text: blank lines before the sentence, comments, lines, the blank line after it.
     pub(crate) text: String,
     pub(crate) format: Format,
-    /// What it was read from.
+    /// Name of the input it was read from.
     pub(crate) source: Arc<str>,
     /// Number of the first line of `text` in the source, from 1.
     pub(crate) first_line: u64,
@@ -53,105 +53,109 @@ pub struct Sentence {
     pub(crate) rows: Vec<Row>,
     /// Comment lines, without line ends.
     pub(crate) comments: Vec<Span>,
-    /// The rows of the words.
+    /// Row of each word.
     pub(crate) words: Vec<u32>,
-    /// The heads of the words.
+    /// Head of each word, or `UNKNOWN`.
     pub(crate) heads: Vec<u32>,
 }
 
-/// Where the columns of a line are.
+/// Positions of the columns of a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) id: Id,
     /// Number of the line in the sentence's text, from 0.
     pub(crate) line: u32,
-    /// Column c starts at `starts[c]` and ends, with its tab, at `starts[c + 1]`.
+    /// Column c starts at `starts[c]` and ends, including its tab, at `starts[c + 1]`.
     pub(crate) starts: [u32; 11],
 }
 
-/// A piece of the text.
+/// A range of the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     pub(crate) start: u32,
     pub(crate) end: u32,
 }
 
-/// The entry of `Sentence::heads` for `_`.
+/// Entry of `Sentence::heads` for the head `_`.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 impl Sentence {
-    /// The lines as they will be written.
+    /// Returns the lines as they will be written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The format the lines are in.
+    /// Format of the lines.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The number of words: lines with a whole number as ID.
+    /// Number of words: lines with a whole number as ID.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there are no words, as in `Sentence::default()`. What is read always has some.
+    /// True if there are no words, as in `Sentence::default()`. A sentence that was read has at
+    /// least one.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The words, in order.
+    /// Returns the words, in order.
     pub fn words(&self) -> impl ExactSizeIterator<Item = Token<'_>> + DoubleEndedIterator + Clone {
         self.words.iter().map(|&row| Token { sentence: self, row: row as usize })
     }
 
-    /// A word by its number, from 1.
+    /// Returns a word by its number, from 1.
     pub fn word(&self, number: usize) -> Option<Token<'_>> {
         let row = *self.words.get(number.checked_sub(1)?)?;
         Some(Token { sentence: self, row: row as usize })
     }
 
-    /// All lines with columns, in the order of the file: words, multiword tokens, empty nodes.
+    /// Returns all lines with columns, in the order of the file: words, multiword tokens, empty
+    /// nodes.
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = Token<'_>> + DoubleEndedIterator {
         (0..self.rows.len()).map(|row| Token { sentence: self, row })
     }
 
-    /// The multiword tokens.
+    /// Returns the multiword tokens.
     pub fn multiword_tokens(&self) -> impl Iterator<Item = Token<'_>> {
         self.tokens().filter(|token| matches!(token.id(), Id::Multiword(..)))
     }
 
-    /// The empty nodes.
+    /// Returns the empty nodes.
     pub fn empty_nodes(&self) -> impl Iterator<Item = Token<'_>> {
         self.tokens().filter(|token| matches!(token.id(), Id::Empty(..)))
     }
 
-    /// The comment lines, with their `#`, without their line ends.
+    /// Returns the comment lines, with their `#`, without their line ends.
     pub fn comments(&self) -> impl Iterator<Item = &str> {
         self.comments.iter().map(|span| &self.text[span.start as usize..span.end as usize])
     }
 
-    /// The value of the first comment `# key = value`.
+    /// Returns the value of the first comment `# key = value`.
     pub fn comment(&self, key: &str) -> Option<&str> {
         self.comments().find_map(|comment| comment_value(comment, key))
     }
 
-    /// The sentence's name: `# sent_id = …`, or `# sent_id …` as in version 1.
+    /// Returns the identifier of the sentence: `# sent_id = …`, or `# sent_id …` as in version 1.
     pub fn sent_id(&self) -> Option<&str> {
         find_sent_id(self.comments())
     }
 
-    /// The sentence before tokenisation: `# text = …`.
+    /// Returns the text before tokenisation: `# text = …`.
     pub fn text(&self) -> Option<&str> {
         self.comment("text")
     }
 
-    /// Whether a document starts here: the id of `# newdoc id = …`, or `""` for `# newdoc`.
+    /// Returns the id of the document that starts here, if one does: that of `# newdoc id = …`, or
+    /// `""` for `# newdoc`.
     pub fn newdoc(&self) -> Option<&str> {
         self.boundary("newdoc", "newdoc id")
     }
 
-    /// Whether a paragraph starts here: the id of `# newpar id = …`, or `""` for `# newpar`.
+    /// Returns the id of the paragraph that starts here, if one does: that of `# newpar id = …`, or
+    /// `""` for `# newpar`.
     pub fn newpar(&self) -> Option<&str> {
         self.boundary("newpar", "newpar id")
     }
@@ -163,17 +167,18 @@ impl Sentence {
         })
     }
 
-    /// The heads of all words (`heads[0]` is the head of word 1), or `None` if one is unknown.
+    /// Returns the heads of all words (`heads[0]` is the head of word 1), or `None` if one is
+    /// unknown.
     pub fn heads(&self) -> Option<Vec<usize>> {
         self.partial_heads().collect()
     }
 
-    /// The heads that are known, word by word.
+    /// Returns the head of each word, `None` where it is unknown.
     pub fn partial_heads(&self) -> impl ExactSizeIterator<Item = Option<usize>> + '_ {
         self.heads.iter().map(|&head| (head != UNKNOWN).then_some(head as usize))
     }
 
-    /// The dependency tree, which can be checked further, measured and projectivised.
+    /// Returns the dependency tree.
     ///
     /// # Errors
     /// [`Error::NoHead`] if a head is unknown, [`Error::NotATree`] if the heads form a cycle.
@@ -192,7 +197,7 @@ impl Sentence {
         })
     }
 
-    /// Where the sentence's first word stands in what it was read from, for messages about it.
+    /// Returns the place of the first word in the input, for messages.
     pub fn place(&self) -> Place {
         Place { column: None, ..self.place_of_head(1) }
     }
@@ -207,7 +212,7 @@ impl Sentence {
     }
 }
 
-/// Sentences are equal if their lines are, wherever they were read.
+/// Sentences are equal if their formats and lines are. Their origin does not matter.
 impl PartialEq for Sentence {
     fn eq(&self, other: &Self) -> bool {
         self.format == other.format && self.text == other.text
@@ -217,14 +222,14 @@ impl PartialEq for Sentence {
 impl Eq for Sentence {}
 
 impl fmt::Display for Sentence {
-    /// The lines as they will be written.
+    /// Writes the lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-/// A line of a sentence: a word, a multiword token or an empty node. Columns are given as they
-/// stand in the file, `_` where nothing is said.
+/// A line of a sentence: a word, a multiword token or an empty node. Columns are returned as they
+/// stand in the file, `_` where they are empty.
 #[derive(Clone, Copy)]
 pub struct Token<'a> {
     pub(crate) sentence: &'a Sentence,
@@ -236,19 +241,20 @@ impl<'a> Token<'a> {
         &self.sentence.rows[self.row]
     }
 
-    /// Any column.
+    /// Returns any column.
     pub fn column(self, column: Column) -> &'a str {
         let starts = &self.row().starts;
-        let (start, end) = (starts[column as usize], starts[column as usize + 1] - 1);
+        let start = starts[column as usize];
+        let end = starts[column as usize + 1] - 1;
         &self.sentence.text[start as usize..end as usize]
     }
 
-    /// Which word, multiword token or empty node this is.
+    /// The ID: which word, multiword token or empty node this is.
     pub fn id(self) -> Id {
         self.row().id
     }
 
-    /// The number of the line in what was read, from 1.
+    /// Number of the line in the input, from 1.
     pub fn line(self) -> u64 {
         self.sentence.first_line + u64::from(self.row().line)
     }
@@ -273,43 +279,44 @@ impl<'a> Token<'a> {
         self.column(Column::Xpos)
     }
 
-    /// The morphological features, undivided.
+    /// The morphological features, as one string.
     pub fn feats(self) -> &'a str {
         self.column(Column::Feats)
     }
 
-    /// The features as `(name, value)`; the value is empty where there is no `=`, as in CoNLL-X.
+    /// Returns the features as `(name, value)`. The value is empty where there is no `=`, as in
+    /// CoNLL-X.
     pub fn features(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         entries(self.feats())
     }
 
-    /// The head of a word, 0 for the root; `None` if unknown, and for lines that are not words.
+    /// The head of a word, 0 for the root; `None` if it is unknown or the line is not a word.
     pub fn head(self) -> Option<usize> {
         let head = self.sentence.heads[self.id().word()? - 1];
         (head != UNKNOWN).then_some(head as usize)
     }
 
-    /// The relation to the head.
+    /// The label of the arc from the head.
     pub fn deprel(self) -> &'a str {
         self.column(Column::Deprel)
     }
 
-    /// The enhanced dependencies of CoNLL-U, undivided; `_` in CoNLL-X.
+    /// The enhanced dependencies of CoNLL-U, as one string; `_` in CoNLL-X.
     pub fn deps(self) -> &'a str {
         self.column_in(Format::ConllU, Column::Deps)
     }
 
-    /// The last column of CoNLL-U, undivided; `_` in CoNLL-X.
+    /// The last column of CoNLL-U, as one string; `_` in CoNLL-X.
     pub fn misc(self) -> &'a str {
         self.column_in(Format::ConllU, Column::Misc)
     }
 
-    /// The entries of MISC as `(key, value)`; the value is empty where there is no `=`.
+    /// Returns the entries of MISC as `(key, value)`. The value is empty where there is no `=`.
     pub fn misc_entries(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         entries(self.misc())
     }
 
-    /// The value of an entry of MISC.
+    /// Returns the value of an entry of MISC.
     pub fn misc_entry(self, key: &str) -> Option<&'a str> {
         self.misc_entries().find(|(found, _)| *found == key).map(|(_, value)| value)
     }
@@ -319,18 +326,18 @@ impl<'a> Token<'a> {
         self.column_in(Format::ConllX, Column::Deps)
     }
 
-    /// The relation to the projective head of CoNLL-X; `_` in CoNLL-U.
+    /// The label of the projective head of CoNLL-X; `_` in CoNLL-U.
     pub fn pdeprel(self) -> &'a str {
         self.column_in(Format::ConllX, Column::Misc)
     }
 
-    /// An error about a column of this line.
+    /// Returns an error about a column of this line.
     pub(crate) fn malformed(self, column: Column, problem: Problem) -> Error {
         let place = Place { line: self.line(), column: Some(column), ..self.sentence.place() };
         Error::Malformed { place: Box::new(place), problem, line: self.as_str().to_owned() }
     }
 
-    /// The whole line, without its end.
+    /// Returns the whole line, without its end.
     pub(crate) fn as_str(self) -> &'a str {
         let starts = &self.row().starts;
         &self.sentence.text[starts[0] as usize..starts[10] as usize - 1]
@@ -347,13 +354,13 @@ impl fmt::Debug for Token<'_> {
     }
 }
 
-/// `a=b|c` as `(a, b), (c, "")`, `_` as nothing.
+/// Returns the entries of `a=b|c` as `(a, b), (c, "")`; none for `_`.
 fn entries(field: &str) -> impl Iterator<Item = (&str, &str)> {
     let field = if field == "_" { "" } else { field };
     bars(field).filter(|entry| !entry.is_empty()).map(|e| halves(e, b'=').unwrap_or((e, "")))
 }
 
-/// What stands between the bars of a field. Fields are short and many: twice as fast as `split`.
+/// Splits a field at its bars. Faster than `split`, since fields are short and many.
 pub(crate) fn bars(field: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(field);
     std::iter::from_fn(move || {
@@ -366,26 +373,26 @@ pub(crate) fn bars(field: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What stands before and after the first of an ASCII character.
+/// Splits a text at the first occurrence of an ASCII character.
 pub(crate) fn halves(text: &str, separator: u8) -> Option<(&str, &str)> {
     let at = text.bytes().position(|byte| byte == separator)?;
     Some((&text[..at], &text[at + 1..]))
 }
 
-/// The value of a comment `# key = value`.
+/// Returns the value of a comment `# key = value`.
 pub(crate) fn comment_value<'a>(comment: &'a str, key: &str) -> Option<&'a str> {
     Some(after_key(comment, key)?.trim_start().strip_prefix('=')?.trim())
 }
 
-/// What follows the key of a comment.
+/// Returns the text after the key of a comment.
 pub(crate) fn after_key<'a>(comment: &'a str, key: &str) -> Option<&'a str> {
     comment.strip_prefix('#')?.trim_start().strip_prefix(key)
 }
 
-/// The `sent_id` among comments (and other lines, which are passed over).
-pub(crate) fn find_sent_id<'a>(mut comments: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    comments.find_map(|comment| {
-        let rest = after_key(comment, "sent_id")?;
+/// Returns the first `sent_id` among lines. Lines that are not comments are skipped.
+pub(crate) fn find_sent_id<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    lines.find_map(|line| {
+        let rest = after_key(line, "sent_id")?;
         if !rest.starts_with([' ', '\t', '=']) {
             return None;
         }

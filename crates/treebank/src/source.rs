@@ -1,6 +1,6 @@
-//! Where sentences come from: files, standard input, gzip and Zstandard.
+//! Input from files, standard input, gzip and Zstandard.
 //!
-//! Compression is recognised by the first bytes of the content, whatever the file is called.
+//! Compression is recognised by the first bytes of the content, not by the name of the file.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -11,13 +11,13 @@ use flate2::bufread::MultiGzDecoder;
 use crate::zstandard::Decoder;
 use crate::{Error, Options, Reader};
 
-/// Bytes from wherever they come.
+/// A boxed input.
 pub type Input = Box<dyn Read + Send>;
 
 /// Opens a treebank: a path, or `-` for standard input, plain or compressed.
 ///
 /// # Errors
-/// If the file cannot be opened, or is compressed in a way that is not understood.
+/// If the file cannot be opened, or its compression is not supported.
 pub fn open(path: impl AsRef<Path>) -> Result<Reader<Input>, Error> {
     open_with(path, &Options::default())
 }
@@ -25,7 +25,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<Input>, Error> {
 /// Opens a treebank with options.
 ///
 /// # Errors
-/// If the file cannot be opened, or is compressed in a way that is not understood.
+/// If the file cannot be opened, or its compression is not supported.
 pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Reader<Input>, Error> {
     let path = path.as_ref();
     let failed = |source| Error::File { path: path.to_owned(), action: "open", source };
@@ -40,8 +40,8 @@ pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Reader<Inp
     Ok(Reader::with_options(input.map_err(failed)?, &options))
 }
 
-/// Undoes gzip and Zstandard compression, recognised by their first bytes; other text is passed on as it
-/// is, and what is no text is refused.
+/// Decompresses gzip and Zstandard, recognised by their first bytes. Plain text passes through.
+/// Content that is not text is refused.
 ///
 /// ```
 /// use tutte_treebank::{Reader, decompress};
@@ -52,40 +52,40 @@ pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Reader<Inp
 /// ```
 ///
 /// # Errors
-/// If the first bytes cannot be read, or are those of a compression that is not understood or of something
-/// that is no text, such as a picture or a model, packed or not.
+/// If the first bytes cannot be read, the compression is not supported, or the content is not text,
+/// such as an image or a model, compressed or not.
 pub fn decompress<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
     let mut first = Vec::new();
     let kind = recognise_start(&mut input, &mut first)?;
     let whole = io::Cursor::new(first).chain(input);
-    if !kind.is_understood_packing() {
+    if !kind.is_supported_compression() {
         kind.must_be_text()?;
         return Ok(Box::new(whole));
     }
-    let mut inside = kind.undo(whole);
+    let mut inside = kind.decompress(whole);
     let mut first = Vec::new();
     match recognise_start(&mut inside, &mut first) {
         Ok(kind) => {
             kind.must_be_text()?;
             Ok(Box::new(io::Cursor::new(first).chain(inside)))
         }
-        // Who reads on can say where it happened.
+        // Reported when the content is read, so that the error has a place.
         Err(error) => Ok(Box::new(io::Cursor::new(first).chain(Failing(Some(error))))),
     }
 }
 
-/// Undoes gzip and Zstandard compression, recognised by their first bytes, whatever the content; anything
-/// else is passed on as it is.
+/// Decompresses gzip and Zstandard, recognised by their first bytes. Any other content passes
+/// through.
 ///
 /// # Errors
 /// If the first bytes cannot be read.
 pub fn unpack<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
     let mut first = Vec::new();
     let kind = recognise_start(&mut input, &mut first)?;
-    Ok(kind.undo(io::Cursor::new(first).chain(input)))
+    Ok(kind.decompress(io::Cursor::new(first).chain(input)))
 }
 
-/// Reads what it takes to recognise a content, and no more: whoever is at the other end may be waiting.
+/// Reads as many bytes as recognition needs, and no more: the writer may be waiting for an answer.
 fn recognise_start(input: &mut impl Read, first: &mut Vec<u8>) -> io::Result<Content> {
     loop {
         if let Some(kind) = recognise(first) {
@@ -97,7 +97,7 @@ fn recognise_start(input: &mut impl Read, first: &mut Vec<u8>) -> io::Result<Con
     }
 }
 
-/// An input that failed when it was looked at.
+/// An input that failed during recognition.
 struct Failing(Option<io::Error>);
 
 impl Read for Failing {
@@ -115,21 +115,21 @@ enum Content {
     Plain,
     Gzip,
     Zstandard,
-    /// A compression that is not understood.
-    Packed(&'static str),
+    /// A compression that is not supported.
+    UnsupportedCompression(&'static str),
     /// Safetensors.
     Model,
-    /// What else nobody means to read here.
+    /// Other content that is neither text nor trees.
     Other(&'static str),
 }
 
 impl Content {
-    fn is_understood_packing(self) -> bool {
+    fn is_supported_compression(self) -> bool {
         matches!(self, Content::Gzip | Content::Zstandard)
     }
 
-    /// What is packed, if that is understood; otherwise all as it is.
-    fn undo<'a>(self, whole: impl Read + Send + 'a) -> Box<dyn Read + Send + 'a> {
+    /// Returns the decompressed content, or the content itself if it is not compressed.
+    fn decompress<'a>(self, whole: impl Read + Send + 'a) -> Box<dyn Read + Send + 'a> {
         match self {
             Content::Gzip => Box::new(MultiGzDecoder::new(buffered(whole))),
             Content::Zstandard => Box::new(Decoder::new(buffered(whole))),
@@ -137,17 +137,17 @@ impl Content {
         }
     }
 
-    /// Refuses what is no text.
+    /// Refuses content that is not text.
     fn must_be_text(self) -> io::Result<()> {
         let what = match self {
             Content::Plain => return Ok(()),
-            Content::Packed(name) => {
-                format!("{name}; gzip and Zstandard are understood, decompress others")
+            Content::UnsupportedCompression(name) => {
+                format!("{name}; only gzip and Zstandard are supported, decompress it first")
             }
-            Content::Gzip | Content::Zstandard => "packed twice; unpack it once".to_owned(),
-            Content::Other(name) => format!("{name}; text or trees were expected"),
+            Content::Gzip | Content::Zstandard => "compressed twice; decompress it once".to_owned(),
+            Content::Other(name) => format!("{name}, but text or trees were expected"),
             Content::Model => {
-                "a model, which belongs behind -m; text or trees were expected".to_owned()
+                "a model, but text or trees were expected; pass models with -m".to_owned()
             }
         };
         let message = format!("the content is {what}");
@@ -155,13 +155,13 @@ impl Content {
     }
 }
 
-/// How files start that are no text.
+/// First bytes of files that are not plain text.
 const OPENINGS: [(&[u8], Content); 14] = [
     (b"\x1F\x8B", Content::Gzip),
     (b"\x28\xB5\x2F\xFD", Content::Zstandard),
-    (b"\xFD7zXZ\0", Content::Packed("xz")),
-    (b"PK\x03\x04", Content::Packed("a zip archive, or a document in one")),
-    (b"7z\xBC\xAF", Content::Packed("a 7z archive")),
+    (b"\xFD7zXZ\0", Content::UnsupportedCompression("xz")),
+    (b"PK\x03\x04", Content::UnsupportedCompression("a zip archive, or a document in one")),
+    (b"7z\xBC\xAF", Content::UnsupportedCompression("a 7z archive")),
     (b"\x89PNG", Content::Other("a PNG image")),
     (b"\xFF\xD8\xFF", Content::Other("a JPEG image")),
     (b"GIF87a", Content::Other("a GIF image")),
@@ -173,9 +173,9 @@ const OPENINGS: [(&[u8], Content); 14] = [
     (b"SQLite format 3\0", Content::Other("a database")),
 ];
 
-/// What a content is that starts so; nothing as long as that may change.
+/// Recognises a content by its first bytes. Returns `None` if more bytes are needed.
 fn recognise(first: &[u8]) -> Option<Content> {
-    /// After a byte from 0x50 to 0x5F: Zstandard that says something else first.
+    /// These bytes after one from 0x50 to 0x5F start a skippable frame of Zstandard.
     const SKIPPABLE: [u8; 3] = [0x2A, 0x4D, 0x18];
     if let Some((_, kind)) = OPENINGS.iter().find(|(opening, _)| first.starts_with(opening)) {
         return Some(*kind);
@@ -184,8 +184,10 @@ fn recognise(first: &[u8]) -> Option<Content> {
         [0x50..=0x5F, rest @ ..] if rest.starts_with(&SKIPPABLE) => {
             return Some(Content::Zstandard);
         }
-        [b'B', b'Z', b'h', b'1'..=b'9', ..] => return Some(Content::Packed("bzip2")),
-        // The length of the header in eight bytes, and the header, which is JSON.
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => {
+            return Some(Content::UnsupportedCompression("bzip2"));
+        }
+        // Safetensors: the length of the header in eight bytes, then the header, which is JSON.
         [_, _, _, 0, 0, 0, 0, 0, b'{', ..] => return Some(Content::Model),
         [_, _, _, zeros @ ..] => zeros.len() < 6 && zeros.iter().all(|byte| *byte == 0),
         _ => true,

@@ -1,12 +1,13 @@
-//! Sentences of which nothing is known but their words.
+//! Reader for tokenised text without other annotation.
 //!
 //! ```text
-//! vertical     one word a line, a blank line after every sentence; what follows a tab is not read
-//! horizontal   one sentence a line, spaces or tabs between its words; blank lines say nothing
+//! vertical     one word per line, a blank line after every sentence; text after a tab is ignored
+//! horizontal   one sentence per line, words separated by spaces or tabs; blank lines are ignored
 //! ```
 //!
-//! They become CoNLL-U: `# sent_id`, a number; `# text`, the words with spaces between them, since nobody
-//! knows where there were none; a line a word with its form as it is, and `_` in all other columns.
+//! Sentences become CoNLL-U. `# sent_id` is a number. `# text` is the words with spaces between
+//! them, since the original spacing is unknown. Each word is one line with its form, and `_` in all
+//! other columns.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -18,16 +19,16 @@ use crate::buffer::LONGEST;
 use crate::parse::is_blank;
 use crate::{Column, Error, Format, Id, Lines, Place, Problem, Sentence};
 
-/// How words are laid out.
+/// Layout of words in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// One word a line, a blank line after every sentence.
+    /// One word per line, a blank line after every sentence.
     Vertical,
-    /// One sentence a line, spaces or tabs between its words.
+    /// One sentence per line, words separated by spaces or tabs.
     Horizontal,
 }
 
-/// Reads sentences that are cut into words, one at a time, as [`Reader`](crate::Reader) reads treebanks.
+/// Reads tokenised text one sentence at a time, as [`Reader`](crate::Reader) reads treebanks.
 ///
 /// ```
 /// use tutte_treebank::{Encoding, Layout, Lines, Sentence, WordReader};
@@ -43,29 +44,31 @@ pub enum Layout {
 pub struct WordReader<R> {
     lines: Lines<R>,
     layout: Layout,
-    /// The most words of a sentence.
+    /// Maximum number of words of a sentence.
     longest: usize,
-    /// The number of the sentence that was read last.
+    /// Number of the last sentence that was read.
     number: u64,
-    /// Words read, a line end after each; those from `at` on are not yet handed out, so many.
+    /// Words that were read, each with a line end. The `pending` words from `at` on are not yet
+    /// handed out.
     words: String,
     at: usize,
     pending: usize,
-    /// The line of the first of them.
+    /// Line of the first pending word.
     line: u64,
-    /// Whether they are the last of their sentence, and which part of it they are; 0 if it is not split.
-    complete: bool,
+    /// True if the pending words end their sentence.
+    is_complete: bool,
+    /// Number of the last part of a sentence that was split; 0 if it was not split.
     part: u64,
-    /// Whether the rest of the sentence at hand is passed over.
-    broken: bool,
+    /// True if the rest of the current sentence is skipped.
+    is_broken: bool,
 }
 
 impl<R: Read> WordReader<R> {
-    /// The most words of a sentence: no real one has as many, and what can be done with one may cost their
-    /// square or cube.
+    /// Maximum number of words of a sentence. Real sentences are shorter, and algorithms may cost
+    /// the square or cube of their length.
     pub const LONGEST: usize = 1000;
 
-    /// Reads words that are laid out like this.
+    /// Reads words in this layout.
     pub fn new(lines: Lines<R>, layout: Layout) -> Self {
         Self {
             lines,
@@ -76,31 +79,34 @@ impl<R: Read> WordReader<R> {
             at: 0,
             pending: 0,
             line: 0,
-            complete: false,
+            is_complete: false,
             part: 0,
-            broken: false,
+            is_broken: false,
         }
     }
 
-    /// Goes on counting sentences after this number.
+    /// Sets the number of the last sentence, so that the next one is `number + 1`.
     #[must_use]
     pub fn after(self, number: u64) -> Self {
         Self { number, ..self }
     }
 
-    /// Reads the next sentence into one that exists, whose memory is used again. `false` at the end;
-    /// what the sentence then holds, or after an error, is not specified. A sentence of more than
-    /// [`LONGEST`](Self::LONGEST) words is split; its parts are numbered by the comment `# tutte_split`.
+    /// Reads the next sentence into an existing one, whose memory is reused. Returns `false` at the
+    /// end. The content of `sentence` is then unspecified, as it is after an error. A sentence of
+    /// more than [`LONGEST`](Self::LONGEST) words is split. The comment `# tutte_split` numbers its
+    /// parts.
     ///
     /// # Errors
-    /// Those of [`Lines::next_line`].
+    /// The errors of [`Lines::next_line`].
     pub fn read(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
-        while self.pending <= self.longest && !self.complete {
+        while self.pending <= self.longest && !self.is_complete {
             if let Err(error) = self.read_line() {
-                // A sentence with a word that cannot be read is none.
+                // A sentence with a word that cannot be read is dropped.
                 self.words.clear();
-                (self.at, self.pending, self.part) = (0, 0, 0);
-                self.broken = self.layout == Layout::Vertical;
+                self.at = 0;
+                self.pending = 0;
+                self.part = 0;
+                self.is_broken = self.layout == Layout::Vertical;
                 return Err(error);
             }
         }
@@ -127,29 +133,32 @@ impl<R: Read> WordReader<R> {
         }
         if self.pending == 0 {
             self.words.clear();
-            (self.at, self.complete, self.part) = (0, false, 0);
+            self.at = 0;
+            self.is_complete = false;
+            self.part = 0;
         } else if self.at > self.words.len() / 2 {
             self.words.drain(..std::mem::take(&mut self.at));
         }
         Ok(true)
     }
 
-    /// Reads the words of a line, or that a sentence ends.
+    /// Reads the words of a line, or the end of a sentence.
     fn read_line(&mut self) -> Result<(), Error> {
         let line = match self.lines.next_line() {
             Ok(Some(line)) => line,
             Ok(None) => {
-                self.complete = true;
+                self.is_complete = true;
                 return Ok(());
             }
-            Err(Error::Malformed { .. }) if self.broken => return Ok(()),
+            Err(Error::Malformed { .. }) if self.is_broken => return Ok(()),
             Err(error) => return Err(error),
         };
         if is_blank(line.as_bytes()) {
-            (self.complete, self.broken) = (self.pending > 0, false);
+            self.is_complete = self.pending > 0;
+            self.is_broken = false;
             return Ok(());
         }
-        if self.broken {
+        if self.is_broken {
             return Ok(());
         }
         let mut pending = self.pending;
@@ -162,12 +171,12 @@ impl<R: Read> WordReader<R> {
             Layout::Horizontal => {
                 let words = line.split([' ', '\t', '\r']);
                 words.filter(|word| !word.is_empty()).for_each(&mut push);
-                self.complete = true;
+                self.is_complete = true;
             }
-            // A \r inside a line is a line end of old; no word is lost, sentences are.
+            // A \r inside a line is an old line end. It ends a word; it cannot end a sentence.
             Layout::Vertical => line.split('\r').for_each(|line| {
                 let word = line.split('\t').next().unwrap_or(line).trim_matches(' ');
-                // A line that starts with a tab has a word that nobody wrote down.
+                // A line that starts with a tab has an unknown form.
                 push(if word.is_empty() { "_" } else { word });
             }),
         }
@@ -180,12 +189,12 @@ impl<R: Read> WordReader<R> {
 }
 
 impl Sentence {
-    /// Makes this a CoNLL-U sentence of these words, of which nothing else is known, with the `sent_id` of
-    /// its place; its text is the words with spaces between them, unless it is given.
+    /// Makes this a CoNLL-U sentence of these words without other annotation. The `sent_id` is that
+    /// of the place. The text is the words with spaces between them, unless it is given.
     ///
     /// # Errors
-    /// [`Error::BadValue`] if a word is empty or holds a tab or a line end, [`Error::Malformed`] if there
-    /// is no word, [`Error::TooLong`] if there are too many.
+    /// [`Error::BadValue`] if a word is empty or contains a tab or a line end, [`Error::Malformed`]
+    /// if there are no words, [`Error::TooLong`] if there are too many.
     pub fn assign_words<'w>(
         &mut self,
         words: impl Iterator<Item = &'w str> + Clone,
@@ -193,8 +202,11 @@ impl Sentence {
         place: &Place,
     ) -> Result<(), Error> {
         if words.clone().next().is_none() {
-            let (place, line) = (Box::new(place.clone()), String::new());
-            return Err(Error::Malformed { place, problem: Problem::NoWords, line });
+            return Err(Error::Malformed {
+                place: Box::new(place.clone()),
+                problem: Problem::NoWords,
+                line: String::new(),
+            });
         }
         self.format = Format::ConllU;
         self.text.clear();
@@ -215,7 +227,7 @@ impl Sentence {
             let _ = writeln!(self.text, "{number}\t{word}\t_\t_\t_\t_\t_\t_\t_\t_");
         }
         self.text.push('\n');
-        // Two comments stand above the first word, which is where messages say it is.
+        // Two comments stand above the first word, which has the line of `place`.
         let first_line = place.line.saturating_sub(2);
         self.parse_text(Some(Format::ConllU), &place.file, first_line)
     }
@@ -226,7 +238,7 @@ fn too_long(file: &Arc<str>, line: u64) -> Error {
     Error::TooLong { place: Box::new(place), limit: LONGEST }
 }
 
-/// Adds words to a comment and ends it: a line end inside one would end it too early.
+/// Appends words to a comment and ends its line. Line ends and tabs inside a word become spaces.
 fn push_line<'w>(text: &mut String, words: impl Iterator<Item = &'w str>) {
     for (at, word) in words.enumerate() {
         text.push_str(if at > 0 { " " } else { "" });
@@ -242,7 +254,8 @@ mod tests {
 
     fn read(text: &[u8], layout: Layout) -> Result<String, Error> {
         let mut reader = WordReader::new(Lines::new(text, "words.txt", Encoding::UTF_8), layout);
-        let (mut sentence, mut all) = (Sentence::default(), String::new());
+        let mut sentence = Sentence::default();
+        let mut all = String::new();
         while reader.read(&mut sentence)? {
             all.push_str(sentence.as_str());
         }
@@ -252,7 +265,7 @@ mod tests {
     const LEAVES: &str = "\t_\t_\t_\t_\t_\t_\t_\t_\n";
 
     #[test]
-    fn both_layouts_say_the_same() {
+    fn both_layouts_give_the_same_sentences() {
         let expected = format!(
             "# sent_id = 1\n# text = # Tea !\n1\t#{LEAVES}2\tTea{LEAVES}3\t!{LEAVES}\n\
              # sent_id = 2\n# text = Ah\n1\tAh{LEAVES}\n"
@@ -281,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf_8_is_named_and_passed_over() {
+    fn invalid_utf_8_is_reported_and_skipped() {
         let lines = Lines::new(&b"Tea\ncaf\xe9 ol\xe9\nAh\n"[..], "words.txt", Encoding::UTF_8);
         let mut reader = WordReader::new(lines, Layout::Horizontal).after(7);
         let mut sentence = Sentence::default();
@@ -312,7 +325,8 @@ mod tests {
                 let lines = Lines::new(text.as_bytes(), "words.txt", Encoding::UTF_8);
                 let mut reader = WordReader::new(lines, layout);
                 reader.longest = 5;
-                let (mut part, mut found) = (Sentence::default(), Vec::new());
+                let mut part = Sentence::default();
+                let mut found = Vec::new();
                 let parts = usize::div_ceil(words, 5);
                 for number in 1..=parts {
                     assert!(reader.read(&mut part).unwrap());
@@ -330,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_none_are_refused() {
+    fn invalid_words_are_refused() {
         let place = Place { file: "x".into(), line: 1, column: None, sent_id: None };
         let mut sentence = Sentence::default();
         for (words, expected) in [

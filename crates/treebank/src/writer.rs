@@ -1,4 +1,4 @@
-//! Where sentences go: anything that can be written, and files that appear whole or not at all.
+//! Output of sentences: to any writer, and to files that appear whole or not at all.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -14,19 +14,18 @@ use crate::{Error, Sentence};
 
 /// Writes sentences as they were read.
 ///
-/// Two things are looked after, so that sentences of several files can be mixed: a blank line
-/// between sentences is added where a file ended without one, and a byte order mark is written
-/// only at the start.
+/// Sentences of several files can be mixed. A blank line between sentences is added where a file
+/// ended without one, and a byte order mark is written only at the start.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     output: BufWriter<W>,
     started: bool,
-    /// What has to be written before another sentence.
+    /// Line ends to write before the next sentence.
     owed: &'static str,
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes to anything; no buffer is needed around it.
+    /// Creates a writer for any output. The output needs no buffer of its own.
     pub fn new(output: W) -> Self {
         Self { output: BufWriter::with_capacity(1 << 16, output), started: false, owed: "" }
     }
@@ -34,17 +33,17 @@ impl<W: Write> Writer<W> {
     /// Writes a sentence.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn write(&mut self, sentence: &Sentence) -> io::Result<()> {
         self.output.write_all(self.owed.as_bytes())?;
         self.owed = missing_end(sentence.as_str());
         self.write_text(sentence.as_str())
     }
 
-    /// Writes what followed the last sentence of an input, [`Reader::tail`](crate::Reader::tail).
+    /// Writes the text after the last sentence of an input, [`Reader::tail`](crate::Reader::tail).
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn write_tail(&mut self, tail: &str) -> io::Result<()> {
         self.write_text(tail)
     }
@@ -55,43 +54,37 @@ impl<W: Write> Writer<W> {
         self.output.write_all(text.as_bytes())
     }
 
-    /// Sends everything on its way, for readers that wait.
+    /// Flushes all buffers.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn flush(&mut self) -> io::Result<()> {
         self.output.flush()
     }
 
-    /// Writes what is left and gives back the output.
+    /// Flushes all buffers and returns the output.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn finish(self) -> io::Result<W> {
         self.output.into_inner().map_err(io::IntoInnerError::into_error)
     }
 }
 
-/// What a sentence lacks before another one may follow.
+/// Returns the line ends that a sentence lacks before another one may follow.
 fn missing_end(text: &str) -> &'static str {
-    let crlf = text.contains("\r\n");
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let blank_line = if text.contains("\r\n") { "\r\n\r\n" } else { "\n\n" };
     let Some(body) = text.strip_suffix('\n') else {
-        return match () {
-            () if text.is_empty() => "",
-            () if crlf => "\r\n\r\n",
-            () => "\n\n",
-        };
+        return if text.is_empty() { "" } else { blank_line };
     };
     let last = body.rfind('\n').map_or(body, |at| &body[at + 1..]);
-    match crate::parse::is_blank(last.as_bytes()) {
-        true => "",
-        false if crlf => "\r\n",
-        false => "\n",
-    }
+    if crate::parse::is_blank(last.as_bytes()) { "" } else { newline }
 }
 
 /// Creates a treebank: a path, or `-` for standard output. A path that ends in `.gz` or `.zst` is
-/// compressed: the one smaller, the other faster. The file appears under its name when [`Output::commit`] is called.
+/// compressed; gzip is smaller, Zstandard is faster. The file appears under its name when
+/// [`Output::commit`] is called.
 ///
 /// ```no_run
 /// let mut writer = tutte_treebank::create("out.conllu.gz")?;
@@ -112,7 +105,7 @@ pub fn create(path: impl AsRef<Path>) -> Result<Writer<Output>, Error> {
     Ok(Writer::new(Output::create(path)?))
 }
 
-/// What [`create`] writes to: standard output or a file, plain or compressed.
+/// The output of [`create`]: standard output or a file, plain or compressed.
 #[derive(Debug)]
 pub struct Output(Kind);
 
@@ -125,10 +118,10 @@ enum Kind {
 }
 
 impl Output {
-    /// Starts a file, compressed if its path ends in `.gz` or `.zst`.
+    /// Creates a file, compressed if its path ends in `.gz` or `.zst`.
     ///
     /// # Errors
-    /// If nothing can be created there.
+    /// If the file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let extension = path.extension().unwrap_or_default();
@@ -142,27 +135,28 @@ impl Output {
         }))
     }
 
-    /// Ends the output and lets a file appear under its name. Without this, there is none.
+    /// Completes the output; a file then appears under its name. Without this call, no file
+    /// appears.
     ///
     /// # Errors
-    /// If the last bytes cannot be written or the file not be renamed.
+    /// If the last bytes cannot be written or the file cannot be renamed.
     pub fn commit(self) -> Result<(), Error> {
         Self::commit_all([self])
     }
 
-    /// Ends several outputs that belong together: only when all of them are complete on disk, the
-    /// first one appears under its name.
+    /// Completes several outputs that belong together. No file appears under its name before all
+    /// are complete on disk.
     ///
     /// # Errors
-    /// If the last bytes cannot be written, then no file appears; or if one cannot be renamed, then
-    /// those before it have appeared.
+    /// If the last bytes cannot be written; then no file appears. If a file cannot be renamed; then
+    /// the files before it have appeared.
     pub fn commit_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), Error> {
         let complete: Vec<_> =
             outputs.into_iter().map(Output::complete).collect::<Result<_, _>>()?;
         complete.into_iter().flatten().try_for_each(AtomicFile::appear)
     }
 
-    /// Everything on disk, under a temporary name.
+    /// Completes the output on disk, under a temporary name.
     fn complete(self) -> Result<Option<AtomicFile>, Error> {
         let failed = |path: PathBuf| move |source| Error::File { path, action: "write", source };
         let file = match self.0 {
@@ -204,22 +198,22 @@ impl Write for Output {
     }
 }
 
-/// A file that appears whole or not at all: written beside its destination, and renamed when
-/// everything is on disk. Dropped before [`commit`](AtomicFile::commit), it leaves no trace, and a
-/// file that was there stays as it was. A destination that is no regular file (a pipe, a device)
-/// is written directly.
+/// A file that appears whole or not at all. It is written beside its destination, and renamed when
+/// everything is on disk. If it is dropped before [`commit`](AtomicFile::commit), it leaves no
+/// trace, and an existing file stays as it was. A destination that is not a regular file (a pipe, a
+/// device) is written directly.
 pub struct AtomicFile {
     path: PathBuf,
-    /// Where it is written until it is complete.
+    /// The path of the file until it is complete.
     temporary: Option<PathBuf>,
     file: File,
 }
 
 impl AtomicFile {
-    /// Starts a file.
+    /// Creates a file.
     ///
     /// # Errors
-    /// If nothing can be created there.
+    /// If the file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         Self::try_create(path).map_err(|source| Error::File {
@@ -230,7 +224,7 @@ impl AtomicFile {
     }
 
     fn try_create(path: &Path) -> io::Result<Self> {
-        // Through a link, the file it points to is replaced, not the link.
+        // If the path is a link, the file behind it is replaced, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let existing = fs::metadata(&path).ok();
         if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
@@ -258,17 +252,17 @@ impl AtomicFile {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Puts the file in its place.
+    /// Completes the file, which then appears under its name.
     ///
     /// # Errors
-    /// If it cannot be written to disk or renamed; what was there before stays.
+    /// If it cannot be written to disk or renamed. Then an existing file stays as it was.
     pub fn commit(self) -> Result<(), Error> {
         self.sync()?;
         self.appear()
     }
 
     fn sync(&self) -> Result<(), Error> {
-        // A pipe or a device has nothing to be synchronised.
+        // A pipe or a device cannot be synchronised.
         let done = if self.temporary.is_some() { self.file.sync_all() } else { Ok(()) };
         done.map_err(|source| self.failed(source))
     }
@@ -299,7 +293,7 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(temporary) = self.temporary.take() {
-            // Nobody is left to hear of a failure.
+            // `drop` cannot report a failure.
             let _ = fs::remove_file(temporary);
         }
     }

@@ -1,9 +1,9 @@
-//! Zstandard streams: frames in sequence, each with its checksum.
+//! Zstandard streams: a sequence of frames, each with its checksum.
 //!
-//! Written are frames of [`FRAME`] bytes of text one after the other, so that memory stays flat
-//! however long the treebank. ruzstd has one level of compression, the fast one, which finds
-//! matches within 128 KiB: on treebanks it takes half the time of gzip, and files are 1.4 times as
-//! large as gzip's. Where size matters, write `.gz`, or pipe into `zstd`.
+//! The encoder writes frames of [`FRAME`] bytes of text, so that memory stays constant for any
+//! length. ruzstd has one level of compression, the fast one, which finds matches within 128 KiB.
+//! It is faster than gzip, but its files are larger. Where size matters, write `.gz`, or pipe into
+//! `zstd`.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -11,8 +11,8 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ruzstd::encoding::{CompressionLevel, compress};
 
-/// All frames of a Zstandard stream, checksums verified. The decoder itself knows one frame only,
-/// but parallel compressors write many, and files may be joined with `cat`.
+/// Decodes all frames of a Zstandard stream and verifies their checksums. The decoder of ruzstd
+/// reads one frame only, but parallel compressors write many, and files may be joined with `cat`.
 pub(crate) struct Decoder<R> {
     input: R,
     decoder: FrameDecoder,
@@ -24,7 +24,7 @@ impl<R: BufRead> Decoder<R> {
         Self { input, decoder: FrameDecoder::new(), inside_frame: false }
     }
 
-    /// Goes to the next frame; `false` at the end.
+    /// Moves to the next frame. Returns `false` at the end.
     fn next_frame(&mut self) -> io::Result<bool> {
         while !self.input.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.input) {
@@ -78,15 +78,15 @@ fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Er
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-/// How much text goes into a frame. Larger frames are no smaller: the encoder looks back 128 KiB.
+/// Bytes of text per frame. Larger frames do not compress better, since the encoder looks back 128
+/// KiB.
 const FRAME: usize = 1 << 20;
 
-/// Compresses what is written to it. What is written before [`finish`](Encoder::finish) or
-/// `flush` may not have left it.
+/// Compresses text. Bytes may stay in memory until [`finish`](Encoder::finish) or `flush`.
 #[derive(Debug)]
 pub(crate) struct Encoder<W> {
     output: W,
-    /// Text of the frame that is not complete.
+    /// Text of the incomplete frame.
     text: Vec<u8>,
     frame: Vec<u8>,
     started: bool,
@@ -101,7 +101,7 @@ impl<W: Write> Encoder<W> {
         &self.output
     }
 
-    /// Writes the last frame, or an empty one if there was nothing to write.
+    /// Writes the last frame, or an empty one if nothing was written.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         if !self.text.is_empty() || !self.started {
             self.write_frame()?;
@@ -110,7 +110,7 @@ impl<W: Write> Encoder<W> {
     }
 
     fn write_frame(&mut self) -> io::Result<()> {
-        // To memory first: `compress` panics where its output fails.
+        // To memory first: `compress` panics if its output fails.
         self.frame.clear();
         compress(&self.text[..], &mut self.frame, CompressionLevel::Fastest);
         self.output.write_all(&self.frame)?;
@@ -130,7 +130,7 @@ impl<W: Write> Write for Encoder<W> {
         Ok(taken)
     }
 
-    /// Ends the frame, so that everything can be read.
+    /// Ends the frame, so that all bytes so far can be read.
     fn flush(&mut self) -> io::Result<()> {
         if !self.text.is_empty() {
             self.write_frame()?;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_frame_too() {
+    fn empty_text_is_one_frame() {
         assert_eq!(read_back(&compress_all(&[], 9)), b"");
         assert!(!compress_all(&[], 9).is_empty());
     }
@@ -178,8 +178,8 @@ mod tests {
         assert_eq!(read_back(&compressed), text);
     }
 
-    /// Runs, noise, repetitions near and far, one value or all 256: what makes an encoder choose
-    /// another kind of block or table.
+    /// Runs, noise, near and far repetitions, one value or all 256: each makes the encoder choose
+    /// another type of block or table.
     fn piece() -> impl Strategy<Value = Vec<u8>> {
         let noise = proptest::collection::vec(any::<u8>(), 0..300);
         prop_oneof![

@@ -1,4 +1,4 @@
-//! Published treebanks come out of a check without errors, and with few remarks.
+//! Published treebanks pass the checks without errors and with few warnings.
 
 #[path = "support/treebanks.rs"]
 mod treebanks;
@@ -11,8 +11,8 @@ use tutte_treebank::open;
 
 use treebanks::{is_conllu, treebanks};
 
-/// The files of every treebank: those of a folder, each language by itself where one has several
-/// (`train.da.conll`, `train.en.conll`).
+/// Returns the files of every treebank. A folder with several languages (`train.da.conll`,
+/// `train.en.conll`) gives one list per language.
 fn treebanks_by_language() -> impl Iterator<Item = Vec<PathBuf>> {
     let mut languages: BTreeMap<(PathBuf, String), Vec<PathBuf>> = BTreeMap::new();
     for path in treebanks() {
@@ -26,8 +26,8 @@ fn treebanks_by_language() -> impl Iterator<Item = Vec<PathBuf>> {
 
 #[test]
 fn published_treebanks_have_no_errors_and_few_warnings() {
-    // What is really in them: sentences that files share, sent_ids that start anew in every
-    // document, soft hyphens as words, z beside Z, a lemma that ends with a space.
+    // Real findings: sentences that files share, sent_ids that start again in every document, soft
+    // hyphens as words, z beside Z, a lemma that ends with a space.
     let expected = [
         Kind::Overlap,
         Kind::RepeatedSentId,

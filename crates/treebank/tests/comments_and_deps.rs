@@ -1,4 +1,4 @@
-//! Comments and enhanced dependencies: read, set, and every other byte as it was.
+//! Comments and enhanced dependencies: setting them changes no other byte.
 
 mod support;
 
@@ -7,7 +7,7 @@ use proptest::sample::select;
 use support::{assert_consistent, conll_u, content, file};
 use tutte_treebank::{Column, Error, Id, Sentence};
 
-/// The slow twin of `set_comment`: lines, one by one.
+/// The slow twin of `set_comment`, line by line.
 fn set_comment_by_lines(text: &str, key: &str, value: Option<&str>) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
@@ -47,7 +47,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn a_comment_is_set_and_no_other_byte(
+    fn setting_a_comment_changes_no_other_byte(
         file in file(),
         key in select(vec!["text", "x", "newdoc", "a b", "tutte_logprob"]),
         value in select(vec![None, Some(""), Some("-12.5"), Some("10 000 = Ä")]),
@@ -59,9 +59,9 @@ proptest! {
             prop_assert_eq!(changed.comment(key), value);
             prop_assert_eq!(content(&changed).0, content(&sentence).0);
             assert_consistent(&changed);
-            // Lines are still those of the file.
+            // Line numbers are still those of the file.
             prop_assert!(changed.tokens().map(|t| t.line()).eq(sentence.tokens().map(|t| t.line())));
-            // Again, and nothing piles up.
+            // Setting it again adds nothing.
             let once = changed.clone();
             changed.set_comment(key, value).unwrap();
             prop_assert_eq!(&changed, &once);
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn dependencies_that_were_set_are_read(
+    fn dependencies_are_read_as_they_were_set(
         file in file(),
         at in any::<proptest::sample::Index>(),
         picks in proptest::collection::vec(
@@ -94,7 +94,7 @@ proptest! {
             assert_consistent(&sentence);
             let token = sentence.tokens().find(|token| token.id() == id).unwrap();
             let found: Vec<_> = token.enhanced().collect::<Result<_, _>>().unwrap();
-            // In the order of the lines, each once, and nothing but what was given.
+            // In the order of the lines, without duplicates, and nothing else.
             let place = |head: Id| heads.iter().position(|&other| other == head).unwrap();
             let order: Vec<_> = found.iter().map(|&(head, label)| (place(head), label)).collect();
             let mut expected: Vec<_> =
@@ -110,7 +110,7 @@ proptest! {
 }
 
 #[test]
-fn comments_are_replaced_in_place_and_duplicates_go() {
+fn comments_are_replaced_in_place_and_duplicates_removed() {
     let mut sentence: Sentence = "\n# sent_id dawn-1\r\n# text = Mist.\r\n#text=Old\r\n\
          1\tMist\t_\tX\t_\t_\t0\troot\t_\t_  \r\n# late\r\n\r\n"
         .parse()
@@ -130,7 +130,7 @@ fn comments_are_replaced_in_place_and_duplicates_go() {
 }
 
 #[test]
-fn what_cannot_be_a_comment_is_refused() {
+fn invalid_comments_are_refused() {
     let mut sentence: Sentence = "1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n".parse().unwrap();
     let before = sentence.clone();
     for (key, value) in
@@ -143,7 +143,7 @@ fn what_cannot_be_a_comment_is_refused() {
     let mut old: Sentence = "1\ta\t_\tN\tN\t_\t0\tROOT\t_\t_\n".parse().unwrap();
     insta::assert_snapshot!(
         old.set_comment("text", Some("a")).unwrap_err(),
-        @r#"no comment "text" can be set to "a": CoNLL-X has no comments; convert to CoNLL-U first"#
+        @r#"comment "text" cannot be set to "a": CoNLL-X has no comments; convert to CoNLL-U first"#
     );
 }
 
@@ -168,7 +168,7 @@ fn errors_in_deps_say_where() {
         .collect();
     insta::assert_snapshot!(all.join("\n"), @r#"
     2 case
-    input:3:9: DEPS names the head 1-2, but multiword tokens have no dependents, their words have (sent_id = rook-1)
+    input:3:9: DEPS names the head 1-2, but a multiword token cannot be a head; its words can (sent_id = rook-1)
     input:3:9: DEPS names the head 2.1, but this sentence has no such empty node (sent_id = rook-1)
     1.1 ok
     input:3:9: DEPS holds "nsubj", but a dependency is HEAD:LABEL, as in 4:nsubj or 5.1:obj (sent_id = rook-1)

@@ -1,5 +1,5 @@
-//! Conversion between the formats: what both can say survives, the rest is counted, and nothing is
-//! changed where nothing has to be.
+//! Conversion between the formats keeps the common columns, counts the losses, and changes nothing
+//! else.
 
 mod support;
 
@@ -19,12 +19,12 @@ fn common(sentence: &Sentence) -> Vec<[String; 8]> {
         .collect()
 }
 
-/// What CoNLL-X makes of a value.
+/// Returns a value as CoNLL-X writes it.
 fn without_spaces(value: &str) -> String {
     if value.trim().is_empty() { "_".into() } else { value.replace(char::is_whitespace, "_") }
 }
 
-/// The slow twin: CoNLL-X, line by line.
+/// The slow twin: converts to CoNLL-X line by line.
 fn to_conllx_by_lines(text: &str) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut lines = String::new();
@@ -46,7 +46,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn there_and_back_keeps_what_both_can_say(file in file()) {
+    fn there_and_back_keeps_the_common_columns(file in file()) {
         let mut to_x = Converter::new(Format::ConllX);
         let mut to_u = Converter::new(Format::ConllU);
         for before in conll_u(file.as_bytes()).map(Result::unwrap) {
@@ -71,14 +71,14 @@ proptest! {
             prop_assert_eq!(sentence.format(), Format::ConllU);
             prop_assert_eq!(&common(&sentence), &plain);
             assert_consistent(&sentence);
-            // Once the rest is gone, the two formats are the same bytes.
+            // Once the losses are gone, the two formats are the same bytes.
             prop_assert_eq!(sentence.as_str(), as_x.as_str());
         }
         prop_assert_eq!(to_u.losses(), Losses::default());
     }
 
     #[test]
-    fn the_same_format_is_the_same_bytes(file in file()) {
+    fn converting_to_the_same_format_changes_nothing(file in file()) {
         let mut converter = Converter::new(Format::ConllU);
         let mut reader = conll_u(file.as_bytes());
         let mut writer = Writer::new(Vec::new());
@@ -93,9 +93,10 @@ proptest! {
     }
 
     #[test]
-    fn what_is_lost_is_counted(file in file()) {
+    fn losses_are_counted(file in file()) {
         let mut converter = Converter::new(Format::ConllX);
-        let (mut lines, mut kept) = (0, 0);
+        let mut lines = 0;
+        let mut kept = 0;
         for mut sentence in conll_u(file.as_bytes()).map(Result::unwrap) {
             lines += sentence.comments().count() + sentence.tokens().len();
             converter.convert(&mut sentence);
@@ -156,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn a_pool_gives_back_what_was_put_in(file in file(), format in select(vec![Format::ConllU, Format::ConllX])) {
+    fn a_pool_returns_its_sentences(file in file(), format in select(vec![Format::ConllU, Format::ConllX])) {
         let mut pool = Pool::default();
         let sentences: Vec<_> = conll_u(file.as_bytes())
             .map(|sentence| {
@@ -183,7 +184,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn shuffles_splits_and_samples_are_the_treebank(
+    fn shuffles_splits_and_samples_lose_no_sentence(
         files in proptest::collection::vec(file(), 1..4),
         seed: u64,
         size in 0..6usize,
@@ -203,7 +204,8 @@ proptest! {
         let first: Vec<Vec<u8>> = parts();
         prop_assert_eq!(&first, &parts());
 
-        // Every sentence is in one part, once. Byte order marks and missing blank lines aside.
+        // Every sentence is in exactly one part, except for byte order marks and missing blank
+        // lines.
         let bare = |sentence: &Sentence| sentence.as_str().trim_matches(['\u{feff}', '\r', '\n', ' ']).to_owned();
         let mut found: Vec<String> =
             first.iter().flat_map(|part| conll_u(&part[..]).map(|s| bare(&s.unwrap()))).collect();
@@ -225,7 +227,7 @@ proptest! {
     }
 }
 
-/// Sentences of a pool, as a file.
+/// Writes sentences of a pool as a file.
 fn written(pool: &Pool, numbers: &[usize]) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new());
     let mut sentence = Sentence::default();
@@ -276,7 +278,7 @@ fn everything_at_once() {
 }
 
 #[test]
-fn tags_of_conllx_come_from_where_they_are_asked_for() {
+fn tags_of_conllx_come_from_the_chosen_columns() {
     let tags = |pos: Option<ConllxPos>| {
         let mut sentence: Sentence = HERON.parse().unwrap();
         let converter = Converter::new(Format::ConllX);
@@ -321,7 +323,7 @@ fn a_stray_carriage_return_does_not_move_into_the_line_end() {
 }
 
 #[test]
-fn stripping_takes_what_a_parser_wrote() {
+fn stripping_removes_the_output_of_a_parser() {
     let mut sentence: Sentence = "\
 # sent_id = otter-1
 # tutte_logprob = -3.2
@@ -346,7 +348,7 @@ fn stripping_takes_what_a_parser_wrote() {
 }
 
 #[test]
-fn a_sentence_too_long_to_projectivise_is_refused_unless_it_need_not_be() {
+fn long_sentences_are_projectivised_only_if_projective() {
     let sentence = |crossing: bool| -> Sentence {
         let head = |word| if crossing && word == 3 { 1 } else { word - 1 };
         let lines = (1..=5_001).map(|word| {
@@ -357,7 +359,10 @@ fn a_sentence_too_long_to_projectivise_is_refused_unless_it_need_not_be() {
     };
     assert_eq!(sentence(false).projectivise().unwrap(), 0);
     let error = sentence(true).projectivise().unwrap_err();
-    assert_eq!(error.to_string(), "input:1: 5001 words; projectivising is possible for up to 5000");
+    assert_eq!(
+        error.to_string(),
+        "input:1: the sentence has 5001 words, but projectivising is limited to 5000"
+    );
     assert!(error.hint().unwrap().contains("--max-length 5000"));
 }
 

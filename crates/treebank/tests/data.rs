@@ -1,4 +1,4 @@
-//! Every real treebank at hand goes through unchanged.
+//! Real treebanks are read and written unchanged.
 
 #[path = "support/treebanks.rs"]
 mod treebanks;
@@ -63,7 +63,7 @@ fn setting_what_is_already_there_changes_nothing() {
     }
 }
 
-/// Columns 1 to 8 of the words, white space in a value replaced.
+/// Columns 1 to 8 of the words, with white space in values replaced.
 fn common_columns(sentence: &Sentence) -> Vec<String> {
     let plain = |value: &str| value.replace(char::is_whitespace, "_");
     let columns = &Column::ALL[..8];
@@ -74,7 +74,7 @@ fn common_columns(sentence: &Sentence) -> Vec<String> {
 }
 
 #[test]
-fn the_other_format_and_back_keeps_the_common_columns() {
+fn converting_back_and_forth_keeps_the_common_columns() {
     for path in treebanks() {
         let mut there = [Converter::new(Format::ConllX), Converter::new(Format::ConllU)];
         for sentence in open(&path).unwrap() {
@@ -88,7 +88,7 @@ fn the_other_format_and_back_keeps_the_common_columns() {
             }
             assert_eq!(sentence.format(), before.format());
         }
-        // The way back from CoNLL-X loses nothing.
+        // Converting back from CoNLL-X loses nothing.
         if is_conllu(&path) {
             assert_eq!(there[1].losses(), Losses::default(), "{}", path.display());
         }

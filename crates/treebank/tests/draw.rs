@@ -1,4 +1,4 @@
-//! Real sentences can be drawn, and what is drawn is whole.
+//! Sentences of real treebanks can be drawn completely.
 
 #[path = "support/treebanks.rs"]
 mod treebanks;

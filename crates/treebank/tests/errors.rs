@@ -1,9 +1,9 @@
-//! Every complaint about input, as people see it.
+//! Messages and hints of all errors about input.
 
 use insta::assert_snapshot;
 use tutte_treebank::{Error, Format, Options, Reader};
 
-/// The message and the hint for the first bad sentence of a file called `farm.conllu`.
+/// Returns the message and the hint for the first bad sentence of a file called `farm.conllu`.
 fn complaint(file: impl AsRef<[u8]>) -> String {
     complaint_with(file, Options::default())
 }
@@ -21,12 +21,12 @@ fn say(error: &Error) -> String {
     }
 }
 
-/// Lines written with spaces between ten columns, for readability; `~` is an empty column.
+/// Replaces spaces by tabs in lines of ten columns; `~` is an empty column.
 fn tabs(lines: &str) -> String {
     lines.replace("  ", "\t").replace('~', "")
 }
 
-/// A sentence with these IDs.
+/// Returns a sentence with these IDs.
 fn with_ids(ids: &[&str]) -> String {
     ids.iter().map(|id| format!("{id}\tox\t_\tNOUN\t_\t_\t_\t_\t_\t_\n")).collect()
 }
@@ -47,7 +47,7 @@ fn columns() {
     ");
     assert_snapshot!(complaint(tabs("1  ~  _  X  _  _  0  root  _  _\n")), @"
     farm.conllu:1:2: FORM is empty
-    a form that is not known is written _
+    write _ for an unknown form
     ");
 }
 
@@ -65,7 +65,7 @@ fn ids() {
     let options = Options { format: Some(Format::ConllX), ..Options::default() };
     assert_snapshot!(complaint_with(with_ids(&["1-2", "1", "2"]), options), @r#"
     farm.conllu:1:1: ID is "1-2", but it must be a number: CoNLL-X has one line per word
-    for CoNLL-U, say --format conllu
+    if this is CoNLL-U, use --format conllu
     "#);
 }
 
@@ -100,17 +100,17 @@ fn heads() {
 fn sentences() {
     assert_snapshot!(complaint("\n\n# sent_id = barn\n# nothing here\n\n"), @"
     farm.conllu:3: a sentence without words (sent_id = barn)
-    remove it, or join it to the sentence that follows; if this is no treebank but text, `tutte parse FILE -o OUT.conllu` makes one of it
+    remove it, or join it to the next sentence; to parse plain text, run `tutte parse FILE -o OUT.conllu`
     ");
     assert_snapshot!(complaint(with_ids(&["0.1"])), @"
     farm.conllu:1: a sentence without words
-    remove it, or join it to the sentence that follows; if this is no treebank but text, `tutte parse FILE -o OUT.conllu` makes one of it
+    remove it, or join it to the next sentence; to parse plain text, run `tutte parse FILE -o OUT.conllu`
     ");
     let two = format!("{0}\n{0}", with_ids(&["1"]));
     let joined = format!("{}\n\u{feff}{}", with_ids(&["1"]), with_ids(&["1"]));
     assert_snapshot!(complaint(joined), @"
     farm.conllu:3: a byte order mark (U+FEFF) inside the input; it may only stand at its start
-    remove it; files joined with cat may hold one each
+    remove it; files joined with cat may each start with one
     ");
     let error = two.parse::<tutte_treebank::Sentence>().unwrap_err();
     assert_snapshot!(say(&error), @"input:3: a second sentence starts here, but one was expected");
@@ -140,10 +140,10 @@ fn encodings() {
     let before = Reader::with_options(&broken[..], &options()).filter_map(Result::ok).count();
     assert_eq!(before, 1, "what stands before the broken byte is read");
     assert_snapshot!(say(&"klingon".parse::<tutte_treebank::Encoding>().unwrap_err()), @r#"
-    no encoding is called "klingon"
-    names are those of the WHATWG standard: latin1, windows-1252, iso-8859-2, koi8-r, utf-16le, shift_jis, gb18030, …
+    unknown encoding "klingon"
+    use a name of the WHATWG standard: latin1, windows-1252, iso-8859-2, koi8-r, utf-16le, shift_jis, gb18030, …
     "#);
-    assert_snapshot!(say(&"xml".parse::<Format>().unwrap_err()), @r#"no format is called "xml"; there are conllu and conllx"#);
+    assert_snapshot!(say(&"xml".parse::<Format>().unwrap_err()), @r#"unknown format "xml": expected conllu or conllx"#);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn trees() {
     let unknown = read("1  a  _  X  _  _  0  r  _  _\n2  b  _  X  _  _  _  _  _  _\n");
     assert_snapshot!(say(&unknown.tree().unwrap_err()), @"
     input:2:7: word 2 has no head
-    parse it first, or leave it out
+    parse the sentence first, or leave it out
     ");
 }
 
@@ -173,17 +173,17 @@ fn setters() {
     assert_snapshot!(complain(sentence.set_head(1, Some(3))), @r#"HEAD of line 1 cannot be "3": a head is another word of the sentence, or 0 for the root"#);
     assert_snapshot!(complain(sentence.set_head(2, Some(2))), @r#"HEAD of line 2 cannot be "2": a head is another word of the sentence, or 0 for the root"#);
     assert_snapshot!(complain(sentence.set_head(3, Some(1))), @"the sentence has no line with ID 3; it has 2 words");
-    assert_snapshot!(complain(sentence.set_heads(&[None])), @"1 values were given for a sentence of 2 words");
+    assert_snapshot!(complain(sentence.set_heads(&[None])), @"expected one value per word: got 1 for a sentence of 2 words");
     assert_snapshot!(complain(sentence.set_heads(&[Some(2), Some(9)])), @r#"HEAD of line 2 cannot be "9": a head is another word of the sentence, or 0 for the root"#);
     assert_snapshot!(complain(sentence.set(Id::Multiword(1, 2), Column::Head, "1")), @r#"HEAD of line 1-2 cannot be "1": only words have heads"#);
     assert_snapshot!(complain(sentence.set(1, Column::Head, "x")), @r#"HEAD of line 1 cannot be "x": a head is the number of a word, 0 for the root, or _"#);
-    assert_snapshot!(complain(sentence.set(1, Column::Id, "7")), @r#"ID of line 1 cannot be "7": IDs are not changed"#);
-    assert_snapshot!(complain(sentence.set(1, Column::Form, "")), @r#"FORM of line 1 cannot be "": a word has a form"#);
-    assert_snapshot!(complain(sentence.set_deprel(1, "a\tb")), @r#"DEPREL of line 1 cannot be "a\tb": a column holds no tabs and no line ends"#);
-    assert_snapshot!(complain(sentence.set_deprels(&["a", "b\r"])), @r#"DEPREL of line 2 cannot be "b\r": a column holds no tabs and no line ends"#);
-    assert_snapshot!(complain(sentence.set(1, Column::Misc, "A=1 ")), @r#"MISC of line 1 cannot be "A=1 ": a line does not end with spaces"#);
-    assert_snapshot!(complain(sentence.set_misc(1, "A=", None)), @r#"MISC of line 1 cannot be "A=": a key is not empty, not _, and holds no = and no |"#);
-    assert_snapshot!(complain(sentence.set_misc(1, "A", Some("1|B=2"))), @r#"MISC of line 1 cannot be "1|B=2": | separates entries"#);
+    assert_snapshot!(complain(sentence.set(1, Column::Id, "7")), @r#"ID of line 1 cannot be "7": an ID cannot be changed"#);
+    assert_snapshot!(complain(sentence.set(1, Column::Form, "")), @r#"FORM of line 1 cannot be "": a form must not be empty"#);
+    assert_snapshot!(complain(sentence.set_deprel(1, "a\tb")), @r#"DEPREL of line 1 cannot be "a\tb": a value must not contain tabs or line ends"#);
+    assert_snapshot!(complain(sentence.set_deprels(&["a", "b\r"])), @r#"DEPREL of line 2 cannot be "b\r": a value must not contain tabs or line ends"#);
+    assert_snapshot!(complain(sentence.set(1, Column::Misc, "A=1 ")), @r#"MISC of line 1 cannot be "A=1 ": MISC must not end with a space"#);
+    assert_snapshot!(complain(sentence.set_misc(1, "A=", None)), @r#"MISC of line 1 cannot be "A=": a key must not be empty, be _, or contain = or |"#);
+    assert_snapshot!(complain(sentence.set_misc(1, "A", Some("1|B=2"))), @r#"MISC of line 1 cannot be "1|B=2": a value must not contain |, which separates entries"#);
     assert_snapshot!(complain(sentence.set_misc(Id::Empty(1, 1), "A", None)), @"the sentence has no line with ID 1.1; it has 2 words");
     assert_eq!(sentence, before, "a refused change changes nothing");
 

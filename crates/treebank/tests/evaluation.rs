@@ -12,7 +12,7 @@ fn read(text: &str) -> Vec<Sentence> {
     Reader::with_options(text.as_bytes(), &options).collect::<Result<_, _>>().unwrap()
 }
 
-/// Lines with single spaces for tabs, and `_` for the columns left out at the end.
+/// Expands lines with single spaces for tabs. Missing columns at the end become `_`.
 fn sentence(lines: &str) -> String {
     let mut text = String::new();
     for line in lines.trim().lines() {
@@ -24,11 +24,12 @@ fn sentence(lines: &str) -> String {
 }
 
 fn metrics(gold: &str, system: &str) -> Metrics {
-    let (gold, system) = (read(gold), read(system));
+    let gold = read(gold);
+    let system = read(system);
     Metrics::new(&Alignment::new(&gold, &system).unwrap()).unwrap()
 }
 
-/// `(gold, system, correct, aligned)`, 0 for what is not aligned.
+/// Returns `[gold, system, correct, aligned]`, with 0 if `aligned` is not defined.
 fn counts(metrics: &Metrics, metric: Metric) -> [usize; 4] {
     let Score { gold, system, correct, aligned } = metrics.get(metric).unwrap();
     [gold, system, correct, aligned.unwrap_or(0)]
@@ -52,7 +53,7 @@ const DOGS_SYSTEM: &str = "
 5 today  today  ADV   RB  _                                   3 advmod
 6 .      dot    PUNCT .   _                                   4 dep";
 
-/// The gold lemma of `it` is not known.
+/// The gold lemma of `it` is unknown.
 const STOP: &str = "
 1 Of     of     ADP  IN  _            2 case
 2 course course NOUN NN  Number=Sing  3 obl
@@ -83,10 +84,10 @@ fn every_metric_counts_what_it_says() {
     assert_eq!(counts(&metrics, Metric::Lemmas), [11, 11, 10, 11]); // the dot
     assert_eq!(counts(&metrics, Metric::Uas), [11, 11, 10, 11]); // today
     assert_eq!(counts(&metrics, Metric::Las), [11, 11, 8, 11]); // today, the dot, now
-    // Content words of the gold standard: dogs, asleep, today; course, stop, it, now. Of the
-    // system: with the dot (dep), without now (mark). Wrong: today, now.
+    // Content words of the gold standard: dogs, asleep, today; course, stop, it, now. The system
+    // adds the dot (dep) and lacks now (mark). Wrong: today, now.
     assert_eq!(counts(&metrics, Metric::Clas), [7, 7, 5, 7]);
-    // Of those five, dogs has a wrong UPOS, asleep a wrong feature, stop a functional child more.
+    // Of those five, dogs has a wrong UPOS, asleep a wrong feature, stop an extra functional child.
     assert_eq!(counts(&metrics, Metric::Mlas), [7, 7, 2, 7]);
     assert_eq!(counts(&metrics, Metric::Blex), [7, 7, 5, 7]);
     assert_eq!(metrics.get(Metric::Elas), None);
@@ -127,7 +128,8 @@ fn the_table_is_laid_out_as_the_official_one() {
 
 #[test]
 fn subtypes_can_be_kept() {
-    let (gold, system) = (read(&sentence(STOP)), read(&sentence(STOP_SYSTEM)));
+    let gold = read(&sentence(STOP));
+    let system = read(&sentence(STOP_SYSTEM));
     let alignment = Alignment::new(&gold, &system).unwrap();
     let las = |alignment: &Alignment<'_>| counts(&Metrics::new(alignment).unwrap(), Metric::Las);
     assert_eq!(las(&alignment), [5, 5, 4, 5]);
@@ -144,7 +146,7 @@ fn tokens_words_and_sentences_may_differ() {
          4   pot  pot  NOUN  _ _ 1 obj
          5   !    !    PUNCT _ _ 1 punct",
     );
-    // Another division into words, a merged token, and a sentence more.
+    // Another division into words, a merged token, and an extra sentence.
     let system = sentence(
         "1-2 Gimme
          1   Gim    gim    X     _ _ 0 root
@@ -158,11 +160,11 @@ fn tokens_words_and_sentences_may_differ() {
     assert_eq!(counts(&found, Metric::Upos), [5, 4, 2, 2]);
     // The head of `me` is `Gim`, which is not `Give`; the mark is a root.
     assert_eq!(counts(&found, Metric::Uas), [5, 4, 0, 2]);
-    // Content: Give, me, tea, pot; Gim, me, teapot, the mark. Of the pairs only `me` is one.
+    // Content: Give, me, tea, pot; Gim, me, teapot, the mark. Only `me` is in a pair.
     assert_eq!(counts(&found, Metric::Clas), [4, 4, 0, 1]);
     assert_eq!(found.complete_match(), CompleteMatch { sentences: 1, unlabelled: 0, labelled: 0 });
 
-    // Dissolved, the multiword token still holds the same words, and is not there as a token.
+    // Without the multiword token, the words are the same, but its token is missing.
     let dissolved = sentence(
         "1 Gim give VERB  _ _ 0 root
          2 me  I    PRON  _ _ 1 iobj",
@@ -200,11 +202,12 @@ fn tokens_may_have_no_characters() {
 
 #[test]
 fn heads_agree_across_sentence_boundaries_of_the_system() {
-    // The system joins two sentences; the second root is no root any more, the rest is the same.
+    // The system joins two sentences; the second root is not a root any more, the rest is the same.
     let gold = sentence("1 Go _ VERB _ _ 0 root")
         + &sentence("1 Tea _ NOUN _ _ 2 obj\n2 now _ ADV _ _ 0 root");
     let system = sentence("1 Go _ VERB _ _ 0 root\n2 Tea _ NOUN _ _ 3 obj\n3 now _ ADV _ _ 1 conj");
-    let (gold, system) = (read(&gold), read(&system));
+    let gold = read(&gold);
+    let system = read(&system);
     let alignment = Alignment::new(&gold, &system).unwrap();
     let right: Vec<_> = alignment.pairs().iter().map(|pair| pair.head_correct).collect();
     assert_eq!(right, [true, true, false]);
@@ -221,7 +224,8 @@ fn heads_agree_across_sentence_boundaries_of_the_system() {
 }
 
 fn difference(gold: &str, system: &str) -> (String, String) {
-    let (gold, system) = (read(gold), read(system));
+    let gold = read(gold);
+    let system = read(system);
     let error = Alignment::new(&gold, &system).unwrap_err();
     assert!(matches!(error, Error::DifferentText(_)));
     (error.to_string(), error.hint().unwrap())
@@ -240,14 +244,14 @@ fn missing_and_changed_text_is_refused() {
     let (message, hint) = difference(&gold, &text(&["milk", "Tea", "sugar"]));
     assert_eq!(
         message,
-        "input ends before sentence 4 of the other file does: input:11 (sent_id = s3) has \"cup\""
+        "input ends before sentence 4 of the other file: input:11 (sent_id = s3) has \"cup\""
     );
-    assert_eq!(hint, "is one of the files cut off, or only a part of the text?");
+    assert_eq!(hint, "is one of the files truncated, or a part of the text?");
 
     let (message, hint) = difference(&gold, &text(&["milk", "sugar", "cup"]));
     assert_eq!(
         message,
-        "the files hold different text from sentence 2 on: input:5 (sent_id = s1) has \"Tea\", \
+        "the texts of the files differ from sentence 2 on: input:5 (sent_id = s1) has \"Tea\", \
          but input:5 (sent_id = s1) has \"sugar\""
     );
     assert!(hint.starts_with("sentence 2 of the system is sentence 3 of the gold standard"));
@@ -260,16 +264,17 @@ fn missing_and_changed_text_is_refused() {
     let (_, hint) = difference(&gold, &text(&["milk", "tea", "sugar", "cup"]));
     assert!(hint.starts_with("only the case differs"), "{hint}");
     let (_, hint) = difference(&gold, &text(&["milk", "T'ea", "sugar", "cup"]));
-    assert!(hint.starts_with("every character"), "{hint}");
+    assert!(hint.starts_with("the characters of the text"), "{hint}");
     let (_, hint) = difference(&gold, &text(&["salt", "pepper", "oil"]));
     assert!(hint.starts_with("only 0 of 3"), "{hint}");
 }
 
 #[test]
-fn conll_x_wants_the_same_words() {
+fn conll_x_requires_the_same_words() {
     let gold = sentence("1 a _ X _ _ 0 root\n2 b _ X _ _ 1 dep");
     let system = sentence("1 ab _ X _ _ 0 root");
-    let (gold, system) = (read(&gold), read(&system));
+    let gold = read(&gold);
+    let system = read(&system);
     let error = Alignment::by_position(&gold, &system).unwrap_err();
     assert!(error.to_string().contains("input:1 has \"a\", but input:1 has \"ab\""), "{error}");
     assert!(error.hint().unwrap().starts_with("the text is the same"));
@@ -294,7 +299,8 @@ fn conll_x_scores_with_and_without_punctuation() {
          4 !?   _ P _ _ 1 pnct",
     ) + &sentence("1 ... _ P _ _ 0 ROOT")
         + &sentence("1 $ _ S _ _ 0 ROOT");
-    let (gold, system) = (read(&gold), read(&system));
+    let gold = read(&gold);
+    let system = read(&system);
     let alignment = Alignment::by_position(&gold, &system).unwrap();
     let dropped = Attachment {
         words: 3,
@@ -334,16 +340,16 @@ fn empty_nodes_are_collapsed_into_paths() {
 5   Bob    Bob   PROPN _ _ 2 conj   2:conj:and>nsubj
 6   milk   milk  NOUN  _ _ 5 orphan 3.1:obj";
     let found = metrics(&sentence(GAPPING), &sentence(system));
-    // drinks, tea, and Bob, whose path is written out.
+    // drinks, tea, and Bob, whose path is explicit.
     assert_eq!(counts(&found, Metric::Elas), [6, 7, 3, 0]);
-    // And Ann and milk.
+    // Also Ann and milk.
     assert_eq!(counts(&found, Metric::Eulas), [6, 7, 5, 0]);
 
     let itself = metrics(&sentence(GAPPING), &sentence(GAPPING));
     assert_eq!(counts(&itself, Metric::Elas), [6, 6, 6, 0]);
 }
 
-/// The collapsed arcs as `child<head:path`.
+/// Returns the collapsed arcs as `child<head:path`.
 fn collapsed(lines: &str) -> String {
     let sentence: Sentence = sentence(lines).parse().unwrap();
     let arcs = collapse(&sentence).unwrap();
@@ -360,7 +366,7 @@ fn paths_over_several_empty_nodes() {
     // Two empty nodes with the same labels make one arc; one without heads makes none.
     let twins = "1 a _ _ _ _ 0 root 0:root\n1.1 e _ _ _ _ _ _ 1:x\n1.2 e _ _ _ _ _ _ 1:x\n1.3 e\n2 b _ _ _ _ 1 dep 1.1:w|1.2:w|1.3:v";
     assert_eq!(collapsed(twins), "1<0:root 2<1:x>w");
-    // A cycle of empty nodes is gone through once, as the official program happens to do.
+    // A cycle of empty nodes is followed once, as in the official program.
     let cycle = "1 a _ _ _ _ 0 root 0:root\n1.1 e _ _ _ _ _ _ 1:a|1.2:c\n1.2 e _ _ _ _ _ _ 1.1:b\n2 b _ _ _ _ 1 dep 1.1:d";
     assert_eq!(collapsed(cycle), "1<0:root 2<1:a>d 2<1:a>b>c>d");
     // A word may become its own head.
@@ -369,7 +375,7 @@ fn paths_over_several_empty_nodes() {
 }
 
 #[test]
-fn a_tangle_of_empty_nodes_is_an_error() {
+fn too_many_paths_over_empty_nodes_are_an_error() {
     let mut lines = String::from("1 a _ _ _ _ 0 root 0:root|1.1:z\n");
     for node in 1..=12 {
         let others: Vec<_> = (1..=12).filter(|&o| o != node).map(|o| format!("1.{o}:x")).collect();
@@ -389,13 +395,13 @@ fn arcs_that_differ_in_subtypes_are_counted_pair_by_pair() {
 }
 
 #[test]
-fn what_is_no_tree_is_scored_and_reported() {
+fn sentences_that_are_not_trees_are_scored_and_reported() {
     let gold = sentence(DOGS) + &sentence(STOP);
     let odd =
         sentence(&DOGS.replace("0 root", "_ root")) + &sentence(&STOP.replace("0 root", "4 root"));
     let found = metrics(&gold, &odd);
     assert_eq!(counts(&found, Metric::Uas), [11, 11, 9, 11]);
-    // An unknown head is not even correct where it is unknown in the gold standard.
+    // An unknown head is never correct, even if it is unknown in the gold standard.
     assert_eq!(counts(&metrics(&odd, &odd), Metric::Uas), [11, 11, 10, 11]);
     let irregular = Irregular::find(&read(&odd));
     let roots = Irregular::find(&read(&sentence(&STOP.replace("3 obj", "0 obj"))));

@@ -1,4 +1,4 @@
-//! What must hold of all scores.
+//! Properties of all scores.
 
 #[path = "support/treebanks.rs"]
 mod treebanks;
@@ -18,7 +18,8 @@ fn read(text: &str) -> Vec<Sentence> {
 }
 
 fn metrics(gold: &str, system: &str) -> Metrics {
-    let (gold, system) = (read(gold), read(system));
+    let gold = read(gold);
+    let system = read(system);
     Metrics::new(&Alignment::new(&gold, &system).unwrap()).unwrap()
 }
 
@@ -26,7 +27,7 @@ fn metrics(gold: &str, system: &str) -> Metrics {
 #[derive(Clone, Debug)]
 struct Cut {
     length: usize,
-    /// Forms of the words of a multiword token; none for a plain word.
+    /// Forms of the words of a multiword token; empty for a plain word.
     words: Vec<usize>,
     ends_sentence: bool,
     choice: usize,
@@ -45,9 +46,11 @@ fn cuts() -> impl Strategy<Value = Vec<Cut>> {
     prop::collection::vec(cut, 1..12)
 }
 
-/// Divides a text as the cuts say, over and over; every word but the first has an earlier head.
+/// Divides a text by the cuts, cyclically. Every word but the first has an earlier head.
 fn analysis(text: &str, cuts: &[Cut]) -> String {
-    let (mut out, mut rest, mut words) = (String::new(), text, 0);
+    let mut out = String::new();
+    let mut rest = text;
+    let mut words = 0;
     for cut in cuts.iter().cycle() {
         let (form, behind) = rest.split_at(cut.length.min(rest.len()));
         rest = behind;
@@ -59,11 +62,13 @@ fn analysis(text: &str, cuts: &[Cut]) -> String {
         let parts = cut.words.iter().map(|&word| ["a", "b", "B", "ab"][word]);
         for (part, form) in std::iter::zip(0.., plain.into_iter().chain(parts)) {
             let choice = cut.choice + 7 * part;
-            let (id, head) = (words + 1, if words == 0 { 0 } else { 1 + choice % words });
+            let id = words + 1;
+            let head = if words == 0 { 0 } else { 1 + choice % words };
             let [label, other] = [choice / 5, choice / 11]
                 .map(|c| ["nsubj", "nsubj:pass", "det", "aux", "punct", "conj:and"][c % 6]);
             let feats = ["_", "Case=Nom", "Own=Yes", "Case=Nom|Own=Yes"][choice / 3 % 4];
-            let (lemma, tag) = (["_", "a", "b"][choice / 2 % 3], ["X", "NOUN"][choice / 13 % 2]);
+            let lemma = ["_", "a", "b"][choice / 2 % 3];
+            let tag = ["X", "NOUN"][choice / 13 % 2];
             out += &format!(
                 "{id}\t{form}\t{lemma}\t{tag}\t{tag}\t{feats}\t{head}\t{label}\t{head}:{label}|{}:{other}\t_\n",
                 choice / 17 % (words + 1),
@@ -90,7 +95,8 @@ fn without_multiword(cuts: Vec<Cut>) -> Vec<Cut> {
     cuts.into_iter().map(|cut| Cut { words: Vec::new(), ..cut }).collect()
 }
 
-/// Spans of plain words and of multiword tokens, these with the lower-cased forms of their words.
+/// Spans of plain words and of multiword tokens, the latter with the lower-cased forms of their
+/// words.
 type Spans = Vec<(usize, usize, Option<Vec<String>>)>;
 
 fn spans(sentences: &[Sentence]) -> Spans {
@@ -129,8 +135,8 @@ fn longest_common(a: &[String], b: &[String]) -> usize {
     }
 }
 
-/// The number of aligned words from the definition. Plain words must not stick out of stretches of
-/// multiword tokens.
+/// Returns the number of aligned words by definition. Plain words must not cross the borders of
+/// stretches.
 fn aligned_words(gold: &Spans, system: &Spans, text: &str) -> usize {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     let mut multiword: Vec<_> = gold.iter().chain(system).filter(|s| s.2.is_some()).collect();
@@ -162,7 +168,7 @@ fn aligned_words(gold: &Spans, system: &Spans, text: &str) -> usize {
 
 proptest! {
     #[test]
-    fn a_file_against_itself_is_right_everywhere((one, _) in two_analyses()) {
+    fn a_file_is_correct_against_itself((one, _) in two_analyses()) {
         let metrics = metrics(&one, &one);
         for (metric, score) in metrics.iter() {
             // EULAS counts pairs: see its test.
@@ -176,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn stricter_metrics_count_less((one, other) in two_analyses()) {
+    fn stricter_metrics_have_lower_counts((one, other) in two_analyses()) {
         let metrics = metrics(&one, &other);
         let correct = |metric| metrics.get(metric).map_or(0, |score| score.correct);
         let chain = |metrics: &[Metric]| metrics.is_sorted_by(|a, b| correct(*a) >= correct(*b));
@@ -209,9 +215,10 @@ proptest! {
         for metric in [Metric::Tokens, Metric::Sentences] {
             prop_assert_eq!(there.get(metric), back.get(metric).map(swapped), "{}", metric);
         }
-        // Next to multiword tokens the sides are not treated alike: which of several equal words is
-        // taken, and whether a plain word that sticks out. A lemma `_` is a joker on one side only,
-        // and content words are the gold standard's.
+        // Multiword tokens are not treated symmetrically: which of several equal words is aligned,
+        // and what happens to a plain word that crosses the border of a stretch. A lemma `_`
+        // matches any lemma only in the gold standard, and content words are those of the gold
+        // standard.
         let (a, b) = (without_multiword(one), without_multiword(other));
         let (a, b) = (analysis(&text, &a), analysis(&text, &b));
         let (there, back) = (metrics(&a, &b), metrics(&b, &a));
@@ -231,14 +238,15 @@ proptest! {
         text in "[abAB]{1,30}", one in cuts(), other in cuts(),
     ) {
         let aligned = |one: &[Cut], other: &[Cut]| {
-            let (gold, system) = (read(&analysis(&text, one)), read(&analysis(&text, other)));
+            let gold = read(&analysis(&text, one));
+            let system = read(&analysis(&text, other));
             let found = Alignment::new(&gold, &system).unwrap().words().common;
             (found, aligned_words(&spans(&gold), &spans(&system), &text))
         };
         let (found, expected) =
             aligned(&without_multiword(one.clone()), &without_multiword(other.clone()));
         prop_assert_eq!(found, expected);
-        // Plain words of one letter cannot stick out.
+        // Plain words of one letter cannot cross a border.
         let short = |cuts: Vec<Cut>| -> Vec<Cut> {
             let plain = |cut: &Cut| cut.words.is_empty();
             cuts.into_iter().map(|c| Cut { length: if plain(&c) { 1 } else { c.length }, ..c }).collect()
@@ -249,7 +257,8 @@ proptest! {
 
     #[test]
     fn looking_up_agrees_with_the_pairs((one, other) in two_analyses()) {
-        let (gold, system) = (read(&one), read(&other));
+        let gold = read(&one);
+        let system = read(&other);
         let alignment = Alignment::new(&gold, &system).unwrap();
         prop_assert!(alignment.pairs().is_sorted_by(|a, b| a.gold < b.gold && a.system < b.system));
         for pair in alignment.pairs() {
@@ -265,13 +274,14 @@ proptest! {
 }
 
 #[test]
-fn every_treebank_is_right_against_itself() {
+fn every_treebank_is_correct_against_itself() {
     for path in treebanks() {
         let sentences: Vec<_> = open(&path).unwrap().collect::<Result<_, _>>().unwrap();
         let metrics = Metrics::new(&Alignment::new(&sentences, &sentences).unwrap()).unwrap();
         for (metric, score) in metrics.iter() {
             let same = score.correct == score.gold && score.gold == score.system;
-            // Words with two arcs that differ in their subtypes count more than twice in EULAS.
+            // Words with two arcs that differ only in their subtypes count more than twice in
+            // EULAS.
             let more = metric == Metric::Eulas && score.correct > score.gold;
             assert!(same || more, "{}: {metric} {score:?}", path.display());
         }

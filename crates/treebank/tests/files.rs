@@ -1,4 +1,4 @@
-//! Compressed files, other encodings, mixtures of files, and files that appear whole or not at all.
+//! Compressed files, other encodings, mixed files, and files that appear whole or not at all.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -19,7 +19,7 @@ const TWO: &str = "\
 
 ";
 
-/// A folder of its own that goes away.
+/// A temporary folder that is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -101,18 +101,18 @@ fn damaged_and_foreign_files_are_errors() {
         let error = open(half).unwrap().find_map(Result::err).unwrap();
         assert!(matches!(error, Error::Read { .. }), "{error}");
         let mut flipped = compressed.clone();
-        // In the checksum, which is the last thing of a frame or near the end of a gzip file.
+        // An error in the checksum, which is at the end of a frame or near the end of a gzip file.
         let at = flipped.len() - if flipped[0] == 0x1F { 5 } else { 1 };
         flipped[at] ^= 0xFF;
         let error = open(folder.file("flipped", &flipped)).unwrap().find_map(Result::err);
         assert!(matches!(error, Some(Error::Read { .. })), "{error:?}");
     }
     let error = decompress(&b"BZh91AY&SY"[..]).err().unwrap();
-    insta::assert_snapshot!(error, @"the content is bzip2; gzip and Zstandard are understood, decompress others");
+    insta::assert_snapshot!(error, @"the content is bzip2; only gzip and Zstandard are supported, decompress it first");
     let model = [&16u64.to_le_bytes()[..], b"{\"x\": 1}"].concat();
     for (content, expected) in [
-        (&b"\x89PNG\r\n\x1a\n"[..], "the content is a PNG image; text or trees were expected"),
-        (&model, "the content is a model, which belongs behind -m; text or trees were expected"),
+        (&b"\x89PNG\r\n\x1a\n"[..], "the content is a PNG image, but text or trees were expected"),
+        (&model, "the content is a model, but text or trees were expected; pass models with -m"),
     ] {
         for content in [content.to_vec(), gzip(content), zstandard(content)] {
             assert_eq!(decompress(&content[..]).err().unwrap().to_string(), expected);
@@ -122,8 +122,8 @@ fn damaged_and_foreign_files_are_errors() {
         }
     }
     let error = decompress(&gzip(&gzip(TWO.as_bytes()))[..]).err().unwrap();
-    insta::assert_snapshot!(error, @"the content is packed twice; unpack it once");
-    // Text that starts as they do, and what is shorter than any of them.
+    insta::assert_snapshot!(error, @"the content is compressed twice; decompress it once");
+    // Text that starts like other content, and very short text.
     for text in
         ["GIF89 is a format.", "PK", "BZhukov", "P*M", "", "a\0\0\0\0\0\0\0x", "SQLite format 3."]
     {
@@ -136,7 +136,7 @@ fn damaged_and_foreign_files_are_errors() {
 }
 
 #[test]
-fn other_encodings_are_decoded_where_asked_for() {
+fn other_encodings_are_decoded_on_request() {
     let latin: Vec<u8> = TWO.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
     let utf16: Vec<u8> =
         format!("\u{feff}{TWO}").encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -151,7 +151,7 @@ fn other_encodings_are_decoded_where_asked_for() {
 }
 
 #[test]
-fn a_given_format_is_kept_to() {
+fn a_given_format_is_used() {
     let options = Options { format: Some(Format::ConllX), ..Options::default() };
     let sentence = Reader::with_options(TWO.as_bytes(), &options).next().unwrap().unwrap();
     assert_eq!(sentence.format(), Format::ConllX);
@@ -160,11 +160,11 @@ fn a_given_format_is_kept_to() {
 
 #[test]
 fn a_sentence_is_handed_out_when_its_blank_line_arrives() {
-    /// Gives one piece per read, and must not be asked again before the sentence is out.
+    /// Gives one piece per read. It must not be read again before the sentence is returned.
     struct Coprocess(Vec<&'static [u8]>);
     impl Read for Coprocess {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            let piece = self.0.pop().expect("read again although a sentence was complete");
+            let piece = self.0.pop().expect("no read is needed after a complete sentence");
             out[..piece.len()].copy_from_slice(piece);
             Ok(piece.len())
         }
@@ -174,7 +174,7 @@ fn a_sentence_is_handed_out_when_its_blank_line_arrives() {
 }
 
 #[test]
-fn reading_into_a_sentence_is_the_same_as_iterating() {
+fn reading_into_a_sentence_equals_iterating() {
     let mut reader = Reader::new(TWO.as_bytes());
     let mut sentence = Sentence::default();
     for expected in Reader::new(TWO.as_bytes()).map(Result::unwrap) {
@@ -235,7 +235,7 @@ fn files_appear_whole_or_not_at_all() {
     }
     assert_eq!(folder.names(), names);
 
-    // Files that belong together appear together, or not at all.
+    // Files that belong together appear together or not at all.
     let half = |name: &str| {
         let mut writer = create(folder.0.join(name)).unwrap();
         writer.write(&Reader::new(TWO.as_bytes()).next().unwrap().unwrap()).unwrap();

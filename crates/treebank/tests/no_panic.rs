@@ -1,6 +1,6 @@
-//! No public function panics, whatever it is given, and every promise is kept: the shared questions
-//! of `support/any_bytes.rs`, asked of the fuzzer's seeds, of damaged files and of random bytes.
-//! `fuzz/` asks the same questions with coverage feedback.
+//! No public function panics on any input, and every documented property holds. The properties are
+//! in `support/any_bytes.rs`; here they are checked on the fuzzer's seeds, on damaged files and on
+//! random bytes. `fuzz/` checks the same properties with coverage feedback.
 
 #[path = "support/any_bytes.rs"]
 mod any_bytes;
@@ -20,7 +20,7 @@ fn seeds_of_the_fuzzer() {
     assert!(seeds.len() >= 5);
     for seed in &seeds {
         ask_everything(seed);
-        // Every value of every choice, and every file cut short.
+        // Every value of every choice, and every file truncated.
         let mut bytes = seed.clone();
         for at in 0..8 {
             for choice in 0..12 {
@@ -34,7 +34,7 @@ fn seeds_of_the_fuzzer() {
 }
 
 proptest! {
-    // A finding becomes a seed, not a file of random ones.
+    // A failing input is added to the seeds, not to a file of random ones.
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
 
     #[test]

@@ -1,5 +1,5 @@
-//! Random files with every oddity, and arbitrary bytes: what is accepted comes out as it went in,
-//! and a change changes its column only.
+//! Random unusual files, and arbitrary bytes: accepted input is written back unchanged, and a
+//! setter changes only its column.
 
 mod support;
 
@@ -40,7 +40,7 @@ proptest! {
     })]
 
     #[test]
-    fn every_oddity_survives(file in file()) {
+    fn unusual_files_survive(file in file()) {
         let (sentences, written) = round_trip(conll_u(file.as_bytes()));
         prop_assert_eq!(String::from_utf8(written).unwrap(), file.clone());
         // The slow twin of the reader: runs of lines that are not blank.
@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_never_panic_and_what_is_accepted_comes_back(
+    fn bytes_never_panic_and_accepted_input_comes_back(
         bytes in proptest::collection::vec(
             select(vec![
                 &b"1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n"[..], b"2\tb\t_\tX\t_\t_\t1\t_\t1\t_\n", b"1-2\ta\t_\t_\t_\t_\t_\t_\t_\t_\n",
@@ -82,7 +82,7 @@ proptest! {
                 let _ = sentence.tree();
             }
         }
-        // What a lenient reader gives and skips is everything.
+        // A lenient reader returns or skips every sentence.
         let mut lenient = Reader::new(&bytes[..]).lenient();
         let good = lenient.by_ref().filter(Result::is_ok).count();
         prop_assert_eq!(good + lenient.skipped(), results.len());
@@ -177,7 +177,7 @@ fn misc_entries_are_set_replaced_and_removed_in_place() {
 }
 
 #[test]
-fn notes_are_replaced_in_all_words_at_once() {
+fn annotations_are_replaced_in_all_words_at_once() {
     let mut sentence: Sentence = "\
 # tutte_logprob = -1
 # text = a b
@@ -219,7 +219,7 @@ fn notes_are_replaced_in_all_words_at_once() {
 }
 
 #[test]
-fn views_say_what_the_lines_say() {
+fn views_agree_with_the_lines() {
     let sentence: Sentence = "\
 # newdoc id = yard
 # newpar
@@ -267,7 +267,7 @@ fn views_say_what_the_lines_say() {
 }
 
 #[test]
-fn formats_are_told_apart_by_the_documented_rules() {
+fn formats_are_recognised_by_the_documented_rules() {
     let line = |id: &str, tag: &str, ninth: &str, tenth: &str| {
         format!("{id}\tform\t_\t{tag}\t_\t_\t0\t_\t{ninth}\t{tenth}\n")
     };
@@ -286,7 +286,7 @@ fn formats_are_told_apart_by_the_documented_rules() {
     for (name, format) in [("CoNLL-U", u), ("conllx", x), ("conll2007", x)] {
         assert_eq!(name.parse::<Format>().ok(), format);
     }
-    // A sentence that cannot be read does not decide for those that can.
+    // A sentence that cannot be read does not determine the format.
     let file = format!("# oops\n\n{}", line("1", "N", "_", "_"));
     let mut reader = Reader::new(file.as_bytes()).lenient();
     assert_eq!(reader.next().unwrap().unwrap().format(), Format::ConllX);

@@ -1,4 +1,4 @@
-//! The statistics of real treebanks are those in the table of the data folder's README.
+//! The statistics of real treebanks agree with the table in the README of the data folder.
 
 #[path = "support/treebanks.rs"]
 mod treebanks;

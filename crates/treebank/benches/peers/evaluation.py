@@ -6,14 +6,14 @@ The official program is not part of this project; it comes with some versions of
     cargo build --release -p tutte-cli
     python crates/treebank/benches/peers/evaluation.py [TREEBANK.conllu ...]
 
-Pairs of analyses are made at random: small texts of few letters, each divided and analysed twice,
-so that everything that can clash does; and, of every treebank given, copies with heads, labels,
-tags, lemmas, features and enhanced arcs changed, tokens and sentences split and merged, multiword
-tokens dissolved and made. Both programs judge every pair; all counts and the printed tables must
-be the same. Then both are timed on each treebank.
+Pairs of analyses are random. Small texts of few letters are divided and analysed twice, so that all
+kinds of conflicts occur. Copies of the given treebanks have changed heads, labels, tags, lemmas,
+features and enhanced arcs, split and merged tokens and sentences, and removed and added multiword
+tokens. Both programs evaluate every pair; all counts and the printed tables must be the same. Then
+both are timed on each treebank.
 
-Empty nodes, which the official program expects to be collapsed before, are collapsed here, by
-walking all paths over them.
+The official program expects empty nodes to be collapsed. They are collapsed here, by walking all
+paths over them.
 """
 
 import argparse
@@ -32,7 +32,7 @@ ENHANCED = ["ELAS", "EULAS"]
 FORM, LEMMA, UPOS, XPOS, FEATS, DEPREL, MISC = 1, 2, 3, 4, 5, 7, 9
 
 
-# Sentences as tokens of words, so that they can be cut and glued.
+# Sentences as tokens of words, so that they can be split and joined.
 
 class Word:
     """A word, or an empty node. Heads are words, None is the root."""
@@ -48,7 +48,7 @@ class Word:
 
 
 class Token:
-    """A stretch of text: a word, or a multiword token of several."""
+    """A token of the text: a word, or a multiword token of several words."""
 
     def __init__(self, form, words, multiword=False):
         self.form, self.words, self.multiword = form, words, multiword
@@ -60,7 +60,7 @@ def words_of(sentence):
 
 
 def read(path):
-    """All sentences of a file. Empty nodes inside multiword tokens move behind them."""
+    """Returns all sentences of a file. Empty nodes inside multiword tokens move behind them."""
     for block in pathlib.Path(path).read_text(encoding="utf-8").strip("\n").split("\n\n"):
         lines = [line.split("\t") for line in block.split("\n") if not line.startswith("#")]
         nodes = {"0": None}
@@ -91,7 +91,7 @@ def read(path):
 
 
 def numbered(sentence):
-    """Nodes and their ids, in order; multiword tokens come with their range."""
+    """Returns nodes and their ids, in order, and multiword tokens with their range."""
     number = 0
     for at, node in enumerate(getattr(sentence[0], "before", [])):
         yield f"0.{at + 1}", node
@@ -129,7 +129,7 @@ def write(sentences, path, collapsed=False):
 
 
 def over_empty(head, path, ids, seen):
-    """The arcs that an arc from `head` becomes when empty nodes are collapsed."""
+    """Returns the arcs that replace an arc from `head` when empty nodes are collapsed."""
     if "." not in ids[head]:
         yield head, path
     elif head not in seen:
@@ -141,7 +141,7 @@ def over_empty(head, path, ids, seen):
 # Random texts.
 
 def random_analysis(dice, text):
-    """Cuts a text into sentences, tokens and words at random, and analyses them at random."""
+    """Divides a text into random sentences, tokens and words, with a random analysis."""
     sentences, at = [], 0
     while at < len(text):
         length = dice.randint(1, 8)
@@ -195,7 +195,7 @@ def random_label(dice):
 
 
 def random_tree(dice, words):
-    """Heads such that every word descends from one root."""
+    """Returns heads such that every word descends from one root."""
     order = dice.sample(words, len(words))
     for at, word in enumerate(order):
         word.head = dice.choice(order[:at]) if at else None

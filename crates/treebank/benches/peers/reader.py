@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Time tutte-treebank beside PyPI's conllu and pyconll.
+"""Compares the time of tutte-treebank with PyPI's conllu and pyconll.
 
-Work: every sentence of a CoNLL-U file, from disk, on one thread. Times are the least over rounds in
-which all take turns. See README.md beside this file for what each is asked.
+Each reads every sentence of a CoNLL-U file from disk, on one thread. They take turns in several
+rounds, and the best time counts. README.md in this folder lists the calls.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import conllu
 import pyconll
 
 CRATE = Path(__file__).resolve().parents[2]
-# How many times faster tutte is to be, with everything taken apart.
+# Minimum ratio of the times of the peers and of tutte with all columns parsed.
 TARGET = 20
 COUNTED = ("sentences", "words", "sum of heads", "features", "dependencies", "entries of MISC")
 
@@ -58,7 +58,7 @@ PEERS = {"conllu": read_with_conllu, "pyconll": read_with_pyconll}
 
 
 class Tutte:
-    """`examples/peer_timings.rs`, built as the benchmarks are."""
+    """Runs `examples/peer_timings.rs`, built like the benchmarks."""
 
     def __init__(self):
         build = ["cargo", "build", "--profile", "bench", "--example", "peer_timings"]
@@ -70,7 +70,7 @@ class Tutte:
         self.program = next(m["executable"] for m in messages if m.get("executable"))
 
     def read(self, path, rounds):
-        """Seconds to read, seconds to read and take apart, and what was counted."""
+        """Returns seconds to read, seconds to read and parse all columns, and the counts."""
         command = [self.program, path, str(rounds)]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         plain, apart = output.splitlines()
@@ -79,7 +79,7 @@ class Tutte:
 
 
 def compare(path, rounds):
-    """Name -> [least seconds, counts]."""
+    """Returns name -> [best seconds, counts]."""
     tutte = Tutte()
     names = ("tutte", "tutte, taken apart", *PEERS)
     found = {name: [float("inf"), None] for name in names}

@@ -1,4 +1,4 @@
-//! The shape of columns, and whether `# text` is what the words say.
+//! Checks of columns, and of `# text` against the words.
 
 use super::kind::Kind;
 use super::tally::{Example, Found};
@@ -34,7 +34,7 @@ pub(super) fn check(sentence: &Sentence, found: &mut Found) {
     }
 }
 
-/// The first words of a sentence, to recognise it by.
+/// Returns the first words of a sentence, to recognise it by.
 pub(super) fn start(sentence: &Sentence) -> String {
     let mut start = String::new();
     for (at, word) in sentence.words().enumerate() {
@@ -96,7 +96,7 @@ fn non_word(sentence: &Sentence, token: Token<'_>, found: &mut Found) {
             format!("{} {}: {name} is {}", token.id(), token.form(), token.column(column))
         });
     }
-    // A misspelt token may say so.
+    // A misspelt token may have the feature Typo.
     if matches!(token.id(), Id::Multiword(..)) && !matches!(token.feats(), "_" | "" | "Typo=Yes") {
         found.token(Kind::NonWordColumns, sentence, token, Column::Feats, || {
             format!("{} {}: FEATS is {}", token.id(), token.form(), token.feats())
@@ -110,12 +110,13 @@ fn features(sentence: &Sentence, token: Token<'_>, found: &mut Found) {
         return;
     }
     let mut previous = "";
-    let (mut malformed, mut unsorted) = (None, false);
+    let mut malformed = None;
+    let mut is_unsorted = false;
     let mut names = Vec::new();
     for entry in feats.split('|') {
         match entry.split_once('=') {
             Some((name, value)) if !name.is_empty() && !value.is_empty() => {
-                unsorted |= lower(name).lt(lower(previous));
+                is_unsorted |= lower(name).lt(lower(previous));
                 previous = name;
                 names.push(name);
             }
@@ -132,7 +133,7 @@ fn features(sentence: &Sentence, token: Token<'_>, found: &mut Found) {
         found.token(Kind::BadFeatures, sentence, token, Column::Feats, || {
             format!("{name} twice in {feats}")
         });
-    } else if unsorted {
+    } else if is_unsorted {
         found.token(Kind::FeatureOrder, sentence, token, Column::Feats, || feats.to_owned());
     }
 }
@@ -147,7 +148,9 @@ fn deps(sentence: &Sentence, token: Token<'_>, found: &mut Found) {
         return;
     }
     let mut previous = (0, 0);
-    let (mut malformed, mut impossible, mut unsorted) = (None, None, false);
+    let mut malformed = None;
+    let mut impossible = None;
+    let mut is_unsorted = false;
     for dependency in token.enhanced() {
         let head = match dependency {
             Ok((head, _)) => head,
@@ -168,7 +171,7 @@ fn deps(sentence: &Sentence, token: Token<'_>, found: &mut Found) {
             Id::Empty(after, number) => (after, number),
             head => (head.first(), 0),
         };
-        unsorted |= order < previous;
+        is_unsorted |= order < previous;
         previous = order;
     }
     let column = Column::Deps;
@@ -176,13 +179,16 @@ fn deps(sentence: &Sentence, token: Token<'_>, found: &mut Found) {
     if let Some(entry) = malformed {
         found.token(Kind::BadDeps, sentence, token, column, || format!("{entry:?} in {deps}"));
     }
-    if let Some((head, exists)) = impossible {
-        found.token(Kind::DepsHead, sentence, token, column, || match exists {
-            true => format!("{head} heads itself in {deps}"),
-            false => format!("{deps}, but this sentence has no {head}"),
+    if let Some((head, is_own_head)) = impossible {
+        found.token(Kind::DepsHead, sentence, token, column, || {
+            if is_own_head {
+                format!("{head} is its own head in {deps}")
+            } else {
+                format!("{deps}, but this sentence has no {head}")
+            }
         });
     }
-    if unsorted && well_formed {
+    if is_unsorted && well_formed {
         found.token(Kind::DepsOrder, sentence, token, column, || deps.to_owned());
     }
 }
@@ -198,8 +204,8 @@ fn misc(sentence: &Sentence, token: Token<'_>, found: &mut Found) {
         });
     }
     if let Some(value) = token.misc_entry("HeadProb") {
-        let probability = value.parse().is_ok_and(|p: f64| (0.0..=1.0).contains(&p));
-        if !probability {
+        let is_probability = value.parse().is_ok_and(|p: f64| (0.0..=1.0).contains(&p));
+        if !is_probability {
             found.token(Kind::HeadProb, sentence, token, Column::Misc, || {
                 format!("HeadProb={value}")
             });
@@ -207,7 +213,7 @@ fn misc(sentence: &Sentence, token: Token<'_>, found: &mut Found) {
     }
 }
 
-/// Compares `# text` with the forms of the tokens on paper, joined by spaces but where
+/// Compares `# text` with the forms of the surface tokens. They are joined by spaces, except after
 /// `SpaceAfter=No`. White space of any kind and length counts as one space.
 fn compare_text(sentence: &Sentence, text: &str, found: &mut Found) {
     let mut joined = String::with_capacity(text.len() + 1);
@@ -228,11 +234,12 @@ fn compare_text(sentence: &Sentence, text: &str, found: &mut Found) {
         return;
     }
     found.add(Kind::TextMismatch, || {
-        let (text, joined): (Vec<char>, Vec<char>) =
-            (normal(text).collect(), normal(&joined).collect());
+        let text: Vec<char> = normal(text).collect();
+        let joined: Vec<char> = normal(&joined).collect();
         let same = text.iter().zip(&joined).take_while(|(a, b)| a == b).count();
         let around = |all: &[char]| -> String {
-            let (from, to) = (same.saturating_sub(12), all.len().min(same + 12));
+            let from = same.saturating_sub(12);
+            let to = all.len().min(same + 12);
             let cut = |at_edge: bool| if at_edge { "" } else { "…" };
             let shown: String = all[from..to].iter().collect();
             format!("{}{shown}{}", cut(from == 0), cut(to == all.len()))
@@ -242,7 +249,7 @@ fn compare_text(sentence: &Sentence, text: &str, found: &mut Found) {
     });
 }
 
-/// White space as single spaces, none at the edges.
+/// Returns the text with single spaces as white space, and none at the edges.
 fn normal(text: &str) -> impl Iterator<Item = char> + '_ {
     text.split_whitespace()
         .enumerate()

@@ -1,5 +1,5 @@
-//! Labels, tags and features over all files: the rare, the many, the look-alikes, and what one file
-//! has and another has not.
+//! Labels, tags and features over all files: rare values, too many values, values that differ only
+//! in case, and values missing from other files.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,12 +7,12 @@ use super::kind::Kind;
 use super::tally::{Example, Found};
 use crate::{Column, Format, Sentence, Token};
 
-/// In fewer words, values seen once are no surprise.
+/// Minimum number of words for reporting values that occur once.
 const ENOUGH_WORDS: u64 = 1000;
-/// More labels, universal or coarse tags than any scheme we know has.
+/// No known scheme has more labels, universal or coarse tags.
 const MANY: usize = 100;
 
-/// The columns that are watched, and the name of their values.
+/// The inspected columns, and the kind of finding for values that occur once.
 const COLUMNS: [(Column, Kind); 4] = [
     (Column::Deprel, Kind::LabelOnce),
     (Column::Upos, Kind::TagOnce),
@@ -20,7 +20,7 @@ const COLUMNS: [(Column, Kind); 4] = [
     (Column::Feats, Kind::FeatureOnce),
 ];
 
-/// A value in one file: the file, how often, and the line where it came first.
+/// A value in one file: the file, its count, and the line of its first occurrence.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     file: u32,
@@ -28,17 +28,18 @@ struct Seen {
     line: u64,
 }
 
-/// A column's values, each with the files it is in.
+/// The values of a column, each with its files.
 type Values = HashMap<Box<str>, Vec<Seen>>;
 
 #[derive(Debug, Default)]
 pub(super) struct Inventory {
     columns: [Values; 4],
-    /// Words of every file.
+    /// Number of words of every file.
     words: Vec<u64>,
-    /// The first format wins; it names columns.
+    /// The format of the first sentence, for the names of columns.
     format: Option<Format>,
-    /// Words with an XPOS, and of these the ones where it is LEMMA, FORM, or has `=`.
+    /// Words with an XPOS. The other counts are of those where XPOS is LEMMA, is FORM, or contains
+    /// `=`.
     xpos: u64,
     xpos_is_lemma: u64,
     xpos_is_form: u64,
@@ -46,7 +47,7 @@ pub(super) struct Inventory {
 }
 
 impl Inventory {
-    /// Takes a sentence of file number `file`; files come in order.
+    /// Adds a sentence of file number `file`. Files come in order.
     pub(super) fn add(&mut self, sentence: &Sentence, file: usize) {
         self.format.get_or_insert(sentence.format());
         self.words.resize(self.words.len().max(file + 1), 0);
@@ -111,7 +112,7 @@ impl Inventory {
         }
     }
 
-    /// What an XPOS with suspiciously many values may really be.
+    /// Guesses what an XPOS with suspiciously many values really is.
     fn guess_xpos(&self, values: usize) -> Option<String> {
         let most = |part: u64| 2 * part > self.xpos;
         let looks_like = |what: &str| Some(format!("; it looks like {what}"));
@@ -142,7 +143,7 @@ impl Inventory {
         if let Some((seen, _)) = in_order(values.iter().map(|(v, s)| (&s[0], &**v))).first() {
             found.add(Kind::ManyValues, || {
                 let text =
-                    format!("{name} has {} values, {once} of them once{guess}", values.len());
+                    format!("{name} has {} values; {once} of them occur once{guess}", values.len());
                 sight(seen, text)
             });
         }
@@ -172,7 +173,7 @@ impl Inventory {
         }
     }
 
-    /// Compares every file with the largest.
+    /// Compares every file with the largest one.
     fn compare_files(
         &self,
         values: &Values,
@@ -204,7 +205,7 @@ impl Inventory {
                 let (seen, value) = new[0];
                 found.add_many(Kind::OtherValues, count as usize, || {
                     let text = format!(
-                        "{name} {value} and {} more that {} does not have, on {count} of {total} words",
+                        "{name} {value} and {} more that are not in {}, on {count} of {total} words",
                         new.len() - 1,
                         files[largest as usize]
                     );
@@ -235,7 +236,7 @@ fn add_value(values: &mut Values, value: &str, file: u32, line: u64) {
     }
 }
 
-/// Sorted by where they were seen, so that reports do not depend on the order of a hash table.
+/// Sorts by place, so that reports do not depend on the order of a hash table.
 fn in_order<'a>(seen: impl Iterator<Item = (&'a Seen, &'a str)>) -> Vec<(&'a Seen, &'a str)> {
     let mut sorted: Vec<_> = seen.collect();
     sorted.sort_unstable_by_key(|(seen, value)| (seen.file, seen.line, *value));

@@ -1,17 +1,17 @@
-//! What can be found, how grave it is, and what to do about it.
+//! The kinds of findings, their severities, and advice.
 
 use std::fmt;
 
 use super::scheme::Scheme;
 use crate::{Format, Problem};
 
-/// How grave a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Severity {
-    /// Worth knowing, and often as it should be.
+    /// Worth knowing, but often intended.
     Note,
-    /// Probably not meant; tools disagree about it.
+    /// Probably a mistake; tools treat it differently.
     Warning,
     /// Breaks the format or the scheme.
     Error,
@@ -29,7 +29,7 @@ impl fmt::Display for Severity {
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $name:ident $code:literal $unit:literal $title:literal;)+) => {
-        /// What was found. The order is that of a report.
+        /// The kind of a finding, in the order of a report.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Kind {
@@ -40,17 +40,17 @@ macro_rules! kinds {
             /// All kinds, in order.
             pub const ALL: &'static [Kind] = &[$(Kind::$name),+];
 
-            /// A short name that does not change, for programs.
+            /// A short name that never changes, for programs.
             pub fn code(self) -> &'static str {
                 match self { $(Kind::$name => $code),+ }
             }
 
-            /// What is counted, in the singular: `sentence`, `word`, `label`, …
+            /// The unit of the count, in the singular: `sentence`, `word`, `label`, …
             pub fn unit(self) -> &'static str {
                 match self { $(Kind::$name => $unit),+ }
             }
 
-            /// What is the matter, in a few words.
+            /// A description in a few words.
             pub fn title(self) -> &'static str {
                 match self { $(Kind::$name => $title),+ }
             }
@@ -59,147 +59,151 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A line that has not ten columns.
+    /// A line does not have ten columns.
     ColumnCount "column-count" "sentence" "a line does not have ten columns";
-    /// An ID of no known shape.
+    /// An ID is neither a number nor another form of ID.
     BadId "bad-id" "sentence" "an ID is neither a number nor a range nor an empty node";
-    /// Words or empty nodes that are not numbered in order.
+    /// Words or empty nodes are not numbered in order.
     IdOrder "id-order" "sentence" "IDs are not numbered 1, 2, 3, …";
-    /// A multiword token whose range is impossible.
-    MultiwordRange "multiword-range" "sentence" "the range of a multiword token is impossible";
-    /// A word without form.
+    /// The range of a multiword token is not valid.
+    MultiwordRange "multiword-range" "sentence" "the range of a multiword token is not valid";
+    /// A word has no form.
     EmptyForm "empty-form" "sentence" "FORM is empty";
-    /// A head that is not a number.
+    /// A head is not a number.
     BadHead "bad-head" "sentence" "HEAD is not a number";
-    /// A head that the sentence does not have.
-    HeadOutOfRange "head-out-of-range" "sentence" "HEAD is a word that the sentence does not have";
-    /// A word that is its own head.
+    /// A head is larger than the number of words.
+    HeadOutOfRange "head-out-of-range" "sentence" "HEAD is larger than the number of words";
+    /// A word is its own head.
     OwnHead "own-head" "sentence" "a word is its own head";
-    /// Comments without words, or two sentences in one.
+    /// A sentence has comments but no words, or two sentences are not separated.
     SentenceBounds "sentence-bounds" "sentence" "a sentence has no words";
-    /// Bytes that are not UTF-8.
+    /// A sentence has bytes that are not UTF-8.
     NotUtf8 "not-utf8" "sentence" "bytes that are not UTF-8";
-    /// U+FEFF inside the file.
+    /// U+FEFF occurs inside the file.
     ByteOrderMark "byte-order-mark" "sentence" "a byte order mark inside the file";
 
-    /// A file without sentences.
+    /// The file has no sentences.
     NoSentences "no-sentences" "file" "no sentence in the file";
 
-    /// Heads that never reach the root.
+    /// The heads of some words never reach the root.
     Cycle "cycle" "sentence" "heads form a cycle";
     /// All heads are known and none is 0.
     NoRoot "no-root" "sentence" "no word has head 0";
     /// More than one word has head 0.
     SeveralRoots "several-roots" "sentence" "several words have head 0";
-    /// A word whose head is `_`, in a file where others have one.
+    /// The head of a word is `_`, but other words of the file have heads.
     UnknownHead "unknown-head" "word" "HEAD is _";
-    /// A file in which no word has a head.
+    /// No word of the file has a head.
     NoHeads "no-heads" "file" "no word has a head";
-    /// A word with head and without label, in a file where others have one.
-    MissingLabel "missing-label" "word" "a head, but no DEPREL";
-    /// A file in which no word has a label.
+    /// A word has a head but no label, and other words of the file have labels.
+    MissingLabel "missing-label" "word" "HEAD is known, but DEPREL is empty";
+    /// No word of the file has a label.
     NoLabels "no-labels" "file" "no word has a DEPREL";
-    /// A word with head 0 that is not called `root`.
+    /// The label of a word with head 0 is not `root`.
     RootLabel "root-label" "word" "HEAD is 0, but DEPREL is not root";
-    /// A word called `root` that has a head.
+    /// The label of a word with another head is `root`.
     RootElsewhere "root-elsewhere" "word" "DEPREL is root, but HEAD is not 0";
 
-    /// A UPOS outside the universal ones.
+    /// UPOS is not a universal part of speech.
     UnknownTag "unknown-tag" "word" "UPOS is not a universal part of speech";
-    /// A relation outside the universal ones.
+    /// DEPREL is not a universal relation.
     UnknownLabel "unknown-label" "word" "DEPREL is not a universal relation";
-    /// Labels or tags of the other version of Universal Dependencies.
+    /// The labels or tags belong to the other version of Universal Dependencies.
     MixedVersions "mixed-versions" "word" "labels or tags of both versions of Universal Dependencies";
-    /// Sentences of another label set inside a file.
+    /// Some sentences of a file use another label set.
     TwoLabelSets "two-label-sets" "sentence" "two label sets in one file";
-    /// A file with other labels or tags than the rest.
-    OtherValues "other-values" "word" "another set of labels or tags than in the largest file";
-    /// Files of both formats.
+    /// A file has other labels or tags than the largest file.
+    OtherValues "other-values" "word" "labels or tags differ from those of the largest file";
+    /// The files have different formats.
     MixedFormats "mixed-formats" "file" "files of both formats";
-    /// Values that differ in case only.
-    CaseVariants "case-variants" "word" "labels or tags that differ in case only";
-    /// A column with suspiciously many values.
+    /// Labels or tags differ only in case.
+    CaseVariants "case-variants" "word" "labels or tags that differ only in case";
+    /// A column has suspiciously many values.
     ManyValues "many-values" "column" "suspiciously many different values";
 
-    /// A column that is empty instead of `_`.
+    /// A column is empty instead of `_`.
     EmptyColumn "empty-column" "line" "an empty column instead of _";
-    /// A space where none may be.
-    Space "space" "line" "a space in a column that may have none, or at its edge";
-    /// A form that cannot be seen.
-    BlankForm "blank-form" "word" "FORM has nothing to see";
-    /// A multiword token or empty node with columns that only words have.
-    NonWordColumns "non-word-columns" "line" "a multiword token or empty node with columns that only words have";
-    /// FEATS that are not `Name=Value|…`.
+    /// A column has a space that is not allowed.
+    Space "space" "line" "a space at the edge of a column, or in one that allows none";
+    /// A form has no visible character.
+    BlankForm "blank-form" "word" "FORM has no visible character";
+    /// A multiword token or empty node has values in columns for words only.
+    NonWordColumns "non-word-columns" "line" "a multiword token or empty node with values in columns for words only";
+    /// FEATS is not `Name=Value|…`.
     BadFeatures "bad-features" "word" "FEATS is not Name=Value|Name=Value";
-    /// FEATS that are not in alphabetical order.
+    /// FEATS is not in alphabetical order.
     FeatureOrder "feature-order" "word" "FEATS is not in alphabetical order";
-    /// DEPS that are not `head:relation|…`.
+    /// DEPS is not `head:relation|…`.
     BadDeps "bad-deps" "word" "DEPS is not head:relation|head:relation";
-    /// A head in DEPS (or PHEAD) that the sentence does not have.
-    DepsHead "deps-head" "word" "DEPS or PHEAD has an impossible head";
-    /// DEPS that are not in the order of heads.
-    DepsOrder "deps-order" "word" "DEPS is not in the order of its heads";
-    /// A key that MISC has twice.
+    /// A head in DEPS (or PHEAD) is not in the sentence.
+    DepsHead "deps-head" "word" "a head in DEPS or PHEAD is not valid";
+    /// DEPS is not sorted by head.
+    DepsOrder "deps-order" "word" "DEPS is not sorted by head";
+    /// MISC has a key twice.
     RepeatedMisc "repeated-misc" "word" "MISC has a key twice";
-    /// A `HeadProb` that is no probability.
+    /// The value of `HeadProb` is not a probability.
     HeadProb "head-prob" "word" "HeadProb in MISC is not between 0 and 1";
 
     /// `# text` and the words differ.
-    TextMismatch "text-mismatch" "sentence" "# text is not what the words and SpaceAfter give";
-    /// Sentences without `# sent_id`.
+    TextMismatch "text-mismatch" "sentence" "# text differs from the words and SpaceAfter";
+    /// A sentence has no `# sent_id`.
     NoSentId "no-sent-id" "sentence" "no # sent_id";
-    /// Sentences without `# text`.
+    /// A sentence has no `# text`.
     NoText "no-text" "sentence" "no # text";
-    /// A `sent_id` that the file has twice.
+    /// A `sent_id` occurs twice in a file.
     RepeatedSentId "repeated-sent-id" "sentence" "a sent_id appears twice in a file";
-    /// A `sent_id` that several files have.
+    /// A `sent_id` occurs in several files.
     SharedSentId "shared-sent-id" "sentence" "a sent_id appears in several files";
-    /// A sentence that another file has too; short ones are counted in [`Overlap`](super::Overlap)
-    /// only.
+    /// A sentence occurs in another file too. Short sentences are counted in
+    /// [`Overlap`](super::Overlap) only.
     Overlap "overlap" "sentence" "the same words as a sentence of another file";
-    /// A sentence that the file has twice.
+    /// A sentence occurs twice in a file.
     RepeatedSentence "repeated-sentence" "sentence" "the same words as an earlier sentence of the file";
-    /// The words of an earlier sentence with another tree.
+    /// A sentence has the words of an earlier one, but another tree.
     OtherTree "other-tree" "sentence" "the same words as an earlier sentence, but another tree";
 
-    /// A label seen once in all files.
+    /// A label occurs once in all files.
     LabelOnce "label-once" "label" "DEPREL seen once";
-    /// A universal or coarse tag seen once in all files.
+    /// A universal or coarse tag occurs once in all files.
     TagOnce "tag-once" "tag" "UPOS (CPOSTAG) seen once";
-    /// A fine tag seen once in all files.
+    /// A fine tag occurs once in all files.
     FineTagOnce "fine-tag-once" "tag" "XPOS (POSTAG) seen once";
-    /// A feature seen once in all files.
+    /// A feature occurs once in all files.
     FeatureOnce "feature-once" "feature" "feature seen once";
-    /// A label or tag that the largest file does not have.
+    /// A label or tag does not occur in the largest file.
     NewValue "new-value" "value" "labels or tags that the largest file does not have";
 }
 
 impl Kind {
-    /// What to do about it, where that is not plain.
+    /// Returns advice on what to do, unless it is obvious.
     pub fn advice(self) -> Option<&'static str> {
         Some(match self {
-            Kind::ColumnCount => "columns are separated by single tabs, unused ones hold _",
+            Kind::ColumnCount => "separate columns by single tabs; write _ in unused columns",
             Kind::IdOrder => "is a blank line between two sentences missing?",
-            Kind::NotUtf8 => "say --encoding latin1, or whatever the file is in",
-            Kind::ByteOrderMark => "files joined with cat may hold one each; remove it",
-            Kind::SentenceBounds => "remove it, or join it to the sentence that follows",
-            Kind::UnknownHead => "fine for partly annotated data; otherwise parse or remove",
-            Kind::NoHeads => "nothing about trees could be checked",
+            Kind::NotUtf8 => "name the encoding of the file, such as --encoding latin1",
+            Kind::ByteOrderMark => "remove it; files joined with cat may each start with one",
+            Kind::SentenceBounds => "remove it, or join it to the next sentence",
+            Kind::UnknownHead => {
+                "correct in partly annotated data; otherwise parse or remove the sentence"
+            }
+            Kind::NoHeads => "trees could not be checked",
             Kind::MixedVersions => "convert one of them: dobj → obj, CONJ → CCONJ, …",
             Kind::TwoLabelSets => "were two treebanks joined?",
-            Kind::FeatureOrder => "CoNLL-U wants names sorted without regard to case",
-            Kind::TextMismatch => "tokenisers learn from this: repair # text or SpaceAfter",
-            Kind::Overlap => "scores on such sentences are too good; remove them from training",
+            Kind::FeatureOrder => "sort the names, ignoring case",
+            Kind::TextMismatch => "tokenisers learn from this: correct # text or SpaceAfter",
+            Kind::Overlap => {
+                "evaluation on training sentences is too optimistic; remove them from training"
+            }
             _ => return None,
         })
     }
 
-    /// Whether a file of this scheme can have it.
+    /// True if a file of this scheme can have this kind.
     pub(super) fn applies(self, scheme: Scheme) -> bool {
         match self {
             Kind::RootLabel | Kind::RootElsewhere | Kind::UnknownLabel => scheme.universal_labels,
             Kind::UnknownTag => scheme.universal_tags,
-            // Version 1 asked for neither.
+            // Version 1 required neither.
             Kind::NoSentId | Kind::NoText => {
                 scheme.is_universal() && scheme.format == Format::ConllU && scheme.version == 2
             }
@@ -207,14 +211,14 @@ impl Kind {
         }
     }
 
-    /// How grave it is. Universal Dependencies demand one root and a label for every word; the
-    /// treebanks of the CoNLL-X shared tasks have several roots and unlabelled arcs by design.
+    /// Returns the severity. Universal Dependencies require one root and a label for every word.
+    /// Treebanks of the CoNLL-X shared tasks have several roots and unlabelled arcs by design.
     pub(super) fn severity(self, scheme: Scheme) -> Severity {
         use Severity::{Error, Note, Warning};
         match self {
             Kind::SeveralRoots | Kind::MissingLabel if scheme.is_universal() => Error,
             Kind::SeveralRoots | Kind::MissingLabel if scheme.format == Format::ConllX => Note,
-            // Version 1 made no rule of it.
+            // Version 1 had no such rule.
             Kind::RepeatedSentId if scheme.is_universal() && scheme.version == 2 => Error,
             Kind::NoSentences
             | Kind::UnknownHead
@@ -253,7 +257,7 @@ impl Kind {
 }
 
 impl From<&Problem> for Kind {
-    /// The kind of what the reader could not read.
+    /// Returns the kind of a problem of the reader.
     fn from(problem: &Problem) -> Self {
         match problem {
             Problem::ColumnCount { .. } => Kind::ColumnCount,

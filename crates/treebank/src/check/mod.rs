@@ -1,15 +1,14 @@
-//! What is wrong with a treebank, or may be: findings grouped by kind, counted, with the first
-//! places where they are.
+//! Validation of treebanks: findings grouped by kind and counted, with their first places.
 //!
 //! A [`Checker`] takes the sentences of one or several files, and the errors of their readers, and
-//! ends with a [`Report`]. Sentences that cannot be read are findings like others; each is left at
-//! its first problem. Everything else is looked at in every sentence that can be read: trees
-//! (roots, cycles, labels), the shape of columns, `# text`; and over all files: names and sentences
-//! that repeat, labels and tags that are rare, many, or of another scheme.
+//! returns a [`Report`]. A sentence that cannot be read is a finding; only its first problem is
+//! reported. Readable sentences are checked for trees (roots, cycles, labels), the form of columns
+//! and `# text`. Over all files, the checker looks for repeated names and sentences, for rare
+//! labels and tags, for too many of them, and for those of another scheme.
 //!
-//! How grave a finding is depends on the scheme that the file's own labels and tags show: several
-//! roots break Universal Dependencies, and are everyday in treebanks of the CoNLL-X shared tasks.
-//! [`Kind`] has the list.
+//! The severity of a finding depends on the scheme, which is recognised by the labels and tags of
+//! the file. For example, several roots break Universal Dependencies, but are normal in treebanks
+//! of the CoNLL-X shared tasks. [`Kind`] lists all kinds.
 //!
 //! Cost: near-linear in the size of the files. Memory: hashes of sentences and the sets of labels,
 //! tags and features, never the text.
@@ -63,21 +62,21 @@ pub use repeats::{Overlap, SHORT};
 pub use scheme::Scheme;
 pub use tally::Example;
 
-/// Collects what is wrong, file by file.
+/// Collects findings, file by file.
 #[derive(Debug)]
 pub struct Checker {
     examples: usize,
-    /// The names of all files, those finished and the current one.
+    /// Names of all files, including the current one.
     names: Vec<String>,
     files: Vec<CheckedFile>,
     current: Option<Current>,
-    /// Gravest first.
+    /// Most severe first.
     findings: BTreeMap<(Reverse<Severity>, Kind), Tally>,
     repeats: Repeats,
     inventory: Inventory,
 }
 
-/// The file that is being read.
+/// Counts of the current file.
 #[derive(Debug)]
 struct Current {
     found: Found,
@@ -90,25 +89,25 @@ struct Current {
     labels: u64,
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Report {
-    /// The files, in the order they were given.
+    /// The files, in the given order.
     pub files: Vec<CheckedFile>,
-    /// What was found, gravest first, then in the order of [`Kind`].
+    /// The findings, most severe first, then in the order of [`Kind`].
     pub findings: Vec<Finding>,
     /// Pairs of files that share sentences.
     pub overlaps: Vec<Overlap>,
 }
 
 impl Report {
-    /// The number of findings of a severity.
+    /// Number of findings of a severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
-    /// The gravest severity found.
+    /// The highest severity found.
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|finding| finding.severity).max()
     }
@@ -118,34 +117,34 @@ impl Report {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CheckedFile {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// Its scheme, if there was a sentence to judge it by.
+    /// Its scheme, if a sentence could be read.
     pub scheme: Option<Scheme>,
     /// Sentences that could be read.
     pub sentences: u64,
-    /// Sentences that could not.
+    /// Sentences that could not be read.
     pub unreadable: u64,
-    /// Words of those that could.
+    /// Words of the sentences that could be read.
     pub words: u64,
 }
 
-/// Everything of a kind that was found.
+/// All findings of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Finding {
-    /// How grave it is.
+    /// Severity of the findings.
     pub severity: Severity,
-    /// What it is.
+    /// Kind of the findings.
     pub kind: Kind,
-    /// How often it was found; [`Kind::unit`] says of what.
+    /// Number of findings, in units of [`Kind::unit`].
     pub count: usize,
-    /// The first places.
+    /// The first places where it was found.
     pub examples: Vec<Example>,
 }
 
 impl Checker {
-    /// Keeps the first `examples` places of every kind.
+    /// Creates a checker that keeps the first `examples` places of every kind.
     pub fn new(examples: usize) -> Self {
         Self {
             examples,
@@ -161,7 +160,7 @@ impl Checker {
     /// Checks a whole file.
     ///
     /// # Errors
-    /// If reading has to stop; sentences that cannot be read are findings.
+    /// If reading has to stop. Sentences that cannot be read are findings, not errors.
     pub fn read<R: Read>(&mut self, reader: &mut Reader<R>) -> Result<(), Error> {
         self.start(reader.name().to_owned());
         let mut sentence = Sentence::default();
@@ -215,10 +214,10 @@ impl Checker {
         self.inventory.add(sentence, self.names.len() - 1);
     }
 
-    /// Takes note of a sentence of the current file that could not be read.
+    /// Records a sentence of the current file that could not be read.
     ///
     /// # Errors
-    /// The error itself, if it is about more than a sentence.
+    /// The error itself, if it affects more than one sentence.
     pub fn unreadable(&mut self, error: Error) -> Result<(), Error> {
         let Error::Malformed { place, problem, .. } = &error else { return Err(error) };
         let current = self.current();
@@ -227,7 +226,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Judges the current file, now that its scheme is known.
+    /// Assigns severities to the findings of the current file, once its scheme is known.
     fn finish_file(&mut self) {
         let Some(mut current) = self.current.take() else { return };
         let name = self.names.last().cloned().unwrap_or_default();
@@ -239,7 +238,7 @@ impl Checker {
             sent_id: None,
             found,
         };
-        // What holds for every word is said once.
+        // A problem of every word is reported once per file.
         let tallies = &mut current.found.tallies;
         if current.sentences + current.unreadable == 0 {
             current.found.add(Kind::NoSentences, || whole_file("nothing to read".to_owned()));
@@ -273,7 +272,7 @@ impl Checker {
         });
     }
 
-    /// Whether the file goes with the first one.
+    /// Reports a file whose format or version differs from that of the first file.
     fn compare_schemes(&mut self, scheme: Scheme, evidence: &Evidence, name: &str) {
         let Some((first, before)) =
             self.files.iter().find_map(|file| Some((&file.name, file.scheme?)))
@@ -309,7 +308,7 @@ impl Checker {
         }
     }
 
-    /// The report.
+    /// Returns the report.
     pub fn finish(mut self) -> Report {
         self.finish_file();
         let mut found = Found::new(self.examples);
@@ -318,7 +317,7 @@ impl Checker {
         for (kind, tally) in found.tallies {
             self.tally(kind, scheme, tally);
         }
-        // Trees of another scheme are other trees.
+        // Between different schemes, different trees are expected.
         let found = |kind: Kind| self.findings.keys().any(|(_, found)| *found == kind);
         if found(Kind::OtherValues) || found(Kind::MixedFormats) {
             self.findings.retain(|(_, kind), _| *kind != Kind::OtherTree);

@@ -1,8 +1,8 @@
-//! Sentences that appear more than once, in a file or across files, and names that do.
+//! Sentences and names that occur more than once, in one file or in several.
 //!
-//! A sentence is known by a 64-bit hash of its forms, so memory grows by a few dozen bytes per
-//! sentence, not by its text. Among 10⁷ different sentences, the chance that any two are taken for
-//! one is 3·10⁻⁶.
+//! A sentence is identified by a 64-bit hash of its forms. Memory grows by a few dozen bytes per
+//! sentence, not by its text. Among 10⁷ different sentences, the probability of any collision is
+//! 3·10⁻⁶.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,50 +12,50 @@ use super::kind::Kind;
 use super::tally::{Example, Found};
 use crate::{Column, Sentence};
 
-/// Sentences with fewer words are expected to repeat: `Yes .`, `Thank you !`
+/// Sentences with fewer words often repeat: `Yes .`, `Thank you !`
 pub const SHORT: usize = 6;
 
 /// Sentences that two files share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Overlap {
-    /// The file given first.
+    /// The first file.
     pub first: String,
-    /// The file given second.
+    /// The second file.
     pub second: String,
-    /// Sentences of the first file, of [`SHORT`] words or more, that the second file has.
+    /// Sentences of the first file, of [`SHORT`] words or more, that are in the second file.
     pub of_first: usize,
-    /// Sentences of the second file, of [`SHORT`] words or more, that the first file has.
+    /// Sentences of the second file, of [`SHORT`] words or more, that are in the first file.
     pub of_second: usize,
-    /// Shorter sentences of the first file that the second file has.
+    /// Shorter sentences of the first file that are in the second file.
     pub short_of_first: usize,
-    /// Shorter sentences of the second file that the first file has.
+    /// Shorter sentences of the second file that are in the first file.
     pub short_of_second: usize,
 }
 
-/// What is remembered of a sentence.
+/// First occurrence of a sentence.
 #[derive(Debug)]
 struct Seen {
     file: u32,
     line: u64,
-    /// Heads and labels, if all heads are known.
+    /// Hash of heads and labels, if all heads are known.
     tree: Option<u64>,
-    short: bool,
-    /// How often in that file.
+    is_short: bool,
+    /// Number of occurrences in that file.
     count: u32,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     sentences: HashMap<u64, Seen>,
-    /// For sentences of several files: the later files, and how often each has it.
+    /// For sentences of several files: the later files and the counts in each.
     later: HashMap<u64, Vec<(u32, u32)>>,
-    /// Where each `sent_id` was seen first.
+    /// File and line of the first occurrence of each `sent_id`.
     names: HashMap<u64, (u32, u64)>,
 }
 
 impl Repeats {
-    /// Takes a sentence of the last of `files`.
+    /// Adds a sentence of the last of `files`.
     pub(super) fn add(&mut self, sentence: &Sentence, files: &[String], found: &mut Found) {
         let file = (files.len() - 1) as u32;
         let line = sentence.place().line;
@@ -81,14 +81,14 @@ impl Repeats {
 
         let words = hash_words(sentence);
         let tree = hash_tree(sentence);
-        let short = sentence.len() < SHORT;
+        let is_short = sentence.len() < SHORT;
         let Some(seen) = self.sentences.get_mut(&words) else {
-            self.sentences.insert(words, Seen { file, line, tree, short, count: 1 });
+            self.sentences.insert(words, Seen { file, line, tree, is_short, count: 1 });
             return;
         };
         let describe =
             || format!("“{}” also at {}", start(sentence), position(seen.file, seen.line));
-        if !short {
+        if !is_short {
             let kind = if seen.file == file { Kind::RepeatedSentence } else { Kind::Overlap };
             found.sentence(kind, sentence, describe);
         }
@@ -109,7 +109,7 @@ impl Repeats {
         }
     }
 
-    /// All pairs of files that share sentences, in the order of the files.
+    /// Returns all pairs of files that share sentences, in the order of the files.
     pub(super) fn overlaps(&self, files: &[String]) -> Vec<Overlap> {
         let mut pairs: BTreeMap<(u32, u32), Overlap> = BTreeMap::new();
         for (words, later) in &self.later {
@@ -126,7 +126,7 @@ impl Repeats {
                         short_of_first: 0,
                         short_of_second: 0,
                     });
-                    if seen.short {
+                    if seen.is_short {
                         pair.short_of_first += of_first as usize;
                         pair.short_of_second += of_second as usize;
                     } else {

@@ -1,15 +1,15 @@
-//! Which annotation scheme a file follows, judged by its own labels and tags.
+//! Recognises the annotation scheme of a file by its labels and tags.
 //!
-//! A file has universal tags (labels) when at least four fifths of those it has are among the
-//! universal ones of Nivre et al. (2016, version 1; 2020, version 2); the version is the one whose
-//! own values, those that the other does not know, are more frequent.
+//! A file has universal tags (or labels) if at least four fifths of them are universal: those of
+//! Nivre et al. (2016, version 1; 2020, version 2). Its version is the one whose own values, which
+//! the other version does not have, are more frequent.
 
 use std::fmt;
 
 use super::tally::{Example, Tally};
 use crate::{Column, Format, Sentence, Token};
 
-/// The relations of both versions.
+/// Relations that both versions have.
 const RELATIONS: [&str; 31] = [
     "acl",
     "advcl",
@@ -47,27 +47,27 @@ const RELATIONS_1: [&str; 9] =
     ["auxpass", "csubjpass", "dobj", "foreign", "mwe", "name", "neg", "nsubjpass", "remnant"];
 const RELATIONS_2: [&str; 6] = ["clf", "fixed", "flat", "obj", "obl", "orphan"];
 
-/// The tags of both versions; CONJ and CCONJ are the ones they do not share.
+/// Tags that both versions have. CONJ is in version 1 only, CCONJ in version 2 only.
 const TAGS: [&str; 16] = [
     "ADJ", "ADP", "ADV", "AUX", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT",
     "SCONJ", "SYM", "VERB", "X",
 ];
 
-/// What a file's lines and values look like.
+/// Format and annotation scheme of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scheme {
     /// The format of the lines.
     pub format: Format,
-    /// Whether UPOS holds universal parts of speech.
+    /// True if UPOS holds universal parts of speech.
     pub universal_tags: bool,
-    /// Whether DEPREL holds universal relations, with or without subtypes.
+    /// True if DEPREL holds universal relations, with or without subtypes.
     pub universal_labels: bool,
-    /// The version of Universal Dependencies, 1 or 2; 2 where nothing tells.
+    /// Version of Universal Dependencies, 1 or 2; 2 if it cannot be determined.
     pub version: u8,
 }
 
 impl Scheme {
-    /// Whether anything in it is universal.
+    /// True if its tags or labels are universal.
     pub fn is_universal(self) -> bool {
         self.universal_tags || self.universal_labels
     }
@@ -98,7 +98,7 @@ impl serde::Serialize for Scheme {
     }
 }
 
-/// How a value relates to the two versions.
+/// The versions of Universal Dependencies that have a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Universal {
     No,
@@ -116,7 +116,7 @@ pub(super) fn tag(value: &str) -> Universal {
     }
 }
 
-/// Subtypes (`nmod:poss`) belong to the languages.
+/// Looks up a relation without its language-specific subtype (`nmod:poss`).
 pub(super) fn relation(value: &str) -> Universal {
     let base = value.split_once(':').map_or(value, |(base, _)| base);
     if RELATIONS.contains(&base) {
@@ -130,27 +130,28 @@ pub(super) fn relation(value: &str) -> Universal {
     }
 }
 
-/// What speaks for a scheme, collected over a file.
+/// Counts over a file that determine its scheme.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
     tags: u64,
     universal_tags: u64,
     labels: u64,
     universal_labels: u64,
-    /// Values that one version only has.
+    /// Values that only version 1 or only version 2 has.
     pub(super) only: [Tally; 2],
-    /// Sentences with universal labels throughout, and sentences where most labels are not.
+    /// Sentences with universal labels only, and sentences where most labels are not universal.
     sides: [Tally; 2],
-    /// Sentences with enough labels to tell.
+    /// Sentences with enough labels.
     sentences: u64,
 }
 
-/// Sentences of fewer labels say nothing about the label set.
-const FEW_LABELS: u64 = 4;
+/// Minimum number of labels for a sentence to count as evidence of the label set.
+const MIN_LABELS: u64 = 4;
 
 impl Evidence {
     pub(super) fn add(&mut self, sentence: &Sentence, examples: usize) {
-        let (mut labels, mut universal) = (0, 0);
+        let mut labels = 0;
+        let mut universal = 0;
         for word in sentence.words() {
             if !matches!(word.upos(), "_" | "") {
                 self.tags += 1;
@@ -167,7 +168,7 @@ impl Evidence {
         }
         self.labels += labels;
         self.universal_labels += universal;
-        if labels >= FEW_LABELS {
+        if labels >= MIN_LABELS {
             self.sentences += 1;
             let side = usize::from(universal < labels);
             if side == 0 || 2 * universal < labels {
@@ -212,15 +213,14 @@ impl Evidence {
         }
     }
 
-    /// Whether there is a sign of a version, and it can be trusted: other label sets may share a
-    /// name or two.
+    /// True if the version can be determined reliably. Other label sets may share a few names.
     pub(super) fn is_versioned(&self, scheme: Scheme) -> bool {
         let universal = scheme.universal_labels || (scheme.universal_tags && self.labels == 0);
         universal && self.only.iter().any(|tally| tally.count > 0)
     }
 
-    /// The rarer kind of sentences, if nearly all sentences are clearly of one of two kinds and
-    /// there are enough of both.
+    /// Returns the rarer type of sentences, if nearly all sentences are clearly of one of two types
+    /// and both are frequent enough.
     pub(super) fn second_label_set(&mut self) -> Option<Tally> {
         let [universal, other] = [self.sides[0].count, self.sides[1].count];
         let clear = 10 * (universal + other) >= 9 * self.sentences as usize;

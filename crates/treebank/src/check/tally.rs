@@ -6,19 +6,19 @@ use std::fmt;
 use super::kind::Kind;
 use crate::{Column, Place, Sentence, Token};
 
-/// A place where something was found.
+/// A place of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Example {
-    /// The file.
+    /// Name of the file.
     pub file: String,
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub line: u64,
-    /// The CoNLL column, from 1, if one is to blame.
+    /// The CoNLL column, from 1, if the problem is in one.
     pub column: Option<usize>,
-    /// The sentence's `sent_id`, if it has one and it is known.
+    /// The `sent_id` of the sentence, if it is known.
     pub sent_id: Option<String>,
-    /// What was found.
+    /// Description of the finding.
     pub found: String,
 }
 
@@ -33,12 +33,12 @@ impl Example {
         }
     }
 
-    /// Points to the first word of a sentence.
+    /// Returns an example at the first word of a sentence.
     pub(super) fn of_sentence(sentence: &Sentence, found: String) -> Self {
         Self::at(&sentence.place(), found)
     }
 
-    /// Points to a column of a line.
+    /// Returns an example at a column of a line.
     pub(super) fn of_token(
         sentence: &Sentence,
         token: Token<'_>,
@@ -49,7 +49,7 @@ impl Example {
         Self::at(&place, found)
     }
 
-    /// `line` or `line:column`, to stand behind the name of a file.
+    /// Returns `line` or `line:column`, to follow the name of the file.
     pub fn position(&self) -> String {
         match self.column {
             Some(column) => format!("{}:{column}", self.line),
@@ -68,7 +68,7 @@ impl fmt::Display for Example {
     }
 }
 
-/// How often, and where first.
+/// A count with its first examples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) count: usize,
@@ -76,7 +76,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts one more; the example is asked for only if it will be kept.
+    /// Adds one. The example is created only if it is kept.
     pub(super) fn add(&mut self, limit: usize, example: impl FnOnce() -> Example) {
         self.add_many(1, limit, example);
     }
@@ -120,7 +120,7 @@ impl Found {
         self.tallies.entry(kind).or_default().add_many(count, self.limit, example);
     }
 
-    /// In a column of a line.
+    /// Adds a finding in a column of a line.
     pub(super) fn token(
         &mut self,
         kind: Kind,
@@ -132,7 +132,7 @@ impl Found {
         self.add(kind, || Example::of_token(sentence, token, column, found()));
     }
 
-    /// In a sentence as a whole.
+    /// Adds a finding about a whole sentence.
     pub(super) fn sentence(
         &mut self,
         kind: Kind,

@@ -1,4 +1,4 @@
-//! One fixture per kind.
+//! One test case per kind.
 
 mod any_input;
 
@@ -31,8 +31,7 @@ fn findings(text: &str) -> Vec<String> {
     lines(&check(&[("f", text)]))
 }
 
-/// A clean sentence; `#` and tabs are written `#` and spaces here, `words` as
-/// `form/UPOS/head/label`.
+/// A clean sentence in CoNLL-U. Words are given as `form/UPOS/head/label`, separated by spaces.
 fn sentence(id: &str, words: &str) -> String {
     let mut lines = String::new();
     let mut forms = Vec::new();
@@ -45,7 +44,7 @@ fn sentence(id: &str, words: &str) -> String {
     format!("# sent_id = {id}\n# text = {}\n{lines}\n", forms.join(" "))
 }
 
-/// A sentence whose first line `from` is replaced.
+/// A sentence in which the first occurrence of `from` is replaced.
 fn changed(from: &str, to: &str) -> String {
     let text = sentence("s1", "We/PRON/2/nsubj drink/VERB/0/root tea/NOUN/2/obj");
     assert!(text.contains(from), "{from}");
@@ -63,7 +62,7 @@ fn a_clean_file_has_no_findings() {
 }
 
 #[test]
-fn what_the_reader_refuses_is_found_by_kind() {
+fn unreadable_sentences_are_findings() {
     let good = sentence("good", "Yes/INTJ/0/root");
     let text = |line: &str| format!("{good}# sent_id = bad\n{line}\n\n");
     let cases = [
@@ -112,7 +111,7 @@ fn cycles_are_printed_word_by_word() {
             "no-root error 1: f:3: 2 words (sent_id = s1)"
         ]
     );
-    // An unknown head ends no cycle, and hides none.
+    // A word with an unknown head neither is in a cycle nor hides one.
     let text = sentence("s1", "a/X/2/dep b/X/1/dep c/X/_/_");
     assert!(findings(&text)[0].starts_with("cycle error 1: f:3:7: 1 a → 2 b → 1 a"));
 }
@@ -129,7 +128,7 @@ fn several_roots_depend_on_the_scheme() {
 }
 
 #[test]
-fn unknown_heads_and_labels_are_said_once_where_nothing_is_known() {
+fn files_without_heads_or_labels_are_reported_once() {
     assert_eq!(
         findings(&changed("2\tobj", "_\t_")),
         ["unknown-head warning 1: f:5:7: 3 tea (sent_id = s1)"]
@@ -149,7 +148,7 @@ fn unknown_heads_and_labels_are_said_once_where_nothing_is_known() {
 }
 
 #[test]
-fn the_root_is_called_root_and_nothing_else_is() {
+fn only_the_root_has_the_label_root() {
     assert_eq!(
         findings(&changed("0\troot", "0\tccomp")),
         ["root-label error 1: f:4:8: 2 drink: ccomp (sent_id = s1)"]
@@ -200,10 +199,8 @@ fn versions_of_universal_dependencies_do_not_mix() {
 fn two_label_sets_in_a_file_are_noticed() {
     let mut text = String::new();
     for at in 0..6 {
-        let (words, others) = (
-            format!("w{at}/NOUN/2/nsubj x/VERB/0/root y/NOUN/2/obj z/ADV/2/advmod"),
-            format!("v{at}/NOUN/2/SBJ x/VERB/0/ROOT y/NOUN/2/OBJ z/ADV/2/ADV"),
-        );
+        let words = format!("w{at}/NOUN/2/nsubj x/VERB/0/root y/NOUN/2/obj z/ADV/2/advmod");
+        let others = format!("v{at}/NOUN/2/SBJ x/VERB/0/ROOT y/NOUN/2/OBJ z/ADV/2/ADV");
         text.push_str(&sentence(&format!("u{at}"), &words));
         if at < 3 {
             text.push_str(&sentence(&format!("o{at}"), &others));
@@ -228,7 +225,7 @@ fn files_of_other_formats_and_labels_are_noticed() {
     assert_eq!(
         lines,
         [
-            "other-values warning 10: b:1:8: DEPREL subj and 4 more that a does not have, on 5 of 5 \
+            "other-values warning 10: b:1:8: DEPREL subj and 4 more that are not in a, on 5 of 5 \
              words",
             "mixed-formats warning 1: b:1: CoNLL-X, but a is CoNLL-U",
             "case-variants warning 1: a:5:8: DEPREL root (1×) beside ROOT (1×)",
@@ -237,7 +234,7 @@ fn files_of_other_formats_and_labels_are_noticed() {
 }
 
 #[test]
-fn the_shape_of_columns_is_checked() {
+fn columns_are_checked() {
     let cases = [
         ("3\ttea\t_\tNOUN\t_", "3\ttea\t_\tNOUN\t", "empty-column error 1: f:5:5: XPOS is empty"),
         ("\t_\tNOUN\t_\t", "\t_\tNOUN\tN N\t", "space warning 1: f:5:5: XPOS is \"N N\""),
@@ -251,7 +248,7 @@ fn the_shape_of_columns_is_checked() {
             "obj\t2.1:obj",
             "deps-head error 1: f:5:9: 2.1:obj, but this sentence has no 2.1",
         ),
-        ("obj\t_", "obj\t3:obj", "deps-head error 1: f:5:9: 3 heads itself in 3:obj"),
+        ("obj\t_", "obj\t3:obj", "deps-head error 1: f:5:9: 3 is its own head in 3:obj"),
         ("obj\t_", "obj\t2:obj|1:x", "deps-order warning 1: f:5:9: 2:obj|1:x"),
         ("obj\t_\t_", "obj\t_\tA=1|B=2|A=3", "repeated-misc warning 1: f:5:10: A in A=1|B=2|A=3"),
         ("obj\t_\t_", "obj\t_\tHeadProb=1.5", "head-prob error 1: f:5:10: HeadProb=1.5"),
@@ -267,7 +264,7 @@ fn the_shape_of_columns_is_checked() {
         let found = findings(&changed(from, to));
         assert!(found.contains(&format!("{expected} (sent_id = s1)")), "{found:?}");
     }
-    // Order without regard to case, bare entries of MISC, layered features: all fine.
+    // Sorted ignoring case, entries of MISC without value, layered features: all valid.
     let fine = changed("NOUN\t_\t_", "NOUN\t_\tabbr=No|Number=Sing|Number[psor]=Sing");
     assert_eq!(findings(&fine), [""; 0]);
     assert_eq!(findings(&changed("obj\t_\t_", "obj\t0:root|2:obj\tA|A|HeadProb=1")), [""; 0]);
@@ -285,7 +282,7 @@ fn invisible_forms_and_impossible_pheads_are_found() {
 }
 
 #[test]
-fn text_is_what_the_words_say() {
+fn text_must_agree_with_the_words() {
     let contracted = "\
 # sent_id = s1
 # text = Wanna  sip\u{a0}tea?
@@ -309,8 +306,9 @@ fn text_is_what_the_words_say() {
 }
 
 #[test]
-fn names_are_given_once() {
-    let (a, b) = ("Yes/INTJ/0/root", "No/INTJ/0/root");
+fn sent_ids_are_unique() {
+    let a = "Yes/INTJ/0/root";
+    let b = "No/INTJ/0/root";
     let twice = sentence("s1", a) + &sentence("s1", b);
     assert_eq!(findings(&twice), ["repeated-sent-id error 1: f:7: also at line 3 (sent_id = s1)"]);
     assert_eq!(
@@ -350,7 +348,7 @@ fn one_sentence_with_two_trees_is_noticed() {
     );
 }
 
-/// A file of `sentences` different sentences of four words.
+/// A file of this number of different sentences, each of four words.
 fn large(sentences: usize, prefix: &str) -> String {
     (0..sentences)
         .map(|at| {
@@ -381,7 +379,7 @@ fn rare_values_are_noticed_in_large_files_only() {
 }
 
 #[test]
-fn tag_sets_that_are_something_else_are_noticed() {
+fn misused_tag_columns_are_noticed() {
     for (column, guess) in [
         ("FORM", "; it looks like FORM"),
         ("LEMMA", "; it looks like LEMMA"),
@@ -404,7 +402,9 @@ fn tag_sets_that_are_something_else_are_noticed() {
             .collect();
         assert_eq!(
             findings(&text),
-            [format!("many-values warning 1: f:3:5: XPOS has 120 values, 120 of them once{guess}")]
+            [format!(
+                "many-values warning 1: f:3:5: XPOS has 120 values; 120 of them occur once{guess}"
+            )]
         );
     }
     let text: String =

@@ -1,4 +1,4 @@
-//! Heads, roots, cycles and the labels that go with them.
+//! Checks of heads, roots, cycles and labels.
 
 use tutte_trees::{Error, NotATree, Tree};
 
@@ -11,24 +11,27 @@ use crate::{Column, Format, Sentence};
 pub(super) fn check(sentence: &Sentence, found: &mut Found) {
     let heads: Vec<Option<usize>> = sentence.partial_heads().collect();
     for word in sentence.words() {
-        let (head, label) = (word.head(), word.deprel());
-        let labelled = !matches!(label, "_" | "");
+        let head = word.head();
+        let label = word.deprel();
+        let is_labelled = !matches!(label, "_" | "");
         if head.is_none() {
             found.token(Kind::UnknownHead, sentence, word, Column::Head, || {
                 format!("{} {}", word.id(), word.form())
             });
-        } else if !labelled {
+        } else if !is_labelled {
             found.token(Kind::MissingLabel, sentence, word, Column::Deprel, || {
                 format!("{} {}", word.id(), word.form())
             });
         }
-        if labelled {
+        if is_labelled {
             let column = Column::Deprel;
             let describe = || format!("{} {}: {label}", word.id(), word.form());
-            let root = label.split_once(':').map_or(label, |(base, _)| base) == "root";
+            let is_root = label.split_once(':').map_or(label, |(base, _)| base) == "root";
             match head {
-                Some(0) if !root => found.token(Kind::RootLabel, sentence, word, column, describe),
-                Some(head) if root && head > 0 => {
+                Some(0) if !is_root => {
+                    found.token(Kind::RootLabel, sentence, word, column, describe)
+                }
+                Some(head) if is_root && head > 0 => {
                     found.token(Kind::RootElsewhere, sentence, word, column, describe);
                 }
                 _ => {}
@@ -67,14 +70,14 @@ pub(super) fn check(sentence: &Sentence, found: &mut Found) {
             format!("{} roots: {}{more}", roots.len(), shown.join(", "))
         });
     }
-    // A word whose head is unknown ends no cycle.
+    // A word with an unknown head is not part of a cycle.
     let closed: Vec<usize> = heads.iter().map(|head| head.unwrap_or(0)).collect();
     if let Err(Error::NotATree(NotATree::Cycle { words })) = Tree::new(&closed) {
         found.add(Kind::Cycle, || cycle(sentence, &words));
     }
 }
 
-/// `3 saw → 5 him → 3 saw`, heads before modifiers.
+/// Describes a cycle as `3 saw → 5 him → 3 saw`, heads before modifiers.
 fn cycle(sentence: &Sentence, words: &[usize]) -> Example {
     let mut names: Vec<String> = words.iter().map(|&word| name(sentence, word)).collect();
     names.extend(names.first().cloned());

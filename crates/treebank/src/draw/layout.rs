@@ -1,30 +1,30 @@
-//! Where everything goes: words on lines, arcs on levels, their ends on attachment points.
+//! Positions of everything: words on lines, arcs on levels, their ends on attachment points.
 //!
-//! One layout serves pixels and terminal cells; [`Metrics`] says how wide things are.
+//! One layout serves pixels and terminal cells; [`Metrics`] gives the widths.
 //!
-//! **Widths.** A word is as wide as its widest text, and as its attachment points need. Gaps
-//! between words grow until every arc is at least as long as its label, shortest arcs first.
+//! **Widths.** A word is as wide as its widest text or its attachment points. Gaps between words
+//! grow until every arc is at least as long as its label, shortest arcs first.
 //!
-//! **Lines.** If the sentence is too wide, it is broken where that is cheapest, by dynamic
-//! programming over the breaks as paragraphs are set (Knuth & Plass 1981): a line costs 4, an arc
-//! cut by a break costs 1, and among equals the lines are as even as possible (least sum of squared
-//! slack). A cut arc is drawn on the two lines of its ends only, up to the margin, where the word
-//! at its other end is named; lines in between are not crossed.
+//! **Lines.** A sentence that is too wide is broken where that is cheapest, by dynamic programming
+//! over the breaks, as for paragraphs (Knuth & Plass 1981). A line costs 4 and an arc cut by a
+//! break costs 1. Among equals, the lines are as even as possible (least sum of squared slack). A
+//! cut arc is drawn only on the two lines of its ends, up to the margin, which names the word at
+//! its other end. It does not cross the lines in between.
 //!
 //! **Levels.** On every line, arcs are placed from the shortest to the longest, each on the lowest
-//! level above everything it covers or crosses: with h(g) the highest level so far over the gap g
+//! level above everything it covers or crosses. With h(g) the highest level so far over the gap g
 //! between two neighbouring words,
 //!
 //! ```text
 //! level(a) = 1 + max h(g)   and then   h(g) = level(a)   for all gaps g that a spans
 //! ```
 //!
-//! So two arcs on one level share at most an end, and what is nested lies strictly below. Arcs from
-//! the root come last, straight down, from above everything that covers their word.
+//! Two arcs on one level thus share at most an end, and nested arcs are strictly below. Arcs from
+//! the root come last. They go straight down, from above everything that covers their word.
 //!
 //! **Attachment.** The arcs of a word leave it side by side: those to the left first, lowest first,
-//! then the root's, then those to the right, highest first. Arcs that share a word but do not cross
-//! thus do not touch.
+//! then the arc from the root, then those to the right, highest first. Arcs that share a word but
+//! do not cross thus do not touch.
 //!
 //! The cost is the sum of the lengths of the arcs, at most quadratic in the length of the sentence.
 
@@ -36,30 +36,30 @@ use ruler::{Edge, Ruler};
 
 use super::scene::{Arc, Scene};
 
-/// How wide things are, in some unit.
+/// Widths and distances, in some unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Metrics {
-    /// The width of a node's form.
+    /// Width of the form of a node.
     pub(crate) form: fn(&str) -> i32,
-    /// How much wider the frame of an empty node is.
+    /// Additional width of the frame of an empty node.
     pub(crate) frame: i32,
-    /// The width of tags, names in the margin and multiword tokens.
+    /// Width of tags, names in the margin and multiword tokens.
     pub(crate) small: fn(&str) -> i32,
-    /// The width of a label.
+    /// Width of a label.
     pub(crate) label: fn(&str) -> i32,
-    /// Least space between two words.
+    /// Minimum space between two words.
     pub(crate) gap: i32,
     /// Space between two attachment points of a word.
     pub(crate) slot: i32,
-    /// How much longer than its label an arc must be.
+    /// Minimum difference between the length of an arc and its label.
     pub(crate) label_room: i32,
-    /// The most that a name in the margin may take.
+    /// Maximum width of a name in the margin.
     pub(crate) margin: i32,
-    /// The width of a line.
+    /// Maximum width of a line.
     pub(crate) width: i32,
 }
 
-/// A scene with everything in its place. Distances are from the left.
+/// A scene with positions. Distances are from the left.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) width: i32,
@@ -91,17 +91,17 @@ pub(crate) struct Span {
     pub(crate) right: i32,
 }
 
-/// An arc on a line, or the end of one.
+/// An arc on a line, or one end of a cut arc.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
-    /// Place in `Scene::above` or `Scene::below`.
+    /// Index in `Scene::above` or `Scene::below`.
     pub(crate) arc: usize,
-    /// From 1.
+    /// The level, from 1.
     pub(crate) level: i32,
     pub(crate) left: End,
-    /// The same as `left` for arcs from the root.
+    /// Equals `left` for arcs from the root.
     pub(crate) right: End,
-    /// The centre of the label.
+    /// Centre of the label.
     pub(crate) label: i32,
 }
 
@@ -123,7 +123,7 @@ pub(crate) enum EndKind {
     Dependent,
     /// Straight down from the root to a dependent.
     Root,
-    /// The arc goes on to this node, which is on another line.
+    /// The arc continues to this node, which is on another line.
     Cut(usize),
 }
 
@@ -133,9 +133,10 @@ impl Layout {
         let ranges = ruler.break_lines(metrics.width);
         let mut lines: Vec<Placed> =
             ranges.into_iter().map(|range| place(scene, metrics, &ruler, range)).collect();
-        // Words start one below the other, as far as the width allows.
+        // The first words of lines are aligned, as far as the width allows.
         let most = |value: fn(&Placed) -> i32| lines.iter().map(value).max().unwrap_or(0);
-        let (lead, widest) = (most(|placed| placed.lead), most(|placed| placed.width));
+        let lead = most(|placed| placed.lead);
+        let widest = most(|placed| placed.width);
         let aligned = lines.iter().map(|placed| lead - placed.lead + placed.width).max();
         let width = aligned.unwrap_or(0).min(metrics.width).max(widest);
         for placed in &mut lines {
@@ -151,7 +152,7 @@ impl Layout {
 struct Placed {
     line: Line,
     width: i32,
-    /// What there is before the first word, for the ends of cut arcs.
+    /// Space before the first word, for the ends of cut arcs.
     lead: i32,
 }
 
@@ -171,15 +172,17 @@ impl Line {
 }
 
 fn place(scene: &Scene, metrics: &Metrics, ruler: &Ruler, range: Range<usize>) -> Placed {
-    let (start, end) = (range.start, range.end);
-    // Places from where reading starts, for the rooms that cut arcs need.
+    let start = range.start;
+    let end = range.end;
+    // Positions in reading order, from the start of the line without the space for cut arcs.
     let mut length = 0;
     let mut centres = Vec::with_capacity(range.len());
     for node in range.clone() {
         centres.push(length + ruler.widths[node] / 2);
         length += ruler.widths[node] + if node + 1 < end { ruler.gaps[node] } else { 0 };
     }
-    let (mut before, mut after) = (Edge::default(), Edge::default());
+    let mut before = Edge::default();
+    let mut after = Edge::default();
     for arc in scene.above.iter().chain(&scene.below) {
         let Some((low, high)) = arc.span() else { continue };
         let needed = (metrics.label)(&arc.label) + metrics.label_room;
@@ -194,14 +197,15 @@ fn place(scene: &Scene, metrics: &Metrics, ruler: &Ruler, range: Range<usize>) -
     for edge in [&mut before, &mut after].into_iter().filter(|edge| edge.names > 0) {
         edge.arcs = edge.arcs.max(metrics.label_room);
     }
-    let (lead, trail) = (before.names + before.arcs, after.names + after.arcs);
+    let lead = before.names + before.arcs;
+    let trail = after.names + after.arcs;
     let width = lead + length + trail;
     let mut nodes: Vec<(usize, i32)> =
         range.clone().zip(centres.iter().map(|x| lead + x)).collect();
     let mut ends = (before.names, width - 1 - after.names);
     if scene.right_to_left {
         nodes.reverse();
-        // The middle of an even width is the second of two.
+        // The middle of an even width is the second of the two middle cells.
         nodes.iter_mut().for_each(|(node, x)| *x = width - *x - ruler.widths[*node] % 2);
         ends = (width - 1 - ends.1, width - 1 - ends.0);
     }
@@ -214,7 +218,8 @@ fn place(scene: &Scene, metrics: &Metrics, ruler: &Ruler, range: Range<usize>) -
     };
     let mut groups = Vec::new();
     for (index, group) in scene.groups.iter().enumerate() {
-        let (first, last) = (group.first.max(start), (group.last + 1).min(end));
+        let first = group.first.max(start);
+        let last = (group.last + 1).min(end);
         if first < last {
             let (mut left, mut right) = (first, last - 1);
             if scene.right_to_left {
@@ -226,7 +231,7 @@ fn place(scene: &Scene, metrics: &Metrics, ruler: &Ruler, range: Range<usize>) -
     Placed { line: Line { nodes, above, below, groups }, width, lead }
 }
 
-/// The arcs of one side: levels, attachment points and labels.
+/// Places the arcs of one side: levels, attachment points and labels.
 fn side(
     scene: &Scene,
     arcs: &[Arc],
@@ -236,7 +241,7 @@ fn side(
     nodes: &[(usize, i32)],
     (left_end, right_end): (i32, i32),
 ) -> Side {
-    // Positions on the line: nodes from left to right are 1 to m, the margins 0 and m + 1.
+    // Positions on the line: nodes from left to right are 1 to m, the margins are 0 and m + 1.
     let m = nodes.len();
     let position = |node: usize| {
         let before = node < range.start;
@@ -297,7 +302,7 @@ fn side(
                 pieces[piece].right.x = x;
             }
             if lean == Lean::Straight {
-                // Over its end, but not over other words.
+                // Above its end, but not above other words.
                 let (node, centre) = nodes[at - 1];
                 let label = (metrics.label)(&arcs[pieces[piece].arc].label);
                 let slack = (ruler.widths[node] - label).max(0) / 2;
@@ -309,7 +314,7 @@ fn side(
     Side { levels: levels.iter().copied().max().unwrap_or(0), pieces }
 }
 
-/// Where an arc goes from the word that it touches.
+/// Direction of an arc from the word that it touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lean {
     Left,
@@ -317,8 +322,8 @@ enum Lean {
     Right,
 }
 
-/// Sorts arcs, given as positions of their left and right ends and a number, by length, and gives
-/// their levels. Ends may be equal for arcs from the root, which come last.
+/// Sorts arcs by length and returns their levels. An arc is the positions of its left and right
+/// ends and its index. The ends are equal for arcs from the root, which come last.
 pub(crate) fn levels(spans: &mut [(usize, usize, usize)], positions: usize) -> Vec<i32> {
     let length = |&(left, right, _): &(usize, usize, usize)| match right - left {
         0 => usize::MAX,
@@ -332,7 +337,7 @@ pub(crate) fn levels(spans: &mut [(usize, usize, usize)], positions: usize) -> V
         .iter()
         .map(|&(left, right, _)| {
             if left == right {
-                // Several arcs from the root to one word (of two labels) are stacked.
+                // Several arcs from the root to one word (with different labels) are stacked.
                 let over = skyline[left].max(skyline[left.saturating_sub(1)]).max(roots[left]);
                 roots[left] = over + 1;
                 return over + 1;
@@ -344,7 +349,8 @@ pub(crate) fn levels(spans: &mut [(usize, usize, usize)], positions: usize) -> V
         .collect()
 }
 
-/// Labels stand in the middle, or as near to it as no other arc comes down through them.
+/// Places labels in the middle of arcs, or at the nearest place where no other arc comes down
+/// through them.
 fn place_labels(pieces: &mut [Piece], arcs: &[Arc], metrics: &Metrics) {
     let mut verticals: Vec<(i32, i32)> = Vec::new();
     for piece in pieces.iter() {
@@ -365,7 +371,8 @@ fn place_labels(pieces: &mut [Piece], arcs: &[Arc], metrics: &Metrics) {
         let from = verticals.partition_point(|&(x, _)| x <= left);
         let crossing = verticals[from..].iter().take_while(|&&(x, _)| x < right);
         let walls = crossing.filter(|&&(_, level)| level > piece.level).map(|&(x, _)| x);
-        let (mut nearest, mut free_from) = (None, left);
+        let mut nearest = None;
+        let mut free_from = left;
         for wall in walls.chain([right]) {
             let (low, high) = (free_from + half, wall - half);
             if low <= high {

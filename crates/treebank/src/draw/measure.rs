@@ -1,23 +1,23 @@
-//! How wide a string is: in cells of a terminal, and in pixels of a font nobody knows yet.
+//! Widths of strings: in cells of a terminal, and in pixels of an unknown font.
 //!
-//! Terminals give a character 0, 1 or 2 cells (Unicode Standard Annex 11), so that width is exact.
-//! A drawing is rendered with whatever sans-serif font the reader has. Its widths are estimated
-//! from classes of characters, on the generous side: a little too much space between two words is
-//! pleasant, too little is unreadable.
+//! Terminals give a character 0, 1 or 2 cells (Unicode Standard Annex 11), so this width is exact.
+//! An image is rendered with the reader's sans-serif font. Its widths are estimated from classes of
+//! characters, rather too large than too small: too much space between words is acceptable, too
+//! little is unreadable.
 
 use std::borrow::Cow;
 
 use unicode_bidi::BidiClass;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How many columns of a terminal a text takes. An accent takes none, 茶 takes two.
+/// Number of columns of a terminal that a text takes. An accent takes none, 茶 takes two.
 ///
 /// ```
 /// assert_eq!(tutte_treebank::draw::columns("thé 茶"), 6);
 /// ```
 pub fn columns(text: &str) -> usize {
-    // Fonts may join lam and alef, and `unicode_width` takes them for one; terminals give them a
-    // cell each.
+    // `unicode_width` counts lam and alef as one, since fonts may join them. Terminals give each
+    // one a cell.
     let is_alef = |c: char| {
         matches!(c, '\u{622}' | '\u{623}' | '\u{625}' | '\u{627}')
             || matches!(c, '\u{671}'..='\u{673}' | '\u{675}' | '\u{773}' | '\u{774}')
@@ -31,19 +31,19 @@ pub fn columns(text: &str) -> usize {
     columns + rest.width()
 }
 
-/// Cells of a terminal.
+/// Number of cells of a terminal that a text takes.
 pub(crate) fn cells(text: &str) -> i32 {
     i32::try_from(columns(text)).unwrap_or(i32::MAX / 4)
 }
 
-/// Pixels of a sans-serif font of `size` pixels.
+/// Number of pixels that a text takes in a sans-serif font of `size` pixels.
 pub(crate) fn pixels(text: &str, size: i32) -> i32 {
     let thousandths: u64 = text.chars().map(thousandths_of_size).sum();
     i32::try_from((thousandths * u64::from(size.unsigned_abs())).div_ceil(1000))
         .unwrap_or(i32::MAX / 4)
 }
 
-/// Widths as in fonts made for screens, which are wider than Helvetica.
+/// Widths as in fonts for screens, which are wider than Helvetica.
 fn thousandths_of_size(character: char) -> u64 {
     match character {
         'i' | 'j' | 'l' | '\'' | '|' | '.' | ',' | ':' | ';' | '!' | '’' | '‘' => 300,
@@ -60,7 +60,7 @@ fn thousandths_of_size(character: char) -> u64 {
     }
 }
 
-/// The beginning of a text that fits, with `…` if that is not all of it.
+/// Shortens a text to a width, with `…` at the end if it was longer.
 pub(crate) fn shorten(text: &str, width: i32) -> String {
     if cells(text) <= width {
         return text.to_owned();
@@ -76,14 +76,14 @@ pub(crate) fn shorten(text: &str, width: i32) -> String {
             room >= 0
         })
         .collect();
-    // A variation selector can make the character before it wider than it is alone.
+    // A variation selector can make the character before it wider.
     while cells(&short) >= width && short.pop().is_some() {}
     short.push('…');
     short
 }
 
-/// Whether the first letter with a direction is read from right to left; `None` if there is no
-/// such letter (rule P2 of Unicode Standard Annex 9).
+/// True if the first letter with a direction is read from right to left; `None` if there is no such
+/// letter (rule P2 of Unicode Standard Annex 9).
 pub(crate) fn right_to_left(text: &str) -> Option<bool> {
     text.chars().find_map(|character| match unicode_bidi::bidi_class(character) {
         BidiClass::L => Some(false),
@@ -92,8 +92,8 @@ pub(crate) fn right_to_left(text: &str) -> Option<bool> {
     })
 }
 
-/// What can be shown of a text: control characters, which terminals obey and XML forbids, and those
-/// that change the direction of what follows become U+FFFD.
+/// Replaces characters that cannot be shown by U+FFFD: control characters, which terminals execute
+/// and XML forbids, and characters that change the direction of the following text.
 ///
 /// ```
 /// assert_eq!(tutte_treebank::draw::printable("tea\u{1b}[2J"), "tea\u{fffd}[2J");

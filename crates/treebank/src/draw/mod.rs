@@ -1,11 +1,11 @@
-//! Dependency trees as pictures: SVG, TikZ, and Unicode art for terminals.
+//! Drawings of dependency trees: SVG, TikZ, and Unicode art for terminals.
 //!
-//! A [`Drawing`] is made from a [`Sentence`], whatever its heads: a tree, half a tree, cycles. Arcs
+//! A [`Drawing`] is made from a [`Sentence`] with any heads: a tree, a partial tree or cycles. Arcs
 //! stand above the words, packed by nesting, with their labels at the apex. Long sentences are
-//! wrapped, right-to-left sentences drawn right to left, non-projective arcs stand out, arc
-//! probabilities (`HeadProb` in MISC) show as opacity. Multiword tokens are bracketed under their
-//! words; empty nodes stand among them, greyed. Enhanced dependencies are drawn below the words if
-//! asked for.
+//! wrapped, and right-to-left sentences are drawn from right to left. Non-projective arcs are
+//! highlighted, and arc probabilities (`HeadProb` in MISC) are shown as opacity. Multiword tokens
+//! are bracketed under their words. Empty nodes stand among the words, in grey. Enhanced
+//! dependencies can be drawn below the words.
 //!
 //! ```
 //! use tutte_treebank::{Sentence, draw::{Drawing, Style}};
@@ -30,14 +30,14 @@
 //! # Ok::<(), tutte_treebank::Error>(())
 //! ```
 //!
-//! [`Drawing::of_two`] puts two analyses of the same words into one picture, the first above, the
-//! second below, where they differ in colour.
+//! [`Drawing::of_two`] draws two analyses of the same words, the first above and the second below.
+//! Differences are coloured.
 //!
 //! # How it works
 //!
-//! A scene (nodes, arcs, groups) is taken from the sentence; a layout gives everything a place, in
-//! pixels or in cells of a terminal; one module for each kind of output writes that down. The
-//! module `layout` says how arcs are packed and lines broken.
+//! A scene (nodes, arcs, groups) is built from the sentence. A layout gives everything a place, in
+//! pixels or in cells of a terminal. One module per output format writes the layout. The module
+//! `layout` describes how arcs are packed and lines are broken.
 
 mod layout;
 mod measure;
@@ -53,25 +53,25 @@ use crate::diff::{self, WordDifference};
 use crate::{Column, Sentence};
 use scene::Scene;
 
-/// What a drawing shows, and how.
+/// Content and appearance of a drawing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Lines of small print under the words: UPOS by default; features take one line each.
+    /// Columns shown in small print under the words: UPOS by default. Each feature takes one line.
     pub tags: Vec<Column>,
-    /// Draw the enhanced dependencies of DEPS below the words.
+    /// Draws the enhanced dependencies of DEPS below the words.
     pub enhanced: bool,
-    /// Show the probability of an arc, `HeadProb` in MISC, if there is one.
+    /// Shows the probability of an arc, `HeadProb` in MISC.
     pub probabilities: bool,
-    /// From which side sentences are read.
+    /// Reading direction of sentences.
     pub direction: Direction,
-    /// SVG and TikZ are wrapped at this width.
+    /// Width in pixels at which SVG and TikZ are wrapped.
     pub width_pixels: usize,
-    /// Text is wrapped at this width.
+    /// Width in columns at which text is wrapped.
     pub width_columns: usize,
-    /// Which text art.
+    /// Shape of text art.
     pub text: TextArt,
-    /// SVG for renderers that turn it into pixels or print: one set of colours, an opaque
-    /// background, no style sheet, probabilities in numbers (nothing can hover).
+    /// Writes SVG for renderers without style sheets or interaction, such as printers: light
+    /// colours only, an opaque background, no style sheet, probabilities as numbers.
     pub fixed: bool,
 }
 
@@ -90,29 +90,29 @@ impl Default for Style {
     }
 }
 
-/// From which side a sentence is read.
+/// Reading direction of a sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// From the side from which most of its words are.
+    /// The direction of most of its words.
     #[default]
     Auto,
-    /// As English.
+    /// As in English.
     LeftToRight,
-    /// As Arabic.
+    /// As in Arabic.
     RightToLeft,
 }
 
-/// How trees are drawn with characters.
+/// Shape of trees drawn with characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextArt {
-    /// Arcs if the sentence fits on a line and is read from left to right, branches otherwise.
+    /// Arcs if the sentence fits on a line and is read from left to right, otherwise branches.
     #[default]
     Auto,
-    /// Arcs above the words, wrapped if need be; branches if a word and its arcs are too wide for
+    /// Arcs above the words, wrapped if necessary; branches if a word and its arcs are too wide for
     /// any line.
     Arcs,
-    /// A word on each line, and branches to the left of them. Needs no wrapping, and keeps its
-    /// shape in terminals that reorder right-to-left text.
+    /// One word per line, with branches on the left. Needs no wrapping, and keeps its shape in
+    /// terminals that reorder right-to-left text.
     Branches,
 }
 
@@ -121,21 +121,23 @@ pub enum TextArt {
 pub struct Drawing {
     scene: Scene,
     style: Style,
-    /// Of two analyses: where they differ.
+    /// Differences between two analyses.
     differences: Option<Vec<WordDifference>>,
 }
 
 impl Drawing {
-    /// A drawing of a sentence. Words without head have no arc.
+    /// Draws a sentence. Words without head have no arc.
     pub fn new(sentence: &Sentence, style: &Style) -> Self {
         Self { scene: Scene::of(sentence, style), style: style.clone(), differences: None }
     }
 
-    /// A drawing of two analyses of the same words: the first one's arcs above, the second one's
-    /// below, in colour where the other has no such arc. `columns` says which differences count;
-    /// without [`Column::Head`] and [`Column::Deprel`], say, arcs are all the same, and those of
-    /// tags are shown in any case. As text it lists the words that differ. Words are paired by
-    /// their number; what only one sentence has is left out.
+    /// Draws two analyses of the same words: the arcs of the first above, those of the second
+    /// below. Arcs that the other analysis does not have are coloured.
+    ///
+    /// `columns` selects the differences that count. For example, without [`Column::Head`] and
+    /// [`Column::Deprel`] all arcs count as equal. Selected columns with tags are always shown. The
+    /// text form lists the words that differ. Words are paired by their number; words that only one
+    /// sentence has are left out.
     ///
     /// ```
     /// use tutte_treebank::{Column, Sentence, draw::{Drawing, Style}};
@@ -162,9 +164,10 @@ impl Drawing {
         Self { scene, style, differences }
     }
 
-    /// A drawing of any arcs between the words of a sentence, whatever its own: each has a head, 0 for the
-    /// root, a dependent and a label, and a word may have several heads or none. `notes` stand under words, as
-    /// the last of their tags. What is about words that are not there is left out.
+    /// Draws arbitrary arcs between the words of a sentence instead of its own. Each arc is a head
+    /// (0 for the root), a dependent and a label. A word may have several heads or none. `notes`
+    /// stand under words, below their tags. Arcs and notes with words that do not exist are left
+    /// out.
     ///
     /// ```
     /// use tutte_treebank::{Sentence, draw::{Drawing, Style}};
@@ -190,32 +193,32 @@ impl Drawing {
         Self { scene, style: style.clone(), differences: None }
     }
 
-    /// The drawing with a line of small print over it, the name of the sentence say.
+    /// Adds a line of small print above the drawing, such as the name of the sentence.
     pub fn with_caption(mut self, caption: &str) -> Self {
         self.scene.caption = measure::printable(caption).into_owned();
         self
     }
 
-    /// A standalone SVG image. Its colours follow the reader's preference for light or dark, and
-    /// arcs say what they are when the pointer is over them, unless [`Style::fixed`] asks for an
-    /// image that any renderer can turn into pixels.
+    /// Returns a standalone SVG image. Its colours follow the reader's preference for light or
+    /// dark, and arcs show a description when the pointer is over them. With [`Style::fixed`], the
+    /// image works in any renderer.
     pub fn svg(&self) -> String {
         svg::page(std::slice::from_ref(self))
     }
 
-    /// An `<svg>` element without style sheet and background, for a page that has [`CSS`] in its
-    /// own. Arcs part where they cross in the colour of `tutte-halo`, which should be the page's
-    /// background.
+    /// Returns an `<svg>` element without style sheet and background, for a page that includes
+    /// [`CSS`]. Crossing arcs are separated by a line in the colour of `tutte-halo`, which should
+    /// be the background of the page.
     pub fn svg_element(&self) -> String {
         svg::element(self)
     }
 
-    /// A picture for LaTeX documents that say `\usepackage{tikz-dependency}`.
+    /// Returns a picture for LaTeX documents with `\usepackage{tikz-dependency}`.
     pub fn tikz(&self) -> String {
         tikz::write(&self.scene, &self.style)
     }
 
-    /// Text art, with a line end after every line. No line is wider than
+    /// Returns text art, with a line end after every line. No line is wider than
     /// [`Style::width_columns`].
     pub fn text(&self) -> String {
         match &self.differences {
@@ -225,12 +228,12 @@ impl Drawing {
     }
 }
 
-/// One SVG image of several drawings, one below the other.
+/// Returns one SVG image of several drawings, one below the other.
 pub fn svg_of_all(drawings: &[Drawing]) -> String {
     svg::page(drawings)
 }
 
-/// The beginning of a text that fits into some columns of a terminal, with `…` if that is not all.
+/// Shortens a text to a number of columns of a terminal, with `…` at the end if it was longer.
 ///
 /// ```
 /// assert_eq!(tutte_treebank::draw::shorten("お茶を飲む", 6), "お茶…");
@@ -239,8 +242,8 @@ pub fn shorten(text: &str, columns: usize) -> String {
     measure::shorten(text, i32::try_from(columns).unwrap_or(i32::MAX))
 }
 
-/// The style sheet for [`Drawing::svg_element`]: light, and dark where readers prefer that. All
-/// class names start with `tutte-`.
+/// The style sheet for [`Drawing::svg_element`], with light and dark colours. All class names start
+/// with `tutte-`.
 pub const CSS: &str = svg::CSS;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What there is to draw, before anything has a place: nodes in the order of the sentence, arcs
-//! above and below them, multiword tokens around them.
+//! The content of a drawing, without positions: nodes in the order of the sentence, arcs above and
+//! below them, multiword tokens around them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,15 +10,15 @@ use crate::{Column, Id, Sentence, Token};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scene {
     pub(crate) nodes: Vec<Node>,
-    /// How many lines of tags there are under every node.
+    /// Number of lines of tags under every node.
     pub(crate) tag_lines: usize,
-    /// The tree; of two analyses, the first.
+    /// The tree, or the first of two analyses.
     pub(crate) above: Vec<Arc>,
     /// Enhanced dependencies, or the second analysis.
     pub(crate) below: Vec<Arc>,
     pub(crate) groups: Vec<Group>,
     pub(crate) right_to_left: bool,
-    /// A line over the picture.
+    /// A line above the drawing.
     pub(crate) caption: String,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Scene {
 pub(crate) struct Node {
     pub(crate) id: Id,
     pub(crate) form: String,
-    /// Exactly `Scene::tag_lines`, empty where nothing is said.
+    /// Exactly `Scene::tag_lines` tags, with empty text where there is none.
     pub(crate) tags: Vec<Tag>,
 }
 
@@ -36,7 +36,7 @@ impl Node {
         matches!(self.id, Id::Empty(..))
     }
 
-    /// The node in the margin, where an arc to it is cut.
+    /// Returns the name of the node in the margin, where an arc to it is cut.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.id, self.form)
     }
@@ -46,11 +46,11 @@ impl Node {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tag {
     pub(crate) text: String,
-    /// Whether two analyses disagree here.
+    /// True if two analyses disagree here.
     pub(crate) differs: bool,
 }
 
-/// An arc from a head, `None` for the root, to a dependent; both are places in `Scene::nodes`.
+/// An arc from a head (`None` for the root) to a dependent; both are indices in `Scene::nodes`.
 #[derive(Clone, Debug)]
 pub(crate) struct Arc {
     pub(crate) head: Option<usize>,
@@ -60,21 +60,21 @@ pub(crate) struct Arc {
     pub(crate) kind: Kind,
 }
 
-/// What should be seen at a glance.
+/// The kind of an arc, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Plain,
-    /// Covers a word that does not descend from its head.
+    /// Spans a word that does not descend from its head.
     NonProjective,
-    /// The same on the other side.
+    /// Also on the other side.
     Shared,
-    /// In the first of two analyses only.
+    /// Only in the first of two analyses.
     First,
-    /// In the second of two analyses only, or among the enhanced dependencies only.
+    /// Only in the second of two analyses, or only in the enhanced dependencies.
     Second,
 }
 
-/// A multiword token: the nodes from first to last are written as one.
+/// A multiword token, which covers the nodes from first to last.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) first: usize,
@@ -83,7 +83,7 @@ pub(crate) struct Group {
 }
 
 impl Scene {
-    /// The same, with probabilities as numbers in the labels.
+    /// Returns a copy with probabilities as numbers in the labels.
     pub(crate) fn with_numbers(&self) -> Self {
         let mut scene = self.clone();
         for arc in scene.above.iter_mut().chain(&mut scene.below) {
@@ -105,7 +105,7 @@ impl Scene {
         scene
     }
 
-    /// Two analyses of the same words; the second one's heads, labels and tags are below.
+    /// Builds the scene of two analyses of the same words, with the arcs of the second below.
     pub(crate) fn of_two(
         first: &Sentence,
         second: &Sentence,
@@ -123,7 +123,8 @@ impl Scene {
         let differ = |column| columns.contains(&column);
         let key = |arc: &Arc| {
             let (head, dependent, label) = arc.key();
-            let (head_counts, label_counts) = (differ(Column::Head), differ(Column::Deprel));
+            let head_counts = differ(Column::Head);
+            let label_counts = differ(Column::Deprel);
             (
                 head.filter(|_| head_counts),
                 dependent,
@@ -137,7 +138,7 @@ impl Scene {
         scene
     }
 
-    /// Any arcs, given by the numbers of words, and notes below the tags.
+    /// Builds the scene of arbitrary arcs, given by numbers of words, with notes below the tags.
     pub(crate) fn of_arcs(
         sentence: &Sentence,
         arcs: &[(usize, usize, &str)],
@@ -149,7 +150,7 @@ impl Scene {
         let places = scene.places();
         let place = |word: usize| places.get(&Id::Word(word)).copied();
         for &(head, dependent, name) in arcs {
-            let (Some(end), true) = (place(dependent), head != dependent) else { continue };
+            let Some(end) = place(dependent).filter(|_| head != dependent) else { continue };
             let start = match head {
                 0 => None,
                 _ => match place(head) {
@@ -157,8 +158,13 @@ impl Scene {
                     start => start,
                 },
             };
-            let (label, kind) = (label(name), Kind::Plain);
-            scene.above.push(Arc { head: start, dependent: end, label, probability: None, kind });
+            scene.above.push(Arc {
+                head: start,
+                dependent: end,
+                label: label(name),
+                probability: None,
+                kind: Kind::Plain,
+            });
         }
         if !notes.is_empty() {
             scene.tag_lines += 1;
@@ -201,7 +207,7 @@ impl Scene {
             columns_of_nodes.push(columns);
             scene.nodes.push(Node { id: token.id(), form, tags: Vec::new() });
         }
-        // A column takes as many lines as its longest entry (features have one line each), and none
+        // A column takes as many lines as its longest entry (each feature takes one line), and none
         // if there are no entries.
         for column in 0..style.tags.len() {
             let said = |tags: &[Tag]| tags.iter().rposition(|tag| !tag.text.is_empty());
@@ -235,13 +241,13 @@ impl Scene {
 }
 
 impl Arc {
-    /// The two ends, or `None` for an arc from the root.
+    /// Returns the two ends, or `None` for an arc from the root.
     pub(crate) fn span(&self) -> Option<(usize, usize)> {
         let head = self.head?;
         Some((head.min(self.dependent), head.max(self.dependent)))
     }
 
-    /// For pictures that cannot be asked: `nsubj .93`.
+    /// Returns the label for outputs without interaction: `nsubj .93`.
     pub(crate) fn label_with_probability(&self) -> String {
         let Some(probability) = self.probability else { return self.label.clone() };
         let number = format!("{probability:.2}");
@@ -249,27 +255,28 @@ impl Arc {
         format!("{} {number}", self.label).trim_start().to_owned()
     }
 
-    /// What makes two arcs the same.
+    /// Arcs with equal keys are the same arc.
     fn key(&self) -> (Option<usize>, usize, String) {
         (self.head, self.dependent, self.label.clone())
     }
 }
 
-/// The direction of most words that have one; of the first such word if they are even. A name in
-/// another script at the start does not turn a sentence around.
+/// Returns the direction of most words that have one, or of the first such word if there is a tie.
+/// A name in another script at the start therefore does not change the direction.
 fn is_right_to_left(nodes: &[Node]) -> bool {
     let directions = || nodes.iter().filter_map(|node| measure::right_to_left(&node.form));
     let surplus: i64 = directions().map(|right_to_left| if right_to_left { 1 } else { -1 }).sum();
     if surplus == 0 { directions().next().unwrap_or(false) } else { surplus > 0 }
 }
 
-/// The lines that a column of a word takes, and where another analysis disagrees.
+/// Returns the lines of a column of a word, and where another analysis disagrees.
 fn tags(token: Token<'_>, other: Option<Token<'_>>, column: Column) -> Vec<Tag> {
     let value = |token: Token<'_>| match token.column(column) {
         "_" => String::new(),
         value => measure::printable(value).into_owned(),
     };
-    let (mine, theirs) = (value(token), other.map(value));
+    let mine = value(token);
+    let theirs = other.map(value);
     match theirs {
         Some(theirs) if theirs != mine => {
             let or_none = |text: String| if text.is_empty() { "_".to_owned() } else { text };
@@ -302,7 +309,7 @@ fn basic_arcs(sentence: &Sentence, places: &HashMap<Id, usize>, style: &Style) -
             kind: Kind::Plain,
         });
     }
-    // Heads that form no tree have no descendants to speak of, and only arcs that meet.
+    // Heads that are not a tree have no well-defined descendants.
     if let Ok(tree) = sentence.tree() {
         for (_, dependent) in tree.nonprojective_arcs() {
             if let Some(arc) = arcs.get_mut(dependent - 1) {
@@ -313,7 +320,7 @@ fn basic_arcs(sentence: &Sentence, places: &HashMap<Id, usize>, style: &Style) -
     arcs
 }
 
-/// The column DEPS, but for loops and what cannot be read.
+/// Returns the arcs of column DEPS, without loops and malformed entries.
 fn enhanced_arcs(lines: &[Token<'_>], places: &HashMap<Id, usize>) -> Vec<Arc> {
     let mut arcs = Vec::new();
     for token in lines {
@@ -326,14 +333,19 @@ fn enhanced_arcs(lines: &[Token<'_>], places: &HashMap<Id, usize>) -> Vec<Arc> {
                     _ => continue,
                 },
             };
-            let (label, kind) = (label(name), Kind::Plain);
-            arcs.push(Arc { head, dependent, label, probability: None, kind });
+            arcs.push(Arc {
+                head,
+                dependent,
+                label: label(name),
+                probability: None,
+                kind: Kind::Plain,
+            });
         }
     }
     arcs
 }
 
-/// Says of every arc whether the other side has it too.
+/// Marks every arc as shared with the other side or not.
 fn mark(arcs: &mut [Arc], is_shared: impl Fn(&Arc) -> bool, unshared: Kind) {
     for arc in arcs {
         arc.kind = if is_shared(arc) { Kind::Shared } else { unshared };
@@ -344,7 +356,7 @@ fn label(name: &str) -> String {
     if name == "_" { String::new() } else { measure::printable(name).into_owned() }
 }
 
-/// `HeadProb` of MISC, if it is a probability.
+/// Returns `HeadProb` of MISC, if it is a probability.
 fn probability(token: Token<'_>) -> Option<f64> {
     let probability: f64 = token.misc_entry("HeadProb")?.parse().ok()?;
     (0.0..=1.0).contains(&probability).then_some(probability)

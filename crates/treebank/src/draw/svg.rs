@@ -1,8 +1,9 @@
 //! Drawings as SVG.
 //!
-//! Lines are drawn from low arcs to high ones, each over a wider stroke of the background's colour,
-//! so that where two cross, the higher one passes over a gap in the lower. Labels come last and are
-//! plain text at the apex: text on a path breaks right-to-left scripts, and many renderers.
+//! Lines are drawn from low arcs to high ones, each over a wider stroke in the colour of the
+//! background. At a crossing, the higher arc thus passes over a gap in the lower one. Labels are
+//! drawn last, as plain text at the apex: text on a path breaks right-to-left scripts and fails in
+//! many renderers.
 
 use std::fmt::Write;
 
@@ -12,19 +13,20 @@ use super::{Drawing, Style, measure};
 
 const FORM_SIZE: i32 = 16;
 const SMALL_SIZE: i32 = 11;
-/// From the words to the first level, and from level to level.
+/// Distance from the words to the first level.
 const FIRST_LEVEL: i32 = 26;
+/// Distance between levels.
 const LEVEL: i32 = 20;
 const TAG_LINE: i32 = 15;
-/// How much wider than its form an empty node is.
+/// Additional width of an empty node.
 const FRAME: i32 = 8;
 const PADDING: i32 = 12;
-/// The most that the name of a word on another line may take.
+/// Maximum width of the name of a word on another line.
 const MARGIN: i32 = 90;
 const BETWEEN_LINES: i32 = 22;
 const FONTS: &str = "'Noto Sans', 'Segoe UI', 'Helvetica Neue', Arial, sans-serif";
 
-/// Colours by role, light and dark. The CSS below and the fixed style are both made of these.
+/// Colours by role, light and dark, for the style sheet and for the fixed style.
 macro_rules! css {
     ($($class:literal: $property:literal, $light:literal, $dark:literal;)*) => {
         /// See [`super::CSS`].
@@ -69,7 +71,7 @@ css! {
     "tutte-second-label": "fill", "#a2360a", "#ffb48c";
 }
 
-/// Drawings below each other, in the style of the first.
+/// Writes drawings below each other, in the style of the first.
 pub(crate) fn page(drawings: &[Drawing]) -> String {
     let fixed = drawings.first().is_some_and(|drawing| drawing.style.fixed);
     let mut svg = Svg { out: String::new(), fixed, bottom: PADDING, right: 0 };
@@ -82,7 +84,7 @@ pub(crate) fn page(drawings: &[Drawing]) -> String {
     svg.finish(!fixed)
 }
 
-/// One drawing, for a page with the style sheet and a background.
+/// Writes one drawing, for a page with its own style sheet and background.
 pub(crate) fn element(drawing: &Drawing) -> String {
     let mut svg = Svg { out: String::new(), fixed: false, bottom: PADDING, right: 0 };
     svg.drawing(drawing);
@@ -112,7 +114,8 @@ struct Svg {
 
 impl Svg {
     fn finish(self, style_sheet: bool) -> String {
-        let (width, height) = (self.right + PADDING, self.bottom + PADDING);
+        let width = self.right + PADDING;
+        let height = self.bottom + PADDING;
         let (class, sheet, fonts) = match (self.fixed, style_sheet) {
             (true, _) => ("", String::new(), format!(" font-family=\"{FONTS}\"")),
             (_, true) => {
@@ -136,7 +139,7 @@ impl Svg {
 
     fn drawing(&mut self, drawing: &Drawing) {
         let Drawing { scene, style, .. } = drawing;
-        // Where nothing can hover, the labels must say everything.
+        // Without interaction, the labels must include the probabilities.
         let with_numbers = style.fixed.then(|| scene.with_numbers());
         let scene = with_numbers.as_ref().unwrap_or(scene);
         let layout = Layout::new(scene, &metrics(style));
@@ -162,7 +165,7 @@ impl Svg {
     }
 
     fn line(&mut self, scene: &Scene, line: &Line) {
-        // Downwards: arcs above, words, tags, brackets, arcs below.
+        // From top to bottom: arcs above, words, tags, brackets, arcs below.
         let words_top = self.bottom + height(&line.above);
         let baseline = words_top + FORM_SIZE + 3;
         let tags_bottom = baseline + 6 + TAG_LINE * scene.tag_lines as i32;
@@ -213,7 +216,7 @@ impl Svg {
         }
     }
 
-    /// The arcs of one side, which start at `base` and go up (-1) or down (1).
+    /// Writes the arcs of one side, which start at `base` and go up (-1) or down (1).
     fn arcs(&mut self, scene: &Scene, arcs: &[Arc], side: &Side, base: i32, up: i32) {
         let mut pieces: Vec<&Piece> = side.pieces.iter().collect();
         pieces.sort_by_key(|piece| (piece.level, piece.arc));
@@ -237,9 +240,10 @@ impl Svg {
         }
     }
 
-    /// The line of an arc, over a wider one that parts what it crosses.
+    /// Writes the line of an arc, over a wider line that separates it from arcs it crosses.
     fn stroke(&mut self, pen: &Pen<'_>) {
-        let (path, class) = (pen.path(), pen.class());
+        let path = pen.path();
+        let class = pen.class();
         let halo = paint("tutte-halo", self.fixed);
         let line =
             if self.fixed { paint(class, true) } else { format!("class=\"tutte-line {class}\"") };
@@ -251,7 +255,7 @@ impl Svg {
         );
     }
 
-    /// An arrow at a dependent, or the name of a word on another line.
+    /// Writes an arrow at a dependent, or the name of a word on another line.
     fn end(&mut self, scene: &Scene, pen: &Pen<'_>, end: End, outwards: i32) {
         let x = PADDING + end.x;
         match end.kind {
@@ -305,7 +309,7 @@ impl Svg {
     }
 }
 
-/// An arc about to be drawn, from `base` to `apex`, which is up (-1) or down (1) from it.
+/// An arc to be drawn from `base` to `apex`, which is up (-1) or down (1) from it.
 struct Pen<'a> {
     piece: &'a Piece,
     arc: &'a Arc,
@@ -325,7 +329,8 @@ impl Pen<'_> {
         }
     }
 
-    /// From the left to the right; an end that goes on elsewhere stays at the height of the apex.
+    /// Returns the path from left to right. An end that continues on another line stays at the
+    /// height of the apex.
     fn path(&self) -> String {
         let Pen { piece, base, apex, up, .. } = *self;
         let (left, right) = (PADDING + piece.left.x, PADDING + piece.right.x);
@@ -341,14 +346,16 @@ impl Pen<'_> {
         let mut path = match piece.left.kind {
             EndKind::Cut(_) => format!("M{left} {apex}"),
             _ => {
-                let (foot, end) = (foot(piece.left), left + bend);
+                let foot = foot(piece.left);
+                let end = left + bend;
                 format!("M{left} {foot}V{shoulder}Q{left} {apex} {end} {apex}")
             }
         };
         let _ = match piece.right.kind {
             EndKind::Cut(_) => write!(path, "H{right}"),
             _ => {
-                let (foot, start) = (foot(piece.right), right - bend);
+                let foot = foot(piece.right);
+                let start = right - bend;
                 write!(path, "H{start}Q{right} {apex} {right} {shoulder}V{foot}")
             }
         };
@@ -356,7 +363,7 @@ impl Pen<'_> {
     }
 }
 
-/// A class, or the light colour of that class.
+/// Returns the attribute for a class, or for its light colour.
 fn paint(class: &str, fixed: bool) -> String {
     match light(class) {
         Some((property, colour)) if fixed => format!("{property}=\"{colour}\""),
@@ -364,12 +371,12 @@ fn paint(class: &str, fixed: bool) -> String {
     }
 }
 
-/// The room that the arcs of a side take.
+/// Returns the height of the arcs of a side.
 fn height(side: &Side) -> i32 {
     if side.levels == 0 { 0 } else { FIRST_LEVEL + LEVEL * (side.levels - 1) + SMALL_SIZE + 6 }
 }
 
-/// As much opacity as probability, but never so little that nothing is seen.
+/// Returns the opacity of an arc: its probability, scaled so that it stays visible.
 fn opacity(property: &str, least: f64, arc: &Arc) -> String {
     match arc.probability {
         Some(p) if p < 1.0 => format!(" {property}=\"{:.2}\"", least + (1.0 - least) * p),
@@ -377,7 +384,7 @@ fn opacity(property: &str, least: f64, arc: &Arc) -> String {
     }
 }
 
-/// What an arc is, in words.
+/// Describes an arc in words.
 fn describe(scene: &Scene, arc: &Arc) -> String {
     let head = arc.head.map_or_else(|| "root".to_owned(), |head| scene.nodes[head].name());
     let mut text = format!("{} → {}", head, scene.nodes[arc.dependent].name());
@@ -408,8 +415,8 @@ fn shorten(text: &str, width: i32) -> String {
     short
 }
 
-/// Text as XML and HTML have it, between tags or between double quotes. Characters that XML cannot
-/// have become U+FFFD.
+/// Escapes text for XML and HTML, between tags or between double quotes. Characters that XML does
+/// not allow become U+FFFD.
 ///
 /// ```
 /// assert_eq!(tutte_treebank::draw::escape("R&D <\u{7}>"), "R&amp;D &lt;\u{fffd}&gt;");

@@ -1,4 +1,4 @@
-//! Pictures of a few sentences, and what holds for the pictures of any.
+//! Drawings of a few sentences, and properties of all drawings.
 
 use insta::assert_snapshot;
 use proptest::collection::vec;
@@ -8,7 +8,7 @@ use super::layout::{EndKind, Layout, Metrics, Side, levels};
 use super::scene::{Arc, Kind, Scene};
 use super::*;
 
-/// A sentence from columns FORM, UPOS, HEAD, DEPREL and MISC.
+/// Builds a sentence from columns FORM, UPOS, HEAD, DEPREL and MISC.
 fn sentence(words: &[(&str, &str, &str, &str, &str)]) -> Sentence {
     let mut text = String::new();
     for (id, (form, tag, head, label, misc)) in (1..).zip(words) {
@@ -32,7 +32,7 @@ fn tea() -> Sentence {
     ])
 }
 
-/// Two arcs cross, and the root is covered.
+/// A sentence with two crossing arcs and a covered root.
 fn crossing() -> Sentence {
     sentence(&[
         ("Tea", "NOUN", "4", "obj", "_"),
@@ -147,7 +147,7 @@ fn two_analyses() {
     assert_eq!(kinds(&drawing.scene.above), [Shared, Shared, Shared, First, First]);
     assert_eq!(kinds(&drawing.scene.below), [Shared, Shared, Shared, Second, Second]);
     assert_eq!(Drawing::of_two(&gold, &gold, &columns, &Style::default()).text(), "");
-    // Labels and tags do not count.
+    // Labels and tags are not compared.
     let drawing = Drawing::of_two(&gold, &system, &[Column::Head], &Style::default());
     assert_eq!(drawing.text(), "5 milk_2%  HEAD  3 tea  2 poured\n");
     assert_eq!(kinds(&drawing.scene.above), [Shared, Shared, Shared, Shared, First]);
@@ -198,7 +198,7 @@ fn differences_of_long_words_show_both_values() {
 }
 
 #[test]
-fn tags_that_nobody_has_take_no_line() {
+fn empty_tag_columns_take_no_line() {
     let words = [("so", "_", "2", "advmod", "_"), ("be", "_", "0", "root", "_")];
     assert_eq!(text(&sentence(&words), Style::default()).lines().last(), Some("so        be"));
 }
@@ -213,14 +213,15 @@ fn captions_of_narrow_right_to_left_drawings_are_not_cut_off() {
     assert!(end > measure::pixels(caption.text().unwrap(), 11), "{svg}");
 }
 
-/// Any spans of up to ten positions; some are roots.
+/// Random spans of up to ten positions; some are roots.
 fn spans() -> impl Strategy<Value = Vec<(usize, usize, usize)>> {
     vec((0usize..10, 0usize..10), 0..25).prop_map(|ends| {
         ends.into_iter().enumerate().map(|(i, (a, b))| (a.min(b), a.max(b), i)).collect()
     })
 }
 
-/// Any heads, tags and labels; forms of any characters but those that end columns.
+/// Sentences with random heads, tags and labels, and forms of any characters except those that end
+/// columns.
 fn any_sentence(longest: usize) -> impl Strategy<Value = Sentence> {
     let wild = any::<String>().prop_map(|s| s.replace(['\t', '\n', '\r'], "\u{7}"));
     let form =
@@ -250,7 +251,7 @@ fn any_sentence(longest: usize) -> impl Strategy<Value = Sentence> {
     })
 }
 
-/// Whether every arc is there: once, or at both its ends.
+/// True if every arc is drawn: once, or at both its ends.
 fn is_complete<'a>(arcs: &[Arc], sides: impl Iterator<Item = &'a Side>) -> bool {
     let mut ends = vec![Vec::new(); arcs.len()];
     for piece in sides.flat_map(|side| &side.pieces) {
@@ -278,14 +279,14 @@ fn is_complete<'a>(arcs: &[Arc], sides: impl Iterator<Item = &'a Side>) -> bool 
 
 proptest! {
     #[test]
-    fn levels_are_what_they_should_be(mut spans in spans()) {
+    fn levels_agree_with_the_slow_twin(mut spans in spans()) {
         let levels = levels(&mut spans, 10);
-        // What was sorted is still there.
+        // Sorting loses no spans.
         let mut numbers: Vec<_> = spans.iter().map(|span| span.2).collect();
         numbers.sort_unstable();
         prop_assert_eq!(numbers, (0..spans.len()).collect::<Vec<_>>());
         for (i, &(a, b, _)) in spans.iter().enumerate().filter(|(_, span)| span.0 < span.1) {
-            // The slow twin: one above the highest of what is shorter and overlaps.
+            // The slow twin: one above the highest shorter span that overlaps.
             let below = spans[..i].iter().zip(&levels).filter(|((c, d, _), _)| *c < b && a < *d);
             let highest = below.map(|(_, &level)| level).max().unwrap_or(0);
             prop_assert_eq!(levels[i], highest + 1);
@@ -345,7 +346,7 @@ proptest! {
         let style = Style { fixed, width_pixels: width, ..Style::default() };
         let svg = Drawing::new(&sentence, &style).svg();
         let document = roxmltree::Document::parse(&svg).unwrap();
-        // Every form is there, as it was but for what XML cannot say.
+        // Every form is there, except for characters that XML does not allow.
         let texts: Vec<_> = document.descendants().filter(|n| n.has_tag_name("text")).collect();
         for word in sentence.words() {
             let form = measure::printable(word.form());
@@ -395,9 +396,9 @@ proptest! {
 fn long_sentences_of_any_shape_are_drawn() {
     let shapes: [fn(usize) -> usize; 4] = [
         |word| word - 1,              // a chain
-        |word| usize::from(word > 1), // all on the first word
+        |word| usize::from(word > 1), // all depend on the first word
         |word| word % 500 + 1,        // a cycle
-        |word| (word * 263) % 500,    // anything
+        |word| (word * 263) % 500,    // irregular
     ];
     for shape in shapes {
         let heads: Vec<String> = (1..=500)

@@ -1,11 +1,11 @@
-//! Drawings as TikZ, by way of the package `tikz-dependency` (D. Pighin).
+//! Drawings as TikZ, with the package `tikz-dependency` (D. Pighin).
 //!
-//! Plain TikZ could repeat the SVG line by line, but with words where this crate guesses they end,
-//! not where the document's font ends them, and it would be unreadable. `tikz-dependency` is what
-//! papers use; its source says `\depedge{2}{1}{nsubj}`, which people can change by hand. It has no
-//! wrapping, no packing of heights and no attachment points; these come from the layout, as options
-//! of each edge. Every line of a long sentence is a picture of its own, in which cut arcs go to a
-//! cell `…` and their labels name the word at the other end.
+//! Plain TikZ could repeat the SVG, but its word positions would be estimates for an unknown font,
+//! and its source would be unreadable. Papers use `tikz-dependency`, whose source, such as
+//! `\depedge{2}{1}{nsubj}`, can be edited by hand. The package has no wrapping, no packing of
+//! heights and no attachment points. These come from the layout, as options of each edge. Every
+//! line of a long sentence is a picture of its own. Cut arcs go to a cell `…`, and their labels
+//! name the word at the other end.
 
 use std::fmt::Write;
 
@@ -13,10 +13,10 @@ use super::layout::{EndKind, Layout, Line, Metrics, Piece, Side};
 use super::scene::{Arc, Kind, Scene};
 use super::{Style, measure};
 
-/// A thousand pixels are the width of a page of text.
+/// 1000 pixels correspond to the width of a page of text.
 const POINTS_PER_PIXEL: f64 = 0.4;
 
-/// Widths in tenths of a point, of a document set in 10 points.
+/// Widths in tenths of a point, for a document set in 10 points.
 fn metrics(style: &Style) -> Metrics {
     let width = style.width_pixels as f64 * POINTS_PER_PIXEL * 10.0;
     Metrics {
@@ -58,8 +58,9 @@ pub(crate) fn write(scene: &Scene, style: &Style) -> String {
 fn picture(scene: &Scene, line: &Line, out: &mut String) {
     let pieces = || line.above.pieces.iter().chain(&line.below.pieces);
     let cut = |end: fn(&Piece) -> EndKind| pieces().any(|p| matches!(end(p), EndKind::Cut(_)));
-    let (cut_left, cut_right) = (cut(|piece| piece.left.kind), cut(|piece| piece.right.kind));
-    // The column of the matrix that holds the first node.
+    let cut_left = cut(|piece| piece.left.kind);
+    let cut_right = cut(|piece| piece.right.kind);
+    // The column of the matrix with the first node.
     let first = 1 + usize::from(cut_left);
     let last = first + line.nodes.len();
 
@@ -128,7 +129,7 @@ fn form(scene: &Scene, node: usize) -> String {
     if node.is_empty_node() { format!("\\textit{{\\color{{gray}}{form}}}") } else { form }
 }
 
-/// After the cell of a node: the gap of the layout, if another node follows.
+/// Returns the separator after the cell of a node: the gap of the layout, if another node follows.
 fn separator(scene: &Scene, line: &Line, before: Option<usize>) -> String {
     let place = |at: usize| {
         let (node, x) = *line.nodes.get(at)?;
@@ -145,7 +146,7 @@ fn separator(scene: &Scene, line: &Line, before: Option<usize>) -> String {
     }
 }
 
-/// Where the edges of a line are written.
+/// Writes the edges of a line.
 struct Sheet<'a> {
     scene: &'a Scene,
     line: &'a Line,
@@ -189,8 +190,9 @@ impl Sheet<'_> {
         }
         let dependent = self.column(piece, arc.dependent);
         let Some(head) = arc.head.map(|head| self.column(piece, head)) else {
-            let (height, style) = (height + 14, edge_style(&styles));
-            // Below, the package has no other way to say how far away the root is.
+            let height = height + 14;
+            let style = edge_style(&styles);
+            // Below the words, the package has no other option for the distance of the root.
             let height = if options.is_empty() {
                 format!("edge height={height}pt")
             } else {
@@ -211,7 +213,7 @@ impl Sheet<'_> {
         let _ = writeln!(self.out, "\\depedge[{options}]{{{head}}}{{{dependent}}}{{{label}}}");
     }
 
-    /// The column of the matrix where an end is.
+    /// Returns the column of the matrix for an end of an arc.
     fn column(&self, piece: &Piece, node: usize) -> usize {
         match self.line.nodes.iter().position(|&(found, _)| found == node) {
             Some(at) => self.first + at,
@@ -220,11 +222,11 @@ impl Sheet<'_> {
         }
     }
 
-    /// How far from the middle of its word an arc is attached, in points.
+    /// Returns the distance of an attachment point from the middle of its word, in points.
     fn offset(&self, piece: &Piece, side: &Side, column: usize) -> f64 {
         let node = column.checked_sub(self.first).and_then(|at| self.line.nodes.get(at));
         let Some(&(_, centre)) = node else {
-            // The ends of cut arcs nest outwards.
+            // The ends of cut arcs are nested outwards.
             let outwards = if column < self.first { -1.0 } else { 1.0 };
             return outwards * f64::from(piece.level) * 2.0;
         };
@@ -233,7 +235,7 @@ impl Sheet<'_> {
         } else {
             piece.right.x
         };
-        // The package draws the root's arc in the middle of its word; the others make way.
+        // The package draws the arc from the root in the middle of its word; the others are moved.
         let near = |x: i32| self.line.nodes.iter().map(|&(_, c)| (c - x).abs()).min();
         let root = side.pieces.iter().filter(|piece| piece.is_root()).map(|piece| piece.left.x);
         let root = root.into_iter().find(|&x| near(x) == Some((x - centre).abs()));
@@ -249,7 +251,7 @@ fn edge_style(styles: &[String]) -> String {
     }
 }
 
-/// Text as LaTeX has it inside of a matrix, where `\&` means something else.
+/// Escapes text for LaTeX inside of a matrix, where `\&` has another meaning.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

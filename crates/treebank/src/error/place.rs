@@ -1,4 +1,4 @@
-//! Where something is wrong.
+//! Places in an input.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use crate::Column;
 /// A place in an input, printed as `file:line:column`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Name of the file, or of whatever was read.
+    /// Name of the file or other input.
     pub file: Arc<str>,
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub line: u64,
-    /// The CoNLL column, if one is to blame.
+    /// The CoNLL column, if the problem is in one.
     pub column: Option<Column>,
-    /// The sentence's `sent_id`, if it has one.
+    /// The `sent_id` of the sentence, if it has one.
     pub sent_id: Option<String>,
 }
 

@@ -1,21 +1,21 @@
-//! What can be wrong with a sentence.
+//! Ways in which a sentence can break the rules of its format.
 
 use super::words_counted;
 use crate::{Format, Id};
 
-/// Why a sentence cannot be read.
+/// The reason why a sentence cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Not ten columns.
+    /// The line does not have ten columns.
     #[error("{found} column{} between tabs, but {format} has 10", if *.found == 1 { "" } else { "s" })]
     ColumnCount {
-        /// Columns found.
+        /// Number of columns found.
         found: usize,
         /// The format that was expected.
         format: Format,
     },
-    /// An ID of no known shape.
+    /// The ID is neither a number nor another form of ID.
     #[error("ID is {found:?}, but it must be a number{}", match .format {
         Format::ConllU => ", a range such as 3-4, or an empty node such as 5.1",
         Format::ConllX => ": CoNLL-X has one line per word",
@@ -26,7 +26,7 @@ pub enum Problem {
         /// The format that was expected.
         format: Format,
     },
-    /// Words or empty nodes not numbered 1, 2, 3, …
+    /// The IDs are not numbered 1, 2, 3, …
     #[error("ID is {found}, but {expected} comes next")]
     IdOrder {
         /// The ID found.
@@ -34,13 +34,13 @@ pub enum Problem {
         /// The ID expected.
         expected: Id,
     },
-    /// A range that ends before it starts.
+    /// A range ends before it starts.
     #[error("multiword token {found} ends before it starts")]
     DescendingRange {
         /// The range found.
         found: Id,
     },
-    /// A range not directly before its first word.
+    /// A range does not stand directly before its first word.
     #[error("multiword token {found} must stand directly before word {}, but word {next} comes next",
         .found.first())]
     MisplacedRange {
@@ -54,10 +54,10 @@ pub enum Problem {
     OverlappingRange {
         /// The range found.
         found: Id,
-        /// The range before.
+        /// The previous range.
         previous: Id,
     },
-    /// A range that ends after the sentence.
+    /// A range ends after the sentence.
     #[error("multiword token {found} ends after the sentence, which has {}", words_counted(*.words))]
     RangeOutOfSentence {
         /// The range found.
@@ -65,16 +65,16 @@ pub enum Problem {
         /// Number of words of the sentence.
         words: usize,
     },
-    /// A word without a form.
+    /// A word has no form.
     #[error("FORM is empty")]
     EmptyForm,
-    /// A head that is not a number.
+    /// A head is not a number.
     #[error("HEAD is {found:?}, but it must be the number of a word, 0 for the root, or _")]
     BadHead {
         /// The head found.
         found: String,
     },
-    /// A head after the end of the sentence.
+    /// A head is larger than the number of words.
     #[error("HEAD is {found}, but this sentence has {}", words_counted(*.words))]
     HeadOutOfRange {
         /// The head found.
@@ -82,32 +82,32 @@ pub enum Problem {
         /// Number of words of the sentence.
         words: usize,
     },
-    /// A word that is its own head.
+    /// A word is its own head.
     #[error("HEAD is {word}, the word itself")]
     OwnHead {
         /// The word.
         word: usize,
     },
-    /// An enhanced dependency that is no head and label.
+    /// An entry of DEPS is not a head and a label.
     #[error("DEPS holds {found:?}, but a dependency is HEAD:LABEL, as in 4:nsubj or 5.1:obj")]
     BadDependency {
-        /// What stands between two bars.
+        /// The entry found.
         found: String,
     },
-    /// An enhanced dependency on a node that is not there.
+    /// The head of an enhanced dependency does not exist.
     #[error("DEPS names the head {found}, but {}", match .found {
         Id::Word(_) => "this sentence has no such word",
         Id::Empty(..) => "this sentence has no such empty node",
-        Id::Multiword(..) => "multiword tokens have no dependents, their words have",
+        Id::Multiword(..) => "a multiword token cannot be a head; its words can",
     })]
     NoSuchNode {
         /// The head found.
         found: Id,
     },
-    /// Comments or empty nodes, but no word.
+    /// The sentence has comments or empty nodes, but no words.
     #[error("a sentence without words")]
     NoWords,
-    /// Bytes that are not UTF-8.
+    /// A byte is not UTF-8.
     #[error(
         "byte 0x{byte:02X} is not UTF-8 (byte {in_line} of the line, byte {offset} of the input, \
          counted from 0)"
@@ -115,15 +115,15 @@ pub enum Problem {
     NotUtf8 {
         /// The first byte that is not UTF-8.
         byte: u8,
-        /// Its offset in the line, from 0.
+        /// Offset in the line, from 0.
         in_line: usize,
-        /// Its offset in the (decompressed) input, from 0.
+        /// Offset in the (decompressed) input, from 0.
         offset: u64,
     },
-    /// U+FEFF anywhere but at the start of the input.
+    /// U+FEFF occurs after the start of the input.
     #[error("a byte order mark (U+FEFF) inside the input; it may only stand at its start")]
     ByteOrderMark,
-    /// One sentence was expected, and a second one follows.
+    /// A second sentence follows where one was expected.
     #[error("a second sentence starts here, but one was expected")]
     SecondSentence,
 }
@@ -139,8 +139,8 @@ impl Problem {
                 "remove the tab at the end of the line"
             }
             Problem::ColumnCount { found: 1, .. } => {
-                "ten columns, with tabs between them, make a treebank; if this is text, \
-                 `tutte parse FILE -o OUT.conllu` makes one of it"
+                "a treebank has ten columns separated by tabs; to parse plain text, run \
+                 `tutte parse FILE -o OUT.conllu`"
             }
             Problem::ColumnCount { .. } => {
                 "unused columns hold _; sentences are separated by blank lines, comments start \
@@ -149,13 +149,17 @@ impl Problem {
             Problem::IdOrder { found: Id::Word(1), .. } => {
                 "a new sentence? Separate sentences by a blank line"
             }
-            Problem::BadId { format: Format::ConllX, .. } => "for CoNLL-U, say --format conllu",
-            Problem::EmptyForm => "a form that is not known is written _",
+            Problem::BadId { format: Format::ConllX, .. } => {
+                "if this is CoNLL-U, use --format conllu"
+            }
+            Problem::EmptyForm => "write _ for an unknown form",
             Problem::BadHead { found } if found.is_empty() => "write _ for an unknown head",
-            Problem::BadDependency { .. } => "dependencies are separated by |; none at all is _",
+            Problem::BadDependency { .. } => {
+                "separate dependencies by |; write _ if there are none"
+            }
             Problem::NoWords => {
-                "remove it, or join it to the sentence that follows; if this is no treebank but text, \
-                 `tutte parse FILE -o OUT.conllu` makes one of it"
+                "remove it, or join it to the next sentence; to parse plain text, run \
+                 `tutte parse FILE -o OUT.conllu`"
             }
             Problem::NotUtf8 { byte: 0xFF, offset: 0, .. } => {
                 "this looks like UTF-16: decode it with --encoding utf-16le"
@@ -167,7 +171,7 @@ impl Problem {
                 "name the file's encoding, such as --encoding latin1 (Western Europe) or \
                  --encoding iso-8859-2 (Central Europe)"
             }
-            Problem::ByteOrderMark => "remove it; files joined with cat may hold one each",
+            Problem::ByteOrderMark => "remove it; files joined with cat may each start with one",
             _ => return None,
         };
         Some(hint.to_owned())

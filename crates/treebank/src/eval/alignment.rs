@@ -1,6 +1,6 @@
-//! Which word of one analysis is which word of another, and where the two agree.
+//! The alignment of two analyses, and where they agree.
 //!
-//! The algorithm is in `spans.rs`; this is what one can ask of its result.
+//! The algorithm is in `spans.rs`; this module holds its result.
 
 use std::iter;
 
@@ -12,25 +12,25 @@ use crate::{Error, Sentence, Token};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct WordRef {
-    /// The sentence, from 0.
+    /// Index of the sentence, from 0.
     pub sentence: usize,
-    /// The number of the word in its sentence, from 1.
+    /// Number of the word in its sentence, from 1.
     pub word: usize,
 }
 
-/// What counts as the same label.
+/// Comparison of labels with subtypes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Subtypes {
-    /// What follows a colon is ignored: `nsubj:pass` is `nsubj`. The rule of Universal
-    /// Dependencies and its shared tasks.
+    /// Subtypes are ignored: `nsubj:pass` equals `nsubj`. The rule of Universal Dependencies and
+    /// its shared tasks.
     #[default]
     Ignore,
-    /// Labels are compared as they stand. The rule of CoNLL-X, whose labels have no subtypes.
+    /// Labels are compared as they are. The rule of CoNLL-X, whose labels have no subtypes.
     Keep,
 }
 
 impl Subtypes {
-    /// The part of a label that is compared.
+    /// Returns the part of a label that is compared.
     pub fn compared(self, label: &str) -> &str {
         match self {
             Subtypes::Ignore => label.split_once(':').map_or(label, |(universal, _)| universal),
@@ -39,28 +39,28 @@ impl Subtypes {
     }
 }
 
-/// Two words that are the same word, and whether their analyses agree.
+/// A pair of aligned words, and whether their analyses agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// The word in the gold standard.
     pub gold: WordRef,
     /// The word in the system's analysis.
     pub system: WordRef,
-    /// Whether the heads are aligned with each other, or both words are roots. An unknown head is
+    /// True if the heads are aligned with each other, or both words are roots. An unknown head is
     /// never correct.
     pub head_correct: bool,
-    /// Whether the labels agree, whatever the heads.
+    /// True if the labels agree. The heads do not matter.
     pub label_correct: bool,
 }
 
 /// Numbers of spans on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overlap {
-    /// In the gold standard.
+    /// Spans of the gold standard.
     pub gold: usize,
-    /// In the system's analysis.
+    /// Spans of the system's analysis.
     pub system: usize,
-    /// In both.
+    /// Spans of both.
     pub common: usize,
 }
 
@@ -72,30 +72,32 @@ pub struct Alignment<'a> {
     subtypes: Subtypes,
     tokens: Overlap,
     sentences: Overlap,
-    /// In text order.
+    /// The aligned words, in text order.
     pairs: Vec<Pair>,
-    /// The number of words before each sentence, and of all words.
+    /// Number of words before each sentence; the last entry is the number of all words.
     gold_words_before: Vec<usize>,
     system_words_before: Vec<usize>,
     /// The system sentence with the same span as each gold sentence.
     same_sentence: Vec<Option<usize>>,
-    /// For each gold sentence, and for the end, the number of pairs before it.
+    /// Number of pairs before each gold sentence; the last entry is the number of all pairs.
     pairs_before: Vec<usize>,
-    /// For each gold sentence, and for the end, the number of system words that start before it.
+    /// Number of system words that start before each gold sentence; the last entry is their total
+    /// number.
     system_words_before_gold: Vec<usize>,
-    /// For each word its place in `pairs`.
+    /// Index of each word in `pairs`.
     pair_of_gold: Vec<Option<u32>>,
     pair_of_system: Vec<Option<u32>>,
 }
 
 impl<'a> Alignment<'a> {
-    /// Aligns by characters. Sentences, tokens and words may differ; labels are compared without
-    /// their subtypes.
+    /// Aligns by characters. Sentences, tokens and words may differ. Labels are compared without
+    /// subtypes.
     ///
     /// # Errors
     /// [`Error::DifferentText`] with the first place where the characters differ.
     pub fn new(gold: &'a [Sentence], system: &'a [Sentence]) -> Result<Self, Error> {
-        let (g, s) = (Side::new(gold, is_surface), Side::new(system, is_surface));
+        let g = Side::new(gold, is_surface);
+        let s = Side::new(system, is_surface);
         if g.characters != s.characters {
             return Err(Error::DifferentText(Box::new(Difference::of_characters(gold, system))));
         }
@@ -103,8 +105,8 @@ impl<'a> Alignment<'a> {
         Ok(Self::from_matches(&g, &s, &matches, Subtypes::Ignore))
     }
 
-    /// Aligns word with word. Sentences, their lengths and their forms must be the same, as in the
-    /// shared tasks of 2006 and 2007; labels are compared as they stand.
+    /// Aligns word by word. Sentences, their lengths and their forms must be the same, as in the
+    /// shared tasks of 2006 and 2007. Labels are compared as they are.
     ///
     /// # Errors
     /// [`Error::DifferentText`] with the first word that differs.
@@ -115,9 +117,10 @@ impl<'a> Alignment<'a> {
         if gold.len() != system.len() || !iter::zip(gold, system).all(same_words) {
             return Err(Error::DifferentText(Box::new(Difference::of_words(gold, system))));
         }
-        // Multiword tokens do not count here, so that both sides have the same characters.
+        // Multiword tokens are ignored here, so that both sides have the same characters.
         let is_word = |token: Token<'_>, _: &mut usize| token.id().word().is_some();
-        let (g, s) = (Side::new(gold, is_word), Side::new(system, is_word));
+        let g = Side::new(gold, is_word);
+        let s = Side::new(system, is_word);
         let matches: Vec<_> = (0..g.words.len()).map(|word| (word, word)).collect();
         Ok(Self::from_matches(&g, &s, &matches, Subtypes::Keep))
     }
@@ -134,7 +137,7 @@ impl<'a> Alignment<'a> {
             pair_of_gold[gold] = Some(number);
             pair_of_system[system] = Some(number);
         }
-        // Heads are the same if both are the root or they form a pair.
+        // Heads are the same if both are the root or they are aligned.
         let same_head =
             |gold: &Word<'_>, system: &Word<'_>| match (gold.token.head(), system.token.head()) {
                 (Some(0), Some(0)) => true,
@@ -149,7 +152,8 @@ impl<'a> Alignment<'a> {
         let pairs: Vec<Pair> = matches
             .iter()
             .map(|&(gold, system)| {
-                let (gold, system) = (&g.words[gold], &s.words[system]);
+                let gold = &g.words[gold];
+                let system = &s.words[system];
                 let compared = |word: &Word<'a>| subtypes.compared(word.token.deprel());
                 Pair {
                     gold: gold.at,
@@ -192,7 +196,7 @@ impl<'a> Alignment<'a> {
         }
     }
 
-    /// The same alignment with labels compared in another way.
+    /// Compares labels in another way.
     #[must_use]
     pub fn with_subtypes(mut self, subtypes: Subtypes) -> Self {
         self.subtypes = subtypes;
@@ -206,7 +210,7 @@ impl<'a> Alignment<'a> {
         self
     }
 
-    /// How labels are compared.
+    /// The comparison of labels.
     pub fn subtypes(&self) -> Subtypes {
         self.subtypes
     }
@@ -221,22 +225,22 @@ impl<'a> Alignment<'a> {
         self.system
     }
 
-    /// A word of the gold standard; `None` if there is no such word.
+    /// Returns a word of the gold standard, or `None` if there is no such word.
     pub fn gold_token(&self, at: WordRef) -> Option<Token<'a>> {
         token(self.gold, at)
     }
 
-    /// A word of the system's analysis; `None` if there is no such word.
+    /// Returns a word of the system's analysis, or `None` if there is no such word.
     pub fn system_token(&self, at: WordRef) -> Option<Token<'a>> {
         token(self.system, at)
     }
 
-    /// All aligned words, in the order of the text.
+    /// Returns all aligned words, in text order.
     pub fn pairs(&self) -> &[Pair] {
         &self.pairs
     }
 
-    /// The words on both sides; those in common are the pairs.
+    /// Numbers of words. Common words are aligned ones.
     pub fn words(&self) -> Overlap {
         Overlap {
             gold: self.pair_of_gold.len(),
@@ -245,35 +249,35 @@ impl<'a> Alignment<'a> {
         }
     }
 
-    /// The tokens on both sides: multiword tokens, and the words that are part of none. Those in
-    /// common have the same span of characters.
+    /// Numbers of surface tokens: multiword tokens, and words outside them. Common tokens have the
+    /// same span of characters.
     pub fn tokens(&self) -> Overlap {
         self.tokens
     }
 
-    /// The sentences on both sides; those in common have the same span of characters.
+    /// Numbers of sentences. Common sentences have the same span of characters.
     pub fn sentences(&self) -> Overlap {
         self.sentences
     }
 
-    /// The system's word for a gold word.
+    /// Returns the system's word that is aligned with a gold word.
     pub fn system_of(&self, gold: WordRef) -> Option<WordRef> {
         self.pair_of(gold).map(|pair| pair.system)
     }
 
-    /// The gold word for a system's word.
+    /// Returns the gold word that is aligned with a system's word.
     pub fn gold_of(&self, system: WordRef) -> Option<WordRef> {
         let number = self.pair_of_system.get(index(&self.system_words_before, system)?)?;
         Some(self.pairs[(*number)? as usize].gold)
     }
 
-    /// The pair of a gold word.
+    /// Returns the pair of a gold word.
     pub fn pair_of(&self, gold: WordRef) -> Option<&Pair> {
         let number = self.pair_of_gold.get(index(&self.gold_words_before, gold)?)?;
         Some(&self.pairs[(*number)? as usize])
     }
 
-    /// The pairs of a gold sentence; none if there is no such sentence.
+    /// Returns the pairs of a gold sentence; none if there is no such sentence.
     pub fn pairs_of_sentence(&self, gold_sentence: usize) -> &[Pair] {
         match self.pairs_before.get(gold_sentence..gold_sentence + 2) {
             Some(&[start, end]) => &self.pairs[start..end],
@@ -281,8 +285,8 @@ impl<'a> Alignment<'a> {
         }
     }
 
-    /// The words that the system found in the span of a gold sentence. A word belongs to the gold
-    /// sentence that it starts in, so each is counted once.
+    /// Returns the system's words in the span of a gold sentence. A word belongs to the gold
+    /// sentence in which it starts, so each is counted once.
     pub fn system_words_in(
         &self,
         gold_sentence: usize,
@@ -297,19 +301,19 @@ impl<'a> Alignment<'a> {
         })
     }
 
-    /// The system's sentence that has exactly the characters of a gold sentence.
+    /// Returns the system's sentence with exactly the characters of a gold sentence.
     pub fn same_sentence(&self, gold_sentence: usize) -> Option<usize> {
         self.same_sentence.get(gold_sentence).copied().flatten()
     }
 
-    /// Whether the system found this gold sentence, divided it into the same words, and gave all
-    /// of them the right heads.
+    /// True if the system found this gold sentence, divided it into the same words, and all heads
+    /// are correct.
     pub fn unlabelled_match(&self, gold_sentence: usize) -> bool {
         self.same_words(gold_sentence)
             && self.pairs_of_sentence(gold_sentence).iter().all(|pair| pair.head_correct)
     }
 
-    /// Whether, moreover, all labels are right.
+    /// True if it is an unlabelled match and all labels are correct.
     pub fn labelled_match(&self, gold_sentence: usize) -> bool {
         self.unlabelled_match(gold_sentence)
             && self.pairs_of_sentence(gold_sentence).iter().all(|pair| pair.label_correct)
@@ -327,7 +331,7 @@ fn token(sentences: &[Sentence], at: WordRef) -> Option<Token<'_>> {
     sentences.get(at.sentence)?.word(at.word)
 }
 
-/// The number of a word among all words, from 0.
+/// Returns the index of a word among all words.
 fn index(words_before: &[usize], at: WordRef) -> Option<usize> {
     let &[start, end] = words_before.get(at.sentence..at.sentence + 2)? else { return None };
     (1..=end - start).contains(&at.word).then(|| start + at.word - 1)

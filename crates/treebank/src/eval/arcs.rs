@@ -1,8 +1,8 @@
-//! The arcs of two aligned analyses, with what analyses of errors ask of an arc: how long it is,
-//! which way it points, how deep it hangs, whether it is projective, and whether it is right.
+//! The arcs of two aligned analyses, with the properties that error analyses use: length,
+//! direction, depth, projectivity and correctness.
 //!
-//! Recall counts arcs of the gold standard and precision arcs of the system, each with the
-//! properties it has on its own side; so both sides are kept.
+//! Recall counts gold arcs and precision counts system arcs, each with the properties of its own
+//! side. Therefore both sides are kept.
 //!
 //! Cost: linear in the words, plus one tree per sentence.
 
@@ -11,7 +11,7 @@ use super::significance::UnitCounts;
 use super::{Alignment, Pair, WordRef};
 use crate::{Column, Error, Place, Sentence, Token};
 
-/// The key in MISC under which parsers write the probability of a word's head.
+/// The key in MISC for the probability of a word's head.
 pub const HEAD_PROBABILITY: &str = "HeadProb";
 
 /// The arcs of a gold standard and of a system's analysis.
@@ -31,9 +31,9 @@ pub const HEAD_PROBABILITY: &str = "HeadProb";
 pub struct Arcs<'a> {
     gold: Vec<ScoredArc<'a>>,
     system: Vec<ScoredArc<'a>>,
-    /// Places of aligned words in the two lists.
+    /// Indices of aligned words in the two lists.
     pairs: Vec<(usize, usize)>,
-    /// For each sentence of the gold standard, the arcs that the system has in its span.
+    /// Number of system arcs in the span of each gold sentence.
     system_in_sentence: Vec<u32>,
 }
 
@@ -46,22 +46,22 @@ pub enum Side {
     System,
 }
 
-/// Where the head of a word is.
+/// Side of the head of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Direction {
     /// The word is a root.
     ToRoot,
-    /// Before the word.
+    /// The head is before the word.
     HeadLeft,
-    /// After the word.
+    /// The head is after the word.
     HeadRight,
-    /// Not known.
+    /// The head is unknown.
     NoHead,
 }
 
 impl Direction {
-    /// For tables.
+    /// Name for tables.
     pub fn name(self) -> &'static str {
         match self {
             Direction::ToRoot => "to root",
@@ -72,40 +72,40 @@ impl Direction {
     }
 }
 
-/// A word of one analysis, its arc, and whether the other analysis agrees.
+/// A word of one analysis with its arc, and whether the other analysis agrees.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoredArc<'a> {
     /// The word.
     pub token: Token<'a>,
-    /// Where it stands.
+    /// Position of the word.
     pub at: WordRef,
     /// Its sentence.
     pub sentence: &'a Sentence,
-    /// The label, without what the alignment ignores.
+    /// The label, without subtype if the alignment ignores it.
     pub label: &'a str,
-    /// The number of arcs from the root; 1 for a root. `None` if the sentence is no tree.
+    /// Number of arcs from the root; 1 for a root. `None` if the sentence is not a tree.
     pub depth: Option<usize>,
-    /// Whether every word between head and word descends from the head. `None` if the sentence is
-    /// no tree.
+    /// True if every word between head and word descends from the head. `None` if the sentence is
+    /// not a tree.
     pub projective: Option<bool>,
-    /// Whether the other side has this arc. Words without counterpart are never correct.
+    /// True if the other side has the same head. Words that are not aligned are never correct.
     pub head_correct: bool,
-    /// Whether the other side has this label, whatever the head.
+    /// True if the other side has the same label. The heads do not matter.
     pub label_correct: bool,
 }
 
 impl<'a> ScoredArc<'a> {
-    /// Whether head and label are right.
+    /// True if head and label are correct.
     pub fn correct(&self) -> bool {
         self.head_correct && self.label_correct
     }
 
-    /// The word that is the head; `None` for roots and unknown heads.
+    /// Returns the head, or `None` for roots and unknown heads.
     pub fn head(&self) -> Option<Token<'a>> {
         self.sentence.word(self.token.head()?)
     }
 
-    /// The tag of the head, `ROOT` for roots, `_` for unknown heads.
+    /// Returns the tag of the head, `ROOT` for roots, `_` for unknown heads.
     pub fn head_tag(&self) -> &'a str {
         match self.direction() {
             Direction::ToRoot => "ROOT",
@@ -113,7 +113,7 @@ impl<'a> ScoredArc<'a> {
         }
     }
 
-    /// Where the head is.
+    /// Returns the side of the head.
     pub fn direction(&self) -> Direction {
         match self.token.head() {
             None => Direction::NoHead,
@@ -123,7 +123,7 @@ impl<'a> ScoredArc<'a> {
         }
     }
 
-    /// How many words away the head is; `None` for roots and unknown heads.
+    /// Returns the distance of the head in words, or `None` for roots and unknown heads.
     pub fn length(&self) -> Option<usize> {
         match self.token.head()? {
             0 => None,
@@ -132,7 +132,7 @@ impl<'a> ScoredArc<'a> {
     }
 }
 
-/// What counts as correct.
+/// The criterion for a correct arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "UPPERCASE"))]
 pub enum Criterion {
@@ -142,24 +142,25 @@ pub enum Criterion {
     Las,
 }
 
-/// The probabilities that a system gave to its heads.
+/// Probabilities that a system gave to its heads.
 #[derive(Clone, Debug)]
 pub struct HeadProbabilities {
-    /// One for each word that has one.
+    /// One forecast for each word with a probability.
     pub forecasts: Vec<Forecast>,
-    /// Words that have none.
+    /// Number of words without a probability.
     pub missing: usize,
-    /// Arcs of the gold standard.
+    /// Number of gold arcs.
     pub gold: usize,
 }
 
 impl<'a> Arcs<'a> {
-    /// All arcs.
+    /// Collects all arcs.
     pub fn new(alignment: &Alignment<'a>) -> Self {
         Self::of_words(alignment, |_| true)
     }
 
-    /// The arcs of some words: without punctuation, say. They keep their lengths and depths.
+    /// Collects the arcs of selected words, for example without punctuation. Their lengths and
+    /// depths do not change.
     pub fn of_words(alignment: &Alignment<'a>, keep: impl Fn(Token<'a>) -> bool) -> Self {
         let gold = side(alignment, Side::Gold, &keep);
         let system = side(alignment, Side::System, &keep);
@@ -179,7 +180,7 @@ impl<'a> Arcs<'a> {
         Self { gold, system, pairs, system_in_sentence }
     }
 
-    /// The arcs of one side, in the order of the text.
+    /// Returns the arcs of one side, in text order.
     pub fn of(&self, side: Side) -> &[ScoredArc<'a>] {
         match side {
             Side::Gold => &self.gold,
@@ -187,14 +188,14 @@ impl<'a> Arcs<'a> {
         }
     }
 
-    /// Words that are the same word, `(gold, system)`, in the order of the text.
+    /// Returns the aligned arcs as `(gold, system)`, in text order.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&ScoredArc<'a>, &ScoredArc<'a>)> {
         self.pairs.iter().map(|&(gold, system)| (&self.gold[gold], &self.system[system]))
     }
 
-    /// What there was, what was proposed and what was right, for each sentence of the gold
-    /// standard: what tests of [`significance`](super::significance) compare. A word of the system
-    /// counts in the sentence that it starts in.
+    /// Returns the numbers of gold, system and correct arcs of each gold sentence, for tests of
+    /// [`significance`](super::significance). A word of the system counts in the sentence in which
+    /// it starts.
     pub fn counts_by_sentence(&self, criterion: Criterion) -> Vec<UnitCounts> {
         let proposed = self.system_in_sentence.iter();
         let mut units: Vec<_> =
@@ -210,10 +211,11 @@ impl<'a> Arcs<'a> {
         units
     }
 
-    /// The probabilities of the system's heads, `HeadProb=…` in MISC, and whether they are right.
+    /// Returns the probabilities of the system's heads, `HeadProb=…` in MISC, with their
+    /// correctness.
     ///
     /// # Errors
-    /// [`Error::NotAProbability`] for a value that is no number from 0 to 1.
+    /// [`Error::NotAProbability`] for a value that is not a number from 0 to 1.
     pub fn head_probabilities(&self) -> Result<HeadProbabilities, Error> {
         let mut forecasts = Vec::new();
         for arc in &self.system {
@@ -236,7 +238,7 @@ impl<'a> Arcs<'a> {
     }
 }
 
-/// The arcs of one side.
+/// Collects the arcs of one side.
 fn side<'a>(
     alignment: &Alignment<'a>,
     side: Side,
@@ -276,14 +278,14 @@ fn side<'a>(
     arcs
 }
 
-/// What only a tree can tell of its words; entry 0 is the root.
+/// Properties of words in a tree; entry 0 is the root.
 struct Shape {
     depths: Vec<usize>,
     projective: Vec<bool>,
 }
 
 impl Shape {
-    /// `None` if heads are unknown or form a cycle.
+    /// Returns `None` if heads are unknown or form a cycle.
     fn of(sentence: &Sentence) -> Option<Self> {
         let tree = sentence.tree().ok()?;
         let mut projective = vec![true; tree.words() + 1];
@@ -293,7 +295,7 @@ impl Shape {
         let mut depths = vec![0; tree.words() + 1];
         let mut above = Vec::new();
         for mut word in 1..=tree.words() {
-            // Up to a word whose depth is known (the root's is), and down again.
+            // Walk up to a word with known depth (or the root), then down again.
             while word != 0 && depths[word] == 0 {
                 above.push(word);
                 word = tree.heads()[word - 1];

@@ -1,12 +1,11 @@
-//! Attachment scores from heads and labels alone, for whoever holds them already: a learner that
-//! watches its progress, say.
+//! Attachment scores from heads and labels alone, without files; for example during training.
 
 use std::ops::AddAssign;
 
 use super::CompleteMatch;
 use super::score::ratio;
 
-/// How many words have the right head, the right label, both.
+/// Numbers of words with the correct head, the correct label, or both.
 ///
 /// ```
 /// use tutte_treebank::eval::Attachment;
@@ -19,22 +18,21 @@ use super::score::ratio;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attachment {
-    /// Words that were scored.
+    /// Number of scored words.
     pub words: usize,
-    /// Words with the right head.
+    /// Number of words with the correct head.
     pub heads: usize,
-    /// Words with the right label, whatever the head.
+    /// Number of words with the correct label. Their heads do not matter.
     pub labels: usize,
-    /// Words with the right head and label.
+    /// Number of words with the correct head and label.
     pub both: usize,
-    /// Sentences in which all words that were scored are right.
+    /// Sentences in which all scored words are correct.
     pub complete: CompleteMatch,
 }
 
 impl Attachment {
-    /// The scores of one sentence; heads are numbers of words from 1, 0 for the root, and
-    /// `heads[0]` is the head of word 1. Where the lengths differ, the words beyond the shortest
-    /// are not scored.
+    /// Scores one sentence. Heads are numbers of words from 1, 0 for the root; `heads[0]` is the
+    /// head of word 1. If the lengths differ, the words beyond the shortest are not scored.
     pub fn of<G: PartialEq<S>, S>(
         gold_heads: &[usize],
         gold_labels: &[G],
@@ -46,8 +44,8 @@ impl Attachment {
         Self::of_words(heads.zip(labels))
     }
 
-    /// The scores of one sentence from `(head is right, label is right)` of its words. A sentence
-    /// without words is no sentence.
+    /// Scores one sentence from `(is_head_correct, is_label_correct)` of its words. A sentence
+    /// without words is not counted.
     pub fn of_words(words: impl IntoIterator<Item = (bool, bool)>) -> Self {
         let mut sum = Attachment::default();
         for (head, label) in words {
@@ -64,17 +62,17 @@ impl Attachment {
         sum
     }
 
-    /// Unlabelled attachment score: the share of words with the right head.
+    /// Unlabelled attachment score: share of words with the correct head.
     pub fn uas(&self) -> f64 {
         ratio(self.heads, self.words)
     }
 
-    /// Labelled attachment score: the share of words with the right head and label.
+    /// Labelled attachment score: share of words with the correct head and label.
     pub fn las(&self) -> f64 {
         ratio(self.both, self.words)
     }
 
-    /// Label accuracy: the share of words with the right label.
+    /// Label accuracy: share of words with the correct label.
     pub fn label_accuracy(&self) -> f64 {
         ratio(self.labels, self.words)
     }
@@ -94,7 +92,7 @@ impl AddAssign for Attachment {
 
 #[cfg(feature = "serde")]
 impl serde::Serialize for Attachment {
-    /// Counts together with the fractions.
+    /// Serialises the counts together with the scores.
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct as _;
         let mut fields = serializer.serialize_struct("Attachment", 8)?;

@@ -1,7 +1,7 @@
-//! Attachment scores by class: by label, by tag, by how long arcs are, how deep they hang, …
+//! Attachment scores by class: by label, tag, length of arcs, depth and so on.
 //!
-//! An arc has a class on each side: its label in the gold standard and in the system's analysis,
-//! its length here and there. Recall asks of the gold arcs of a class, precision of the system's:
+//! An arc has a class on each side, for example its label in the gold standard and in the system's
+//! analysis. Recall is computed over the gold arcs of a class, precision over the system arcs:
 //!
 //! ```text
 //! recall(k)    = correct gold arcs in class k / gold arcs in class k
@@ -9,8 +9,8 @@
 //! F₁(k)        = 2 · precision · recall / (precision + recall)
 //! ```
 //!
-//! as in MaltEval (Nilsson & Nivre 2008). Classes are complete and disjoint: counts of rows sum to
-//! those of all words. A score over no arcs is none, not 0.
+//! as in MaltEval (Nilsson & Nivre 2008). Classes are complete and disjoint, so the counts of rows
+//! sum to those of all words. A score over no arcs is `None`, not 0.
 //!
 //! # References
 //! - R. McDonald, J. Nivre (2007). Characterizing the errors of data-driven dependency parsing
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use super::arcs::{Arcs, Direction, ScoredArc, Side};
 
-/// What to class arcs by.
+/// The property that defines the classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "kebab-case"))]
 pub enum Grouping {
@@ -30,22 +30,22 @@ pub enum Grouping {
     Deprel,
     /// The tag of the word.
     Upos,
-    /// The distance from the head in words: to root, 1, 2, 3-6, 7+.
+    /// Distance from the head in words: to root, 1, 2, 3-6, 7+.
     Length,
-    /// The distance from the head, every length its own class.
+    /// Distance from the head, with one class for each length.
     LengthExact,
-    /// The number of arcs from the root: 1 for a root.
+    /// Number of arcs from the root: 1 for a root.
     Depth,
-    /// Where the head is.
+    /// Side of the head.
     Direction,
-    /// The number of words of the sentence.
+    /// Number of words of the sentence.
     SentenceLength,
-    /// Whether all words between head and word descend from the head.
+    /// Projectivity: do all words between head and word descend from the head?
     Projectivity,
 }
 
 impl Grouping {
-    /// All of them.
+    /// All groupings.
     pub const ALL: [Grouping; 8] = [
         Grouping::Deprel,
         Grouping::Upos,
@@ -57,7 +57,7 @@ impl Grouping {
         Grouping::Projectivity,
     ];
 
-    /// What it is called on command lines and in tables.
+    /// Name on command lines and in tables.
     pub fn name(self) -> &'static str {
         match self {
             Grouping::Deprel => "deprel",
@@ -108,8 +108,7 @@ impl Grouping {
     }
 }
 
-/// A class; classes are shown in this order, those with names of their own by how many gold arcs
-/// they have.
+/// A class. Classes are shown in this order; those with a `Name` by their number of gold arcs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class<'a> {
     First(u8, &'static str),
@@ -140,9 +139,9 @@ impl Class<'_> {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Breakdown {
-    /// What the classes are.
+    /// The property that defines the classes.
     pub by: Grouping,
-    /// One row per class: bins in their order, names by falling number of gold arcs.
+    /// One row per class: bins in their order, names by decreasing number of gold arcs.
     pub rows: Vec<Row>,
 }
 
@@ -152,17 +151,17 @@ pub struct Breakdown {
 pub struct Row {
     /// The class.
     pub class: String,
-    /// Gold arcs in it.
+    /// Number of gold arcs.
     pub gold: usize,
-    /// System arcs in it.
+    /// Number of system arcs.
     pub system: usize,
-    /// Heads.
+    /// Scores of heads.
     pub uas: ClassScore,
-    /// Heads and labels.
+    /// Scores of heads with labels.
     pub las: ClassScore,
 }
 
-/// Precision and recall of a class; none where there are no arcs to ask about.
+/// Precision and recall of a class; `None` if there are no arcs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ClassScore {
@@ -170,19 +169,20 @@ pub struct ClassScore {
     pub correct_gold: usize,
     /// System arcs of the class that are correct.
     pub correct_system: usize,
-    /// Of the system's arcs.
+    /// Share of correct system arcs.
     pub precision: Option<f64>,
-    /// Of the gold arcs.
+    /// Share of correct gold arcs.
     pub recall: Option<f64>,
-    /// The harmonic mean of both.
+    /// Harmonic mean of both.
     pub f1: Option<f64>,
 }
 
 impl ClassScore {
     fn new(gold: usize, system: usize, correct_gold: usize, correct_system: usize) -> Self {
         let share = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
-        let (precision, recall) = (share(correct_system, system), share(correct_gold, gold));
-        // 2PR / (P + R) in whole numbers, which one division rounds once.
+        let precision = share(correct_system, system);
+        let recall = share(correct_gold, gold);
+        // 2PR / (P + R) in integers, so that only one division rounds.
         let part = 2 * correct_gold * correct_system;
         let whole = correct_system * gold + correct_gold * system;
         let f1 = (gold > 0 && system > 0).then(|| part as f64 / whole.max(1) as f64);
@@ -190,7 +190,7 @@ impl ClassScore {
     }
 }
 
-/// Arcs of a class on one side.
+/// Counts of the arcs of a class on one side.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     arcs: usize,
@@ -199,7 +199,7 @@ struct Tally {
 }
 
 impl Breakdown {
-    /// Classes all arcs.
+    /// Computes the scores of all classes.
     ///
     /// ```
     /// use tutte_treebank::{Reader, Sentence, eval::{Alignment, Arcs, Breakdown, Grouping}};
@@ -239,7 +239,7 @@ impl Breakdown {
                 (class, row)
             })
             .collect();
-        // Names are in alphabetical order so far, and stay so where numbers are equal.
+        // Names are in alphabetical order so far, and ties keep that order.
         rows.sort_by(|(a, left), (b, right)| match (a, b) {
             (Class::Name(_), Class::Name(_)) => {
                 (right.gold, right.system).cmp(&(left.gold, left.system))

@@ -1,40 +1,42 @@
-//! Whether probabilities mean what they say.
+//! Calibration of probabilities.
 //!
-//! From N pairs of a probability pᵢ and whether it came true, cᵢ ∈ {0, 1} (a parser's probability
-//! of the head it chose, and whether that head is right), with bins b of n_b pairs, mean
+//! The input is N pairs of a probability pᵢ and its outcome cᵢ ∈ {0, 1}: for a parser, the
+//! probability of the predicted head, and whether that head is correct. Bin b has n_b pairs, mean
 //! probability p̄_b and accuracy c̄_b:
 //!
 //! ```text
 //! expected calibration error   ECE = Σ_b n_b/N · |c̄_b − p̄_b|
 //! Brier score                  BS  = 1/N Σᵢ (pᵢ − cᵢ)²
 //! its parts (Murphy 1973)      BS  = reliability − resolution + uncertainty + within bins
-//!   reliability                Σ_b n_b/N · (p̄_b − c̄_b)²      how far bins are off; 0 is best
-//!   resolution                 Σ_b n_b/N · (c̄_b − c̄)²        how well they tell right from wrong
-//!   uncertainty                c̄ · (1 − c̄)                    what any forecaster faces
+//!   reliability                Σ_b n_b/N · (p̄_b − c̄_b)²      error of the bins; 0 is best
+//!   resolution                 Σ_b n_b/N · (c̄_b − c̄)²        separation of right from wrong
+//!   uncertainty                c̄ · (1 − c̄)                    the same for every forecaster
 //! log-likelihood               1/N Σᵢ ln pᵢ if cᵢ, else ln(1 − pᵢ)
 //! risk at coverage k/N         errors among the k most probable, divided by k
 //! AURC                         mean of that risk over k = 1 … N
 //! average precision            Σ_t (R_t − R_{t−1}) · P_t over thresholds t from high to low
 //! ```
 //!
-//! **Bins.** [`Binning::EqualMass`] (the same number of pairs each) is the default and what the
-//! parts of the Brier score use: a parser's probabilities crowd near 1, where [`Binning::EqualWidth`]
-//! puts most of them into one bin and leaves others with a handful (Nguyen & O'Connor 2015; Nixon
-//! et al. 2019). The error with equal widths (Naeini et al. 2015; Guo et al. 2017) is given as well,
-//! to compare with what others report. Equal probabilities always share a bin.
+//! **Bins.** [`Binning::EqualMass`] (the same number of pairs in each bin) is the default, and the
+//! parts of the Brier score use it. The probabilities of a parser are mostly near 1, where
+//! [`Binning::EqualWidth`] puts most of them into one bin and leaves few for the others (Nguyen &
+//! O'Connor 2015; Nixon et al. 2019). The error with equal widths (Naeini et al. 2015; Guo et al.
+//! 2017) is given as well, for comparison with published results. Equal probabilities always share
+//! a bin.
 //!
-//! **Bias.** Accuracies of finite bins scatter, so even perfect probabilities have an ECE above 0.
-//! [`CalibrationError::if_calibrated`] is what perfect probabilities of the same sizes would score,
-//! `Σ_b √(2/π · Σ_{i∈b} pᵢ(1−pᵢ)) / N`: the mean size of a normal variable with that variance,
-//! which a sum of independent coins approaches. An error near it is no evidence of miscalibration.
+//! **Bias.** The accuracy of a finite bin varies, so even perfect probabilities have an ECE above
+//! 0. [`CalibrationError::if_calibrated`] is the expected ECE of perfect probabilities in the same
+//! bins, `Σ_b √(2/π · Σ_{i∈b} pᵢ(1−pᵢ)) / N`. This is the mean absolute value of a normal variable
+//! with the variance of a sum of independent coin flips. An ECE near it is not evidence of
+//! miscalibration.
 //!
-//! **Zero and one.** A probability of 0 for what came true (or 1 for what did not) has log-likelihood
-//! −∞, most often because a file keeps few digits. Probabilities are therefore taken as at least
-//! [`LEAST_PROBABILITY`] and at most one minus it, for the log-likelihood alone, and
-//! [`Calibration::impossible`] counts the pairs for which that hides an infinity.
+//! **Zero and one.** A probability of 0 for a true outcome (or 1 for a false one) has
+//! log-likelihood −∞, most often because a file keeps few digits. For the log-likelihood only,
+//! probabilities are therefore clamped to [`LEAST_PROBABILITY`] and one minus it.
+//! [`Calibration::impossible`] counts the pairs whose log-likelihood would be infinite.
 //!
-//! **Ties.** Pairs of equal probability have no order; errors among them are taken as evenly spread,
-//! so nothing depends on the order of the input. Cost: one sort.
+//! **Ties.** Pairs of equal probability have no order. Errors among them are treated as evenly
+//! spread, so that results do not depend on the order of the input. Cost: one sort.
 //!
 //! # References
 //! - A. H. Murphy (1973). A new vector partition of the probability score.
@@ -52,11 +54,11 @@ use std::num::NonZeroUsize;
 
 use super::significance::Interval;
 
-/// The smallest probability of an event for its log-likelihood: about what four to six digits in a
-/// file can tell from 0.
+/// The smallest likelihood used in the log-likelihood. Files with four to six digits cannot
+/// distinguish smaller ones from 0.
 pub const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// The most points of a [`Calibration::risk_coverage`] curve.
+/// Maximum number of points of a [`Calibration::risk_coverage`] curve.
 const CURVE_POINTS: usize = 100;
 
 /// A number from 0 to 1.
@@ -65,66 +67,67 @@ const CURVE_POINTS: usize = 100;
 pub struct Probability(f64);
 
 impl Probability {
-    /// `None` unless `0 ≤ value ≤ 1`.
+    /// Returns `None` unless `0 ≤ value ≤ 1`.
     pub fn new(value: f64) -> Option<Self> {
-        // Adding zero makes the zero positive, so that equal probabilities sort as equal.
+        // Adding zero turns −0 into +0, so that equal probabilities sort as equal.
         (0.0..=1.0).contains(&value).then_some(Self(value + 0.0))
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn get(self) -> f64 {
         self.0
     }
 }
 
-/// A probability, and whether what it was given to came true.
+/// A probability and its outcome.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
-    /// The probability given.
+    /// The probability.
     pub probability: Probability,
-    /// Whether it came true: for a parser, whether this head is right.
+    /// True if the event happened: for a parser, if the head is correct.
     pub correct: bool,
 }
 
-/// How forecasts are divided into bins.
+/// Division of forecasts into bins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Binning {
-    /// As many forecasts in each bin, as far as equal probabilities allow.
+    /// Each bin has the same number of forecasts, as far as equal probabilities allow.
     #[default]
     EqualMass,
-    /// The same range of probabilities for each bin; a border belongs to the bin above it, 1 to the
-    /// last, and bins without forecasts are left out.
+    /// Each bin has the same range of probabilities. A border belongs to the bin above it, 1 to the
+    /// last bin. Empty bins are left out.
     EqualWidth,
 }
 
-/// A row of the reliability table.
+/// A bin: one row of the reliability table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bin {
-    /// The smallest probability in the bin (equal mass), or the lower end of its range (equal width).
+    /// The smallest probability in the bin (equal mass), or the lower end of its range (equal
+    /// width).
     pub low: f64,
     /// The largest probability in the bin, or the upper end of its range.
     pub high: f64,
-    /// Forecasts in it, n_b.
+    /// Number of forecasts, n_b.
     pub count: usize,
-    /// p̄_b.
+    /// Mean probability, p̄_b.
     pub mean_probability: f64,
-    /// c̄_b.
+    /// Accuracy, c̄_b.
     pub accuracy: f64,
     /// Wilson's 95 % interval of the accuracy.
     pub interval: Interval,
 }
 
-/// The expected calibration error and what it is made of.
+/// The expected calibration error and its bins.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CalibrationError {
-    /// How the bins were made.
+    /// The type of bins.
     pub binning: Binning,
-    /// ECE.
+    /// The ECE.
     pub value: f64,
-    /// The ECE that perfect probabilities would have, by chance alone.
+    /// Expected ECE of perfect probabilities in these bins.
     pub if_calibrated: f64,
     /// The reliability table.
     pub bins: Vec<Bin>,
@@ -134,15 +137,15 @@ pub struct CalibrationError {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Brier {
-    /// BS: the mean squared distance from what came true.
+    /// BS: mean squared difference of probability and outcome.
     pub score: f64,
-    /// How far the bins are off.
+    /// Calibration error of the bins.
     pub reliability: f64,
-    /// How well the bins tell right from wrong.
+    /// Ability of the bins to separate right from wrong.
     pub resolution: f64,
-    /// The variance of what came true.
+    /// Variance of the outcomes.
     pub uncertainty: f64,
-    /// What is left: probabilities vary inside bins. Near 0.
+    /// The remainder, since probabilities vary inside bins. Near 0.
     pub within_bins: f64,
 }
 
@@ -150,15 +153,15 @@ pub struct Brier {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RiskAtCoverage {
-    /// The share of forecasts kept, the most probable ones.
+    /// Share of forecasts kept, the most probable ones.
     pub coverage: f64,
-    /// The share of errors among them.
+    /// Error rate among them.
     pub risk: f64,
-    /// The smallest probability kept.
+    /// Smallest probability kept.
     pub threshold: f64,
 }
 
-/// Everything there is to say about forecasts.
+/// All measures of a set of forecasts.
 ///
 /// ```
 /// use tutte_treebank::eval::calibration::{Calibration, Forecast, Probability};
@@ -171,7 +174,7 @@ pub struct RiskAtCoverage {
 /// let report = Calibration::new(&forecasts, forecasts.len(), 10.try_into()?).unwrap();
 ///
 /// assert_eq!(report.accuracy, 0.75);
-/// // Half of them say 0.9 and are right, half say 0.6 and are right half the time.
+/// // Half of them have 0.9 and are all correct, half have 0.6 and half of these are correct.
 /// assert!((report.ece.value - 0.1).abs() < 1e-12);
 /// assert_eq!(report.ece.bins.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -179,35 +182,35 @@ pub struct RiskAtCoverage {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Calibration {
-    /// N.
+    /// Number of forecasts, N.
     pub forecasts: usize,
-    /// c̄.
+    /// Accuracy, c̄.
     pub accuracy: f64,
-    /// The mean of the probabilities: what the forecaster expects its accuracy to be.
+    /// Mean probability: the accuracy that the forecaster expects.
     pub mean_probability: f64,
     /// ECE with [`Binning::EqualMass`].
     pub ece: CalibrationError,
-    /// ECE with [`Binning::EqualWidth`], as others report it.
+    /// ECE with [`Binning::EqualWidth`], for comparison with published results.
     pub equal_width_ece: CalibrationError,
     /// The Brier score.
     pub brier: Brier,
     /// Mean log-likelihood in nats; larger is better, 0 is best.
     pub log_likelihood: f64,
-    /// Forecasts of 0 that came true, and of 1 that did not: without [`LEAST_PROBABILITY`], one of
-    /// them would make the log-likelihood infinite.
+    /// Number of forecasts of 0 for a true outcome, and of 1 for a false one. Without
+    /// [`LEAST_PROBABILITY`], each would make the log-likelihood infinite.
     pub impossible: usize,
     /// Risk at coverages of 1 %, 2 %, …, 100 % (each forecast, if there are fewer).
     pub risk_coverage: Vec<RiskAtCoverage>,
-    /// AURC: the area under that curve; smaller is better.
+    /// AURC: area under that curve; smaller is better.
     pub area_under_risk_coverage: f64,
-    /// The area under the precision–recall curve of arcs, where recall is of all that there was to
-    /// find; at most the recall of all forecasts.
+    /// Area under the precision–recall curve of arcs, with recall over all gold arcs. At most the
+    /// recall of all forecasts.
     pub average_precision: f64,
 }
 
 impl Calibration {
-    /// Judges forecasts; `gold` is the number of things that there were to find (arcs of the gold
-    /// standard), the denominator of recall. `None` without forecasts.
+    /// Computes all measures. `gold` is the number of gold arcs, the denominator of recall. Returns
+    /// `None` if there are no forecasts.
     pub fn new(forecasts: &[Forecast], gold: usize, bins: NonZeroUsize) -> Option<Self> {
         if forecasts.is_empty() {
             return None;
@@ -235,14 +238,14 @@ impl Calibration {
     }
 }
 
-/// Forecasts of one probability.
+/// Forecasts with the same probability.
 struct TieGroup {
     probability: f64,
     count: usize,
     correct: usize,
 }
 
-/// From the most probable to the least.
+/// Groups forecasts by probability, from the largest to the smallest.
 fn tie_groups(falling: &[Forecast]) -> Vec<TieGroup> {
     falling
         .chunk_by(|a, b| a.probability == b.probability)
@@ -261,8 +264,8 @@ fn calibration_error(
     bins: NonZeroUsize,
 ) -> CalibrationError {
     let bins = bins.get();
-    // Which bin a group is in, given how many forecasts have smaller probabilities. With equal mass
-    // that is the bin of its middle; either way it never decreases.
+    // Returns the bin of a group, given the number of forecasts with smaller probabilities. With
+    // equal mass, it is the bin of the middle of the group. Bins never decrease.
     let bin_of = |before: usize, group: &TieGroup| match binning {
         Binning::EqualWidth => ((group.probability * bins as f64) as usize).min(bins - 1),
         Binning::EqualMass => {
@@ -280,14 +283,19 @@ fn calibration_error(
             (bin, group)
         })
         .collect();
-    let (mut table, mut value, mut if_calibrated) = (Vec::new(), 0.0, 0.0);
+    let mut table = Vec::new();
+    let mut value = 0.0;
+    let mut if_calibrated = 0.0;
     for groups in rising.chunk_by(|(a, _), (b, _)| a == b) {
         let bin = groups[0].0;
         let (low, high) = match binning {
             Binning::EqualWidth => (bin as f64 / bins as f64, (bin + 1) as f64 / bins as f64),
             Binning::EqualMass => (groups[0].1.probability, groups[groups.len() - 1].1.probability),
         };
-        let (mut count, mut correct, mut sum, mut variance) = (0, 0, 0.0, 0.0);
+        let mut count = 0;
+        let mut correct = 0;
+        let mut sum = 0.0;
+        let mut variance = 0.0;
         for (_, group) in groups {
             count += group.count;
             correct += group.correct;
@@ -308,14 +316,15 @@ fn calibration_error(
     CalibrationError { binning, value, if_calibrated, bins: table }
 }
 
-/// Wilson's 95 % interval of a share: `(p̂ + z²/2n ± z √(p̂(1−p̂)/n + z²/4n²)) / (1 + z²/n)`.
-/// `[0, 1]` of nothing.
+/// Returns Wilson's 95 % interval of a share, `[0, 1]` if `count` is 0:
+/// `(p̂ + z²/2n ± z √(p̂(1−p̂)/n + z²/4n²)) / (1 + z²/n)`.
 pub fn wilson(correct: usize, count: usize) -> Interval {
     if count == 0 {
         return Interval { low: 0.0, high: 1.0 };
     }
     const Z: f64 = 1.959_963_984_540_054;
-    let (n, p) = (count as f64, correct as f64 / count as f64);
+    let n = count as f64;
+    let p = correct as f64 / n;
     let centre = p + Z * Z / (2.0 * n);
     let reach = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
@@ -340,7 +349,7 @@ fn brier(forecasts: &[Forecast], accuracy: f64, bins: &[Bin]) -> Brier {
     Brier { score, reliability, resolution, uncertainty, within_bins }
 }
 
-/// The probability given to what happened.
+/// Returns the probability of the actual outcome.
 fn likelihood(forecast: &Forecast) -> f64 {
     let p = forecast.probability.get();
     if forecast.correct { p } else { 1.0 - p }
@@ -350,18 +359,21 @@ fn log_likelihood(forecast: &Forecast) -> f64 {
     likelihood(forecast).clamp(LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY).ln()
 }
 
-/// The curve, thinned, and its area, not thinned.
+/// Returns the risk–coverage curve at up to `CURVE_POINTS` points, and the area under the full
+/// curve.
 fn risk_coverage(falling: &[TieGroup], n: usize) -> (Vec<RiskAtCoverage>, f64) {
     let points = n.min(CURVE_POINTS);
     let mut curve = Vec::with_capacity(points);
-    let (mut kept, mut errors_before, mut area) = (0, 0.0, 0.0);
+    let mut kept = 0;
+    let mut errors_before = 0.0;
+    let mut area = 0.0;
     for group in falling {
         let error_rate = 1.0 - group.correct as f64 / group.count as f64;
         for in_group in 1..=group.count {
             kept += 1;
             let risk = (errors_before + in_group as f64 * error_rate) / kept as f64;
             area += risk / n as f64;
-            // The point of each i/points is the first k with k/n ≥ i/points.
+            // Point i is the first k with k/n ≥ i/points.
             if kept * points >= (curve.len() + 1) * n {
                 let coverage = kept as f64 / n as f64;
                 curve.push(RiskAtCoverage { coverage, risk, threshold: group.probability });
@@ -373,7 +385,9 @@ fn risk_coverage(falling: &[TieGroup], n: usize) -> (Vec<RiskAtCoverage>, f64) {
 }
 
 fn average_precision(falling: &[TieGroup], gold: usize) -> f64 {
-    let (mut proposed, mut correct, mut sum) = (0, 0, 0.0);
+    let mut proposed = 0;
+    let mut correct = 0;
+    let mut sum = 0.0;
     for group in falling {
         proposed += group.count;
         correct += group.correct;

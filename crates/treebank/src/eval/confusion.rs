@@ -1,35 +1,35 @@
-//! Which labels and tags are taken for which others.
+//! Confusion matrices of labels and tags.
 //!
-//! Over words that both analyses have: how often each pair of a gold label and a system label
-//! occurs; for labels on arcs whose heads are right and, apart, on all; and the same for tags. Cells
-//! off the diagonal are the confusions.
+//! Counts each combination of a gold label and a system label over aligned words: once for words
+//! with correct heads, and once for all words. Tags are counted likewise. Cells off the diagonal
+//! are the confusions.
 
 use std::collections::BTreeMap;
 
 use super::arcs::{Arcs, ScoredArc};
 
-/// How often gold and system values occur together.
+/// Counts of combinations of gold and system values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Confusion {
-    /// Words compared.
+    /// Number of words compared.
     pub words: usize,
-    /// Words on which both agree.
+    /// Number of words with equal values.
     pub agreed: usize,
-    /// Every combination that occurs, agreements included: most frequent first, ties in
+    /// Every combination that occurs, including equal values: most frequent first, ties in
     /// alphabetical order.
     pub cells: Vec<Cell>,
 }
 
-/// A combination of values.
+/// A combination of values with its count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Cell {
-    /// In the gold standard.
+    /// Value in the gold standard.
     pub gold: String,
-    /// In the system's analysis.
+    /// Value in the system's analysis.
     pub system: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: usize,
 }
 
@@ -37,16 +37,16 @@ pub struct Cell {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Confusions {
-    /// Labels on arcs whose heads are right: what costs LAS and not UAS.
+    /// Labels of words with correct heads: errors that lower LAS but not UAS.
     pub labels_of_correct_heads: Confusion,
-    /// Labels on all arcs.
+    /// Labels of all words.
     pub labels: Confusion,
-    /// Tags.
+    /// Tags of all words.
     pub upos: Confusion,
 }
 
 impl Confusions {
-    /// Counts.
+    /// Counts the confusions.
     ///
     /// ```
     /// use tutte_treebank::{Reader, Sentence, eval::{Alignment, Arcs, Confusions}};
@@ -96,23 +96,23 @@ impl Confusion {
         }
     }
 
-    /// The combinations that disagree, most frequent first.
+    /// Returns the combinations of different values, most frequent first.
     pub fn errors(&self) -> impl Iterator<Item = &Cell> {
         self.cells.iter().filter(|cell| cell.gold != cell.system)
     }
 
-    /// How often a value occurs in the gold standard.
+    /// Number of occurrences of a value in the gold standard.
     pub fn gold_count(&self, value: &str) -> usize {
         self.cells.iter().filter(|cell| cell.gold == value).map(|cell| cell.count).sum()
     }
 
-    /// How often a combination occurs.
+    /// Number of occurrences of a combination.
     pub fn count(&self, gold: &str, system: &str) -> usize {
         let cell = self.cells.iter().find(|cell| cell.gold == gold && cell.system == system);
         cell.map_or(0, |cell| cell.count)
     }
 
-    /// The values of the gold standard, most frequent first.
+    /// Returns the values of the gold standard, most frequent first.
     pub fn gold_values(&self) -> Vec<&str> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for cell in &self.cells {

@@ -1,16 +1,16 @@
 //! The scores of the CoNLL-X shared task (2006) and its successor of 2007.
 //!
-//! Both sides hold the same sentences of the same words. A word's head is right if it is the same
-//! number, its label if it is the same string:
+//! Both sides must have the same sentences with the same words. A head is correct if it is the same
+//! number, a label if it is the same string:
 //!
 //! ```text
-//! UAS = words with the right head / words           LAS = words with both right / words
-//! LA  = words with the right label / words
+//! UAS = words with the correct head / words       LAS = words with both correct / words
+//! LA  = words with the correct label / words
 //! ```
 //!
-//! The task of 2006 left punctuation out of all counts, that of 2007 kept it. A word is punctuation
-//! if all its characters are, by their Unicode category (Pc, Pd, Ps, Pe, Pi, Pf, Po): `...` and `»`
-//! are, `$`, `+` and `:-)3` are not.
+//! The task of 2006 excluded punctuation from all counts, that of 2007 included it. A word is
+//! punctuation if all its characters are, by their Unicode category (Pc, Pd, Ps, Pe, Pi, Pf, Po):
+//! `...` and `»` are, `$`, `+` and `:-)3` are not.
 //!
 //! - S. Buchholz, E. Marsi (2006). CoNLL-X shared task on multilingual dependency parsing.
 //! - J. Nivre, J. Hall, S. Kübler, R. McDonald, J. Nilsson, S. Riedel, D. Yuret (2007). The CoNLL
@@ -20,24 +20,24 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
 use super::{Alignment, Attachment};
 
-/// Whether words that are punctuation count.
+/// Treatment of words that are punctuation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Punctuation {
-    /// They are left out, as in 2006.
+    /// Punctuation is excluded, as in 2006.
     #[default]
     Drop,
-    /// They count like any other, as in 2007.
+    /// Punctuation counts like other words, as in 2007.
     Keep,
 }
 
 impl Punctuation {
-    /// Whether a word counts.
+    /// True if a word counts.
     pub fn counts(self, form: &str) -> bool {
         self == Punctuation::Keep || !is_punctuation(form)
     }
 }
 
-/// Whether a form is punctuation: all its characters are, by their Unicode category.
+/// True if all characters of a form are punctuation, by their Unicode category.
 ///
 /// ```
 /// use tutte_treebank::eval::conllx::is_punctuation;
@@ -50,8 +50,9 @@ pub fn is_punctuation(form: &str) -> bool {
     !form.is_empty() && form.chars().all(punctuation)
 }
 
-/// The attachment scores of an alignment [by position](Alignment::by_position). A sentence is a
-/// complete match if all its words that count are right; one without such words is not counted.
+/// Computes the attachment scores of an alignment [by position](Alignment::by_position). A sentence
+/// is a complete match if all its counted words are correct. A sentence without such words is not
+/// counted.
 ///
 /// ```
 /// use tutte_treebank::{Sentence, eval::{Alignment, conllx}};

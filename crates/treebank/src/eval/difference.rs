@@ -1,4 +1,4 @@
-//! Where two files stop being analyses of the same text, and what may have happened.
+//! The first difference between two files that should have the same text, and its likely cause.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,16 +7,16 @@ use std::iter;
 use super::spans::{is_surface, push_without_spaces};
 use crate::{Place, Sentence, Token};
 
-/// The first place where two files differ that should hold the same text.
+/// The first place where the texts of two files differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The place in the gold standard, `None` if it has ended.
+    /// Place in the gold standard; `None` at its end.
     pub gold: Option<Spot>,
-    /// The place in the system's analysis, `None` if it has ended.
+    /// Place in the system's analysis; `None` at its end.
     pub system: Option<Spot>,
-    /// The file that has ended, if one has.
+    /// Name of the file that is shorter, if one is.
     pub ended: Option<String>,
-    /// What may have happened, and what to do.
+    /// The likely cause, and what to do.
     pub hint: String,
 }
 
@@ -25,7 +25,7 @@ pub struct Difference {
 pub struct Spot {
     /// File, line and `sent_id`.
     pub place: Place,
-    /// The number of the sentence in its file, from 1.
+    /// Number of the sentence in its file, from 1.
     pub sentence: usize,
     /// The form on the line.
     pub form: String,
@@ -34,7 +34,7 @@ pub struct Spot {
 }
 
 impl Difference {
-    /// The first characters that differ, spaces aside.
+    /// Finds the first characters that differ, ignoring spaces.
     pub(super) fn of_characters(gold: &[Sentence], system: &[Sentence]) -> Self {
         let characters = |sentences| {
             surface(sentences).flat_map(|(sentence, token)| {
@@ -46,16 +46,16 @@ impl Difference {
         };
         let (gold_at, system_at) = first_difference(characters(gold), characters(system));
         let hint = hint(gold, system, gold_at, system_at).unwrap_or_else(|| {
-            "every character of the text must be kept, spaces aside: look for quotes, dots or \
-             accents that were replaced, or words left out"
+            "the characters of the text must be the same, except for spaces: look for replaced quotes, \
+             dots or accents, and for missing words"
                 .to_owned()
         });
         Difference::new((gold, gold_at), (system, system_at), hint)
     }
 
-    /// The first words that differ. A sentence that ends early differs from one that goes on.
+    /// Finds the first words that differ. A sentence differs from a longer one.
     pub(super) fn of_words(gold: &[Sentence], system: &[Sentence]) -> Self {
-        // Words are compared together with what makes them comparable: their place.
+        // Words are compared together with their positions.
         let words = |sentences| {
             all_words(sentences).map(|(sentence, token): (usize, Token<'_>)| {
                 ((sentence, token.id(), token.form()), (sentence, token))
@@ -64,12 +64,12 @@ impl Difference {
         let (gold_at, system_at) = first_difference(words(gold), words(system));
         let same_text = surface_text(gold) == surface_text(system);
         let hint = if same_text {
-            "the text is the same, but divided in another way; without --conllx, words are \
-             aligned by their characters"
+            "the text is the same, but divided differently; leave out --conllx to align words by \
+             their characters"
                 .to_owned()
         } else {
             hint(gold, system, gold_at, system_at).unwrap_or_else(|| {
-                "both files must hold the same sentences, divided into the same words".to_owned()
+                "both files must have the same sentences, divided into the same words".to_owned()
             })
         };
         Difference::new((gold, gold_at), (system, system_at), hint)
@@ -80,7 +80,8 @@ impl Difference {
         (system, system_at): (&[Sentence], Option<At<'_>>),
         hint: String,
     ) -> Self {
-        let (gold_spot, system_spot) = (spot(gold, gold_at), spot(system, system_at));
+        let gold_spot = spot(gold, gold_at);
+        let system_spot = spot(system, system_at);
         let name = |sentences: &[Sentence], unread: &str| {
             sentences.last().map_or(unread.to_owned(), |last| last.source.to_string())
         };
@@ -102,18 +103,18 @@ impl fmt::Display for Difference {
         match (&self.gold, &self.system, &self.ended) {
             (Some(gold), Some(system), _) => write!(
                 f,
-                "the files hold different text from sentence {} on: {}, but {}",
+                "the texts of the files differ from sentence {} on: {}, but {}",
                 gold.sentence,
                 has(gold),
                 has(system),
             ),
             (Some(spot), None, Some(ended)) | (None, Some(spot), Some(ended)) => write!(
                 f,
-                "{ended} ends before sentence {} of the other file does: {}",
+                "{ended} ends before sentence {} of the other file: {}",
                 spot.sentence,
                 has(spot)
             ),
-            _ => write!(f, "the files hold different text"),
+            _ => write!(f, "the texts of the files differ"),
         }
     }
 }
@@ -121,7 +122,7 @@ impl fmt::Display for Difference {
 /// A token and the number of its sentence, from 0.
 type At<'a> = (usize, Token<'a>);
 
-/// What the first items that differ belong to.
+/// Returns the tokens of the first items that differ.
 fn first_difference<'a, Item: PartialEq>(
     mut gold: impl Iterator<Item = (Item, At<'a>)>,
     mut system: impl Iterator<Item = (Item, At<'a>)>,
@@ -134,7 +135,7 @@ fn first_difference<'a, Item: PartialEq>(
     }
 }
 
-/// The tokens that stand for the text, with the number of their sentence.
+/// Returns the surface tokens, with the index of their sentence.
 fn surface(sentences: &[Sentence]) -> impl Iterator<Item = At<'_>> {
     sentences.iter().enumerate().flat_map(|(number, sentence)| {
         let mut covered = 0;
@@ -169,7 +170,7 @@ fn spot(sentences: &[Sentence], at: Option<At<'_>>) -> Option<Spot> {
     })
 }
 
-/// What the rest of the files says about the difference.
+/// Guesses the cause of a difference from the rest of the files.
 fn hint(
     gold: &[Sentence],
     system: &[Sentence],
@@ -177,20 +178,21 @@ fn hint(
     system_at: Option<At<'_>>,
 ) -> Option<String> {
     let (Some((g, gold_token)), Some((s, system_token))) = (gold_at, system_at) else {
-        return Some("is one of the files cut off, or only a part of the text?".to_owned());
+        return Some("is one of the files truncated, or a part of the text?".to_owned());
     };
     let text = |sentence: &Sentence| surface_text(std::slice::from_ref(sentence));
     let index = |sentences: &[Sentence]| {
-        // Of equal sentences the first counts, so they are put in from behind.
+        // The first of equal sentences counts, so the list is inserted in reverse.
         let numbered = sentences.iter().enumerate().rev();
         numbered.map(|(number, sentence)| (text(sentence), number)).collect::<HashMap<_, _>>()
     };
-    let (in_gold, in_system) = (index(gold), index(system));
+    let in_gold = index(gold);
+    let in_system = index(system);
     let common = system.iter().filter(|sentence| in_gold.contains_key(&text(sentence))).count();
-    // Texts of one kind share a greeting or two, analyses of one text most of their sentences.
+    // Similar texts share a few sentences; analyses of one text share most of them.
     if 5 * common < system.len() {
         return Some(format!(
-            "only {common} of {} sentences of the system are in the gold standard, too: are these \
+            "only {common} of {} sentences of the system are also in the gold standard: are these \
              analyses of the same text?",
             system.len()
         ));
@@ -199,7 +201,7 @@ fn hint(
     if let Some(at) = elsewhere(in_gold.get(&text(&system[s])), g) {
         return Some(format!(
             "sentence {} of the system is sentence {} of the gold standard ({}): sentences are \
-             missing, or in another order",
+             missing or in another order",
             s + 1,
             at + 1,
             gold[at].place(),
@@ -207,8 +209,8 @@ fn hint(
     }
     if let Some(at) = elsewhere(in_system.get(&text(&gold[g])), s) {
         return Some(format!(
-            "sentence {} of the gold standard is sentence {} of the system ({}): there are \
-             sentences too many, or in another order",
+            "sentence {} of the gold standard is sentence {} of the system ({}): the system has \
+             extra sentences or another order",
             g + 1,
             at + 1,
             system[at].place(),

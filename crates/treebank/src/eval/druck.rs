@@ -1,12 +1,12 @@
-//! The error analysis of Druck, Mann & McCallum (2009, Table 3): what the heads that a weakly
-//! supervised parser predicts look like beside the true ones.
+//! The error analysis of Druck, Mann & McCallum (2009, Table 3): compares the heads that a weakly
+//! supervised parser predicts with the gold heads.
 //!
-//! Four tables over unlabelled arcs: by the tag of the head, by direction, by distance (1 … 5, 6–10,
-//! more than 10), each with the share of all arcs that are so in the gold standard and in the
-//! system's analysis; and the most frequent false positives, arcs that the gold standard does not
-//! have, by tags, direction and distance. Shares differ where a parser prefers heads of some kind,
-//! even where its accuracy is the same. Arcs from the root are classes of their own, so that every
-//! table sums to one. To the published tables the share of gold arcs found is added.
+//! There are four tables over unlabelled arcs. Three give the shares of gold and system arcs by the
+//! tag of the head, by direction, and by distance (1 … 5, 6–10, more than 10). The fourth lists the
+//! most frequent false positives, system arcs that are not in the gold standard, by tags, direction
+//! and distance. Shares show a preference of the parser even where accuracies are equal. Arcs from
+//! the root are classes of their own, so that every table sums to one. In addition to the published
+//! tables, the recall of gold arcs is given.
 //!
 //! # References
 //! - G. Druck, G. Mann, A. McCallum (2009). Semi-supervised learning of dependency parsers using
@@ -23,51 +23,51 @@ use super::arcs::{Arcs, Direction, ScoredArc, Side};
 pub struct Druck {
     /// By the tag of the head; `ROOT` for roots. Most frequent first.
     pub parent_tags: Vec<Share>,
-    /// `right` where the word follows its head, `left` where it precedes it, and `root`.
+    /// `right` if the word follows its head, `left` if it precedes it, or `root`.
     pub directions: Vec<Share>,
     /// By the distance from the head.
     pub distances: Vec<Share>,
-    /// Arcs that the gold standard does not have, most frequent first.
+    /// System arcs that are not in the gold standard, most frequent first.
     pub false_positives: Vec<FalsePositive>,
 }
 
-/// How many arcs are so.
+/// Counts and shares of the arcs of a class.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Share {
-    /// How.
+    /// Name of the class.
     pub class: String,
-    /// Arcs of the gold standard.
+    /// Number of gold arcs.
     pub gold: usize,
-    /// Arcs of the system's analysis.
+    /// Number of system arcs.
     pub system: usize,
-    /// Of all gold arcs.
+    /// Share of all gold arcs.
     pub gold_share: f64,
-    /// Of all arcs of the system.
+    /// Share of all system arcs.
     pub system_share: f64,
-    /// The share of these gold arcs that the system has; none if there are none.
+    /// Share of these gold arcs that the system found; `None` if there are none.
     pub recall: Option<f64>,
 }
 
-/// Arcs that the gold standard does not have.
+/// System arcs of the same kind that are not in the gold standard.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FalsePositive {
-    /// The tag of the head, or `ROOT`.
+    /// Tag of the head, or `ROOT`.
     pub parent: String,
-    /// Where the head is.
+    /// Side of the head.
     pub direction: Direction,
-    /// The tag of the word.
+    /// Tag of the word.
     pub child: String,
     /// The distance, as in [`Druck::distances`].
     pub distance: &'static str,
-    /// How often.
+    /// Number of arcs.
     pub count: usize,
 }
 
 impl FalsePositive {
-    /// As the paper writes it: the head first, the arrow towards the side on which the word is;
-    /// `verb→punc (>10)`.
+    /// Writes the arc as the paper does, `verb→punc (>10)`: the head first, the arrow towards the
+    /// word.
     pub fn text(&self) -> String {
         let arrow = if self.direction == Direction::HeadRight { '←' } else { '→' };
         match self.direction {
@@ -80,7 +80,7 @@ impl FalsePositive {
 }
 
 impl Druck {
-    /// Counts; keeps the `limit` most frequent false positives (10 in the paper). Ties are in
+    /// Counts, and keeps the `limit` most frequent false positives (10 in the paper). Ties are in
     /// alphabetical order.
     ///
     /// ```
@@ -125,7 +125,7 @@ impl Druck {
     }
 }
 
-/// The side of its head on which the word is, and the place of that in the table.
+/// Returns the row of the table and the side of its head on which the word is.
 fn direction(arc: &ScoredArc<'_>) -> (usize, &'static str) {
     match arc.direction() {
         Direction::HeadLeft => (0, "right"),
@@ -135,7 +135,7 @@ fn direction(arc: &ScoredArc<'_>) -> (usize, &'static str) {
     }
 }
 
-/// The distance from the head, and the place of that in the table.
+/// Returns the row of the table and the distance from the head.
 fn distance(arc: &ScoredArc<'_>) -> (usize, &'static str) {
     match arc.length() {
         Some(length @ 0..=5) => (length, ["0", "1", "2", "3", "4", "5"][length]),
@@ -146,7 +146,7 @@ fn distance(arc: &ScoredArc<'_>) -> (usize, &'static str) {
     }
 }
 
-/// Arcs by class, in the order of the classes.
+/// Counts arcs by class, in the order of the classes.
 fn shares<'a>(arcs: &Arcs<'a>, class: impl Fn(&ScoredArc<'a>) -> (usize, &'a str)) -> Vec<Share> {
     let mut counts: BTreeMap<(usize, &str), [usize; 3]> = BTreeMap::new();
     for arc in arcs.of(Side::Gold) {

@@ -1,4 +1,4 @@
-//! ELAS and EULAS: how many arcs of the enhanced graphs are right.
+//! ELAS and EULAS: scores of the arcs of enhanced graphs.
 //!
 //! An enhanced graph (column DEPS) may have empty nodes, which have no place in the text and cannot
 //! be aligned. They are collapsed first: every path from a word (or the root) over empty nodes to a
@@ -9,14 +9,14 @@
 //! ```
 //!
 //! An arc is correct if its word is aligned, and the aligned word has an arc from the aligned head
-//! (or both from the root) with an equal path: label by label for ELAS, without their subtypes for
-//! EULAS. Precision, recall and F1 are over arcs.
+//! (or both are from the root) with an equal path. ELAS compares the labels of a path as they are,
+//! EULAS without subtypes. Precision, recall and F1 are over arcs.
 //!
-//! The steps are those of the IWPT 2020 and 2021 shared tasks, whose programs the tools of
-//! Universal Dependencies keep, down to what only odd graphs notice. Paths over a cycle of empty
-//! nodes are those that their program finds. And for EULAS a gold arc is counted once for each arc
-//! of the system that equals it: a word with both `2:nsubj` and `2:nsubj:xsubj` has two arcs, but
-//! four equal pairs, so that EULAS may exceed 1.
+//! The steps are those of the IWPT 2020 and 2021 shared tasks, whose programs are kept in the tools
+//! of Universal Dependencies. This includes behaviour that only unusual graphs show. Paths over a
+//! cycle of empty nodes are those that their program finds. For EULAS, a gold arc is counted once
+//! for each equal arc of the system. For example, a word with both `2:nsubj` and `2:nsubj:xsubj`
+//! has two arcs, but four equal pairs, so EULAS may exceed 1.
 //!
 //! Cost: linear in the arcs; in graphs with empty nodes also in the paths over them.
 //!
@@ -30,30 +30,32 @@ use std::iter;
 use super::{Alignment, Score, Subtypes, WordRef};
 use crate::{Error, Id, Sentence};
 
-/// An arc to a word, empty nodes collapsed.
+/// An arc to a word, with empty nodes collapsed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Arc<'a> {
-    /// The number of the head, 0 for the root.
+    /// Number of the head, 0 for the root.
     pub head: usize,
-    /// The labels on the way from the head, with `>` between them: one, unless there are empty
-    /// nodes on the way.
+    /// The labels on the path from the head, separated by `>`. There are several only if the path
+    /// has empty nodes.
     pub path: Cow<'a, str>,
 }
 
-/// ELAS and EULAS, or `None` if one of the sides has no enhanced dependencies at all.
+/// Computes ELAS and EULAS. Returns `None` if one of the sides has no enhanced dependencies.
 ///
 /// # Errors
-/// Those of [`collapse`].
+/// The errors of [`collapse`].
 pub fn scores(alignment: &Alignment<'_>) -> Result<Option<(Score, Score)>, Error> {
     let graphs =
         |sentences| <[Sentence]>::iter(sentences).map(collapse).collect::<Result<Vec<_>, _>>();
-    let (gold, system) = (graphs(alignment.gold())?, graphs(alignment.system())?);
+    let gold = graphs(alignment.gold())?;
+    let system = graphs(alignment.system())?;
     let arcs = |graphs: &[Vec<Vec<Arc<'_>>>]| graphs.iter().flatten().map(Vec::len).sum();
     let all = Score { gold: arcs(&gold), system: arcs(&system), correct: 0, aligned: None };
     if all.gold == 0 || all.system == 0 {
         return Ok(None);
     }
-    let (mut elas, mut eulas) = (all, all);
+    let mut elas = all;
+    let mut eulas = all;
     for pair in alignment.pairs() {
         let (g, s) = (pair.gold, pair.system);
         let same_head = |gold_head, system_head| {
@@ -74,13 +76,13 @@ pub fn scores(alignment: &Alignment<'_>) -> Result<Option<(Score, Score)>, Error
     Ok(Some((elas, eulas)))
 }
 
-/// The labels of a path, without their subtypes.
+/// Returns the labels of a path, without subtypes.
 fn universal(path: &str) -> impl Iterator<Item = &str> {
     path.split('>').map(|label| Subtypes::Ignore.compared(label))
 }
 
-/// The enhanced arcs of a sentence, empty nodes collapsed: `arcs[0]` are those to word 1, each
-/// once.
+/// Returns the enhanced arcs of a sentence, with empty nodes collapsed and without duplicates.
+/// `arcs[0]` are the arcs to word 1.
 ///
 /// ```
 /// use tutte_treebank::{Sentence, eval::enhanced::collapse};
@@ -100,8 +102,8 @@ fn universal(path: &str) -> impl Iterator<Item = &str> {
 /// ```
 ///
 /// # Errors
-/// [`Error::Malformed`] for a column DEPS that cannot be read, [`Error::TooManyPaths`] for empty
-/// nodes so entangled that their paths cannot be listed.
+/// [`Error::Malformed`] for a column DEPS that cannot be read, [`Error::TooManyPaths`] if there are
+/// too many paths over empty nodes.
 pub fn collapse(sentence: &Sentence) -> Result<Vec<Vec<Arc<'_>>>, Error> {
     let mut arcs: Vec<Vec<Arc<'_>>> = vec![Vec::new(); sentence.len()];
     let mut over_empty_nodes = Vec::new();
@@ -130,15 +132,15 @@ pub fn collapse(sentence: &Sentence) -> Result<Vec<Vec<Arc<'_>>>, Error> {
     Ok(arcs)
 }
 
-/// Equal arcs are one arc.
+/// Adds an arc unless it is already there.
 fn add<'a>(arcs: &mut Vec<Arc<'a>>, arc: Arc<'a>) {
     if !arcs.contains(&arc) {
         arcs.push(arc);
     }
 }
 
-/// A path with empty nodes inside or at an end: `labels[i]` is on the arc from `nodes[i]` to
-/// `nodes[i + 1]`.
+/// A path with empty nodes inside or at an end. `labels[i]` is the label of the arc from `nodes[i]`
+/// to `nodes[i + 1]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Path<'a> {
     nodes: Vec<Id>,
@@ -154,7 +156,7 @@ impl<'a> Path<'a> {
         self.nodes[self.nodes.len() - 1]
     }
 
-    /// This path and then another, which starts where this one ends.
+    /// Concatenates this path and another one, which starts where this one ends.
     fn then(&self, other: &Path<'a>) -> Path<'a> {
         Path {
             nodes: [&self.nodes, &other.nodes[1..]].concat(),
@@ -162,22 +164,22 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// Whether a node comes twice.
+    /// True if a node occurs twice.
     fn has_cycle(&self) -> bool {
         let nodes = iter::zip(1.., &self.nodes);
         nodes.into_iter().any(|(next, node)| self.nodes[next..].contains(node))
     }
 }
 
-/// More paths than any sentence has: enough that something is wrong with it.
-const MOST_PATHS: usize = 20_000;
+/// Maximum number of paths. More paths indicate an error in the annotation.
+const MAX_PATHS: usize = 20_000;
 
-/// All paths between words that can be joined from arcs to and from empty nodes, or `None` if there
-/// are too many.
+/// Returns all paths between words that can be joined from arcs to and from empty nodes, or `None`
+/// if there are too many.
 ///
-/// Paths that start at an empty node are taken from a queue, and joined with all paths found so
-/// far that end there. What then starts and ends at words is a result. The rest is used for longer
-/// paths if it comes through no node twice.
+/// Paths that start at an empty node are taken from a queue and joined with all known paths that
+/// end there. A joined path that starts and ends at words is a result. Other paths are used for
+/// longer paths, unless a node occurs twice in them.
 fn join(arcs: Vec<Path<'_>>) -> Option<Vec<Path<'_>>> {
     let is_empty = |node: Id| matches!(node, Id::Empty(..));
     let mut queue: VecDeque<_> = arcs.iter().filter(|p| is_empty(p.head())).cloned().collect();
@@ -190,7 +192,8 @@ fn join(arcs: Vec<Path<'_>>) -> Option<Vec<Path<'_>>> {
                 continue;
             }
             let path = into_empty[number].then(&tail);
-            let (from_empty, to_empty) = (is_empty(path.head()), is_empty(path.child()));
+            let from_empty = is_empty(path.head());
+            let to_empty = is_empty(path.child());
             if !from_empty && !to_empty {
                 results.push(path);
             } else if !path.has_cycle() && known.insert(path.clone()) {
@@ -201,7 +204,7 @@ fn join(arcs: Vec<Path<'_>>) -> Option<Vec<Path<'_>>> {
                     queue.push_back(path);
                 }
             }
-            if results.len() + known.len() > MOST_PATHS {
+            if results.len() + known.len() > MAX_PATHS {
                 return None;
             }
         }

@@ -1,38 +1,38 @@
-//! The errors that occur again and again.
+//! The most frequent errors.
 //!
-//! Over words that both analyses have and whose head or label is wrong, errors of one kind are
-//! counted together: the same tag, hanging on a word of the same tag, on the same side and with the
-//! same label in the gold standard, and likewise in the system's analysis. Once with and once
-//! without the word itself: prepositions and punctuation make errors of their own, nouns do not.
-//! Where the two heads have the same tag on the same side, the kind says whether the system's is
-//! nearer or farther.
+//! Counts aligned words with a wrong head or label. Errors are of the same kind if these agree: the
+//! tag of the word and, both in the gold standard and in the system's analysis, the tag of the
+//! head, its side and the label. Kinds are counted with and without the form of the word, since
+//! errors of prepositions and punctuation depend on the word, but those of nouns do not. If both
+//! heads have the same tag on the same side, the kind also says whether the system's head is nearer
+//! or farther.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::arcs::{Arcs, Direction, ScoredArc};
 
-/// What goes wrong most often.
+/// Lists of the most frequent errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FrequentErrors {
-    /// Words that both analyses have.
+    /// Number of aligned words.
     pub words: usize,
-    /// Those with a wrong head or label.
+    /// Number of aligned words with a wrong head or label.
     pub errors: usize,
-    /// Gold words that the system does not have.
+    /// Number of gold words that are not aligned.
     pub missing: usize,
     /// Kinds of errors by tag, most frequent first.
     pub by_tag: Vec<ErrorKind>,
     /// Kinds of errors by word, most frequent first.
     pub by_word: Vec<ErrorKind>,
-    /// Tags by how many errors they make.
+    /// Tags with the most errors.
     pub tags: Vec<ErrorRate>,
-    /// Words by how many errors they make.
+    /// Words with the most errors.
     pub words_with_errors: Vec<ErrorRate>,
 }
 
-/// Errors that are alike.
+/// Errors of the same kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ErrorKind {
@@ -40,31 +40,31 @@ pub struct ErrorKind {
     pub word: Option<String>,
     /// Its tag in the gold standard.
     pub tag: String,
-    /// What it should hang on.
+    /// Its attachment in the gold standard.
     pub gold: Attached,
-    /// What it hangs on.
+    /// Its attachment in the system's analysis.
     pub system: Attached,
-    /// How the heads differ where their tags and sides do not.
+    /// The difference between the heads, if their tags and sides are the same.
     pub shift: Option<Shift>,
-    /// How often.
+    /// Number of errors.
     pub count: usize,
-    /// The first of them.
+    /// The first error.
     pub example: Example,
 }
 
-/// How a word is attached.
+/// The attachment of a word.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Attached {
     /// The tag of the head, or `ROOT`.
     pub head: String,
-    /// Where the head is.
+    /// Side of the head.
     pub direction: Direction,
     /// The label.
     pub label: String,
 }
 
-/// Whether a wrong head on the right side is too near or too far.
+/// Distance of a wrong head on the correct side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Shift {
@@ -74,40 +74,41 @@ pub enum Shift {
     Farther,
 }
 
-/// Where to look.
+/// The place of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Example {
-    /// The word.
+    /// Form of the word.
     pub form: String,
     /// Its line in the gold standard.
     pub gold_line: u64,
     /// Its line in the system's analysis.
     pub system_line: u64,
-    /// The name of the sentence in the gold standard.
+    /// The `sent_id` of the sentence in the gold standard.
     pub sent_id: Option<String>,
 }
 
-/// How often a word or tag is wrong.
+/// Error counts of a word or tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ErrorRate {
-    /// The word in lower case; none for a tag.
+    /// The word in lower case; `None` for a tag.
     pub word: Option<String>,
     /// The tag.
     pub tag: String,
-    /// How often it occurs in both analyses.
+    /// Number of aligned occurrences.
     pub count: usize,
-    /// How often its head or label is wrong.
+    /// Number of occurrences with a wrong head or label.
     pub errors: usize,
-    /// How often its head is wrong.
+    /// Number of occurrences with a wrong head.
     pub wrong_heads: usize,
 }
 
 type Kind = (Option<String>, String, Attached, Attached, Option<Shift>);
 
 impl FrequentErrors {
-    /// Counts, and keeps the `limit` most frequent of each list. Ties are in alphabetical order.
+    /// Counts errors and keeps the `limit` most frequent of each list. Ties are in alphabetical
+    /// order.
     ///
     /// ```
     /// use tutte_treebank::{Reader, Sentence, eval::{Alignment, Arcs, FrequentErrors}};
@@ -173,11 +174,12 @@ fn attached(arc: &ScoredArc<'_>) -> Attached {
 }
 
 fn shift(gold: &ScoredArc<'_>, system: &ScoredArc<'_>) -> Option<Shift> {
-    let alike = !gold.head_correct
+    let is_same_kind = !gold.head_correct
         && gold.direction() == system.direction()
         && gold.head_tag() == system.head_tag();
-    let (gold, system) = (gold.length()?, system.length()?);
-    alike.then_some(if system < gold { Shift::Nearer } else { Shift::Farther })
+    let gold = gold.length()?;
+    let system = system.length()?;
+    is_same_kind.then_some(if system < gold { Shift::Nearer } else { Shift::Farther })
 }
 
 fn most_frequent_kinds(kinds: BTreeMap<Kind, (usize, Example)>, limit: usize) -> Vec<ErrorKind> {

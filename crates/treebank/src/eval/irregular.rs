@@ -1,13 +1,13 @@
-//! What the shared tasks' evaluation refuses to score, and we do not.
+//! Sentences that the evaluation of the shared tasks refuses to score.
 //!
-//! It ends with an error if a head is unknown, if heads form a cycle, and if a sentence has several
-//! roots. None of this makes the scores undefined: an unknown head is never correct, and every
-//! other head is correct or not. So the scores are computed, and whoever shows them can say, with
-//! this, that the official program would not have.
+//! It stops with an error if a head is unknown, if heads form a cycle, or if a sentence has several
+//! roots. The scores are still defined: an unknown head is never correct, and every other head is
+//! correct or not. This crate therefore computes them. Callers can use this module to report that
+//! the official program would not.
 
 use crate::{Error, Place, Sentence};
 
-/// Sentences that are no trees with one root.
+/// Counts of sentences that are not trees with one root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Irregular {
     /// Sentences with a word whose head is unknown.
@@ -16,12 +16,12 @@ pub struct Irregular {
     pub cycles: usize,
     /// Sentences with several roots.
     pub several_roots: usize,
-    /// The first of all these.
+    /// Place of the first such sentence.
     pub first: Option<Place>,
 }
 
 impl Irregular {
-    /// Looks through sentences.
+    /// Counts the irregular sentences.
     pub fn find(sentences: &[Sentence]) -> Self {
         let mut found = Irregular::default();
         for sentence in sentences {
@@ -39,7 +39,7 @@ impl Irregular {
         found
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.first.is_none()
     }

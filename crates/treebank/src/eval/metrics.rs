@@ -1,8 +1,8 @@
 //! The metrics of the CoNLL 2018 shared task, and of its successors for enhanced graphs.
 //!
-//! With g the words of the gold standard, s those of the system, and a correct word among the
-//! aligned ones as the table says, precision is correct/s, recall correct/g, F1 their harmonic
-//! mean, and aligned accuracy correct/aligned.
+//! Let g be the number of words of the gold standard and s that of the system. Precision is
+//! correct/s, recall is correct/g, F1 is their harmonic mean, and aligned accuracy is
+//! correct/aligned. The table defines which aligned words are correct.
 //!
 //! | metric    | counts      | correct if equal                                                  |
 //! |-----------|-------------|-------------------------------------------------------------------|
@@ -11,7 +11,7 @@
 //! | Words     | words       | (every aligned word is correct)                                   |
 //! | UPOS      | words       | universal part of speech                                          |
 //! | XPOS      | words       | language-specific tag                                             |
-//! | UFeats    | words       | the [universal](UNIVERSAL_FEATURES) among the features            |
+//! | UFeats    | words       | the [universal](UNIVERSAL_FEATURES) features                      |
 //! | AllTags   | words       | UPOS, XPOS and UFeats                                             |
 //! | Lemmas    | words       | lemma; a gold lemma `_` equals any                                |
 //! | UAS       | words       | head                                                              |
@@ -22,10 +22,9 @@
 //! | ELAS      | enhanced arcs | head and path of labels (see [`enhanced`])                      |
 //! | EULAS     | enhanced arcs | head and path of labels without subtypes                        |
 //!
-//! Content words are those whose label is one of [`CONTENT_RELATIONS`], functional words those
-//! whose label is one of [`FUNCTIONAL_RELATIONS`]; punctuation is neither. Which aligned words are
-//! content words is decided by the gold standard. Heads are equal if they are aligned with each
-//! other or both are the root.
+//! Content words have a label of [`CONTENT_RELATIONS`], functional words one of
+//! [`FUNCTIONAL_RELATIONS`]; punctuation is neither. The gold standard decides which aligned words
+//! are content words. Heads are equal if they are aligned with each other or both are the root.
 //!
 //! Cost: linear in the words.
 //!
@@ -40,7 +39,7 @@ use super::enhanced;
 use super::{Alignment, CompleteMatch, Pair, Score, Subtypes, WordRef};
 use crate::{Error, Sentence, Token};
 
-/// The labels of content words.
+/// Labels of content words.
 pub const CONTENT_RELATIONS: [&str; 29] = [
     "acl",
     "advcl",
@@ -73,10 +72,10 @@ pub const CONTENT_RELATIONS: [&str; 29] = [
     "xcomp",
 ];
 
-/// The labels of function words.
+/// Labels of function words.
 pub const FUNCTIONAL_RELATIONS: [&str; 7] = ["aux", "case", "cc", "clf", "cop", "det", "mark"];
 
-/// The features that all languages share; UFeats looks at no others.
+/// The features that all languages share. UFeats compares only these.
 pub const UNIVERSAL_FEATURES: [&str; 21] = [
     "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender",
     "Mood", "NumType", "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex",
@@ -105,7 +104,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// All, in the order of the table.
+    /// All metrics, in the order of the table.
     pub const ALL: [Metric; 15] = [
         Metric::Tokens,
         Metric::Sentences,
@@ -124,7 +123,7 @@ impl Metric {
         Metric::Eulas,
     ];
 
-    /// The name as it is written in tables.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Metric::Tokens => "Tokens",
@@ -152,7 +151,7 @@ impl fmt::Display for Metric {
     }
 }
 
-/// The scores of a system. Displayed, they are the table that the shared task's evaluation prints
+/// The scores of a system. `Display` writes the table that the evaluation of the shared task prints
 /// in its verbose mode, to the last digit.
 ///
 /// ```
@@ -180,10 +179,10 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// All metrics. ELAS and EULAS are there if both sides have enhanced dependencies.
+    /// Computes all metrics. ELAS and EULAS are included if both sides have enhanced dependencies.
     ///
     /// # Errors
-    /// Those of [`enhanced::scores`].
+    /// The errors of [`enhanced::scores`].
     pub fn new(alignment: &Alignment<'_>) -> Result<Self, Error> {
         let mut metrics = Self::basic(alignment);
         if let Some((elas, eulas)) = enhanced::scores(alignment)? {
@@ -192,7 +191,7 @@ impl Metrics {
         Ok(metrics)
     }
 
-    /// All metrics but ELAS and EULAS: without a look at DEPS, which may hold anything.
+    /// Computes all metrics except ELAS and EULAS. Does not read DEPS, which may be malformed.
     pub fn basic(alignment: &Alignment<'_>) -> Self {
         let span_score = |overlap: super::Overlap| Score {
             gold: overlap.gold,
@@ -209,23 +208,23 @@ impl Metrics {
         Metrics { scores, complete: complete_match(alignment) }
     }
 
-    /// A score, if it could be computed.
+    /// Returns a score, if it was computed.
     pub fn get(&self, metric: Metric) -> Option<Score> {
         self.iter().find(|(found, _)| *found == metric).map(|(_, score)| score)
     }
 
-    /// All scores, in the order of the table.
+    /// Returns all scores, in the order of the table.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (Metric, Score)> + '_ {
         self.scores.iter().copied()
     }
 
-    /// The table of counts.
+    /// Returns the table of counts.
     pub fn counts(&self) -> Counts<'_> {
         Counts(self)
     }
 
-    /// Sentences that are right as a whole. The system must have found the sentence's span and
-    /// its words, too.
+    /// Counts of sentences that are completely correct. The system must also have found the span
+    /// and the words of the sentence.
     pub fn complete_match(&self) -> CompleteMatch {
         self.complete
     }
@@ -250,7 +249,7 @@ impl fmt::Display for Metrics {
 
 const RULE: &str = "-----------+-----------+-----------+-----------+-----------";
 
-/// The table of counts instead of percentages, again as the shared task's evaluation prints it.
+/// The table of counts instead of percentages, as the evaluation of the shared task prints it.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts<'a>(&'a Metrics);
 
@@ -275,7 +274,7 @@ impl serde::Serialize for Metrics {
     }
 }
 
-/// Counts the gold sentences that the system got right as a whole.
+/// Counts the gold sentences that the system analysed correctly as a whole.
 pub(super) fn complete_match(alignment: &Alignment<'_>) -> CompleteMatch {
     let sentences = 0..alignment.gold().len();
     CompleteMatch {
@@ -285,7 +284,7 @@ pub(super) fn complete_match(alignment: &Alignment<'_>) -> CompleteMatch {
     }
 }
 
-/// The scores from UPOS to BLEX, in the order of the table.
+/// Computes the scores from UPOS to BLEX, in the order of the table.
 fn word_scores(alignment: &Alignment<'_>) -> Vec<(Metric, Score)> {
     let words = alignment.words();
     let content = |sentences: &[Sentence]| {
@@ -310,7 +309,8 @@ fn word_scores(alignment: &Alignment<'_>) -> Vec<(Metric, Score)> {
         Metric::Las,
     ];
     let of_content = [Metric::Clas, Metric::Mlas, Metric::Blex];
-    let (mut correct, mut correct_content) = ([0; 7], [0; 3]);
+    let mut correct = [0; 7];
+    let mut correct_content = [0; 3];
     let mut aligned_content = 0;
     let children = FunctionalChildren::new(alignment);
     for pair in alignment.pairs() {
@@ -346,7 +346,7 @@ fn word_scores(alignment: &Alignment<'_>) -> Vec<(Metric, Score)> {
 
 /// The functional words that depend on each word.
 struct FunctionalChildren {
-    /// `(head, child)` in order, on both sides.
+    /// Sorted `(head, child)` of both sides.
     gold: Vec<(WordRef, WordRef)>,
     system: Vec<(WordRef, WordRef)>,
 }
@@ -359,7 +359,7 @@ impl FunctionalChildren {
         }
     }
 
-    /// Whether the functional children of a pair form pairs, in order, with equal labels, parts of
+    /// True if the functional children of a pair are aligned in order, with equal labels, parts of
     /// speech and universal features.
     fn agree(&self, alignment: &Alignment<'_>, pair: &Pair) -> bool {
         let gold = children_of(&self.gold, pair.gold);
@@ -381,7 +381,7 @@ fn same_word(gold: Token<'_>, system: Token<'_>, subtypes: Subtypes) -> bool {
         && same_universal_features(gold.feats(), system.feats())
 }
 
-/// The arcs to functional words, sorted by head, then by child.
+/// Returns the arcs to functional words, sorted by head, then by child.
 fn functional_arcs(sentences: &[Sentence]) -> Vec<(WordRef, WordRef)> {
     let mut arcs: Vec<_> = iter::zip(0.., sentences)
         .flat_map(|(sentence, words)| {
@@ -411,7 +411,7 @@ fn is_functional(word: Token<'_>) -> bool {
     FUNCTIONAL_RELATIONS.binary_search(&Subtypes::Ignore.compared(word.deprel())).is_ok()
 }
 
-/// Whether the universal features are the same, in whatever order.
+/// True if the universal features are the same, in any order.
 fn same_universal_features(gold: &str, system: &str) -> bool {
     let universal = |feats| {
         let mut universal: Vec<&str> = str::split(feats, '|')

@@ -1,13 +1,13 @@
-//! How good an analysis is, judged against a better one.
+//! Evaluation of an analysis against a gold standard.
 //!
-//! Everything starts from an [`Alignment`]: which word of the system is which word of the gold
-//! standard. The text must be the same, its division into sentences, tokens and words need not be.
-//! [`Metrics`] are the scores of the CoNLL 2018 shared task, from tokens to enhanced graphs;
+//! Everything starts from an [`Alignment`], which pairs words of the system with words of the gold
+//! standard. Both must have the same text, but may divide it into different sentences, tokens and
+//! words. [`Metrics`] are the scores of the CoNLL 2018 shared task, from tokens to enhanced graphs.
 //! [`conllx`] has those of 2006 and 2007. [`Attachment`] scores heads and labels without files.
 //!
-//! [`Arcs`] is what analyses of errors count: [`Breakdown`] by label, tag, length and so on,
-//! [`Confusions`], [`FrequentErrors`], the tables of [`Druck`] et al. Two modules know numbers only:
-//! [`significance`] compares two systems, [`calibration`] judges probabilities.
+//! [`Arcs`] is the basis of error analyses: [`Breakdown`] by label, tag, length and so on,
+//! [`Confusions`], [`FrequentErrors`], and the tables of [`Druck`] et al. Two modules work on plain
+//! numbers: [`significance`] compares two systems, [`calibration`] evaluates probabilities.
 //!
 //! ```
 //! use tutte_treebank::{Reader, Sentence, eval::Alignment};
@@ -29,7 +29,7 @@
 //! let system: Vec<Sentence> = Reader::new(system.as_bytes()).collect::<Result<_, _>>()?;
 //! let alignment = Alignment::new(&gold, &system)?;
 //! assert_eq!(alignment.pairs().len(), 2); // "I" and "sleep"
-//! // Their heads are "wanna" and "wan", which are not the same word.
+//! // Their heads "wanna" and "wan" are not aligned.
 //! assert!(alignment.pairs().iter().all(|pair| !pair.head_correct && pair.label_correct));
 //! # Ok::<(), tutte_treebank::Error>(())
 //! ```

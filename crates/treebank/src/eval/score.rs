@@ -1,7 +1,6 @@
-//! Counts of what is right, and the fractions people quote.
+//! Counts of correct items, and the scores computed from them.
 
-/// How much of what a system found is right (precision), how much of what is right it found
-/// (recall), and their harmonic mean.
+/// Counts for precision, recall, and their harmonic mean.
 ///
 /// ```
 /// use tutte_treebank::eval::Score;
@@ -13,24 +12,23 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// How many there are in the gold standard.
+    /// Number of items in the gold standard.
     pub gold: usize,
-    /// How many the system found.
+    /// Number of items in the system's analysis.
     pub system: usize,
-    /// How many of these are right.
+    /// Number of correct items.
     pub correct: usize,
-    /// How many of the gold standard's are aligned with something of the system's, where that is
-    /// defined.
+    /// Number of aligned items of the gold standard, where that is defined.
     pub aligned: Option<usize>,
 }
 
 impl Score {
-    /// `correct / system`; 0 if the system found nothing.
+    /// `correct / system`; 0 if the system has no items.
     pub fn precision(&self) -> f64 {
         ratio(self.correct, self.system)
     }
 
-    /// `correct / gold`; 0 if there is nothing to find.
+    /// `correct / gold`; 0 if the gold standard has no items.
     pub fn recall(&self) -> f64 {
         ratio(self.correct, self.gold)
     }
@@ -40,25 +38,25 @@ impl Score {
         ratio(2 * self.correct, self.gold + self.system)
     }
 
-    /// `correct / aligned`: how well the system does where its words are the right words.
+    /// `correct / aligned`: accuracy on aligned words.
     pub fn aligned_accuracy(&self) -> Option<f64> {
         self.aligned.map(|aligned| ratio(self.correct, aligned))
     }
 }
 
-/// A fraction, 0 where it is not defined.
+/// Returns `part / whole`, or 0 if `whole` is 0.
 pub(super) fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Sentences that are right as a whole.
+/// Counts of sentences that are completely correct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompleteMatch {
-    /// All sentences of the gold standard.
+    /// Number of sentences of the gold standard.
     pub sentences: usize,
-    /// Those in which all heads are right.
+    /// Number of sentences in which all heads are correct.
     pub unlabelled: usize,
-    /// Those in which all heads and labels are right.
+    /// Number of sentences in which all heads and labels are correct.
     pub labelled: usize,
 }
 
@@ -74,7 +72,7 @@ impl CompleteMatch {
     }
 }
 
-/// Counts together with the fractions, so that readers need not know the formulas.
+/// Serialises the counts together with the scores, so that readers do not need the formulas.
 #[cfg(feature = "serde")]
 mod serialise {
     use serde::ser::{Serialize, SerializeStruct as _, Serializer};

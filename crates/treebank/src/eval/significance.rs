@@ -1,28 +1,28 @@
-//! Whether one system is better than another, or only luckier: paired tests from sentence counts.
+//! Paired significance tests of two systems, from counts per sentence.
 //!
-//! Every unit (a sentence) gives each of two systems three counts: `correct`, `gold` and `system`,
-//! what was found, what there was to find and what was proposed. Summed over units,
+//! Every unit (a sentence) has three counts for each of two systems: `correct`, `gold` and
+//! `system`, the numbers of correct items, gold items and proposed items. Summed over units,
 //!
 //! ```text
 //! F₁ = 2 · correct / (gold + system)        Δ = F₁(second) − F₁(first)
 //! ```
 //!
-//! which is accuracy where `gold = system`. F₁ is no mean over sentences, so tests that assume one
-//! (t, Wilcoxon) do not apply. Three that do:
+//! which is accuracy if `gold = system`. F₁ is not a mean over sentences, so tests that assume one
+//! (t, Wilcoxon) do not apply. These three do:
 //!
 //! - **Permutation** (Noreen 1989; for F₁, Yeh 2000). If the systems were exchangeable, swapping
-//!   their answers on any sentence would change nothing. With Δ* the difference after each sentence
-//!   is swapped or not, at random, R times,
-//!   `p = (1 + #{|Δ*| ≥ |Δ|}) / (1 + R)`, two-sided. With at most [`EXACT_LIMIT`] sentences on which
-//!   the systems differ, all swaps are enumerated instead: `p = #{|Δ*| ≥ |Δ|} / 2ᵏ`.
+//!   their outputs on any sentence would change nothing. Each sentence is swapped or not at random,
+//!   R times, which gives differences Δ*. Then `p = (1 + #{|Δ*| ≥ |Δ|}) / (1 + R)`, two-sided. If
+//!   the systems differ on at most [`EXACT_LIMIT`] sentences, all swaps are enumerated instead:
+//!   `p = #{|Δ*| ≥ |Δ|} / 2ᵏ`.
 //! - **Bootstrap** (Efron & Tibshirani 1993, §13.3). Sentences are drawn with replacement, the same
-//!   for both systems; the 2.5 % and 97.5 % quantiles of Δ bound its 95 % interval, and likewise for
-//!   each system's F₁. It speaks about other sentences of the same kind, and of that kind only:
-//!   neither test knows another domain or another training run (Berg-Kirkpatrick et al. 2012).
-//! - **Sign test.** Sentences on which the second system does better and worse, ties dropped,
-//!   against a fair coin. Exact, and blind to how much better.
+//!   for both systems. The 2.5 % and 97.5 % quantiles of Δ bound its 95 % interval, and likewise
+//!   for the F₁ of each system. The interval holds for other sentences of the same domain only.
+//!   Neither test covers another domain or another training run (Berg-Kirkpatrick et al. 2012).
+//! - **Sign test.** Compares the numbers of sentences on which the second system is better and
+//!   worse, without ties, with a fair coin. It is exact, but ignores how much better.
 //!
-//! Differences are compared as fractions of whole numbers: no rounding decides what `≥` counts.
+//! Differences are compared as fractions of integers, so that rounding does not affect `≥`.
 //!
 //! Cost: O(R·n) additions for each of the first two, O(n) for the third. Results depend on the seed
 //! alone ([`Pcg64`], whose stream is fixed by its definition).
@@ -43,42 +43,42 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 /// With at most this many differing sentences, the permutation test enumerates all swaps.
 pub const EXACT_LIMIT: usize = 20;
 
-/// What one system did on one unit: a sentence, mostly.
+/// Counts of one system on one unit, usually a sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct UnitCounts {
-    /// What it got right.
+    /// Number of correct items.
     pub correct: u32,
-    /// What there was to get.
+    /// Number of gold items.
     pub gold: u32,
-    /// What it proposed.
+    /// Number of proposed items.
     pub system: u32,
 }
 
 impl UnitCounts {
-    /// `2 · correct / (gold + system)`, 0 where both are.
+    /// `2 · correct / (gold + system)`; 0 if both are 0.
     pub fn f1(self) -> f64 {
         Totals::of(self).f1()
     }
 }
 
-/// How much to draw, and from which seed.
+/// Number of resamples and seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Resampling {
-    /// R: random swaps of the permutation test, and samples of the bootstrap.
+    /// R: number of random swaps of the permutation test, and of samples of the bootstrap.
     pub resamples: NonZeroU32,
-    /// Same seed, same numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
 impl Default for Resampling {
-    /// 10,000 from seed 1.
+    /// 10,000 resamples with seed 1.
     fn default() -> Self {
         Self { resamples: NonZeroU32::new(10_000).unwrap_or(NonZeroU32::MIN), seed: 1 }
     }
 }
 
-/// Two numbers with something between them.
+/// An interval of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Interval {
@@ -88,11 +88,11 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// What [`compare`] finds.
+/// Result of [`compare`].
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Comparison {
-    /// Units compared.
+    /// Number of units.
     pub units: usize,
     /// F₁ of the first system.
     pub first: f64,
@@ -108,49 +108,50 @@ pub struct Comparison {
     pub sign: SignTest,
 }
 
-/// The answer of [`permutation_test`].
+/// Result of [`permutation_test`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PermutationTest {
-    /// The probability of a difference at least this large, either way, between exchangeable systems.
+    /// Probability of a difference at least this large, in either direction, between exchangeable
+    /// systems.
     pub p: f64,
-    /// Units whose counts differ; swapping the others changes nothing.
+    /// Number of units whose counts differ. Swapping the others changes nothing.
     pub discordant: usize,
-    /// Swaps tried: R, or all 2ᵏ of them.
+    /// Number of swaps: R, or all 2ᵏ.
     pub swaps: u32,
-    /// Whether those were all.
+    /// True if all swaps were enumerated.
     pub exact: bool,
 }
 
-/// The answer of [`bootstrap`]: 95 % percentile intervals.
+/// Result of [`bootstrap`]: 95 % percentile intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Bootstrap {
-    /// Of Δ.
+    /// Interval of Δ.
     pub difference: Interval,
-    /// Of the first system's F₁.
+    /// Interval of the first system's F₁.
     pub first: Interval,
-    /// Of the second system's F₁.
+    /// Interval of the second system's F₁.
     pub second: Interval,
-    /// Samples drawn.
+    /// Number of samples.
     pub resamples: u32,
 }
 
-/// The answer of [`sign_test`].
+/// Result of [`sign_test`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SignTest {
-    /// Units on which the second system is better.
+    /// Number of units on which the second system is better.
     pub better: u64,
-    /// Units on which it is worse.
+    /// Number of units on which it is worse.
     pub worse: u64,
-    /// Units on which neither is.
+    /// Number of units on which both are equal.
     pub ties: u64,
-    /// The probability that a fair coin falls at least this unevenly, either way.
+    /// Probability that a fair coin falls at least this unevenly, in either direction.
     pub p: f64,
 }
 
-/// Compares two systems on the same units: `[first, second]` each.
+/// Compares two systems on the same units, each `[first, second]`.
 ///
 /// ```
 /// use tutte_treebank::eval::significance::{UnitCounts, compare};
@@ -177,7 +178,7 @@ pub fn compare(units: &[[UnitCounts; 2]], resampling: &Resampling) -> Comparison
     }
 }
 
-/// The paired permutation test: exact for few differing units, else R random swaps.
+/// Runs the paired permutation test: exact for few differing units, otherwise with R random swaps.
 pub fn permutation_test(units: &[[UnitCounts; 2]], resampling: &Resampling) -> PermutationTest {
     let discordant = units.iter().filter(|[first, second]| first != second).count();
     if discordant <= EXACT_LIMIT {
@@ -187,12 +188,12 @@ pub fn permutation_test(units: &[[UnitCounts; 2]], resampling: &Resampling) -> P
     }
 }
 
-/// Δ and the swaps of single units that move it.
+/// Δ and the effect of swapping single units.
 struct Swaps {
     observed: Difference,
-    /// The sums of the two systems before any swap.
+    /// Sums of the two systems before any swap.
     sums: [Totals; 2],
-    /// What swapping a unit hands from the second system to the first; discordant units only.
+    /// Counts that a swap moves from the second system to the first; only for units that differ.
     moves: Vec<Move>,
 }
 
@@ -209,75 +210,77 @@ impl Swaps {
             .iter()
             .filter(|[first, second]| first != second)
             .map(|&[first, second]| {
-                let (first, second) = (Totals::of(first), Totals::of(second));
+                let first = Totals::of(first);
+                let second = Totals::of(second);
                 Move { correct: second.correct - first.correct, total: second.total - first.total }
             })
             .collect();
         Self { observed: Difference::between(sums), sums, moves }
     }
 
-    /// Whether |Δ*| ≥ |Δ| once the second system has handed these sums to the first.
-    fn at_least_observed(&self, handed: Move) -> bool {
+    /// True if |Δ*| ≥ |Δ| after the counts `moved` went from the second system to the first.
+    fn at_least_observed(&self, moved: Move) -> bool {
         let [mut first, mut second] = self.sums;
-        first.correct += handed.correct;
-        first.total += handed.total;
-        second.correct -= handed.correct;
-        second.total -= handed.total;
+        first.correct += moved.correct;
+        first.total += moved.total;
+        second.correct -= moved.correct;
+        second.total -= moved.total;
         Difference::between([first, second]).cmp_size(&self.observed) != Ordering::Less
     }
 }
 
-/// All 2ᵏ swaps of k units, in the order of a Gray code: each differs from the last by one unit.
+/// Enumerates all 2ᵏ swaps of k units in the order of a Gray code: each step swaps one unit.
 fn exact_permutations(units: &[[UnitCounts; 2]]) -> PermutationTest {
     let swaps = Swaps::new(units);
     let k = swaps.moves.len();
     let all = 1u32 << k;
     let mut swapped = vec![false; k];
-    let mut handed = Move { correct: 0, total: 0 };
-    let mut as_large = u32::from(swaps.at_least_observed(handed));
+    let mut moved = Move { correct: 0, total: 0 };
+    let mut as_large = u32::from(swaps.at_least_observed(moved));
     for step in 1..all {
         let unit = step.trailing_zeros() as usize;
         let sign = if swapped[unit] { -1 } else { 1 };
         swapped[unit] = !swapped[unit];
-        handed.correct += sign * swaps.moves[unit].correct;
-        handed.total += sign * swaps.moves[unit].total;
-        as_large += u32::from(swaps.at_least_observed(handed));
+        moved.correct += sign * swaps.moves[unit].correct;
+        moved.total += sign * swaps.moves[unit].total;
+        as_large += u32::from(swaps.at_least_observed(moved));
     }
     let p = f64::from(as_large) / f64::from(all);
     PermutationTest { p, discordant: k, swaps: all, exact: true }
 }
 
-/// R swaps at random: one bit of the generator per unit.
+/// Draws R random swaps: one bit of the generator per unit.
 fn random_permutations(units: &[[UnitCounts; 2]], resampling: &Resampling) -> PermutationTest {
     let swaps = Swaps::new(units);
     let mut rng = Pcg64::seed_from_u64(resampling.seed);
     let r = resampling.resamples.get();
     let mut as_large = 0u32;
     for _ in 0..r {
-        let mut handed = Move { correct: 0, total: 0 };
+        let mut moved = Move { correct: 0, total: 0 };
         for chunk in swaps.moves.chunks(64) {
             let mut bits = rng.next_u64();
             for unit in chunk {
-                // All ones or zero: a swap without a branch that nothing could predict.
+                // All ones or zero: a swap without an unpredictable branch.
                 let mask = -((bits & 1) as i64);
-                handed.correct += unit.correct & mask;
-                handed.total += unit.total & mask;
+                moved.correct += unit.correct & mask;
+                moved.total += unit.total & mask;
                 bits >>= 1;
             }
         }
-        as_large += u32::from(swaps.at_least_observed(handed));
+        as_large += u32::from(swaps.at_least_observed(moved));
     }
     let p = (1.0 + f64::from(as_large)) / (1.0 + f64::from(r));
     PermutationTest { p, discordant: swaps.moves.len(), swaps: r, exact: false }
 }
 
-/// The paired bootstrap: 95 % percentile intervals of Δ and of both systems.
+/// Runs the paired bootstrap: 95 % percentile intervals of Δ and of both systems.
 pub fn bootstrap(units: &[[UnitCounts; 2]], resampling: &Resampling) -> Bootstrap {
     let mut rng = Pcg64::seed_from_u64(resampling.seed);
     let totals: Vec<[Totals; 2]> =
         units.iter().map(|&[first, second]| [Totals::of(first), Totals::of(second)]).collect();
     let r = resampling.resamples.get() as usize;
-    let (mut firsts, mut seconds) = (Vec::with_capacity(r), Vec::with_capacity(r));
+    let mut firsts = Vec::with_capacity(r);
+    let mut seconds = Vec::with_capacity(r);
     let mut differences = Vec::with_capacity(r);
     for _ in 0..r {
         let mut sums = [Totals::default(); 2];
@@ -299,19 +302,19 @@ pub fn bootstrap(units: &[[UnitCounts; 2]], resampling: &Resampling) -> Bootstra
     }
 }
 
-/// The k-th smallest and k-th largest of R values, `k = ⌊0.025·(R + 1)⌋`, at least 1.
+/// Returns the k-th smallest and k-th largest of R values, with `k = ⌊0.025·(R + 1)⌋`, at least 1.
 fn percentiles(values: &mut [f64]) -> Interval {
     values.sort_unstable_by(f64::total_cmp);
     let k = ((values.len() + 1) / 40).max(1);
     Interval { low: values[k - 1], high: values[values.len() - k] }
 }
 
-/// Uniform in `0..n`; the bias, below n/2⁶⁴, is beyond observation.
+/// Returns a uniform integer in `0..n`. Its bias is below n/2⁶⁴, which cannot be observed.
 fn below(n: usize, rng: &mut Pcg64) -> usize {
     ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize
 }
 
-/// Two-sided exact binomial test of better against worse units.
+/// Runs the two-sided exact binomial test of better against worse units.
 pub fn sign_test(units: &[[UnitCounts; 2]]) -> SignTest {
     let (mut better, mut worse, mut ties) = (0, 0, 0);
     for &[first, second] in units {
@@ -321,16 +324,17 @@ pub fn sign_test(units: &[[UnitCounts; 2]]) -> SignTest {
             Ordering::Equal => ties += 1,
         }
     }
-    SignTest { better, worse, ties, p: fair_coin(better, worse) }
+    SignTest { better, worse, ties, p: binomial_p(better, worse) }
 }
 
-/// `min(1, 2 · Σ_{i ≤ min(a, b)} C(a + b, i) / 2^{a+b})`.
-fn fair_coin(a: u64, b: u64) -> f64 {
+/// Two-sided probability `min(1, 2 · Σ_{i ≤ min(a, b)} C(a + b, i) / 2^{a+b})`.
+fn binomial_p(a: u64, b: u64) -> f64 {
     let n = a + b;
     let factors = (1..=a.min(b)).map(|i| ((n - i + 1) as f64, i as f64));
     let tail = if n <= 1000 {
-        // C(1000, 500) and 2⁻¹⁰⁰⁰ are numbers still; small ones are exact.
-        let (mut term, mut sum) = (1.0, 1.0);
+        // C(1000, 500) and 2⁻¹⁰⁰⁰ are representable; for small n the sum is exact.
+        let mut term = 1.0;
+        let mut sum = 1.0;
         for (above, below) in factors {
             term = term * above / below;
             sum += term;
@@ -348,7 +352,7 @@ fn fair_coin(a: u64, b: u64) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// Sums of counts; `total` is gold and system together, all that F₁ needs.
+/// Sums of counts. `total` is gold plus system, which is all that F₁ needs.
 #[derive(Clone, Copy, Default)]
 struct Totals {
     correct: i64,
@@ -390,8 +394,9 @@ struct Difference {
 
 impl Difference {
     fn between([first, second]: [Totals; 2]) -> Self {
-        // Nothing of nothing is an F₁ of 0, not a division by 0.
-        let (t1, t2) = (first.total.max(1), second.total.max(1));
+        // If a total is 0, F₁ is 0, not a division by 0.
+        let t1 = first.total.max(1);
+        let t2 = second.total.max(1);
         Self {
             numerator: i128::from(second.correct) * i128::from(t1)
                 - i128::from(first.correct) * i128::from(t2),
@@ -399,8 +404,8 @@ impl Difference {
         }
     }
 
-    /// Compares sizes without signs. Products saturate beyond 2³¹ words, and then count as equal:
-    /// p-values would become too large, never too small.
+    /// Compares absolute values. Products saturate beyond 2³¹ words and then count as equal, so
+    /// p-values can become too large, but never too small.
     fn cmp_size(&self, other: &Self) -> Ordering {
         let ours = self.numerator.abs().saturating_mul(other.denominator);
         let theirs = other.numerator.abs().saturating_mul(self.denominator);

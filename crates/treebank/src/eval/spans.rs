@@ -1,21 +1,22 @@
-//! The words of two analyses as spans of the same characters, and the algorithm that aligns them.
+//! Words of two analyses as spans of the same characters, and the algorithm that aligns them.
 //!
-//! Two analyses of a text may divide it into sentences, tokens and words in different ways. What
-//! they share is the sequence of characters, spaces removed. A token is a span of that sequence;
-//! two tokens are the same if their spans are. Words that are tokens are aligned as tokens. The
-//! words of a multiword token (`3-4`) have no spans of their own, so wherever one of the two
-//! analyses has a multiword token, the smallest stretch that no multiword token of either sticks
-//! out of is taken, and the words inside it are aligned by a longest common subsequence of their
-//! lower-cased forms. This is the alignment of the CoNLL 2017 and 2018 shared tasks (Zeman et al.
-//! 2017, 2018), step by step, so that all numbers built on it are theirs.
+//! Two analyses of a text may divide it into different sentences, tokens and words. They share the
+//! sequence of characters without spaces. A token is a span of that sequence; two tokens are the
+//! same if their spans are. Words that are tokens are aligned as tokens.
 //!
-//! Cost: linear in the text; for a stretch of g × s words in multiword tokens, O(g·s) unless their
+//! The words of a multiword token (`3-4`) have no spans of their own. Where one of the two analyses
+//! has a multiword token, the algorithm takes the smallest stretch around it that cuts no multiword
+//! token of either side. The words of the stretch are aligned by a longest common subsequence of
+//! their lower-cased forms. This is, step by step, the alignment of the CoNLL 2017 and 2018 shared
+//! tasks (Zeman et al. 2017, 2018), so that all scores agree with theirs.
+//!
+//! Cost: linear in the text. A stretch of g × s words in multiword tokens costs O(g·s) unless their
 //! forms are the same.
 
 use super::alignment::{Overlap, WordRef};
 use crate::{Id, Sentence, Token};
 
-/// A stretch of the characters, as byte offsets. Empty for a form of nothing but spaces, and for a
+/// A range of the characters, as byte offsets. It is empty for a form of spaces only, and for a
 /// multiword token without form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
@@ -24,13 +25,13 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// What stands first in the text is smaller; something empty stands before what starts there.
+    /// Sort key for text order. An empty span sorts before a span that starts at the same place.
     fn place(self) -> (usize, bool) {
         (self.start, self.start < self.end)
     }
 }
 
-/// A word and the span of the token it is, or is part of.
+/// A word and the span of its token.
 pub(super) struct Word<'a> {
     pub(super) token: Token<'a>,
     pub(super) at: WordRef,
@@ -39,8 +40,8 @@ pub(super) struct Word<'a> {
 }
 
 impl Word<'_> {
-    /// The form as the longest common subsequence compares it. The forms of words in multiword
-    /// tokens keep their spaces, because the shared task's evaluation kept them.
+    /// Returns the form as the longest common subsequence compares it. Forms of words in multiword
+    /// tokens keep their spaces, as in the evaluation of the shared task.
     fn compared_form(&self) -> String {
         if self.in_multiword {
             return self.token.form().to_lowercase();
@@ -51,19 +52,20 @@ impl Word<'_> {
     }
 }
 
-/// One of the two analyses, with everything as spans of its characters.
+/// One of the two analyses, as spans of its characters.
 pub(super) struct Side<'a> {
     pub(super) list: &'a [Sentence],
     pub(super) characters: String,
     pub(super) tokens: Vec<Span>,
     pub(super) sentences: Vec<Span>,
     pub(super) words: Vec<Word<'a>>,
-    /// The number of words before each sentence, and of all words.
+    /// Number of words before each sentence; the last entry is the number of all words.
     pub(super) words_before: Vec<usize>,
 }
 
 impl<'a> Side<'a> {
-    /// `is_surface` says which lines make up the text; see the function of that name.
+    /// Collects the spans of an analysis. `is_surface` selects the lines that make up the text; see
+    /// the function of that name.
     pub(super) fn new(
         list: &'a [Sentence],
         is_surface: impl Fn(Token<'a>, &mut usize) -> bool,
@@ -79,8 +81,9 @@ impl<'a> Side<'a> {
         for (number, sentence) in list.iter().enumerate() {
             side.words_before.push(side.words.len());
             let sentence_start = side.characters.len();
-            // The last word of the current multiword token, and its span.
-            let (mut covered, mut span) = (0, Span { start: 0, end: 0 });
+            // The last word of the current multiword token.
+            let mut covered = 0;
+            let mut span = Span { start: 0, end: 0 };
             for token in sentence.tokens() {
                 let word = token.id().word();
                 if is_surface(token, &mut covered) {
@@ -101,8 +104,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Whether a line stands for a piece of the text: a multiword token, or a word outside of one.
-/// `covered` is the last word of the multiword token before it.
+/// True if a line is part of the text: a multiword token, or a word outside of one. `covered` is
+/// the last word of the previous multiword token.
 pub(super) fn is_surface(token: Token<'_>, covered: &mut usize) -> bool {
     match token.id() {
         Id::Multiword(_, last) => {
@@ -114,7 +117,7 @@ pub(super) fn is_surface(token: Token<'_>, covered: &mut usize) -> bool {
     }
 }
 
-/// Appends what is left of a form without the characters of Unicode's category Zs.
+/// Appends a form without characters of the Unicode category Zs.
 pub(super) fn push_without_spaces(characters: &mut String, form: &str) {
     if form.bytes().all(|byte| byte.is_ascii() && byte != b' ') {
         characters.push_str(form);
@@ -131,13 +134,15 @@ fn is_space_separator(character: char) -> bool {
     )
 }
 
-/// Spans on both sides, and those that are equal. Both lists are in order.
+/// Counts the spans on both sides and their common spans. Both lists are in order.
 pub(super) fn overlap(
     gold: &[Span],
     system: &[Span],
     mut same: impl FnMut(usize, usize),
 ) -> Overlap {
-    let (mut g, mut s, mut common) = (0, 0, 0);
+    let mut g = 0;
+    let mut s = 0;
+    let mut common = 0;
     while g < gold.len() && s < system.len() {
         if gold[g] == system[s] {
             common += 1;
@@ -150,7 +155,7 @@ pub(super) fn overlap(
     Overlap { gold: gold.len(), system: system.len(), common }
 }
 
-/// The aligned words, as numbers in the two lists.
+/// Returns the aligned words, as indices in the two lists.
 pub(super) fn align(gold: &[Word<'_>], system: &[Word<'_>]) -> Vec<(usize, usize)> {
     let mut matches = Vec::with_capacity(gold.len().min(system.len()));
     let (mut g, mut s) = (0, 0);
@@ -171,7 +176,7 @@ pub(super) fn align(gold: &[Word<'_>], system: &[Word<'_>]) -> Vec<(usize, usize
     matches
 }
 
-/// Words on both sides that are aligned by their forms.
+/// A range of words on both sides that are aligned by their forms.
 struct Stretch {
     gold_start: usize,
     gold_end: usize,
@@ -179,12 +184,12 @@ struct Stretch {
     system_end: usize,
 }
 
-/// The smallest stretch around the multiword token at words `g`, `s` that no multiword token of
-/// either side sticks out of.
+/// Returns the smallest stretch around the multiword token at words `g` and `s` that cuts no
+/// multiword token of either side.
 fn multiword_stretch(gold: &[Word<'_>], system: &[Word<'_>], g: usize, s: usize) -> Stretch {
     let (mut g, mut s) = (g, s);
-    // A plain word that starts before the multiword token is outside. After tokens that differ there
-    // may be several; the shared task's evaluation passes over one, so that is what we do.
+    // A plain word that starts before the multiword token is outside. After tokens that differ
+    // there may be several. The evaluation of the shared task skips one, and so does this one.
     let mut end;
     if gold[g].in_multiword {
         end = gold[g].span.end;
@@ -201,7 +206,7 @@ fn multiword_stretch(gold: &[Word<'_>], system: &[Word<'_>], g: usize, s: usize)
         })
     };
     while inside(gold.get(g), end) || inside(system.get(s), end) {
-        // The word that starts first is taken; its multiword token may move the end.
+        // Take the word that starts first. Its multiword token may move the end.
         let gold_first = match (gold.get(g), system.get(s)) {
             (Some(gold), Some(system)) => gold.span.place() <= system.span.place(),
             (gold, _) => gold.is_some(),
@@ -215,8 +220,9 @@ fn multiword_stretch(gold: &[Word<'_>], system: &[Word<'_>], g: usize, s: usize)
     Stretch { gold_start, gold_end: g, system_start, system_end: s }
 }
 
-/// Aligns the words of a stretch by a longest common subsequence of their forms. Among several,
-/// the one that takes equal forms as soon as they meet, and otherwise passes over gold words first.
+/// Aligns the words of a stretch by a longest common subsequence of their forms. Among several, it
+/// takes the one that matches equal forms as soon as they meet, and otherwise skips gold words
+/// first.
 fn align_forms(
     gold: &[Word<'_>],
     system: &[Word<'_>],
@@ -225,7 +231,7 @@ fn align_forms(
 ) {
     let (mut g, mut s) = (stretch.gold_start, stretch.system_start);
     let (gold_end, system_end) = (stretch.gold_end, stretch.system_end);
-    // The usual case needs no table.
+    // The usual case does not need the table.
     let same = |g: &Word<'_>, s: &Word<'_>| {
         g.token.form() == s.token.form() && g.in_multiword == s.in_multiword
     };
@@ -237,13 +243,15 @@ fn align_forms(
         return;
     }
     let forms = |words: &[Word<'_>]| words.iter().map(Word::compared_form).collect::<Vec<_>>();
-    let (a, b) = (forms(&gold[g..gold_end]), forms(&system[s..system_end]));
+    let a = forms(&gold[g..gold_end]);
+    let b = forms(&system[s..system_end]);
     // longest[i][j] is the length of a longest common subsequence of a[i..] and b[j..].
     let width = b.len() + 1;
     let mut longest = vec![0u32; (a.len() + 1) * width];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {
-            let (down, right) = (longest[(i + 1) * width + j], longest[i * width + j + 1]);
+            let down = longest[(i + 1) * width + j];
+            let right = longest[i * width + j + 1];
             let both = longest[(i + 1) * width + j + 1] + u32::from(a[i] == b[j]);
             longest[i * width + j] = down.max(right).max(both);
         }

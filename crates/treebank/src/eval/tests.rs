@@ -1,18 +1,19 @@
-//! What the modules share, and the alignment against cases worked out by hand.
+//! Shared helpers, and the alignment of cases worked out by hand.
 
 use crate::{Reader, Sentence};
 
 use super::*;
 
-/// Reads sentences.
+/// Parses sentences.
 pub(super) fn read(text: &str) -> Vec<Sentence> {
     Reader::new(text.as_bytes()).collect::<Result<_, _>>().unwrap()
 }
 
-/// A sentence from tokens; `"wanna wan na"` is a multiword token and its words. All words but the
-/// first depend on the first.
+/// Writes a sentence of tokens. `"wanna wan na"` is a multiword token with its words. All words
+/// depend on the first one.
 fn from_tokens(tokens: &[&str]) -> String {
-    let (mut lines, mut words) = (String::new(), 0);
+    let mut lines = String::new();
+    let mut words = 0;
     for token in tokens {
         let (form, parts) = token.split_once(' ').unwrap_or((token, ""));
         if !parts.is_empty() {
@@ -27,9 +28,10 @@ fn from_tokens(tokens: &[&str]) -> String {
     lines + "\n"
 }
 
-/// The forms of the aligned words, `gold/system`.
+/// Returns the forms of the aligned words, `gold/system`.
 fn aligned(gold: &[&str], system: &[&str]) -> String {
-    let (gold, system) = (read(&from_tokens(gold)), read(&from_tokens(system)));
+    let gold = read(&from_tokens(gold));
+    let system = read(&from_tokens(system));
     let alignment = Alignment::new(&gold, &system).unwrap();
     let pair = |pair: &Pair| {
         let gold = alignment.gold_token(pair.gold).unwrap().form();
@@ -54,13 +56,13 @@ fn words_of_multiword_tokens_are_aligned_by_their_forms() {
     assert_eq!(aligned(&["du de le", "pain"], &["du", "pain"]), "pain");
     assert_eq!(aligned(&["au a u", "x"], &["a", "u", "x"]), "a u x");
     assert_eq!(aligned(&["Au A u", "x"], &["Au a u", "x"]), "A/a u x");
-    // The stretch grows until no multiword token sticks out: here, over all of it.
+    // The stretch grows until it cuts no multiword token; here it covers everything.
     assert_eq!(aligned(&["abc a b c", "de d e"], &["a", "bcd b c d", "e"]), "a b c d e");
     // The words inside it need not be contiguous, nor have the characters of the text.
     assert_eq!(aligned(&["abc p q r s"], &["abc q x s"]), "q s");
-    // Of two longest subsequences, that which passes over gold words first.
+    // Of two longest subsequences, the one that skips gold words first.
     assert_eq!(aligned(&["xy p q"], &["xy q p"]), "q");
-    // A plain word that sticks out is not part of the stretch.
+    // A plain word across the border is not part of the stretch.
     assert_eq!(aligned(&["a", "bc b c", "d"], &["a", "b", "cd"]), "a b");
     assert_eq!(aligned(&["ab", "cd c d"], &["a", "bc b c", "d"]), "c d");
 }
@@ -72,7 +74,7 @@ fn spaces_do_not_count() {
     assert_eq!(Alignment::new(&gold, &system).unwrap().words().common, 1);
     let narrow = read("1\t10\u{202f}0\u{3000}00\t_\tNUM\t_\t_\t0\troot\t_\t_\n\n");
     assert_eq!(Alignment::new(&gold, &narrow).unwrap().words().common, 1);
-    // A zero-width space is no space to Unicode.
+    // A zero-width space is not a space in Unicode.
     let zero_width = read("1\t10\u{200b}000\t_\tNUM\t_\t_\t0\troot\t_\t_\n\n");
     assert!(Alignment::new(&gold, &zero_width).is_err());
 }

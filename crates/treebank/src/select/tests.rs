@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn the_same_choices_for_ever() {
+fn choices_never_change() {
     let mut choices = Choices::new(42);
     let drawn: Vec<u64> = (0..8).map(|_| choices.below(1000)).collect();
     assert_eq!(drawn, [226, 239, 760, 527, 970, 375, 187, 524]);
@@ -22,7 +22,7 @@ fn chi_squared(counts: &[usize]) -> f64 {
 }
 
 #[test]
-fn every_order_and_every_subset_is_as_likely() {
+fn all_orders_and_all_subsets_are_equally_likely() {
     let mut orders = std::collections::BTreeMap::new();
     let mut subsets = std::collections::BTreeMap::new();
     let mut choices = Choices::new(1);
@@ -44,7 +44,7 @@ fn every_order_and_every_subset_is_as_likely() {
 }
 
 #[test]
-fn bounds_are_kept_and_none_is_no_panic() {
+fn bounds_hold_and_zero_does_not_panic() {
     let mut choices = Choices::new(3);
     for bound in [1, 2, u64::MAX, u64::MAX / 2 + 2, 1 << 63] {
         (0..100).for_each(|_| assert!(choices.below(bound) < bound));
@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn samples_are_as_large_as_asked_and_in_order(size in 0..20usize, items in 0..50usize, seed: u64) {
+    fn samples_have_the_requested_size_and_order(size in 0..20usize, items in 0..50usize, seed: u64) {
         let mut sample = Reservoir::new(size, seed);
         (0..items).for_each(|item| sample.offer(|| item));
         let sample = sample.into_items();
@@ -85,7 +85,7 @@ proptest! {
         let whole: u32 = shares.iter().sum();
         for (at, &cut) in cuts.iter().enumerate() {
             let share: u32 = shares[..=at].iter().sum();
-            // The distance from the target, times the whole.
+            // Distance from the target, times the sum of all shares.
             let distance = |units: usize| {
                 let sum = sizes[..units].iter().sum::<usize>();
                 (sum * whole as usize).abs_diff(total * share as usize)

@@ -1,8 +1,8 @@
-//! Whole numbers and how often each was seen.
+//! Histograms of whole numbers.
 
 use std::collections::BTreeMap;
 
-/// How often each value was seen, in ascending order of values.
+/// Number of occurrences of each value, in ascending order of values.
 ///
 /// ```
 /// use tutte_treebank::stats::Histogram;
@@ -18,7 +18,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts one more of a value.
+    /// Adds one occurrence of a value.
     pub fn add(&mut self, value: usize) {
         self.add_many(value, 1);
     }
@@ -27,22 +27,22 @@ impl Histogram {
         *self.counts.entry(value).or_insert(0) += count;
     }
 
-    /// Counts everything that another histogram has counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         other.iter().for_each(|(value, count)| self.add_many(value, count));
     }
 
-    /// The values seen, ascending, and how often.
+    /// Returns the values in ascending order with their counts.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, u64)> + '_ {
         self.counts.iter().map(|(&value, &count)| (value, count))
     }
 
-    /// How often a value was seen.
+    /// Number of occurrences of a value.
     pub fn count(&self, value: usize) -> u64 {
         self.counts.get(&value).copied().unwrap_or(0)
     }
 
-    /// How often the values of a range were seen.
+    /// Number of occurrences of the values in a range.
     pub fn within(&self, values: std::ops::RangeInclusive<usize>) -> u64 {
         if values.is_empty() {
             return 0;
@@ -50,12 +50,12 @@ impl Histogram {
         self.counts.range(values).map(|(_, count)| count).sum()
     }
 
-    /// How many values were counted.
+    /// Number of all occurrences.
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// The sum of all values counted.
+    /// Sum over all occurrences.
     pub fn sum(&self) -> u64 {
         self.iter().map(|(value, count)| value as u64 * count).sum()
     }
@@ -76,8 +76,7 @@ impl Histogram {
         (total > 0).then(|| self.sum() as f64 / total as f64)
     }
 
-    /// The median: half of the values are at most this; between the two middle ones if there are
-    /// two.
+    /// The median. For an even number of values, the mean of the two middle ones.
     pub fn median(&self) -> Option<f64> {
         let total = self.total();
         let upper = self.nth(total / 2)?;
@@ -85,7 +84,7 @@ impl Histogram {
         Some((lower as f64 + upper as f64) / 2.0)
     }
 
-    /// The value at a place, from 0, among all values in ascending order.
+    /// Returns the value at a position, from 0, among all occurrences in ascending order.
     fn nth(&self, place: u64) -> Option<usize> {
         let mut seen = 0;
         self.iter().find_map(|(value, count)| {

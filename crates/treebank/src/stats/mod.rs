@@ -1,23 +1,22 @@
-//! What a treebank is made of, in numbers: sizes, lengths, vocabulary, labels and tags, and the
-//! shape of its trees.
+//! Statistics of a treebank: sizes, lengths, vocabulary, labels, tags, and the shape of its trees.
 //!
-//! Words are syntactic words, the lines with a whole number as ID. The shape is counted over
-//! sentences that are trees; those with unknown heads or cycles count for everything else. With
-//! head h and modifier m of an arc:
+//! Words are syntactic words, the lines with a whole number as ID. The shape is computed over
+//! sentences that are trees. Sentences with unknown heads or cycles count for everything else. For
+//! an arc with head h and modifier m:
 //!
-//! - the arc is *non-projective* when some word between h and m does not descend from h, and a
-//!   sentence is when one of its arcs is;
-//! - *gap degree* is that of Kuhlmann & Nivre (2006), the largest of a sentence;
-//! - *length* is |h − m|, *head-initial* is h < m; arcs from the root have neither, and are counted
-//!   apart;
-//! - *depth* is the number of arcs from the root 0 to a word, so 1 for the root word.
+//! - the arc is *non-projective* if some word between h and m does not descend from h; a sentence
+//!   is non-projective if one of its arcs is;
+//! - the *gap degree* of a sentence is the largest one of its words (Kuhlmann & Nivre 2006);
+//! - the *length* of the arc is |h − m|, and it is *head-initial* if h < m; arcs from the root have
+//!   neither and are counted separately;
+//! - the *depth* of a word is the number of arcs from the root 0 to it, so 1 for the root word.
 //!
-//! The mean length is given beside what it would be if the words of every sentence were shuffled,
-//! (n + 1) / 3 per arc (Ferrer-i-Cancho 2004), and if they were shuffled so that the trees stay
-//! projective (Alemany-Puig & Ferrer-i-Cancho 2022): languages keep dependencies shorter than
-//! either.
+//! The mean length is compared with two baselines. The first is its expectation if the words of
+//! every sentence are shuffled, (n + 1) / 3 per arc (Ferrer-i-Cancho 2004). The second is its
+//! expectation over shuffles that keep the trees projective (Alemany-Puig & Ferrer-i-Cancho 2022).
+//! Natural languages keep dependencies shorter than either.
 //!
-//! Cost: near-linear in the words of a sentence; memory grows with the vocabulary, not with the
+//! Cost: near-linear in the words of a sentence. Memory grows with the vocabulary, not with the
 //! corpus.
 //!
 //! ```
@@ -58,7 +57,7 @@ pub use summary::{
     Vocabulary,
 };
 
-/// Counts sentences; ask for a [`summary`](Statistics::summary) at any time.
+/// Counts over sentences. [`summary`](Statistics::summary) can be called at any time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     sentences: u64,
@@ -75,21 +74,22 @@ pub struct Statistics {
     features: Counter,
     words_with_features: u64,
     deprels: HashMap<Box<str>, Directions>,
-    /// By the tag of the head, then by that of the modifier.
+    /// By the tag of the head, then by the tag of the modifier.
     pairs: HashMap<Box<str>, HashMap<Box<str>, Directions>>,
     shapes: Shapes,
 }
 
-/// How often each value was seen.
+/// Number of occurrences of each value.
 type Counter = HashMap<Box<str>, u64>;
 
-/// Arcs by where the head is.
+/// Arcs by the side of the head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Directions {
-    /// Words counted, whatever is known of their heads.
+    /// Number of words, with or without a known head.
     words: u64,
-    /// Arcs from a head before the modifier, and after it.
+    /// Arcs whose head comes before the modifier.
     initial: u64,
+    /// Arcs whose head comes after the modifier.
     last: u64,
 }
 
@@ -116,12 +116,13 @@ struct Shapes {
     depths: Histogram,
     word_depths: u64,
     children: Histogram,
-    /// Words with children on the left only, on the right only, on both sides.
+    /// Words with children only on the left, only on the right, or on both sides.
     left_only: u64,
     right_only: u64,
     both_sides: u64,
     length: u64,
-    /// Times 3 and times 6, whole numbers: the order of addition does not matter.
+    /// Three times and six times the expected lengths. These are integers, so that the order of
+    /// addition does not matter.
     random_length_3: u64,
     random_projective_length_6: u64,
 }
@@ -147,14 +148,14 @@ impl Statistics {
             self.words_with_features += u64::from(features > 0);
             entry(&mut self.deprels, word.deprel()).words += 1;
         }
-        // Heads that form no tree are the business of `check`.
+        // `check` reports heads that are not a tree.
         if let Ok(tree) = sentence.tree() {
             self.add_directions(sentence);
             self.shapes.add(&Shape::new(&tree), tree.heads());
         }
     }
 
-    /// Counts what stands on paper: multiword tokens instead of their words.
+    /// Counts surface tokens: multiword tokens instead of their words.
     fn add_tokens(&mut self, sentence: &Sentence) {
         let mut inside = 0;
         for token in sentence.tokens() {
@@ -192,7 +193,7 @@ impl Statistics {
         }
     }
 
-    /// Counts everything that another has counted.
+    /// Adds the counts of another.
     pub fn merge(&mut self, other: &Statistics) {
         self.sentences += other.sentences;
         self.words += other.words;
@@ -274,7 +275,7 @@ impl Shapes {
     }
 }
 
-/// The entry of a key, without a copy of the key where it exists.
+/// Returns the entry of a key. Copies the key only if it is new.
 fn entry<'m, V: Default>(map: &'m mut HashMap<Box<str>, V>, key: &str) -> &'m mut V {
     if !map.contains_key(key) {
         map.insert(key.into(), V::default());

@@ -1,28 +1,31 @@
-//! What one tree looks like, in numbers. O(n) each, but for crossings: those are near-linear on
-//! real trees (see [`Tree::nonprojective_arcs`]).
+//! Measures of one tree.
+//!
+//! Each costs O(n), except crossings, which are near-linear on real trees (see
+//! [`Tree::nonprojective_arcs`]).
 
 use tutte_trees::Tree;
 
 /// The measures of one tree of n words.
 pub(super) struct Shape {
-    /// Arcs from the root to the deepest word; the root word itself has depth 1.
+    /// Number of arcs from the root to the deepest word; a root word has depth 1.
     pub(super) depth: usize,
-    /// The sum of the depths of all words.
+    /// Sum of the depths of all words.
     pub(super) depths: u64,
-    /// Words attached to the root.
+    /// Number of words attached to the root.
     pub(super) roots: usize,
     pub(super) nonprojective_arcs: usize,
     pub(super) gap_degree: usize,
-    /// Children of every word before and after it, `[left, right]`; entry 0 is word 1.
+    /// Number of children before and after every word, `[left, right]`; entry 0 is word 1.
     pub(super) children: Vec<[u32; 2]>,
     /// Σ |head − modifier| over the arcs between words.
     pub(super) length: u64,
-    /// What that sum is for the same tree with its words in random order, on average, times 3:
-    /// each of the arcs has expected length (n + 1) / 3 (Ferrer-i-Cancho 2004).
+    /// Three times the expectation of `length` for words in random order. Each arc has expected
+    /// length (n + 1) / 3 (Ferrer-i-Cancho 2004).
     pub(super) random_length_3: u64,
-    /// And in a random order that leaves the tree projective, times 6:
-    /// (Σ n(v) (2 d(v) + 1) − roots) / 6 with the n(v) words and d(v) children of the subtree of v
-    /// (Alemany-Puig & Ferrer-i-Cancho 2022, Theorem 1, summed over the root words).
+    /// Six times the expectation of `length` over random orders that keep the tree projective. The
+    /// expectation is (Σ n(v) (2 d(v) + 1) − roots) / 6, where the subtree of v has n(v) words and
+    /// v has d(v) children (Alemany-Puig & Ferrer-i-Cancho 2022, Theorem 1, summed over the root
+    /// words).
     pub(super) random_projective_length_6: u64,
 }
 
@@ -30,7 +33,8 @@ impl Shape {
     pub(super) fn new(tree: &Tree) -> Self {
         let n = tree.words();
         let mut children = vec![[0; 2]; n];
-        let (mut roots, mut length) = (0, 0);
+        let mut roots = 0;
+        let mut length = 0;
         for (head, modifier) in tree.arcs() {
             if head == 0 {
                 roots += 1;
@@ -70,10 +74,10 @@ impl Shape {
     }
 }
 
-/// The words, each after its head.
+/// Returns the words in an order where each comes after its head.
 fn heads_first(tree: &Tree) -> Vec<usize> {
     let n = tree.words();
-    // The modifiers of head h are `modifiers[starts[h]..starts[h + 1]]`.
+    // `modifiers[starts[h]..starts[h + 1]]` are the modifiers of head h.
     let mut starts = vec![0; n + 2];
     tree.heads().iter().for_each(|&head| starts[head + 1] += 1);
     (0..=n).for_each(|head| starts[head + 1] += starts[head]);

@@ -1,47 +1,47 @@
-//! The numbers people read, from the counts.
+//! Summaries of the counts, for display.
 
 use std::collections::HashMap;
 
 use super::{Counter, Directions, Histogram, Shapes, Statistics};
 
-/// The statistics of a treebank. Shares are between 0 and 1; `None` where there is nothing to
-/// divide by. Lists are sorted by count, largest first, then by value.
+/// Statistics of a treebank. Shares are between 0 and 1, and `None` if the denominator is 0. Lists
+/// are sorted by count, largest first, then by value.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
-    /// Sentences.
+    /// Number of sentences.
     pub sentences: u64,
-    /// Syntactic words: lines with a whole number as ID.
+    /// Number of syntactic words: lines with a whole number as ID.
     pub words: u64,
-    /// Tokens on paper: multiword tokens, and words outside them.
+    /// Number of surface tokens: multiword tokens, and words outside them.
     pub tokens: u64,
-    /// Multiword tokens.
+    /// Number of multiword tokens.
     pub multiword_tokens: u64,
-    /// Empty nodes.
+    /// Number of empty nodes.
     pub empty_nodes: u64,
-    /// Characters of the tokens on paper, without what stands between them.
+    /// Number of characters of the surface tokens, without the spaces between them.
     pub characters: u64,
-    /// Words per sentence on average.
+    /// Mean number of words per sentence.
     pub mean_length: Option<f64>,
-    /// The median of words per sentence.
+    /// Median number of words per sentence.
     pub median_length: Option<f64>,
-    /// Words of the shortest sentence.
+    /// Number of words of the shortest sentence.
     pub min_length: Option<usize>,
-    /// Words of the longest sentence.
+    /// Number of words of the longest sentence.
     pub max_length: Option<usize>,
     /// Sentences by their number of words.
     pub lengths: Histogram,
-    /// Forms and lemmas.
+    /// Counts of forms and lemmas.
     pub vocabulary: Vocabulary,
-    /// Labels, with `_` for words that have none.
+    /// Labels; `_` for words without one.
     pub deprels: Vec<Directed>,
     /// Universal (in CoNLL-X: coarse) tags.
     pub upos: Vec<Share>,
     /// Language-specific (in CoNLL-X: fine) tags.
     pub xpos: Vec<Share>,
-    /// Features with their values; shares are of all words.
+    /// Features with their values. Shares are of all words.
     pub features: Vec<Share>,
-    /// Words that have features.
+    /// Number of words with features.
     pub words_with_features: u64,
     /// Arcs by the tags of head and modifier, where both are words.
     pub tag_pairs: Vec<DirectedPair>,
@@ -49,43 +49,43 @@ pub struct Summary {
     pub trees: Trees,
 }
 
-/// The words of a language, as far as the treebank has them.
+/// Sizes of the vocabulary.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Vocabulary {
-    /// Different forms.
+    /// Number of different forms.
     pub forms: u64,
-    /// Forms seen once.
+    /// Number of forms that occur once.
     pub hapaxes: u64,
-    /// Different forms per word.
+    /// Different forms divided by words.
     pub type_token_ratio: Option<f64>,
-    /// Different lemmas, `_` aside.
+    /// Number of different lemmas, without `_`.
     pub lemmas: u64,
 }
 
-/// A value and how often it was seen.
+/// A value with its count.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Share {
     /// The value.
     pub value: String,
-    /// Words that have it.
+    /// Number of words with this value.
     pub count: u64,
-    /// Of all words.
+    /// Share of all words.
     pub share: f64,
 }
 
-/// A label, how often it was seen, and on which side of its words their heads stand.
+/// A label with its count and the direction of its arcs.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Directed {
     /// The label.
     pub value: String,
-    /// Words that have it.
+    /// Number of words with this label.
     pub count: u64,
-    /// Of all words.
+    /// Share of all words.
     pub share: f64,
-    /// Of its arcs between words of a tree, those whose head comes first.
+    /// Share of head-initial arcs among its arcs between words of a tree.
     pub head_initial_share: Option<f64>,
 }
 
@@ -93,13 +93,13 @@ pub struct Directed {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct DirectedPair {
-    /// The tag of the head.
+    /// Tag of the head.
     pub head: String,
-    /// The tag of the modifier.
+    /// Tag of the modifier.
     pub modifier: String,
-    /// Arcs between such words.
+    /// Number of arcs.
     pub count: u64,
-    /// Of these arcs, those whose head comes first.
+    /// Share of head-initial arcs.
     pub head_initial_share: f64,
 }
 
@@ -107,41 +107,41 @@ pub struct DirectedPair {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Trees {
-    /// Sentences that are trees.
+    /// Number of sentences that are trees.
     pub trees: u64,
-    /// Sentences that are not: a head is unknown, or heads form a cycle.
+    /// Number of sentences that are not trees: a head is unknown, or heads form a cycle.
     pub without_tree: u64,
-    /// Arcs, those from the root included: one per word.
+    /// Number of arcs, including those from the root: one per word.
     pub arcs: u64,
-    /// Arcs that cover a word which does not descend from their head.
+    /// Number of non-projective arcs: they span a word that does not descend from their head.
     pub nonprojective_arcs: u64,
-    /// Of all arcs.
+    /// Share of all arcs.
     pub nonprojective_arc_share: Option<f64>,
-    /// Trees with such an arc.
+    /// Number of trees with a non-projective arc.
     pub nonprojective_trees: u64,
-    /// Of all trees.
+    /// Share of all trees.
     pub nonprojective_tree_share: Option<f64>,
     /// Trees by gap degree.
     pub gap_degrees: Histogram,
-    /// Trees with several root words.
+    /// Number of trees with several root words.
     pub multi_root_trees: u64,
-    /// Of all trees.
+    /// Share of all trees.
     pub multi_root_share: Option<f64>,
     /// Arcs by length.
     pub arc_lengths: ArcLengths,
-    /// Arcs between words whose head comes first.
+    /// Number of arcs between words whose head comes first.
     pub head_initial_arcs: u64,
-    /// Of all arcs between words.
+    /// Share of all arcs between words.
     pub head_initial_share: Option<f64>,
-    /// Children.
+    /// Numbers of children.
     pub branching: Branching,
     /// Trees by depth: the number of arcs from the root to the deepest word.
     pub depths: Histogram,
-    /// The mean of that.
+    /// Mean depth of trees.
     pub mean_depth: Option<f64>,
-    /// Arcs from the root to a word, on average over words.
+    /// Mean depth of words: the number of arcs from the root to the word.
     pub mean_word_depth: Option<f64>,
-    /// How long dependencies are, and would be by chance.
+    /// Mean length of dependencies, with random baselines.
     pub dependency_length: DependencyLength,
 }
 
@@ -151,20 +151,20 @@ pub struct Trees {
 pub struct ArcLengths {
     /// Arcs from the root, which have no length.
     pub to_root: u64,
-    /// Neighbours.
+    /// Arcs of length 1.
     pub one: u64,
-    /// One word between them.
+    /// Arcs of length 2.
     pub two: u64,
-    /// Three to six.
+    /// Arcs of length 3 to 6.
     pub three_to_six: u64,
-    /// Seven and more.
+    /// Arcs of length 7 or more.
     pub seven_and_more: u64,
-    /// By exact length, arcs from the root left out.
+    /// By exact length, without arcs from the root.
     pub exact: Histogram,
 }
 
 impl ArcLengths {
-    /// The five bins with their names.
+    /// Returns the five bins with their names.
     pub fn bins(&self) -> [(&'static str, u64); 5] {
         [
             ("to root", self.to_root),
@@ -176,39 +176,38 @@ impl ArcLengths {
     }
 }
 
-/// How words branch.
+/// Numbers and sides of the children of words.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Branching {
     /// Words by their number of children.
     pub children: Histogram,
-    /// Children on average, of words that have some.
+    /// Mean number of children, of words with children.
     pub mean_children: Option<f64>,
-    /// Words without children.
+    /// Number of words without children.
     pub leaves: u64,
-    /// Words all of whose children come before them.
+    /// Number of words whose children all come before them.
     pub left_only: u64,
-    /// Words all of whose children come after them.
+    /// Number of words whose children all come after them.
     pub right_only: u64,
-    /// Words with children on both sides.
+    /// Number of words with children on both sides.
     pub both_sides: u64,
 }
 
-/// The mean length of dependencies beside two baselines: the same trees with their words in another
-/// order.
+/// The mean length of dependencies, with two baselines for other orders of the words.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct DependencyLength {
-    /// The mean length of arcs between words.
+    /// Mean length of arcs between words.
     pub mean: Option<f64>,
-    /// Its expectation over all orders of the words.
+    /// Expectation over all orders of the words.
     pub random: Option<f64>,
-    /// Its expectation over all orders in which the tree is projective.
+    /// Expectation over all orders in which the tree is projective.
     pub random_projective: Option<f64>,
 }
 
 impl Statistics {
-    /// The numbers as far as sentences were counted.
+    /// Returns the statistics of all sentences so far.
     pub fn summary(&self) -> Summary {
         let words = self.words;
         Summary {

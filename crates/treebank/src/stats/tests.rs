@@ -1,4 +1,4 @@
-//! The numbers against twins that enumerate arcs, paths and orders.
+//! Compares the statistics with slow twins that enumerate arcs, paths and orders.
 
 use proptest::prelude::*;
 use tutte_trees::Tree;
@@ -7,8 +7,7 @@ use super::shape::Shape;
 use super::{Histogram, Statistics};
 use crate::Sentence;
 
-/// Heads that form a tree, of any shape: each word hangs on the root or on a word before it in a
-/// random order.
+/// Heads of a random tree: each word depends on the root or on a word before it in a random order.
 fn heads(most: usize) -> impl Strategy<Value = Vec<usize>> {
     (1..=most).prop_flat_map(|n| {
         let order = Just((1..=n).collect::<Vec<_>>()).prop_shuffle();
@@ -39,7 +38,7 @@ fn sentence(heads: &[usize], forms: &[&str]) -> Sentence {
     heads.iter().enumerate().map(line).collect::<String>().parse().unwrap()
 }
 
-/// Whether `word` is `ancestor` or below it, by walking.
+/// True if `word` is `ancestor` or one of its descendants.
 fn below(heads: &[usize], mut word: usize, ancestor: usize) -> bool {
     while word != ancestor && word != 0 {
         word = heads[word - 1];
@@ -61,7 +60,7 @@ fn nonprojective(heads: &[usize], modifier: usize) -> bool {
     (low + 1..high).any(|between| !below(heads, between, head))
 }
 
-/// All orders of `0..n`, as lists of positions.
+/// Returns all orders of `0..n`, as lists of positions.
 fn orders(n: usize) -> Vec<Vec<usize>> {
     if n == 0 {
         return vec![vec![]];
@@ -77,9 +76,11 @@ fn orders(n: usize) -> Vec<Vec<usize>> {
     sequences.collect()
 }
 
-/// Means of the summed arc lengths over all orders, and over those that leave the tree projective.
+/// Returns the mean sum of arc lengths over all orders, and over those that keep the tree
+/// projective.
 fn baselines(heads: &[usize]) -> (f64, f64) {
-    let (mut all, mut projective) = (vec![], vec![]);
+    let mut all = vec![];
+    let mut projective = vec![];
     for order in orders(heads.len()) {
         // `order[word - 1]` is the new position of the word, from 0.
         let mut moved = vec![0; heads.len()];
@@ -101,7 +102,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn a_shape_is_what_enumeration_finds(heads in heads(9)) {
+    fn shapes_agree_with_enumeration(heads in heads(9)) {
         let shape = Shape::new(&Tree::new(&heads).unwrap());
         let n = heads.len();
         let depth = |word: usize| (1..=n).filter(|&above| below(&heads, word, above)).count();
@@ -171,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_is_counting_on(
+    fn merging_equals_counting_all(
         all in proptest::collection::vec(heads(8), 1..6),
         cut in any::<prop::sample::Index>(),
     ) {
@@ -189,7 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn a_histogram_is_a_sorted_list(values in proptest::collection::vec(0usize..9, 0..30)) {
+    fn a_histogram_agrees_with_a_sorted_list(values in proptest::collection::vec(0usize..9, 0..30)) {
         let histogram: Histogram = values.iter().copied().collect();
         let mut sorted = values.clone();
         sorted.sort_unstable();
@@ -213,13 +214,13 @@ proptest! {
         let shape = Shape::new(&Tree::new(&heads).unwrap());
         let (all, projective) = baselines(&heads);
         prop_assert!((shape.random_length_3 as f64 / 3.0 - all).abs() < 1e-9);
-        // Under several roots the trees of the root words stay intervals too.
+        // With several roots, the trees of the root words stay intervals too.
         prop_assert!((shape.random_projective_length_6 as f64 / 6.0 - projective).abs() < 1e-9);
     }
 }
 
 #[test]
-fn tokens_on_paper_are_not_words() {
+fn surface_tokens_are_not_words() {
     let sentence: Sentence = "\
 1-2\tWanna\t_\t_\t_\t_\t_\t_\t_\t_
 1\tWan\twant\tVERB\t_\t_\t0\troot\t_\t_
@@ -256,7 +257,7 @@ fn sentences_without_a_tree_count_for_the_rest() {
 }
 
 #[test]
-fn nothing_is_not_divided_by() {
+fn empty_treebanks_have_no_shares() {
     let summary = Statistics::default().summary();
     assert_eq!((summary.sentences, summary.mean_length, summary.max_length), (0, None, None));
     assert_eq!(summary.vocabulary.type_token_ratio, None);

@@ -1,9 +1,9 @@
-//! Bytes in, everything asked: whatever the bytes, nothing may panic, and what is read, written,
-//! changed and converted obeys the promises of the crate.
+//! Properties of the crate on any bytes: nothing panics, and reading, writing, changing and
+//! converting keep their documented properties.
 //!
 //! The first eight bytes choose how to read and what to change; the rest is the file. Fuzzing
-//! (`fuzz/`) and the tests (`tests/no_panic.rs`) share this file; a new promise is asked here, once
-//! for both.
+//! (`fuzz/`) and the tests (`tests/no_panic.rs`) share this file, so a new property is added here
+//! once for both.
 
 use std::io::Read;
 
@@ -19,7 +19,7 @@ use tutte_treebank::{
     Writer, decompress,
 };
 
-/// The labels of the encodings that bytes are read in; mostly UTF-8.
+/// Encodings in which the bytes are read; mostly UTF-8.
 const ENCODINGS: [&str; 12] = [
     "utf-8",
     "latin1",
@@ -35,17 +35,17 @@ const ENCODINGS: [&str; 12] = [
     "utf-8",
 ];
 
-/// Values, keys and labels that somebody may want to write.
+/// Values, keys and labels to write.
 const VALUES: [&str; 12] =
     ["_", "", "0", "3", "a b", "x|y=z", " ", "\u{a0}", "水", "a\tb", "a\nb", "a\r"];
 
-/// Longer sentences are not projectivised: O(n³) is not what is looked for here.
+/// Longer sentences are not projectivised, since O(n³) would slow down the search.
 const LONGEST_TREE: usize = 40;
 
-/// Reads `data` and asks everything there is to ask.
+/// Reads `data` and checks all properties.
 ///
 /// # Panics
-/// If a promise is broken: that is how a finding shows.
+/// If a property does not hold.
 pub(crate) fn ask_everything(data: &[u8]) {
     let (choices, file) = data.split_at(data.len().min(8));
     let choice = |at: usize| choices.get(at).map_or(0, |&byte| usize::from(byte));
@@ -73,7 +73,7 @@ pub(crate) fn ask_everything(data: &[u8]) {
     ask_pool(&sentences);
     ask_counts(&results);
     ask_scores(&sentences, choice(2));
-    // Compressed or not, and never more than a moment's worth.
+    // Compressed or not, but limited in size.
     if let Ok(input) = decompress(file) {
         let _ = Reader::new(input.take(1 << 20)).count();
     }
@@ -97,7 +97,7 @@ impl Read for Dribble<'_> {
     }
 }
 
-/// In small pieces, into one sentence, and leniently: the same.
+/// Reading in small pieces, into one sentence, and leniently gives the same result.
 fn ask_other_ways(
     file: &[u8],
     options: &Options,
@@ -130,14 +130,14 @@ fn ask_other_ways(
     assert_eq!(lenient.skipped(), results.iter().filter(malformed).count());
 }
 
-/// An error says something, and where.
+/// An error has a message and a place.
 fn ask_error(error: &Error) {
     assert!(!error.to_string().is_empty());
     assert!(error.hint().is_none_or(|hint| !hint.is_empty()));
     assert!(error.place().is_some_and(|place| place.line > 0));
 }
 
-/// What was read without error is written as it was.
+/// Input that was read without error is written unchanged.
 fn ask_written(file: &[u8], options: &Options, sentences: &[&Sentence], tail: &str) {
     let mut writer = Writer::new(Vec::new());
     for sentence in sentences {
@@ -154,7 +154,7 @@ fn ask_written(file: &[u8], options: &Options, sentences: &[&Sentence], tail: &s
     assert!(again.iter().zip(sentences).all(|(a, b)| a.as_ref().is_ok_and(|a| a == *b)));
 }
 
-/// Every view, once; they agree with each other.
+/// All views of a sentence agree with each other.
 fn ask_views(sentence: &Sentence) {
     assert!(!sentence.is_empty());
     assert_eq!(sentence.words().len(), sentence.len());
@@ -194,14 +194,15 @@ fn ask_views(sentence: &Sentence) {
     }
 }
 
-/// All columns of all lines, and the comments.
+/// Returns all columns of all lines, and the comments.
 fn content(sentence: &Sentence) -> (Vec<[String; 10]>, Vec<String>) {
     let columns = |token: Token<'_>| Column::ALL.map(|column| token.column(column).to_owned());
     let comments = sentence.comments().map(str::to_owned).collect();
     (sentence.tokens().map(columns).collect(), comments)
 }
 
-/// Its text, read again, is the same sentence. A pool does that without the buffer of a reader.
+/// The text of a sentence, read again, is the same sentence. A pool does that without the buffer of
+/// a reader.
 fn assert_consistent(sentence: &Sentence) {
     let mut pool = Pool::default();
     pool.push(sentence);
@@ -212,7 +213,7 @@ fn assert_consistent(sentence: &Sentence) {
     assert!(again.partial_heads().eq(sentence.partial_heads()));
 }
 
-/// A setter changes its column of its line, or nothing and says why.
+/// A setter changes its column of its line, or returns an error and changes nothing.
 fn ask_edits(sentence: &Sentence, row: usize, column: usize, value: &str) {
     let row = row % sentence.tokens().len();
     let column = Column::ALL[column % 10];
@@ -260,7 +261,7 @@ fn ask_edits(sentence: &Sentence, row: usize, column: usize, value: &str) {
     }
 }
 
-/// A comment is set, and no column changes.
+/// Setting a comment changes no column.
 fn ask_comment(sentence: &Sentence, key: &str, value: &str) {
     for key in [key, "text", "sent_id", "newdoc"] {
         let mut changed = sentence.clone();
@@ -280,7 +281,7 @@ fn ask_comment(sentence: &Sentence, key: &str, value: &str) {
     }
 }
 
-/// The other format holds the common columns; there and back again changes nothing more.
+/// The other format keeps the common columns. Converting back and forth changes nothing more.
 fn ask_conversions(sentence: &Sentence, pos: usize) {
     let converter = |to| match [None, Some(ConllxPos::Xpos), Some(ConllxPos::Upos)][pos % 3] {
         None => Converter::new(to),
@@ -308,7 +309,7 @@ fn ask_conversions(sentence: &Sentence, pos: usize) {
     assert_consistent(&bare);
 }
 
-/// Trees, and the projective ones next to them.
+/// A tree can be projectivised.
 fn ask_trees(sentence: &Sentence) {
     let Ok(tree) = sentence.tree().map_err(|error| ask_error(&error)) else { return };
     if sentence.len() > LONGEST_TREE {
@@ -323,7 +324,7 @@ fn ask_trees(sentence: &Sentence) {
     assert_eq!(&changed, sentence);
 }
 
-/// Kept sentences come back, in any order.
+/// A pool returns its sentences in any order.
 fn ask_pool(sentences: &[&Sentence]) {
     let mut pool = Pool::default();
     sentences.iter().for_each(|sentence| pool.push(sentence));
@@ -336,9 +337,10 @@ fn ask_pool(sentences: &[&Sentence]) {
     assert!(!pool.read(sentences.len(), &mut sentence).expect("there is none"));
 }
 
-/// Checked and counted, every sentence once.
+/// Every sentence is checked and counted once.
 fn ask_counts(results: &[Result<Sentence, Error>]) {
-    let (mut checker, mut statistics) = (Checker::new(2), Statistics::default());
+    let mut checker = Checker::new(2);
+    let mut statistics = Statistics::default();
     checker.start("input".to_owned());
     for result in results {
         match result {
@@ -347,19 +349,22 @@ fn ask_counts(results: &[Result<Sentence, Error>]) {
                 statistics.add(sentence);
             }
             Err(Error::Malformed { place, problem, line }) => {
-                let (place, problem, line) = (place.clone(), problem.clone(), line.clone());
+                let place = place.clone();
+                let problem = problem.clone();
+                let line = line.clone();
                 checker.unreadable(Error::Malformed { place, problem, line }).expect("a finding");
             }
             Err(_) => {}
         }
     }
-    let (file, summary) = (&checker.finish().files[0], statistics.summary());
+    let file = &checker.finish().files[0];
+    let summary = statistics.summary();
     assert_eq!((file.sentences, file.words), (summary.sentences, summary.words));
     assert_eq!(summary.sentences as usize, results.iter().flatten().count());
     assert_eq!(summary.trees.trees + summary.trees.without_tree, summary.sentences);
 }
 
-/// Scored against themselves, without multiword tokens, and with sentences missing.
+/// Sentences are scored against themselves, without multiword tokens, and with missing sentences.
 fn ask_scores(sentences: &[&Sentence], missing: usize) {
     let gold: Vec<Sentence> = sentences.iter().copied().cloned().collect();
     let words: usize = gold.iter().map(Sentence::len).sum();

@@ -1,16 +1,17 @@
-//! Random files with every oddity, and ways to look at sentences.
+//! Random unusual files, and helpers to inspect sentences.
 #![allow(dead_code, unreachable_pub, reason = "not every test needs everything")]
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use tutte_treebank::{Column, Format, Id, Options, Reader, Sentence};
 
-/// Random columns may look like CoNLL-X in the first sentence, so the format is given.
+/// Reads CoNLL-U. The format is given, since random columns of the first sentence may look like
+/// CoNLL-X.
 pub fn conll_u<R: std::io::Read>(file: R) -> Reader<R> {
     Reader::with_options(file, &Options { format: Some(Format::ConllU), ..Options::default() })
 }
 
-/// One of the ways people fill a column.
+/// A random value of a column.
 pub fn value() -> impl Strategy<Value = String> {
     const ODD: [&str; 12] =
         ["_", "a", "10 000", "x|y=z", "A=1|B=2,3", " _", "#", "\u{a0}", "ß", "水", "🐑", "\""];
@@ -19,7 +20,7 @@ pub fn value() -> impl Strategy<Value = String> {
     prop_oneof![4 => select(&ODD[..]).prop_map(str::to_owned), 1 => any_text]
 }
 
-/// The lines of a sentence with n words, without line ends: comments, ranges, empty nodes, words.
+/// Lines of a random sentence, without line ends: comments, ranges, empty nodes, words.
 pub fn sentence_lines() -> impl Strategy<Value = Vec<String>> {
     let word =
         (proptest::collection::vec(value(), 9), 0..1000usize, 0..3usize, 0..4usize, 0..8usize);
@@ -54,7 +55,7 @@ pub fn sentence_lines() -> impl Strategy<Value = Vec<String>> {
     )
 }
 
-/// A whole file with its own line ends, separators, start and end.
+/// A random file with its own line ends, separators, start and end.
 pub fn file() -> impl Strategy<Value = String> {
     let sentences = proptest::collection::vec(
         (sentence_lines(), select(vec!["\n", "\r\n"]), select(vec!["", " \n", "\n", "\r\n\n"])),
@@ -67,7 +68,7 @@ pub fn file() -> impl Strategy<Value = String> {
             for (lines, end, more) in sentences {
                 for line in lines {
                     file.push_str(&line);
-                    // Spaces at the end are no part of the last column; comments keep theirs.
+                    // Spaces at the end are not part of the last column; comments keep theirs.
                     file.push_str(spaces);
                     file.push_str(end);
                 }
@@ -85,7 +86,7 @@ pub fn file() -> impl Strategy<Value = String> {
     )
 }
 
-/// All columns of all lines, and the comments.
+/// Returns all columns of all lines, and the comments.
 pub fn content(sentence: &Sentence) -> (Vec<(Id, [String; 10])>, Vec<String>) {
     let columns = |token: tutte_treebank::Token<'_>| {
         (token.id(), Column::ALL.map(|column| token.column(column).to_owned()))
@@ -94,7 +95,7 @@ pub fn content(sentence: &Sentence) -> (Vec<(Id, [String; 10])>, Vec<String>) {
     (sentence.tokens().map(columns).collect(), comments)
 }
 
-/// Reading its own text again gives the same sentence, offsets and heads included.
+/// Reading the text of a sentence again gives the same sentence, including offsets and heads.
 pub fn assert_consistent(sentence: &Sentence) {
     let options = Options { format: Some(sentence.format()), ..Options::default() };
     let mut reader = Reader::with_options(sentence.as_str().as_bytes(), &options);

@@ -1,11 +1,11 @@
-//! Real treebanks, for tests and benchmarks that can do without: they are large, and not ours to
-//! give away.
+//! Real treebanks, for tests and benchmarks that can run without them. They are large, and cannot
+//! be distributed with the project.
 #![allow(dead_code, unreachable_pub, reason = "not every test needs everything")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// `$TUTTE_DATA`, or a folder beside the project.
+/// Returns `$TUTTE_DATA`, or a folder beside the project.
 pub fn root() -> PathBuf {
     std::env::var_os("TUTTE_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
@@ -13,7 +13,7 @@ pub fn root() -> PathBuf {
     )
 }
 
-/// Every treebank file, in order of their names. If there is none, says that the test is skipped.
+/// Returns every treebank file, sorted by name. If there is none, reports that the test is skipped.
 pub fn treebanks() -> Vec<PathBuf> {
     let root = root();
     let mut folders = vec![root.clone()];
@@ -39,13 +39,14 @@ pub fn is_conllu(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "conllu")
 }
 
-/// Says what is skipped, straight to standard error: the test harness hides what passing tests print.
+/// Reports on standard error that a test is skipped. Writes directly, since the test harness hides
+/// the output of passing tests.
 pub fn skipped(why: &str) {
     use std::io::Write as _;
     let thread = std::thread::current();
     let test = thread.name().filter(|&name| name != "main");
     let test = test.map(|name| format!(" {name}")).unwrap_or_default();
     let line = format!("SKIPPED{test}: {why}; TUTTE_DATA can name a folder of treebanks\n");
-    // Nobody is left to hear of a failure to write.
+    // A failure to write cannot be reported.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! What must hold for any input.
+//! Properties for any input.
 
 use proptest::prelude::*;
 
@@ -8,8 +8,8 @@ use crate::{Options, Reader};
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Any lines at all: nothing panics, every sentence is counted once, and the number of examples
-    /// shown changes nothing else.
+    /// For any lines, nothing panics, every sentence is counted once, and the counts do not depend
+    /// on the number of examples.
     #[test]
     fn counts_do_not_depend_on_examples(
         blocks in proptest::collection::vec(block(), 0..8),
@@ -25,7 +25,8 @@ proptest! {
             }
             checker.finish()
         };
-        let (none, some) = (run(0), run(2));
+        let none = run(0);
+        let some = run(2);
         let counts = |report: &Report| {
             report.findings.iter().map(|f| (f.kind, f.severity, f.count)).collect::<Vec<_>>()
         };
@@ -38,7 +39,7 @@ proptest! {
             prop_assert!(finding.count > 0);
             prop_assert!(finding.examples.len() <= finding.count.min(2));
             prop_assert!(!finding.examples.is_empty());
-            // Gravest first, then in the order of kinds.
+            // Most severe first, then in the order of kinds.
             prop_assert!(finding.severity < previous.0
                 || (finding.severity == previous.0 && finding.kind >= previous.1));
             previous = (finding.severity, finding.kind);
@@ -49,7 +50,7 @@ proptest! {
     }
 }
 
-/// A sentence of up to three lines with likely and unlikely columns.
+/// A sentence of up to three lines with common and rare columns.
 fn block() -> impl Strategy<Value = String> {
     let id = prop_oneof![8 => Just(""), 1 => Just("1-2"), 1 => Just("1.1"), 1 => Just("7")];
     let line = (

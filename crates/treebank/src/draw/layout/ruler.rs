@@ -1,30 +1,30 @@
-//! Along the sentence: how wide words and gaps are, and where lines are broken.
+//! Widths of words and gaps along the sentence, and line breaks.
 
 use std::ops::Range;
 
 use super::Metrics;
 use crate::draw::scene::{Arc, Scene};
 
-/// The sentence along one endless line, in the order it is read.
+/// The sentence on one endless line, in reading order.
 pub(super) struct Ruler {
     pub(super) widths: Vec<i32>,
-    /// From the centre of a node to its outermost attachment point.
+    /// Distance from the centre of a node to its outermost attachment point.
     pub(super) reach: Vec<i32>,
-    /// What the name of a node takes in the margin.
+    /// Width of the name of a node in the margin.
     pub(super) names: Vec<i32>,
-    /// `gaps[i]` is between nodes i and i + 1.
+    /// `gaps[i]` is the gap between nodes i and i + 1.
     pub(super) gaps: Vec<i32>,
-    /// What a break before node i costs.
+    /// `cuts[i]` is the cost of a break before node i.
     pub(super) cuts: Vec<u64>,
-    /// The room that cut arcs and names can take at most, on both sides of a break before node i.
+    /// `edges[i]` is the maximum room for cut arcs and names on each side of a break before node i.
     pub(super) edges: Vec<Edge>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Edge {
-    /// From the last word to the end of cut arcs.
+    /// Distance from the last word to the end of cut arcs.
     pub(super) arcs: i32,
-    /// From there to the margin.
+    /// Distance from the end of cut arcs to the margin.
     pub(super) names: i32,
 }
 
@@ -38,7 +38,8 @@ impl Edge {
 impl Ruler {
     pub(super) fn new(scene: &Scene, metrics: &Metrics) -> Self {
         let nodes = scene.nodes.len();
-        let (slots_above, slots_below) = (slots(&scene.above, nodes), slots(&scene.below, nodes));
+        let slots_above = slots(&scene.above, nodes);
+        let slots_below = slots(&scene.below, nodes);
         let slots = slots_above.iter().zip(&slots_below).map(|(&above, &below)| above.max(below));
         let reach: Vec<i32> = slots.map(|slots| (slots - 1).max(0) * metrics.slot / 2).collect();
 
@@ -99,7 +100,7 @@ impl Ruler {
         Self { widths, reach, names, gaps, cuts, edges }
     }
 
-    /// The nodes of every line.
+    /// Returns the nodes of every line.
     pub(super) fn break_lines(&self, width: i32) -> Vec<Range<usize>> {
         let nodes = self.widths.len();
         let inner: i64 = self.widths.iter().chain(&self.gaps).map(|&w| i64::from(w)).sum();
@@ -107,7 +108,8 @@ impl Ruler {
             return std::iter::once(0..nodes).collect();
         }
         let edge = |at: usize| i64::from(self.edges[at].arcs) + i64::from(self.edges[at].names);
-        // The least (cost, squared slack) of all lines before a break, and where the last one starts.
+        // Minimum (cost, squared slack) of all lines before a break, and the start of the last
+        // line.
         let mut best: Vec<((u64, u64), usize)> = vec![((0, 0), 0)];
         for end in 1..=nodes {
             let mut used = edge(end);
@@ -117,7 +119,7 @@ impl Ruler {
                 if start + 1 < end {
                     used += i64::from(self.gaps[start]);
                 }
-                // Breaks only narrow a line by what they need for cut arcs, so wider lines may fit.
+                // An earlier break may need less room for cut arcs, so longer lines may still fit.
                 let slack = i64::from(width) - used - edge(start);
                 if used > i64::from(width) && start + 1 < end {
                     break;
@@ -145,7 +147,7 @@ impl Ruler {
     }
 }
 
-/// How many arcs touch every node.
+/// Returns the number of arcs that touch each node.
 fn slots(arcs: &[Arc], nodes: usize) -> Vec<i32> {
     let mut slots = vec![0; nodes];
     for arc in arcs {

@@ -1,17 +1,17 @@
 //! Arcs above the words, drawn with box characters.
 //!
-//! A level is a line of text, with the labels in it. Where arcs cross, the one that comes down
-//! interrupts the other (`─│─`), as a bridge would; a junction (`┼`) would say that they meet.
+//! A level is a line of text that includes the labels. Where arcs cross, the one that comes down
+//! interrupts the other (`─│─`), like a bridge. A junction (`┼`) would suggest that they meet.
 
 use super::{form, push_isolated};
 use crate::draw::layout::{EndKind, Layout, Line, Metrics, Side};
 use crate::draw::measure::{cells, shorten};
 use crate::draw::scene::{Arc, Scene};
 
-/// The most that the name of a word on another line may take.
+/// Maximum width of the name of a word on another line.
 const MARGIN: i32 = 10;
 
-/// The places of all characters, or `None` if some word with its arcs is wider than a line.
+/// Returns the positions of all characters, or `None` if a word with its arcs is wider than a line.
 pub(super) fn layout(scene: &Scene, width: i32) -> Option<Layout> {
     let metrics = Metrics {
         form: cells,
@@ -58,7 +58,8 @@ fn write_line(scene: &Scene, line: &Line, out: &mut String) {
             let inner = span.right - span.left - 1;
             let form = shorten(&scene.groups[span.group].form, inner);
             let rest = (inner - cells(&form)).max(0) as usize;
-            let (left, right) = ("─".repeat(rest / 2), "─".repeat(rest - rest / 2));
+            let left = "─".repeat(rest / 2);
+            let right = "─".repeat(rest - rest / 2);
             brackets.put(span.left, format!("└{left}{form}{right}┘"));
         }
         brackets.write(out);
@@ -68,7 +69,7 @@ fn write_line(scene: &Scene, line: &Line, out: &mut String) {
     }
 }
 
-/// A line of text in the making: pieces and where they start.
+/// A line of text under construction: pieces and their start positions.
 #[derive(Default)]
 struct Row {
     pieces: Vec<(i32, String)>,
@@ -102,7 +103,7 @@ impl Row {
     }
 }
 
-/// The lines of the arcs of one side, downwards.
+/// Returns the lines of the arcs of one side, from top to bottom.
 fn side(scene: &Scene, arcs: &[Arc], side: &Side, above: bool) -> Vec<Row> {
     if side.levels == 0 {
         return Vec::new();
@@ -121,7 +122,7 @@ fn side(scene: &Scene, arcs: &[Arc], side: &Side, above: bool) -> Vec<Row> {
         let mut label = arcs[piece.arc].label.clone();
         if !piece.is_root() {
             grid[level][left..=right].fill('─');
-            // An arc of one cell has no room for a label, but for its ends.
+            // An arc of one cell has room for its ends only.
             label = shorten(&label, piece.right.x - piece.left.x - 1);
         }
         for (end, corner, outwards) in [(piece.left, corners[0], -1), (piece.right, corners[1], 1)]
@@ -148,7 +149,7 @@ fn side(scene: &Scene, arcs: &[Arc], side: &Side, above: bool) -> Vec<Row> {
         if piece.is_root() {
             labels[level].centre(piece.label, label);
         } else {
-            // With the odd cell on the left, an arc just long enough still surrounds its label.
+            // With the odd cell on the left, an arc of minimum length still surrounds its label.
             labels[level].put(piece.label - (cells(&label) - 1) / 2, label);
         }
     }
@@ -160,7 +161,7 @@ fn side(scene: &Scene, arcs: &[Arc], side: &Side, above: bool) -> Vec<Row> {
     rows
 }
 
-/// Labels over lines.
+/// Writes labels over lines.
 fn overlay(lines: &[char], mut labels: Row) -> Row {
     labels.pieces.sort_by_key(|&(x, _)| x);
     let mut row = Row::default();

@@ -1,27 +1,26 @@
-//! A word on each line, and branches to the left of them, as linguists know it from Udapi (Popel,
-//! Žabokrtský & Vojtek 2017).
+//! One word per line, with branches on the left, as in Udapi (Popel, Žabokrtský & Vojtek 2017).
 //!
-//! Heads come before their dependents: a head draws a vertical line past everything from its first
-//! to its last dependent, in the first column that is free on all those lines. Words in between
-//! that are not its own are crossed, and come out on its right. Cost: the sum over all heads of the
-//! distance from their first to their last dependent.
+//! Heads are drawn before their dependents. A head draws a vertical line from its first to its last
+//! dependent, in the first column that is free on all those lines. It crosses words in between that
+//! are not its own, which continue on its right. Cost: the sum over all heads of the distance from
+//! their first to their last dependent.
 //!
-//! Words whose head is unknown start with `?`, and where heads form a cycle, its first word starts
-//! with `↻` and says which head it should hang on. Branches that leave no room for their word are
-//! cut off with `…`, and the word says the same.
+//! Words with an unknown head start with `?`. The first word of a cycle starts with `↻` and names
+//! its head. If branches leave no room for their word, they are cut with `…`, and the word names
+//! its head.
 
 use super::{form, push_isolated, push_line};
 use crate::draw::measure::cells;
 use crate::draw::scene::{Arc, Node, Scene};
 
-/// What the end of a line of branches waits for.
+/// The next thing to draw on a line of branches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Its head.
+    /// The branch from its head.
     Free,
-    /// Its word.
+    /// The word.
     Attached,
-    /// Its word, after its dependents were attached.
+    /// The word, whose dependents are already attached.
     Branched,
 }
 
@@ -37,7 +36,7 @@ impl Branch {
         self.length += 1;
     }
 
-    /// Goes on as far as a column.
+    /// Extends the line to a column.
     fn reach(&mut self, column: usize) {
         while self.length < column {
             self.push(self.along());
@@ -89,7 +88,7 @@ pub(super) fn write(scene: &Scene, width: i32, out: &mut String) {
     for (node, mut branch) in branches.into_iter().enumerate() {
         match branch.state {
             State::Attached => branch.push('╼'),
-            // What crossed the line last must not seem to end at the word.
+            // A line that crossed last must not seem to end at the word.
             State::Branched if branch.drawn.ends_with('│') => branch.push('━'),
             State::Branched | State::Free => {}
         }
@@ -123,10 +122,11 @@ pub(super) fn write(scene: &Scene, width: i32, out: &mut String) {
     }
 }
 
-/// A head draws the line that its dependents hang on.
+/// Draws the line from a head to its dependents.
 fn attach(node: usize, dependents: &[usize], branches: &mut [Branch]) {
     let (Some(&first), Some(&last)) = (dependents.first(), dependents.last()) else { return };
-    let (first, last) = (first.min(node), last.max(node));
+    let first = first.min(node);
+    let last = last.max(node);
     let column = branches[first..=last].iter().map(|branch| branch.length).max().unwrap_or(0);
     let mut next = dependents.iter().copied().peekable();
     for (at, branch) in branches.iter_mut().enumerate().take(last + 1).skip(first) {
@@ -152,7 +152,7 @@ fn attach(node: usize, dependents: &[usize], branches: &mut [Branch]) {
     }
 }
 
-/// What else there is to say of every node: enhanced dependencies, multiword tokens.
+/// Returns further notes on every node: enhanced dependencies and multiword tokens.
 fn notes(scene: &Scene) -> Vec<String> {
     let mut notes = vec![String::new(); scene.nodes.len()];
     for arc in &scene.below {
@@ -171,13 +171,13 @@ fn notes(scene: &Scene) -> Vec<String> {
     notes
 }
 
-/// How the line of a word starts.
+/// Start of the line of a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
     Attached,
     Root,
     Unknown,
-    /// The first word of a cycle; the others hang on it.
+    /// The first word of a cycle; the others depend on it.
     Cycle,
 }
 
@@ -188,9 +188,9 @@ fn starts(arcs: &[Option<&Arc>]) -> Vec<Start> {
         Some(Arc { head: None, .. }) => Start::Root,
         Some(_) => Start::Attached,
     }));
-    // From every word in turn to its heads, up to where some walk has been before. If that was
-    // this walk, it went around a cycle. Walks start from left to right, but need not enter a
-    // cycle at its first word.
+    // From every word in turn, walk to its heads until a word that some walk has visited. If it was
+    // this walk, it went around a cycle. Walks start from left to right, but need not enter a cycle
+    // at its first word.
     let head = |node: usize| arcs[node].and_then(|arc| arc.head);
     let mut walks = vec![usize::MAX; arcs.len()];
     for walk in 0..arcs.len() {

@@ -1,4 +1,4 @@
-//! Two analyses as a list of where they differ.
+//! List of the differences between two analyses.
 
 use super::{push_isolated, push_line};
 use crate::Column;
@@ -7,7 +7,7 @@ use crate::draw::Style;
 use crate::draw::measure::{cells, printable, shorten};
 use crate::draw::scene::Scene;
 
-/// A line for every column of a word that differs: which word, which column, both values.
+/// Writes one line for every column of a word that differs: the word, the column, both values.
 pub(crate) fn differences(scene: &Scene, differences: &[WordDifference], style: &Style) -> String {
     let width = i32::try_from(style.width_columns).unwrap_or(i32::MAX / 4);
     let head = |value: &str| {
@@ -55,8 +55,8 @@ pub(crate) fn differences(scene: &Scene, differences: &[WordDifference], style: 
     out
 }
 
-/// How wide the widest of some columns may be, if all are to fit: what is narrower leaves the rest
-/// of its share to the others.
+/// Returns the maximum width of some columns such that all fit. Narrow columns leave the rest of
+/// their share to the others.
 fn fair_width(mut widths: [i32; 3], room: i32) -> i32 {
     widths.sort_unstable();
     let mut left = room;

@@ -1,9 +1,9 @@
 //! Drawings with characters, in two shapes.
 //!
-//! Arcs (`arcs.rs`) show a sentence as the other formats do, where it fits on a line. Branches
-//! (`branches.rs`) put every word on a line of its own: they need no wrapping, and nothing in them
-//! depends on which side a terminal writes right-to-left words from. Two analyses are listed where
-//! they differ (`differences.rs`).
+//! Arcs (`arcs.rs`) show a sentence like the other formats, if it fits on a line. Branches
+//! (`branches.rs`) put every word on its own line. They need no wrapping, and do not depend on how
+//! a terminal places right-to-left words. Differences between two analyses are listed
+//! (`differences.rs`).
 
 mod arcs;
 mod branches;
@@ -35,22 +35,22 @@ pub(crate) fn write(scene: &Scene, style: &Style) -> String {
     out
 }
 
-/// A line that is not too long and does not end with spaces.
+/// Appends a line, shortened to the width and without spaces at its end.
 fn push_line(out: &mut String, line: &str, width: i32) {
     out.push_str(measure::shorten(line.trim_end(), width).trim_end());
     out.push('\n');
 }
 
-/// Empty nodes are told from words by what surrounds them.
+/// Returns the form of a node, with brackets around empty nodes.
 fn form(node: &Node) -> String {
     if node.is_empty_node() { format!("‹{}›", node.form) } else { node.form.clone() }
 }
 
-/// Keeps a terminal that reorders right-to-left text from reordering whole lines: words with this
-/// mark between them stay where they are put.
+/// Prevents terminals that reorder right-to-left text from reordering whole lines: words separated
+/// by this mark stay in place.
 const LEFT_TO_RIGHT_MARK: char = '\u{200e}';
 
-/// Adds a word that does not move its neighbours.
+/// Appends a word that does not move its neighbours.
 fn push_isolated(line: &mut String, word: &str) {
     line.push_str(word);
     if measure::right_to_left(word) == Some(true) {

@@ -1,11 +1,11 @@
-//! What the analyses of errors share: two small analyses worked out by hand, and random ones.
+//! Shared helpers for error analyses: two small analyses worked out by hand, and random ones.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::eval::tests::read;
 
-/// Sentences, one a line; words as `form/tag/head/label`.
+/// Parses sentences, one per line, with words as `form/tag/head/label`.
 pub(in crate::eval) fn sentences(text: &str) -> Vec<Sentence> {
     let mut conllu = String::new();
     for line in text.lines() {
@@ -30,18 +30,19 @@ She/PRON/2/nsubj drank/VERB/0/root tea/NOUN/2/obj with/ADP/5/case milk/NOUN/2/ob
 Rain/NOUN/2/obj fell/VERB/0/root softly/ADJ/1/amod
 Tea/NOUN/3/obj today/ADV/3/advmod want/VERB/0/root drinkers/NOUN/3/nsubj";
 
-/// Calls with the arcs of two analyses.
+/// Calls a function with the arcs of two analyses.
 pub(in crate::eval) fn with_arcs<T>(
     gold: &str,
     system: &str,
     then: impl FnOnce(&Arcs<'_>) -> T,
 ) -> T {
-    let (gold, system) = (sentences(gold), sentences(system));
+    let gold = sentences(gold);
+    let system = sentences(system);
     then(&Arcs::new(&Alignment::new(&gold, &system).unwrap()))
 }
 
-/// Analyses of the same letters: tokens and sentences, heads (not always trees), labels and tags at
-/// random.
+/// Two analyses of the same letters with random tokens, sentences, heads (not always trees), labels
+/// and tags.
 pub(in crate::eval) fn analyses() -> impl Strategy<Value = (Vec<Sentence>, Vec<Sentence>)> {
     let breaks = prop::collection::vec((0u8..8, 0u32..1000, 0u8..4, 0u8..3), 24);
     (1usize..=24, breaks.clone(), breaks).prop_map(|(letters, gold, system)| {
@@ -49,7 +50,7 @@ pub(in crate::eval) fn analyses() -> impl Strategy<Value = (Vec<Sentence>, Vec<S
     })
 }
 
-/// After each letter a token ends, or a sentence too, or neither.
+/// Divides letters: after each one, a token ends, or a token and a sentence, or neither.
 fn analysis(letters: &[(u8, u32, u8, u8)]) -> Vec<Sentence> {
     let mut conllu = String::new();
     let mut words: Vec<(String, u32, u8, u8)> = Vec::new();
@@ -104,7 +105,7 @@ fn arcs_by_hand() {
 }
 
 #[test]
-fn heads_that_are_no_tree_have_no_depth() {
+fn cyclic_heads_have_no_depth() {
     with_arcs("a/X/2/d b/X/1/d c/X/0/d", "a/X/2/d b/X/0/d c/X/_/d", |arcs| {
         for side in [Side::Gold, Side::System] {
             assert!(
@@ -119,7 +120,8 @@ fn heads_that_are_no_tree_have_no_depth() {
 
 #[test]
 fn words_can_be_left_out() {
-    let (gold, system) = (sentences(GOLD), sentences(SYSTEM));
+    let gold = sentences(GOLD);
+    let system = sentences(SYSTEM);
     let alignment = Alignment::new(&gold, &system).unwrap();
     let arcs = Arcs::of_words(&alignment, |token| token.upos() != "PUNCT");
     assert_eq!((arcs.of(Side::Gold).len(), arcs.pairs().len()), (12, 12));
@@ -153,7 +155,7 @@ fn probabilities_are_read_from_misc() {
 
 proptest! {
     #[test]
-    fn sentences_sum_to_everything((gold, system) in analyses()) {
+    fn counts_of_sentences_sum_to_the_total((gold, system) in analyses()) {
         let arcs = Arcs::new(&Alignment::new(&gold, &system).unwrap());
         let sum = |of: fn(&UnitCounts) -> u32, criterion| {
             arcs.counts_by_sentence(criterion).iter().map(of).sum::<u32>() as usize
@@ -168,12 +170,13 @@ proptest! {
         }
     }
 
-    /// The slow twin: walks.
+    /// The slow twin walks from each word to the root.
     #[test]
     fn depths_are_walks_to_the_root((gold, _) in analyses()) {
         let arcs = Arcs::new(&Alignment::new(&gold, &gold).unwrap());
         for arc in arcs.of(Side::Gold) {
-            let (mut depth, mut word) = (0, arc.at.word);
+            let mut depth = 0;
+            let mut word = arc.at.word;
             while word != 0 && depth <= arc.sentence.len() {
                 depth += 1;
                 word = arc.sentence.word(word).unwrap().head().unwrap();

@@ -75,7 +75,7 @@ fn every_table_by_hand() {
         ["to root 3 3, 3/3, 3/3", "head left 5 5, 3/3, 3/3", "head right 5 5, 4/4, 3/3"]
     );
     assert_eq!(
-        // In the gold standard the arc to today, in the system that from Rain to softly.
+        // In the gold standard, the arc to today; in the system, the arc from Rain to softly.
         table(Grouping::Projectivity),
         ["projective 12 12, 10/10, 9/9", "non-projective 1 1, 0/0, 0/0"]
     );
@@ -96,7 +96,7 @@ fn scores_by_hand() {
 
 #[test]
 fn bins_end_where_they_should() {
-    // Word k hangs on word k - 1; the last on the first.
+    // The head of word k is word k - 1; that of the last word is the first.
     let chain = |n: usize| {
         let word = |k: usize| format!("w/X/{}/d", if k == n { usize::from(n > 1) } else { k - 1 });
         (1..=n).map(word).collect::<Vec<_>>().join(" ")
@@ -114,7 +114,7 @@ fn bins_end_where_they_should() {
 
 proptest! {
     #[test]
-    fn rows_sum_to_everything((gold, system) in analyses()) {
+    fn rows_sum_to_the_total((gold, system) in analyses()) {
         let alignment = Alignment::new(&gold, &system).unwrap();
         let arcs = Arcs::new(&alignment);
         let correct = |heads_only: bool| {
@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn an_analysis_is_as_good_as_itself((gold, _) in analyses()) {
+    fn an_analysis_is_correct_against_itself((gold, _) in analyses()) {
         let arcs = Arcs::new(&Alignment::new(&gold, &gold).unwrap());
         for by in Grouping::ALL {
             for row in Breakdown::new(&arcs, by).rows {

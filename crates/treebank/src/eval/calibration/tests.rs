@@ -24,7 +24,7 @@ fn by_hand() {
     assert_close(c.accuracy, 0.5);
     assert_close(c.mean_probability, 0.65);
 
-    // Two bins of two: {0.2, 0.7} with half right, {0.8, 0.9} with half right.
+    // Two bins of two: {0.2, 0.7}, half of them correct, and {0.8, 0.9}, half of them correct.
     assert_eq!(c.ece.bins.len(), 2);
     assert_eq!((c.ece.bins[0].low, c.ece.bins[0].high, c.ece.bins[0].count), (0.2, 0.7, 2));
     assert_close(c.ece.bins[0].mean_probability, 0.45);
@@ -33,7 +33,7 @@ fn by_hand() {
     let chance = variances.map(|v: f64| (2.0 / std::f64::consts::PI * v).sqrt() / 4.0);
     assert_close(c.ece.if_calibrated, chance[0] + chance[1]);
 
-    // [0, ½): {0.2}, none right; [½, 1]: {0.7, 0.8, 0.9}, two right.
+    // [0, ½): {0.2}, none correct; [½, 1]: {0.7, 0.8, 0.9}, two correct.
     let wide = &c.equal_width_ece.bins;
     assert_eq!((wide[0].low, wide[0].high, wide[0].count), (0.0, 0.5, 1));
     assert_eq!((wide[1].low, wide[1].high, wide[1].count), (0.5, 1.0, 3));
@@ -56,7 +56,7 @@ fn by_hand() {
 }
 
 #[test]
-fn recall_is_of_everything_there_was_to_find() {
+fn recall_is_over_all_gold_arcs() {
     let forecasts = [(0.9, 1), (0.5, 1)].map(forecast);
     let bins = NonZeroUsize::MIN;
     assert_eq!(Calibration::new(&forecasts, 4, bins).unwrap().average_precision, 0.5);
@@ -68,7 +68,8 @@ fn recall_is_of_everything_there_was_to_find() {
 fn zero_and_one_are_not_infinitely_bad() {
     let c = report(&[(1.0, 0), (0.0, 1), (1.0, 1), (0.0, 0)], 10);
     assert_eq!(c.impossible, 2);
-    let (bad, good) = (LEAST_PROBABILITY.ln(), (1.0 - LEAST_PROBABILITY).ln());
+    let bad = LEAST_PROBABILITY.ln();
+    let good = (1.0 - LEAST_PROBABILITY).ln();
     assert_close(c.log_likelihood, (bad + good) / 2.0);
     assert_close(c.equal_width_ece.value, 0.5);
 }
@@ -92,23 +93,24 @@ fn wilson_by_hand() {
     assert_eq!(wilson(0, 0), Interval { low: 0.0, high: 1.0 });
 }
 
-/// Forecasts that come true as often as they say, or as often as `truth` says.
+/// Simulates forecasts of probability p that come true with probability `truth(p)`.
 fn simulate(n: usize, seed: u64, truth: impl Fn(f64) -> f64) -> Vec<Forecast> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     (0..n)
         .map(|_| {
-            let p = 1.0 - uniform().powi(3); // crowded near 1, like a parser's
+            let p = 1.0 - uniform().powi(3); // mostly near 1, like those of a parser
             Forecast { probability: Probability::new(p).unwrap(), correct: uniform() < truth(p) }
         })
         .collect()
 }
 
 #[test]
-fn perfect_probabilities_score_what_chance_gives_them() {
+fn perfect_probabilities_have_the_expected_error() {
     let bins = NonZeroUsize::new(10).unwrap();
     let runs = 200;
-    let (mut found, mut expected) = (0.0, 0.0);
+    let mut found = 0.0;
+    let mut expected = 0.0;
     for seed in 0..runs {
         let c = Calibration::new(&simulate(1000, seed, |p| p), 1000, bins).unwrap();
         found += c.ece.value / runs as f64;
@@ -122,7 +124,7 @@ fn perfect_probabilities_score_what_chance_gives_them() {
     assert!(c.ece.value > 4.0 * c.ece.if_calibrated);
 }
 
-/// The slow twin of the curve: the average over orders of ties, one error at a time.
+/// The slow twin of the curve: the mean over orders of ties, one error at a time.
 fn expected_risk(forecasts: &[Forecast], k: usize) -> f64 {
     let p = |f: &Forecast| f.probability.get();
     let mut sorted = forecasts.to_vec();
@@ -139,7 +141,7 @@ fn expected_risk(forecasts: &[Forecast], k: usize) -> f64 {
 
 proptest! {
     #[test]
-    fn whatever_the_forecasts(
+    fn all_measures_are_consistent(
         forecasts in prop::collection::vec((0u32..=20, 0u8..=1), 1..150),
         bins in 1usize..20,
     ) {
@@ -158,7 +160,7 @@ proptest! {
                 prop_assert!(bin.mean_probability <= bin.high + 1e-12);
                 prop_assert!(bin.interval.low <= bin.accuracy && bin.accuracy <= bin.interval.high);
             }
-            // The triangle inequality: one bin hides what several show.
+            // By the triangle inequality, one bin hides errors that several bins show.
             prop_assert!((c.accuracy - c.mean_probability).abs() <= ece.value + 1e-12);
             prop_assert!(ece.value <= 1.0);
         }
@@ -179,12 +181,12 @@ proptest! {
         let last = c.risk_coverage.last().unwrap();
         prop_assert!(last.coverage == 1.0 && (last.risk - (1.0 - c.accuracy)).abs() < 1e-9);
 
-        // The order of the input is nothing.
+        // The order of the input does not matter.
         let reversed: Vec<_> = forecasts.iter().rev().copied().collect();
         prop_assert_eq!(&Calibration::new(&reversed, n, bins).unwrap().ece, &c.ece);
     }
 
-    /// With a bin for every probability, Murphy's three parts are everything.
+    /// With one bin for every probability, Murphy's three parts are complete.
     #[test]
     fn murphys_decomposition(forecasts in prop::collection::vec((0u32..5, 0u8..=1), 1..100)) {
         let forecasts: Vec<_> =

@@ -25,7 +25,7 @@ fn by_hand() {
 
 proptest! {
     #[test]
-    fn cells_sum_to_everything((gold, system) in analyses()) {
+    fn cells_sum_to_the_total((gold, system) in analyses()) {
         let alignment = Alignment::new(&gold, &system).unwrap();
         let confusions = Confusions::new(&Arcs::new(&alignment));
         for confusion in [&confusions.labels, &confusions.upos] {
@@ -41,7 +41,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_taken_for_something_else_in_itself((gold, _) in analyses()) {
+    fn an_analysis_has_no_confusions_with_itself((gold, _) in analyses()) {
         let confusions = Confusions::new(&Arcs::new(&Alignment::new(&gold, &gold).unwrap()));
         for c in [&confusions.labels, &confusions.labels_of_correct_heads, &confusions.upos] {
             prop_assert_eq!(c.errors().count(), 0);

@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_false_against_itself((gold, _) in analyses()) {
+    fn an_analysis_has_no_false_positives_against_itself((gold, _) in analyses()) {
         let druck = Druck::new(&Arcs::new(&Alignment::new(&gold, &gold).unwrap()), 10);
         prop_assert!(druck.false_positives.is_empty());
         prop_assert!(druck.parent_tags.iter().all(|s| s.gold == s.system && s.recall == Some(1.0)));

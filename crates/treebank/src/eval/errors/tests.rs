@@ -50,7 +50,7 @@ fn by_hand() {
 }
 
 #[test]
-fn heads_that_look_alike_are_told_apart() {
+fn similar_heads_are_distinguished() {
     let errors = with_arcs(
         "a/V/0/root b/V/1/x c/N/1/obl d/V/1/x e/N/4/obl",
         "a/V/0/root b/V/1/x c/N/2/obl d/V/1/x e/N/1/obl",
@@ -66,7 +66,7 @@ fn heads_that_look_alike_are_told_apart() {
 }
 
 #[test]
-fn words_that_are_missing_are_counted() {
+fn missing_words_are_counted() {
     let gold = sentences("cannot/AUX/2/aux go/VERB/0/root");
     let system = sentences("can/AUX/3/aux not/PART/3/advmod go/VERB/0/root");
     let alignment = Alignment::new(&gold, &system).unwrap();
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn there_are_no_errors_against_itself((gold, _) in analyses()) {
+    fn an_analysis_has_no_errors_against_itself((gold, _) in analyses()) {
         let errors = FrequentErrors::new(&Arcs::new(&Alignment::new(&gold, &gold).unwrap()), 10);
         prop_assert_eq!((errors.errors, errors.missing), (0, 0));
         prop_assert!(errors.by_tag.is_empty() && errors.words_with_errors.is_empty());

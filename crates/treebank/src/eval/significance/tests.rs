@@ -22,8 +22,8 @@ fn hits(n: u32, probability: f64, rng: &mut Pcg64) -> u32 {
     (0..n).filter(|_| uniform(rng) < probability).count() as u32
 }
 
-/// Sentences of 5 to 35 words, some easy and some hard for both; each system splits a few words
-/// differently. The second gets `edge` more words right.
+/// Simulates sentences of 5 to 35 words, some easy and some hard for both systems. Each system
+/// splits a few words differently. The second one gets `edge` more words right.
 fn simulate(sentences: usize, edge: f64, rng: &mut Pcg64) -> Vec<[UnitCounts; 2]> {
     (0..sentences)
         .map(|_| {
@@ -36,10 +36,11 @@ fn simulate(sentences: usize, edge: f64, rng: &mut Pcg64) -> Vec<[UnitCounts; 2]
         .collect()
 }
 
-/// The slow twin: every swap written out, F₁ from the definition, compared with a tolerance.
+/// The slow twin: every swap explicitly, F₁ by definition, compared with a tolerance.
 fn enumerate_swaps(units: &[[UnitCounts; 2]]) -> f64 {
     let f1 = |of: &dyn Fn(usize) -> UnitCounts| {
-        let (mut correct, mut total) = (0.0, 0.0);
+        let mut correct = 0.0;
+        let mut total = 0.0;
         for unit in 0..units.len() {
             correct += f64::from(of(unit).correct);
             total += f64::from(of(unit).gold + of(unit).system);
@@ -70,12 +71,13 @@ proptest! {
     }
 
     #[test]
-    fn systems_in_either_order_are_equally_different(
+    fn the_order_of_systems_does_not_matter(
         units in prop::collection::vec([arbitrary_counts(), arbitrary_counts()], 1..60)
     ) {
         let swapped: Vec<_> = units.iter().map(|&[first, second]| [second, first]).collect();
         let resampling = resampling(99, 3);
-        let (one, other) = (compare(&units, &resampling), compare(&swapped, &resampling));
+        let one = compare(&units, &resampling);
+        let other = compare(&swapped, &resampling);
         prop_assert_eq!(one.difference, -other.difference);
         prop_assert_eq!(one.permutation, other.permutation);
         prop_assert_eq!(one.sign.p, other.sign.p);
@@ -108,7 +110,8 @@ fn random_swaps_agree_with_all_swaps() {
     }
 }
 
-/// Kolmogorov and Smirnov: the largest distance of an empirical distribution from the uniform.
+/// The Kolmogorov–Smirnov statistic: largest distance of an empirical distribution from the uniform
+/// one.
 fn distance_from_uniform(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let n = values.len() as f64;
@@ -129,7 +132,7 @@ fn p_values_are_uniform_under_the_null() {
 }
 
 #[test]
-fn an_edge_is_found_and_more_often_when_larger() {
+fn larger_edges_are_found_more_often() {
     let mut rng = Pcg64::seed_from_u64(12);
     let mut found = |edge| {
         (0..100)
@@ -138,15 +141,18 @@ fn an_edge_is_found_and_more_often_when_larger() {
             })
             .count()
     };
-    let (none, small, large) = (found(0.0), found(0.02), found(0.06));
-    // 5 expected: 13 or more has probability below 0.2 %.
+    let none = found(0.0);
+    let small = found(0.02);
+    let large = found(0.06);
+    // 5 are expected; 13 or more have probability below 0.2 %.
     assert!(none < 13 && none < small && small < large && large > 95, "{none} {small} {large}");
 }
 
 #[test]
 fn bootstrap_intervals_cover_what_they_should() {
     let mut rng = Pcg64::seed_from_u64(13);
-    // All sentences are as easy and nothing is split: the expected difference is the edge.
+    // All sentences are equally easy and no words are split, so the expected difference is the
+    // edge.
     let covered = (0..300)
         .filter(|&i| {
             let units: Vec<_> = (0..80)
@@ -161,8 +167,8 @@ fn bootstrap_intervals_cover_what_they_should() {
             contains(bootstrap.difference, 0.83 - 0.8) && contains(bootstrap.first, 0.8)
         })
         .count();
-    // Two intervals of 95 % that are not independent: between 90.25 % and 95 %, that is 271 to 285
-    // of 300, and three standard errors of 16 around.
+    // Two dependent intervals of 95 %: between 90.25 % and 95 %, that is 271 to 285 of 300, plus or
+    // minus three standard errors, which are 16.
     assert!((255..=297).contains(&covered), "{covered}");
 }
 
@@ -177,19 +183,19 @@ fn sign_tests_by_hand() {
     assert_eq!(test.p, 12.0 / 32.0);
 
     // 2 · (C(10,0) + C(10,1) + C(10,2)) / 1024 = 112 / 1024.
-    assert_eq!(fair_coin(8, 2), 0.109375);
-    assert_eq!(fair_coin(3, 3), 1.0);
-    assert_eq!(fair_coin(0, 0), 1.0);
-    assert_eq!(fair_coin(0, 1), 1.0);
-    // Both ways of counting, where one takes over from the other.
-    assert!((fair_coin(480, 520) / fair_coin(480, 521) - 1.0).abs() < 0.06);
-    // 2ⁿ overflows; the value was computed with whole numbers.
-    assert!((fair_coin(5223, 4902) / 0.0014705960893140475 - 1.0).abs() < 1e-10);
+    assert_eq!(binomial_p(8, 2), 0.109375);
+    assert_eq!(binomial_p(3, 3), 1.0);
+    assert_eq!(binomial_p(0, 0), 1.0);
+    assert_eq!(binomial_p(0, 1), 1.0);
+    // Both methods, on either side of the limit.
+    assert!((binomial_p(480, 520) / binomial_p(480, 521) - 1.0).abs() < 0.06);
+    // 2ⁿ overflows; the value was computed with integers.
+    assert!((binomial_p(5223, 4902) / 0.0014705960893140475 - 1.0).abs() < 1e-10);
 }
 
 #[test]
 fn units_are_compared_as_fractions() {
-    // 1/3 and 2/6 are the same, whatever rounding says.
+    // 1/3 and 2/6 are the same, despite rounding.
     let test = sign_test(&[[counts(1, 3, 3), counts(2, 6, 6)], [counts(0, 0, 0), counts(0, 1, 0)]]);
     assert_eq!((test.better, test.worse, test.ties), (0, 0, 2));
 }
@@ -202,11 +208,12 @@ fn percentiles_are_order_statistics() {
 }
 
 #[test]
-fn the_seed_decides_and_nothing_else() {
+fn results_depend_on_the_seed_alone() {
     let units = simulate(40, 0.01, &mut Pcg64::seed_from_u64(14));
-    let (one, again) = (compare(&units, &resampling(500, 1)), compare(&units, &resampling(500, 1)));
+    let one = compare(&units, &resampling(500, 1));
+    let again = compare(&units, &resampling(500, 1));
     assert_eq!(one, again);
     assert_ne!(one.bootstrap, compare(&units, &resampling(500, 2)).bootstrap);
-    // The stream of the generator is part of the promise.
+    // The stream of the generator must never change.
     assert_eq!(Pcg64::seed_from_u64(1).next_u64(), 15_492_934_433_077_865_799);
 }
