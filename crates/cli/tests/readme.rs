@@ -1,15 +1,15 @@
-//! What README shows is what the program prints.
+//! README shows what the program prints, and its commands run.
 //!
 //! After a wanted change: `TRYCMD=overwrite cargo test -p tutte-cli --test readme`, and
 //! `tutte draw -o svg --only 1 examples/tea-system.conllu > docs/images/telescope.svg`.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[test]
 fn readme_shows_what_the_program_prints() {
-    std::env::set_current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap();
+    std::env::set_current_dir(root()).unwrap();
     trycmd::TestCases::new().case("README.md").env("NO_COLOR", "1").env("COLUMNS", "100").run();
 
     let draw = ["draw", "-o", "svg", "--only", "1", "examples/tea-system.conllu"];
@@ -18,15 +18,78 @@ fn readme_shows_what_the_program_prints() {
     assert!(drawn == shown, "docs/images/telescope.svg is not what tutte draws");
 }
 
-/// The list of commands, one after the other in a folder that has the files they name.
+/// The two commands that a newcomer and .ci/run start with.
+#[test]
+fn readme_has_the_two_first_commands() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let commands = shell_lines(&readme);
+    for command in [
+        "cargo run -p tutte-cli -- parse -t \"I saw the man with a telescope.\"",
+        "cargo test --workspace",
+    ] {
+        let is_there =
+            commands.iter().any(|line| line.split('#').next().unwrap().trim() == command);
+        assert!(is_there, "README has lost {command}");
+    }
+}
+
 #[test]
 fn the_commands_of_readme_run() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
+    let count = run_commands("README.md", "readme");
+    assert!(count >= 10, "README has lost its commands: {count}");
+}
+
+#[test]
+fn the_list_of_commands_in_cli_page_runs() {
+    let count = run_commands("docs/CLI.md", "cli-list");
+    assert!(count >= 26, "docs/CLI.md has lost its commands: {count}");
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The lines of all `sh` blocks of a page.
+fn shell_lines(page: &str) -> Vec<&str> {
+    let blocks = page.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
+    blocks.flat_map(str::lines).collect()
+}
+
+/// Runs the commands of a page, one after the other, in a folder that has the files they name, and
+/// returns their number.
+fn run_commands(page: &str, folder: &str) -> usize {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    prepare(&folder);
+    let program = Path::new(env!("CARGO_BIN_EXE_tutte")).parent().unwrap().to_owned();
+    let path = std::env::join_paths(
+        std::iter::once(program).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    )
+    .unwrap();
+    let text = fs::read_to_string(root().join(page)).unwrap();
+    let mut count = 0;
+    for command in shell_lines(&text).into_iter().filter(|line| line.starts_with("tutte ")) {
+        let ran = Command::new("sh")
+            .args(["-c", command])
+            .env("PATH", &path)
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        // Differences, leaks and the like are found with exit code 1.
+        let finds = ["tutte check ", "tutte diff "].iter().any(|verb| command.starts_with(verb));
+        let is_fine = ran.status.success() || (finds && ran.status.code() == Some(1));
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(is_fine, "{page}: {command}\n{said}");
+        count += 1;
+    }
+    count
+}
+
+/// Makes a folder with the files that the commands of README and docs/CLI.md name.
+fn prepare(folder: &Path) {
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder).unwrap();
     let write = |name: &str, content: &[u8]| fs::write(folder.join(name), content).unwrap();
-    let example = |name: &str| fs::read(root.join("examples").join(name)).unwrap();
+    let example = |name: &str| fs::read(root().join("examples").join(name)).unwrap();
     for name in ["corpus", "examples"] {
         fs::create_dir(folder.join(name)).unwrap();
     }
@@ -45,29 +108,4 @@ fn the_commands_of_readme_run() {
     let text = b"The cat sleeps in the garden.\nIt is old .\n";
     let texts = ["letters.txt", "a.tok", "b.tok", "corpus/letters.txt"];
     texts.into_iter().for_each(|name| write(name, text));
-
-    let program = Path::new(env!("CARGO_BIN_EXE_tutte")).parent().unwrap().to_owned();
-    let path = std::env::join_paths(
-        std::iter::once(program).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
-    )
-    .unwrap();
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    let blocks = readme.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
-    let commands = blocks.flat_map(str::lines).filter(|line| line.starts_with("tutte "));
-    let mut count = 0;
-    for command in commands {
-        let ran = Command::new("sh")
-            .args(["-c", command])
-            .env("PATH", &path)
-            .current_dir(&folder)
-            .output()
-            .unwrap();
-        // Differences, leaks and the like are found with exit code 1.
-        let finds = ["tutte check ", "tutte diff "].iter().any(|verb| command.starts_with(verb));
-        let fine = ran.status.success() || (finds && ran.status.code() == Some(1));
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(fine, "{command}\n{said}");
-        count += 1;
-    }
-    assert!(count >= 20, "README has lost its commands: {count}");
 }
