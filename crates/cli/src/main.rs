@@ -12,8 +12,8 @@
 //! ```
 
 mod arguments;
-mod asking;
 mod failure;
+mod input;
 mod leftovers;
 mod report;
 mod session;

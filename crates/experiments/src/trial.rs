@@ -10,7 +10,9 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use tutte::features::{Atoms, FeatureSet, Prepared};
 use tutte::latent;
-use tutte::{ArcModel, Index, LabelModel, LabelOptions, Learner, Model, Options, train_further};
+use tutte::{
+    ArcModel, Index, LabelModel, LabelOptions, Model, Optimizer, TrainingOptions, train_further,
+};
 use tutte_treebank::Sentence;
 use tutte_treebank::eval::significance::UnitCounts;
 use tutte_trees::{ArcMatrix, TreeSet};
@@ -157,12 +159,12 @@ impl Try for Trial {
         let split = data.split(&self.source, self.cut)?;
         let tree_set = split.tree_set(self.projective);
         let mut watcher = Watcher::new(self, &split, tree_set);
-        let options = |learner: &str, passes| -> Result<Options> {
-            Ok(Options {
-                learner: learner.parse::<Learner>()?,
+        let options = |learner: &str, passes| -> Result<TrainingOptions> {
+            Ok(TrainingOptions {
+                optimizer: learner.parse::<Optimizer>()?,
                 passes,
                 labels: LabelOptions { passes: Some(0), ..LabelOptions::default() },
-                ..Options::plain()
+                ..TrainingOptions::plain()
             })
         };
         let (features, index) = (self.templates.set(), Index::Hashed { bits: self.bits });
@@ -200,9 +202,12 @@ fn score(model: &Model, sentence: &Sentence) -> Scores {
     let Model { arcs, .. } = model;
     let mut prepared = Prepared::default();
     prepared.fill(&arcs.features, &Atoms::new(sentence, arcs.features.columns()), |_| true);
-    if arcs.kinds() > 1 {
-        let kinds = arcs.score_by_kind(&prepared, |_, _| true);
-        return Scores { summed: latent::summed(&kinds), best_kind: Some(latent::best(&kinds)) };
+    if arcs.clusters() > 1 {
+        let clusters = arcs.score_by_cluster(&prepared, |_, _| true);
+        return Scores {
+            summed: latent::summed(&clusters),
+            best_kind: Some(latent::best(&clusters)),
+        };
     }
     let mut summed = ArcMatrix::zeros(sentence.len());
     arcs.score(&prepared, |_, _| true, &mut summed);

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tutte::{Compact, Model, Options, Parser, Stage, Times, train};
+use tutte::{Compact, Model, Parser, Stage, Times, TrainingOptions, train};
 use tutte_treebank::{Sentence, open};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -95,7 +95,7 @@ fn main() -> Result<()> {
          {} passes, 2^{} weights, no dev. e: seconds ≈ c·(words)ᵉ.",
         copy.len(),
         words_of(&copy),
-        Options::default().passes,
+        TrainingOptions::default().passes,
         BITS
     );
     print_training(&plan, &copy)
@@ -104,9 +104,9 @@ fn main() -> Result<()> {
 /// The binary logarithm of the number of weights, the same for all sizes.
 const BITS: u32 = 22;
 
-fn presets() -> [(&'static str, Options); 2] {
-    [("fast", Options::fast()), ("default", Options::default())]
-        .map(|(name, options)| (name, Options { bits: BITS, threads: 2, ..options }))
+fn presets() -> [(&'static str, TrainingOptions); 2] {
+    [("fast", TrainingOptions::fast()), ("default", TrainingOptions::default())]
+        .map(|(name, options)| (name, TrainingOptions { bits: BITS, threads: 2, ..options }))
 }
 
 /// The first sentences of a treebank that together have so many words.

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use tutte::features::FeatureSet;
+use tutte::learn::objective::expectation::Wanted;
 use tutte::rules::suggest::{Kind, Suggest};
-use tutte::signal::expectation::Wanted;
-use tutte::weak::{Constraint, Evidence, Options, learn};
+use tutte::weak::{Constraint, Evidence, WeakOptions, learn};
 use tutte_treebank::{Sentence, open};
 use tutte_trees::{ArcMatrix, TreeSet, Workspace, arc_covariances_with, marginals_with};
 
@@ -74,8 +74,8 @@ fn gradients(
     let trees = Evidence { trees: sentences, ..Evidence::default() };
     let micros = |seconds: f64, sentences: usize| 1e6 * seconds / sentences as f64;
     let per = |seconds: f64| micros(seconds, sentences.len());
-    let one = Options::default();
-    let approximately = Options { approximate: true, ..one.clone() };
+    let one = WeakOptions::default();
+    let approximately = WeakOptions { approximate: true, ..one.clone() };
     let exact = per(evaluation(&rules, &one, evaluations)?);
     let approximate = per(evaluation(&rules, &approximately, evaluations)?);
     let likelihood = per(evaluation(&trees, &one, evaluations)?);
@@ -105,7 +105,7 @@ fn many_rules(sentences: &[Sentence], evaluations: usize) -> Result<()> {
     println!("\n  rules  arcs that match  µs a sentence  memory, MB");
     for most in [60, 600, 6000] {
         let rules = evidence(sentences, most, |head, word| head.abs_diff(word));
-        let seconds = evaluation(&rules, &Options::default(), evaluations)?;
+        let seconds = evaluation(&rules, &WeakOptions::default(), evaluations)?;
         let memory = peak_memory().map_or_else(|| "–".to_owned(), |mb| format!("{mb:.0}"));
         println!(
             "{:>7}  {:>15}  {:>13.0}  {memory:>10}",
@@ -134,10 +134,10 @@ fn threads(sentences: &[Sentence], evaluations: usize) -> Result<()> {
     let rules = evidence(sentences, 60, |_, _| 0);
     let mut found = Vec::new();
     for threads in [1, 2] {
-        let options = Options { threads, ..Options::default() };
+        let options = WeakOptions { threads, ..WeakOptions::default() };
         let seconds = evaluation(&rules, &options, evaluations)?;
         println!("{threads:>9}  {:>13.0}", 1e6 * seconds / sentences.len() as f64);
-        let learnt = learn(&rules, &Options { steps: 10, ..options }, |_| {})?;
+        let learnt = learn(&rules, &WeakOptions { steps: 10, ..options }, |_| {})?;
         found.push((learnt.model.arcs.weights, learnt.after));
     }
     let same = found.windows(2).all(|pair| pair[0] == pair[1]);
@@ -163,7 +163,7 @@ fn whole(treebank: &[Sentence]) -> Result<()> {
     let sets = [("tags", FeatureSet::tags()), ("mcdonald-tags", FeatureSet::mcdonald_tags())];
     for (name, features) in sets {
         let templates = features.with_coarse_tags();
-        let options = Options { templates, tree_set: TREES, ..Options::default() };
+        let options = WeakOptions { templates, tree_set: TREES, ..WeakOptions::default() };
         let start = Instant::now();
         let learnt = learn(&Evidence::of_rules(&rules, &raw, options.tree_set), &options, |_| {})?;
         println!(
@@ -225,9 +225,9 @@ fn evidence(raw: &[Sentence], most: usize, apart: impl Fn(usize, usize) -> usize
 }
 
 /// The seconds of one evaluation: every start makes one, and all else is done once.
-fn evaluation(evidence: &Evidence<'_>, options: &Options, evaluations: usize) -> Result<f64> {
+fn evaluation(evidence: &Evidence<'_>, options: &WeakOptions, evaluations: usize) -> Result<f64> {
     let time = |restarts: usize| -> Result<f64> {
-        let options = Options { steps: 0, restarts, tree_set: TREES, ..options.clone() };
+        let options = WeakOptions { steps: 0, restarts, tree_set: TREES, ..options.clone() };
         let start = Instant::now();
         learn(evidence, &options, |_| {})?;
         Ok(start.elapsed().as_secs_f64())

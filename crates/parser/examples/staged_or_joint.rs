@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tutte::{Labelling, Options, Parser, train};
+use tutte::{Labelling, Parser, TrainingOptions, train};
 use tutte_treebank::Sentence;
 use tutte_treebank::eval::calibration::{Calibration, Forecast, Probability};
 use tutte_trees::TreeSet;
@@ -33,9 +33,9 @@ struct Findings {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let options = match arguments.next().as_deref() {
-        Some("plain") => Options::plain(),
-        Some("fast") => Options::fast(),
-        Some("default") => Options::default(),
+        Some("plain") => TrainingOptions::plain(),
+        Some("fast") => TrainingOptions::fast(),
+        Some("default") => TrainingOptions::default(),
         _ => return Err("which preset: plain, fast or default? Then treebanks follow".into()),
     };
     let data = std::env::var_os("TUTTE_DATA").ok_or("TUTTE_DATA should say where treebanks are")?;
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let folder = Path::new(&data).join(&name);
         let (train, dev) = (read(&folder, "train")?, read(&folder, "dev")?);
         for labelling in [Labelling::Staged, Labelling::Joint] {
-            let found = measure(&train, &dev, &Options { labelling, ..options.clone() })?;
+            let found = measure(&train, &dev, &TrainingOptions { labelling, ..options.clone() })?;
             let Findings { uas, las, errors: [heads, labels, both], .. } = found;
             let (seconds, speed) = (found.train_seconds, found.words_per_second);
             println!(
@@ -75,7 +75,7 @@ fn read(folder: &Path, part: &str) -> Result<Vec<Sentence>, Box<dyn Error>> {
 fn measure(
     treebank: &[Sentence],
     dev: &[Sentence],
-    options: &Options,
+    options: &TrainingOptions,
 ) -> Result<Findings, Box<dyn Error>> {
     let several = |sentence: &Sentence| {
         sentence.heads().is_some_and(|heads| heads.iter().filter(|head| **head == 0).count() > 1)
@@ -85,7 +85,7 @@ fn measure(
         false => TreeSet::NonProjectiveSingleRoot,
     };
     let clock = Clock::start();
-    let options = Options { tree_set, bits: 22, ..options.clone() };
+    let options = TrainingOptions { tree_set, bits: 22, ..options.clone() };
     let model = train(treebank, &options, |_, _| {})?.compact();
     let train_seconds = clock.seconds();
 

@@ -47,13 +47,13 @@ pub enum Error {
     },
 
     /// A tree that is known in part, for a learner that must know all of it.
-    #[error("{place}: not every word has a head and a label, and {learner} learns from whole trees \
+    #[error("{place}: not every word has a head and a label, and {optimizer} learns from whole trees \
              only{}", in_brackets(.place))]
     PartialTree {
         /// The sentence.
         place: Box<tutte_treebank::Place>,
         /// The learner.
-        learner: &'static str,
+        optimizer: &'static str,
     },
 
     /// A treebank without heads.
@@ -78,7 +78,7 @@ pub enum Error {
 
     /// A question about kinds of arcs to a model that knows none.
     #[error("max-z looks for the best kind of every arc, but this model's arcs are all of one")]
-    NoKinds,
+    NoClusters,
 
     /// A sentence too long for a question about all its trees.
     #[error("{place}: this sentence has {words} words, and all trees of a sentence are looked at together \
@@ -193,7 +193,7 @@ impl Error {
                  be had of any length"
                     .to_owned(),
             ),
-            Error::NoKinds => Some("use map or mbr, or train with --clusters".to_owned()),
+            Error::NoClusters => Some("use map or mbr, or train with --clusters".to_owned()),
             Error::Treebank(error) => error.hint(),
             _ => None,
         }

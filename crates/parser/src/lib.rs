@@ -1,7 +1,7 @@
 //! Dependency parsing with exact probabilities: features, models, learners.
 //!
 //! ```
-//! use tutte::{Options, Parser, train};
+//! use tutte::{TrainingOptions, Parser, train};
 //! use tutte_treebank::Sentence;
 //!
 //! let treebank: [Sentence; 1] = ["\
@@ -9,7 +9,7 @@
 //! 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
 //! 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
 //! ".parse()?];
-//! let options = Options { bits: 16, label_bits: 10, ..Options::default() };
+//! let options = TrainingOptions { bits: 16, label_bits: 10, ..TrainingOptions::default() };
 //! let model = train(&treebank, &options, |pass, _| println!("{:.3}", pass.loss))?;
 //!
 //! let mut parser = Parser::new(&model);
@@ -25,13 +25,13 @@
 //!
 //! # The doors
 //!
-//! - [`train()`] learns a [`Model`] from trees by any [`Learner`]; [`signal`] says what is wanted.
+//! - [`train()`] learns a [`Model`] from trees by any [`Optimizer`]; [`signal`] says what is wanted.
 //!   [`train_resumable`] does so in several sittings.
 //! - [`Parser`] parses one sentence, [`parse_stream`] many with several threads; [`Clock`] says where the
 //!   time goes.
 //! - [`LabelledDistribution`] is all the trees of a sentence and their probabilities, to be asked,
 //!   conditioned and sampled; [`Parser::analyse`] gives it beside the best tree, given what is known
-//!   ([`Keep`]) of the sentence, and [`Notes`] writes it into the sentence.
+//!   ([`KeepColumns`]) of the sentence, and [`Notes`] writes it into the sentence.
 //! - [`ask`]: which words somebody should annotate next; [`train()`] learns from partial trees.
 //! - [`Calibrator`] makes probabilities as high as they are right, and knows which threshold keeps heads that
 //!   are right so often as is asked ([`PrecisionTable`]).
@@ -68,23 +68,24 @@ pub use tutte_trees::Candidates;
 
 pub use annotate::{active as ask, audit};
 pub use error::{CheckpointProblem, Contradiction, Error, ModelProblem};
-pub use features::Opinion;
+pub use features::TransitionParse;
 pub use features::index::{Dictionary, Index, Name, Names, Support};
 pub use learn::calibrate::{Calibrator, Comparison};
-pub use learn::optimizer::Learner;
+pub use learn::optimizer::Optimizer;
 pub use learn::train::{
-    Checkpoint, Checkpoints, FirstPass, LabelOptions, Options, Pass, Place, Pruning, SecondPass,
-    Shifting, Snapshot, Verdict, train, train_further, train_resumable,
+    Checkpoint, Checkpoints, FirstPassOptions, LabelOptions, Pass, Place, PrunerOptions,
+    SecondPassOptions, Snapshot, TrainingOptions, TransitionOptions, Verdict, train, train_further,
+    train_resumable,
 };
-pub use learn::{objective as signal, optimizer as learner, weak};
+pub use learn::weak;
 pub use model::latent;
 pub use model::{
-    About, ArcModel, Calibration, DevScores, Guided, Isotonic, Kept, LabelModel, Labelling, Method,
-    Model, ModelFile, PrecisionTable, Pruner, PrunerMemory, Shifter,
+    About, ArcModel, Calibration, DevScores, Isotonic, Kept, LabelModel, Labelling, Method, Model,
+    ModelFile, PrecisionTable, Pruner, PrunerMemory, SecondPass, TransitionParser,
 };
 pub use parse::{
-    Alternative, Analysis, Annotator, Certainty, Clock, Decoding, Judgement, Keep,
+    Alternative, Analysis, Annotator, Certainty, Clock, Decoding, KeepColumns,
     LONGEST_DISTRIBUTION, LONGEST_WHOLE, LabelledDistribution, Limits, Mixture, Notes, Parse,
-    Parser, Pieces, Pipeline, RankedTree, Readings, Stage, Tags, Thresholds, Times, Trees,
-    check_heads, map_stream, parse_stream,
+    Parser, Pieces, Pipeline, RankedTree, Readings, Stage, Tags, Thresholds, Times, TreeScore,
+    Trees, check_heads, map_stream, parse_stream,
 };

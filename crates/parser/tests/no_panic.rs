@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tutte::features::FeatureSet;
-use tutte::{About, Calibrator, Method, Options, Pruning, Support, train};
+use tutte::{About, Calibrator, Method, PrunerOptions, Support, TrainingOptions, train};
 use tutte_treebank::Sentence;
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/model");
@@ -47,7 +47,7 @@ fn write_the_seeds_of_the_fuzzer() {
     .expect("a sentence");
     let treebank = [treebank.clone(), treebank];
     fs::create_dir_all(SEEDS).expect("a folder");
-    let small = |dictionary, options: Options| Options {
+    let small = |dictionary, options: TrainingOptions| TrainingOptions {
         templates: FeatureSet::parse(TEMPLATES).expect("templates"),
         dictionary,
         passes: 2,
@@ -56,9 +56,9 @@ fn write_the_seeds_of_the_fuzzer() {
         ..options
     };
     // One with all that a model can have, one of one pass.
-    let pruning = Some(Pruning { bits: 6, ..Pruning::default() });
-    let cascade = small(None, Options { pruning, ..Options::default() });
-    let dictionary = small(Some(Support::Gold), Options::plain());
+    let pruning = Some(PrunerOptions { bits: 6, ..PrunerOptions::default() });
+    let cascade = small(None, TrainingOptions { pruning, ..TrainingOptions::default() });
+    let dictionary = small(Some(Support::Gold), TrainingOptions::plain());
     for (name, options) in SEED_MODELS.into_iter().zip([cascade, dictionary]) {
         let mut model = train(&treebank, &options, |_, _| {}).expect("a model");
         if options.pruning.is_some() {

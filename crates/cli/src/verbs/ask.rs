@@ -7,12 +7,12 @@ use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tutte::ask::{Doubt, Question, Unit, questions};
-use tutte::{Compact, Error, Keep, LabelledDistribution, Model, Notes, Parser};
+use tutte::{Compact, Error, KeepColumns, LabelledDistribution, Model, Notes, Parser};
 use tutte_treebank::{Format, Sentence, create};
 
 use super::parse::probability;
-use crate::asking::Asking;
 use crate::failure::{Outcome, cannot_write, usage};
+use crate::input::ModelAndFiles;
 use crate::leftovers;
 use crate::report::{count, counted, rounded};
 use crate::session::Session;
@@ -35,7 +35,7 @@ Examples:
   tutte train seed.conllu queue.conllu -o better.tutte")]
 pub(crate) struct Ask {
     #[command(flatten)]
-    asking: Asking,
+    asking: ModelAndFiles,
 
     /// The queue to write, compressed if it is called .gz or .zst; - is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
@@ -55,7 +55,7 @@ pub(crate) struct Ask {
     #[arg(long)]
     diverse: bool,
 
-    /// Keep the heads that are there, and ask about other words given them
+    /// KeepColumns the heads that are there, and ask about other words given them
     #[arg(long)]
     keep_heads: bool,
 
@@ -153,8 +153,8 @@ impl Ask {
         Parser::new(model).with_tree_set(self.asking.tree_set(model))
     }
 
-    fn keep(&self) -> Keep {
-        Keep { heads: self.keep_heads, labels: false }
+    fn keep(&self) -> KeepColumns {
+        KeepColumns { heads: self.keep_heads, labels: false }
     }
 }
 

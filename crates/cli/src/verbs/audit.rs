@@ -13,15 +13,15 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
-use tutte::audit::{Audit as Judgement, Settings, Step};
-use tutte::{Labelling, Options};
+use tutte::audit::{Audit as TreeScore, Settings, Step};
+use tutte::{Labelling, TrainingOptions};
 use tutte_treebank::{Format, Sentence};
 
 use self::report::Report;
 use super::parse::probability;
 use super::train::{Preset, choose, clock, label_bits, trees};
-use crate::asking::{Seed, Threads};
 use crate::failure::{Outcome, usage};
+use crate::input::{Seed, Threads};
 use crate::report::counted;
 use crate::session::{Reading, Session};
 
@@ -88,7 +88,7 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=1000))]
     folds: u16,
 
-    /// Which models judge, as in `tutte train`: fast, default (takes several times as long) or plain
+    /// ModelSource models judge, as in `tutte train`: fast, default (takes several times as long) or plain
     #[arg(
         long,
         value_name = "PRESET",
@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
     let usual = arguments.preset.options();
     let settings = Settings {
         folds: arguments.folds.into(),
-        options: Options {
+        options: TrainingOptions {
             labelling: if arguments.heads_only { Labelling::None } else { usual.labelling },
             bits: arguments.preset.bits(words),
             label_bits: label_bits(words),
@@ -178,7 +178,7 @@ fn watched<'a>(
     treebank: &'a [Sentence],
     settings: &Settings,
     session: &Session,
-) -> Result<Judgement<'a>> {
+) -> Result<TreeScore<'a>> {
     let started = Instant::now();
     let status = session.status();
     let folds = settings.folds.min(treebank.len());
@@ -214,7 +214,7 @@ fn watched<'a>(
             }
         }
     };
-    let audit = Judgement::run(treebank, settings, watch)?;
+    let audit = TreeScore::run(treebank, settings, watch)?;
     let words: usize = treebank.iter().map(Sentence::len).sum();
     session.note(format!("{} in {}", counted(words, "arc"), clock(started.elapsed())));
     Ok(audit)

@@ -14,9 +14,9 @@ use serde::Serialize;
 use tutte::{Compact, Model, Stage, Times};
 use tutte_treebank::{Sentence, Writer};
 
-use super::parse::{Answerer, Answering, write};
-use crate::asking::{Intake, Meter, Threads, Using, Which};
+use super::parse::{ParseOptions, Worker, write};
 use crate::failure::{Outcome, usage};
+use crate::input::{ByteCounter, InputArgs, ModelArgs, ModelSource, Threads};
 use crate::report::{Align, Table, count, counted};
 use crate::session::Session;
 
@@ -33,7 +33,7 @@ Examples:
   tutte bench -m en.tutte test.conllu -n 20 --json | jq .words_per_second")]
 pub(crate) struct Bench {
     #[command(flatten)]
-    which: Which,
+    which: ModelSource,
 
     /// The files to parse; standard input cannot be read twice, so it is none
     #[arg(value_name = "FILES", required = true)]
@@ -45,10 +45,10 @@ pub(crate) struct Bench {
     repeats: u32,
 
     #[command(flatten)]
-    answering: Answering,
+    answering: ParseOptions,
 
     #[command(flatten)]
-    intake: Intake,
+    intake: InputArgs,
 }
 
 /// What was measured.
@@ -98,16 +98,16 @@ pub(crate) fn run(arguments: &Bench, session: &Session) -> Result<Outcome> {
     };
     let loads = (0..arguments.repeats).map(|_| load()).collect::<Result<_, _>>()?;
     let (which, threads) = (arguments.which.clone(), Threads::one());
-    let using = Using { which, tree_set: None, threads };
+    let using = ModelArgs { which, tree_set: None, threads };
     let jsonl = arguments.answering.is_jsonl();
     let task = arguments.answering.of(&model, &using, jsonl, session)?;
-    let mut answerer = task.answerer().timed();
-    let (size, _) = parse_all(arguments, session, &model, &mut answerer, true)?;
+    let mut worker = task.worker().timed();
+    let (size, _) = parse_all(arguments, session, &model, &mut worker, true)?;
     let status = session.status();
     let mut runs = Vec::new();
     for number in 1..=arguments.repeats {
         status.show(|| format!("run {number} of {}", arguments.repeats));
-        let (_, times) = parse_all(arguments, session, &model, &mut answerer, false)?;
+        let (_, times) = parse_all(arguments, session, &model, &mut worker, false)?;
         runs.push(times);
     }
     drop(status);
@@ -137,15 +137,15 @@ fn parse_all(
     arguments: &Bench,
     session: &Session,
     model: &Model<Compact>,
-    answerer: &mut Answerer<'_>,
+    worker: &mut Worker<'_>,
     first: bool,
 ) -> Result<(Size, Times)> {
     let mut size = Size::default();
     let mut sentence = Sentence::default();
     let mut writer = Writer::new(io::sink());
-    answerer.clock().restart();
+    worker.clock().restart();
     for path in &arguments.files {
-        let mut reader = arguments.intake.open(path, model, 0, &Meter::default())?;
+        let mut reader = arguments.intake.open(path, model, 0, &ByteCounter::default())?;
         loop {
             match reader.read(&mut sentence) {
                 Ok(true) => {}
@@ -158,18 +158,18 @@ fn parse_all(
                 }
                 Err(error) => return Err(error),
             }
-            answerer.clock().lap(Stage::Reading);
-            let answer = answerer.answer(size.sentences, &mut sentence)?;
+            worker.clock().lap(Stage::Reading);
+            let answer = worker.answer(size.sentences, &mut sentence)?;
             write(&mut writer, &sentence, answer.done)?;
-            answerer.clock().lap(Stage::Writing);
+            worker.clock().lap(Stage::Writing);
             size.sentences += 1;
             size.words += sentence.len();
             size.arcs += sentence.len().pow(2);
         }
     }
     writer.finish()?;
-    answerer.clock().lap(Stage::Writing);
-    Ok((size, answerer.clock().restart()))
+    worker.clock().lap(Stage::Writing);
+    Ok((size, worker.clock().restart()))
 }
 
 /// The one in the middle, the lower one of two.
@@ -215,7 +215,7 @@ impl Report {
             arcs_per_word: Arcs {
                 possible: size.arcs as f64 / words,
                 first_pass: a_word(Stage::FirstPass),
-                second_pass: model.guided.as_ref().map(|_| a_word(Stage::SecondPass)),
+                second_pass: model.second_pass.as_ref().map(|_| a_word(Stage::SecondPass)),
             },
             stages: Stage::ALL
                 .into_iter()

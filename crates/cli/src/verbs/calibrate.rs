@@ -20,8 +20,8 @@ use self::findings::Findings;
 pub(super) use self::findings::precision_row;
 use super::eval::analyses::bins;
 use super::parse::TagOptions;
-use crate::asking::{Threads, note_untagged};
 use crate::failure::{Outcome, usage};
+use crate::input::{Threads, note_untagged};
 use crate::session::{Reading, Session};
 
 /// Make a model's probabilities as high as they are right

@@ -6,12 +6,12 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tutte::{Error, Keep, LabelledDistribution, Parser};
+use tutte::{Error, KeepColumns, LabelledDistribution, Parser};
 use tutte_treebank::{Sentence, create};
 
 use super::parse::probability;
-use crate::asking::Asking;
 use crate::failure::{Outcome, cannot_write, usage};
+use crate::input::ModelAndFiles;
 use crate::leftovers;
 use crate::report::{counted, rounded};
 use crate::session::Session;
@@ -33,7 +33,7 @@ Examples:
   tutte forest -m en.tutte text.conllu --eps 0.2 | jq -c '.arcs[] | select(.prob < 0.6)'")]
 pub(crate) struct Forest {
     #[command(flatten)]
-    asking: Asking,
+    asking: ModelAndFiles,
 
     /// The file to write, compressed if it is called .gz or .zst; - is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
@@ -43,11 +43,11 @@ pub(crate) struct Forest {
     #[arg(long, value_name = "EPS", default_value_t = 0.01, value_parser = probability)]
     eps: f64,
 
-    /// Keep the heads that are there: probabilities given them
+    /// KeepColumns the heads that are there: probabilities given them
     #[arg(long)]
     keep_heads: bool,
 
-    /// Keep the labels that are there: probabilities given them
+    /// KeepColumns the labels that are there: probabilities given them
     #[arg(long)]
     keep_labels: bool,
 }
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
     let worker = || {
         let mut parser = Parser::new(&model).with_tree_set(tree_set);
         let labels = model.labels.labels();
-        let keep = Keep { heads: arguments.keep_heads, labels: arguments.keep_labels };
+        let keep = KeepColumns { heads: arguments.keep_heads, labels: arguments.keep_labels };
         move |_, sentence: &mut Sentence| {
             let known = keep.known(sentence, labels);
             match known.and_then(|known| parser.analyse(sentence, &known)) {

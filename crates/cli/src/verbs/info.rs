@@ -8,10 +8,10 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use tutte::features::{Conjoin, FeatureSet};
-use tutte::{ArcModel, Calibration, Compact, Index, ModelFile, Shifter, Weights};
+use tutte::{ArcModel, Calibration, Compact, Index, ModelFile, TransitionParser, Weights};
 
-use crate::asking::Which;
 use crate::failure::Outcome;
+use crate::input::ModelSource;
 use crate::report::{Align, Table, columns, count, counted};
 use crate::session::Session;
 use crate::verbs::calibrate::precision_row;
@@ -29,7 +29,7 @@ Examples:
   tutte info -m en.tutte --json | jq .dev")]
 pub(crate) struct Info {
     #[command(flatten)]
-    which: Which,
+    which: ModelSource,
 
     /// Show the features with the largest weights, of a model that was trained with
     /// --features dictionary
@@ -70,7 +70,7 @@ struct Report {
     arcs: Part,
     /// Whose tree the second pass sees besides; its weights are of steps.
     #[serde(skip_serializing_if = "Option::is_none")]
-    shifter: Option<Part>,
+    transition: Option<Part>,
     second_pass: Option<Part>,
     label_weights: Part,
 }
@@ -102,7 +102,7 @@ struct Part {
     /// Those that are not zero.
     used: usize,
     bits_per_weight: u32,
-    /// Which copies of features there are.
+    /// ModelSource copies of features there are.
     conjoin: String,
     /// How many pairs of morphological features count.
     pairs: Option<usize>,
@@ -143,7 +143,8 @@ impl Report {
             };
             part(index, known, arcs.weights.cells(), &arcs.features)
         };
-        let shifter = model.guided.as_ref().and_then(|guided| guided.shifter.as_ref());
+        let transition =
+            model.second_pass.as_ref().and_then(|second_pass| second_pass.transition.as_ref());
         let training = about.training.iter();
         Self {
             model: arguments.which.name(),
@@ -159,7 +160,7 @@ impl Report {
             training: training.map(|(name, value)| (name.clone(), value.clone().into())).collect(),
             dev: about.dev.map(|dev| Dev { pass: dev.pass, scores: Scores::of(model, &dev) }),
             tree_set: model.tree_set.to_string(),
-            clusters: model.kinds(),
+            clusters: model.clusters(),
             tokenizer: model.tokenizer.is_some(),
             tagger: model.tagger.as_ref().map(|tagger| Tags {
                 upos: tagger.upos().to_vec(),
@@ -171,17 +172,17 @@ impl Report {
             calibration: model.calibration.clone(),
             pruner: model.pruner.as_ref().map(|pruner| arcs(&pruner.arcs)),
             arcs: arcs(&model.arcs),
-            shifter: shifter.map(|shifter| Part {
+            transition: transition.map(|transition| Part {
                 index: "hashed",
                 features: None,
-                weights: shifter.cells().len(),
-                used: shifter.cells().iter().filter(|weight| **weight != 0).count(),
+                weights: transition.cells().len(),
+                used: transition.cells().iter().filter(|weight| **weight != 0).count(),
                 bits_per_weight: i8::BITS,
                 conjoin: Conjoin::None.to_string(),
                 pairs: None,
-                templates: Shifter::<Compact>::templates().map(str::to_owned).collect(),
+                templates: TransitionParser::<Compact>::templates().map(str::to_owned).collect(),
             }),
-            second_pass: model.guided.as_ref().map(|guided| arcs(&guided.arcs)),
+            second_pass: model.second_pass.as_ref().map(|second_pass| arcs(&second_pass.arcs)),
             label_weights: part(
                 "hashed",
                 None,
@@ -270,7 +271,7 @@ impl Report {
         let parts = [
             ("pruner", self.pruner.as_ref()),
             ("arcs", Some(&self.arcs)),
-            ("shifter", self.shifter.as_ref()),
+            ("transition parser", self.transition.as_ref()),
             ("second pass", self.second_pass.as_ref()),
             ("labels", Some(&self.label_weights)),
         ];

@@ -13,17 +13,17 @@ use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
 use tutte::About;
 use tutte::features::FeatureSet;
+use tutte::learn::objective::expectation::Criterion;
 use tutte::rules::{Invalid, Problem, Rules};
-use tutte::signal::expectation::Criterion;
-use tutte::weak::{Evidence, Options};
+use tutte::weak::{Evidence, WeakOptions};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
 use self::progress::{chosen, watched};
 use self::summary::{Accuracy, Judged, Summary, lines};
 use super::train::{command, templates};
-use crate::asking::{Seed, Threads};
 use crate::failure::{Outcome, advise, usage};
+use crate::input::{Seed, Threads};
 use crate::report::{counted, rounded};
 use crate::session::{Reading, Session};
 
@@ -74,7 +74,7 @@ pub(crate) struct Learn {
     #[arg(long, value_name = "FILE")]
     dev: Vec<PathBuf>,
 
-    /// Which doubt is made small, if any: shannon, renyi:ORDER or viterbi
+    /// ModelSource doubt is made small, if any: shannon, renyi:ORDER or viterbi
     #[arg(long, value_name = "KIND", default_value = "shannon", value_parser = order)]
     entropy: f64,
 
@@ -122,7 +122,7 @@ pub(crate) struct Learn {
     #[arg(long)]
     words: bool,
 
-    /// Which tags features see
+    /// ModelSource tags features see
     #[arg(long, value_name = "COLUMN", value_enum, default_value_t = Tags::Upos)]
     tags: Tags,
 
@@ -238,7 +238,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     raw.retain(|sentence| sentence.len() <= arguments.max_length);
     let too_long = before - raw.len();
     let (trees, dev) = (read(&arguments.trees)?, read(&arguments.dev)?);
-    let options = Options {
+    let options = WeakOptions {
         criterion: match arguments.score {
             Score::L2 => Criterion::Squared,
             Score::Kl => Criterion::Kl,
@@ -257,7 +257,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         restarts: arguments.restarts,
         seed: arguments.seed.number,
         threads: arguments.threads.count(),
-        ..Options::default()
+        ..WeakOptions::default()
     };
     let evidence = Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw, options.tree_set) };
     let matched = matched(&rules, &evidence, session);
@@ -334,7 +334,7 @@ fn told(invalid: &Invalid, session: &Session) -> anyhow::Error {
     error(last)
 }
 
-/// Which rules match some arc; those that match none are warned of.
+/// ModelSource rules match some arc; those that match none are warned of.
 fn matched(rules: &Rules, evidence: &Evidence<'_>, session: &Session) -> Vec<bool> {
     let mut matched = vec![false; rules.len()];
     evidence.arcs.iter().flatten().for_each(|&(_, _, rule)| matched[rule] = true);
@@ -370,7 +370,7 @@ fn settings(
     rules: &Rules,
     raw: &[Sentence],
     trees: &[Sentence],
-    options: &Options,
+    options: &WeakOptions,
 ) -> Vec<(String, String)> {
     let mut all = vec![
         ("raw sentences", raw.len().to_string()),

@@ -11,12 +11,12 @@
 //!
 //! `tutte run` goes the same way.
 
-mod answer;
-mod answering;
 mod json;
 mod long;
+mod options;
 mod outfile;
 mod page;
+mod result;
 mod stream;
 mod tagging;
 
@@ -28,14 +28,14 @@ use clap::Args;
 use serde::Serialize;
 use tutte_treebank::Sentence;
 
-pub(super) use self::answer::{Answer, Answerer};
-pub(super) use self::answering::{Answering, Task, probability};
+pub(super) use self::options::{ParseOptions, Task, probability};
 pub(super) use self::outfile::{check_distinct, without_extension};
 pub(super) use self::page::{Page, Tally, write};
-pub(super) use self::stream::{End, Stream, Taker, Watcher};
+pub(super) use self::result::{ParseResult, Worker};
+pub(super) use self::stream::{End, Sink, Stream, Watcher};
 pub(super) use self::tagging::TagOptions;
-use crate::asking::{Intake, Meter, Using};
 use crate::failure::{Outcome, usage};
+use crate::input::{ByteCounter, InputArgs, ModelArgs};
 use crate::leftovers;
 use crate::report::{count, counted};
 use crate::session::{Progress, Session};
@@ -73,7 +73,7 @@ Examples:
   tutte parse -m en.tutte part-*.conllu.gz --outfile '{}.parsed.conllu'")]
 pub(crate) struct Parse {
     #[command(flatten)]
-    using: Using,
+    using: ModelArgs,
 
     /// The files, one after the other; - is standard input
     #[arg(value_name = "FILES")]
@@ -96,10 +96,10 @@ pub(crate) struct Parse {
     outfile: Option<String>,
 
     #[command(flatten)]
-    answering: Answering,
+    answering: ParseOptions,
 
     #[command(flatten)]
-    intake: Intake,
+    intake: InputArgs,
 }
 
 /// What was done.
@@ -143,7 +143,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
 
     let apart = outputs.is_some();
     let stream =
-        Stream { paths: &files, intake: &intake, meter: &Meter::default(), apart, session };
+        Stream { paths: &files, intake: &intake, counter: &ByteCounter::default(), apart, session };
     let outputs = outputs.unwrap_or_else(|| vec![output.to_owned()]);
     leftovers::remove_on_interrupt(outputs.clone());
     let mut pages = Pages {
@@ -201,8 +201,8 @@ impl Pages<'_> {
     }
 }
 
-impl Taker for Pages<'_> {
-    fn take(&mut self, input: usize, sentence: &Sentence, answer: Answer) -> Result<()> {
+impl Sink for Pages<'_> {
+    fn take(&mut self, input: usize, sentence: &Sentence, answer: ParseResult) -> Result<()> {
         let mut page = self.page(input)?;
         page.write(sentence, answer, self.session)?;
         self.page = Some(page);

@@ -30,9 +30,9 @@ use self::inputs::{Choice, Listing, Shard};
 use self::manifest::{Manifest, Means};
 use self::summary::Summary;
 use self::work::Work;
-use super::parse::{Answering, Tally};
-use crate::asking::{Intake, Kind, Using};
+use super::parse::{ParseOptions, Tally};
 use crate::failure::{Outcome, usage};
+use crate::input::{InputArgs, InputKind, ModelArgs};
 use crate::leftovers;
 use crate::report::counted;
 use crate::session::Session;
@@ -60,7 +60,7 @@ Examples:
   tutte run -m en.tutte -i horizontal corpus/*.tok -o parsed --probs --shard 1/8")]
 pub(crate) struct Run {
     #[command(flatten)]
-    using: Using,
+    using: ModelArgs,
 
     /// Files, and folders of files
     #[arg(value_name = "INPUTS", required = true)]
@@ -87,10 +87,10 @@ pub(crate) struct Run {
     compress: Option<Compress>,
 
     #[command(flatten)]
-    answering: Answering,
+    answering: ParseOptions,
 
     #[command(flatten)]
-    intake: Intake,
+    intake: InputArgs,
 }
 
 /// How outputs are compressed.
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     let extension = arguments.extension();
     let jsonl = answering.check_output(Path::new(&extension))?;
-    let choice = if intake.input == Kind::Auto { Choice::ByName } else { Choice::All };
+    let choice = if intake.input == InputKind::Auto { Choice::ByName } else { Choice::All };
     let Listing { jobs, passed_over } =
         Listing::new(&arguments.inputs, folder, &extension, choice)?;
     if let [one, ..] = &passed_over[..] {
@@ -177,9 +177,9 @@ impl Run {
         #[derive(Serialize)]
         struct Options<'a> {
             #[serde(flatten)]
-            intake: &'a Intake,
+            intake: &'a InputArgs,
             #[serde(flatten)]
-            answering: &'a Answering,
+            answering: &'a ParseOptions,
             #[serde(skip_serializing_if = "Option::is_none")]
             tree_set: Option<String>,
             #[serde(skip_serializing_if = "Option::is_none")]

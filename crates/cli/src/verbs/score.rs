@@ -13,10 +13,10 @@ use clap::Args;
 use tutte::{Notes, Parser};
 use tutte_treebank::{Format, Sentence, create};
 
-use self::judgement::Judgement;
+use self::judgement::TreeScore;
 use self::summary::Summary;
-use crate::asking::{Asking, is_jsonl};
 use crate::failure::{Outcome, usage};
+use crate::input::{ModelAndFiles, is_jsonl};
 use crate::leftovers;
 use crate::session::Session;
 
@@ -39,7 +39,7 @@ Examples:
   tutte score -m en.tutte test.conllu --json | jq .nats_per_word")]
 pub(crate) struct Score {
     #[command(flatten)]
-    asking: Asking,
+    asking: ModelAndFiles,
 
     /// Write the sentences with their probabilities: CoNLL-U, or JSON lines if it is called .jsonl;
     /// compressed if it is called .gz or .zst
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
                 )));
             }
             let judged = parser.judge(sentence)?;
-            let judgement = Judgement::new(sentence, &judged)?;
+            let judgement = TreeScore::new(sentence, &judged)?;
             let line = if jsonl { judgement.line(sentence)? } else { String::new() };
             if writes_conll {
                 let head_probs = judged.head_probs.iter().map(|prob| prob.unwrap_or(0.0)).collect();

@@ -1,7 +1,7 @@
 //! `tutte stats`: what a treebank is made of.
 
 mod page;
-mod text;
+mod terminal;
 
 use std::path::PathBuf;
 
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Stats, session: &Session) -> Result<Outcome> {
     if session.json() {
         session.print_report(&document)?;
     } else {
-        text::print(&document, arguments.top, session)?;
+        terminal::print(&document, arguments.top, session)?;
     }
     Ok(session.end(Outcome::Good))
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use tutte::{About, Labelling, Learner, Options};
+use tutte::{About, Labelling, Optimizer, TrainingOptions};
 use tutte_trees::TreeSet;
 
 use self::ending::{WithoutParser, dev_table};
@@ -43,8 +43,8 @@ pub(crate) use self::summary::megabytes;
 use self::summary::{Summary, next_step};
 use self::text::{Parts, Sizes, Study};
 use super::calibrate;
-use crate::asking::{Seed, Threads};
 use crate::failure::{Outcome, usage};
+use crate::input::{Seed, Threads};
 use crate::session::{Reading, Session};
 
 /// Learn a parser from a treebank
@@ -91,9 +91,9 @@ pub(crate) struct Train {
 
     /// How to learn: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or
     /// mira, with parameters behind a colon: mira:k=5,c=0.1
-    #[arg(long, value_name = "LEARNER", default_value_t = Learner::default())]
+    #[arg(long, value_name = "LEARNER", default_value_t = Optimizer::default())]
     #[arg(hide_default_value = true)]
-    learner: Learner,
+    learner: Optimizer,
 
     /// How labels go with arcs: joint (both at once: more accurate), staged (after them: faster) or
     /// none (trees are bare, and DEPREL is written as _) [default: joint; staged with --preset
@@ -269,13 +269,13 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     features::tell_of_pairs(&templates, &material.train, session);
     let usual = preset.options();
     let provisional = (!material.dev.is_empty()).then_some(UNTIL_CHOSEN);
-    let second = usual.second.clone();
+    let second = usual.second_pass.clone();
     let second = second
         .map(|second| second_pass(second, &arguments.learner, material.versions, provisional));
-    let options = Options {
+    let options = TrainingOptions {
         templates,
         dictionary,
-        learner: arguments.learner.clone(),
+        optimizer: arguments.learner.clone(),
         labelling: arguments.labels.unwrap_or(match arguments.clusters {
             None => usual.labelling,
             Some(_) => Labelling::Staged,
@@ -295,7 +295,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         clusters: arguments.clusters.map_or(1, usize::from),
         bits: arguments.bits.unwrap_or_else(|| preset.bits(material.words)),
         label_bits: label_bits(material.words),
-        second,
+        second_pass: second,
         tree_set: material.tree_set,
         seed: arguments.seed.number,
         threads,

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use tutte_charts::{Axes, Line, Scale, lines};
 
-use self::simulation::{Annotation, Course, Strategy, pool};
+use self::simulation::{Annotation, Strategy, TrainingSession, pool};
 use crate::data::{Cut, Data, ENGLISH, Source};
 use crate::lab::Lab;
 use crate::page::{Table, count, mean, percent};
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 struct Study {
     source: Source,
     /// By strategy, as in [`Strategy::ALL`], and seed.
-    courses: Vec<Vec<Course>>,
+    courses: Vec<Vec<TrainingSession>>,
     /// With all heads: how many they are, and UAS.
     everything: (usize, f64),
 }
@@ -106,7 +106,7 @@ impl Study {
     /// The mean over seeds, point by point: heads and UAS.
     fn curve(&self, strategy: usize) -> Vec<(f64, f64)> {
         let courses = &self.courses[strategy];
-        let points = courses.iter().map(|course| course.points.len()).min().unwrap_or(0);
+        let points = courses.iter().map(|session| session.points.len()).min().unwrap_or(0);
         let heads = |at: usize| mean(courses.iter().map(|c| c.points[at].heads as f64));
         let uas = |at: usize| mean(courses.iter().map(|c| c.points[at].uas));
         (0..points).map(|at| (heads(at), uas(at))).collect()
@@ -118,9 +118,9 @@ impl Study {
         let random = self.courses[BASELINE].iter();
         random
             .zip(&self.courses[strategy])
-            .map(|(random, course)| {
+            .map(|(random, session)| {
                 let Some(end) = random.points.last() else { return 0.0 };
-                let needed = needed(&curve_of(course), end.uas).unwrap_or(end.heads as f64);
+                let needed = needed(&curve_of(session), end.uas).unwrap_or(end.heads as f64);
                 1.0 - needed / end.heads as f64
             })
             .collect()
@@ -183,8 +183,8 @@ impl Study {
     }
 }
 
-fn curve_of(course: &Course) -> Vec<(f64, f64)> {
-    course.points.iter().map(|point| (point.heads as f64, point.uas)).collect()
+fn curve_of(session: &TrainingSession) -> Vec<(f64, f64)> {
+    session.points.iter().map(|point| (point.heads as f64, point.uas)).collect()
 }
 
 /// How many heads a curve needs to reach an accuracy, between its points as if it were straight over

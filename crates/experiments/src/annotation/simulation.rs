@@ -13,7 +13,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use tutte::ask::{Doubt, Unit, questions};
 use tutte::features::FeatureSet;
-use tutte::{Decoding, Keep, Labelling, Model, Options, Parser, train};
+use tutte::{Decoding, KeepColumns, Labelling, Model, Parser, TrainingOptions, train};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
@@ -76,7 +76,7 @@ pub(super) struct Annotation {
 
 /// How it went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Course {
+pub(super) struct TrainingSession {
     pub(super) points: Vec<Point>,
     pub(super) seconds: f64,
 }
@@ -103,34 +103,34 @@ impl Annotation {
         (self.start as f64 * 2f64.powf(f64::from(round) / 2.0)).round() as usize
     }
 
-    fn options(&self, tree_set: TreeSet) -> Options {
-        Options {
+    fn options(&self, tree_set: TreeSet) -> TrainingOptions {
+        TrainingOptions {
             templates: FeatureSet::lean(),
             labelling: Labelling::None,
             passes: self.passes,
             bits: self.bits,
             tree_set,
-            ..Options::plain()
+            ..TrainingOptions::plain()
         }
     }
 }
 
 impl Try for Annotation {
-    type Outcome = Course;
+    type Outcome = TrainingSession;
 
     fn templates(&self) -> String {
         FeatureSet::lean().to_string()
     }
 
-    fn seconds(course: &Course) -> f64 {
-        course.seconds
+    fn seconds(session: &TrainingSession) -> f64 {
+        session.seconds
     }
 
-    fn headline(course: &Course) -> f64 {
-        course.points.last().map_or(0.0, |point| 100.0 * point.uas)
+    fn headline(session: &TrainingSession) -> f64 {
+        session.points.last().map_or(0.0, |point| 100.0 * point.uas)
     }
 
-    fn run(&self, data: &Data) -> Result<Course> {
+    fn run(&self, data: &Data) -> Result<TrainingSession> {
         let clock = Clock::start();
         let split = data.split(&self.source, self.cut)?;
         let tree_set = split.tree_set(false);
@@ -162,7 +162,7 @@ impl Try for Annotation {
                 }
             }
         }
-        Ok(Course { points, seconds: clock.seconds() })
+        Ok(TrainingSession { points, seconds: clock.seconds() })
     }
 }
 
@@ -236,7 +236,7 @@ impl<'a> Annotator<'a> {
     /// Answers what a model asks, until so many heads are told.
     fn answer(&mut self, model: &Model, unit: Unit, wanted: usize, diverse: bool) -> Result<()> {
         let mut parser = Parser::new(model);
-        let keep = Keep { heads: true, labels: false };
+        let keep = KeepColumns { heads: true, labels: false };
         let mut doubts = Vec::with_capacity(self.gold.len());
         for at in 0..self.gold.len() {
             let sentence = self.partial(at)?;
@@ -306,8 +306,12 @@ mod tests {
             let mut annotator = Annotator::new(&gold, 5);
             annotator.tell_sentences(6);
             let before = annotator.heads();
-            let options =
-                Options { bits: 12, passes: 1, labelling: Labelling::None, ..Options::plain() };
+            let options = TrainingOptions {
+                bits: 12,
+                passes: 1,
+                labelling: Labelling::None,
+                ..TrainingOptions::plain()
+            };
             let model = train(&annotator.annotated(), &options, |_, _| {}).unwrap();
             annotator.answer(&model, unit, 4, false).unwrap();
             assert!((4..=most).contains(&(annotator.heads() - before)));

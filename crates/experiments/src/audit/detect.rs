@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use tutte::audit::{Audit, Folds, Judged, Settings};
 use tutte::features::{Atoms, FeatureSet, Prepared};
-use tutte::{ArcModel, Index, Labelling, Learner, Options, Parser, train};
+use tutte::{ArcModel, Index, Labelling, Optimizer, Parser, TrainingOptions, train};
 use tutte_treebank::Sentence;
 use tutte_treebank::select::Choices;
 use tutte_trees::{ArcMatrix, TreeSet, Workspace, argmax_with};
@@ -44,14 +44,14 @@ impl Detector {
         threads: usize,
     ) -> Result<Vec<(String, Suspicion)>> {
         let options = options(treebank, tree_set, threads);
-        let small = Options {
+        let small = TrainingOptions {
             labelling: Labelling::None,
             templates: FeatureSet::pruner(),
             bits: options.bits,
             passes: PASSES,
             tree_set,
             threads,
-            ..Options::plain()
+            ..TrainingOptions::plain()
         };
         let seed = options.seed;
         match self {
@@ -99,7 +99,8 @@ impl Detector {
                 Ok(both("one pass: local softmax", suspicion, treebank))
             }
             Detector::Perceptron => {
-                let options = Options { learner: Learner::Perceptron, threads: 1, ..small };
+                let options =
+                    TrainingOptions { optimizer: Optimizer::Perceptron, threads: 1, ..small };
                 let judge = |learnt: &[Sentence], judged: &[&Sentence]| {
                     let model = train(learnt, &options, |_, _| {})?;
                     let mut parser = Parser::new(&model);
@@ -146,14 +147,14 @@ const FOLDS: usize = 5;
 const PASSES: usize = 4;
 
 /// The settings of `tutte audit`.
-fn options(treebank: &[Sentence], tree_set: TreeSet, threads: usize) -> Options {
+fn options(treebank: &[Sentence], tree_set: TreeSet, threads: usize) -> TrainingOptions {
     let words: usize = treebank.iter().map(Sentence::len).sum();
     let bits = match words {
         65_536.. => 23,
         _ => (words.max(2).ilog2() + 8).clamp(14, 22),
     };
     let label_bits = (words.max(2).ilog2() + 4).clamp(10, 16);
-    Options { bits, label_bits, tree_set, threads, ..Options::fast() }
+    TrainingOptions { bits, label_bits, tree_set, threads, ..TrainingOptions::fast() }
 }
 
 /// Learns for every fold from the others and judges it; several folds at once.

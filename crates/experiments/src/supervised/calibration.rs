@@ -1,7 +1,7 @@
 //! How far the probabilities of each learner can be trusted, and which learner is the default.
 
 use anyhow::Result;
-use tutte::Learner;
+use tutte::Optimizer;
 use tutte_treebank::eval::significance::UnitCounts;
 
 use super::{Plan, Written};
@@ -141,7 +141,7 @@ fn rows(plan: &Plan, lab: &Lab<Trial>, templates: Templates) -> Result<Vec<Row>>
     let row = |candidate: &Candidate| {
         let outcome = |treebank| lab.outcome(&trial(plan, treebank, candidate, templates));
         let default = candidate.after.is_none()
-            && candidate.learner.parse::<Learner>()? == Learner::default();
+            && candidate.learner.parse::<Optimizer>()? == Optimizer::default();
         let outcomes = TREEBANKS.map(outcome).into_iter().collect::<Result<_>>()?;
         Ok(Row { name: candidate.name.to_owned(), default, outcomes })
     };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tutte::features::FeatureSet;
 use tutte::rules::suggest::{Kind, Order, Suggest};
 use tutte::rules::{Direction, Rules, Target, bin};
-use tutte::weak::{Evidence, Options, VARIANCES, choose_variance, learn};
+use tutte::weak::{Evidence, VARIANCES, WeakOptions, choose_variance, learn};
 use tutte::{Decoding, Model, Parser};
 use tutte_treebank::Sentence;
 use tutte_trees::{TreeDistribution, TreeSet};
@@ -227,8 +227,8 @@ impl Weak {
         }
     }
 
-    fn options(&self) -> Options {
-        Options {
+    fn options(&self) -> WeakOptions {
+        WeakOptions {
             prior_variance: self.variance.unwrap_or(1.0),
             rules_weight: self.rules_weight,
             entropy: self.entropy.map(|(order, weight)| (order.order(), weight)),
@@ -240,7 +240,7 @@ impl Weak {
             },
             tree_set: self.tree_set(),
             steps: self.steps,
-            ..Options::default()
+            ..WeakOptions::default()
         }
     }
 
@@ -329,7 +329,7 @@ impl Weak {
         if self.variance.is_none() {
             let chosen = choose_variance(&evidence, &options, &VARIANCES, || {})?;
             options.prior_variance =
-                chosen.map_or(Options::default().prior_variance, |(best, _)| best);
+                chosen.map_or(WeakOptions::default().prior_variance, |(best, _)| best);
         }
         let learnt = learn(&evidence, &options, |_| {})?;
         let off = evidence.constraints.iter().zip(&learnt.after.expectations);

@@ -96,13 +96,13 @@ impl Doubt {
 /// The questions to ask first, best first: at most `count`.
 ///
 /// ```
-/// # use tutte::{Options, Parser, train};
+/// # use tutte::{TrainingOptions, Parser, train};
 /// # let treebank: [tutte_treebank::Sentence; 2] = ["\
 /// # 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
 /// # 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
 /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
 /// # ".parse()?, "1\tStop\tstop\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
-/// # let options = Options { bits: 14, label_bits: 8, passes: 2, ..Options::plain() };
+/// # let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::plain() };
 /// # let model = train(&treebank, &options, |_, _| {})?;
 /// use tutte::ask::{Doubt, Unit, questions};
 ///
@@ -246,10 +246,11 @@ fn traits(
 mod tests {
     use super::*;
     use crate::learn::train::tests::{sentence, treebank};
-    use crate::{Options, Parser, train};
+    use crate::{Parser, TrainingOptions, train};
 
     fn doubts(sentences: &[Sentence]) -> Vec<Doubt> {
-        let options = Options { bits: 14, label_bits: 8, passes: 1, ..Options::plain() };
+        let options =
+            TrainingOptions { bits: 14, label_bits: 8, passes: 1, ..TrainingOptions::plain() };
         let model = train(&treebank(), &options, |_, _| {}).unwrap();
         let mut parser = Parser::new(&model);
         let doubt = |sentence: &Sentence| {

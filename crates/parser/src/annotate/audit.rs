@@ -27,7 +27,7 @@
 //! It costs k trainings on (k − 1)/k of the treebank, and one parse.
 //!
 //! ```
-//! use tutte::Options;
+//! use tutte::TrainingOptions;
 //! use tutte::audit::{Audit, Settings};
 //! use tutte_treebank::Sentence;
 //!
@@ -42,7 +42,7 @@
 //! let heads = [2, 2, 2, 2, 2, 2, 3, 2, 2, 2]; // the elk's article hangs from the verb
 //! let treebank = names.iter().zip(heads).map(|(name, head)| sentence(name, head)).collect::<Result<Vec<_>, _>>()?;
 //!
-//! let options = Options { bits: 14, label_bits: 8, ..Options::fast() };
+//! let options = TrainingOptions { bits: 14, label_bits: 8, ..TrainingOptions::fast() };
 //! let audit = Audit::run(&treebank, &Settings { folds: 5, options }, |_| {})?;
 //! let find = &audit.findings(0.5)[0];
 //! assert_eq!((treebank[find.sentence].sent_id(), find.word), (Some("elk"), 1));
@@ -60,7 +60,7 @@ mod tests;
 use tutte_linear::in_parts;
 use tutte_treebank::Sentence;
 
-use crate::{Error, Labelling, Model, Options, Parser, Pass, train};
+use crate::{Error, Labelling, Model, Parser, Pass, TrainingOptions, train};
 pub use finding::{Finding, Pattern, PatternCount};
 pub use folds::Folds;
 pub use verdicts::{Decision, Verdicts, sentence_name};
@@ -72,13 +72,13 @@ pub struct Settings {
     pub folds: usize,
     /// How models are trained. If they have [no labels](crate::Labelling::None), only heads are judged.
     /// Folds are dealt by the same seed.
-    pub options: Options,
+    pub options: TrainingOptions,
 }
 
 impl Default for Settings {
-    /// Five folds, each judged by a [fast](Options::fast) model.
+    /// Five folds, each judged by a [fast](TrainingOptions::fast) model.
     fn default() -> Self {
-        Self { folds: 5, options: Options::fast() }
+        Self { folds: 5, options: TrainingOptions::fast() }
     }
 }
 
@@ -167,7 +167,7 @@ impl<'a> Audit<'a> {
         let Settings { folds, options } = settings;
         let mut options = options.clone();
         // It is chosen on what a model has not seen, whatever it was before.
-        if let Some(second) = &mut options.second {
+        if let Some(second) = &mut options.second_pass {
             second.temperature = Some(1.0);
         }
         let folds = Folds::deal(treebank, *folds, options.seed)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tutte_treebank::{Sentence, Token};
 
-use super::first_pass::Guide;
+use super::first_pass::FirstPassOutput;
 use super::template::FARTHEST;
 use super::{ArcAttribute, Attribute};
 
@@ -37,13 +37,13 @@ pub struct Atoms {
     lengths: Vec<usize>,
     /// How many places up to and including this one are punctuation, and how many are verbs.
     so_far: [Vec<u32>; 2],
-    guide: Option<Guided>,
+    first_pass_output: Option<SeenFirstPass>,
 }
 
 /// What a first pass thought, and the coarse tag of each place.
 #[derive(Clone, Debug)]
-struct Guided {
-    guide: Arc<Guide>,
+struct SeenFirstPass {
+    first_pass_output: Arc<FirstPassOutput>,
     tags: Vec<u64>,
 }
 
@@ -56,16 +56,20 @@ impl Atoms {
     }
 
     /// The same, with what a first pass thought of the sentence.
-    pub fn guided(sentence: &Sentence, columns: &[Attribute], guide: Arc<Guide>) -> Self {
+    pub fn with_first_pass(
+        sentence: &Sentence,
+        columns: &[Attribute],
+        first_pass_output: Arc<FirstPassOutput>,
+    ) -> Self {
         let mut atoms = Self::new(sentence, columns);
-        atoms.set_guide(sentence, guide);
+        atoms.set_first_pass(sentence, first_pass_output);
         atoms
     }
 
     /// Looks up the attributes of another sentence, in the same memory.
     pub(crate) fn fill(&mut self, sentence: &Sentence, columns: &[Attribute]) {
         self.words = sentence.len();
-        self.guide = None;
+        self.first_pass_output = None;
         self.columns.clear();
         self.columns.extend_from_slice(columns);
         self.values.clear();
@@ -101,10 +105,14 @@ impl Atoms {
     }
 
     /// Adds what a first pass thought of the sentence, which must be the same.
-    pub(crate) fn set_guide(&mut self, sentence: &Sentence, guide: Arc<Guide>) {
+    pub(crate) fn set_first_pass(
+        &mut self,
+        sentence: &Sentence,
+        first_pass_output: Arc<FirstPassOutput>,
+    ) {
         let mut tags = vec![Attribute::Upos.hash(ROOT)];
         tags.extend(sentence.words().map(|word| Attribute::Upos.hash(word.upos())));
-        self.guide = Some(Guided { guide, tags });
+        self.first_pass_output = Some(SeenFirstPass { first_pass_output, tags });
         for column in 0..self.columns.len() {
             if self.columns[column].is_of_guide() {
                 self.look_up(sentence, column);
@@ -115,11 +123,12 @@ impl Atoms {
     /// Looks up one attribute of all words.
     fn look_up(&mut self, sentence: &Sentence, column: usize) {
         let (attribute, stride, margin) = (self.columns[column], self.stride(), FARTHEST as usize);
-        let guide = self.guide.as_ref().map(|guided| &*guided.guide);
+        let first_pass_output =
+            self.first_pass_output.as_ref().map(|second_pass| &*second_pass.first_pass_output);
         let values = &mut self.values[column * stride..][..stride];
         values[..margin].fill(attribute.hash(BEFORE));
         for (place, cell) in values[margin..stride - margin].iter_mut().enumerate() {
-            *cell = attribute.hash(&value(sentence, guide, place, attribute));
+            *cell = attribute.hash(&value(sentence, first_pass_output, place, attribute));
         }
         values[stride - margin..].fill(attribute.hash(AFTER));
     }
@@ -158,8 +167,8 @@ impl Atoms {
     }
 
     /// What a first pass thought of the sentence.
-    pub(super) fn guide(&self) -> Option<&Guide> {
-        self.guide.as_ref().map(|guided| &*guided.guide)
+    pub(super) fn first_pass_output(&self) -> Option<&FirstPassOutput> {
+        self.first_pass_output.as_ref().map(|second_pass| &*second_pass.first_pass_output)
     }
 
     /// An attribute of an arc. Without a guide, its attributes are all the same.
@@ -168,22 +177,34 @@ impl Atoms {
         const MANY: u32 = 4;
         let (from, to) = (head.min(modifier), head.max(modifier));
         let between = |so_far: &[u32]| u64::from((so_far[to - 1] - so_far[from]).min(MANY));
-        let guided = self.guide.as_ref();
+        let second_pass = self.first_pass_output.as_ref();
         match attribute {
             ArcAttribute::Side => u64::from(head < modifier),
             ArcAttribute::Punctuation => between(&self.so_far[0]),
             ArcAttribute::Verbs => between(&self.so_far[1]),
-            ArcAttribute::Guide => guided.map_or(0, |g| g.guide.confidence(head, modifier)),
-            ArcAttribute::Inner => guided.map_or(0, |g| g.tag(g.guide.sisters(head, modifier).0)),
-            ArcAttribute::Outer => guided.map_or(0, |g| g.tag(g.guide.sisters(head, modifier).1)),
-            ArcAttribute::Level => guided.map_or(0, |g| g.guide.level(head, modifier)),
-            ArcAttribute::Above => guided.map_or(0, |g| g.guide.above(head, modifier)),
-            ArcAttribute::Opinion => guided.map_or(0, |g| g.guide.opinion_of(head, modifier)),
+            ArcAttribute::FirstPass => {
+                second_pass.map_or(0, |g| g.first_pass_output.confidence(head, modifier))
+            }
+            ArcAttribute::Inner => {
+                second_pass.map_or(0, |g| g.tag(g.first_pass_output.sisters(head, modifier).0))
+            }
+            ArcAttribute::Outer => {
+                second_pass.map_or(0, |g| g.tag(g.first_pass_output.sisters(head, modifier).1))
+            }
+            ArcAttribute::Level => {
+                second_pass.map_or(0, |g| g.first_pass_output.level(head, modifier))
+            }
+            ArcAttribute::Above => {
+                second_pass.map_or(0, |g| g.first_pass_output.above(head, modifier))
+            }
+            ArcAttribute::Transition => {
+                second_pass.map_or(0, |g| g.first_pass_output.transition_agreement(head, modifier))
+            }
         }
     }
 }
 
-impl Guided {
+impl SeenFirstPass {
     /// The tag of a place; 0 if it is none.
     fn tag(&self, place: Option<usize>) -> u64 {
         place.map_or(0, |place| self.tags[place])
@@ -198,7 +219,7 @@ pub(super) fn items<'a>(word: Token<'a>) -> impl Iterator<Item = &'a str> {
 /// An attribute of the root or of a word as text.
 pub(super) fn value<'a>(
     sentence: &'a Sentence,
-    guide: Option<&Guide>,
+    first_pass_output: Option<&FirstPassOutput>,
     place: usize,
     attribute: Attribute,
 ) -> Cow<'a, str> {
@@ -208,15 +229,26 @@ pub(super) fn value<'a>(
         Some(place) => sentence.word(place).map_or(NONE, Token::upos),
     };
     match attribute {
-        Attribute::GuideHead => return upos(guide.and_then(|guide| guide.head(place))).into(),
-        Attribute::GuideLeft => return upos(guide.and_then(|g| g.outermost(place).0)).into(),
-        Attribute::GuideRight => return upos(guide.and_then(|g| g.outermost(place).1)).into(),
-        Attribute::GuideValency => {
-            let (left, right) = guide.map_or((0, 0), |guide| guide.valency(place));
+        Attribute::FirstPassHead => {
+            return upos(
+                first_pass_output.and_then(|first_pass_output| first_pass_output.head(place)),
+            )
+            .into();
+        }
+        Attribute::FirstPassLeft => {
+            return upos(first_pass_output.and_then(|g| g.outermost(place).0)).into();
+        }
+        Attribute::FirstPassRight => {
+            return upos(first_pass_output.and_then(|g| g.outermost(place).1)).into();
+        }
+        Attribute::FirstPassValency => {
+            let (left, right) = first_pass_output
+                .map_or((0, 0), |first_pass_output| first_pass_output.valency(place));
             return format!("{left} {right}").into();
         }
         Attribute::Function => {
-            let function = guide.and_then(|guide| guide.function(place));
+            let function =
+                first_pass_output.and_then(|first_pass_output| first_pass_output.function(place));
             return function.map_or(NONE.into(), |label| label.to_string().into());
         }
         _ => {}

@@ -34,14 +34,14 @@ pub enum Attribute {
     /// [`Atoms`](super::Atoms).
     Marker,
     /// `head`: the coarse tag of the head that the first pass gave the word.
-    GuideHead,
+    FirstPassHead,
     /// `left`: the coarse tag of the word's leftmost modifier in the first pass.
-    GuideLeft,
+    FirstPassLeft,
     /// `right`: the coarse tag of the word's rightmost modifier in the first pass.
-    GuideRight,
+    FirstPassRight,
     /// `valency`: how many modifiers the first pass gave the word, to its left and to its right.
-    GuideValency,
-    /// `function`: the label that the [shifter](crate::Shifter) gave the word.
+    FirstPassValency,
+    /// `function`: the label that the [shifter](crate::TransitionParser) gave the word.
     Function,
 }
 
@@ -56,10 +56,10 @@ impl Attribute {
             Attribute::Feats => 5,
             Attribute::Feat => 6,
             Attribute::Marker => 7,
-            Attribute::GuideHead => 8,
-            Attribute::GuideLeft => 9,
-            Attribute::GuideRight => 10,
-            Attribute::GuideValency => 11,
+            Attribute::FirstPassHead => 8,
+            Attribute::FirstPassLeft => 9,
+            Attribute::FirstPassRight => 10,
+            Attribute::FirstPassValency => 11,
             Attribute::Function => 12,
             Attribute::Prefix(length) => 0x100 + u64::from(length),
             Attribute::Suffix(length) => 0x200 + u64::from(length),
@@ -69,8 +69,8 @@ impl Attribute {
 
     /// Whether it is of the tree of a first pass.
     pub(super) fn is_of_guide(self) -> bool {
-        use Attribute::{Function, GuideHead, GuideLeft, GuideRight, GuideValency};
-        matches!(self, GuideHead | GuideLeft | GuideRight | GuideValency | Function)
+        use Attribute::{FirstPassHead, FirstPassLeft, FirstPassRight, FirstPassValency, Function};
+        matches!(self, FirstPassHead | FirstPassLeft | FirstPassRight | FirstPassValency | Function)
     }
 
     /// The number of a value.
@@ -92,10 +92,10 @@ impl fmt::Display for Attribute {
             Attribute::Suffix(length) => write!(f, "suffix{length}"),
             Attribute::Cut(length) => write!(f, "cut{length}"),
             Attribute::Marker => f.write_str("marker"),
-            Attribute::GuideHead => f.write_str("head"),
-            Attribute::GuideLeft => f.write_str("left"),
-            Attribute::GuideRight => f.write_str("right"),
-            Attribute::GuideValency => f.write_str("valency"),
+            Attribute::FirstPassHead => f.write_str("head"),
+            Attribute::FirstPassLeft => f.write_str("left"),
+            Attribute::FirstPassRight => f.write_str("right"),
+            Attribute::FirstPassValency => f.write_str("valency"),
             Attribute::Function => f.write_str("function"),
         }
     }
@@ -114,10 +114,10 @@ impl FromStr for Attribute {
             "feats" => Attribute::Feats,
             "feat" => Attribute::Feat,
             "marker" => Attribute::Marker,
-            "head" => Attribute::GuideHead,
-            "left" => Attribute::GuideLeft,
-            "right" => Attribute::GuideRight,
-            "valency" => Attribute::GuideValency,
+            "head" => Attribute::FirstPassHead,
+            "left" => Attribute::FirstPassLeft,
+            "right" => Attribute::FirstPassRight,
+            "valency" => Attribute::FirstPassValency,
             "function" => Attribute::Function,
             _ => {
                 if let Some(length) = name.strip_prefix("prefix").and_then(affix) {
@@ -144,18 +144,18 @@ pub enum ArcAttribute {
     /// `verbs`: how many words in between are verbs.
     Verbs,
     /// `guide`: how probable the first pass found the arc, and whether it chose it.
-    Guide,
+    FirstPass,
     /// `inner`: the coarse tag of the head's next modifier towards the head in the first pass.
     Inner,
     /// `outer`: the coarse tag of the head's next modifier away from the head in the first pass.
     Outer,
-    /// `level`: how far up the tree of the first pass an arc goes, see [`Guide`](super::Guide).
+    /// `level`: how far up the tree of the first pass an arc goes, see [`FirstPassOutput`](super::FirstPassOutput).
     Level,
     /// `above`: where the head that the first pass gave the head is, as seen from the arc.
     Above,
-    /// `opinion`: whether the [shifter](crate::Shifter) chose the arc, or the one the other way round; also in
+    /// `opinion`: whether the [shifter](crate::TransitionParser) chose the arc, or the one the other way round; also in
     /// reading backwards.
-    Opinion,
+    Transition,
 }
 
 impl fmt::Display for ArcAttribute {
@@ -164,12 +164,12 @@ impl fmt::Display for ArcAttribute {
             ArcAttribute::Side => "side",
             ArcAttribute::Punctuation => "punctuation",
             ArcAttribute::Verbs => "verbs",
-            ArcAttribute::Guide => "guide",
+            ArcAttribute::FirstPass => "guide",
             ArcAttribute::Inner => "inner",
             ArcAttribute::Outer => "outer",
             ArcAttribute::Level => "level",
             ArcAttribute::Above => "above",
-            ArcAttribute::Opinion => "opinion",
+            ArcAttribute::Transition => "opinion",
         })
     }
 }
@@ -182,12 +182,12 @@ impl FromStr for ArcAttribute {
             "side" => ArcAttribute::Side,
             "punctuation" => ArcAttribute::Punctuation,
             "verbs" => ArcAttribute::Verbs,
-            "guide" => ArcAttribute::Guide,
+            "guide" => ArcAttribute::FirstPass,
             "inner" => ArcAttribute::Inner,
             "outer" => ArcAttribute::Outer,
             "level" => ArcAttribute::Level,
             "above" => ArcAttribute::Above,
-            "opinion" => ArcAttribute::Opinion,
+            "opinion" => ArcAttribute::Transition,
             _ => return Err(()),
         })
     }

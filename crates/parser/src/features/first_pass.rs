@@ -13,9 +13,9 @@ use tutte_trees::{ArcMatrix, arcs};
 /// So many steps up a tree are not looked at.
 const NOT_ABOVE: u64 = 12;
 
-/// What a [`Shifter`] thinks of a sentence: a tree, and the label of each arc by its number.
+/// What a [`TransitionParser`] thinks of a sentence: a tree, and the label of each arc by its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Opinion {
+pub struct TransitionParse {
     /// The head of each word.
     pub(crate) heads: Vec<usize>,
     /// The label of each word.
@@ -25,19 +25,19 @@ pub struct Opinion {
 }
 
 /// The tree that a first pass chose, and the probabilities it gave to arcs; beside that, what a
-/// [shifter](crate::Shifter) thought, if there is one.
+/// [shifter](crate::TransitionParser) thought, if there is one.
 #[derive(Clone, Debug)]
-pub struct Guide {
+pub struct FirstPassOutput {
     heads: Vec<usize>,
     marginals: ArcMatrix,
-    opinion: Option<Opinion>,
+    transition_parse: Option<TransitionParse>,
     /// The modifiers of each place, in order.
     modifiers: Vec<Vec<usize>>,
     /// The first and the last place of each word and what is below it.
     spans: Vec<(usize, usize)>,
 }
 
-impl Guide {
+impl FirstPassOutput {
     /// A tree and the probabilities of arcs.
     pub fn new(heads: Vec<usize>, marginals: ArcMatrix) -> Self {
         let mut modifiers = vec![Vec::new(); heads.len() + 1];
@@ -45,18 +45,18 @@ impl Guide {
             modifiers[head].push(modifier);
         }
         let spans = spans(&heads);
-        Self { heads, marginals, opinion: None, modifiers, spans }
+        Self { heads, marginals, transition_parse: None, modifiers, spans }
     }
 
     /// The same with what a shifter thought.
-    pub(crate) fn with_opinion(self, opinion: Opinion) -> Self {
-        Self { opinion: Some(opinion), ..self }
+    pub(crate) fn with_transition_parse(self, transition_parse: TransitionParse) -> Self {
+        Self { transition_parse: Some(transition_parse), ..self }
     }
 
     /// What a shifter thought.
     #[cfg(test)]
-    pub(crate) fn opinion(&self) -> Option<&Opinion> {
-        self.opinion.as_ref()
+    pub(crate) fn transition_parse(&self) -> Option<&TransitionParse> {
+        self.transition_parse.as_ref()
     }
 
     /// The heads it chose.
@@ -146,8 +146,10 @@ impl Guide {
 
     /// Whether the shifter chose an arc (1), or the one the other way round (2); the same of what it chose in
     /// reading backwards, times 4.
-    pub(super) fn opinion_of(&self, head: usize, modifier: usize) -> u64 {
-        let Some(Opinion { heads, backwards, .. }) = &self.opinion else { return 0 };
+    pub(super) fn transition_agreement(&self, head: usize, modifier: usize) -> u64 {
+        let Some(TransitionParse { heads, backwards, .. }) = &self.transition_parse else {
+            return 0;
+        };
         let told = |tree: &[usize]| {
             let is_chosen = |head, modifier: usize| tree.get(modifier - 1) == Some(&head);
             let is_reverse = head != 0 && is_chosen(modifier, head);
@@ -158,7 +160,7 @@ impl Guide {
 
     /// The label that the shifter gave a word, by its number.
     pub(super) fn function(&self, place: usize) -> Option<usize> {
-        self.opinion.as_ref()?.labels.get(place.checked_sub(1)?).copied()
+        self.transition_parse.as_ref()?.labels.get(place.checked_sub(1)?).copied()
     }
 
     /// The modifier of a head next to a (possible) one, on the same side: towards the head, away
@@ -193,15 +195,16 @@ fn spans(heads: &[usize]) -> Vec<(usize, usize)> {
     spans
 }
 
-impl Checkpointed for Guide {
+impl Checkpointed for FirstPassOutput {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
-        let Self { heads, marginals, opinion, .. } = self;
+        let Self { heads, marginals, transition_parse, .. } = self;
         codec.table(heads)?;
         let words = heads.len();
-        let mut has_opinion = opinion.is_some();
-        codec.flag(&mut has_opinion)?;
-        let mut opinion = has_opinion.then(|| opinion.take().unwrap_or_default());
-        if let Some(Opinion { heads, labels, backwards }) = &mut opinion {
+        let mut has_transition_parse = transition_parse.is_some();
+        codec.flag(&mut has_transition_parse)?;
+        let mut transition_parse =
+            has_transition_parse.then(|| transition_parse.take().unwrap_or_default());
+        if let Some(TransitionParse { heads, labels, backwards }) = &mut transition_parse {
             codec.list(heads)?;
             codec.list(labels)?;
             codec.list(backwards)?;
@@ -218,8 +221,8 @@ impl Checkpointed for Guide {
         for arc in arcs(words) {
             codec.value(&mut marginals[arc])?;
         }
-        let guide = Self::new(std::mem::take(heads), std::mem::take(marginals));
-        *self = Self { opinion, ..guide };
+        let first_pass_output = Self::new(std::mem::take(heads), std::mem::take(marginals));
+        *self = Self { transition_parse, ..first_pass_output };
         Ok(())
     }
 }
@@ -229,51 +232,68 @@ mod tests {
     use super::*;
 
     /// 3 is the root word; 1, 2, 5 and 6 depend on it, 4 on 5.
-    fn guide() -> Guide {
+    fn first_pass_output() -> FirstPassOutput {
         let mut marginals = ArcMatrix::zeros(6);
         marginals[(3, 1)] = 0.99;
         marginals[(2, 1)] = 0.01;
         marginals[(5, 4)] = 0.5;
-        Guide::new(vec![3, 3, 0, 5, 3, 3], marginals)
+        FirstPassOutput::new(vec![3, 3, 0, 5, 3, 3], marginals)
     }
 
     #[test]
     fn sisters_are_the_next_modifiers_on_the_same_side() {
-        let guide = guide();
-        assert_eq!(guide.sisters(3, 1), (Some(2), None));
-        assert_eq!(guide.sisters(3, 2), (None, Some(1)));
-        assert_eq!(guide.sisters(3, 4), (None, Some(5)));
-        assert_eq!(guide.sisters(3, 6), (Some(5), None));
-        assert_eq!(guide.sisters(4, 1), (None, None));
+        let first_pass_output = first_pass_output();
+        assert_eq!(first_pass_output.sisters(3, 1), (Some(2), None));
+        assert_eq!(first_pass_output.sisters(3, 2), (None, Some(1)));
+        assert_eq!(first_pass_output.sisters(3, 4), (None, Some(5)));
+        assert_eq!(first_pass_output.sisters(3, 6), (Some(5), None));
+        assert_eq!(first_pass_output.sisters(4, 1), (None, None));
     }
 
     #[test]
     fn words_have_heads_outermost_modifiers_and_valencies() {
-        let guide = guide();
-        assert_eq!((guide.head(0), guide.head(3), guide.head(4)), (None, Some(0), Some(5)));
-        assert_eq!(guide.outermost(3), (Some(1), Some(6)));
-        assert_eq!(guide.outermost(5), (Some(4), None));
-        assert_eq!((guide.valency(3), guide.valency(1)), ((2, 2), (0, 0)));
+        let first_pass_output = first_pass_output();
+        assert_eq!(
+            (first_pass_output.head(0), first_pass_output.head(3), first_pass_output.head(4)),
+            (None, Some(0), Some(5))
+        );
+        assert_eq!(first_pass_output.outermost(3), (Some(1), Some(6)));
+        assert_eq!(first_pass_output.outermost(5), (Some(4), None));
+        assert_eq!((first_pass_output.valency(3), first_pass_output.valency(1)), ((2, 2), (0, 0)));
     }
 
     #[test]
     fn confidence_tells_sure_arcs_from_others_and_chosen_from_not() {
-        let guide = guide();
-        let all = [(3, 1), (2, 1), (5, 4), (4, 1)].map(|(h, m)| guide.confidence(h, m));
+        let first_pass_output = first_pass_output();
+        let all = [(3, 1), (2, 1), (5, 4), (4, 1)].map(|(h, m)| first_pass_output.confidence(h, m));
         assert_eq!(all, [2 * 10 + 1, 2, 2 * 5 + 1, 0]);
     }
 
     #[test]
     fn levels_count_steps_up_the_tree() {
-        let guide = guide();
+        let first_pass_output = first_pass_output();
         // 4 hangs on 5, and 5 on 3: from beside 6, 5 is the next, and 3 one step up; 4 is below.
-        let levels = [(5, 6), (3, 6), (4, 6), (0, 6)].map(|(h, m)| guide.level(h, m));
+        let levels = [(5, 6), (3, 6), (4, 6), (0, 6)].map(|(h, m)| first_pass_output.level(h, m));
         assert_eq!(levels, [0, 2, 10, 4]);
         // What is below 3 reaches over 2 and 4; what is below 2 does not.
-        assert_eq!((guide.level(3, 2), guide.level(3, 4), guide.level(2, 1)), (1, 1, 0));
+        assert_eq!(
+            (
+                first_pass_output.level(3, 2),
+                first_pass_output.level(3, 4),
+                first_pass_output.level(2, 1)
+            ),
+            (1, 1, 0)
+        );
         // Before the first word there is nothing, behind the last neither; below a word, not above it.
-        assert_eq!((guide.level(0, 1), guide.level(6, 3), guide.level(5, 3)), (0, 10, 10));
-        let chain = Guide::new(vec![2, 3, 4, 5, 6, 7, 0], ArcMatrix::zeros(7));
+        assert_eq!(
+            (
+                first_pass_output.level(0, 1),
+                first_pass_output.level(6, 3),
+                first_pass_output.level(5, 3)
+            ),
+            (0, 10, 10)
+        );
+        let chain = FirstPassOutput::new(vec![2, 3, 4, 5, 6, 7, 0], ArcMatrix::zeros(7));
         let levels = [1, 2, 3, 4, 5].map(|up| chain.level(1 + up, 1));
         assert_eq!(levels, [0, 2, 4, 6, 8], "four steps and more are not told apart");
         assert_eq!(chain.level(7, 1), 8);
@@ -281,34 +301,42 @@ mod tests {
 
     #[test]
     fn heads_of_heads_have_a_side() {
-        let guide = guide();
+        let first_pass_output = first_pass_output();
         let above = [(0, 1), (3, 1), (1, 3), (4, 6), (2, 5), (4, 3), (1, 2)];
-        assert_eq!(above.map(|(h, m)| guide.above(h, m)), [0, 1, 2, 5, 5, 4, 3]);
-        assert_eq!(guide.above(4, 1), 4, "5 is behind 4, as seen from 1");
+        assert_eq!(above.map(|(h, m)| first_pass_output.above(h, m)), [0, 1, 2, 5, 5, 4, 3]);
+        assert_eq!(first_pass_output.above(4, 1), 4, "5 is behind 4, as seen from 1");
     }
 
     #[test]
     fn a_second_opinion_is_told_and_remembered() {
-        assert_eq!((guide().opinion_of(3, 1), guide().function(1)), (0, None));
-        let opinion = Opinion {
+        assert_eq!(
+            (first_pass_output().transition_agreement(3, 1), first_pass_output().function(1)),
+            (0, None)
+        );
+        let transition_parse = TransitionParse {
             heads: vec![3, 1, 0, 5, 3, 3],
             labels: vec![4, 2, 0, 1, 1, 3],
             backwards: Vec::new(),
         };
         let arcs = [(3, 1), (1, 2), (2, 1), (0, 3), (2, 4)];
-        let one_way = guide().with_opinion(opinion.clone());
-        assert_eq!(arcs.map(|(h, m)| one_way.opinion_of(h, m)), [1, 1, 2, 1, 0]);
-        let opinion = Opinion { backwards: vec![2, 4, 0, 3, 3, 3], ..opinion };
-        let mut guide = guide().with_opinion(opinion.clone());
-        let told = arcs.map(|(h, m)| guide.opinion_of(h, m));
+        let one_way = first_pass_output().with_transition_parse(transition_parse.clone());
+        assert_eq!(arcs.map(|(h, m)| one_way.transition_agreement(h, m)), [1, 1, 2, 1, 0]);
+        let transition_parse =
+            TransitionParse { backwards: vec![2, 4, 0, 3, 3, 3], ..transition_parse };
+        let mut first_pass_output =
+            first_pass_output().with_transition_parse(transition_parse.clone());
+        let told = arcs.map(|(h, m)| first_pass_output.transition_agreement(h, m));
         assert_eq!(told, [1, 1 + 8, 2 + 4, 1 + 4, 8]);
-        assert_eq!((guide.function(0), guide.function(1)), (None, Some(4)));
+        assert_eq!((first_pass_output.function(0), first_pass_output.function(1)), (None, Some(4)));
         let mut bytes = Vec::new();
-        guide.checkpoint(&mut Codec::Write(&mut bytes)).unwrap();
-        let mut read = Guide::new(vec![0; 6], ArcMatrix::zeros(6));
+        first_pass_output.checkpoint(&mut Codec::Write(&mut bytes)).unwrap();
+        let mut read = FirstPassOutput::new(vec![0; 6], ArcMatrix::zeros(6));
         read.checkpoint(&mut Codec::Read(&mut &bytes[..])).unwrap();
-        assert_eq!((read.opinion(), read.heads()), (Some(&opinion), guide.heads()));
-        assert_eq!(read.level(3, 6), guide.level(3, 6));
+        assert_eq!(
+            (read.transition_parse(), read.heads()),
+            (Some(&transition_parse), first_pass_output.heads())
+        );
+        assert_eq!(read.level(3, 6), first_pass_output.level(3, 6));
     }
 
     mod against_the_definition {

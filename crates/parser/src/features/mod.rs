@@ -30,7 +30,7 @@ mod tests;
 
 pub use atoms::Atoms;
 pub use attribute::{ArcAttribute, Attribute};
-pub use first_pass::{Guide, Opinion};
+pub use first_pass::{FirstPassOutput, TransitionParse};
 pub use prepared::Prepared;
 pub(crate) use readable::Readable;
 pub use set::{Conjoin, FeatureSet};

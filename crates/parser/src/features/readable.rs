@@ -83,12 +83,15 @@ impl<'a> Readable<'a> {
         match place.checked_add_signed(offset.into()) {
             None => BEFORE.to_owned(),
             Some(place) if place > self.sentence.len() => AFTER.to_owned(),
-            Some(place) => value(self.sentence, self.atoms.guide(), place, attribute).into_owned(),
+            Some(place) => {
+                value(self.sentence, self.atoms.first_pass_output(), place, attribute).into_owned()
+            }
         }
     }
 
     fn arc(&self, attribute: ArcAttribute, head: usize, modifier: usize) -> String {
-        let sisters = || self.atoms.guide().map_or((None, None), |g| g.sisters(head, modifier));
+        let sisters =
+            || self.atoms.first_pass_output().map_or((None, None), |g| g.sisters(head, modifier));
         let tag = |place: Option<usize>| {
             place.map_or_else(|| NONE.to_owned(), |place| self.word(Attribute::Upos, place, 0))
         };
@@ -99,10 +102,10 @@ impl<'a> Readable<'a> {
             ArcAttribute::Side => "left".to_owned(),
             ArcAttribute::Punctuation
             | ArcAttribute::Verbs
-            | ArcAttribute::Guide
+            | ArcAttribute::FirstPass
             | ArcAttribute::Level
             | ArcAttribute::Above
-            | ArcAttribute::Opinion => self.atoms.arc(attribute, head, modifier).to_string(),
+            | ArcAttribute::Transition => self.atoms.arc(attribute, head, modifier).to_string(),
         }
     }
 }

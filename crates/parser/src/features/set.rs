@@ -195,9 +195,9 @@ impl FeatureSet {
 
     /// Whether some template looks at the tree of a first pass.
     pub(super) fn sees_guide(&self) -> bool {
-        use ArcAttribute::{Above, Guide, Inner, Level, Opinion, Outer};
+        use ArcAttribute::{Above, FirstPass, Inner, Level, Outer, Transition};
         let of_arc = |attribute: &ArcAttribute| {
-            matches!(attribute, Guide | Inner | Outer | Level | Above | Opinion)
+            matches!(attribute, FirstPass | Inner | Outer | Level | Above | Transition)
         };
         self.columns.iter().any(|attribute| attribute.is_of_guide())
             || self.seen_of_arcs.iter().flatten().any(of_arc)

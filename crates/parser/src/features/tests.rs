@@ -310,12 +310,12 @@ fn named_sets_hold_the_templates_they_are_written_with() {
         (FeatureSet::mcdonald(), 32),
         (FeatureSet::passive_aggressive(), 25),
         (FeatureSet::richer(), 74),
-        (FeatureSet::richer().guided(), 101),
-        (FeatureSet::richer().guided().with_opinion(), 113),
+        (FeatureSet::richer().with_first_pass(), 101),
+        (FeatureSet::richer().with_first_pass().with_transition_parse(), 113),
         (FeatureSet::lean(), 51),
-        (FeatureSet::lean().guided(), 51),
+        (FeatureSet::lean().with_first_pass(), 51),
         (FeatureSet::labels(), 37),
-        (FeatureSet::guided_labels().with_opinion_of_labels(), 59),
+        (FeatureSet::guided_labels().with_transition_labels(), 59),
         (FeatureSet::lean_labels(), 28),
     ] {
         assert_eq!(set.templates().len(), templates);

@@ -35,9 +35,9 @@ use crate::{Calibration, Error, Isotonic, Method, Model, Pipeline, PrecisionTabl
 /// # let text = "1\tTea\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\t_\tVERB\t_\t_\t0\troot\t_\t_\n";
 /// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
 /// # let dev = &treebank;
-/// use tutte::{Calibrator, Options, train};
+/// use tutte::{Calibrator, TrainingOptions, train};
 ///
-/// let mut model = train(&treebank, &Options { bits: 12, ..Options::default() }, |_, _| {})?;
+/// let mut model = train(&treebank, &TrainingOptions { bits: 12, ..TrainingOptions::default() }, |_, _| {})?;
 /// let calibrator = Calibrator::new(&model, dev, 2)?;
 /// let better = calibrator.compare()?.better();
 /// let (temperature, calibration) = calibrator.fit(better)?;

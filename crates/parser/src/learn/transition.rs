@@ -10,11 +10,11 @@ use tutte_linear::{LazyAverage, Order};
 use tutte_trees::TreeSet;
 
 use crate::features::Atoms;
-use crate::model::transition::{Shifter, ShifterMemory, Step, best};
+use crate::model::transition::{Step, TransitionMemory, TransitionParser, best};
 
 /// A sentence to learn from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lesson<'a> {
+pub(crate) struct TransitionExample<'a> {
     /// What is seen of its words.
     pub(crate) atoms: &'a Atoms,
     /// The head of each word.
@@ -31,74 +31,74 @@ const STREAM: u8 = 7;
 
 /// Trains a shifter in some passes over the lessons.
 pub(crate) fn learn(
-    shifter: Shifter,
-    lessons: &[Lesson<'_>],
+    transition: TransitionParser,
+    training_data: &[TransitionExample<'_>],
     passes: usize,
     seed: u64,
     tree_set: TreeSet,
-) -> Shifter {
+) -> TransitionParser {
     let mut learning = Learning {
         order: Order::new(seed, STREAM),
-        memory: ShifterMemory::default(),
-        steps: LazyAverage::new(shifter.steps.len()),
-        functions: LazyAverage::new(shifter.functions.len()),
-        shifter,
+        memory: TransitionMemory::default(),
+        steps: LazyAverage::new(transition.steps.len()),
+        functions: LazyAverage::new(transition.functions.len()),
+        transition,
     };
     for pass in 0..passes {
-        for at in learning.order.shuffled(lessons.len()) {
-            for &direction in learning.shifter.directions() {
-                let words = lessons[at].atoms.words();
+        for at in learning.order.shuffled(training_data.len()) {
+            for &direction in learning.transition.directions() {
+                let words = training_data[at].atoms.words();
                 let is_single_root = tree_set.is_single_root();
                 learning.memory.configuration.start(words, is_single_root, direction);
-                learning.read(lessons[at], pass > 0);
+                learning.read(training_data[at], pass > 0);
             }
             learning.steps.end_example();
             learning.functions.end_example();
         }
     }
-    let Learning { mut shifter, steps, functions, .. } = learning;
-    shifter.steps = steps.mean(shifter.steps.iter());
-    shifter.functions = functions.mean(shifter.functions.iter());
-    shifter
+    let Learning { mut transition, steps, functions, .. } = learning;
+    transition.steps = steps.mean(transition.steps.iter());
+    transition.functions = functions.mean(transition.functions.iter());
+    transition
 }
 
 /// A shifter that is being learnt.
 struct Learning {
-    shifter: Shifter,
+    transition: TransitionParser,
     steps: LazyAverage,
     functions: LazyAverage,
     order: Order,
-    memory: ShifterMemory,
+    memory: TransitionMemory,
 }
 
 impl Learning {
     /// Reads a sentence from where the memory stands, its start; perhaps in the shifter's own ways.
-    fn read(&mut self, lesson: Lesson<'_>, explores: bool) {
-        let Self { shifter, steps, functions, order, memory } = self;
+    fn read(&mut self, example: TransitionExample<'_>, explores: bool) {
+        let Self { transition, steps, functions, order, memory } = self;
         let direction = memory.configuration.direction();
-        let heads = direction.turn_heads(lesson.heads);
-        let labels = direction.turn_list(lesson.labels);
-        while let Some(chosen) = shifter.best_step(lesson.atoms, memory) {
+        let heads = direction.turn_heads(example.heads);
+        let labels = direction.turn_list(example.labels);
+        while let Some(chosen) = transition.best_step(example.atoms, memory) {
             let costs = memory.configuration.costs(&heads);
             let least = costs.into_iter().flatten().min();
             let right = best(&memory.scores, |step| costs[step].is_some() && costs[step] == least);
             let right = right.map_or(chosen, |step| Step::ALL[step]);
             if chosen != right {
                 let moves = [(right as usize, 1.0), (chosen as usize, -1.0)];
-                move_weights(&mut shifter.steps, steps, memory.seen.rows(), moves);
+                move_weights(&mut transition.steps, steps, memory.seen.rows(), moves);
             }
             let own_way = explores && order.stream().draw() % 10 < OWN_WAY;
             let step = if own_way { chosen } else { right };
             let mut label = 0;
             if let Some((head, modifier)) = memory.configuration.arc(step) {
-                label = shifter.best_label(step, memory);
+                label = transition.best_label(step, memory);
                 let known = labels.get(modifier - 1).copied().flatten();
                 if let Some(known) =
                     known.filter(|known| heads[modifier - 1] == head && *known != label)
                 {
-                    let rows = memory.seen.label_rows(step, shifter.labels);
+                    let rows = memory.seen.label_rows(step, transition.labels);
                     let moves = [(known, 1.0), (label, -1.0)];
-                    move_weights(&mut shifter.functions, functions, rows, moves);
+                    move_weights(&mut transition.functions, functions, rows, moves);
                 }
             }
             memory.configuration.take(step, label);

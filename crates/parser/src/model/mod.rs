@@ -19,8 +19,8 @@ pub use self::calibration::{Calibration, Isotonic, Kept, Method, PrecisionTable}
 pub use self::file::{About, DevScores, ModelFile};
 pub use self::labels::{LabelModel, Labelling};
 pub use self::pruner::{Pruner, PrunerMemory};
-pub use self::second_pass::Guided;
-pub use self::transition::Shifter;
+pub use self::second_pass::SecondPass;
+pub use self::transition::TransitionParser;
 use crate::features::{Attribute, BLOCK, FeatureSet};
 use crate::text::{Tagger, Tokenizer};
 use crate::{Compact, Index};
@@ -30,7 +30,7 @@ use crate::{Compact, Index};
 /// 8 bits when it comes from a file, `Model<Compact>`.
 ///
 /// Arcs are scored in up to three steps: hopeless ones are [pruned](Pruner), a first pass scores
-/// what is left, and a [guided](Guided) second pass scores again what the first found possible.
+/// what is left, and a [guided](SecondPass) second pass scores again what the first found possible.
 #[derive(Clone, Debug)]
 pub struct Model<W = Vec<f32>> {
     /// What leaves out hopeless arcs, if anything does.
@@ -38,7 +38,7 @@ pub struct Model<W = Vec<f32>> {
     /// Scores of arcs.
     pub arcs: ArcModel<W>,
     /// Better scores, if a second pass is made.
-    pub guided: Option<Guided<W>>,
+    pub second_pass: Option<SecondPass<W>>,
     /// Scores of labels.
     pub labels: LabelModel<W>,
     /// The trees that are possible.
@@ -60,7 +60,7 @@ impl Model {
         Self {
             pruner: None,
             arcs,
-            guided: None,
+            second_pass: None,
             labels,
             tree_set,
             temperature: 1.0,
@@ -82,7 +82,7 @@ impl Model {
         let Model {
             pruner,
             arcs,
-            guided,
+            second_pass,
             labels,
             tree_set,
             temperature,
@@ -95,10 +95,12 @@ impl Model {
         Model {
             pruner: pruner.as_ref().map(compact),
             arcs: arcs.compact(),
-            guided: guided.as_ref().map(|Guided { arcs, threshold, shifter }| Guided {
-                arcs: arcs.compact(),
-                threshold: *threshold,
-                shifter: shifter.as_ref().map(Shifter::compact),
+            second_pass: second_pass.as_ref().map(|SecondPass { arcs, threshold, transition }| {
+                SecondPass {
+                    arcs: arcs.compact(),
+                    threshold: *threshold,
+                    transition: transition.as_ref().map(TransitionParser::compact),
+                }
             }),
             labels: labels.map(Compact::new),
             tree_set: *tree_set,
@@ -111,7 +113,7 @@ impl Model {
 
     /// The model of arcs that has the last word.
     pub(crate) fn last_pass(&mut self) -> &mut ArcModel {
-        self.guided.as_mut().map_or(&mut self.arcs, |guided| &mut guided.arcs)
+        self.second_pass.as_mut().map_or(&mut self.arcs, |second_pass| &mut second_pass.arcs)
     }
 }
 
@@ -122,21 +124,21 @@ impl<W> Model<W> {
         !self.arcs.features.templates().is_empty()
     }
 
-    /// Of how many latent kinds arcs are: 1 for ordinary models. A second pass decides, if there is
+    /// Of how many latent clusters arcs are: 1 for ordinary models. A second pass decides, if there is
     /// one.
-    pub fn kinds(&self) -> usize {
-        self.guided.as_ref().map_or(&self.arcs, |guided| &guided.arcs).kinds
+    pub fn clusters(&self) -> usize {
+        self.second_pass.as_ref().map_or(&self.arcs, |second_pass| &second_pass.arcs).clusters
     }
 
     /// What the templates of all its parts look at, each once.
     pub(crate) fn columns(&self) -> Vec<Attribute> {
         let pruner = self.pruner.as_ref().map(|pruner| &pruner.arcs.features);
-        let guided = self.guided.as_ref().map(|guided| &guided.arcs.features);
-        let sets = [pruner, Some(&self.arcs.features), guided, Some(&self.labels.features)];
+        let second_pass = self.second_pass.as_ref().map(|second_pass| &second_pass.arcs.features);
+        let sets = [pruner, Some(&self.arcs.features), second_pass, Some(&self.labels.features)];
         let mut columns: Vec<_> =
             sets.into_iter().flatten().flat_map(|set| set.columns()).copied().collect();
-        if self.guided.as_ref().is_some_and(|guided| guided.shifter.is_some()) {
-            columns.extend(Shifter::<Vec<f32>>::COLUMNS);
+        if self.second_pass.as_ref().is_some_and(|second_pass| second_pass.transition.is_some()) {
+            columns.extend(TransitionParser::<Vec<f32>>::COLUMNS);
         }
         columns.sort_unstable();
         columns.dedup();

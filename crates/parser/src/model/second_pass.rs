@@ -2,43 +2,43 @@
 //!
 //! The first pass gives arc marginals and the tree with the most arcs expected to be right; the
 //! second scores again the arcs that the first found at least as probable as a threshold, and its
-//! templates see that tree (see [`Guide`]). Given it, scores are of single arcs, so inference is
+//! templates see that tree (see [`FirstPassOutput`]). Given it, scores are of single arcs, so inference is
 //! exact as before.
 
 use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, marginals_with, mbr_with};
 
-use crate::features::Guide;
-use crate::{ArcModel, Candidates, Shifter};
+use crate::features::FirstPassOutput;
+use crate::{ArcModel, Candidates, TransitionParser};
 
 /// A model of the second pass.
 #[derive(Clone, Debug)]
-pub struct Guided<W = Vec<f32>> {
+pub struct SecondPass<W = Vec<f32>> {
     /// Its scores.
     pub arcs: ArcModel<W>,
     /// How probable an arc must be in the first pass to be looked at again.
     pub threshold: f64,
     /// A second opinion, if there is one.
-    pub shifter: Option<Shifter<W>>,
+    pub transition: Option<TransitionParser<W>>,
 }
 
 /// What a first pass thinks of a sentence, from the scores of its arcs.
-pub(crate) fn guide(
+pub(crate) fn first_pass_output(
     scores: &ArcMatrix,
     tree_set: TreeSet,
     workspace: &mut Workspace,
-) -> Result<Guide, Error> {
+) -> Result<FirstPassOutput, Error> {
     let mut marginals = ArcMatrix::zeros(scores.words());
     marginals_with(scores, tree_set, workspace, &mut marginals)?;
     let mut heads = Vec::with_capacity(scores.words());
     mbr_with(scores, &marginals, tree_set, workspace, &mut heads)?;
-    Ok(Guide::new(heads, marginals))
+    Ok(FirstPassOutput::new(heads, marginals))
 }
 
 /// The arcs that a second pass looks at: those probable enough, and the tree itself, so that there
 /// always is one.
-pub(crate) fn candidates(guide: &Guide, threshold: f64) -> Candidates {
-    let heads = guide.heads();
+pub(crate) fn candidates(first_pass_output: &FirstPassOutput, threshold: f64) -> Candidates {
+    let heads = first_pass_output.heads();
     Candidates::of(heads.len(), |head, modifier| {
-        guide.marginal(head, modifier) >= threshold || heads[modifier - 1] == head
+        first_pass_output.marginal(head, modifier) >= threshold || heads[modifier - 1] == head
     })
 }

@@ -32,7 +32,7 @@ pub struct Notes {
     pub head_probs: Option<Vec<f64>>,
     /// What is to be said of the labels of words whose heads the distribution knows nothing of, by word.
     pub label_probs: BTreeMap<usize, f64>,
-    /// The log-probability to write, if it is not that of the distribution ([`Judgement`](crate::Judgement)).
+    /// The log-probability to write, if it is not that of the distribution ([`TreeScore`](crate::TreeScore)).
     pub log_prob: Option<f64>,
     /// More comments, `# tutte_key = value`: their keys, without the prefix, and values.
     pub comments: Vec<(&'static str, String)>,
@@ -145,10 +145,10 @@ impl<'a> LabelledDistribution<'a> {
     /// word without head gets its alternatives only.
     ///
     /// ```
-    /// # use tutte::{Notes, Options, Parser, train};
+    /// # use tutte::{Notes, TrainingOptions, Parser, train};
     /// # let treebank: [tutte_treebank::Sentence; 1] =
     /// #     ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n".parse()?];
-    /// # let options = Options { passes: 1, bits: 12, label_bits: 8, ..Options::plain() };
+    /// # let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
     /// # let model = train(&treebank, &options, |_, _| {})?;
     /// let mut sentence = treebank[0].clone(); // "Tea"
     /// let distribution = Parser::new(&model).distribution(&sentence)?;

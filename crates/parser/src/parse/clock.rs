@@ -21,7 +21,7 @@ pub enum Stage {
     /// Scores of the first pass.
     FirstPass,
     /// Marginals and tree of the first pass, if they guide a second.
-    Guide,
+    FirstPassInference,
     /// Scores of the second pass.
     SecondPass,
     /// Marginals and the best tree.
@@ -40,7 +40,7 @@ impl Stage {
         Self::Features,
         Self::Pruning,
         Self::FirstPass,
-        Self::Guide,
+        Self::FirstPassInference,
         Self::SecondPass,
         Self::Inference,
         Self::Labels,
@@ -55,7 +55,7 @@ impl Stage {
             Self::Features => "features",
             Self::Pruning => "pruning",
             Self::FirstPass => "first pass",
-            Self::Guide => "guide",
+            Self::FirstPassInference => "first-pass inference",
             Self::SecondPass => "second pass",
             Self::Inference => "inference",
             Self::Labels => "labels",
@@ -153,7 +153,7 @@ impl Running {
 mod tests {
     use super::*;
     use crate::learn::train::tests::treebank;
-    use crate::{Options, Parser, Pruning, train};
+    use crate::{Parser, PrunerOptions, TrainingOptions, train};
 
     #[test]
     fn every_moment_belongs_to_one_stage() {
@@ -185,12 +185,16 @@ mod tests {
     #[test]
     fn a_timed_parser_finds_the_same_and_says_what_it_did() {
         let treebank = treebank();
-        let tiny = |options| Options { passes: 2, bits: 14, label_bits: 8, ..options };
+        let tiny = |options| TrainingOptions { passes: 2, bits: 14, label_bits: 8, ..options };
         let possible: usize = treebank.iter().map(|sentence| sentence.len().pow(2)).sum();
         // A threshold that leaves out arcs even if hardly anything was learnt.
-        let pruning = Some(Pruning { threshold: 0.9, ..Pruning::default() });
-        let fast = Options { pruning: pruning.clone(), ..Options::fast() };
-        for options in [Options::plain(), fast, Options { pruning, ..Options::default() }] {
+        let pruning = Some(PrunerOptions { threshold: 0.9, ..PrunerOptions::default() });
+        let fast = TrainingOptions { pruning: pruning.clone(), ..TrainingOptions::fast() };
+        for options in [
+            TrainingOptions::plain(),
+            fast,
+            TrainingOptions { pruning, ..TrainingOptions::default() },
+        ] {
             let model = train(&treebank, &tiny(options), |_, _| {}).unwrap();
             let (mut plain, mut timed) = (Parser::new(&model), Parser::new(&model).timed());
             for sentence in &treebank {
@@ -202,8 +206,8 @@ mod tests {
             let always = [Stage::Features, Stage::FirstPass, Stage::Inference, Stage::Labels];
             assert!(always.into_iter().all(happened), "{times:?}");
             assert_eq!(happened(Stage::Pruning), model.pruner.is_some());
-            assert_eq!(happened(Stage::Guide), model.guided.is_some());
-            assert_eq!(happened(Stage::SecondPass), model.guided.is_some());
+            assert_eq!(happened(Stage::FirstPassInference), model.second_pass.is_some());
+            assert_eq!(happened(Stage::SecondPass), model.second_pass.is_some());
             let arcs = |stage| times.arcs(stage);
             match model.pruner {
                 None => assert_eq!(arcs(Stage::FirstPass), possible),

@@ -18,7 +18,7 @@ use tutte_trees::{ArcMatrix, Constraints, NotATree, Tree, TreeSet, Workspace, ar
 
 use crate::features::Prepared;
 use crate::model::pruner::choose;
-use crate::model::second_pass::guide;
+use crate::model::second_pass::first_pass_output;
 use crate::{Candidates, Contradiction, Error, LabelModel, Pruner, Weights};
 
 /// The entry of MISC that lists heads which a word must not have, `Forbid=4,7`; 0 is the root.
@@ -27,18 +27,18 @@ pub(crate) const FORBID: &str = "Forbid";
 /// Which columns of a sentence are taken for known. Heads that MISC forbids (`Forbid=4,7`, where 0 is
 /// the root) always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
+pub struct KeepColumns {
     /// HEAD, where it is not `_`.
     pub heads: bool,
     /// DEPREL, where it is not `_`.
     pub labels: bool,
 }
 
-impl Keep {
+impl KeepColumns {
     /// What a sentence's columns say, in terms of the labels of a model.
     ///
     /// ```
-    /// use tutte::Keep;
+    /// use tutte::KeepColumns;
     /// use tutte_treebank::Sentence;
     /// use tutte_trees::Constraints;
     ///
@@ -47,7 +47,7 @@ impl Keep {
     /// 2\tchase\tchase\tVERB\t_\t_\t_\t_\t_\t_
     /// 3\tcats\tcat\tNOUN\t_\t_\t_\t_\t_\tForbid=0,1
     /// ".parse()?;
-    /// let known = Keep { heads: true, labels: false }.known(&sentence, &[])?;
+    /// let known = KeepColumns { heads: true, labels: false }.known(&sentence, &[])?;
     /// assert_eq!(known, Constraints::new().require_arc(2, 1).forbid_root(3).forbid_arc(1, 3));
     /// # Ok::<(), tutte::Error>(())
     /// ```
@@ -281,10 +281,10 @@ pub(crate) fn prune<W: Weights>(
 ) -> Result<Candidates, tutte_trees::Error> {
     let mut scores = ArcMatrix::forbidden(sentence.words());
     pruner.arcs.score(sentence, |head, word| allowed.allows(head, word), &mut scores);
-    let guide = guide(&scores, tree_set, workspace)?;
-    let mut candidates = choose(guide.marginals(), pruner.threshold);
+    let first_pass_output = first_pass_output(&scores, tree_set, workspace)?;
+    let mut candidates = choose(first_pass_output.marginals(), pruner.threshold);
     candidates.restrict(allowed);
-    for (word, &head) in (1..).zip(guide.heads()) {
+    for (word, &head) in (1..).zip(first_pass_output.heads()) {
         candidates.allow(head, word);
     }
     Ok(candidates)

@@ -12,8 +12,8 @@ pub enum Decoding {
     /// most probable one together with its labels, as it was learnt, that is at temperature 1, since
     /// temperatures weigh arcs but not labels; so calibration does not change it.
     Map,
-    /// The most probable tree together with the kinds of its arcs, for models whose arcs are of
-    /// several latent kinds ([`Model::kinds`]): the best of max_z θ_z(h → m).
+    /// The most probable tree together with the clusters of its arcs, for models whose arcs are of
+    /// several latent clusters ([`Model::clusters`]): the best of max_z θ_z(h → m).
     MaxZ,
 }
 
@@ -21,10 +21,10 @@ impl Decoding {
     /// Refuses models that have no such tree.
     ///
     /// # Errors
-    /// [`Error::NoKinds`].
+    /// [`Error::NoClusters`].
     pub fn check<W>(self, model: &Model<W>) -> Result<(), Error> {
         match self {
-            Decoding::MaxZ if model.kinds() == 1 => Err(Error::NoKinds),
+            Decoding::MaxZ if model.clusters() == 1 => Err(Error::NoClusters),
             _ => Ok(()),
         }
     }

@@ -11,7 +11,7 @@
 //!
 //! **What the probabilities are of.** Of the trees of the tree set that are made of the arcs the model
 //! looks at: what the pruner left out, and the first pass thought hopeless, has probability zero. They
-//! are those of the last pass, which has seen the tree of the first (see [`Guided`](crate::Guided)): a
+//! are those of the last pass, which has seen the tree of the first (see [`SecondPass`](crate::SecondPass)): a
 //! proper distribution, given that tree.
 
 use rand_pcg::Pcg64;
@@ -29,13 +29,13 @@ use tutte_trees::{
 /// Everything is exact, but for [`path_prob`](Self::path_prob) where it says so.
 ///
 /// ```
-/// # use tutte::{Options, Parser, train};
+/// # use tutte::{TrainingOptions, Parser, train};
 /// # let treebank: [tutte_treebank::Sentence; 1] = ["\
 /// # 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
 /// # 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
 /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
 /// # ".parse()?];
-/// # let options = Options { bits: 14, label_bits: 8, passes: 2, ..Options::plain() };
+/// # let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::plain() };
 /// # let model = train(&treebank, &options, |_, _| {})?;
 /// use tutte_trees::Constraints;
 ///

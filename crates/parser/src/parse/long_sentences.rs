@@ -120,13 +120,13 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// where no given arc is, as far as possible.
     ///
     /// ```
-    /// # use tutte::{Options, Parser, Thresholds, train};
+    /// # use tutte::{TrainingOptions, Parser, Thresholds, train};
     /// # let treebank: [tutte_treebank::Sentence; 1] = ["\
     /// # 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
     /// # 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
     /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
     /// # ".parse()?];
-    /// # let options = Options { bits: 14, label_bits: 8, passes: 2, ..Options::plain() };
+    /// # let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::plain() };
     /// # let model = train(&treebank, &options, |_, _| {})?;
     /// use tutte_treebank::Sentence;
     /// use tutte_trees::Constraints;

@@ -22,10 +22,10 @@ use crate::{Alternative, Error, LabelledDistribution, Model, Parse};
 /// formulas in `mixture.rs`.
 ///
 /// ```
-/// # use tutte::{Options, Parser, train};
+/// # use tutte::{TrainingOptions, Parser, train};
 /// # let treebank: [tutte_treebank::Sentence; 1] =
 /// #     ["1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
-/// # let options = Options { passes: 1, bits: 12, label_bits: 8, ..Options::plain() };
+/// # let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
 /// # let model = train(&treebank, &options, |_, _| {})?;
 /// use tutte::Mixture;
 /// let mut other = treebank[0].clone(); // perhaps "cools" is a noun
@@ -255,7 +255,7 @@ mod tests {
     use tutte_treebank::Column;
 
     use super::*;
-    use crate::{Options, Parser, train};
+    use crate::{Parser, TrainingOptions, train};
 
     const TREEBANK: &str = "\
 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
@@ -276,7 +276,8 @@ mod tests {
     #[test]
     fn a_mixture_is_the_mean_over_all_trees() {
         let treebank = treebank();
-        let options = Options { passes: 2, bits: 12, label_bits: 8, ..Options::plain() };
+        let options =
+            TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         let mut other = treebank[0].clone();
         other.set(2, Column::Upos, "NOUN").unwrap();
@@ -320,7 +321,8 @@ mod tests {
     #[test]
     fn one_reading_is_the_distribution_itself() {
         let treebank = treebank();
-        let options = Options { passes: 2, bits: 12, label_bits: 8, ..Options::default() };
+        let options =
+            TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::default() };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         for sentence in &treebank {
             let known = Constraints::new();

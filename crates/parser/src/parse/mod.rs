@@ -14,7 +14,7 @@ mod tree_score;
 
 pub use annotation::{Certainty, Notes};
 pub use clock::{Clock, Stage, Times};
-pub use constraints::{Keep, check_heads};
+pub use constraints::{KeepColumns, check_heads};
 pub use decoding::Decoding;
 pub use distribution::{Alternative, LabelledDistribution, RankedTree};
 pub use long_sentences::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Limits, Pieces, Thresholds};
@@ -22,4 +22,4 @@ pub use mixture::Mixture;
 pub use parser::{Analysis, Parse, Parser};
 pub use pipeline::{Annotator, Pipeline, Readings, Tags, Trees};
 pub use stream::{map_stream, parse_stream};
-pub use tree_score::Judgement;
+pub use tree_score::TreeScore;

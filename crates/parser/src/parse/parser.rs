@@ -11,10 +11,10 @@ use tutte_trees::{
     arcs as arcs_of, argmax_with, marginals_with, mbr_with,
 };
 
-use crate::features::{Atoms, Attribute, Guide, Prepared};
+use crate::features::{Atoms, Attribute, FirstPassOutput, Prepared};
 use crate::model::labels::ArcLabels;
 use crate::model::pruner::PrunerMemory;
-use crate::model::transition::ShifterMemory;
+use crate::model::transition::TransitionMemory;
 use crate::parse::constraints;
 use crate::parse::long_sentences::{Limits, flag};
 use crate::{
@@ -30,16 +30,16 @@ pub struct Parser<'a, W = Vec<f32>> {
     tree_set: TreeSet,
     workspace: Workspace,
     pruner: PrunerMemory,
-    shifter: ShifterMemory,
+    transition: TransitionMemory,
     /// What the templates of all passes look at.
     columns: Vec<Attribute>,
     atoms: Atoms,
     prepared: Prepared,
     /// What the first of two passes thought of the sentence.
-    guide: Option<Arc<Guide>>,
+    first_pass_output: Option<Arc<FirstPassOutput>>,
     scores: ArcMatrix,
     /// The scores of all arcs, each of its best kind; only for [`Decoding::MaxZ`].
-    best_kinds: ArcMatrix,
+    best_clusters: ArcMatrix,
     marginals: ArcMatrix,
     labels: Prepared,
     /// The scores of labels of all arcs, of a joint model.
@@ -85,13 +85,13 @@ impl<'a, W: Weights> Parser<'a, W> {
             tree_set: model.tree_set,
             workspace: Workspace::default(),
             pruner: PrunerMemory::default(),
-            shifter: ShifterMemory::default(),
+            transition: TransitionMemory::default(),
             columns: model.columns(),
             atoms: Atoms::default(),
             prepared: Prepared::default(),
-            guide: None,
+            first_pass_output: None,
             scores: ArcMatrix::default(),
-            best_kinds: ArcMatrix::default(),
+            best_clusters: ArcMatrix::default(),
             marginals: ArcMatrix::default(),
             labels: Prepared::default(),
             arc_labels: ArcLabels::default(),
@@ -130,10 +130,10 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// Where the time goes.
     ///
     /// ```
-    /// use tutte::{Options, Parser, Stage, train};
+    /// use tutte::{TrainingOptions, Parser, Stage, train};
     ///
     /// # let treebank = ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\t_\n".parse::<tutte_treebank::Sentence>()?];
-    /// # let options = Options { passes: 1, bits: 12, label_bits: 8, ..Options::plain() };
+    /// # let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
     /// # let model = train(&treebank, &options, |_, _| {})?;
     /// let mut parser = Parser::new(&model).timed();
     /// parser.parse(&treebank[0])?;
@@ -162,7 +162,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// and in the memory of one piece ([`Parse::pieces`]).
     ///
     /// # Errors
-    /// If the model's tree set has no tree for the sentence; [`Error::NoKinds`].
+    /// If the model's tree set has no tree for the sentence; [`Error::NoClusters`].
     pub fn parse(&mut self, sentence: &Sentence) -> Result<Parse, Error> {
         self.decoding.check(self.model)?;
         match self.needs_pieces(sentence) {
@@ -202,7 +202,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         let mut heads = Vec::with_capacity(self.scores.words());
         let (is_joint, tree_set) = (self.is_joint(), self.tree_set);
         let temperature = self.model.temperature;
-        let Self { scores, best_kinds, marginals, workspace, decoding, arc_labels, .. } = self;
+        let Self { scores, best_clusters, marginals, workspace, decoding, arc_labels, .. } = self;
         match decoding {
             Decoding::Mbr => mbr_with(scores, marginals, tree_set, workspace, &mut heads)?,
             Decoding::Map => {
@@ -213,7 +213,7 @@ impl<'a, W: Weights> Parser<'a, W> {
                 argmax_with(scores, tree_set, workspace, &mut heads)?
             }
             // Temperature does not matter, for it changes no order; nor do labels, which are staged.
-            Decoding::MaxZ => argmax_with(best_kinds, tree_set, workspace, &mut heads)?,
+            Decoding::MaxZ => argmax_with(best_clusters, tree_set, workspace, &mut heads)?,
         };
         Ok(Tree::new(&heads)?)
     }
@@ -240,19 +240,19 @@ impl<'a, W: Weights> Parser<'a, W> {
     }
 
     /// The best tree and the distribution it is of, given what is known of the sentence, for instance by
-    /// its columns ([`Keep`](crate::Keep)). Heads that are known are looked at even if the model by itself
+    /// its columns ([`KeepColumns`](crate::KeepColumns)). Heads that are known are looked at even if the model by itself
     /// would not, and all its steps are told of them; so probabilities are P(tree | known) of a parser
     /// that knows. With nothing known, the tree is that of [`parse`](Self::parse), if the sentence is parsed
     /// as a whole there; what this says of longer ones, [`analyse_in_pieces`](Self::analyse_in_pieces) does.
     ///
     /// ```
-    /// # use tutte::{Options, Parser, train};
+    /// # use tutte::{TrainingOptions, Parser, train};
     /// # let treebank: [tutte_treebank::Sentence; 1] = ["\
     /// # 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
     /// # 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
     /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
     /// # ".parse()?];
-    /// # let options = Options { bits: 14, label_bits: 8, passes: 2, ..Options::default() };
+    /// # let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::default() };
     /// # let model = train(&treebank, &options, |_, _| {})?;
     /// use tutte_trees::Constraints;
     ///

@@ -55,9 +55,9 @@ pub enum Tags {
 /// use std::sync::Arc;
 ///
 /// use tutte::text::{Tagger, TaggerOptions, Tokenizer, TokenizerOptions};
-/// use tutte::{Options, Pipeline, train};
+/// use tutte::{TrainingOptions, Pipeline, train};
 ///
-/// let options = Options { bits: 14, label_bits: 8, passes: 2, ..Options::default() };
+/// let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::default() };
 /// let mut model = train(&treebank, &options, |_, _| {})?;
 /// model.tokenizer = Some(Arc::new(Tokenizer::train(&treebank, &TokenizerOptions::default())?));
 /// model.tagger = Some(Arc::new(Tagger::train(&treebank, &TaggerOptions::for_words(6))?));
@@ -260,13 +260,13 @@ impl<'a, W: Weights> Annotator<'a, W> {
         };
         let Some(tagger) = model.tagger.as_deref().filter(|_| wanted) else {
             let (best, others) = (Tagging::default(), Vec::new());
-            return Ok(Readings { tagger: None, best, others, are_lacking: wanted });
+            return Ok(Readings { tagger: None, best, others, untagged: wanted });
         };
         let least = Pipeline::<W>::LEAST;
         let (best, others) = tagger.readings(sentence, readings, least, &mut self.memory);
         tagger.write(&best, sentence)?;
         self.parser.clock().lap(Stage::Tagging);
-        Ok(Readings { tagger: Some(tagger), best, others, are_lacking: false })
+        Ok(Readings { tagger: Some(tagger), best, others, untagged: false })
     }
 
     /// All trees of a sentence that was [tagged](Self::tag), given what is known of it, under each reading of

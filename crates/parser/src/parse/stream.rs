@@ -18,12 +18,12 @@ use crate::{Decoding, Error, Model, Parser, Weights};
 /// [`Reader::read`](tutte_treebank::Reader::read) does.
 ///
 /// ```
-/// use tutte::{Decoding, Options, parse_stream, train};
+/// use tutte::{Decoding, TrainingOptions, parse_stream, train};
 /// use tutte_treebank::{Reader, Writer};
 ///
 /// let file = "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n\n";
 /// let treebank: Vec<_> = Reader::new(file.as_bytes()).collect::<Result<_, _>>()?;
-/// let options = Options { passes: 2, bits: 12, label_bits: 8, ..Options::default() };
+/// let options = TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::default() };
 /// let model = train(&treebank, &options, |_, _| {})?;
 ///
 /// let (mut reader, mut writer) = (Reader::new(file.as_bytes()), Writer::new(Vec::new()));
@@ -260,7 +260,7 @@ mod tests {
     use tutte_treebank::{Reader, Writer};
 
     use super::*;
-    use crate::{Options, train};
+    use crate::{TrainingOptions, train};
 
     /// Sentences of different lengths, one of 400 words, some without heads, multiword tokens,
     /// empty nodes, comments.
@@ -294,7 +294,8 @@ mod tests {
             Reader::new(text().as_bytes()).collect::<Result<_, _>>().unwrap();
         let treebank: Vec<Sentence> =
             sentences.into_iter().filter(|s| s.heads().is_some() && s.len() < 30).collect();
-        let options = Options { passes: 1, bits: 12, label_bits: 8, ..Options::default() };
+        let options =
+            TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::default() };
         train(&treebank, &options, |_, _| {}).unwrap()
     }
 

@@ -20,7 +20,7 @@ use crate::{Error, LabelledDistribution, Parser, Weights};
 
 /// What a model thinks of the heads and labels that a sentence has.
 #[derive(Clone, Debug)]
-pub struct Judgement<'a> {
+pub struct TreeScore<'a> {
     /// Of all trees that are made of arcs the model looks at.
     pub distribution: LabelledDistribution<'a>,
     /// Log-probability of the heads and labels that are given, in nats; −∞ if they are impossible: no
@@ -38,24 +38,24 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// Judges the heads and labels of a sentence; those that are `_` may be anything.
     ///
     /// ```
-    /// # use tutte::{Options, Parser, train};
+    /// # use tutte::{TrainingOptions, Parser, train};
     /// # let treebank: [tutte_treebank::Sentence; 2] = ["\
     /// # 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
     /// # 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
     /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
     /// # ".parse()?, "1\tStop\tstop\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
-    /// # let options = Options { bits: 14, label_bits: 8, passes: 2, ..Options::default() };
+    /// # let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::default() };
     /// # let model = train(&treebank, &options, |_, _| {})?;
-    /// let judgement = Parser::new(&model).judge(&treebank[0])?; // "Dogs chase cats", with its tree
-    /// println!("log P = {:.2}", judgement.log_prob);
-    /// println!("{:.2?} of {} heads were not expected at all", judgement.head_probs, judgement.left_out.len());
-    /// assert!(judgement.log_prob > -20.0);
+    /// let tree_score = Parser::new(&model).judge(&treebank[0])?; // "Dogs chase cats", with its tree
+    /// println!("log P = {:.2}", tree_score.log_prob);
+    /// println!("{:.2?} of {} heads were not expected at all", tree_score.head_probs, tree_score.left_out.len());
+    /// assert!(tree_score.log_prob > -20.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// If scores are no numbers.
-    pub fn judge(&mut self, sentence: &Sentence) -> Result<Judgement<'a>, Error> {
+    pub fn judge(&mut self, sentence: &Sentence) -> Result<TreeScore<'a>, Error> {
         let distribution = self.distribution(sentence)?;
         let marginals = distribution.arcs().marginals();
         // Of arcs that were left out, what the step that did so gave them; of others, what they have in
@@ -70,7 +70,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             .zip(sentence.partial_heads())
             .map(|(word, head)| Some(all[(head?, word)]))
             .collect();
-        let mut judgement = Judgement {
+        let mut tree_score = TreeScore {
             log_prob: distribution.log_prob_in(sentence)?,
             left_out: unseen(&distribution, sentence, &[]),
             distribution,
@@ -79,7 +79,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         };
         // Told of some, a parser may leave out others.
         let mut told: Vec<usize> = Vec::new();
-        let mut next = judgement.left_out.clone();
+        let mut next = tree_score.left_out.clone();
         while !next.is_empty() {
             told.append(&mut next);
             let arc = |word: &usize| Some((sentence.word(*word)?.head()?, *word));
@@ -87,16 +87,16 @@ impl<'a, W: Weights> Parser<'a, W> {
             let known = arcs.fold(Constraints::new(), |known, (h, m)| known.require_arc(h, m));
             let given = match self.analyse(sentence, &known) {
                 Ok(analysis) => analysis.distribution,
-                Err(Error::Contradiction { .. }) => return Ok(judgement),
+                Err(Error::Contradiction { .. }) => return Ok(tree_score),
                 Err(error) => return Err(error),
             };
             next = unseen(&given, sentence, &told);
             let arcs: f64 =
-                told.iter().filter_map(|word| Some(judgement.head_probs[word - 1]?.ln())).sum();
-            judgement.log_prob = arcs + given.log_prob_in(sentence)?;
-            judgement.given = Some(given);
+                told.iter().filter_map(|word| Some(tree_score.head_probs[word - 1]?.ln())).sum();
+            tree_score.log_prob = arcs + given.log_prob_in(sentence)?;
+            tree_score.given = Some(given);
         }
-        Ok(judgement)
+        Ok(tree_score)
     }
 }
 
@@ -118,30 +118,30 @@ fn unseen(
 mod tests {
     use super::*;
     use crate::learn::train::tests::treebank;
-    use crate::{Model, Options, train};
+    use crate::{Model, TrainingOptions, train};
     use tutte_trees::{TreeSet, oracle};
 
-    fn model(options: Options) -> Model {
-        let options = Options { bits: 14, label_bits: 8, passes: 6, ..options };
+    fn model(options: TrainingOptions) -> Model {
+        let options = TrainingOptions { bits: 14, label_bits: 8, passes: 6, ..options };
         train(&treebank(), &options, |_, _| {}).unwrap()
     }
 
     #[test]
     fn without_steps_it_is_the_distributions_own() {
-        let model = model(Options::plain());
+        let model = model(TrainingOptions::plain());
         let mut parser = Parser::new(&model);
         for sentence in treebank() {
-            let judgement = parser.judge(&sentence).unwrap();
-            let expected = judgement.distribution.log_prob_in(&sentence).unwrap();
-            assert_eq!(judgement.log_prob, expected);
-            assert!(judgement.left_out.is_empty() && judgement.given.is_none());
+            let tree_score = parser.judge(&sentence).unwrap();
+            let expected = tree_score.distribution.log_prob_in(&sentence).unwrap();
+            assert_eq!(tree_score.log_prob, expected);
+            assert!(tree_score.left_out.is_empty() && tree_score.given.is_none());
         }
     }
 
     /// Trees of all kinds of short sentences, most of which the steps left out.
     #[test]
     fn every_tree_of_the_set_has_a_probability_and_likelier_ones_a_higher() {
-        for options in [Options::default(), Options::fast()] {
+        for options in [TrainingOptions::default(), TrainingOptions::fast()] {
             let model = model(options);
             let mut parser = Parser::new(&model);
             let (mut left_out, mut seen) = (0, 0);
@@ -151,15 +151,15 @@ mod tests {
                     let mut other = sentence.clone();
                     other.set_tree(&tree).unwrap();
                     other.set_deprels(&vec!["_"; sentence.len()]).unwrap();
-                    let judgement = parser.judge(&other).unwrap();
-                    assert!(judgement.log_prob.is_finite() && judgement.log_prob < 1e-9);
-                    let probs = judgement.head_probs.iter().flatten();
+                    let tree_score = parser.judge(&other).unwrap();
+                    assert!(tree_score.log_prob.is_finite() && tree_score.log_prob < 1e-9);
+                    let probs = tree_score.head_probs.iter().flatten();
                     assert!(probs.clone().all(|p| (0.0..=1.0 + 1e-9).contains(p)));
-                    match judgement.left_out.is_empty() {
+                    match tree_score.left_out.is_empty() {
                         true => seen += 1,
                         false => {
                             left_out += 1;
-                            assert!(judgement.log_prob < gold, "{other}");
+                            assert!(tree_score.log_prob < gold, "{other}");
                         }
                     }
                 }
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_impossible_and_what_is_open_is_summed_over() {
-        let model = model(Options::default());
+        let model = model(TrainingOptions::default());
         let mut parser = Parser::new(&model);
         let sentence = &treebank()[0];
         let mut cycle = sentence.clone();
@@ -178,8 +178,8 @@ mod tests {
         assert_eq!(parser.judge(&cycle).unwrap().log_prob, f64::NEG_INFINITY);
         let mut open = sentence.clone();
         open.set_heads(&[None; 3]).unwrap();
-        let judgement = parser.judge(&open).unwrap();
-        assert!(judgement.log_prob.abs() < 1e-9);
-        assert_eq!(judgement.head_probs, [None; 3]);
+        let tree_score = parser.judge(&open).unwrap();
+        assert!(tree_score.log_prob.abs() < 1e-9);
+        assert_eq!(tree_score.head_probs, [None; 3]);
     }
 }

@@ -58,7 +58,8 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
             let _ = tagger.kbest(&sentence, 3, &mut TaggerMemory::default());
         }
     }
-    let passes = [Some(&model.arcs), model.guided.as_ref().map(|guided| &guided.arcs)];
+    let passes =
+        [Some(&model.arcs), model.second_pass.as_ref().map(|second_pass| &second_pass.arcs)];
     let pruner = model.pruner.as_ref().map(|pruner| &pruner.arcs);
     let features = passes.into_iter().chain([pruner]).flatten().map(|arcs| &arcs.features);
     for features in features.chain([&model.labels.features]) {

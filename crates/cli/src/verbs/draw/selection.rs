@@ -1,4 +1,4 @@
-//! Which sentences: the first ones, or those that were named.
+//! ModelSource sentences: the first ones, or those that were named.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,8 @@ use crate::session::{Reading, Session};
 const DEFAULT: usize = 10;
 
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Which sentences")]
-pub(crate) struct Which {
+#[command(next_help_heading = "ModelSource sentences")]
+pub(crate) struct ModelSource {
     /// The first N sentences, or all [default: 10]
     #[arg(short = 'n', value_name = "N", value_parser = number, conflicts_with_all = ["sent_id", "only"])]
     number: Option<usize>,
@@ -52,7 +52,7 @@ impl<'a> Selection<'a> {
         session: &'a Session,
         files: &'a [PathBuf],
         reading: &'a Reading,
-        which: &Which,
+        which: &ModelSource,
     ) -> Self {
         type Boxed<'a> = Box<dyn Iterator<Item = Result<Sentence>> + 'a>;
         let open = move |file: &'a PathBuf| -> Boxed<'a> {

@@ -86,11 +86,11 @@ fn largest(file: &ModelFile, top: usize) -> Result<Vec<Feature>> {
              dictionary",
         ));
     };
-    if arcs.kinds() > 1 {
+    if arcs.clusters() > 1 {
         return Err(usage(format!(
             "--weights shows what a feature weighs, but the arcs of this model are of {} kinds, in \
              each of which it weighs something else",
-            arcs.kinds()
+            arcs.clusters()
         )));
     }
     let cells = arcs.weights.cells();

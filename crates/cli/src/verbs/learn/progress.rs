@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use tutte::rules::Rules;
-use tutte::weak::{Evidence, Learnt, Options, Step, VARIANCES, choose_variance, learn};
+use tutte::weak::{Evidence, Learnt, Step, VARIANCES, WeakOptions, choose_variance, learn};
 use tutte::{Decoding, Error, Model};
 use tutte_treebank::Sentence;
 
@@ -17,16 +17,20 @@ use crate::session::Session;
 use crate::verbs::train::clock;
 
 /// The prior's variance, as rules that are held out say.
-pub(super) fn chosen(evidence: &Evidence<'_>, options: &Options, session: &Session) -> Result<f64> {
+pub(super) fn chosen(
+    evidence: &Evidence<'_>,
+    options: &WeakOptions,
+    session: &Session,
+) -> Result<f64> {
     let status = session.status();
     let mut runs = 0;
-    let tried = Options { prior_variance: 1.0, ..options.clone() };
+    let tried = WeakOptions { prior_variance: 1.0, ..options.clone() };
     let found = choose_variance(evidence, &tried, &VARIANCES, || {
         runs += 1;
         status.show(|| format!("choosing the prior's variance, run {runs}"));
     })?;
     drop(status);
-    let usual = Options::default().prior_variance;
+    let usual = WeakOptions::default().prior_variance;
     let Some((best, errors)) = found else {
         session.note(format!("no rules to hold out: the prior's variance is {usual}"));
         return Ok(usual);
@@ -43,7 +47,7 @@ pub(super) fn chosen(evidence: &Evidence<'_>, options: &Options, session: &Sessi
 pub(super) fn watched(
     rules: &Rules,
     evidence: &Evidence<'_>,
-    options: &Options,
+    options: &WeakOptions,
     dev: &[Sentence],
     session: &Session,
 ) -> Result<Learnt> {

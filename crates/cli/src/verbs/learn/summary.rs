@@ -6,9 +6,9 @@ use std::time::Duration;
 use anyhow::Result;
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
+use tutte::learn::objective::expectation::Wanted;
 use tutte::rules::Rules;
-use tutte::signal::expectation::Wanted;
-use tutte::weak::{Evidence, Learnt, Options};
+use tutte::weak::{Evidence, Learnt, WeakOptions};
 use tutte::{Compact, Decoding, Error, Model, parse_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeDistribution;
@@ -167,7 +167,7 @@ impl Accuracy {
     }
 
     /// That of rules by themselves, each target a score.
-    pub(super) fn of_rules(rules: &Rules, dev: &[Sentence], options: &Options) -> Result<Self> {
+    pub(super) fn of_rules(rules: &Rules, dev: &[Sentence], options: &WeakOptions) -> Result<Self> {
         let mut sum = Self::default();
         for sentence in dev {
             let scores = rules.baseline_scores(sentence);

@@ -14,7 +14,7 @@ use tutte::{Alternative, Error, LabelledDistribution, Mixture, Pieces};
 use tutte_treebank::Sentence;
 use tutte_trees::ArcMatrix;
 
-use super::answer::Listed;
+use super::result::Listed;
 use crate::report::rounded;
 
 /// A sentence.

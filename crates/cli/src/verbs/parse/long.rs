@@ -5,13 +5,13 @@ use tutte::{Error, LONGEST_DISTRIBUTION, Pieces, Thresholds};
 use tutte_treebank::Sentence;
 use tutte_trees::Constraints;
 
-use super::answer::{Answer, Answerer, Done};
-use super::answering::{Answering, Decode, Task};
 use super::json::Line;
+use super::options::{Decode, ParseOptions, Task};
+use super::result::{Done, ParseResult, Worker};
 use crate::failure::advise;
 use crate::report::count;
 
-impl Answering {
+impl ParseOptions {
     /// The options that ask what only the distribution of all trees of a sentence can answer.
     fn of_all_trees(&self) -> Vec<&'static str> {
         let asked = [
@@ -58,7 +58,7 @@ impl OfAllTrees {
     }
 }
 
-impl Answerer<'_> {
+impl Worker<'_> {
     /// Whether a sentence is parsed in pieces: it is long, and too long if something is asked that only the
     /// distribution of all its trees can answer.
     pub(super) fn takes_pieces(&mut self, sentence: &Sentence) -> bool {
@@ -73,7 +73,7 @@ impl Answerer<'_> {
         &mut self,
         sentence: &mut Sentence,
         known: Result<Constraints, Error>,
-    ) -> Result<Answer> {
+    ) -> Result<ParseResult> {
         let wanted = Thresholds {
             alternatives_above: if self.task.probs { self.task.wanted.alt } else { 1.0 },
             open_below: self.task.min_prob.unwrap_or(0.0),
@@ -85,7 +85,7 @@ impl Answerer<'_> {
         }
     }
 
-    fn joined(&self, sentence: &mut Sentence, pieces: &Pieces<'_>) -> Result<Answer> {
+    fn joined(&self, sentence: &mut Sentence, pieces: &Pieces<'_>) -> Result<ParseResult> {
         let probs = self.task.probs;
         pieces.write(sentence)?;
         let done = if self.task.jsonl {
@@ -99,6 +99,6 @@ impl Answerer<'_> {
             Done::Sentence
         };
         let open_heads = pieces.heads.iter().filter(|head| head.is_none()).count();
-        Ok(Answer { open_heads, ..Answer::of(done) })
+        Ok(ParseResult { open_heads, ..ParseResult::of(done) })
     }
 }

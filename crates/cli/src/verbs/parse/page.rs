@@ -9,11 +9,11 @@ use serde::Serialize;
 use tutte_treebank::draw::{Drawing, Style};
 use tutte_treebank::{Output, Sentence, Writer, create};
 
-use super::answer::{Answer, Done};
-use super::answering::{Decode, Task};
 use super::long::OfAllTrees;
-use crate::asking::note_untagged;
+use super::options::{Decode, Task};
+use super::result::{Done, ParseResult};
 use crate::failure::cannot_write;
+use crate::input::note_untagged;
 use crate::report::{count, counted};
 use crate::session::Session;
 
@@ -66,7 +66,7 @@ impl Page {
     pub(crate) fn write(
         &mut self,
         sentence: &Sentence,
-        answer: Answer,
+        answer: ParseResult,
         session: &Session,
     ) -> Result<()> {
         let first = self.tally.sentences == 0;
@@ -128,7 +128,7 @@ impl Tally {
         }
     }
 
-    fn add(&mut self, sentence: &Sentence, answer: &Answer) {
+    fn add(&mut self, sentence: &Sentence, answer: &ParseResult) {
         self.sentences += 1;
         self.words += sentence.len();
         self.untagged += usize::from(answer.is_untagged);

@@ -18,15 +18,15 @@ use anyhow::Result;
 use tutte::map_stream;
 use tutte_treebank::Sentence;
 
-use super::answer::Answer;
-use super::answering::Task;
-use crate::asking::{Intake, Meter, Source};
+use super::options::Task;
+use super::result::ParseResult;
+use crate::input::{ByteCounter, InputArgs, Source};
 use crate::session::Session;
 
 /// Who takes what comes of inputs, in their order.
-pub(crate) trait Taker {
+pub(crate) trait Sink {
     /// A sentence of an input, and what was answered. An error is the end of this input.
-    fn take(&mut self, input: usize, sentence: &Sentence, answer: Answer) -> Result<()>;
+    fn take(&mut self, input: usize, sentence: &Sentence, answer: ParseResult) -> Result<()>;
 
     /// An input was read to its end, which is what followed the last sentence; or why not. An error is the
     /// end of everything.
@@ -54,8 +54,8 @@ pub(crate) struct End {
 /// Inputs and how they are read.
 pub(crate) struct Stream<'a, P> {
     pub(crate) paths: &'a [P],
-    pub(crate) intake: &'a Intake,
-    pub(crate) meter: &'a Meter,
+    pub(crate) intake: &'a InputArgs,
+    pub(crate) counter: &'a ByteCounter,
     /// Whether each input is as if it were alone; otherwise sentences are counted through all of them.
     pub(crate) apart: bool,
     pub(crate) session: &'a Session,
@@ -88,11 +88,11 @@ impl<P: AsRef<Path>> Stream<'_, P> {
     /// Parses all inputs.
     ///
     /// # Errors
-    /// The first of [`Taker::end`].
+    /// The first of [`Sink::end`].
     pub(crate) fn run(
         &self,
         task: &Task<'_>,
-        taker: &mut impl Taker,
+        taker: &mut impl Sink,
         watcher: &mut impl Watcher,
     ) -> Result<()> {
         let reading = RefCell::new(Reading {
@@ -106,10 +106,10 @@ impl<P: AsRef<Path>> Stream<'_, P> {
         // The number of the first sentence of each input: chance is that of the input alone.
         let starts = Mutex::new(Vec::new());
         let worker = || {
-            let mut answerer = task.answerer();
+            let mut worker = task.worker();
             let starts = &starts;
             move |number, sentence: &mut Sentence| {
-                answerer.answer(number - start_of(starts, number), sentence)
+                worker.answer(number - start_of(starts, number), sentence)
             }
         };
         let read = |sentence: &mut Sentence| -> Result<bool> {
@@ -117,7 +117,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
             Ok(watcher.reads() && self.read(&mut reading, task, &starts, watcher, sentence))
         };
         let threads = task.using.threads.count();
-        map_stream(threads, worker, read, |sentence, answer: Result<Answer>| {
+        map_stream(threads, worker, read, |sentence, answer: Result<ParseResult>| {
             let given_up = writing.take(&mut reading.borrow_mut().ends, sentence, answer)?;
             let mut reading = reading.borrow_mut();
             // What is left of it need not be read.
@@ -153,7 +153,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
                         starts.push(reading.sentences);
                     }
                     let named = if self.apart { 0 } else { reading.sentences as u64 };
-                    match self.intake.open(path.as_ref(), task.model, named, self.meter) {
+                    match self.intake.open(path.as_ref(), task.model, named, self.counter) {
                         Ok(source) => reading.source.insert(source),
                         Err(error) => {
                             reading.ends.push_back((reading.sentences, Err(error)));
@@ -188,13 +188,13 @@ fn start_of(starts: &Mutex<Vec<usize>>, number: usize) -> usize {
     after.checked_sub(1).map_or(0, |at| starts[at])
 }
 
-impl<T: Taker> Writing<'_, T> {
+impl<T: Sink> Writing<'_, T> {
     /// Takes the next sentence; says whether its input is given up now.
     fn take(
         &mut self,
         ends: &mut VecDeque<(usize, Result<End>)>,
         sentence: &Sentence,
-        answer: Result<Answer>,
+        answer: Result<ParseResult>,
     ) -> Result<bool> {
         self.settle(ends)?;
         self.sentences += 1;

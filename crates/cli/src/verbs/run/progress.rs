@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::manifest::Fingerprint;
-use crate::asking::Meter;
+use crate::input::ByteCounter;
 use crate::report::count;
 use crate::session::Status;
 use crate::verbs::parse::Watcher;
@@ -24,7 +24,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// Watches inputs being read.
 pub(super) struct Watch<'a> {
     paths: &'a [&'a Path],
-    meter: &'a Meter,
+    counter: &'a ByteCounter,
     fingerprints: &'a Fingerprints,
     status: &'a Status,
     opened: usize,
@@ -38,7 +38,7 @@ impl<'a> Watch<'a> {
     /// Watches from now on, and for Ctrl-C. A second one ends the program at once, as a kill does.
     pub(super) fn new(
         paths: &'a [&'a Path],
-        meter: &'a Meter,
+        counter: &'a ByteCounter,
         fingerprints: &'a Fingerprints,
         status: &'a Status,
     ) -> Self {
@@ -50,7 +50,7 @@ impl<'a> Watch<'a> {
         });
         let bytes = paths.iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
         let now = Instant::now();
-        Self { paths, meter, fingerprints, status, opened: 0, bytes, started: now, shown: now }
+        Self { paths, counter, fingerprints, status, opened: 0, bytes, started: now, shown: now }
     }
 
     /// Whether somebody wanted it to end.
@@ -59,7 +59,7 @@ impl<'a> Watch<'a> {
     }
 
     fn show(&self) {
-        let (read, elapsed) = (self.meter.bytes(), self.started.elapsed());
+        let (read, elapsed) = (self.counter.bytes(), self.started.elapsed());
         self.status.show(|| {
             let megabytes = |bytes: u64| format!("{:.1}", bytes as f64 / 1e6);
             let rate = read as f64 / elapsed.as_secs_f64();

@@ -12,9 +12,9 @@ use super::inputs::{Job, with_slashes};
 use super::manifest::{Entry, Fingerprint, Manifest};
 use super::progress::{Fingerprints, Watch};
 use super::summary::{Failure, Summary};
-use crate::asking::{Intake, Meter};
+use crate::input::{ByteCounter, InputArgs};
 use crate::session::{Session, Status};
-use crate::verbs::parse::{Answer, End, Page, Stream, Taker, Tally, Task};
+use crate::verbs::parse::{End, Page, ParseResult, Sink, Stream, Tally, Task};
 
 /// The files of a job, and what came of them.
 pub(super) struct Work<'a> {
@@ -92,7 +92,7 @@ impl<'a> Work<'a> {
     }
 
     /// Does what has to be done, and closes the manifest; how many words were parsed now.
-    pub(super) fn do_the_rest(mut self, intake: &Intake) -> Result<(Summary, usize)> {
+    pub(super) fn do_the_rest(mut self, intake: &InputArgs) -> Result<(Summary, usize)> {
         let ended = self.parse(intake);
         let Self { summary, manifest, words, .. } = self;
         manifest.close()?;
@@ -100,13 +100,13 @@ impl<'a> Work<'a> {
         Ok((summary, words))
     }
 
-    fn parse(&mut self, intake: &Intake) -> Result<()> {
-        let (jobs, meter) = (std::mem::take(&mut self.jobs), Meter::default());
+    fn parse(&mut self, intake: &InputArgs) -> Result<()> {
+        let (jobs, counter) = (std::mem::take(&mut self.jobs), ByteCounter::default());
         let paths: Vec<&Path> = jobs.iter().map(|job| job.input.as_path()).collect();
         let session = self.session;
-        let stream = Stream { paths: &paths, intake, meter: &meter, apart: true, session };
+        let stream = Stream { paths: &paths, intake, counter: &counter, apart: true, session };
         let (fingerprints, status) = (self.fingerprints.clone(), self.status.clone());
-        let mut watch = Watch::new(&paths, &meter, &fingerprints, &status);
+        let mut watch = Watch::new(&paths, &counter, &fingerprints, &status);
         self.jobs.clone_from(&jobs);
         let ended = stream.run(self.task, self, &mut watch);
         self.page = None;
@@ -164,8 +164,8 @@ impl<'a> Work<'a> {
     }
 }
 
-impl Taker for Work<'_> {
-    fn take(&mut self, input: usize, sentence: &Sentence, answer: Answer) -> Result<()> {
+impl Sink for Work<'_> {
+    fn take(&mut self, input: usize, sentence: &Sentence, answer: ParseResult) -> Result<()> {
         let mut page = self.page(input)?;
         page.write(sentence, answer, self.session)?;
         self.page = Some(page);

@@ -9,7 +9,7 @@ use crate::report::rounded;
 
 /// What a model thinks of the tree of a sentence.
 #[derive(Serialize)]
-pub(super) struct Judgement {
+pub(super) struct TreeScore {
     /// Of the heads and labels that are there, in nats; null, as JSON knows no infinity, if they are
     /// impossible. With arcs that were left out, an estimate.
     pub(super) logprob: f64,
@@ -62,9 +62,9 @@ pub(super) struct Rather {
     pub(super) prob: f64,
 }
 
-impl Judgement {
-    pub(super) fn new(sentence: &Sentence, judged: &tutte::Judgement<'_>) -> Result<Self> {
-        let tutte::Judgement { distribution, log_prob, head_probs, left_out, given } = judged;
+impl TreeScore {
+    pub(super) fn new(sentence: &Sentence, judged: &tutte::TreeScore<'_>) -> Result<Self> {
+        let tutte::TreeScore { distribution, log_prob, head_probs, left_out, given } = judged;
         let word = |(id, token): (usize, tutte_treebank::Token<'_>)| {
             let label = Some(token.deprel()).filter(|label| *label != "_");
             // What the model thinks of the label of an arc, it thinks when it looks at it.
@@ -106,7 +106,7 @@ impl Judgement {
             #[serde(skip_serializing_if = "Option::is_none")]
             sent_id: Option<&'a str>,
             #[serde(flatten)]
-            judgement: &'a Judgement,
+            judgement: &'a TreeScore,
         }
         let mut value =
             serde_json::to_value(Line { sent_id: sentence.sent_id(), judgement: self })?;

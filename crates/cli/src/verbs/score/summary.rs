@@ -4,7 +4,7 @@ use serde::Serialize;
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-use super::judgement::{Impossible, Judgement};
+use super::judgement::{Impossible, TreeScore};
 use crate::report::{Align, Table, count, counted, percent};
 
 /// Sums over sentences, and those that are least likely.
@@ -102,7 +102,7 @@ impl Summary {
         Self { tree_set, totals: Totals::default(), most, worst: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, sentence: &Sentence, judgement: Judgement) {
+    pub(super) fn add(&mut self, sentence: &Sentence, judgement: TreeScore) {
         let totals = &mut self.totals;
         let heads = judgement.heads();
         totals.sentences += 1;
@@ -167,7 +167,7 @@ impl Summary {
 }
 
 impl Unlikely {
-    fn new(sentence: &Sentence, judgement: &Judgement) -> Self {
+    fn new(sentence: &Sentence, judgement: &TreeScore) -> Self {
         let words = sentence.len();
         let logprob = Some(judgement.logprob).filter(|nats| nats.is_finite());
         let oddest = judgement.oddest().and_then(|word| {

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use tutte::{Checkpoint, Checkpoints, Compact, Decoding, Error, Model, Options, Pass, Snapshot};
+use tutte::{
+    Checkpoint, Checkpoints, Compact, Decoding, Error, Model, Pass, Snapshot, TrainingOptions,
+};
 use tutte_treebank::eval::Attachment;
 
 use super::checkpoint::{EVERY, Gate};
@@ -30,7 +32,7 @@ pub(super) struct Learnt {
 /// What the thread that trains works with.
 pub(super) struct Learning {
     pub(super) material: Arc<Material>,
-    pub(super) options: Options,
+    pub(super) options: TrainingOptions,
     pub(super) checkpoint: PathBuf,
     pub(super) gate: Arc<Gate>,
     pub(super) text: Text,

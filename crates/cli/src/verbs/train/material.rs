@@ -22,7 +22,7 @@ pub(super) struct Material {
     pub(super) tree_set: TreeSet,
     /// Words to learn from, whatever the number of versions of them.
     pub(super) words: usize,
-    /// How many versions of the sentences follow each other ([`tutte::Options::versions`]).
+    /// How many versions of the sentences follow each other ([`tutte::TrainingOptions::versions`]).
     pub(super) versions: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tutte::{Options, Place};
+use tutte::{Place, TrainingOptions};
 
 use crate::report::count;
 
@@ -26,9 +26,9 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(options: &Options, words: usize, resumed: Option<Place>) -> Self {
+    pub(super) fn new(options: &TrainingOptions, words: usize, resumed: Option<Place>) -> Self {
         let passes = options.passes as f64;
-        let (guides, second) = options.second.as_ref().map_or((0.0, 0.0), |second| {
+        let (guides, second) = options.second_pass.as_ref().map_or((0.0, 0.0), |second| {
             let folds = second.folds as f64;
             let at_once = (options.threads as f64).clamp(1.0, folds);
             let rounds = (folds / at_once).ceil();

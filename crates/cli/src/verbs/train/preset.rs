@@ -1,7 +1,7 @@
 //! Presets: how much to do, and the sizes of tables that go with it.
 
 use clap::ValueEnum;
-use tutte::{LabelOptions, Labelling, Learner, Options, SecondPass};
+use tutte::{LabelOptions, Labelling, Optimizer, SecondPassOptions, TrainingOptions};
 
 use super::text::FOLDS;
 
@@ -15,11 +15,11 @@ pub(crate) enum Preset {
 }
 
 impl Preset {
-    pub(crate) fn options(self) -> Options {
+    pub(crate) fn options(self) -> TrainingOptions {
         match self {
-            Preset::Fast | Preset::Compact => Options::fast(),
-            Preset::Default => Options::default(),
-            Preset::Plain => Options::plain(),
+            Preset::Fast | Preset::Compact => TrainingOptions::fast(),
+            Preset::Default => TrainingOptions::default(),
+            Preset::Plain => TrainingOptions::plain(),
         }
     }
 
@@ -45,21 +45,21 @@ impl Preset {
 /// that is learnt from all sentences (UAS of gold words on the development files of UD Turkish, French ParTUT and
 /// English ParTUT: +0.20, +0.05, −0.14), and there already. That is for learners whose folds learn as much in a few passes as they ever do.
 pub(super) fn second_pass(
-    second: SecondPass,
-    learner: &Learner,
+    second: SecondPassOptions,
+    learner: &Optimizer,
     versions: usize,
     temperature: Option<f64>,
-) -> SecondPass {
-    let second = SecondPass { temperature, ..second };
+) -> SecondPassOptions {
+    let second = SecondPassOptions { temperature, ..second };
     if versions == 1 {
         return second;
     }
     let folds = second.folds.min(FOLDS);
     if second.first.is_some() {
-        return SecondPass { folds, fold_passes: second.fold_passes * versions, ..second };
+        return SecondPassOptions { folds, fold_passes: second.fold_passes * versions, ..second };
     }
-    let is_quick = matches!(learner, Learner::AdaGrad { .. } | Learner::Sgd { .. });
-    SecondPass { folds, first_passes: is_quick.then_some(1), ..second }
+    let is_quick = matches!(learner, Optimizer::AdaGrad { .. } | Optimizer::Sgd { .. });
+    SecondPassOptions { folds, first_passes: is_quick.then_some(1), ..second }
 }
 
 /// The binary logarithm of the number of rows of weights of labels that a treebank can use.
@@ -67,9 +67,9 @@ pub(crate) fn label_bits(words: usize) -> u32 {
     (words.max(2).ilog2() + 4).clamp(10, 16)
 }
 
-/// Options by name, for the model's description.
+/// TrainingOptions by name, for the model's description.
 pub(super) fn settings(
-    options: &Options,
+    options: &TrainingOptions,
     preset: Preset,
     templates: &str,
     tags: &str,
@@ -92,7 +92,7 @@ pub(super) fn settings(
     };
     [
         ("preset", preset.to_owned()),
-        ("learner", options.learner.to_string()),
+        ("learner", options.optimizer.to_string()),
         ("templates", templates.to_owned()),
         ("features", index),
         ("passes", options.passes.to_string()),
@@ -111,14 +111,14 @@ mod tests {
 
     #[test]
     fn folds_of_one_version_learn_enough_to_guide_and_to_be_the_first_pass() {
-        let learnt = |preset: Preset, learner: &Learner, versions| {
-            let second = second_pass(preset.options().second?, learner, versions, None);
+        let learnt = |preset: Preset, learner: &Optimizer, versions| {
+            let second = second_pass(preset.options().second_pass?, learner, versions, None);
             Some((second.folds, second.fold_passes, second.first_passes))
         };
-        let usual = Learner::default();
+        let usual = Optimizer::default();
         assert_eq!(learnt(Preset::Default, &usual, 1), Some((8, 5, None)));
         assert_eq!(learnt(Preset::Default, &usual, 2), Some((5, 5, Some(1))));
-        assert_eq!(learnt(Preset::Default, &Learner::Perceptron, 2), Some((5, 5, None)));
+        assert_eq!(learnt(Preset::Default, &Optimizer::Perceptron, 2), Some((5, 5, None)));
         assert_eq!(learnt(Preset::Fast, &usual, 1), Some((4, 2, None)));
         assert_eq!(learnt(Preset::Fast, &usual, 2), Some((4, 4, None)));
     }

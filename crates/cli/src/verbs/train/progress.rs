@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, anyhow};
 use serde::Serialize;
 use tutte::{
     About, Calibration, Calibrator, Checkpoint, Compact, DevScores, Labelling, Method, Model,
-    ModelFile, Options, Pipeline, Place, Tags,
+    ModelFile, Pipeline, Place, Tags, TrainingOptions,
 };
 use tutte_treebank::Sentence;
 
@@ -37,7 +37,7 @@ pub(super) struct Run<'a> {
     /// The parts of the model that are not its parser.
     pub(super) text: Text,
     pub(super) about: About,
-    pub(super) options: Options,
+    pub(super) options: TrainingOptions,
     pub(super) time: Option<Duration>,
     pub(super) interrupt: Interrupt,
     /// Whether the columns of what is said after passes have been named.
@@ -165,7 +165,7 @@ impl Run<'_> {
         if ending != Ending::Finished && self.checkpoint.is_file() {
             self.session.note(format!("go on with: {}", command::to_go_on()));
         }
-        let mut chosen_on = best.model.guided.as_ref().map(|_| ChosenOn::Folds);
+        let mut chosen_on = best.model.second_pass.as_ref().map(|_| ChosenOn::Folds);
         if !material.dev.is_empty() {
             // As `tutte parse` will have them, if that is what the parser learnt to expect.
             let tags = if material.versions > 1 { Tags::Model } else { Tags::Given };
@@ -206,7 +206,7 @@ impl Run<'_> {
         }
         if about.dev.is_some() {
             // As it was before one was chosen on development data.
-            model.temperature = model.guided.as_ref().map_or(1.0, |_| UNTIL_CHOSEN);
+            model.temperature = model.second_pass.as_ref().map_or(1.0, |_| UNTIL_CHOSEN);
             model.calibration = None;
         }
         self.about.dev = about.dev;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Labelling, Options};
+use crate::{Labelling, TrainingOptions};
 
 /// Sentences of a language without exceptions, `The N V the N`, whose nouns differ.
 fn treebank(count: usize) -> Vec<Sentence> {
@@ -18,7 +18,7 @@ fn treebank(count: usize) -> Vec<Sentence> {
 }
 
 fn settings() -> Settings {
-    let options = Options { bits: 14, label_bits: 8, ..Options::fast() };
+    let options = TrainingOptions { bits: 14, label_bits: 8, ..TrainingOptions::fast() };
     Settings { folds: 4, options }
 }
 
@@ -58,7 +58,7 @@ fn heads_alone_can_be_judged() {
     treebank[17].set_head(4, Some(3)).unwrap();
     treebank[31].set_deprel(5, "nsubj").unwrap();
     let Settings { folds, options } = settings();
-    let options = Options { labelling: Labelling::None, ..options };
+    let options = TrainingOptions { labelling: Labelling::None, ..options };
     let audit = run(&treebank, &Settings { folds, options });
     let findings = audit.findings(0.5);
     assert_eq!(findings.len(), 1, "{findings:#?}");
@@ -71,7 +71,9 @@ fn arcs_are_judged_by_a_model_that_has_not_seen_them() {
     let mut treebank = treebank(30);
     treebank[17].set_head(4, Some(3)).unwrap();
     let mut settings = settings();
-    for pruning in [None, Some(crate::Pruning { bits: 12, ..crate::Pruning::default() })] {
+    for pruning in
+        [None, Some(crate::PrunerOptions { bits: 12, ..crate::PrunerOptions::default() })]
+    {
         settings.options.pruning = pruning;
         let audit = run(&treebank, &settings);
         for fold in 0..audit.folds().count() {
@@ -113,8 +115,8 @@ fn arcs_are_judged_by_a_model_that_has_not_seen_them() {
 #[test]
 fn probabilities_of_heads_sum_to_one_with_what_steps_left_out() {
     let treebank = treebank(12);
-    for options in [Options::fast(), Options::default(), Options::plain()] {
-        let options = Options { bits: 14, label_bits: 8, passes: 1, ..options };
+    for options in [TrainingOptions::fast(), TrainingOptions::default(), TrainingOptions::plain()] {
+        let options = TrainingOptions { bits: 14, label_bits: 8, passes: 1, ..options };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         let mut parser = Parser::new(&model);
         for sentence in &treebank {
@@ -131,7 +133,7 @@ fn probabilities_of_heads_sum_to_one_with_what_steps_left_out() {
                     assert!(all[(head, word)] < 0.05, "{}", all[(head, word)]);
                 }
             }
-            assert_eq!(left_out > 0.0, options.second.is_some());
+            assert_eq!(left_out > 0.0, options.second_pass.is_some());
         }
     }
 }

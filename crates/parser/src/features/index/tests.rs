@@ -11,7 +11,7 @@ use super::*;
 use crate::features::{Atoms, Conjoin, FeatureSet, Prepared, Readable, bin};
 use crate::learn::corpus::Corpus;
 use crate::learn::train::tests::treebank;
-use crate::{Learner, Options, Parser, train};
+use crate::{Optimizer, Parser, TrainingOptions, train};
 
 const SET: TreeSet = TreeSet::NonProjectiveSingleRoot;
 
@@ -161,14 +161,14 @@ fn a_large_table_and_a_dictionary_give_the_same_scores() {
         let keys: Vec<u64> = counted(treebank, &templates, false).into_keys().collect();
         let blocks: BTreeSet<_> = keys.iter().map(|key| hashed(*key, bits).cell(0)).collect();
         assert_eq!(blocks.len(), keys.len(), "no two features share a block");
-        let options = |dictionary| Options {
-            learner: Learner::Perceptron,
+        let options = |dictionary| TrainingOptions {
+            optimizer: Optimizer::Perceptron,
             templates: templates.clone(),
             dictionary,
             passes: 3,
             bits,
             label_bits: 6,
-            ..Options::plain()
+            ..TrainingOptions::plain()
         };
         let large = train(treebank, &options(None), |_, _| {}).unwrap();
         let exact = train(treebank, &options(Some(Support::Count(1))), |_, _| {}).unwrap();
@@ -183,14 +183,14 @@ fn a_large_table_and_a_dictionary_give_the_same_scores() {
 #[test]
 fn every_learner_learns_with_a_dictionary() {
     let treebank = treebank();
-    for name in Learner::NAMES {
-        let options = Options {
-            learner: Learner::named(name).unwrap(),
+    for name in Optimizer::NAMES {
+        let options = TrainingOptions {
+            optimizer: Optimizer::named(name).unwrap(),
             templates: FeatureSet::mcdonald(),
             dictionary: Some(Support::Gold),
             passes: 2,
             label_bits: 6,
-            ..Options::plain()
+            ..TrainingOptions::plain()
         };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         assert_eq!(model.arcs.weights.len(), model.arcs.index.cells());

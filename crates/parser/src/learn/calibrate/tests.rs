@@ -7,7 +7,7 @@ use tutte_trees::Constraints;
 
 use super::*;
 use crate::learn::train::tests::{sentence, treebank};
-use crate::{Decoding, Labelling, Notes, Options, Parse, Parser, SecondPass, train};
+use crate::{Decoding, Labelling, Notes, Parse, Parser, SecondPassOptions, TrainingOptions, train};
 
 /// Sentences of the same words as the treebank's in other orders, whose trees are harder to guess.
 fn dev() -> Vec<Sentence> {
@@ -31,9 +31,23 @@ const LABELLINGS: [Labelling; 3] = [Labelling::None, Labelling::Staged, Labellin
 fn model(labelling: Labelling) -> Model {
     static MODELS: LazyLock<[Model; 3]> = LazyLock::new(|| {
         LABELLINGS.map(|labelling| {
-            let second = Some(SecondPass { folds: 3, fold_passes: 2, ..SecondPass::default() });
-            let small = Options { passes: 3, bits: 14, label_bits: 8, ..Options::default() };
-            train(&treebank(), &Options { labelling, second, ..small }, |_, _| {}).unwrap()
+            let second = Some(SecondPassOptions {
+                folds: 3,
+                fold_passes: 2,
+                ..SecondPassOptions::default()
+            });
+            let small = TrainingOptions {
+                passes: 3,
+                bits: 14,
+                label_bits: 8,
+                ..TrainingOptions::default()
+            };
+            train(
+                &treebank(),
+                &TrainingOptions { labelling, second_pass: second, ..small },
+                |_, _| {},
+            )
+            .unwrap()
         })
     });
     let number = LABELLINGS.iter().position(|other| *other == labelling);

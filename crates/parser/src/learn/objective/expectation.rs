@@ -67,7 +67,7 @@ impl Wanted {
     /// w S(t, E), to be made small, and its derivative by E; both 0 inside of the range.
     ///
     /// ```
-    /// use tutte::signal::expectation::{Criterion, Wanted};
+    /// use tutte::learn::objective::expectation::{Criterion, Wanted};
     ///
     /// let (loss, slope) = Wanted::exactly(0.75).loss(0.5, Criterion::Squared);
     /// assert_eq!((loss, slope), (0.0625, -0.5));

@@ -18,7 +18,7 @@ use tutte_trees::{
     arc_covariances_with, arcs, log_partition_with, marginals_with,
 };
 
-use super::{Objective, Scratch, Signal};
+use super::{Objective, Scratch, Term};
 
 /// A sentence as signals of labelled trees see it.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ impl Objective {
     /// labelled tree.
     ///
     /// ```
-    /// use tutte::signal::{LabelledScored, Scratch, likelihood};
+    /// use tutte::learn::objective::{LabelledScored, Scratch, likelihood};
     /// use tutte_trees::{LabelledArcMatrix, TreeSet};
     ///
     /// let sentence = LabelledScored {
@@ -87,18 +87,18 @@ impl Objective {
         let (words, labels) = (sentence.scores.words(), sentence.scores.labels());
         *gradient = LabelledArcMatrix::zeros(words, labels);
         let mut value = 0.0;
-        for &(factor, signal) in &self.terms {
+        for &(factor, term) in &self.terms {
             value += factor
-                * match signal {
-                    Signal::Likelihood => margin(sentence, 0.0, factor, scratch, gradient)?,
-                    Signal::SoftmaxMargin { cost } => {
+                * match term {
+                    Term::Likelihood => margin(sentence, 0.0, factor, scratch, gradient)?,
+                    Term::SoftmaxMargin { cost } => {
                         margin(sentence, cost, factor, scratch, gradient)?
                     }
-                    Signal::Risk { gamma } => {
+                    Term::Risk { gamma } => {
                         risk(sentence, gamma.at(progress), factor, scratch, gradient)?
                     }
-                    Signal::Entropy => entropy(sentence, factor, scratch, gradient)?,
-                    Signal::Renyi { order } => renyi(sentence, order, factor, scratch, gradient)?,
+                    Term::Entropy => entropy(sentence, factor, scratch, gradient)?,
+                    Term::Renyi { order } => renyi(sentence, order, factor, scratch, gradient)?,
                 };
         }
         Ok(value)

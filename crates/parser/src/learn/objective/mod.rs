@@ -5,7 +5,7 @@
 //! paper:
 //!
 //! ```
-//! use tutte::signal::{likelihood, entropy, risk};
+//! use tutte::learn::objective::{likelihood, entropy, risk};
 //!
 //! let objective = 2.0 * likelihood() + 0.1 * entropy();
 //! let annealed = risk(1.0) + -0.5 * entropy(); // R − T·H at T = ½
@@ -24,10 +24,10 @@ mod entropy;
 pub mod expectation;
 pub(crate) mod labelled;
 mod likelihood;
+mod notation;
 mod renyi;
 mod risk;
 mod softmax_margin;
-mod text;
 
 use std::ops::{Add, Mul};
 
@@ -38,7 +38,7 @@ pub use labelled::LabelledScored;
 /// One term of an objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Signal {
+pub enum Term {
     /// −log p(y | x) of the gold tree, or of all trees with the heads that are known.
     Likelihood,
     /// log Σ_y′ exp(θ(y′) + κ·wrong(y′)) − θ(y): trees count the more the more heads are wrong.
@@ -87,12 +87,12 @@ impl Anneal {
 
 /// −log p(y | x).
 pub fn likelihood() -> Objective {
-    Signal::Likelihood.into()
+    Term::Likelihood.into()
 }
 
 /// Softmax-margin with cost κ a wrong head.
 pub fn softmax_margin(cost: f64) -> Objective {
-    Signal::SoftmaxMargin { cost }.into()
+    Term::SoftmaxMargin { cost }.into()
 }
 
 /// The expected number of wrong heads at scale γ.
@@ -102,23 +102,23 @@ pub fn risk(gamma: f64) -> Objective {
 
 /// The expected number of wrong heads, with γ raised from the first pass to the last.
 pub fn annealed_risk(from: f64, to: f64) -> Objective {
-    Signal::Risk { gamma: Anneal { from, to } }.into()
+    Term::Risk { gamma: Anneal { from, to } }.into()
 }
 
 /// How unsure the model is.
 pub fn entropy() -> Objective {
-    Signal::Entropy.into()
+    Term::Entropy.into()
 }
 
 /// How unsure the model is, in the sense of Rényi.
 pub fn renyi(order: f64) -> Objective {
-    Signal::Renyi { order }.into()
+    Term::Renyi { order }.into()
 }
 
 /// A weighted sum of signals, to be made small.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
-    terms: Vec<(f64, Signal)>,
+    terms: Vec<(f64, Term)>,
 }
 
 /// A sentence as signals see it.
@@ -146,7 +146,7 @@ pub struct Scratch {
 
 impl Objective {
     /// The terms, with their factors.
-    pub fn terms(&self) -> &[(f64, Signal)] {
+    pub fn terms(&self) -> &[(f64, Term)] {
         &self.terms
     }
 
@@ -164,18 +164,18 @@ impl Objective {
     ) -> Result<f64, Error> {
         *gradient = ArcMatrix::zeros(sentence.scores.words());
         let mut value = 0.0;
-        for &(factor, signal) in &self.terms {
+        for &(factor, term) in &self.terms {
             value += factor
-                * match signal {
-                    Signal::Likelihood => likelihood::add(sentence, factor, scratch, gradient)?,
-                    Signal::SoftmaxMargin { cost } => {
+                * match term {
+                    Term::Likelihood => likelihood::add(sentence, factor, scratch, gradient)?,
+                    Term::SoftmaxMargin { cost } => {
                         softmax_margin::add(sentence, cost, factor, scratch, gradient)?
                     }
-                    Signal::Risk { gamma } => {
+                    Term::Risk { gamma } => {
                         risk::add(sentence, gamma.at(progress), factor, scratch, gradient)?
                     }
-                    Signal::Entropy => entropy::add(sentence, factor, scratch, gradient)?,
-                    Signal::Renyi { order } => renyi::add(sentence, order, factor, gradient)?,
+                    Term::Entropy => entropy::add(sentence, factor, scratch, gradient)?,
+                    Term::Renyi { order } => renyi::add(sentence, order, factor, gradient)?,
                 };
         }
         Ok(value)
@@ -185,7 +185,7 @@ impl Objective {
     pub fn is_annealed(&self) -> bool {
         self.terms
             .iter()
-            .any(|(_, signal)| matches!(signal, Signal::Risk { gamma } if gamma.from != gamma.to))
+            .any(|(_, term)| matches!(term, Term::Risk { gamma } if gamma.from != gamma.to))
     }
 
     /// What is wrong with its numbers, if anything.
@@ -194,15 +194,15 @@ impl Objective {
             let fine = value.is_finite() && value > 0.0;
             (!fine).then(|| format!("{name} is {value}, but must be a positive number"))
         };
-        self.terms.iter().find_map(|&(factor, signal)| match signal {
+        self.terms.iter().find_map(|&(factor, term)| match term {
             _ if !factor.is_finite() => Some(format!("the factor of a signal is {factor}")),
-            Signal::SoftmaxMargin { cost } if !cost.is_finite() || cost < 0.0 => {
+            Term::SoftmaxMargin { cost } if !cost.is_finite() || cost < 0.0 => {
                 Some(format!("the cost of a wrong head is {cost}, but must be 0 or more"))
             }
-            Signal::Risk { gamma } => {
+            Term::Risk { gamma } => {
                 positive("gamma", gamma.from).or_else(|| positive("gamma", gamma.to))
             }
-            Signal::Renyi { order } if order.is_nan() || order < 0.0 => {
+            Term::Renyi { order } if order.is_nan() || order < 0.0 => {
                 Some(format!("the order of an entropy is {order}, but must be 0 or more, or inf"))
             }
             _ => None,
@@ -210,9 +210,9 @@ impl Objective {
     }
 }
 
-impl From<Signal> for Objective {
-    fn from(signal: Signal) -> Self {
-        Self { terms: vec![(1.0, signal)] }
+impl From<Term> for Objective {
+    fn from(term: Term) -> Self {
+        Self { terms: vec![(1.0, term)] }
     }
 }
 

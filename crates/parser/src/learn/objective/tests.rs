@@ -129,7 +129,7 @@ proptest! {
 }
 
 proptest! {
-    /// The derivative by the score of one kind of an arc, of an objective on the sum of kinds.
+    /// The derivative by the score of one kind of an arc, of an objective on the sum of clusters.
     #[test]
     fn gradients_of_kinds_are_derivatives(
         (scores, tree_set, gold) in sentence(),
@@ -139,23 +139,23 @@ proptest! {
         let other = ArcMatrix::from_fn(words, |head, modifier| {
             scores[(head, modifier)] + shifts[5 * head + modifier]
         });
-        let kinds = [scores, other];
-        let value = |kinds: &[ArcMatrix]| value(&likelihood(), &latent::summed(kinds), tree_set, &gold);
-        let summed = latent::summed(&kinds);
+        let clusters = [scores, other];
+        let value = |clusters: &[ArcMatrix]| value(&likelihood(), &latent::summed(clusters), tree_set, &gold);
+        let summed = latent::summed(&clusters);
         let scored = Scored { scores: &summed, gold: &gold, tree_set };
         let mut gradient = ArcMatrix::default();
         likelihood().evaluate(scored, 1.0, &mut Scratch::default(), &mut gradient).unwrap();
         for z in 0..2 {
-            let mut by_kind = kinds[z].clone();
-            latent::split(&gradient, &summed, &mut by_kind);
+            let mut by_cluster = clusters[z].clone();
+            latent::split(&gradient, &summed, &mut by_cluster);
             for arc in arcs(words) {
                 let moved = |by: f64| {
-                    let mut kinds = kinds.clone();
-                    kinds[z][arc] += by;
-                    value(&kinds)
+                    let mut clusters = clusters.clone();
+                    clusters[z][arc] += by;
+                    value(&clusters)
                 };
                 let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-                prop_assert!((by_kind[arc] - expected).abs() < 1e-6);
+                prop_assert!((by_cluster[arc] - expected).abs() < 1e-6);
             }
         }
     }

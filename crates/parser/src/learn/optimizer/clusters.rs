@@ -1,5 +1,5 @@
-//! Arcs of several latent kinds as learners see them (see [`latent`]): scores by kind, and a table
-//! that holds the weights of all kinds one behind the other.
+//! Arcs of several latent clusters as learners see them (see [`latent`]): scores by cluster, and a table
+//! that holds the weights of all clusters one behind the other.
 
 use std::io;
 use std::mem::swap;
@@ -8,82 +8,82 @@ use tutte_linear::{Checkpointed, Codec};
 use tutte_trees::{ArcMatrix, Error as TreesError, TreeSet};
 
 use super::scorer::{Differentiable, Scorer};
-use super::{Gradient, Learn, Learner, Report, Schedule};
+use super::{Gradient, Learn, Optimizer, Report, Schedule};
 use crate::features::Prepared;
 use crate::learn::objective::{Objective, Scored, Scratch};
 use crate::learn::train::{Corpus, Example};
 use crate::model::latent;
 use crate::{ArcModel, Error};
 
-impl Learner {
-    /// Gets ready for arcs of one kind or of several.
+impl Optimizer {
+    /// Gets ready for arcs of one cluster or of several.
     pub(crate) fn start_arcs(
         &self,
         corpus: &Corpus<'_>,
         arcs: &mut ArcModel,
         schedule: Schedule,
     ) -> Result<Box<dyn Learn>, Error> {
-        match arcs.kinds {
+        match arcs.clusters {
             1 => self.start(corpus, arcs, schedule),
             _ => Ok(Box::new(Clusters::new(self, corpus, arcs, schedule)?)),
         }
     }
 }
 
-/// A learner of all kinds of a model.
+/// A learner of all clusters of a model.
 struct Clusters {
-    learner: Gradient<Clustered>,
+    optimizer: Gradient<Clustered>,
     /// The model, but for its weights: they are lent for each pass, for they may be many.
     model: Clustered,
 }
 
 impl Clusters {
     fn new(
-        learner: &Learner,
+        optimizer: &Optimizer,
         corpus: &Corpus<'_>,
         arcs: &ArcModel,
         schedule: Schedule,
     ) -> Result<Self, Error> {
         let (features, index) = (arcs.features.clone(), arcs.index.clone());
         let weights = Vec::new();
-        let model = Clustered(ArcModel { features, index, kinds: arcs.kinds, weights });
-        Ok(Self { learner: learner.gradient(corpus, &model, schedule)?, model })
+        let model = Clustered(ArcModel { features, index, clusters: arcs.clusters, weights });
+        Ok(Self { optimizer: optimizer.gradient(corpus, &model, schedule)?, model })
     }
 }
 
 impl Learn for Clusters {
     fn pass(&mut self, corpus: &Corpus<'_>, arcs: &mut ArcModel) -> Result<Report, Error> {
         swap(&mut self.model.0.weights, &mut arcs.weights);
-        let report = self.learner.pass(corpus, &mut self.model);
+        let report = self.optimizer.pass(corpus, &mut self.model);
         swap(&mut self.model.0.weights, &mut arcs.weights);
         report
     }
 
     fn learnt(&self, _: &ArcModel) -> Option<Vec<f32>> {
-        self.learner.learnt(&self.model)
+        self.optimizer.learnt(&self.model)
     }
 }
 
 impl Checkpointed for Clusters {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
-        self.learner.checkpoint(codec)
+        self.optimizer.checkpoint(codec)
     }
 }
 
-/// A model whose kinds are told apart.
+/// A model whose clusters are told apart.
 #[derive(Debug)]
 struct Clustered(ArcModel);
 
-/// Scores by kind.
+/// Scores by cluster.
 #[derive(Debug, Default)]
-struct ByKind(Vec<ArcMatrix>);
+struct ByCluster(Vec<ArcMatrix>);
 
 impl Scorer for Clustered {
     type Memory = Prepared;
-    type Scores = ByKind;
+    type Scores = ByCluster;
 
     fn cells(&self) -> usize {
-        self.0.kinds * self.0.index.cells()
+        self.0.clusters * self.0.index.cells()
     }
 
     #[inline]
@@ -112,26 +112,26 @@ impl Scorer for Clustered {
         self.0.prepare(example, keep, memory);
     }
 
-    fn score(&self, example: &Example, memory: &mut Prepared) -> ByKind {
-        ByKind(self.0.score_by_kind(memory, |h, m| example.candidates.allows(h, m)))
+    fn score(&self, example: &Example, memory: &mut Prepared) -> ByCluster {
+        ByCluster(self.0.score_by_cluster(memory, |h, m| example.candidates.allows(h, m)))
     }
 
     fn accumulate(
         &self,
         memory: &mut Prepared,
-        coefficients: &ByKind,
+        coefficients: &ByCluster,
         negligible: f64,
         mut add: impl FnMut(usize, f32),
     ) {
         let size = self.0.index.cells();
-        for (kind, coefficients) in coefficients.0.iter().enumerate() {
-            let add = |cell, amount| add(kind * size + cell, amount);
+        for (cluster, coefficients) in coefficients.0.iter().enumerate() {
+            let add = |cell, amount| add(cluster * size + cell, amount);
             ArcModel::accumulate(&self.0, memory, coefficients, negligible, add);
         }
     }
 }
 
-impl Differentiable for ByKind {
+impl Differentiable for ByCluster {
     fn scale(&mut self, by: f64) {
         self.0.iter_mut().for_each(|scores| scores.scale(by));
     }
@@ -150,7 +150,7 @@ impl Differentiable for ByKind {
         let scored = Scored { scores: &summed, gold: &example.gold, tree_set };
         let value = objective.evaluate(scored, progress, scratch, &mut by_sum)?;
         gradient.0.clone_from(&self.0);
-        gradient.0.iter_mut().for_each(|kind| latent::split(&by_sum, &summed, kind));
+        gradient.0.iter_mut().for_each(|cluster| latent::split(&by_sum, &summed, cluster));
         Ok(value)
     }
 }
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use crate::learn::train::tests::{SMALL, corpus, small_model, treebank};
 
-    /// What learns several kinds, when there is but one.
+    /// What learns several clusters, when there is but one.
     #[test]
     fn one_kind_is_learnt_as_none_is() {
         let treebank = treebank();
@@ -168,14 +168,15 @@ mod tests {
         let mut clustered = plain.clone();
         let corpus = corpus(&treebank, &plain);
         let schedule = Schedule { passes: 6, seed: 1, threads: 1 };
-        for learner in [Learner::default(), Learner::named("sgd").unwrap()] {
-            let mut one = learner.start(&corpus, &mut plain.arcs, schedule).unwrap();
-            let mut kinds = Clusters::new(&learner, &corpus, &clustered.arcs, schedule).unwrap();
+        for optimizer in [Optimizer::default(), Optimizer::named("sgd").unwrap()] {
+            let mut one = optimizer.start(&corpus, &mut plain.arcs, schedule).unwrap();
+            let mut clusters =
+                Clusters::new(&optimizer, &corpus, &clustered.arcs, schedule).unwrap();
             for _ in 0..6 {
                 one.pass(&corpus, &mut plain.arcs).unwrap();
-                kinds.pass(&corpus, &mut clustered.arcs).unwrap();
-                assert!(plain.arcs.weights == clustered.arcs.weights, "{learner}");
-                assert!(one.learnt(&plain.arcs) == kinds.learnt(&clustered.arcs), "{learner}");
+                clusters.pass(&corpus, &mut clustered.arcs).unwrap();
+                assert!(plain.arcs.weights == clustered.arcs.weights, "{optimizer}");
+                assert!(one.learnt(&plain.arcs) == clusters.learnt(&clustered.arcs), "{optimizer}");
             }
         }
     }

@@ -143,7 +143,7 @@ impl<S: PartScorer> Exponentiated<S> {
                 .map_err(|source| corpus.diverged(example, source))?;
             blocks.push(block);
         }
-        let mut learner = Self {
+        let mut optimizer = Self {
             dual,
             c,
             rate,
@@ -157,8 +157,8 @@ impl<S: PartScorer> Exponentiated<S> {
             memory: S::Memory::default(),
             workspace,
         };
-        learner.rederive(corpus, model);
-        Ok(learner)
+        optimizer.rederive(corpus, model);
+        Ok(optimizer)
     }
 
     /// Computes w from the marginals; gives the length of what had to be corrected.

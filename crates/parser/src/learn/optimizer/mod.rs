@@ -7,12 +7,12 @@
 //!
 //! | learner | what it makes small | how |
 //! |---|---|---|
-//! | [`Perceptron`](Learner::Perceptron) | wrong heads of the best tree | w += Φ(gold) − Φ(best) |
-//! | [`PassiveAggressive`](Learner::PassiveAggressive) | the same, with a margin | the smallest step that gains it |
-//! | [`Mira`](Learner::Mira) | the same against the k best | the smallest step that gains all k |
-//! | [`AdaGrad`](Learner::AdaGrad), [`Sgd`](Learner::Sgd) | any [`Objective`] | its gradient, sentence by sentence |
-//! | [`Lbfgs`](Learner::Lbfgs) | any [`Objective`] + prior | its gradient over the treebank |
-//! | [`Exponentiated`](Learner::Exponentiated) | hinge loss or likelihood + prior | multiplicative steps in the dual |
+//! | [`Perceptron`](Optimizer::Perceptron) | wrong heads of the best tree | w += Φ(gold) − Φ(best) |
+//! | [`PassiveAggressive`](Optimizer::PassiveAggressive) | the same, with a margin | the smallest step that gains it |
+//! | [`Mira`](Optimizer::Mira) | the same against the k best | the smallest step that gains all k |
+//! | [`AdaGrad`](Optimizer::AdaGrad), [`Sgd`](Optimizer::Sgd) | any [`Objective`] | its gradient, sentence by sentence |
+//! | [`Lbfgs`](Optimizer::Lbfgs) | any [`Objective`] + prior | its gradient over the treebank |
+//! | [`Exponentiated`](Optimizer::Exponentiated) | hinge loss or likelihood + prior | multiplicative steps in the dual |
 
 mod batch;
 mod clusters;
@@ -22,10 +22,10 @@ mod joint;
 pub(crate) mod lbfgs;
 mod mira;
 mod mistake;
+mod notation;
 mod passive_aggressive;
 mod scorer;
 mod sgd;
-mod text;
 
 use std::io;
 
@@ -48,7 +48,7 @@ use sgd::Sgd;
 /// A way to learn, with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Learner {
+pub enum Optimizer {
     /// The averaged perceptron (Collins 2002).
     Perceptron,
     /// Passive-aggressive learning (Crammer et al. 2006; Nguyen et al. 2007), averaged.
@@ -119,7 +119,7 @@ pub enum Learner {
     },
 }
 
-impl Default for Learner {
+impl Default for Optimizer {
     /// Likelihood by AdaGrad with template dropout: accurate, and its probabilities are calibrated.
     fn default() -> Self {
         Self::AdaGrad { objective: likelihood(), rate: 0.05, damping: 10.0, dropout: 0.3, batch: 1 }
@@ -162,7 +162,7 @@ pub(crate) trait Learn<S = ArcModel>: Checkpointed {
     fn learnt(&self, model: &S) -> Option<Vec<f32>>;
 }
 
-impl Learner {
+impl Optimizer {
     /// Gets ready for a corpus.
     pub(crate) fn start<S: PartScorer + 'static>(
         &self,
@@ -172,23 +172,23 @@ impl Learner {
     ) -> Result<Box<dyn Learn<S>>, Error> {
         let cells = model.cells();
         Ok(match self.clone() {
-            Learner::Perceptron => {
+            Optimizer::Perceptron => {
                 Box::new(MistakeDriven::new(Rule::Perceptron, cells, schedule.seed))
             }
-            Learner::PassiveAggressive { update, cost } => {
+            Optimizer::PassiveAggressive { update, cost } => {
                 let rule = Rule::PassiveAggressive { update, cost };
                 Box::new(MistakeDriven::new(rule, cells, schedule.seed))
             }
-            Learner::Mira { k, c } => {
+            Optimizer::Mira { k, c } => {
                 Box::new(MistakeDriven::new(Rule::Mira { k, c }, cells, schedule.seed))
             }
-            Learner::AdaGrad { .. } | Learner::Sgd { .. } => {
+            Optimizer::AdaGrad { .. } | Optimizer::Sgd { .. } => {
                 Box::new(self.gradient(corpus, model, schedule)?)
             }
-            Learner::Lbfgs { objective, c, memory } => {
+            Optimizer::Lbfgs { objective, c, memory } => {
                 Box::new(Batch::new(objective, c, memory, schedule.threads, corpus, model)?)
             }
-            Learner::Exponentiated { dual, c, beta, rate, gap } => {
+            Optimizer::Exponentiated { dual, c, beta, rate, gap } => {
                 Box::new(Exponentiated::new(dual, c, beta, rate, gap, corpus, model)?)
             }
         })
@@ -203,15 +203,15 @@ impl Learner {
     ) -> Result<Gradient<S>, Error> {
         let cells = model.cells();
         let (objective, dropout, batch, step) = match self {
-            Learner::AdaGrad { objective, rate, damping, dropout, batch } => {
+            Optimizer::AdaGrad { objective, rate, damping, dropout, batch } => {
                 let step = Step::AdaGrad(AdaGrad::new(cells, *rate, *damping));
                 (objective, *dropout, *batch, step)
             }
-            Learner::Sgd { objective, rate, prior, dropout, batch } => {
+            Optimizer::Sgd { objective, rate, prior, dropout, batch } => {
                 let step = Step::Sgd(Sgd::new(*rate, *prior, corpus.examples.len()));
                 (objective, *dropout, *batch, step)
             }
-            other => return Err(other.needs_one_kind()),
+            other => return Err(other.needs_one_cluster()),
         };
         Ok(Gradient::new(objective.clone(), step, dropout, batch, schedule))
     }
@@ -222,42 +222,42 @@ impl Learner {
     }
 
     /// What to say to those who want more of a learner that follows no gradients.
-    pub(crate) fn needs_one_kind(&self) -> Error {
+    pub(crate) fn needs_one_cluster(&self) -> Error {
         let name = self.name();
-        Error::Setting(format!("{name} cannot learn arcs of several kinds; adagrad and sgd can"))
+        Error::Setting(format!("{name} cannot learn arcs of several clusters; adagrad and sgd can"))
     }
 
     /// Refuses parameters that make no sense.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self {
-            Learner::Perceptron => Ok(()),
-            Learner::PassiveAggressive { update: Update::Pa, .. } => Ok(()),
-            Learner::PassiveAggressive {
+            Optimizer::Perceptron => Ok(()),
+            Optimizer::PassiveAggressive { update: Update::Pa, .. } => Ok(()),
+            Optimizer::PassiveAggressive {
                 update: Update::PaI { c } | Update::PaII { c }, ..
             } => positive("C", *c),
-            Learner::Mira { k: 0, .. } => {
+            Optimizer::Mira { k: 0, .. } => {
                 Err(Error::Setting("MIRA needs at least one tree: k is 0".to_owned()))
             }
-            Learner::Mira { c, .. } if *c == f64::INFINITY => Ok(()),
-            Learner::Mira { c, .. } => positive("C", *c),
-            Learner::AdaGrad { objective, rate, damping, dropout, batch } => {
+            Optimizer::Mira { c, .. } if *c == f64::INFINITY => Ok(()),
+            Optimizer::Mira { c, .. } => positive("C", *c),
+            Optimizer::AdaGrad { objective, rate, damping, dropout, batch } => {
                 positive("the rate", f64::from(*rate))?;
                 positive("the damping", f64::from(*damping))?;
                 online(objective, *dropout, *batch)
             }
-            Learner::Sgd { objective, rate, prior, dropout, batch } => {
+            Optimizer::Sgd { objective, rate, prior, dropout, batch } => {
                 positive("the rate", *rate)?;
                 prior.map_or(Ok(()), |c| positive("C", c))?;
                 online(objective, *dropout, *batch)
             }
-            Learner::Lbfgs { objective, .. } if objective.is_annealed() => Err(Error::Setting(
+            Optimizer::Lbfgs { objective, .. } if objective.is_annealed() => Err(Error::Setting(
                 "L-BFGS needs one objective for all steps: gamma cannot change".to_owned(),
             )),
-            Learner::Lbfgs { objective, c, .. } => {
+            Optimizer::Lbfgs { objective, c, .. } => {
                 positive("C", *c)?;
                 online(objective, 0.0, 1)
             }
-            Learner::Exponentiated { c, beta, gap, .. } => {
+            Optimizer::Exponentiated { c, beta, gap, .. } => {
                 positive("C", *c)?;
                 positive("beta", *beta)?;
                 gap.map_or(Ok(()), |gap| positive("the gap to stop at", gap))

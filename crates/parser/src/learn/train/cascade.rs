@@ -6,8 +6,8 @@
 //! are made by a first pass trained on the others.
 //!
 //! Together these models have seen every sentence, and they are linear in the same features: the mean of
-//! their weights is a first pass too, which need not be learnt ([`SecondPass::first_passes`]). So it is with
-//! the shifters of the folds, whose trees go with the guides ([`Lessons`]): their mean is the model's. On 24,000
+//! their weights is a first pass too, which need not be learnt ([`SecondPassOptions::first_passes`]). So it is with
+//! the shifters of the folds, whose trees go with the guides ([`TransitionTrainingData`]): their mean is the model's. On 24,000
 //! words of UD Portuguese Bosque and of UD English EWT it gave 0.1 and 0.2 UAS more than one that was learnt from
 //! all sentences.
 //!
@@ -25,22 +25,25 @@ use tutte_linear::join;
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, TreeSet, Workspace};
 
-use super::{Corpus, Example, Lessons, Options, Pruning, SecondPass, clusters};
-use crate::features::{Atoms, FeatureSet, Guide, Prepared};
+use super::{
+    Corpus, Example, PrunerOptions, SecondPassOptions, TrainingOptions, TransitionTrainingData,
+    clusters,
+};
+use crate::features::{Atoms, FeatureSet, FirstPassOutput, Prepared};
 use crate::learn::corpus::with_gold;
 use crate::learn::objective::likelihood;
 use crate::learn::optimizer::Schedule;
 use crate::learn::temperature::{self, Judged};
 use crate::model::pruner::PrunerMemory;
 use crate::model::second_pass;
-use crate::model::transition::ShifterMemory;
+use crate::model::transition::TransitionMemory;
 use crate::{
-    ArcModel, Candidates, Error, Guided, Index, LabelModel, Labelling, Learner, Model, Pruner,
-    Shifter,
+    ArcModel, Candidates, Error, Index, LabelModel, Labelling, Model, Optimizer, Pruner,
+    SecondPass, TransitionParser,
 };
 
 /// A pruner before it is trained.
-pub(super) fn untrained_pruner(pruning: &Pruning, options: &Options) -> Pruner {
+pub(super) fn untrained_pruner(pruning: &PrunerOptions, options: &TrainingOptions) -> Pruner {
     let bits = pruning.bits.min(options.bits);
     let arcs = ArcModel::new(FeatureSet::pruner(), Index::Hashed { bits });
     Pruner { arcs, threshold: pruning.threshold }
@@ -49,8 +52,8 @@ pub(super) fn untrained_pruner(pruning: &Pruning, options: &Options) -> Pruner {
 /// Trains a pruner.
 pub(super) fn pruner(
     treebank: &[Sentence],
-    pruning: &Pruning,
-    options: &Options,
+    pruning: &PrunerOptions,
+    options: &TrainingOptions,
 ) -> Result<Pruner, Error> {
     let mut pruner = untrained_pruner(pruning, options);
     let corpus = Corpus::new(treebank, &pruner.arcs.features, None, options.tree_set)?;
@@ -61,8 +64,9 @@ pub(super) fn pruner(
     let schedule = Schedule { passes: pruning.passes, seed: options.seed, threads: 1 };
     // Few features can be learnt fast.
     let (rate, damping, dropout) = (0.1, 1.0, 0.1);
-    let learner = Learner::AdaGrad { objective: likelihood(), rate, damping, dropout, batch: 1 };
-    fit(&corpus, &mut pruner.arcs, &learner, schedule)?;
+    let optimizer =
+        Optimizer::AdaGrad { objective: likelihood(), rate, damping, dropout, batch: 1 };
+    fit(&corpus, &mut pruner.arcs, &optimizer, schedule)?;
     Ok(pruner)
 }
 
@@ -84,11 +88,11 @@ pub(super) fn candidates(
 /// How many times as sure as a first pass a second one is, of sentences that neither has seen: what
 /// remains of its training beside what its guides tell. Measured as the temperature that dev chooses,
 /// divided by T₁, of UD Gothic and UD Turkish: with the default options 1.38 both; with a small first pass
-/// ([`Options::fast`]) 1.27 and 1.44; where labels are staged 1.22 and 1.17, with a small first pass 1.17
+/// ([`TrainingOptions::fast`]) 1.27 and 1.44; where labels are staged 1.22 and 1.17, with a small first pass 1.17
 /// and 1.28.
 /// With shifters and jackknifed tags, of 24,000 words each, the default had 1.38 of UD French ParTUT (mean of four
 /// parts), 1.34 of English EWT and 1.14 of Portuguese Bosque.
-fn overconfidence(second: &SecondPass, labelling: Labelling) -> f64 {
+fn overconfidence(second: &SecondPassOptions, labelling: Labelling) -> f64 {
     match (labelling, &second.first) {
         (Labelling::Joint, None) => 1.4,
         (Labelling::Joint, Some(_)) => 1.35,
@@ -99,24 +103,24 @@ fn overconfidence(second: &SecondPass, labelling: Labelling) -> f64 {
 /// What models that have not seen its sentences think of a treebank.
 pub(super) struct Jackknifed {
     /// For each example.
-    pub(super) guides: Vec<Arc<Guide>>,
+    pub(super) first_pass_outputs: Vec<Arc<FirstPassOutput>>,
     /// Of a model whose second pass is trained with these.
     pub(super) temperature: f64,
     /// The mean of the weights of these models, if it is to be the first pass.
     pub(super) mean: Option<Vec<f32>>,
     /// The mean of the shifters that gave the second opinions.
-    pub(super) shifter: Option<Shifter>,
+    pub(super) transition: Option<TransitionParser>,
 }
 
 /// The same of the sentences of one fold.
 #[derive(Default)]
 struct Fold {
-    guides: Vec<Guide>,
+    first_pass_outputs: Vec<FirstPassOutput>,
     /// Some of them, to choose a temperature by.
     judged: Vec<Judged>,
     /// Of its model, if they are wanted.
     weights: Vec<f32>,
-    shifter: Option<Shifter>,
+    transition: Option<TransitionParser>,
 }
 
 /// Deals a treebank into folds, and has each parsed by a first pass like `first`, trained on the others.
@@ -124,10 +128,10 @@ struct Fold {
 pub(super) fn jackknife(
     corpus: &Corpus<'_>,
     candidates: &[Candidates],
-    second: &SecondPass,
-    options: &Options,
+    second: &SecondPassOptions,
+    options: &TrainingOptions,
     first: &ArcModel,
-    lessons: Option<&Lessons<'_>>,
+    training_data: Option<&TransitionTrainingData<'_>>,
 ) -> Result<Jackknifed, Error> {
     let features = &first.features;
     let folds = second.folds.min(corpus.examples.len());
@@ -145,12 +149,12 @@ pub(super) fn jackknife(
         let others = corpus.part(is_other);
         let mut arcs = ArcModel::new(features.clone(), first.index.clone());
         let schedule = Schedule { passes: second.fold_passes, seed: options.seed, threads: 1 };
-        fit(&others, &mut arcs, &options.learner, schedule)?;
+        fit(&others, &mut arcs, &options.optimizer, schedule)?;
         drop(others);
-        let shifter =
-            lessons.map(|lessons| lessons.learn(is_other, options.seed, options.tree_set));
+        let transition = training_data
+            .map(|training_data| training_data.learn(is_other, options.seed, options.tree_set));
         let (mut prepared, mut scores) = (Prepared::default(), ArcMatrix::default());
-        let (mut workspace, mut memory) = (Workspace::default(), ShifterMemory::default());
+        let (mut workspace, mut memory) = (Workspace::default(), TransitionMemory::default());
         let mut fold = Fold::default();
         let own = corpus.examples.iter().zip(candidates).enumerate();
         let own = own.filter(|(at, _)| fold_of(*at) == number);
@@ -160,25 +164,30 @@ pub(super) fn jackknife(
             prepared.fill_for(features, &example.arcs, |_| true, allowed);
             scores.reset(example.gold.len(), f64::NEG_INFINITY);
             arcs.score(&prepared, |h, m| candidates.allows(h, m), &mut scores);
-            let mut guide = second_pass::guide(&scores, options.tree_set, &mut workspace)
-                .map_err(|source| corpus.diverged(example, source))?;
-            if let (Some(shifter), Some(lessons)) = (&shifter, lessons) {
-                let atoms = lessons.atoms(at);
-                guide = guide.with_opinion(shifter.opinion(atoms, options.tree_set, &mut memory));
+            let mut first_pass_output =
+                second_pass::first_pass_output(&scores, options.tree_set, &mut workspace)
+                    .map_err(|source| corpus.diverged(example, source))?;
+            if let (Some(transition), Some(training_data)) = (&transition, training_data) {
+                let atoms = training_data.atoms(at);
+                first_pass_output = first_pass_output.with_transition_parse(transition.parse(
+                    atoms,
+                    options.tree_set,
+                    &mut memory,
+                ));
             }
             if second.temperature.is_none() && example.is_annotated() {
                 if annotated % judged_one_in == 0 {
                     let gold = example.gold.iter().copied();
-                    fold.judged.push(Judged::new(scores.clone(), guide.heads(), gold));
+                    fold.judged.push(Judged::new(scores.clone(), first_pass_output.heads(), gold));
                 }
                 annotated += 1;
             }
-            fold.guides.push(guide);
+            fold.first_pass_outputs.push(first_pass_output);
         }
         if second.first_passes.is_some() {
             fold.weights = arcs.weights;
         }
-        fold.shifter = shifter;
+        fold.transition = transition;
         Ok(fold)
     };
     let at_once = options.threads.clamp(1, folds.max(1));
@@ -190,19 +199,19 @@ pub(super) fn jackknife(
         results.extend(threads.into_iter().map(|thread| join(thread).into_iter()));
         (0..folds).filter_map(|number| results[number % at_once].next()).collect::<Result<_, _>>()
     })?;
-    let (mut guides, mut judged) = (Vec::new(), Vec::new());
-    let mut shifter = lessons.map(Lessons::untrained);
+    let (mut first_pass_outputs, mut judged) = (Vec::new(), Vec::new());
+    let mut transition = training_data.map(TransitionTrainingData::untrained);
     let mut mean = second.first_passes.map(|_| vec![0.0; first.weights.len()]);
     for fold in by_fold {
         let cells = mean.iter_mut().flatten().zip(&fold.weights);
         cells.for_each(|(mean, weight)| *mean += weight / folds as f32);
-        if let (Some(mean), Some(own)) = (&mut shifter, &fold.shifter) {
+        if let (Some(mean), Some(own)) = (&mut transition, &fold.transition) {
             mean.add(own, 1.0 / folds as f32);
         }
-        guides.push(fold.guides.into_iter());
+        first_pass_outputs.push(fold.first_pass_outputs.into_iter());
         judged.extend(fold.judged);
     }
-    let dealt = (0..corpus.examples.len()).filter_map(|at| guides[fold_of(at)].next());
+    let dealt = (0..corpus.examples.len()).filter_map(|at| first_pass_outputs[fold_of(at)].next());
     let temperature = || {
         let judged: Vec<&Judged> = judged.iter().collect();
         let first = temperature::best(&judged, options.tree_set, options.threads)?;
@@ -212,35 +221,35 @@ pub(super) fn jackknife(
     };
     Ok(Jackknifed {
         mean,
-        shifter,
-        guides: dealt.map(Arc::new).collect(),
+        transition,
+        first_pass_outputs: dealt.map(Arc::new).collect(),
         temperature: second.temperature.map_or_else(temperature, Ok)?,
     })
 }
 
 /// A guide of an example's size that says nothing.
-pub(super) fn no_guide(example: &Arc<Example>) -> Guide {
+pub(super) fn no_first_pass(example: &Arc<Example>) -> FirstPassOutput {
     let words = example.gold.len();
-    Guide::new(vec![0; words], ArcMatrix::zeros(words))
+    FirstPassOutput::new(vec![0; words], ArcMatrix::zeros(words))
 }
 
 /// The corpus of a second pass.
-pub(super) fn guided_corpus<'a>(
+pub(super) fn second_pass_corpus<'a>(
     treebank: &'a [Sentence],
     first: &Corpus<'_>,
-    guides: Vec<Arc<Guide>>,
-    guided: &Guided,
+    first_pass_outputs: Vec<Arc<FirstPassOutput>>,
+    second_pass: &SecondPass,
     labels: &LabelModel,
 ) -> Corpus<'a> {
-    let example = |(example, guide): (&Arc<Example>, Arc<Guide>)| {
+    let example = |(example, first_pass_output): (&Arc<Example>, Arc<FirstPassOutput>)| {
         let sentence = &treebank[example.sentence];
-        let columns = guided.arcs.features.columns();
-        let arcs = Atoms::guided(sentence, columns, Arc::clone(&guide));
-        let candidates = second_pass::candidates(&guide, guided.threshold);
+        let columns = second_pass.arcs.features.columns();
+        let arcs = Atoms::with_first_pass(sentence, columns, Arc::clone(&first_pass_output));
+        let candidates = second_pass::candidates(&first_pass_output, second_pass.threshold);
         Arc::new(Example {
             sentence: example.sentence,
             arcs,
-            labels: Atoms::guided(sentence, labels.features.columns(), guide),
+            labels: Atoms::with_first_pass(sentence, labels.features.columns(), first_pass_output),
             candidates: with_gold(candidates, &example.gold, first.tree_set),
             gold: example.gold.clone(),
             label_of: example.label_of.clone(),
@@ -248,7 +257,7 @@ pub(super) fn guided_corpus<'a>(
     };
     Corpus {
         treebank,
-        examples: first.examples.iter().zip(guides).map(example).collect(),
+        examples: first.examples.iter().zip(first_pass_outputs).map(example).collect(),
         tree_set: first.tree_set,
         words: first.words,
     }
@@ -258,10 +267,10 @@ pub(super) fn guided_corpus<'a>(
 fn fit(
     corpus: &Corpus<'_>,
     arcs: &mut ArcModel,
-    learner: &Learner,
+    optimizer: &Optimizer,
     schedule: Schedule,
 ) -> Result<(), Error> {
-    let mut learning = learner.start(corpus, arcs, schedule)?;
+    let mut learning = optimizer.start(corpus, arcs, schedule)?;
     for _ in 0..schedule.passes {
         if learning.pass(corpus, arcs)?.converged {
             break;
@@ -277,15 +286,16 @@ fn fit(
 pub(super) fn second_pass(
     model: Model,
     temperature: f64,
-    shifter: Option<Shifter>,
-    second: &SecondPass,
-    options: &Options,
+    transition: Option<TransitionParser>,
+    second: &SecondPassOptions,
+    options: &TrainingOptions,
 ) -> Model {
     let index = Index::Hashed { bits: options.bits };
-    let (mut templates, mut label_templates) = (options.templates.guided(), second.labels.clone());
-    if shifter.is_some() {
-        templates = templates.with_opinion();
-        label_templates = label_templates.with_opinion_of_labels();
+    let (mut templates, mut label_templates) =
+        (options.templates.with_first_pass(), second.labels.clone());
+    if transition.is_some() {
+        templates = templates.with_transition_parse();
+        label_templates = label_templates.with_transition_labels();
     }
     let labels = match options.labelling {
         Labelling::None => LabelModel::none(),
@@ -295,10 +305,10 @@ pub(super) fn second_pass(
         }
     };
     Model {
-        guided: Some(Guided {
+        second_pass: Some(SecondPass {
             arcs: clusters::untrained(templates, index, options),
             threshold: second.threshold,
-            shifter,
+            transition,
         }),
         labels,
         temperature,

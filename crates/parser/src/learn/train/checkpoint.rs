@@ -24,8 +24,8 @@ use tutte_linear::{Checkpointed, Codec};
 use tutte_treebank::{AtomicFile, Sentence};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Options;
-use crate::features::Guide;
+use super::TrainingOptions;
+use crate::features::FirstPassOutput;
 use crate::{CheckpointProblem, Error, Model};
 
 const MAGIC: [u8; 16] = *b"tutte checkpoint";
@@ -92,7 +92,7 @@ impl Checkpoint {
     pub fn suits(
         &self,
         treebank: &[Sentence],
-        options: &Options,
+        options: &TrainingOptions,
         dev: &[Sentence],
     ) -> Result<(), Error> {
         self.check(&settings(treebank, options, dev))
@@ -222,7 +222,7 @@ pub struct Snapshot<'a> {
     pub(super) place: Place,
     /// With the pruner, and in the second stage the first pass.
     pub(super) learnt: &'a mut Model,
-    pub(super) guides: &'a [Arc<Guide>],
+    pub(super) first_pass_outputs: &'a [Arc<FirstPassOutput>],
     pub(super) work: &'a mut dyn Checkpointed,
 }
 
@@ -263,11 +263,15 @@ impl Snapshot<'_> {
         if self.place.second {
             codec.table(&mut self.learnt.arcs.weights)?;
             codec.value(&mut self.learnt.temperature)?;
-            let guided = self.learnt.guided.as_mut();
-            if let Some(shifter) = guided.and_then(|guided| guided.shifter.as_mut()) {
-                shifter.checkpoint(codec)?;
+            let second_pass = self.learnt.second_pass.as_mut();
+            if let Some(transition) =
+                second_pass.and_then(|second_pass| second_pass.transition.as_mut())
+            {
+                transition.checkpoint(codec)?;
             }
-            self.guides.iter().try_for_each(|guide| Guide::clone(guide).checkpoint(codec))?;
+            self.first_pass_outputs.iter().try_for_each(|first_pass_output| {
+                FirstPassOutput::clone(first_pass_output).checkpoint(codec)
+            })?;
         }
         self.work.checkpoint(codec)?;
         let Hashed { mut to, hash } = out.into_inner()?;
@@ -295,10 +299,14 @@ impl<W: Write> Write for Hashed<W> {
 }
 
 /// All that decides what model comes out; the number of threads does not.
-pub(super) fn settings(treebank: &[Sentence], options: &Options, dev: &[Sentence]) -> Settings {
+pub(super) fn settings(
+    treebank: &[Sentence],
+    options: &TrainingOptions,
+    dev: &[Sentence],
+) -> Settings {
     // All by name: an option that is new must not be forgotten here.
-    let Options {
-        learner,
+    let TrainingOptions {
+        optimizer,
         labelling,
         labels,
         passes,
@@ -308,7 +316,7 @@ pub(super) fn settings(treebank: &[Sentence], options: &Options, dev: &[Sentence
         bits,
         label_bits,
         pruning,
-        second,
+        second_pass,
         tree_set,
         versions,
         seed,
@@ -321,7 +329,7 @@ pub(super) fn settings(treebank: &[Sentence], options: &Options, dev: &[Sentence
         ("development data", fingerprint("sentences", dev.iter().map(Sentence::as_str))),
         ("what is looked at", fingerprint("templates", lines)),
         ("dictionary", format!("{dictionary:?}")),
-        ("learner", learner.to_string()),
+        ("learner", optimizer.to_string()),
         ("labels", labelling.to_string()),
         ("learning of labels", format!("{labels:?}")),
         ("passes", passes.to_string()),
@@ -329,7 +337,7 @@ pub(super) fn settings(treebank: &[Sentence], options: &Options, dev: &[Sentence
         ("bits", bits.to_string()),
         ("bits of labels", label_bits.to_string()),
         ("pruning", format!("{pruning:?}")),
-        ("second pass", format!("{second:?}")),
+        ("second pass", format!("{second_pass:?}")),
         ("tree set", tree_set.to_string()),
         ("versions", versions.to_string()),
         ("seed", seed.to_string()),

@@ -4,22 +4,22 @@ use std::io;
 
 use tutte_linear::{Checkpointed, Codec};
 
-use super::{Corpus, Course, Pass};
-use crate::learn::optimizer::{Joint, Learn, Learner, Report, Schedule};
+use super::{Corpus, Pass, TrainingSession};
+use crate::learn::optimizer::{Joint, Learn, Optimizer, Report, Schedule};
 use crate::{Error, Model};
 
 /// Trains the last pass of a model and its labels together.
 pub(super) fn fit(
     mut learnt: Model,
     corpus: &Corpus<'_>,
-    learner: &Learner,
+    optimizer: &Optimizer,
     schedule: Schedule,
-    course: &mut Course<'_>,
+    session: &mut TrainingSession<'_>,
 ) -> Result<Model, Error> {
     let mut joint = Joint { arcs: learnt.last_pass().clone(), labels: learnt.labels.clone() };
-    let learner = learner.start(corpus, &mut joint, schedule)?;
-    let mut work = Work { joint, learner, report: Report::default() };
-    let done = course.resume(&mut work)?;
+    let optimizer = optimizer.start(corpus, &mut joint, schedule)?;
+    let mut work = Work { joint, optimizer, report: Report::default() };
+    let done = session.resume(&mut work)?;
     if done > 0 {
         work.hand_over(&mut learnt);
     }
@@ -27,10 +27,10 @@ pub(super) fn fit(
         if work.report.converged {
             break;
         }
-        work.report = work.learner.pass(corpus, &mut work.joint)?;
+        work.report = work.optimizer.pass(corpus, &mut work.joint)?;
         work.hand_over(&mut learnt);
         let pass = Pass::new(number, work.report, &learnt, corpus);
-        if course.after(pass, number == schedule.passes, &mut learnt, &mut work)? {
+        if session.after(pass, number == schedule.passes, &mut learnt, &mut work)? {
             break;
         }
     }
@@ -40,7 +40,7 @@ pub(super) fn fit(
 /// Arcs and labels that are being learnt.
 struct Work {
     joint: Joint,
-    learner: Box<dyn Learn<Joint>>,
+    optimizer: Box<dyn Learn<Joint>>,
     /// Of the last pass.
     report: Report,
 }
@@ -49,7 +49,7 @@ impl Work {
     /// The weights to keep.
     fn hand_over(&self, learnt: &mut Model) {
         let Joint { arcs, labels } = &self.joint;
-        match self.learner.learnt(&self.joint) {
+        match self.optimizer.learnt(&self.joint) {
             Some(mut weights) => {
                 learnt.labels.weights = weights.split_off(arcs.weights.len());
                 learnt.last_pass().weights = weights;
@@ -66,7 +66,7 @@ impl Checkpointed for Work {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
         codec.table(&mut self.joint.arcs.weights)?;
         codec.table(&mut self.joint.labels.weights)?;
-        self.learner.checkpoint(codec)?;
+        self.optimizer.checkpoint(codec)?;
         self.report.checkpoint(codec)
     }
 }

@@ -1,9 +1,9 @@
 //! Training: a treebank in, a model out.
 //!
-//! Arcs are learnt by any [`Learner`]. Labels are learnt with them by the same learner if they are
+//! Arcs are learnt by any [`Optimizer`]. Labels are learnt with them by the same learner if they are
 //! [joint](Labelling::Joint); [staged](Labelling::Staged), those of gold arcs are learnt beside,
 //! always in the same way. Before that, a pruner may be learnt, and after that, a second pass that
-//! sees the trees of the first; see [`Options::pruning`] and [`Options::second`]. The same treebank,
+//! sees the trees of the first; see [`TrainingOptions::pruning`] and [`TrainingOptions::second`]. The same treebank,
 //! options and seed give the same bytes.
 
 mod cascade;
@@ -23,29 +23,32 @@ use tutte_linear::Checkpointed;
 use tutte_treebank::Sentence;
 
 pub(crate) use super::corpus::{Corpus, Example};
-use crate::features::{FeatureSet, Guide};
-use crate::learn::optimizer::{Learner, Schedule};
+use crate::features::{FeatureSet, FirstPassOutput};
+use crate::learn::optimizer::{Optimizer, Schedule};
 use crate::{ArcModel, Candidates, Dictionary, Error, Index, Labelling, Model};
 use cascade::Jackknifed;
 pub use checkpoint::{Checkpoint, Place, Snapshot};
 use options::check;
-pub use options::{FirstPass, LabelOptions, Options, Pruning, SecondPass, Shifting};
+pub use options::{
+    FirstPassOptions, LabelOptions, PrunerOptions, SecondPassOptions, TrainingOptions,
+    TransitionOptions,
+};
 pub use pass::{Pass, Verdict};
 pub use session::Checkpoints;
-use session::Course;
-use training_data::Lessons;
+use session::TrainingSession;
+use training_data::TransitionTrainingData;
 
 /// Trains a model; `watch` sees it after every pass, and may stop at what it sees.
 ///
 /// ```
-/// use tutte::{Learner, Options, Parser, train};
+/// use tutte::{Optimizer, TrainingOptions, Parser, train};
 ///
 /// let sentence = "\
 /// 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
 /// 2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\t_
 /// ".parse::<tutte_treebank::Sentence>()?;
 /// let treebank = [sentence];
-/// let options = Options { learner: Learner::Perceptron, bits: 16, ..Options::default() };
+/// let options = TrainingOptions { optimizer: Optimizer::Perceptron, bits: 16, ..TrainingOptions::default() };
 /// let model = train(&treebank, &options, |_, _| {})?;
 /// assert_eq!(Parser::new(&model).parse(&treebank[0])?.tree.heads(), [2, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -61,11 +64,11 @@ use training_data::Lessons;
 /// [`Error::PartialTree`], [`Error::Setting`], [`Error::Diverged`].
 pub fn train<V: Verdict>(
     treebank: &[Sentence],
-    options: &Options,
+    options: &TrainingOptions,
     mut watch: impl FnMut(Pass, &Model) -> V,
 ) -> Result<Model, Error> {
     let mut watch = |pass: Pass, model: &Model| watch(pass, model).stops();
-    run(treebank, options, Course::new(&mut watch))
+    run(treebank, options, TrainingSession::new(&mut watch))
 }
 
 /// As [`train`], in a way that can be interrupted: after some passes it offers a [`Snapshot`] to be
@@ -80,9 +83,9 @@ pub fn train<V: Verdict>(
 /// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
 /// use std::ops::ControlFlow;
 /// use std::time::Duration;
-/// use tutte::{Checkpoint, Checkpoints, Options, train, train_resumable};
+/// use tutte::{Checkpoint, Checkpoints, TrainingOptions, train, train_resumable};
 ///
-/// let options = Options { bits: 12, ..Options::default() };
+/// let options = TrainingOptions { bits: 12, ..TrainingOptions::default() };
 /// let mut save = |snapshot: &mut tutte::Snapshot<'_>| snapshot.save(&path);
 /// let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save: &mut save };
 /// train_resumable(&treebank, &options, None, checkpoints, |pass, _| match pass.number {
@@ -103,7 +106,7 @@ pub fn train<V: Verdict>(
 /// As [`train`]; [`Error::Checkpoint`] if a checkpoint is of another training; what `save` returns.
 pub fn train_resumable<V: Verdict>(
     treebank: &[Sentence],
-    options: &Options,
+    options: &TrainingOptions,
     resumed: Option<Checkpoint>,
     checkpoints: Checkpoints<'_>,
     mut watch: impl FnMut(Pass, &Model) -> V,
@@ -112,26 +115,31 @@ pub fn train_resumable<V: Verdict>(
     // Named anew, so that it need not live longer than the watcher.
     let Checkpoints { every, dev, save } = checkpoints;
     let checkpoints = Checkpoints { every, dev, save };
-    let course = Course::new(&mut watch).saved(treebank, options, resumed, checkpoints)?;
-    run(treebank, options, course)
+    let session =
+        TrainingSession::new(&mut watch).saved(treebank, options, resumed, checkpoints)?;
+    run(treebank, options, session)
 }
 
 /// Trains stage by stage.
-fn run(treebank: &[Sentence], options: &Options, mut course: Course<'_>) -> Result<Model, Error> {
+fn run(
+    treebank: &[Sentence],
+    options: &TrainingOptions,
+    mut session: TrainingSession<'_>,
+) -> Result<Model, Error> {
     check(options)?;
-    if options.dictionary.is_some() && options.second.is_some() {
+    if options.dictionary.is_some() && options.second_pass.is_some() {
         let why = "the features of a second pass have no names: a dictionary needs a single pass";
         return Err(Error::Setting(why.to_owned()));
     }
     // A single sentence leaves none to learn its guide from.
     let sentences = treebank.iter().filter(|sentence| !sentence.is_empty()).count();
-    let second = options.second.as_ref().filter(|_| sentences > 1);
+    let second = options.second_pass.as_ref().filter(|_| sentences > 1);
     let first_labelling = match options.labelling {
         Labelling::Joint if second.is_some() => Labelling::Staged,
         labelling => labelling,
     };
     let arcs = match second.map(|second| &second.first) {
-        Some(Some(FirstPass { templates, bits })) => {
+        Some(Some(FirstPassOptions { templates, bits })) => {
             ArcModel::new(templates.clone(), Index::Hashed { bits: *bits.min(&options.bits) })
         }
         Some(None) => {
@@ -146,7 +154,7 @@ fn run(treebank: &[Sentence], options: &Options, mut course: Course<'_>) -> Resu
     let labels = labels::untrained(treebank, first_labelling, options.label_bits);
     let mut model = Model::new(arcs, labels, options.tree_set);
     if let Some(pruning) = &options.pruning {
-        model.pruner = Some(match &mut course.resumed {
+        model.pruner = Some(match &mut session.resumed {
             Some(checkpoint) => {
                 let mut pruner = cascade::untrained_pruner(pruning, options);
                 checkpoint.read(|codec| codec.table(&mut pruner.arcs.weights))?;
@@ -155,64 +163,88 @@ fn run(treebank: &[Sentence], options: &Options, mut course: Course<'_>) -> Resu
             None => cascade::pruner(treebank, pruning, options)?,
         });
     }
-    let (mut corpus, candidates) = pruned_corpus(treebank, &model, &options.learner)?;
-    match course.in_second() {
+    let (mut corpus, candidates) = pruned_corpus(treebank, &model, &options.optimizer)?;
+    match session.in_second() {
         Some(checkpoint) => checkpoint.read(|codec| codec.table(&mut model.arcs.weights))?,
         None => {
             let passes = if second.is_some() { options.first_passes() } else { options.passes };
-            let options = Options { passes, ..options.clone() };
-            model = fit(model, &corpus, &options, &mut course)?;
+            let options = TrainingOptions { passes, ..options.clone() };
+            model = fit(model, &corpus, &options, &mut session)?;
         }
     }
-    let Some(second) = second.filter(|_| !course.stopped) else {
+    let Some(second) = second.filter(|_| !session.stopped) else {
         return Ok(model);
     };
-    let lessons = second
-        .shifter
-        .as_ref()
-        .and_then(|shifting| Lessons::new(&corpus, shifting, options, model.labels.labels().len()));
-    let Jackknifed { guides, temperature, mean, shifter } = match course.in_second() {
+    let training_data = second.transition.as_ref().and_then(|transition_options| {
+        TransitionTrainingData::new(
+            &corpus,
+            transition_options,
+            options,
+            model.labels.labels().len(),
+        )
+    });
+    let Jackknifed { first_pass_outputs, temperature, mean, transition } = match session.in_second()
+    {
         Some(checkpoint) => {
-            let mut guides: Vec<Guide> = corpus.examples.iter().map(cascade::no_guide).collect();
+            let mut first_pass_outputs: Vec<FirstPassOutput> =
+                corpus.examples.iter().map(cascade::no_first_pass).collect();
             let mut temperature = 1.0;
-            let mut shifter = lessons.as_ref().map(Lessons::untrained);
+            let mut transition = training_data.as_ref().map(TransitionTrainingData::untrained);
             checkpoint.read(|codec| {
                 codec.value(&mut temperature)?;
-                shifter.iter_mut().try_for_each(|shifter| shifter.checkpoint(codec))?;
-                guides.iter_mut().try_for_each(|guide| guide.checkpoint(codec))
+                transition.iter_mut().try_for_each(|transition| transition.checkpoint(codec))?;
+                first_pass_outputs
+                    .iter_mut()
+                    .try_for_each(|first_pass_output| first_pass_output.checkpoint(codec))
             })?;
             Jackknifed {
-                guides: guides.into_iter().map(Arc::new).collect(),
+                first_pass_outputs: first_pass_outputs.into_iter().map(Arc::new).collect(),
                 temperature,
                 mean: None,
-                shifter,
+                transition,
             }
         }
         None => {
             let first = &model.arcs;
-            cascade::jackknife(&corpus, &candidates, second, options, first, lessons.as_ref())?
+            cascade::jackknife(
+                &corpus,
+                &candidates,
+                second,
+                options,
+                first,
+                training_data.as_ref(),
+            )?
         }
     };
-    course.guides.clone_from(&guides);
+    session.first_pass_outputs.clone_from(&first_pass_outputs);
     if let Some(mean) = mean {
         model.arcs.weights = mean;
     }
-    let model = cascade::second_pass(model, temperature, shifter, second, options);
-    if let Some(guided) = &model.guided {
-        corpus = cascade::guided_corpus(treebank, &corpus, guides, guided, &model.labels);
+    let model = cascade::second_pass(model, temperature, transition, second, options);
+    if let Some(second_pass) = &model.second_pass {
+        corpus = cascade::second_pass_corpus(
+            treebank,
+            &corpus,
+            first_pass_outputs,
+            second_pass,
+            &model.labels,
+        );
     }
-    fit(model, &corpus, options, &mut course)
+    fit(model, &corpus, options, &mut session)
 }
 
 /// What the first pass of a model looks at, and where its weights will be.
-fn untrained(treebank: &[Sentence], options: &Options) -> Result<(FeatureSet, Index), Error> {
+fn untrained(
+    treebank: &[Sentence],
+    options: &TrainingOptions,
+) -> Result<(FeatureSet, Index), Error> {
     let features = options.templates.clone();
     // Copies that see nothing new are kept: with dropout they help (0.4 UAS on Portuguese).
     let Some(support) = options.dictionary else {
         return Ok((features, Index::Hashed { bits: options.bits }));
     };
     let features = features.without_copies(treebank);
-    let Options { tree_set, threads, .. } = *options;
+    let TrainingOptions { tree_set, threads, .. } = *options;
     let dictionary = Dictionary::new(treebank, &features, support, tree_set, threads)?;
     Ok((features, Index::Dictionary(dictionary.into())))
 }
@@ -221,14 +253,14 @@ fn untrained(treebank: &[Sentence], options: &Options) -> Result<(FeatureSet, In
 fn pruned_corpus<'a>(
     treebank: &'a [Sentence],
     model: &Model,
-    learner: &Learner,
+    optimizer: &Optimizer,
 ) -> Result<(Corpus<'a>, Vec<Candidates>), Error> {
     let features = &model.arcs.features;
     let labels = (model.labels.labelling() != Labelling::None).then_some(&model.labels);
     let mut corpus = Corpus::new(treebank, features, labels, model.tree_set)?;
-    if let Some(sentence) = corpus.known_in_part().filter(|_| !learner.follows_gradients()) {
+    if let Some(sentence) = corpus.known_in_part().filter(|_| !optimizer.follows_gradients()) {
         let place = Box::new(sentence.place());
-        return Err(Error::PartialTree { place, learner: learner.name() });
+        return Err(Error::PartialTree { place, optimizer: optimizer.name() });
     }
     let candidates = match &model.pruner {
         Some(pruner) => cascade::candidates(pruner, treebank, model.tree_set)?,
@@ -248,33 +280,33 @@ fn pruned_corpus<'a>(
 pub fn train_further<V: Verdict>(
     model: Model,
     treebank: &[Sentence],
-    options: &Options,
+    options: &TrainingOptions,
     mut watch: impl FnMut(Pass, &Model) -> V,
 ) -> Result<Model, Error> {
     check(options)?;
-    if model.guided.is_some() {
+    if model.second_pass.is_some() {
         let why = "a model with a second pass cannot be trained further: its guides are gone";
         return Err(Error::Setting(why.to_owned()));
     }
-    let (corpus, _) = pruned_corpus(treebank, &model, &options.learner)?;
+    let (corpus, _) = pruned_corpus(treebank, &model, &options.optimizer)?;
     let mut watch = |pass: Pass, model: &Model| watch(pass, model).stops();
-    fit(model, &corpus, options, &mut Course::new(&mut watch))
+    fit(model, &corpus, options, &mut TrainingSession::new(&mut watch))
 }
 
 /// Trains the last pass of a model, and its labels.
 fn fit(
     mut model: Model,
     corpus: &Corpus<'_>,
-    options: &Options,
-    course: &mut Course<'_>,
+    options: &TrainingOptions,
+    session: &mut TrainingSession<'_>,
 ) -> Result<Model, Error> {
     let threads = options.threads.max(1);
     let schedule = Schedule { passes: options.passes, seed: options.seed, threads };
     model.labels.observe(corpus.labelled_arcs());
-    clusters::check_labelling(model.kinds(), model.labels.labelling())?;
+    clusters::check_labelling(model.clusters(), model.labels.labelling())?;
     match model.labels.labelling() {
-        Labelling::Joint => joint::fit(model, corpus, &options.learner, schedule, course),
-        _ => staged::fit(model, corpus, options, schedule, course),
+        Labelling::Joint => joint::fit(model, corpus, &options.optimizer, schedule, session),
+        _ => staged::fit(model, corpus, options, schedule, session),
     }
 }
 

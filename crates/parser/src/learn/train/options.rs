@@ -4,14 +4,14 @@ use tutte_trees::TreeSet;
 
 use super::clusters;
 use crate::features::FeatureSet;
-use crate::learn::optimizer::Learner;
+use crate::learn::optimizer::Optimizer;
 use crate::{Error, Labelling, Support};
 
 /// How to train.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct TrainingOptions {
     /// What moves the weights of arcs, and towards what.
-    pub learner: Learner,
+    pub optimizer: Optimizer,
     /// Whether there are labels, and how they go with arcs. Where there are two passes, those of
     /// the first are staged in any case: a guide has no labels.
     pub labelling: Labelling,
@@ -19,7 +19,7 @@ pub struct Options {
     pub labels: LabelOptions,
     /// Passes over the treebank; for L-BFGS, steps.
     pub passes: usize,
-    /// Of how many latent kinds arcs are ([`latent`](crate::model::latent)); 1 is the ordinary
+    /// Of how many latent clusters arcs are ([`latent`](crate::model::latent)); 1 is the ordinary
     /// case. Where there are two passes, those of the first are ordinary in any case. Needs a
     /// learner that follows gradients, AdaGrad or SGD.
     pub clusters: usize,
@@ -34,9 +34,9 @@ pub struct Options {
     /// The binary logarithm of the number of rows of weights of labels.
     pub label_bits: u32,
     /// Whether hopeless arcs are left out.
-    pub pruning: Option<Pruning>,
+    pub pruning: Option<PrunerOptions>,
     /// Whether there is a second pass.
-    pub second: Option<SecondPass>,
+    pub second_pass: Option<SecondPassOptions>,
     /// The trees that are possible. Trees to learn from are made projective for projective sets.
     pub tree_set: TreeSet,
     /// Of how many versions of the same sentences the treebank consists, one list after the other: a parser
@@ -53,7 +53,7 @@ pub struct Options {
 
 /// How a [`Pruner`](crate::Pruner) is learnt.
 #[derive(Clone, Debug)]
-pub struct Pruning {
+pub struct PrunerOptions {
     /// How probable an arc must be, as a share of the probability of the word's best head.
     pub threshold: f64,
     /// Passes over what it is learnt from.
@@ -64,9 +64,9 @@ pub struct Pruning {
     pub bits: u32,
 }
 
-/// How a [second pass](crate::Guided) is learnt.
+/// How a [second pass](crate::SecondPass) is learnt.
 #[derive(Clone, Debug)]
-pub struct SecondPass {
+pub struct SecondPassOptions {
     /// Into how many folds the treebank is dealt to make guides.
     pub folds: usize,
     /// Passes over the treebank for each fold.
@@ -82,29 +82,29 @@ pub struct SecondPass {
     /// these have not seen.
     pub temperature: Option<f64>,
     /// What the first pass is, if it does not look at arcs by the same templates.
-    pub first: Option<FirstPass>,
+    pub first: Option<FirstPassOptions>,
     /// What labels are chosen by.
     pub labels: FeatureSet,
-    /// Whether it sees the tree of a [shifter](crate::Shifter), too. That needs whole trees to learn from: if
+    /// Whether it sees the tree of a [shifter](crate::TransitionParser), too. That needs whole trees to learn from: if
     /// most are known in part only, there is none.
-    pub shifter: Option<Shifting>,
+    pub transition: Option<TransitionOptions>,
 }
 
-/// How a [`Shifter`](crate::Shifter) is learnt.
+/// How a [`TransitionParser`](crate::TransitionParser) is learnt.
 #[derive(Clone, Debug)]
-pub struct Shifting {
+pub struct TransitionOptions {
     /// Passes over the treebank, for each fold.
     pub passes: usize,
     /// The binary logarithm of the number of rows of weights of steps: at most this, and a quarter of the number
     /// of weights of arcs. Labels have half the rows that they have in the second pass.
     pub bits: u32,
     /// Whether it also reads backwards, which takes it twice as long.
-    pub is_both_ways: bool,
+    pub bidirectional: bool,
 }
 
 /// A first pass that is smaller than the second.
 #[derive(Clone, Debug)]
-pub struct FirstPass {
+pub struct FirstPassOptions {
     /// What arcs are looked at by.
     pub templates: FeatureSet,
     /// The binary logarithm of the number of weights.
@@ -124,10 +124,10 @@ pub struct LabelOptions {
     pub passes: Option<usize>,
 }
 
-impl Default for Options {
+impl Default for TrainingOptions {
     fn default() -> Self {
         Self {
-            learner: Learner::default(),
+            optimizer: Optimizer::default(),
             labelling: Labelling::Joint,
             labels: LabelOptions::default(),
             passes: 8,
@@ -136,8 +136,8 @@ impl Default for Options {
             dictionary: None,
             bits: 23,
             label_bits: 16,
-            pruning: Some(Pruning::default()),
-            second: Some(SecondPass::default()),
+            pruning: Some(PrunerOptions::default()),
+            second_pass: Some(SecondPassOptions::default()),
             tree_set: TreeSet::NonProjectiveSingleRoot,
             versions: 1,
             seed: 1,
@@ -146,39 +146,46 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl TrainingOptions {
     /// A small first pass over all arcs, whose few templates are those of a pruner, and a second
     /// over what it leaves: twice as fast as the default, for less than a point of accuracy.
     pub fn fast() -> Self {
-        let first = FirstPass { templates: FeatureSet::pruner(), bits: Pruning::default().bits };
-        let second =
-            SecondPass { folds: 4, fold_passes: 2, threshold: 0.02, ..SecondPass::default() };
+        let first = FirstPassOptions {
+            templates: FeatureSet::pruner(),
+            bits: PrunerOptions::default().bits,
+        };
+        let second = SecondPassOptions {
+            folds: 4,
+            fold_passes: 2,
+            threshold: 0.02,
+            ..SecondPassOptions::default()
+        };
         let labels = FeatureSet::lean_labels();
-        let shifter = Some(Shifting { passes: 5, bits: 19, is_both_ways: false });
-        let second = Some(SecondPass { first: Some(first), labels, shifter, ..second });
+        let transition = Some(TransitionOptions { passes: 5, bits: 19, bidirectional: false });
+        let second = Some(SecondPassOptions { first: Some(first), labels, transition, ..second });
         let templates = FeatureSet::lean();
-        Self { pruning: None, second, templates, passes: 4, ..Self::default() }
+        Self { pruning: None, second_pass: second, templates, passes: 4, ..Self::default() }
     }
 
     /// Passes over the treebank for the first pass of parsing, or the only one.
     pub fn first_passes(&self) -> usize {
-        self.second.as_ref().and_then(|second| second.first_passes).unwrap_or(self.passes)
+        self.second_pass.as_ref().and_then(|second| second.first_passes).unwrap_or(self.passes)
     }
 
     /// One pass over all arcs, and labels after them, as in the papers.
     pub fn plain() -> Self {
         let labelling = Labelling::Staged;
-        Self { pruning: None, second: None, labelling, ..Self::default() }
+        Self { pruning: None, second_pass: None, labelling, ..Self::default() }
     }
 }
 
-impl Default for Pruning {
+impl Default for PrunerOptions {
     fn default() -> Self {
         Self { threshold: 0.01, passes: 3, words: 100_000, bits: 20 }
     }
 }
 
-impl Default for SecondPass {
+impl Default for SecondPassOptions {
     fn default() -> Self {
         Self {
             folds: 8,
@@ -188,7 +195,7 @@ impl Default for SecondPass {
             temperature: None,
             first: None,
             labels: FeatureSet::guided_labels(),
-            shifter: Some(Shifting { passes: 8, bits: 22, is_both_ways: true }),
+            transition: Some(TransitionOptions { passes: 8, bits: 22, bidirectional: true }),
         }
     }
 }
@@ -200,9 +207,9 @@ impl Default for LabelOptions {
 }
 
 /// Refuses what makes no sense.
-pub(super) fn check(options: &Options) -> Result<(), Error> {
+pub(super) fn check(options: &TrainingOptions) -> Result<(), Error> {
     let LabelOptions { rate, damping, dropout, .. } = options.labels;
-    let Options { bits, label_bits, .. } = *options;
+    let TrainingOptions { bits, label_bits, .. } = *options;
     let wrong = |why: String| Err(Error::Setting(why));
     if !(5..=32).contains(&bits) || !(2..=28).contains(&label_bits) {
         return wrong(format!(
@@ -216,11 +223,11 @@ pub(super) fn check(options: &Options) -> Result<(), Error> {
              {damping} and {dropout}"
         ));
     }
-    if let Some(SecondPass { temperature: Some(temperature), .. }) = options.second
+    if let Some(SecondPassOptions { temperature: Some(temperature), .. }) = options.second_pass
         && !(temperature > 0.0 && temperature.is_finite())
     {
         return wrong(format!("the temperature is {temperature}, but must be a positive number"));
     }
     clusters::check(options)?;
-    options.learner.check()
+    options.optimizer.check()
 }

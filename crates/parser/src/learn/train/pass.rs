@@ -30,7 +30,7 @@ impl Pass {
         let words = corpus.words as f64;
         Self {
             number,
-            second: model.guided.is_some(),
+            second: model.second_pass.is_some(),
             loss: report.loss / words,
             gap: report.gap.map(|gap| gap / words),
             converged: report.converged,

@@ -9,8 +9,8 @@ use tutte_treebank::Sentence;
 
 use super::checkpoint::{Checkpoint, Place, Snapshot};
 use super::{Pass, checkpoint};
-use crate::features::Guide;
-use crate::{Error, Model, Options};
+use crate::features::FirstPassOutput;
+use crate::{Error, Model, TrainingOptions};
 
 /// When and how a training is saved, so that it can go on later.
 pub struct Checkpoints<'a> {
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Checkpoints<'_> {
 }
 
 /// A training on its way.
-pub(super) struct Course<'a> {
+pub(super) struct TrainingSession<'a> {
     watch: &'a mut dyn FnMut(Pass, &Model) -> bool,
     /// How to save, and what must be the same when the training goes on.
     saving: Option<(Checkpoints<'a>, Vec<(String, String)>)>,
@@ -38,7 +38,7 @@ pub(super) struct Course<'a> {
     /// What to go on from, as far as it has not been used.
     pub(super) resumed: Option<Checkpoint>,
     /// Of the second stage.
-    pub(super) guides: Vec<Arc<Guide>>,
+    pub(super) first_pass_outputs: Vec<Arc<FirstPassOutput>>,
     place: Place,
     /// Whether a second stage is asked for.
     two_stages: bool,
@@ -46,7 +46,7 @@ pub(super) struct Course<'a> {
     pub(super) stopped: bool,
 }
 
-impl<'a> Course<'a> {
+impl<'a> TrainingSession<'a> {
     /// `watch` says whether to stop.
     pub(super) fn new(watch: &'a mut dyn FnMut(Pass, &Model) -> bool) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl<'a> Course<'a> {
             saving: None,
             saved: Instant::now(),
             resumed: None,
-            guides: Vec::new(),
+            first_pass_outputs: Vec::new(),
             place: Place::default(),
             two_stages: false,
             stopped: false,
@@ -65,14 +65,14 @@ impl<'a> Course<'a> {
     pub(super) fn saved(
         self,
         treebank: &[Sentence],
-        options: &Options,
+        options: &TrainingOptions,
         resumed: Option<Checkpoint>,
         checkpoints: Checkpoints<'a>,
     ) -> Result<Self, Error> {
         let settings = checkpoint::settings(treebank, options, checkpoints.dev);
         resumed.iter().try_for_each(|checkpoint| checkpoint.check(&settings))?;
         let place = resumed.as_ref().map_or(Place::default(), Checkpoint::place);
-        let two_stages = options.second.is_some();
+        let two_stages = options.second_pass.is_some();
         Ok(Self { saving: Some((checkpoints, settings)), resumed, place, two_stages, ..self })
     }
 
@@ -105,8 +105,14 @@ impl<'a> Course<'a> {
         if let Some((checkpoints, settings)) = &mut self.saving
             && (number == 1 || last && before_guides || self.saved.elapsed() >= checkpoints.every)
         {
-            let (guides, place) = (&self.guides[..], self.place);
-            (checkpoints.save)(&mut Snapshot { settings, place, learnt, guides, work })?;
+            let (first_pass_outputs, place) = (&self.first_pass_outputs[..], self.place);
+            (checkpoints.save)(&mut Snapshot {
+                settings,
+                place,
+                learnt,
+                first_pass_outputs,
+                work,
+            })?;
             self.saved = Instant::now();
         }
         Ok(self.stopped)

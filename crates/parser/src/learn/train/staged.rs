@@ -5,7 +5,7 @@ use std::io;
 use tutte_linear::{Checkpointed, Codec};
 
 use super::labels::LabelTrainer;
-use super::{Corpus, Course, Options, Pass};
+use super::{Corpus, Pass, TrainingOptions, TrainingSession};
 use crate::learn::optimizer::{Learn, Report, Schedule};
 use crate::{Error, Labelling, Model};
 
@@ -13,11 +13,11 @@ use crate::{Error, Labelling, Model};
 pub(super) fn fit(
     mut model: Model,
     corpus: &Corpus<'_>,
-    options: &Options,
+    options: &TrainingOptions,
     schedule: Schedule,
-    course: &mut Course<'_>,
+    session: &mut TrainingSession<'_>,
 ) -> Result<Model, Error> {
-    let arcs = options.learner.start_arcs(corpus, model.last_pass(), schedule)?;
+    let arcs = options.optimizer.start_arcs(corpus, model.last_pass(), schedule)?;
     let label_passes = match model.labels.labelling() {
         Labelling::None => 0,
         _ => options.labels.passes.unwrap_or(options.passes),
@@ -25,7 +25,7 @@ pub(super) fn fit(
     let labels = LabelTrainer::new(&model.labels, &options.labels, label_passes, options.seed);
     let mut learnt = model.clone();
     let mut work = Staged { model, arcs, labels, report: Report::default() };
-    let done = course.resume(&mut work)?;
+    let done = session.resume(&mut work)?;
     if done > 0 {
         work.hand_over(&mut learnt);
     }
@@ -37,8 +37,8 @@ pub(super) fn fit(
         if !arcs_go_on && !labels_go_on {
             break;
         }
-        let Model { arcs: first, guided, labels: label_model, .. } = model;
-        let arc_model = guided.as_mut().map_or(first, |guided| &mut guided.arcs);
+        let Model { arcs: first, second_pass, labels: label_model, .. } = model;
+        let arc_model = second_pass.as_mut().map_or(first, |second_pass| &mut second_pass.arcs);
         let label_pass = || {
             if labels_go_on {
                 labels.pass(corpus, label_model);
@@ -51,7 +51,7 @@ pub(super) fn fit(
         *report = beside(schedule.threads > 1, label_pass, arc_pass)?;
         let pass = Pass::new(number, *report, model, corpus);
         work.hand_over(&mut learnt);
-        if course.after(pass, number == passes, &mut learnt, &mut work)? {
+        if session.after(pass, number == passes, &mut learnt, &mut work)? {
             break;
         }
     }

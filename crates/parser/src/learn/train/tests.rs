@@ -83,36 +83,36 @@ pub(crate) fn corpus<'a>(treebank: &'a [Sentence], model: &Model) -> Corpus<'a> 
 pub(crate) const SMALL: &str = "h.upos m.upos\nh.form m.upos\nh.upos m.form\nh.form m.form\nm.upos\n\
                                 h.upos m-1.upos m.upos\nh.upos h+1.upos m.upos";
 
-fn adagrad(objective: Objective) -> Learner {
-    Learner::AdaGrad { objective, rate: 0.2, damping: 1.0, dropout: 0.0, batch: 4 }
+fn adagrad(objective: Objective) -> Optimizer {
+    Optimizer::AdaGrad { objective, rate: 0.2, damping: 1.0, dropout: 0.0, batch: 4 }
 }
 
-fn exponentiated(dual: Dual, rate: Rate) -> Learner {
-    Learner::Exponentiated { dual, c: 1.0, beta: 9.0, rate, gap: None }
+fn exponentiated(dual: Dual, rate: Rate) -> Optimizer {
+    Optimizer::Exponentiated { dual, c: 1.0, beta: 9.0, rate, gap: None }
 }
 
 /// Every learner, with parameters that suit a toy.
-pub(crate) fn learners() -> Vec<Learner> {
+pub(crate) fn optimizers() -> Vec<Optimizer> {
     vec![
-        Learner::default(),
+        Optimizer::default(),
         adagrad(likelihood()),
-        Learner::Perceptron,
-        Learner::PassiveAggressive { update: Update::Pa, cost: Cost::Identity },
-        Learner::PassiveAggressive { update: Update::PaI { c: 0.05 }, cost: Cost::Sqrt },
-        Learner::PassiveAggressive { update: Update::PaII { c: 0.1 }, cost: Cost::Sqrt },
-        Learner::Mira { k: 1, c: f64::INFINITY },
-        Learner::Mira { k: 4, c: f64::INFINITY },
-        Learner::Sgd { objective: likelihood(), rate: 0.05, prior: None, dropout: 0.2, batch: 1 },
-        Learner::Sgd {
+        Optimizer::Perceptron,
+        Optimizer::PassiveAggressive { update: Update::Pa, cost: Cost::Identity },
+        Optimizer::PassiveAggressive { update: Update::PaI { c: 0.05 }, cost: Cost::Sqrt },
+        Optimizer::PassiveAggressive { update: Update::PaII { c: 0.1 }, cost: Cost::Sqrt },
+        Optimizer::Mira { k: 1, c: f64::INFINITY },
+        Optimizer::Mira { k: 4, c: f64::INFINITY },
+        Optimizer::Sgd { objective: likelihood(), rate: 0.05, prior: None, dropout: 0.2, batch: 1 },
+        Optimizer::Sgd {
             objective: likelihood(),
             rate: 0.05,
             prior: Some(10.0),
             dropout: 0.0,
             batch: 3,
         },
-        Learner::Lbfgs { objective: likelihood(), c: 10.0, memory: 10 },
+        Optimizer::Lbfgs { objective: likelihood(), c: 10.0, memory: 10 },
         adagrad(softmax_margin(1.0)),
-        Learner::Lbfgs { objective: softmax_margin(1.0), c: 10.0, memory: 10 },
+        Optimizer::Lbfgs { objective: softmax_margin(1.0), c: 10.0, memory: 10 },
         // Risk alone may stay with an error it is sure of.
         adagrad(0.5 * likelihood() + annealed_risk(0.5, 2.0)),
         exponentiated(Dual::MaxMargin, Rate::Own),
@@ -121,9 +121,16 @@ pub(crate) fn learners() -> Vec<Learner> {
     ]
 }
 
-pub(crate) fn options(learner: Learner) -> Options {
+pub(crate) fn options(optimizer: Optimizer) -> TrainingOptions {
     let labels = LabelOptions { rate: 0.3, damping: 1.0, ..LabelOptions::default() };
-    Options { learner, labels, passes: 15, bits: 16, label_bits: 12, ..Options::plain() }
+    TrainingOptions {
+        optimizer,
+        labels,
+        passes: 15,
+        bits: 16,
+        label_bits: 12,
+        ..TrainingOptions::plain()
+    }
 }
 
 /// Heads that are wrong in the best tree, and labels of gold arcs. Not of the tree with the least
@@ -150,10 +157,10 @@ fn errors(model: &Model, treebank: &[Sentence]) -> (usize, usize) {
 #[test]
 fn every_learner_learns_twenty_sentences_by_heart() {
     let treebank = treebank();
-    for learner in learners() {
-        let options = options(learner);
+    for optimizer in optimizers() {
+        let options = options(optimizer);
         let model = train(&treebank, &options, |_, _| {}).unwrap();
-        assert_eq!(errors(&model, &treebank), (0, 0), "{:?}", options.learner);
+        assert_eq!(errors(&model, &treebank), (0, 0), "{:?}", options.optimizer);
     }
 }
 
@@ -162,10 +169,10 @@ fn every_learner_learns_in_every_tree_set() {
     let original = treebank();
     for tree_set in TreeSet::ALL {
         let treebank = at_most(tree_set);
-        for learner in learners() {
-            let options = Options { tree_set, ..options(learner) };
+        for optimizer in optimizers() {
+            let options = TrainingOptions { tree_set, ..options(optimizer) };
             let model = train(&original, &options, |_, _| {}).unwrap();
-            assert_eq!(errors(&model, &treebank).0, 0, "{:?} {tree_set}", options.learner);
+            assert_eq!(errors(&model, &treebank).0, 0, "{:?} {tree_set}", options.optimizer);
         }
     }
 }
@@ -173,9 +180,15 @@ fn every_learner_learns_in_every_tree_set() {
 #[test]
 fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
     let treebank = treebank();
-    for learner in learners() {
+    for optimizer in optimizers() {
         let trained = |seed, threads| {
-            let few = Options { seed, threads, passes: 3, bits: 14, ..options(learner.clone()) };
+            let few = TrainingOptions {
+                seed,
+                threads,
+                passes: 3,
+                bits: 14,
+                ..options(optimizer.clone())
+            };
             let mut losses = Vec::new();
             let watch = |pass: Pass, _: &Model| losses.push(pass.loss.to_bits());
             let model = train(&treebank, &few, watch).unwrap();
@@ -184,7 +197,7 @@ fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
         };
         let first = trained(7, 1);
         for threads in [1, 2, 3, 8] {
-            assert!(first == trained(7, threads), "{learner:?} with {threads} threads");
+            assert!(first == trained(7, threads), "{optimizer:?} with {threads} threads");
         }
         assert!(first.1 != trained(8, 1).1, "another seed is another order");
     }
@@ -193,8 +206,8 @@ fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
 #[test]
 fn passes_are_watched_and_losses_fall() {
     let treebank = treebank();
-    for learner in learners() {
-        let options = Options { passes: 6, ..options(learner) };
+    for optimizer in optimizers() {
+        let options = TrainingOptions { passes: 6, ..options(optimizer) };
         let mut passes = Vec::new();
         let mut last = Vec::new();
         let model = train(&treebank, &options, |pass, model| {
@@ -205,8 +218,12 @@ fn passes_are_watched_and_losses_fall() {
         assert!(passes.iter().map(|pass| pass.number).eq(1..=passes.len()));
         let (first, last_loss) = (passes[0].loss, passes[passes.len() - 1].loss);
         // A dual bound rises.
-        let dual = matches!(options.learner, Learner::Exponentiated { .. });
-        assert!(if dual { last_loss > first } else { last_loss < first }, "{:?}", options.learner);
+        let dual = matches!(options.optimizer, Optimizer::Exponentiated { .. });
+        assert!(
+            if dual { last_loss > first } else { last_loss < first },
+            "{:?}",
+            options.optimizer
+        );
         assert_eq!(last, model.arcs.weights, "what is watched last is what is returned");
     }
 }
@@ -229,9 +246,9 @@ fn expected_errors(model: &Model, treebank: &[Sentence]) -> f64 {
 fn risk_goes_on_from_likelihood() {
     let treebank = treebank();
     let start = small_model(&treebank, "h.upos m.upos", TreeSet::NonProjectiveSingleRoot);
-    let options = |objective, c| Options {
+    let options = |objective, c| TrainingOptions {
         passes: 100,
-        ..options(Learner::Lbfgs { objective, c, memory: 10 })
+        ..options(Optimizer::Lbfgs { objective, c, memory: 10 })
     };
     let likely = train_further(start, &treebank, &options(likelihood(), 10.0), |_, _| {}).unwrap();
     let trained = |objective: Objective| {
@@ -250,13 +267,13 @@ fn risk_goes_on_from_likelihood() {
 fn a_watcher_may_stop() {
     let treebank = treebank();
     let mut seen = Vec::new();
-    let stopped = train(&treebank, &options(Learner::Perceptron), |pass, model| {
+    let stopped = train(&treebank, &options(Optimizer::Perceptron), |pass, model| {
         seen.clone_from(&model.arcs.weights);
         if pass.number == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
     .unwrap();
     assert_eq!(stopped.arcs.weights, seen);
-    let four = Options { passes: 4, ..options(Learner::Perceptron) };
+    let four = TrainingOptions { passes: 4, ..options(Optimizer::Perceptron) };
     let model = train(&treebank, &four, |_, _| {}).unwrap();
     assert_eq!(stopped.arcs.weights, model.arcs.weights);
 }
@@ -269,9 +286,9 @@ fn sentences_may_be_long_and_short() {
         lines += &format!("{number}\tw{}\t_\tX\t_\t_\t{head}\tl\t_\t_\n", number % 7);
     }
     let treebank = [lines.parse().unwrap(), sentence("yes/INTJ/0/root")];
-    for name in Learner::NAMES {
-        let learner = Learner::named(name).unwrap();
-        let options = Options { passes: 1, bits: 12, ..options(learner) };
+    for name in Optimizer::NAMES {
+        let optimizer = Optimizer::named(name).unwrap();
+        let options = TrainingOptions { passes: 1, bits: 12, ..options(optimizer) };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         assert!(model.arcs.weights.iter().all(|weight| weight.is_finite()), "{name}");
         assert!(model.arcs.weights.iter().any(|weight| *weight != 0.0), "{name}");
@@ -281,7 +298,7 @@ fn sentences_may_be_long_and_short() {
 #[test]
 fn labels_may_have_passes_of_their_own() {
     let treebank = treebank();
-    let mut options = options(Learner::Perceptron);
+    let mut options = options(Optimizer::Perceptron);
     options.passes = 2;
     options.labels.passes = Some(12);
     let mut passes = 0;
@@ -297,13 +314,13 @@ fn trees_outside_the_set_are_named() {
         treebank[number].set_head(1, Some(0)).unwrap();
         treebank[number].set_comment("sent_id", Some(&format!("s{number}"))).unwrap();
     }
-    let error = train(&treebank, &options(Learner::Perceptron), |_, _| {}).unwrap_err();
+    let error = train(&treebank, &options(Optimizer::Perceptron), |_, _| {}).unwrap_err();
     let Error::NotInTreeSet { ref sentences, count: 2, .. } = error else { panic!("{error}") };
     assert_eq!(sentences.len(), 2);
     let text = error.to_string();
     assert!(text.contains("sent_id = s3") && text.contains("sent_id = s5"), "{text}");
     let tree_set = TreeSet::NonProjectiveMultiRoot;
-    let options = Options { tree_set, ..options(Learner::Perceptron) };
+    let options = TrainingOptions { tree_set, ..options(Optimizer::Perceptron) };
     assert!(train(&treebank, &options, |_, _| {}).is_ok());
 }
 
@@ -311,49 +328,53 @@ fn trees_outside_the_set_are_named() {
 fn labels_the_model_does_not_know_are_told() {
     let treebank = treebank();
     let model = small_model(&treebank[..1], SMALL, TreeSet::NonProjectiveSingleRoot);
-    let error = train_further(model, &treebank, &options(Learner::Perceptron), |_, _| {});
+    let error = train_further(model, &treebank, &options(Optimizer::Perceptron), |_, _| {});
     let error = error.unwrap_err().to_string();
     assert!(error.contains("no label \"advmod\""), "{error}");
 }
 
 #[test]
 fn nothing_to_learn_from_is_an_error() {
-    let error = train(&[], &Options { bits: 10, ..Options::default() }, |_, _| {}).unwrap_err();
+    let error = train(&[], &TrainingOptions { bits: 10, ..TrainingOptions::default() }, |_, _| {})
+        .unwrap_err();
     assert!(matches!(error, Error::NoWords));
 }
 
 #[test]
 fn settings_are_checked() {
-    let with = |rate, dropout, batch| Learner::AdaGrad {
+    let with = |rate, dropout, batch| Optimizer::AdaGrad {
         objective: likelihood(),
         rate,
         damping: 1.0,
         dropout,
         batch,
     };
-    for (learner, said) in [
+    for (optimizer, said) in [
         (with(-1.0, 0.0, 1), "rate is -1"),
         (with(0.1, 1.0, 1), "dropout is 1"),
         (with(0.1, 0.0, 0), "batch"),
-        (Learner::Mira { k: 0, c: 1.0 }, "k is 0"),
-        (Learner::Lbfgs { objective: annealed_risk(0.1, 1.0), c: 1.0, memory: 5 }, "gamma"),
-        (Learner::Lbfgs { objective: risk(-1.0), c: 1.0, memory: 5 }, "gamma is -1"),
-        (Learner::PassiveAggressive { update: Update::PaI { c: 0.0 }, cost: Cost::Sqrt }, "C is 0"),
+        (Optimizer::Mira { k: 0, c: 1.0 }, "k is 0"),
+        (Optimizer::Lbfgs { objective: annealed_risk(0.1, 1.0), c: 1.0, memory: 5 }, "gamma"),
+        (Optimizer::Lbfgs { objective: risk(-1.0), c: 1.0, memory: 5 }, "gamma is -1"),
+        (
+            Optimizer::PassiveAggressive { update: Update::PaI { c: 0.0 }, cost: Cost::Sqrt },
+            "C is 0",
+        ),
     ] {
-        let error = train(&treebank(), &options(learner), |_, _| {}).unwrap_err().to_string();
+        let error = train(&treebank(), &options(optimizer), |_, _| {}).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
 }
 
 #[test]
 fn divergence_is_told_with_its_sentence() {
-    let learner = Learner::AdaGrad {
+    let optimizer = Optimizer::AdaGrad {
         objective: likelihood(),
         rate: f32::MAX,
         damping: 1.0,
         dropout: 0.0,
         batch: 1,
     };
-    let error = train(&treebank(), &options(learner), |_, _| {}).unwrap_err();
+    let error = train(&treebank(), &options(optimizer), |_, _| {}).unwrap_err();
     assert!(matches!(error, Error::Diverged { .. }), "{error}");
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use tutte_trees::TreeSet;
 
-use super::{Corpus, Example, Options, Shifting};
-use crate::Shifter;
+use super::{Corpus, Example, TrainingOptions, TransitionOptions};
+use crate::TransitionParser;
 use crate::features::Atoms;
-use crate::learn::transition::{self, Lesson};
+use crate::learn::transition::{self, TransitionExample};
 
 /// What shifters learn from: all sentences whose trees are whole.
-pub(super) struct Lessons<'c> {
+pub(super) struct TransitionTrainingData<'c> {
     /// What is seen of each example.
     atoms: Vec<Atoms>,
     /// Its heads, if all are known.
@@ -19,20 +19,20 @@ pub(super) struct Lessons<'c> {
     passes: usize,
     bits: [u32; 2],
     labels: usize,
-    is_both_ways: bool,
+    bidirectional: bool,
 }
 
-impl<'c> Lessons<'c> {
+impl<'c> TransitionTrainingData<'c> {
     /// Those of a corpus, if there are enough.
     pub(super) fn new(
         corpus: &'c Corpus<'_>,
-        shifting: &Shifting,
-        options: &Options,
+        transition_options: &TransitionOptions,
+        options: &TrainingOptions,
         labels: usize,
     ) -> Option<Self> {
         let examples = &corpus.examples[..];
         let atoms = |example: &Arc<Example>| {
-            Atoms::new(corpus.sentence(example), &Shifter::<Vec<f32>>::COLUMNS)
+            Atoms::new(corpus.sentence(example), &TransitionParser::<Vec<f32>>::COLUMNS)
         };
         let heads = |example: &Arc<Example>| example.gold.iter().copied().collect();
         let heads: Vec<Option<Vec<usize>>> = examples.iter().map(heads).collect();
@@ -41,13 +41,13 @@ impl<'c> Lessons<'c> {
             atoms: examples.iter().map(atoms).collect(),
             heads,
             examples,
-            passes: shifting.passes,
+            passes: transition_options.passes,
             bits: [
-                options.bits.saturating_sub(2).clamp(4, shifting.bits.max(4)),
+                options.bits.saturating_sub(2).clamp(4, transition_options.bits.max(4)),
                 options.label_bits.saturating_sub(1).max(2),
             ],
             labels,
-            is_both_ways: shifting.is_both_ways,
+            bidirectional: transition_options.bidirectional,
         })
     }
 
@@ -57,9 +57,9 @@ impl<'c> Lessons<'c> {
     }
 
     /// A shifter that has learnt nothing.
-    pub(super) fn untrained(&self) -> Shifter {
+    pub(super) fn untrained(&self) -> TransitionParser {
         let [bits, label_bits] = self.bits;
-        Shifter::untrained(bits, label_bits, self.labels, self.is_both_ways)
+        TransitionParser::untrained(bits, label_bits, self.labels, self.bidirectional)
     }
 
     /// One that has learnt from those examples whose number `keep` says.
@@ -68,12 +68,17 @@ impl<'c> Lessons<'c> {
         keep: impl Fn(usize) -> bool,
         seed: u64,
         tree_set: TreeSet,
-    ) -> Shifter {
-        let lesson = |at: usize| {
+    ) -> TransitionParser {
+        let example = |at: usize| {
             let heads = self.heads[at].as_ref().filter(|_| keep(at))?;
-            Some(Lesson { atoms: &self.atoms[at], heads, labels: &self.examples[at].label_of })
+            Some(TransitionExample {
+                atoms: &self.atoms[at],
+                heads,
+                labels: &self.examples[at].label_of,
+            })
         };
-        let lessons: Vec<Lesson<'_>> = (0..self.examples.len()).filter_map(lesson).collect();
-        transition::learn(self.untrained(), &lessons, self.passes, seed, tree_set)
+        let training_data: Vec<TransitionExample<'_>> =
+            (0..self.examples.len()).filter_map(example).collect();
+        transition::learn(self.untrained(), &training_data, self.passes, seed, tree_set)
     }
 }

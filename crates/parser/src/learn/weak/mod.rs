@@ -64,7 +64,7 @@ pub struct Constraint {
 
 /// How to learn.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct WeakOptions {
     /// How expectations are compared with their targets.
     pub criterion: Criterion,
     /// Whether gradients of expectations are approximated as in the paper, for comparison.
@@ -95,7 +95,7 @@ pub struct Options {
     pub threads: usize,
 }
 
-impl Default for Options {
+impl Default for WeakOptions {
     /// As in the paper, with what it leaves open chosen; but with features and a prior that have shown to
     /// be better (docs/results/weak-supervision.md), and trees with one root.
     fn default() -> Self {
@@ -171,8 +171,8 @@ pub struct Learnt {
 ///
 /// ```
 /// use tutte::Parser;
-/// use tutte::signal::expectation::Wanted;
-/// use tutte::weak::{Constraint, Evidence, Options, learn};
+/// use tutte::learn::objective::expectation::Wanted;
+/// use tutte::weak::{Constraint, Evidence, WeakOptions, learn};
 /// use tutte_treebank::Sentence;
 ///
 /// // Three sentences of "noun verb", and the rule that nouns hang from verbs, nine times of ten.
@@ -185,7 +185,7 @@ pub struct Learnt {
 ///     arcs: vec![vec![(2, 1, 0)]; 3],
 ///     ..Evidence::default()
 /// };
-/// let options = Options { least: 1, prior_variance: 1000.0, ..Options::default() };
+/// let options = WeakOptions { least: 1, prior_variance: 1000.0, ..WeakOptions::default() };
 /// let learnt = learn(&evidence, &options, |_| {})?;
 /// assert!((learnt.after.expectations[0] - 0.9).abs() < 0.01);
 /// assert_eq!(Parser::new(&learnt.model).parse(&raw[0])?.tree.heads(), [2, 0]);
@@ -198,7 +198,7 @@ pub struct Learnt {
 /// [`Error::Diverged`].
 pub fn learn<V: Verdict>(
     evidence: &Evidence<'_>,
-    options: &Options,
+    options: &WeakOptions,
     mut watch: impl FnMut(&Step<'_>) -> V,
 ) -> Result<Learnt, Error> {
     check(evidence, options)?;
@@ -252,7 +252,7 @@ fn descend<V: Verdict>(
     (start, before): (usize, usize),
     watch: &mut impl FnMut(&Step<'_>) -> V,
 ) -> Result<(Vec<f64>, usize, bool), Error> {
-    let Options { steps, tolerance, .. } = *problem.options();
+    let WeakOptions { steps, tolerance, .. } = *problem.options();
     let mut minimiser = Minimiser::new(x, MEMORY, &mut |x: &[f64], slopes: &mut [f64]| {
         problem.evaluate(x, slopes)
     })?;
@@ -280,7 +280,7 @@ fn descend<V: Verdict>(
 /// How many steps back L-BFGS remembers.
 const MEMORY: usize = 10;
 
-fn check(evidence: &Evidence<'_>, options: &Options) -> Result<(), Error> {
+fn check(evidence: &Evidence<'_>, options: &WeakOptions) -> Result<(), Error> {
     let Evidence { raw, constraints, arcs, candidates, .. } = evidence;
     let wrong = |why: String| Err(Error::Setting(why));
     let positive = |number: f64| number > 0.0 && number.is_finite();

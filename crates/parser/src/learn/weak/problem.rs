@@ -11,7 +11,7 @@ use tutte_trees::{
 };
 
 use super::rows::{KEPT, Rows};
-use super::{Constraint, Evidence, Options, Progress, SHARDS, noise};
+use super::{Constraint, Evidence, Progress, SHARDS, WeakOptions, noise};
 use crate::features::index::{Arcs, Seen};
 use crate::features::{Atoms, FeatureSet, Prepared};
 use crate::learn::objective::expectation::{Criterion, approximate_covariances};
@@ -21,7 +21,7 @@ use crate::{ArcModel, Candidates, Dictionary, Error, Index, Support};
 
 /// What is made small, and where it is.
 pub(super) struct Problem<'a> {
-    options: &'a Options,
+    options: &'a WeakOptions,
     constraints: &'a [Constraint],
     dictionary: Arc<Dictionary>,
     /// w, as it is added up.
@@ -89,7 +89,7 @@ struct Looked<'a> {
 }
 
 impl<'a> Problem<'a> {
-    pub(super) fn new(evidence: &'a Evidence<'_>, options: &'a Options) -> Result<Self, Error> {
+    pub(super) fn new(evidence: &'a Evidence<'_>, options: &'a WeakOptions) -> Result<Self, Error> {
         let Evidence { raw, constraints, arcs: matches, candidates, trees } = evidence;
         let (tree_set, features) = (options.tree_set, &options.templates);
         let (mut items, mut impossible) = (Vec::new(), Vec::new());
@@ -173,7 +173,7 @@ impl<'a> Problem<'a> {
         Progress { step, start, objective, terms, expectations: self.expectations.clone() }
     }
 
-    pub(super) fn options(&self) -> &'a Options {
+    pub(super) fn options(&self) -> &'a WeakOptions {
         self.options
     }
 
@@ -246,7 +246,7 @@ impl<'a> Problem<'a> {
 }
 
 /// The features that enough arcs of the sentences have, whatever their heads.
-fn dictionary(items: &[Item<'_>], options: &Options) -> Result<Dictionary, Error> {
+fn dictionary(items: &[Item<'_>], options: &WeakOptions) -> Result<Dictionary, Error> {
     let seen = items.iter().map(|item| {
         let Item { sentence, atoms, .. } = item;
         Seen { sentence, atoms, gold: &[] }
@@ -346,7 +346,7 @@ impl Shard<'_> {
         &mut self,
         looked: Looked<'_>,
         signals: &Signals<'_>,
-        options: &Options,
+        options: &WeakOptions,
     ) -> Result<(), Error> {
         let Self { items, values, gradient, memory, .. } = self;
         gradient.fill(0.0);
@@ -408,7 +408,12 @@ impl Item<'_> {
     }
 
     /// Into `memory.covariances`, Cov([e ∈ y], ĝ(y)).
-    fn covary(&self, slopes: &[f64], options: &Options, memory: &mut Memory) -> Result<(), Error> {
+    fn covary(
+        &self,
+        slopes: &[f64],
+        options: &WeakOptions,
+        memory: &mut Memory,
+    ) -> Result<(), Error> {
         let Memory { workspace, marginals, function, covariances, .. } = memory;
         function.reset(self.sentence.len(), 0.0);
         for &(head, word, constraint) in self.matches {

@@ -40,9 +40,9 @@ fn rules() -> Vec<(&'static str, &'static str, Wanted)> {
     ]
 }
 
-fn options() -> Options {
+fn options() -> WeakOptions {
     let templates = FeatureSet::parse(SMALL).unwrap();
-    Options { templates, least: 1, ..Options::default() }
+    WeakOptions { templates, least: 1, ..WeakOptions::default() }
 }
 
 #[test]
@@ -53,7 +53,8 @@ fn gradients_are_derivatives_with_all_signals() {
     for criterion in [Criterion::Squared, Criterion::Kl, Criterion::KlBernoulli] {
         for (at, tree_set) in TreeSet::ALL.into_iter().enumerate() {
             let entropy = Some(([1.0, 2.0][at % 2], 0.3));
-            let options = Options { criterion, entropy, tree_set, trees_weight: 0.5, ..options() };
+            let options =
+                WeakOptions { criterion, entropy, tree_set, trees_weight: 0.5, ..options() };
             let mut problem = Problem::new(&evidence, &options).unwrap();
             problem.decides = true;
             // Weights and steps that f32 holds exactly.
@@ -84,7 +85,7 @@ fn gradients_are_derivatives_with_all_signals() {
 fn targets_are_reached_and_other_features_move_too() {
     let raw = treebank();
     let evidence = evidence(&raw, &[], &rules());
-    let options = Options { prior_variance: 1e4, ..options() };
+    let options = WeakOptions { prior_variance: 1e4, ..options() };
     let mut last = f64::INFINITY;
     let learnt = learn(&evidence, &options, |step| {
         let progress = step.progress;
@@ -149,7 +150,7 @@ fn expectations_of_a_known_model_are_found_again() {
         let evidence = Evidence { raw: &raw, constraints, arcs, ..Evidence::default() };
         let templates = FeatureSet::parse("conjoin none\nh.upos m.upos").unwrap();
         let options =
-            Options { templates, tree_set, prior_variance: 1e6, tolerance: 1e-9, ..options() };
+            WeakOptions { templates, tree_set, prior_variance: 1e6, tolerance: 1e-9, ..options() };
         let learnt = learn(&evidence, &options, |_| {}).unwrap();
         for (constraint, found) in evidence.constraints.iter().zip(&learnt.after.expectations) {
             let residual = constraint.wanted.residual(*found);
@@ -163,7 +164,7 @@ fn expectations_of_a_known_model_are_found_again() {
 fn true_expectations_are_kept() {
     let raw = treebank();
     let uniform = evidence(&raw, &[], &rules());
-    let before = learn(&uniform, &Options { steps: 0, ..options() }, |_| {}).unwrap().before;
+    let before = learn(&uniform, &WeakOptions { steps: 0, ..options() }, |_| {}).unwrap().before;
     let rules: Vec<_> = rules()
         .into_iter()
         .zip(&before)
@@ -182,7 +183,7 @@ fn heads_of_raw_sentences_and_threads_do_not_matter() {
         let words = sentence.len();
         sentence.set_heads(&(0..words).map(Some).collect::<Vec<_>>()).unwrap();
     }
-    let options = |threads| Options { threads, restarts: 1, steps: 15, ..options() };
+    let options = |threads| WeakOptions { threads, restarts: 1, steps: 15, ..options() };
     let one = learn(&evidence(&gold, &[], &rules()), &options(1), |_| {}).unwrap();
     for (raw, threads) in [(&other, 1), (&gold, 2), (&gold, 7)] {
         let learnt = learn(&evidence(raw, &[], &rules()), &options(threads), |_| {}).unwrap();
@@ -194,7 +195,7 @@ fn heads_of_raw_sentences_and_threads_do_not_matter() {
 fn trees_alone_are_learnt_by_heart() {
     let trees = treebank();
     let evidence = Evidence { trees: &trees, ..Evidence::default() };
-    let options = Options { prior_variance: 100.0, ..options() };
+    let options = WeakOptions { prior_variance: 100.0, ..options() };
     let learnt = learn(&evidence, &options, |_| {}).unwrap();
     let mut parser = Parser::new(&learnt.model);
     let wrong = |sentence: &Sentence| {
@@ -210,7 +211,7 @@ fn entropy_of_order_zero_changes_nothing_and_of_others_does() {
     let treebank = treebank();
     let evidence = evidence(&treebank[4..], &treebank[..4], &[]);
     let learnt = |entropy| {
-        let options = Options { entropy, steps: 10, ..options() };
+        let options = WeakOptions { entropy, steps: 10, ..options() };
         learn(&evidence, &options, |_| {}).unwrap().model.arcs.weights
     };
     let none = learnt(None);
@@ -226,9 +227,9 @@ fn what_leaves_no_tree_is_counted_and_nonsense_is_refused() {
     candidates[1] = Candidates::of(raw[1].len(), |head, _| head != 0);
     let rules = rules();
     let evidence = Evidence { candidates, ..evidence(raw, &[], &rules) };
-    let learnt = learn(&evidence, &Options { steps: 3, ..options() }, |_| {}).unwrap();
+    let learnt = learn(&evidence, &WeakOptions { steps: 3, ..options() }, |_| {}).unwrap();
     assert_eq!(learnt.impossible, [1]);
-    let refused = |evidence: &Evidence<'_>, options: &Options| {
+    let refused = |evidence: &Evidence<'_>, options: &WeakOptions| {
         learn(evidence, options, |_| {}).unwrap_err().to_string()
     };
     let mut far = evidence.clone();
@@ -237,7 +238,9 @@ fn what_leaves_no_tree_is_counted_and_nonsense_is_refused() {
     let mut high = evidence.clone();
     high.constraints[0].wanted.high = 1.5;
     assert!(refused(&high, &options()).contains("between 0 and 1"));
-    assert!(refused(&evidence, &Options { prior_variance: 0.0, ..options() }).contains("variance"));
+    assert!(
+        refused(&evidence, &WeakOptions { prior_variance: 0.0, ..options() }).contains("variance")
+    );
     assert!(refused(&Evidence::default(), &options()).contains("no words"));
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Five folds and five variances take some thirty times as long as learning does.
 
-use super::{Evidence, Options, learn};
+use super::{Evidence, WeakOptions, learn};
 use crate::Error;
 use crate::learn::train::Verdict;
 
@@ -22,7 +22,7 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 ///
 /// ```
 /// use tutte::rules::Rules;
-/// use tutte::weak::{Evidence, Options, choose_variance};
+/// use tutte::weak::{Evidence, WeakOptions, choose_variance};
 /// use tutte_treebank::Sentence;
 ///
 /// let sentence: Sentence = "\
@@ -33,7 +33,7 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 /// let raw = vec![sentence; 5];
 /// let text = "det: DET <- nearest NOUN 90%\nsubj: NOUN <- nearest VERB 90%\nroot: VERB <- ROOT 90%\n";
 /// let rules = Rules::parse("three", text)?;
-/// let options = Options { least: 1, ..Options::default() };
+/// let options = WeakOptions { least: 1, ..WeakOptions::default() };
 /// let evidence = Evidence::of_rules(&rules, &raw, options.tree_set);
 /// let chosen = choose_variance(&evidence, &options, &[0.01, 10.0], || {})?;
 /// let (best, errors) = chosen.expect("there are three rules");
@@ -45,7 +45,7 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 /// As [`learn`].
 pub fn choose_variance<V: Verdict>(
     evidence: &Evidence<'_>,
-    options: &Options,
+    options: &WeakOptions,
     variances: &[f64],
     mut watch: impl FnMut() -> V,
 ) -> Result<Option<Chosen>, Error> {
@@ -56,7 +56,7 @@ pub fn choose_variance<V: Verdict>(
     }
     let mut errors = Vec::new();
     for &prior_variance in variances {
-        let options = Options { prior_variance, restarts: 0, entropy: None, ..options.clone() };
+        let options = WeakOptions { prior_variance, restarts: 0, entropy: None, ..options.clone() };
         let mut error = 0.0;
         for fold in 0..FOLDS.min(rules.len()) {
             let held_out = || rules.iter().skip(fold).step_by(FOLDS);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tutte_trees::TreeSet;
 
-use super::tables::{ARCS, ArcTables, GUIDED, NO_CHECKSUM, PRUNER, Tables, shape_of};
-use super::transition::ShifterDocument;
+use super::tables::{ARCS, ArcTables, NO_CHECKSUM, PRUNER, SECOND_PASS, Tables, shape_of};
+use super::transition::TransitionDocument;
 use super::{About, Model};
 use crate::features::{BLOCK, FeatureSet};
 use crate::model::labels::{Labelling, Places, width_of};
 use crate::text::{TaggerDocument, TokenizerDocument};
-use crate::{ArcModel, Calibration, Compact, Guided, Index, LabelModel, ModelProblem, Pruner};
+use crate::{ArcModel, Calibration, Compact, Index, LabelModel, ModelProblem, Pruner, SecondPass};
 
 /// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
 /// other tables, another meaning of templates, other hashes.
@@ -30,7 +30,8 @@ pub(super) struct Document {
     calibration: Option<Calibration>,
     pruner: Option<PrunerDocument>,
     arcs: ArcDocument,
-    guided: Option<GuidedDocument>,
+    #[serde(rename = "guided")]
+    second_pass: Option<SecondPassDocument>,
     labels: LabelDocument,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tagger: Option<TaggerDocument>,
@@ -53,10 +54,10 @@ struct PrunerDocument {
 }
 
 #[derive(Serialize, Deserialize)]
-struct GuidedDocument {
+struct SecondPassDocument {
     threshold: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    shifter: Option<ShifterDocument>,
+    #[serde(rename = "shifter", default, skip_serializing_if = "Option::is_none")]
+    transition: Option<TransitionDocument>,
     #[serde(flatten)]
     arcs: ArcDocument,
 }
@@ -91,7 +92,7 @@ impl Document {
 
     /// What is written of a model.
     pub(super) fn new(model: &Model<Compact>, about: &About) -> Self {
-        let Model { pruner, arcs, guided, labels, .. } = model;
+        let Model { pruner, arcs, second_pass, labels, .. } = model;
         Self {
             format: FORMAT,
             checksum: NO_CHECKSUM.to_owned(),
@@ -104,10 +105,10 @@ impl Document {
                 arcs: ArcDocument::new(&pruner.arcs),
             }),
             arcs: ArcDocument::new(arcs),
-            guided: guided.as_ref().map(|guided| GuidedDocument {
-                threshold: guided.threshold,
-                shifter: guided.shifter.as_ref().map(ShifterDocument::new),
-                arcs: ArcDocument::new(&guided.arcs),
+            second_pass: second_pass.as_ref().map(|second_pass| SecondPassDocument {
+                threshold: second_pass.threshold,
+                transition: second_pass.transition.as_ref().map(TransitionDocument::new),
+                arcs: ArcDocument::new(&second_pass.arcs),
             }),
             labels: LabelDocument {
                 labelling: labels.labelling(),
@@ -130,12 +131,13 @@ impl Document {
             true => Ok(value),
             false => Err(ModelProblem::Altered { what: format!("its {name} is {value}") }),
         };
-        let guided = self.guided.map(|guided| -> Result<_, ModelProblem> {
-            let arcs = guided.arcs.model(&GUIDED, tables)?;
+        let second_pass = self.second_pass.map(|second_pass| -> Result<_, ModelProblem> {
+            let arcs = second_pass.arcs.model(&SECOND_PASS, tables)?;
             let labels = self.labels.names.len();
-            let shifter = guided.shifter.map(|shifter| shifter.shifter(labels, tables));
-            let threshold = number("threshold", guided.threshold, -1.0)?;
-            Ok(Guided { arcs, threshold, shifter: shifter.transpose()? })
+            let transition =
+                second_pass.transition.map(|transition| transition.parser(labels, tables));
+            let threshold = number("threshold", second_pass.threshold, -1.0)?;
+            Ok(SecondPass { arcs, threshold, transition: transition.transpose()? })
         });
         let pruner = self.pruner.map(|pruner| -> Result<_, ModelProblem> {
             let arcs = pruner.arcs.model(&PRUNER, tables)?;
@@ -164,7 +166,7 @@ impl Document {
         Ok(Model {
             pruner: pruner.transpose()?,
             arcs,
-            guided: guided.transpose()?,
+            second_pass: second_pass.transpose()?,
             labels,
             tree_set,
             temperature: number("temperature", self.temperature, 0.0)?,
@@ -202,10 +204,10 @@ impl ArcDocument {
                 Index::Dictionary(tables.dictionary(names, &features)?.into())
             }
         };
-        let kinds = tables.kinds(names.weights);
-        let shape = shape_of(kinds, index.cells());
+        let clusters = tables.clusters(names.weights);
+        let shape = shape_of(clusters, index.cells());
         let weights = tables.weights(names.weights, &shape, names.scale)?;
-        Ok(ArcModel { features, index, kinds, weights })
+        Ok(ArcModel { features, index, clusters, weights })
     }
 }
 

@@ -9,7 +9,7 @@
 //! arcs.…                              those of a dictionary, if there is one: see `dictionary.rs`
 //! guided…         as arcs             of a second pass
 //! pruner…         as arcs             of a pruner
-//! shifter         i8  [rows, 3]       weights of a shifter's steps, if there is one
+//! shifter         i8  [rows, 3]       weights of a transition's steps, if there is one
 //! shifter.labels  i8  [rows, labels]  and of its labels; each with its scale, as arcs
 //! labels          i8  [rows, width]   weights of labels
 //! labels.scale    f32 [1]
@@ -51,7 +51,7 @@ use tutte_linear::{self, Content};
 use self::dictionary::DictionaryBytes;
 use self::document::Document;
 use self::header::{DOCUMENT, GZIP, Header, ZSTANDARD};
-use self::tables::{ARCS, GUIDED, NO_CHECKSUM, PRUNER, checksum, shape_of, table};
+use self::tables::{ARCS, NO_CHECKSUM, PRUNER, SECOND_PASS, checksum, shape_of, table};
 use self::tagger::TaggerBytes;
 use super::Model;
 use crate::{Compact, Error, ModelProblem, Weights};
@@ -106,10 +106,10 @@ impl DevScores {
 /// # let folder = std::env::temp_dir().join(format!("tutte-doc-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// # let path = folder.join("tea.tutte");
-/// use tutte::{About, ModelFile, Options, Parser, train};
+/// use tutte::{About, ModelFile, TrainingOptions, Parser, train};
 ///
 /// let treebank = ["# sent_id = 1\n1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
-/// let options = Options { passes: 2, bits: 12, label_bits: 8, ..Options::default() };
+/// let options = TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::default() };
 /// let model = train(&treebank, &options, |_, _| {})?;
 /// model.compact().save(&path, &About { language: Some("en".into()), ..About::default() })?;
 ///
@@ -163,10 +163,10 @@ impl Model<Compact> {
 
     /// The content of a file.
     pub(super) fn to_bytes(&self, about: &About) -> Result<Vec<u8>, SafeTensorError> {
-        let Model { pruner, arcs, guided, labels, tagger, tokenizer, .. } = self;
+        let Model { pruner, arcs, second_pass, labels, tagger, tokenizer, .. } = self;
         let parts = [
             (&ARCS, Some(arcs)),
-            (&GUIDED, guided.as_ref().map(|guided| &guided.arcs)),
+            (&SECOND_PASS, second_pass.as_ref().map(|second_pass| &second_pass.arcs)),
             (&PRUNER, pruner.as_ref().map(|pruner| &pruner.arcs)),
         ];
         let parts: Vec<_> = parts
@@ -184,17 +184,18 @@ impl Model<Compact> {
             parts.iter().map(|(_, arcs, _)| arcs.weights.scale().to_le_bytes()).collect();
         for ((names, arcs, dictionary), scale) in parts.iter().zip(&scales) {
             let cells = arcs.weights.cells();
-            let shape = shape_of(arcs.kinds, cells.len() / arcs.kinds);
+            let shape = shape_of(arcs.clusters, cells.len() / arcs.clusters);
             tables.push(table(names.weights, Dtype::I8, shape, bytemuck::cast_slice(cells))?);
             tables.push(table(names.scale, Dtype::F32, vec![1], scale)?);
             if let Some(dictionary) = dictionary {
                 tables.extend(dictionary.tables(names)?);
             }
         }
-        let shifter = guided.as_ref().and_then(|guided| guided.shifter.as_ref());
-        let shifter_scales = shifter.map(transition::scales);
-        if let (Some(shifter), Some(scales)) = (shifter, &shifter_scales) {
-            tables.extend(transition::tables(shifter, scales)?);
+        let transition =
+            second_pass.as_ref().and_then(|second_pass| second_pass.transition.as_ref());
+        let transition_scales = transition.map(transition::scales);
+        if let (Some(transition), Some(scales)) = (transition, &transition_scales) {
+            tables.extend(transition::tables(transition, scales)?);
         }
         let tagger_bytes = tagger.as_ref().map(|tagger| TaggerBytes::new(tagger));
         if let Some(bytes) = &tagger_bytes {

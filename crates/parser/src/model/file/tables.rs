@@ -37,12 +37,12 @@ macro_rules! arc_tables {
 }
 
 pub(super) const ARCS: ArcTables = arc_tables!("arcs");
-pub(super) const GUIDED: ArcTables = arc_tables!("guided");
+pub(super) const SECOND_PASS: ArcTables = arc_tables!("guided");
 pub(super) const PRUNER: ArcTables = arc_tables!("pruner");
 
 /// The shape of the weights of arcs.
-pub(super) fn shape_of(kinds: usize, cells: usize) -> Vec<usize> {
-    if kinds == 1 { vec![cells] } else { vec![kinds, cells] }
+pub(super) fn shape_of(clusters: usize, cells: usize) -> Vec<usize> {
+    if clusters == 1 { vec![cells] } else { vec![clusters, cells] }
 }
 
 pub(super) type NamedTable<'a> = (&'static str, TensorView<'a>);
@@ -151,10 +151,10 @@ impl<'a> Tables<'a> {
         Ok(Compact::in_file(self.content, cells, self.scale(scale)?))
     }
 
-    /// Of how many kinds the arcs are whose weights a table has.
-    pub(super) fn kinds(&self, name: &'static str) -> usize {
+    /// Of how many clusters the arcs are whose weights a table has.
+    pub(super) fn clusters(&self, name: &'static str) -> usize {
         match self.metadata.info(name).map(|info| info.shape.as_slice()) {
-            Some(&[kinds, _]) if kinds > 1 => kinds,
+            Some(&[clusters, _]) if clusters > 1 => clusters,
             _ => 1,
         }
     }

@@ -20,7 +20,7 @@ use crate::features::{Conjoin, FeatureSet};
 use crate::text::{Segmenter, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions};
 use crate::{
     Calibration, Calibrator, Decoding, Dictionary, Error, Index, Labelling, Method, ModelProblem,
-    Options, Parser, Support, Weights, train,
+    Parser, Support, TrainingOptions, Weights, train,
 };
 
 const TREEBANK: &str = "\
@@ -39,7 +39,8 @@ fn treebank() -> Vec<Sentence> {
 }
 
 fn model() -> Model {
-    let options = Options { passes: 3, bits: 12, label_bits: 6, ..Options::default() };
+    let options =
+        TrainingOptions { passes: 3, bits: 12, label_bits: 6, ..TrainingOptions::default() };
     train(&treebank(), &options, |_, _| {}).unwrap()
 }
 
@@ -154,7 +155,7 @@ fn a_model_survives_its_file_to_the_bit() {
     assert_eq!(file.model.arcs.features.to_string(), model.arcs.features.to_string());
     assert_eq!(file.model.labels.features.to_string(), model.labels.features.to_string());
     let shifter = |model: &Model<Compact>| {
-        model.guided.as_ref().and_then(|guided| guided.shifter.clone()).unwrap()
+        model.second_pass.as_ref().and_then(|second_pass| second_pass.transition.clone()).unwrap()
     };
     let (read, written) = (shifter(&file.model), shifter(&model));
     assert_eq!((read.bits(), read.labels), (written.bits(), model.labels.labels().len()));
@@ -235,12 +236,12 @@ fn eight_bits_hold_a_weight_to_half_a_step() {
 }
 
 fn dictionary_model() -> Model<Compact> {
-    let options = Options {
+    let options = TrainingOptions {
         templates: FeatureSet::mcdonald(),
         dictionary: Some(Support::Gold),
         passes: 3,
         label_bits: 6,
-        ..Options::plain()
+        ..TrainingOptions::plain()
     };
     train(&treebank(), &options, |_, _| {}).unwrap().compact()
 }
@@ -303,12 +304,12 @@ fn dictionaries_that_are_none_are_refused() {
 
 #[test]
 fn templates_keep_how_they_fire() {
-    let options = Options {
+    let options = TrainingOptions {
         templates: FeatureSet::passive_aggressive(),
         passes: 1,
         bits: 12,
         label_bits: 6,
-        ..Options::plain()
+        ..TrainingOptions::plain()
     };
     let model = train(&treebank(), &options, |_, _| {}).unwrap().compact();
     let folder = Folder::new();
@@ -320,9 +321,15 @@ fn templates_keep_how_they_fire() {
 
 #[test]
 fn kinds_of_arcs_survive_too() {
-    let options = Options { passes: 2, bits: 12, label_bits: 6, clusters: 3, ..Options::plain() };
+    let options = TrainingOptions {
+        passes: 2,
+        bits: 12,
+        label_bits: 6,
+        clusters: 3,
+        ..TrainingOptions::plain()
+    };
     let plain = train(&treebank(), &options, |_, _| {}).unwrap();
-    let second = Options { second: Options::default().second, ..options };
+    let second = TrainingOptions { second_pass: TrainingOptions::default().second_pass, ..options };
     let guided = train(&treebank(), &second, |_, _| {}).unwrap();
     let folder = Folder::new();
     for (model, table) in [(plain.compact(), "arcs"), (guided.compact(), "guided")] {
@@ -330,7 +337,7 @@ fn kinds_of_arcs_survive_too() {
         let tensors = SafeTensors::deserialize(&bytes).unwrap();
         assert_eq!(tensors.tensor(table).unwrap().shape(), [3, 1 << 12]);
         let file = ModelFile::open(folder.file(&bytes)).unwrap();
-        assert_eq!(file.model.kinds(), 3);
+        assert_eq!(file.model.clusters(), 3);
         assert_eq!(bytes, file.model.to_bytes(&file.about).unwrap());
         for sentence in treebank() {
             for decoding in [Decoding::Mbr, Decoding::Map, Decoding::MaxZ] {
@@ -531,7 +538,13 @@ fn all_tree_sets_have_names_that_are_read_again() {
 fn labellings_survive_their_file() {
     let folder = Folder::new();
     for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
-        let options = Options { labelling, passes: 3, bits: 12, label_bits: 6, ..Options::plain() };
+        let options = TrainingOptions {
+            labelling,
+            passes: 3,
+            bits: 12,
+            label_bits: 6,
+            ..TrainingOptions::plain()
+        };
         let model = train(&treebank(), &options, |_, _| {}).unwrap().compact();
         let path = folder.file(&model.to_bytes(&About::default()).unwrap());
         let read = Model::load(path).unwrap();

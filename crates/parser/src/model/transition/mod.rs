@@ -29,27 +29,27 @@ use tutte_trees::TreeSet;
 use self::features::Seen;
 pub(crate) use self::state::Step;
 use self::state::{Configuration, Direction, STEPS};
-use crate::features::{Atoms, Attribute, Opinion};
+use crate::features::{Atoms, Attribute, TransitionParse};
 use crate::{Compact, Weights};
 
 /// A shift–reduce parser, learnt with the second pass of a model, which sees its tree.
 ///
 /// ```
-/// use tutte::{Options, SecondPass, train};
+/// use tutte::{TrainingOptions, SecondPassOptions, train};
 ///
 /// # let sentence = "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n";
 /// # let treebank: Vec<tutte_treebank::Sentence> = vec![sentence.parse()?, sentence.parse()?];
-/// let options = Options { passes: 1, bits: 12, label_bits: 8, ..Options::default() };
+/// let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::default() };
 /// let model = train(&treebank, &options, |_, _| {})?;
-/// assert!(model.guided.is_some_and(|guided| guided.shifter.is_some()));
+/// assert!(model.second_pass.is_some_and(|second_pass| second_pass.transition.is_some()));
 ///
-/// let second = Some(SecondPass { shifter: None, ..SecondPass::default() });
-/// let model = train(&treebank, &Options { second, ..options }, |_, _| {})?;
-/// assert!(model.guided.is_some_and(|guided| guided.shifter.is_none()));
+/// let second = Some(SecondPassOptions { transition: None, ..SecondPassOptions::default() });
+/// let model = train(&treebank, &TrainingOptions { second_pass: second, ..options }, |_, _| {})?;
+/// assert!(model.second_pass.is_some_and(|second_pass| second_pass.transition.is_none()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Shifter<W = Vec<f32>> {
+pub struct TransitionParser<W = Vec<f32>> {
     /// `[row · 3 + step]`: weights of steps, of which there are three.
     pub(crate) steps: W,
     /// `[row · labels + label]`: weights of labels.
@@ -57,23 +57,28 @@ pub struct Shifter<W = Vec<f32>> {
     /// How many labels there are, 1 at least.
     pub(crate) labels: usize,
     /// Whether it also reads backwards.
-    pub(crate) is_both_ways: bool,
+    pub(crate) bidirectional: bool,
 }
 
 /// Memory that a shifter works in.
 #[derive(Debug, Default)]
-pub(crate) struct ShifterMemory {
+pub(crate) struct TransitionMemory {
     pub(crate) configuration: Configuration,
     pub(crate) seen: Seen,
     pub(crate) scores: Vec<f32>,
 }
 
-impl Shifter {
+impl TransitionParser {
     /// One that knows nothing, with 2^`bits` rows of weights of steps and 2^`label_bits` of labels.
-    pub(crate) fn untrained(bits: u32, label_bits: u32, labels: usize, is_both_ways: bool) -> Self {
+    pub(crate) fn untrained(
+        bits: u32,
+        label_bits: u32,
+        labels: usize,
+        bidirectional: bool,
+    ) -> Self {
         let labels = labels.max(1);
         let (steps, functions) = (vec![0.0; STEPS << bits], vec![0.0; labels << label_bits]);
-        Self { steps, functions, labels, is_both_ways }
+        Self { steps, functions, labels, bidirectional }
     }
 
     /// Adds a share of the weights of another of the same size.
@@ -85,20 +90,25 @@ impl Shifter {
     }
 
     /// The same with weights of 8 bits.
-    pub(crate) fn compact(&self) -> Shifter<Compact> {
+    pub(crate) fn compact(&self) -> TransitionParser<Compact> {
         let [steps, functions] = [&self.steps, &self.functions].map(|it| Compact::new(it));
-        Shifter { steps, functions, labels: self.labels, is_both_ways: self.is_both_ways }
+        TransitionParser {
+            steps,
+            functions,
+            labels: self.labels,
+            bidirectional: self.bidirectional,
+        }
     }
 }
 
-impl Checkpointed for Shifter {
+impl Checkpointed for TransitionParser {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
         codec.table(&mut self.steps)?;
         codec.table(&mut self.functions)
     }
 }
 
-impl<W: Weights> Shifter<W> {
+impl<W: Weights> TransitionParser<W> {
     /// What steps are chosen by, as text: values of places in the stack (`s0` is its top) and in the queue
     /// (`n0` comes next), of what has been built below them, and of the whole.
     pub fn templates() -> impl Iterator<Item = &'static str> {
@@ -123,13 +133,13 @@ impl<W: Weights> Shifter<W> {
     }
 
     /// Its tree of a sentence, which has [what it looks at](Self::COLUMNS).
-    pub(crate) fn opinion(
+    pub(crate) fn parse(
         &self,
         atoms: &Atoms,
         tree_set: TreeSet,
-        memory: &mut ShifterMemory,
-    ) -> Opinion {
-        let mut opinion = Opinion::default();
+        memory: &mut TransitionMemory,
+    ) -> TransitionParse {
+        let mut transition_parse = TransitionParse::default();
         for &direction in self.directions() {
             let is_single_root = tree_set.is_single_root();
             memory.configuration.start(atoms.words(), is_single_root, direction);
@@ -140,25 +150,26 @@ impl<W: Weights> Shifter<W> {
             let heads = memory.configuration.heads();
             match direction {
                 Direction::Forwards => {
-                    (opinion.heads, opinion.labels) = (heads, memory.configuration.labels());
+                    (transition_parse.heads, transition_parse.labels) =
+                        (heads, memory.configuration.labels());
                 }
-                Direction::Backwards => opinion.backwards = heads,
+                Direction::Backwards => transition_parse.backwards = heads,
             }
         }
-        opinion
+        transition_parse
     }
 
     /// The directions in which it reads.
     pub(crate) fn directions(&self) -> &'static [Direction] {
-        match self.is_both_ways {
+        match self.bidirectional {
             true => &[Direction::Forwards, Direction::Backwards],
             false => &[Direction::Forwards],
         }
     }
 
     /// The best of the steps that are possible, by the sums that stay in memory; none at the end.
-    pub(crate) fn best_step(&self, atoms: &Atoms, memory: &mut ShifterMemory) -> Option<Step> {
-        let ShifterMemory { configuration, seen, scores } = memory;
+    pub(crate) fn best_step(&self, atoms: &Atoms, memory: &mut TransitionMemory) -> Option<Step> {
+        let TransitionMemory { configuration, seen, scores } = memory;
         let possible = configuration.possible();
         if possible == [false; STEPS] {
             return None;
@@ -173,11 +184,11 @@ impl<W: Weights> Shifter<W> {
     }
 
     /// The best label of the arc that a step makes, from what was seen last.
-    pub(crate) fn best_label(&self, step: Step, memory: &mut ShifterMemory) -> usize {
+    pub(crate) fn best_label(&self, step: Step, memory: &mut TransitionMemory) -> usize {
         if self.labels == 1 {
             return 0;
         }
-        let ShifterMemory { seen, scores, .. } = memory;
+        let TransitionMemory { seen, scores, .. } = memory;
         scores.clear();
         scores.resize(self.labels, 0.0);
         self.functions.add_rows(seen.label_rows(step, self.labels), scores);

@@ -4,7 +4,7 @@ use tutte_trees::{Tree, TreeSet};
 
 use super::state::{Configuration, Step};
 use super::*;
-use crate::learn::transition::{Lesson, learn};
+use crate::learn::transition::{TransitionExample, learn};
 
 /// Heads of up to five words, of which those that make a projective tree are kept.
 fn trees(is_single_root: bool) -> impl Strategy<Value = Vec<usize>> {
@@ -81,12 +81,12 @@ proptest! {
     fn an_opinion_is_a_tree(words in 1usize..12, weights in proptest::collection::vec(-9f32..9.0, 48)) {
         let sentence = (1..=words).map(|id| format!("{id}\tw{id}\t_\tX\t_\t_\t_\t_\t_\t_\n"));
         let sentence: Sentence = sentence.collect::<String>().parse().unwrap();
-        let atoms = Atoms::new(&sentence, &Shifter::<Vec<f32>>::COLUMNS);
-        let mut shifter = Shifter::untrained(4, 3, 2, true);
-        shifter.steps = weights;
+        let atoms = Atoms::new(&sentence, &TransitionParser::<Vec<f32>>::COLUMNS);
+        let mut transition = TransitionParser::untrained(4, 3, 2, true);
+        transition.steps = weights;
         for (set, is_single) in [(TreeSet::ProjectiveSingleRoot, true), (TreeSet::ProjectiveMultiRoot, false)] {
-            let opinion = shifter.opinion(&atoms, set, &mut ShifterMemory::default());
-            for heads in [&opinion.heads, &opinion.backwards] {
+            let transition_parse = transition.parse(&atoms, set, &mut TransitionMemory::default());
+            for heads in [&transition_parse.heads, &transition_parse.backwards] {
                 let tree = Tree::new(heads).unwrap();
                 prop_assert!(tree.check_in(set).is_ok());
                 prop_assert!(!is_single || heads.iter().filter(|head| **head == 0).count() == 1);
@@ -101,20 +101,20 @@ proptest! {
 fn reading_backwards_is_reading_the_sentence_turned() {
     let lines = ["Old\told\tADJ", "tea\ttea\tNOUN", "cools\tcool\tVERB"];
     let set = TreeSet::ProjectiveSingleRoot;
-    let opinion = |lines: &[&str], heads: &[usize]| {
+    let transition_parse = |lines: &[&str], heads: &[usize]| {
         let line = |(id, line): (usize, &&str)| format!("{id}\t{line}\t_\t_\t_\t_\t_\t_\n");
         let sentence: Sentence = (1..).zip(lines).map(line).collect::<String>().parse().unwrap();
-        let atoms = Atoms::new(&sentence, &Shifter::<Vec<f32>>::COLUMNS);
-        let lesson = Lesson { atoms: &atoms, heads, labels: &[] };
-        let shifter = learn(Shifter::untrained(22, 4, 1, true), &[lesson], 1, 1, set);
-        shifter.opinion(&atoms, set, &mut ShifterMemory::default())
+        let atoms = Atoms::new(&sentence, &TransitionParser::<Vec<f32>>::COLUMNS);
+        let example = TransitionExample { atoms: &atoms, heads, labels: &[] };
+        let transition = learn(TransitionParser::untrained(22, 4, 1, true), &[example], 1, 1, set);
+        transition.parse(&atoms, set, &mut TransitionMemory::default())
     };
     let backwards = Direction::Backwards;
     for heads in [[0, 1, 2], [2, 0, 2], [2, 3, 0], [3, 1, 0], [0, 3, 1], [3, 3, 0]] {
         let turned = backwards.turn_heads(&heads);
         assert_eq!(backwards.turn_heads(&turned), heads);
-        let one = opinion(&lines, &heads);
-        let other = opinion(&backwards.turn_list(&lines), &turned);
+        let one = transition_parse(&lines, &heads);
+        let other = transition_parse(&backwards.turn_list(&lines), &turned);
         assert_eq!(backwards.turn_heads(&one.backwards), other.heads, "{heads:?}");
         assert_eq!(backwards.turn_heads(&other.backwards), one.heads, "{heads:?}");
     }
@@ -130,20 +130,20 @@ fn what_was_learnt_is_known_also_in_8_bits() {
 5\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_
 ";
     let sentence: Sentence = text.parse().unwrap();
-    let atoms = Atoms::new(&sentence, &Shifter::<Vec<f32>>::COLUMNS);
+    let atoms = Atoms::new(&sentence, &TransitionParser::<Vec<f32>>::COLUMNS);
     let (heads, labels) = (vec![2, 0, 4, 2, 2], vec![2, 3, 0, 1, 4]);
     let known: Vec<Option<usize>> = labels.iter().copied().map(Some).collect();
-    let lesson = Lesson { atoms: &atoms, heads: &heads, labels: &known };
+    let example = TransitionExample { atoms: &atoms, heads: &heads, labels: &known };
     let set = TreeSet::NonProjectiveSingleRoot;
-    let shifter = learn(Shifter::untrained(12, 10, 5, true), &[lesson], 5, 1, set);
-    assert_eq!(shifter.bits(), [12, 10]);
-    let expected = Opinion { heads: heads.clone(), labels, backwards: heads.clone() };
-    let mut memory = ShifterMemory::default();
-    assert_eq!(shifter.opinion(&atoms, set, &mut memory), expected);
-    assert_eq!(shifter.compact().opinion(&atoms, set, &mut memory), expected);
-    let again = learn(Shifter::untrained(12, 10, 5, true), &[lesson], 5, 1, set);
-    assert_eq!(again.steps, shifter.steps, "the same seed, the same weights");
-    let one_way = learn(Shifter::untrained(12, 10, 5, false), &[lesson], 5, 1, set);
-    let expected = Opinion { backwards: Vec::new(), ..expected };
-    assert_eq!(one_way.opinion(&atoms, set, &mut memory), expected);
+    let transition = learn(TransitionParser::untrained(12, 10, 5, true), &[example], 5, 1, set);
+    assert_eq!(transition.bits(), [12, 10]);
+    let expected = TransitionParse { heads: heads.clone(), labels, backwards: heads.clone() };
+    let mut memory = TransitionMemory::default();
+    assert_eq!(transition.parse(&atoms, set, &mut memory), expected);
+    assert_eq!(transition.compact().parse(&atoms, set, &mut memory), expected);
+    let again = learn(TransitionParser::untrained(12, 10, 5, true), &[example], 5, 1, set);
+    assert_eq!(again.steps, transition.steps, "the same seed, the same weights");
+    let one_way = learn(TransitionParser::untrained(12, 10, 5, false), &[example], 5, 1, set);
+    let expected = TransitionParse { backwards: Vec::new(), ..expected };
+    assert_eq!(one_way.parse(&atoms, set, &mut memory), expected);
 }

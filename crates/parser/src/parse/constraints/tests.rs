@@ -5,19 +5,30 @@ use tutte_trees::{ArcMatrix, TreeDistribution};
 
 use super::*;
 use crate::learn::train::tests::{options, sentence, treebank};
-use crate::{Decoding, Labelling, Learner, Model, Options, Parser, Pruning, SecondPass, train};
+use crate::{
+    Decoding, Labelling, Model, Optimizer, Parser, PrunerOptions, SecondPassOptions,
+    TrainingOptions, train,
+};
 
 /// A model with all its steps, which has learnt enough to leave arcs out.
 fn cascade(labelling: Labelling) -> Model {
-    let pruning = Some(Pruning { bits: 12, ..Pruning::default() });
-    let second = Some(SecondPass { folds: 3, fold_passes: 3, ..SecondPass::default() });
-    let options =
-        Options { passes: 6, bits: 14, pruning, second, labelling, ..options(Learner::default()) };
+    let pruning = Some(PrunerOptions { bits: 12, ..PrunerOptions::default() });
+    let second =
+        Some(SecondPassOptions { folds: 3, fold_passes: 3, ..SecondPassOptions::default() });
+    let options = TrainingOptions {
+        passes: 6,
+        bits: 14,
+        pruning,
+        second_pass: second,
+        labelling,
+        ..options(Optimizer::default())
+    };
     train(&treebank(), &options, |_, _| {}).unwrap()
 }
 
 fn plain(labelling: Labelling) -> Model {
-    let options = Options { passes: 2, bits: 14, labelling, ..options(Learner::default()) };
+    let options =
+        TrainingOptions { passes: 2, bits: 14, labelling, ..options(Optimizer::default()) };
     train(&treebank(), &options, |_, _| {}).unwrap()
 }
 
@@ -181,7 +192,7 @@ fn known_of(words: &str) -> Sentence {
 #[test]
 fn what_cannot_be_is_named() {
     let model = cascade(Labelling::Joint);
-    let keep = Keep { heads: true, labels: true };
+    let keep = KeepColumns { heads: true, labels: true };
     let message = |words: &str, tree_set| {
         let sentence = known_of(words);
         let mut parser = Parser::new(&model).with_tree_set(tree_set);
@@ -257,13 +268,13 @@ fn what_cannot_be_is_named() {
 fn only_what_is_to_be_kept_is_known() {
     let sentence = known_of("2:nsubj:_ 0:root:_ 2:_:Forbid=0");
     let names: Vec<String> = ["nsubj", "root"].map(str::to_owned).into();
-    let known = |heads, labels| Keep { heads, labels }.known(&sentence, &names).unwrap();
+    let known = |heads, labels| KeepColumns { heads, labels }.known(&sentence, &names).unwrap();
     let forbidden = Constraints::new().forbid_root(3);
     assert_eq!(known(false, false), forbidden);
     let heads = Constraints::new().partial_tree(&[Some(2), Some(0), Some(2)]).forbid_root(3);
     assert_eq!(known(true, false), heads);
     assert_eq!(known(false, true), forbidden.require_label(1, 0).require_label(2, 1));
-    let unknown = Keep { heads: true, labels: true }.known(&sentence, &[]).unwrap_err();
+    let unknown = KeepColumns { heads: true, labels: true }.known(&sentence, &[]).unwrap_err();
     assert!(unknown.hint().is_some_and(|hint| hint.contains("tutte info")));
 }
 

@@ -4,17 +4,18 @@ use tutte_trees::oracle;
 
 use super::*;
 use crate::learn::train::tests::{options, treebank};
-use crate::{Labelling, Learner, Model, Notes, Options, Parser, train};
+use crate::{Labelling, Model, Notes, Optimizer, Parser, TrainingOptions, train};
 
 /// Models that have not learnt enough to be sure: staged, joint, without labels; of one pass over all
 /// arcs, and with everything.
 fn models() -> Vec<Model> {
-    let plain = Options { passes: 2, bits: 14, label_bits: 8, ..options(Learner::default()) };
-    let whole = Options { pruning: Options::default().pruning, ..plain.clone() };
-    let whole = Options { second: Options::default().second, ..whole };
+    let plain =
+        TrainingOptions { passes: 2, bits: 14, label_bits: 8, ..options(Optimizer::default()) };
+    let whole = TrainingOptions { pruning: TrainingOptions::default().pruning, ..plain.clone() };
+    let whole = TrainingOptions { second_pass: TrainingOptions::default().second_pass, ..whole };
     let labellings = [Labelling::Staged, Labelling::Joint, Labelling::None];
     let all = labellings.into_iter().flat_map(|labelling| {
-        [&plain, &whole].map(|options| Options { labelling, ..options.clone() })
+        [&plain, &whole].map(|options| TrainingOptions { labelling, ..options.clone() })
     });
     all.map(|options| train(&treebank(), &options, |_, _| {}).unwrap()).collect()
 }

@@ -5,18 +5,18 @@ use tutte_trees::TreeSet;
 
 use super::*;
 use crate::learn::train::tests::{at_most, treebank};
-use crate::{Contradiction, Keep, Labelling, Model, Options, train};
+use crate::{Contradiction, KeepColumns, Labelling, Model, TrainingOptions, train};
 
 const SMALL: Limits = Limits { whole: 12, piece: 8 };
 const WANTED: Thresholds = Thresholds { alternatives_above: 0.05, open_below: 0.0 };
 
 /// A model for each tree set: of one pass, and of all steps.
 static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
-    let all = [Options::plain(), Options::default()];
-    let of = |options: &Options| {
+    let all = [TrainingOptions::plain(), TrainingOptions::default()];
+    let of = |options: &TrainingOptions| {
         TreeSet::ALL.map(|tree_set| {
             let options =
-                Options { bits: 14, label_bits: 8, passes: 2, tree_set, ..options.clone() };
+                TrainingOptions { bits: 14, label_bits: 8, passes: 2, tree_set, ..options.clone() };
             train(&at_most(tree_set), &options, |_, _| {}).unwrap()
         })
     };
@@ -273,7 +273,8 @@ fn labels_that_join_are_parataxis_where_there_is_one() {
 "
     .parse()
     .unwrap()];
-    let options = Options { bits: 12, label_bits: 8, passes: 2, ..Options::plain() };
+    let options =
+        TrainingOptions { bits: 12, label_bits: 8, passes: 2, ..TrainingOptions::plain() };
     let model = train(&treebank, &options, |_, _| {}).unwrap();
     let mut sentence = sentence_of(vec!["tea"; 30]);
     let mut parser = parser(&model, SMALL);
@@ -290,7 +291,7 @@ fn labels_that_join_are_parataxis_where_there_is_one() {
     let mut labelled = sentence_of(vec!["tea"; 30]);
     labelled.set_deprel(joining, "root").unwrap();
     let known =
-        Keep { heads: false, labels: true }.known(&labelled, model.labels.labels()).unwrap();
+        KeepColumns { heads: false, labels: true }.known(&labelled, model.labels.labels()).unwrap();
     let pieces = parser.analyse_in_pieces(&labelled, &known, WANTED).unwrap();
     pieces.write(&mut labelled).unwrap();
     assert_eq!(labelled.word(joining).unwrap().deprel(), "root");
@@ -299,8 +300,8 @@ fn labels_that_join_are_parataxis_where_there_is_one() {
 
 #[test]
 fn models_without_labels_write_none() {
-    let options = Options { bits: 12, passes: 2, ..Options::plain() };
-    let options = Options { labelling: Labelling::None, ..options };
+    let options = TrainingOptions { bits: 12, passes: 2, ..TrainingOptions::plain() };
+    let options = TrainingOptions { labelling: Labelling::None, ..options };
     let model = train(&treebank(), &options, |_, _| {}).unwrap();
     let mut sentence = sentence_of(vec!["tea"; 30]);
     let mut parser = parser(&model, SMALL);

@@ -6,12 +6,12 @@ use tutte_treebank::Sentence;
 use tutte_trees::ArcMatrix;
 
 use super::Parser;
-use crate::features::Guide;
+use crate::features::FirstPassOutput;
 use crate::model::latent;
-use crate::model::second_pass::{self, guide};
+use crate::model::second_pass::{self, first_pass_output};
 use crate::parse::constraints;
 use crate::parse::long_sentences::LONGEST_DISTRIBUTION;
-use crate::{Candidates, Decoding, Error, Guided, Labelling, Model, Stage, Weights};
+use crate::{Candidates, Decoding, Error, Labelling, Model, SecondPass, Stage, Weights};
 
 impl<W: Weights> Parser<'_, W> {
     /// The same of these arcs only: every step is conditioned on the tree being made of them.
@@ -28,7 +28,7 @@ impl<W: Weights> Parser<'_, W> {
             let (place, limit) = (Box::new(sentence.place()), LONGEST_DISTRIBUTION);
             return Err(Error::TooLong { place, words, limit });
         }
-        let Model { pruner, arcs, guided, temperature, .. } = self.model;
+        let Model { pruner, arcs, second_pass, temperature, .. } = self.model;
         let tree_set = self.tree_set;
         self.atoms.fill(sentence, &self.columns);
         let mut candidates = within.clone();
@@ -52,20 +52,24 @@ impl<W: Weights> Parser<'_, W> {
         self.clock.lap(Stage::Features);
         self.scores.reset(words, f64::NEG_INFINITY);
         let (mut last, mut stage) = (arcs, Stage::FirstPass);
-        if let Some(Guided { arcs: second, threshold, shifter }) = guided {
+        if let Some(SecondPass { arcs: second, threshold, transition }) = second_pass {
             arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
             self.clock.lap_over(stage, || candidates.count(words));
-            let mut guide = guide(&self.scores, tree_set, &mut self.workspace)?;
-            if let Some(shifter) = shifter {
-                guide =
-                    guide.with_opinion(shifter.opinion(&self.atoms, tree_set, &mut self.shifter));
+            let mut first_pass_output =
+                first_pass_output(&self.scores, tree_set, &mut self.workspace)?;
+            if let Some(transition) = transition {
+                first_pass_output = first_pass_output.with_transition_parse(transition.parse(
+                    &self.atoms,
+                    tree_set,
+                    &mut self.transition,
+                ));
             }
-            candidates = second_pass::candidates(&guide, *threshold);
+            candidates = second_pass::candidates(&first_pass_output, *threshold);
             candidates.restrict(within);
-            self.clock.lap(Stage::Guide);
-            let guide = Arc::new(guide);
-            self.atoms.set_guide(sentence, Arc::clone(&guide));
-            self.guide = Some(guide);
+            self.clock.lap(Stage::FirstPassInference);
+            let first_pass_output = Arc::new(first_pass_output);
+            self.atoms.set_first_pass(sentence, Arc::clone(&first_pass_output));
+            self.first_pass_output = Some(first_pass_output);
             let allowed = |head, modifier| candidates.allows(head, modifier);
             self.prepared.fill_for(&second.features, &self.atoms, |_| true, allowed);
             self.clock.lap(Stage::Features);
@@ -73,9 +77,9 @@ impl<W: Weights> Parser<'_, W> {
         }
         let keep = |head, modifier| candidates.allows(head, modifier);
         if self.decoding == Decoding::MaxZ {
-            let by_kind = last.score_by_kind(&self.prepared, keep);
-            self.best_kinds = latent::best(&by_kind);
-            self.scores = latent::summed(&by_kind);
+            let by_cluster = last.score_by_cluster(&self.prepared, keep);
+            self.best_clusters = latent::best(&by_cluster);
+            self.scores = latent::summed(&by_cluster);
         } else {
             last.score(&self.prepared, keep, &mut self.scores);
         }
@@ -113,7 +117,10 @@ impl<W: Weights> Parser<'_, W> {
         let mut all = marginals.clone();
         let pruned = self.model.pruner.as_ref().map(|_| self.pruner.marginals());
         // From the last step to the first.
-        for step in [self.guide.as_deref().map(Guide::marginals), pruned].into_iter().flatten() {
+        for step in [self.first_pass_output.as_deref().map(FirstPassOutput::marginals), pruned]
+            .into_iter()
+            .flatten()
+        {
             for modifier in 1..=marginals.words() {
                 let heads = || (0..=marginals.words()).filter(move |&head| head != modifier);
                 let left_out = |all: &ArcMatrix, head| match all[(head, modifier)] {

@@ -13,7 +13,7 @@ pub struct Readings<'a, W = Compact> {
     pub(super) best: Tagging,
     /// The most probable sequences, if more than one counts.
     pub(super) others: Vec<Tagging>,
-    pub(super) are_lacking: bool,
+    pub(super) untagged: bool,
 }
 
 impl<W: Weights> Readings<'_, W> {
@@ -23,8 +23,8 @@ impl<W: Weights> Readings<'_, W> {
     }
 
     /// Whether there are no tags, since nobody could give any.
-    pub fn are_lacking(&self) -> bool {
-        self.are_lacking
+    pub fn untagged(&self) -> bool {
+        self.untagged
     }
 
     /// Whether more than one counts.

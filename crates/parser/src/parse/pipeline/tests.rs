@@ -6,7 +6,7 @@ use tutte_treebank::Reader;
 
 use super::*;
 use crate::text::{Tagger, TaggerOptions, TokenizerOptions, raw_text};
-use crate::{Options, train};
+use crate::{TrainingOptions, train};
 
 /// "watch" is a noun as often as a verb.
 fn treebank() -> Vec<Sentence> {
@@ -29,7 +29,8 @@ fn treebank() -> Vec<Sentence> {
 
 fn model() -> Model<Compact> {
     let treebank = treebank();
-    let options = Options { passes: 3, bits: 14, label_bits: 8, ..Options::default() };
+    let options =
+        TrainingOptions { passes: 3, bits: 14, label_bits: 8, ..TrainingOptions::default() };
     let mut model = train(&treebank, &options, |_, _| {}).unwrap();
     let tokenizer = Tokenizer::train(&treebank, &TokenizerOptions::default()).unwrap();
     let tagger = Tagger::train(&treebank, &TaggerOptions::for_words(9)).unwrap();
@@ -67,7 +68,7 @@ fn uncertain_tags_count_as_they_are_probable() {
 
     let mut annotator = Pipeline::new(&model).annotator();
     let found = annotator.tag(&mut sentence).unwrap();
-    assert!(found.are_new() && found.are_several() && !found.are_lacking());
+    assert!(found.are_new() && found.are_several() && !found.untagged());
     let known = Constraints::new();
     let trees = annotator.analyse(&mut sentence, &found, &known).unwrap();
     assert_eq!(sentence, tagged, "what is written are the best tags");
@@ -100,15 +101,15 @@ fn tags_are_whose_they_are_to_be() {
     let tag = |tags, sentence: &Sentence| {
         let mut sentence = sentence.clone();
         let readings = Pipeline::new(&model).with_tags(tags).annotator().tag(&mut sentence);
-        let are_lacking = readings.unwrap().are_lacking();
-        (sentence.word(2).unwrap().upos().to_owned(), are_lacking)
+        let untagged = readings.unwrap().untagged();
+        (sentence.word(2).unwrap().upos().to_owned(), untagged)
     };
     assert_eq!(tag(Tags::Auto, &odd), ("X".to_owned(), false));
     assert_eq!(tag(Tags::Given, &bare(gold)), ("_".to_owned(), false));
     assert_ne!(tag(Tags::Model, &odd).0, "X");
     assert_ne!(tag(Tags::Auto, &bare(gold)).0, "_");
     let without = Model { tagger: None, ..model.clone() };
-    assert!(Pipeline::new(&without).annotator().tag(&mut bare(gold)).unwrap().are_lacking());
+    assert!(Pipeline::new(&without).annotator().tag(&mut bare(gold)).unwrap().untagged());
 }
 
 #[test]

@@ -33,13 +33,13 @@ fn run(
     let mut model = small_model(treebank, SMALL, tree_set);
     let corpus = corpus(treebank, &model);
     let arcs = &mut model.arcs;
-    let mut learner = Exponentiated::new(dual, C, 9.0, rate, Some(0.0), &corpus, arcs).unwrap();
+    let mut optimizer = Exponentiated::new(dual, C, 9.0, rate, Some(0.0), &corpus, arcs).unwrap();
     for _ in 0..passes {
-        let rate = learner.blocks[0].rate;
-        let report = learner.pass(&corpus, arcs).unwrap();
-        after(&learner, report, rate);
+        let rate = optimizer.blocks[0].rate;
+        let report = optimizer.pass(&corpus, arcs).unwrap();
+        after(&optimizer, report, rate);
     }
-    (learner, model.arcs.weights)
+    (optimizer, model.arcs.weights)
 }
 
 /// Scores are `f32`, so bounds hold up to this.
@@ -68,9 +68,9 @@ fn a_shared_rate_is_halved_where_the_dual_falls() {
     for dual in [Dual::MaxMargin, Dual::LogLinear] {
         let mut last = f64::NEG_INFINITY;
         let set = TreeSet::NonProjectiveSingleRoot;
-        run((dual, Rate::Shared), &five(), set, 100, |learner, report, rate| {
+        run((dual, Rate::Shared), &five(), set, 100, |optimizer, report, rate| {
             let expected = if report.loss < last { rate / 2.0 } else { rate };
-            assert!(learner.blocks.iter().all(|block| block.rate == expected));
+            assert!(optimizer.blocks.iter().all(|block| block.rate == expected));
             last = report.loss;
         });
     }
@@ -94,11 +94,11 @@ fn weights_are_those_of_the_marginals() {
     let treebank = five();
     for way in ALL {
         let set = TreeSet::NonProjectiveMultiRoot;
-        let (mut learner, _) = run(way, &treebank, set, 49, |_, _, _| {});
+        let (mut optimizer, _) = run(way, &treebank, set, 49, |_, _, _| {});
         let mut model = small_model(&treebank, SMALL, set);
         let corpus = corpus(&treebank, &model);
-        let drift = learner.rederive(&corpus, &mut model.arcs);
-        assert!(drift < 1e-6 * learner.squared_norm().sqrt(), "{drift}");
+        let drift = optimizer.rederive(&corpus, &mut model.arcs);
+        assert!(drift < 1e-6 * optimizer.squared_norm().sqrt(), "{drift}");
     }
 }
 
@@ -135,22 +135,22 @@ fn log_linear_is_what_lbfgs_finds() {
 fn max_margin_is_optimal() {
     let treebank = five();
     let tree_set = TreeSet::NonProjectiveSingleRoot;
-    let (mut learner, weights) =
+    let (mut optimizer, weights) =
         run((Dual::MaxMargin, Rate::Own), &treebank, tree_set, 1200, |_, _, _| {});
     let mut model = small_model(&treebank, SMALL, tree_set);
     let corpus = corpus(&treebank, &model);
     model.arcs.weights = weights;
-    let best = learner.primal_objective(&corpus, &model.arcs).unwrap();
-    let used = |cell: &usize| learner.weights[*cell] != 0.0;
-    let cells: Vec<usize> = (0..learner.weights.len()).filter(used).step_by(9).collect();
+    let best = optimizer.primal_objective(&corpus, &model.arcs).unwrap();
+    let used = |cell: &usize| optimizer.weights[*cell] != 0.0;
+    let cells: Vec<usize> = (0..optimizer.weights.len()).filter(used).step_by(9).collect();
     for cell in cells {
         for by in [-0.05, 0.05] {
-            let old = learner.weights[cell];
-            learner.weights[cell] += by;
-            model.arcs.weights[cell] = learner.weights[cell] as f32;
-            let other = learner.primal_objective(&corpus, &model.arcs).unwrap();
+            let old = optimizer.weights[cell];
+            optimizer.weights[cell] += by;
+            model.arcs.weights[cell] = optimizer.weights[cell] as f32;
+            let other = optimizer.primal_objective(&corpus, &model.arcs).unwrap();
             assert!(other > best - 1e-4, "{other} {best}");
-            learner.weights[cell] = old;
+            optimizer.weights[cell] = old;
             model.arcs.weights[cell] = old as f32;
         }
     }
@@ -161,11 +161,12 @@ fn max_margin_is_optimal() {
 fn long_runs_stay_finite() {
     let treebank = vec![sentence("a/X/2/l b/Y/0/root c/Z/2/l")];
     for way in ALL {
-        let (learner, _) =
+        let (optimizer, _) =
             run(way, &treebank, TreeSet::NonProjectiveSingleRoot, 3000, |_, report, _| {
                 assert!(report.loss.is_finite());
             });
-        let lowest = learner.blocks[0].theta.arcs().map(|(_, _, score)| score).fold(0.0, f64::min);
+        let lowest =
+            optimizer.blocks[0].theta.arcs().map(|(_, _, score)| score).fold(0.0, f64::min);
         assert!(lowest >= FLOOR);
     }
 }

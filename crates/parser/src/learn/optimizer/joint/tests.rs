@@ -9,12 +9,12 @@ use super::super::batch::Batch;
 use super::super::exponentiated::{Dual, Exponentiated, Rate};
 use super::super::mistake::{MistakeDriven, Rule};
 use super::super::passive_aggressive::{Cost, Update};
-use super::super::{Learn, Learner, Report, Schedule};
+use super::super::{Learn, Optimizer, Report, Schedule};
 use super::*;
 use crate::features::FeatureSet;
 use crate::learn::objective::{likelihood, risk, softmax_margin};
 use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
-use crate::learn::train::{Corpus, Options, train_further};
+use crate::learn::train::{Corpus, TrainingOptions, train_further};
 use crate::{Candidates, Labelling, Model};
 
 const SETS: [TreeSet; 4] = TreeSet::ALL;
@@ -164,20 +164,20 @@ fn a_first_step_by_hand() {
     let best = scores(&model, example).argmax(corpus.tree_set, workspace).unwrap().1;
     assert_eq!(best, [(2, 1, 0), (0, 2, 1)]);
     let before = model.arcs.weights.clone();
-    let mut learner = MistakeDriven::new(Rule::Perceptron, model.cells(), 1);
-    assert_eq!(learner.sentence(&corpus, example, &mut model).unwrap(), 1);
+    let mut optimizer = MistakeDriven::new(Rule::Perceptron, model.cells(), 1);
+    assert_eq!(optimizer.sentence(&corpus, example, &mut model).unwrap(), 1);
     assert_eq!(model.arcs.weights, before);
     let mut moved: Vec<f32> = model.labels.weights.iter().copied().filter(|w| *w != 0.0).collect();
     moved.sort_by(f32::total_cmp);
     // One feature, alone and with its direction: up for the gold label, down for the other.
     assert_eq!(moved, [-1.0, -1.0, 1.0, 1.0]);
-    assert_eq!(learner.sentence(&corpus, example, &mut model).unwrap(), 0);
+    assert_eq!(optimizer.sentence(&corpus, example, &mut model).unwrap(), 0);
 
     // A passive-aggressive step for one wrong label: the four cells differ by 1, so ‖d‖² = 4.
     model.labels.weights.fill(0.0);
     let pa = Rule::PassiveAggressive { update: Update::Pa, cost: Cost::Identity };
-    let mut learner = MistakeDriven::new(pa, model.cells(), 1);
-    learner.sentence(&corpus, example, &mut model).unwrap();
+    let mut optimizer = MistakeDriven::new(pa, model.cells(), 1);
+    optimizer.sentence(&corpus, example, &mut model).unwrap();
     let highest = model.labels.weights.iter().copied().fold(0.0, f32::max);
     assert_eq!(highest, 0.25);
     let found = scores(&model, example);
@@ -190,9 +190,9 @@ fn mira_with_one_tree_is_passive_aggressive() {
     for tree_set in [TreeSet::ProjectiveSingleRoot, TreeSet::NonProjectiveMultiRoot] {
         let weights = |rule| {
             let (mut model, corpus) = ready(&treebank, tree_set);
-            let mut learner = MistakeDriven::new(rule, model.cells(), 1);
+            let mut optimizer = MistakeDriven::new(rule, model.cells(), 1);
             for _ in 0..3 {
-                learner.pass(&corpus, &mut model).unwrap();
+                optimizer.pass(&corpus, &mut model).unwrap();
             }
             model.weights().copied().collect::<Vec<_>>()
         };
@@ -271,12 +271,12 @@ fn the_gap_of_exponentiated_gradient_closes() {
     for (dual, passes, small) in [(Dual::MaxMargin, 1000, 1e-3), (Dual::LogLinear, 150, 1e-5)] {
         for tree_set in [TreeSet::NonProjectiveSingleRoot, TreeSet::ProjectiveMultiRoot] {
             let (mut model, corpus) = ready(&treebank, tree_set);
-            let mut learner =
+            let mut optimizer =
                 Exponentiated::new(dual, 0.7, 9.0, Rate::Own, Some(0.0), &corpus, &mut model)
                     .unwrap();
             let mut reports: Vec<Report> = Vec::new();
             for _ in 0..passes {
-                reports.push(learner.pass(&corpus, &mut model).unwrap());
+                reports.push(optimizer.pass(&corpus, &mut model).unwrap());
             }
             let gap = |report: &Report| report.gap.unwrap();
             assert!(reports.windows(2).all(|two| two[1].loss > two[0].loss - 1e-5));
@@ -293,11 +293,11 @@ fn log_linear_is_what_lbfgs_finds() {
     let treebank = treebank();
     let tree_set = TreeSet::NonProjectiveSingleRoot;
     let (mut dual, corpus) = ready(&treebank, tree_set);
-    let mut learner =
+    let mut optimizer =
         Exponentiated::new(Dual::LogLinear, 0.7, 9.0, Rate::Own, None, &corpus, &mut dual).unwrap();
     let mut bound = 0.0;
     for _ in 0..100 {
-        bound = learner.pass(&corpus, &mut dual).unwrap().loss;
+        bound = optimizer.pass(&corpus, &mut dual).unwrap().loss;
     }
     let (mut primal, _) = ready(&treebank, tree_set);
     let mut batch = Batch::new(likelihood(), 0.7, 10, 1, &corpus, &mut primal).unwrap();
@@ -324,9 +324,9 @@ fn one_label_is_no_labels() {
         let same = vec!["l"; sentence.len()];
         sentence.set_deprels(&same).unwrap();
     }
-    for name in Learner::NAMES {
-        let learner = Learner::named(name).unwrap();
-        let options = Options { learner, passes: 4, ..Options::default() };
+    for name in Optimizer::NAMES {
+        let optimizer = Optimizer::named(name).unwrap();
+        let options = TrainingOptions { optimizer, passes: 4, ..TrainingOptions::default() };
         let trained = |labelling| {
             let mut model = small_model(&treebank, SMALL, TreeSet::NonProjectiveSingleRoot);
             let features = FeatureSet::new(Vec::new());
@@ -345,17 +345,17 @@ fn one_label_is_no_labels() {
 #[test]
 fn only_candidates_are_scored() {
     let treebank = treebank();
-    for name in Learner::NAMES {
+    for name in Optimizer::NAMES {
         let (mut model, mut corpus) = ready(&treebank, TreeSet::NonProjectiveMultiRoot);
         let few = |example: &Arc<Example>| {
             Candidates::of(example.gold.len(), |head, modifier| head == 0 || head + 1 == modifier)
         };
         // The gold arcs are added.
         corpus.prune(corpus.examples.iter().map(few).collect());
-        let learner = Learner::named(name).unwrap();
-        let mut learner = learner.start(&corpus, &mut model, schedule(2, 1)).unwrap();
+        let optimizer = Optimizer::named(name).unwrap();
+        let mut optimizer = optimizer.start(&corpus, &mut model, schedule(2, 1)).unwrap();
         for _ in 0..2 {
-            assert!(learner.pass(&corpus, &mut model).unwrap().loss.is_finite(), "{name}");
+            assert!(optimizer.pass(&corpus, &mut model).unwrap().loss.is_finite(), "{name}");
         }
         for example in &corpus.examples {
             for (head, modifier, _, score) in scores(&model, example).arcs() {

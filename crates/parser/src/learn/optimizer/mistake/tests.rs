@@ -18,14 +18,14 @@ fn run(
     let treebank = treebank();
     let mut model = small_model(&treebank, SMALL, tree_set);
     let corpus = corpus(&treebank, &model);
-    let mut learner = MistakeDriven::new(rule, model.arcs.weights.len(), 1);
+    let mut optimizer = MistakeDriven::new(rule, model.arcs.weights.len(), 1);
     for _ in 0..passes {
         for example in &corpus.examples {
-            let wrong = learner.sentence(&corpus, example, &mut model.arcs).unwrap();
-            after(&mut learner, &corpus, example, &model.arcs, wrong);
+            let wrong = optimizer.sentence(&corpus, example, &mut model.arcs).unwrap();
+            after(&mut optimizer, &corpus, example, &model.arcs, wrong);
         }
     }
-    (learner, model.arcs)
+    (optimizer, model.arcs)
 }
 
 #[test]
@@ -34,14 +34,14 @@ fn lazy_mean_is_the_plain_mean() {
     for rule in rules {
         let (mut sums, mut count) = (Vec::new(), 0.0);
         let set = TreeSet::NonProjectiveSingleRoot;
-        let (learner, arcs) = run(rule, 4, set, |_, _, _, arcs, _| {
+        let (optimizer, arcs) = run(rule, 4, set, |_, _, _, arcs, _| {
             sums.resize(arcs.weights.len(), 0.0);
             for (sum, weight) in sums.iter_mut().zip(&arcs.weights) {
                 *sum += f64::from(*weight);
             }
             count += 1.0;
         });
-        let lazy = learner.average.mean(arcs.weights.iter());
+        let lazy = optimizer.average.mean(arcs.weights.iter());
         for (lazy, sum) in lazy.iter().zip(&sums) {
             assert!((f64::from(*lazy) - sum / count).abs() < 1e-6, "{rule:?}");
         }
@@ -65,17 +65,17 @@ fn separable_sentences_are_learnt_without_error() {
 
 /// The rivals that the best trees of the present weights are.
 fn rivals(
-    learner: &mut MistakeDriven<ArcModel>,
+    optimizer: &mut MistakeDriven<ArcModel>,
     corpus: &Corpus<'_>,
     example: &Example,
     arcs: &ArcModel,
 ) -> Vec<Rival> {
-    arcs.prepare(example, |_| true, &mut learner.memory);
-    let scores = Scorer::score(arcs, example, &mut learner.memory);
-    let trees = learner.best_trees(corpus, &scores).unwrap();
+    arcs.prepare(example, |_| true, &mut optimizer.memory);
+    let scores = Scorer::score(arcs, example, &mut optimizer.memory);
+    let trees = optimizer.best_trees(corpus, &scores).unwrap();
     let gold = tutte_trees::ArcMatrix::gold(example);
     let wrong = trees.iter().filter(|tree| **tree != gold);
-    wrong.map(|tree| learner.rival(tree, &gold, Parts::zeros(&scores), arcs)).collect()
+    wrong.map(|tree| optimizer.rival(tree, &gold, Parts::zeros(&scores), arcs)).collect()
 }
 
 #[test]
@@ -85,11 +85,11 @@ fn a_passive_aggressive_step_gains_exactly_its_margin() {
         let rule = Rule::PassiveAggressive { update: Update::Pa, cost };
         let mut model = small_model(&treebank, SMALL, TreeSet::NonProjectiveSingleRoot);
         let corpus = corpus(&treebank, &model);
-        let mut learner = MistakeDriven::new(rule, model.arcs.weights.len(), 1);
+        let mut optimizer = MistakeDriven::new(rule, model.arcs.weights.len(), 1);
         let mut steps = 0;
         for example in &corpus.examples {
-            let rivals = rivals(&mut learner, &corpus, example, &model.arcs);
-            learner.sentence(&corpus, example, &mut model.arcs).unwrap();
+            let rivals = rivals(&mut optimizer, &corpus, example, &model.arcs);
+            optimizer.sentence(&corpus, example, &mut model.arcs).unwrap();
             for rival in rivals {
                 let margin = rival.difference.dot_weights(|cell| model.arcs.weights[cell]);
                 assert!((margin - cost.of(rival.wrong)).abs() < 1e-5, "{margin}");
@@ -117,10 +117,10 @@ fn mira_gains_all_margins() {
     let rule = Rule::Mira { k: 5, c: f64::INFINITY };
     let mut model = small_model(&treebank, SMALL, TreeSet::NonProjectiveMultiRoot);
     let corpus = corpus(&treebank, &model);
-    let mut learner = MistakeDriven::new(rule, model.arcs.weights.len(), 1);
+    let mut optimizer = MistakeDriven::new(rule, model.arcs.weights.len(), 1);
     for example in &corpus.examples {
-        let rivals = rivals(&mut learner, &corpus, example, &model.arcs);
-        learner.sentence(&corpus, example, &mut model.arcs).unwrap();
+        let rivals = rivals(&mut optimizer, &corpus, example, &model.arcs);
+        optimizer.sentence(&corpus, example, &mut model.arcs).unwrap();
         for rival in &rivals {
             let margin = rival.difference.dot_weights(|cell| model.arcs.weights[cell]);
             assert!(margin > rival.wrong as f64 - 1e-4, "{margin} of {}", rival.wrong);
@@ -136,13 +136,13 @@ fn a_first_step_by_hand() {
     let mut model = small_model(&treebank, "h.upos m.upos", TreeSet::NonProjectiveMultiRoot);
     let corpus = corpus(&treebank, &model);
     let example = &corpus.examples[0];
-    let mut learner = MistakeDriven::new(Rule::Perceptron, model.arcs.weights.len(), 1);
-    let wrong = learner.sentence(&corpus, example, &mut model.arcs).unwrap();
+    let mut optimizer = MistakeDriven::new(Rule::Perceptron, model.arcs.weights.len(), 1);
+    let wrong = optimizer.sentence(&corpus, example, &mut model.arcs).unwrap();
     let moved: f32 = model.arcs.weights.iter().map(|weight| weight.abs()).sum();
     assert!(wrong > 0);
     assert_eq!(moved, 4.0 * wrong as f32);
     // That was enough: the gold tree wins now, and nothing moves any more.
     let before = model.arcs.weights.clone();
-    assert_eq!(learner.sentence(&corpus, example, &mut model.arcs).unwrap(), 0);
+    assert_eq!(optimizer.sentence(&corpus, example, &mut model.arcs).unwrap(), 0);
     assert_eq!(model.arcs.weights, before);
 }

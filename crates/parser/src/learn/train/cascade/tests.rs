@@ -7,9 +7,16 @@ use crate::learn::train::tests::{sentence, treebank};
 use crate::learn::train::{Pass, train};
 use crate::{Parser, Weights as _};
 
-fn options() -> Options {
-    let second = Some(SecondPass { folds: 3, fold_passes: 2, ..SecondPass::default() });
-    Options { passes: 4, bits: 14, label_bits: 8, second, ..Options::default() }
+fn options() -> TrainingOptions {
+    let second =
+        Some(SecondPassOptions { folds: 3, fold_passes: 2, ..SecondPassOptions::default() });
+    TrainingOptions {
+        passes: 4,
+        bits: 14,
+        label_bits: 8,
+        second_pass: second,
+        ..TrainingOptions::default()
+    }
 }
 
 fn corpus_of(treebank: &[Sentence]) -> (Corpus<'_>, FeatureSet) {
@@ -21,19 +28,22 @@ fn corpus_of(treebank: &[Sentence]) -> (Corpus<'_>, FeatureSet) {
 fn jackknifed(treebank: &[Sentence], threads: usize) -> Jackknifed {
     let (corpus, features) = corpus_of(treebank);
     let all = vec![Candidates::all(); corpus.examples.len()];
-    let options = Options { threads, ..options() };
-    let second = options.second.clone().unwrap();
+    let options = TrainingOptions { threads, ..options() };
+    let second = options.second_pass.clone().unwrap();
     let first = ArcModel::new(features, Index::Hashed { bits: options.bits });
-    let lessons = second.shifter.as_ref();
-    let lessons =
-        lessons.and_then(|shifting| Lessons::new(&corpus, shifting, &options, 0)).unwrap();
-    jackknife(&corpus, &all, &second, &options, &first, Some(&lessons)).unwrap()
+    let training_data = second.transition.as_ref();
+    let training_data = training_data
+        .and_then(|transition_options| {
+            TransitionTrainingData::new(&corpus, transition_options, &options, 0)
+        })
+        .unwrap();
+    jackknife(&corpus, &all, &second, &options, &first, Some(&training_data)).unwrap()
 }
 
-fn same(one: &Guide, other: &Guide) -> bool {
+fn same(one: &FirstPassOutput, other: &FirstPassOutput) -> bool {
     let words = one.heads().len();
     one.heads() == other.heads()
-        && one.opinion() == other.opinion()
+        && one.transition_parse() == other.transition_parse()
         && tutte_trees::arcs(words).all(|(h, m)| one.marginal(h, m) == other.marginal(h, m))
 }
 
@@ -43,7 +53,8 @@ fn a_guide_comes_from_models_that_have_not_seen_its_sentence() {
     let mut after = before.clone();
     // Number 4 is in fold 1, like 1, 7, 10, …
     after[4] = sentence("birds/NOUN/3/x sing/VERB/1/x in/ADP/4/x the/DET/5/x morning/NOUN/0/x");
-    let (old, new) = (jackknifed(&before, 1).guides, jackknifed(&after, 1).guides);
+    let (old, new) =
+        (jackknifed(&before, 1).first_pass_outputs, jackknifed(&after, 1).first_pass_outputs);
     for (number, (old, new)) in old.iter().zip(&new).enumerate() {
         // Of a single word there is but one tree.
         let unseen = number % 3 == 1 || old.heads().len() == 1;
@@ -54,15 +65,16 @@ fn a_guide_comes_from_models_that_have_not_seen_its_sentence() {
 #[test]
 fn guides_are_the_same_for_any_number_of_threads() {
     let treebank = treebank();
-    let Jackknifed { guides: one, temperature, shifter, .. } = jackknifed(&treebank, 1);
+    let Jackknifed { first_pass_outputs: one, temperature, transition, .. } =
+        jackknifed(&treebank, 1);
     for threads in [2, 3, 8] {
         let many = jackknifed(&treebank, threads);
-        assert_eq!(one.len(), many.guides.len());
-        let mut both = one.iter().zip(&many.guides);
+        assert_eq!(one.len(), many.first_pass_outputs.len());
+        let mut both = one.iter().zip(&many.first_pass_outputs);
         assert!(both.all(|(one, many)| same(one, many)), "{threads} threads");
         assert_eq!(temperature.to_bits(), many.temperature.to_bits(), "{threads} threads");
-        let weights = |it: &Option<Shifter>| it.as_ref().unwrap().steps.clone();
-        assert_eq!(weights(&shifter), weights(&many.shifter), "{threads} threads");
+        let weights = |it: &Option<TransitionParser>| it.as_ref().unwrap().steps.clone();
+        assert_eq!(weights(&transition), weights(&many.transition), "{threads} threads");
     }
 }
 
@@ -96,23 +108,24 @@ fn versions_of_a_sentence_are_in_one_fold() {
     let one: Vec<Sentence> = (0..10).map(|at| chain(4 + at, at % 2 == 0)).collect();
     let twice = [one.clone(), one.clone()].concat();
     let known = |versions| {
-        let options = Options { versions, ..options() };
+        let options = TrainingOptions { versions, ..options() };
         let corpus =
             Corpus::new(&twice, &options.templates, None, TreeSet::NonProjectiveSingleRoot)
                 .unwrap();
         let candidates = vec![Candidates::all(); twice.len()];
         let first = ArcModel::new(options.templates.clone(), Index::Hashed { bits: 14 });
-        let second = options.second.clone().unwrap();
-        let guides =
-            jackknife(&corpus, &candidates, &second, &options, &first, None).unwrap().guides;
-        let right = |(guide, sentence): (&Arc<Guide>, &Sentence)| {
+        let second = options.second_pass.clone().unwrap();
+        let first_pass_outputs = jackknife(&corpus, &candidates, &second, &options, &first, None)
+            .unwrap()
+            .first_pass_outputs;
+        let right = |(first_pass_output, sentence): (&Arc<FirstPassOutput>, &Sentence)| {
             sentence
                 .words()
-                .zip(guide.heads())
+                .zip(first_pass_output.heads())
                 .filter(|(word, head)| word.head() == Some(**head))
                 .count()
         };
-        guides.iter().zip(&twice).map(right).sum::<usize>()
+        first_pass_outputs.iter().zip(&twice).map(right).sum::<usize>()
     };
     assert!(known(2) < known(1), "who has seen the other version knows the tree");
 }
@@ -130,8 +143,8 @@ fn steps_learn_from_what_is_annotated() {
     }
     let words = whole.iter().map(Sentence::len).sum::<usize>();
     // As if the mixed one were so long that only one sentence in three is looked at.
-    let pruning = Pruning { words, ..Pruning::default() };
-    let options = Options { pruning: Some(pruning.clone()), ..options() };
+    let pruning = PrunerOptions { words, ..PrunerOptions::default() };
+    let options = TrainingOptions { pruning: Some(pruning.clone()), ..options() };
     let one = pruner(&whole, &pruning, &options).unwrap();
     let other = pruner(&mixed, &pruning, &options).unwrap();
     assert_eq!(one.arcs.weights, other.arcs.weights);
@@ -142,8 +155,8 @@ fn steps_learn_from_what_is_annotated() {
 #[test]
 fn a_temperature_that_is_given_stays() {
     let given = |temperature| {
-        let second = Some(SecondPass { temperature, ..options().second.unwrap() });
-        train(&treebank(), &Options { second, ..options() }, |_, _| {})
+        let second = Some(SecondPassOptions { temperature, ..options().second_pass.unwrap() });
+        train(&treebank(), &TrainingOptions { second_pass: second, ..options() }, |_, _| {})
     };
     assert_eq!(given(Some(1.25)).unwrap().temperature, 1.25);
     assert!(given(Some(0.0)).unwrap_err().to_string().contains("temperature is 0"));
@@ -154,13 +167,14 @@ fn a_temperature_that_is_given_stays() {
 #[test]
 fn all_steps_are_the_same_for_any_number_of_threads() {
     let treebank = treebank();
-    let learnt = |threads| train(&treebank, &Options { threads, ..options() }, |_, _| {}).unwrap();
+    let learnt =
+        |threads| train(&treebank, &TrainingOptions { threads, ..options() }, |_, _| {}).unwrap();
     let (one, two) = (learnt(1), learnt(2));
     let tables = |model: &Model| {
-        let guided = model.guided.clone().unwrap().arcs.weights;
+        let second_pass = model.second_pass.clone().unwrap().arcs.weights;
         let pruner = model.pruner.clone().unwrap().arcs.weights;
         let labels = model.labels.weights.cells().to_vec();
-        (pruner, model.arcs.weights.clone(), guided, labels, model.temperature)
+        (pruner, model.arcs.weights.clone(), second_pass, labels, model.temperature)
     };
     assert!(tables(&one) == tables(&two));
 }
@@ -169,7 +183,7 @@ fn all_steps_are_the_same_for_any_number_of_threads() {
 fn all_steps_together_learn_twenty_sentences_by_heart() {
     let treebank = treebank();
     let labels = crate::LabelOptions { rate: 0.3, damping: 1.0, ..Default::default() };
-    let options = Options { passes: 20, bits: 18, label_bits: 12, labels, ..options() };
+    let options = TrainingOptions { passes: 20, bits: 18, label_bits: 12, labels, ..options() };
     let mut seen = Vec::new();
     let model =
         train(&treebank, &options, |pass, _| seen.push((pass.second, pass.number))).unwrap();
@@ -187,14 +201,15 @@ fn all_steps_together_learn_twenty_sentences_by_heart() {
 #[test]
 fn a_first_pass_can_be_smaller_than_the_second() {
     let treebank = treebank();
-    let options = Options { passes: 15, bits: 18, label_bits: 12, ..Options::fast() };
+    let options =
+        TrainingOptions { passes: 15, bits: 18, label_bits: 12, ..TrainingOptions::fast() };
     let model = train(&treebank, &options, |_, _| {}).unwrap();
     assert!(model.pruner.is_none());
     assert_eq!(model.arcs.features.to_string(), FeatureSet::pruner().to_string());
-    let second = &model.guided.as_ref().unwrap().arcs;
-    let expected = FeatureSet::lean().with_opinion().to_string();
+    let second = &model.second_pass.as_ref().unwrap().arcs;
+    let expected = FeatureSet::lean().with_transition_parse().to_string();
     assert_eq!(second.features.to_string(), expected, "it is guided already");
-    let expected = FeatureSet::lean_labels().with_opinion_of_labels().to_string();
+    let expected = FeatureSet::lean_labels().with_transition_labels().to_string();
     assert_eq!(model.labels.features.to_string(), expected);
     let mut parser = Parser::new(&model);
     for gold in &treebank {
@@ -206,11 +221,11 @@ fn a_first_pass_can_be_smaller_than_the_second() {
 #[test]
 fn the_mean_of_the_folds_can_be_the_first_pass() {
     let treebank = treebank();
-    let second = SecondPass { first_passes: Some(1), ..options().second.unwrap() };
+    let second = SecondPassOptions { first_passes: Some(1), ..options().second_pass.unwrap() };
     let learnt = |threads| {
         let second = Some(second.clone());
         let mut seen = Vec::new();
-        let options = Options { threads, second, pruning: None, ..options() };
+        let options = TrainingOptions { threads, second_pass: second, pruning: None, ..options() };
         let watch = |pass: Pass, _: &Model| seen.push((pass.second, pass.number));
         let model = train(&treebank, &options, watch).unwrap();
         assert_eq!(seen, [(false, 1), (true, 1), (true, 2), (true, 3), (true, 4)]);
@@ -232,7 +247,7 @@ fn few_sentences_are_enough() {
     let treebank = treebank();
     for few in 1..4 {
         let model = train(&treebank[..few], &options(), |_, _| {}).unwrap();
-        assert_eq!(model.guided.is_some(), few > 1, "one sentence leaves none for its guide");
+        assert_eq!(model.second_pass.is_some(), few > 1, "one sentence leaves none for its guide");
         assert!(Parser::new(&model).parse(&treebank[5]).is_ok());
     }
 }
@@ -243,5 +258,5 @@ fn who_stops_the_first_pass_gets_no_second() {
         2 => std::ops::ControlFlow::Break(()),
         _ => std::ops::ControlFlow::Continue(()),
     });
-    assert!(model.unwrap().guided.is_none());
+    assert!(model.unwrap().second_pass.is_none());
 }

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::*;
-use crate::learn::train::tests::{learners, options, treebank};
-use crate::learn::train::{Checkpoints, Pass, SecondPass, train, train_resumable};
-use crate::{Labelling, Learner};
+use crate::learn::train::tests::{optimizers, options, treebank};
+use crate::learn::train::{Checkpoints, Pass, SecondPassOptions, train, train_resumable};
+use crate::{Labelling, Optimizer};
 
 /// A folder that goes away.
 struct Folder(PathBuf);
@@ -30,28 +30,30 @@ impl Drop for Folder {
     }
 }
 
-fn few(learner: Learner) -> Options {
-    Options { passes: 4, bits: 12, label_bits: 6, ..options(learner) }
+fn few(optimizer: Optimizer) -> TrainingOptions {
+    TrainingOptions { passes: 4, bits: 12, label_bits: 6, ..options(optimizer) }
 }
 
-fn with_second(options: Options) -> Options {
-    let second = Some(SecondPass { folds: 2, fold_passes: 1, ..SecondPass::default() });
-    let pruning = Some(crate::Pruning { passes: 1, bits: 10, ..crate::Pruning::default() });
-    Options { pruning, second, ..options }
+fn with_second(options: TrainingOptions) -> TrainingOptions {
+    let second =
+        Some(SecondPassOptions { folds: 2, fold_passes: 1, ..SecondPassOptions::default() });
+    let pruning =
+        Some(crate::PrunerOptions { passes: 1, bits: 10, ..crate::PrunerOptions::default() });
+    TrainingOptions { pruning, second_pass: second, ..options }
 }
 
 /// All weights of a model, bit by bit, and its temperature.
 fn weights(model: &Model) -> (Vec<Vec<u32>>, u64) {
-    let guided = model.guided.as_ref().map(|guided| &guided.arcs.weights);
+    let second_pass = model.second_pass.as_ref().map(|second_pass| &second_pass.arcs.weights);
     let pruner = model.pruner.as_ref().map(|pruner| &pruner.arcs.weights);
-    let tables = [Some(&model.arcs.weights), guided, pruner, Some(&model.labels.weights)];
+    let tables = [Some(&model.arcs.weights), second_pass, pruner, Some(&model.labels.weights)];
     let bits = |table: &Vec<f32>| table.iter().map(|weight| weight.to_bits()).collect();
     (tables.into_iter().flatten().map(bits).collect(), model.temperature.to_bits())
 }
 
 /// What a training with a checkpoint after each pass says and leads to.
 fn follow(
-    options: &Options,
+    options: &TrainingOptions,
     resumed: Option<Checkpoint>,
     save: &mut dyn FnMut(&mut Snapshot<'_>) -> Result<(), Error>,
     stop: impl Fn(usize) -> bool,
@@ -66,9 +68,9 @@ fn follow(
 }
 
 /// From each pass on, a training leads where it would have led.
-fn goes_on_from_every_pass(name: &str, options: &Options) {
+fn goes_on_from_every_pass(name: &str, options: &TrainingOptions) {
     let folder = Folder::new(name);
-    let told = options.learner.to_string();
+    let told = options.optimizer.to_string();
     let path = |place: Place| folder.file(place.passes);
     let (passes, model) =
         follow(options, None, &mut |snapshot| snapshot.save(path(snapshot.place())), |_| false)
@@ -80,7 +82,7 @@ fn goes_on_from_every_pass(name: &str, options: &Options) {
         let Pass { number, second, .. } = passes[done - 1];
         assert_eq!(checkpoint.place(), Place { passes: done, number, second });
         // The number of threads does not matter.
-        let options = Options { threads: 1 + done % 2, ..options.clone() };
+        let options = TrainingOptions { threads: 1 + done % 2, ..options.clone() };
         let (rest, resumed) =
             follow(&options, Some(checkpoint), &mut |_| Ok(()), |_| false).unwrap();
         assert_eq!(rest, passes[done..], "{told} from pass {done}");
@@ -90,41 +92,56 @@ fn goes_on_from_every_pass(name: &str, options: &Options) {
 
 #[test]
 fn every_learner_goes_on() {
-    for learner in learners() {
-        goes_on_from_every_pass("staged", &few(learner));
+    for optimizer in optimizers() {
+        goes_on_from_every_pass("staged", &few(optimizer));
     }
     let dictionary = Some(crate::Support::Gold);
-    goes_on_from_every_pass("dictionary", &Options { dictionary, ..few(Learner::Perceptron) });
+    goes_on_from_every_pass(
+        "dictionary",
+        &TrainingOptions { dictionary, ..few(Optimizer::Perceptron) },
+    );
 }
 
 #[test]
 fn every_learner_goes_on_jointly() {
-    for learner in learners() {
+    for optimizer in optimizers() {
         let labelling = Labelling::Joint;
-        goes_on_from_every_pass("joint", &Options { labelling, passes: 3, ..few(learner) });
+        goes_on_from_every_pass(
+            "joint",
+            &TrainingOptions { labelling, passes: 3, ..few(optimizer) },
+        );
     }
 }
 
 #[test]
 fn every_learner_goes_on_in_both_stages() {
-    for learner in learners() {
-        goes_on_from_every_pass("stages", &with_second(Options { passes: 2, ..few(learner) }));
+    for optimizer in optimizers() {
+        goes_on_from_every_pass(
+            "stages",
+            &with_second(TrainingOptions { passes: 2, ..few(optimizer) }),
+        );
     }
-    let options = with_second(few(Learner::default()));
+    let options = with_second(few(Optimizer::default()));
     let labelling = Labelling::Joint;
-    goes_on_from_every_pass("joint-stages", &Options { labelling, ..options.clone() });
-    let early = SecondPass { first_passes: Some(1), ..options.second.clone().unwrap() };
-    goes_on_from_every_pass("early-stages", &Options { second: Some(early), ..options.clone() });
+    goes_on_from_every_pass("joint-stages", &TrainingOptions { labelling, ..options.clone() });
+    let early = SecondPassOptions { first_passes: Some(1), ..options.second_pass.clone().unwrap() };
+    goes_on_from_every_pass(
+        "early-stages",
+        &TrainingOptions { second_pass: Some(early), ..options.clone() },
+    );
     let labelling = Labelling::None;
-    goes_on_from_every_pass("bare-stages", &Options { labelling, ..options });
+    goes_on_from_every_pass("bare-stages", &TrainingOptions { labelling, ..options });
 }
 
 #[test]
 fn kinds_of_arcs_go_on() {
-    for learner in ["adagrad", "sgd"].map(|name| Learner::named(name).unwrap()) {
-        let options = Options { clusters: 3, ..few(learner) };
+    for optimizer in ["adagrad", "sgd"].map(|name| Optimizer::named(name).unwrap()) {
+        let options = TrainingOptions { clusters: 3, ..few(optimizer) };
         goes_on_from_every_pass("kinds", &options);
-        goes_on_from_every_pass("kinds-stages", &with_second(Options { passes: 2, ..options }));
+        goes_on_from_every_pass(
+            "kinds-stages",
+            &with_second(TrainingOptions { passes: 2, ..options }),
+        );
     }
 }
 
@@ -142,7 +159,7 @@ fn learners_that_have_converged_and_labels_that_have_not_go_on() {
 #[test]
 fn a_training_interrupted_after_every_pass_comes_to_its_end() {
     let folder = Folder::new("interrupted");
-    let (path, options) = (folder.file("resume"), with_second(few(Learner::default())));
+    let (path, options) = (folder.file("resume"), with_second(few(Optimizer::default())));
     let whole = train(&treebank(), &options, |_, _| {}).unwrap();
     let mut save = |snapshot: &mut Snapshot<'_>| snapshot.save(&path);
     follow(&options, None, &mut save, |_| true).unwrap();
@@ -163,7 +180,7 @@ fn checkpoints_keep_their_distance() {
     };
     let every = Duration::from_secs(3600);
     let checkpoints = Checkpoints { every, dev: &[], save: &mut save };
-    let options = with_second(few(Learner::Perceptron));
+    let options = with_second(few(Optimizer::Perceptron));
     train_resumable(&treebank(), &options, None, checkpoints, |_, _| {}).unwrap();
     assert_eq!(places, [(false, 1), (false, 4), (true, 1)]);
 }
@@ -171,9 +188,9 @@ fn checkpoints_keep_their_distance() {
 #[test]
 fn another_training_is_named() {
     let folder = Folder::new("another");
-    let (path, options) = (folder.file("resume"), few(Learner::Perceptron));
+    let (path, options) = (folder.file("resume"), few(Optimizer::Perceptron));
     follow(&options, None, &mut |snapshot| snapshot.save(&path), |_| true).unwrap();
-    let go_on = |options: &Options, treebank: &[Sentence], dev: &[Sentence]| {
+    let go_on = |options: &TrainingOptions, treebank: &[Sentence], dev: &[Sentence]| {
         let save = &mut |_: &mut Snapshot<'_>| Ok(());
         let checkpoints = Checkpoints { every: Duration::ZERO, dev, save };
         let checkpoint = Checkpoint::open(&path)?;
@@ -182,16 +199,19 @@ fn another_training_is_named() {
     let all = treebank();
     assert!(go_on(&options, &all, &[]).is_ok());
     for (other, said) in [
-        (Options { seed: 2, ..options.clone() }, "training: seed was 1 and is 2"),
-        (Options { passes: 5, bits: 13, ..options.clone() }, "passes was 4 and is 5; bits was 12"),
-        (Options { clusters: 2, ..options.clone() }, "clusters was 1 and is 2"),
+        (TrainingOptions { seed: 2, ..options.clone() }, "training: seed was 1 and is 2"),
         (
-            Options { dictionary: Some(crate::Support::Gold), ..options.clone() },
+            TrainingOptions { passes: 5, bits: 13, ..options.clone() },
+            "passes was 4 and is 5; bits was 12",
+        ),
+        (TrainingOptions { clusters: 2, ..options.clone() }, "clusters was 1 and is 2"),
+        (
+            TrainingOptions { dictionary: Some(crate::Support::Gold), ..options.clone() },
             "dictionary was None and is Some(Gold)",
         ),
         (few("mira:k=2".parse().unwrap()), "learner was perceptron and is mira:k=2"),
         (
-            Options { second: Some(SecondPass::default()), ..options.clone() },
+            TrainingOptions { second_pass: Some(SecondPassOptions::default()), ..options.clone() },
             "second pass was None",
         ),
     ] {
@@ -212,7 +232,7 @@ fn another_training_is_named() {
 fn files_that_are_no_checkpoints_are_refused() {
     let folder = Folder::new("refused");
     let path = folder.file("resume");
-    let options = few(Learner::Perceptron);
+    let options = few(Optimizer::Perceptron);
     follow(&options, None, &mut |snapshot| snapshot.save(&path), |_| true).unwrap();
     let whole = fs::read(&path).unwrap();
     let problem = |bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! Kinds against none, against each other, and against all trees with all their kinds.
+//! Kinds against none, against each other, and against all trees with all their clusters.
 
 use tutte_linear::Codec;
 use tutte_trees::oracle::all_trees;
@@ -9,29 +9,35 @@ use crate::features::{Atoms, Prepared};
 use crate::learn::objective::likelihood;
 use crate::learn::optimizer::{Learn, Schedule};
 use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
-use crate::learn::train::{Pruning, SecondPass, train, train_further};
+use crate::learn::train::{PrunerOptions, SecondPassOptions, train, train_further};
 use crate::{Decoding, Model, Parser};
 
 const SET: TreeSet = TreeSet::NonProjectiveSingleRoot;
 
-fn adagrad() -> Learner {
+fn adagrad() -> Optimizer {
     let objective = likelihood();
-    Learner::AdaGrad { objective, rate: 0.2, damping: 1.0, dropout: 0.2, batch: 2 }
+    Optimizer::AdaGrad { objective, rate: 0.2, damping: 1.0, dropout: 0.2, batch: 2 }
 }
 
-fn options() -> Options {
-    Options { learner: adagrad(), passes: 8, bits: 14, label_bits: 8, ..Options::plain() }
+fn options() -> TrainingOptions {
+    TrainingOptions {
+        optimizer: adagrad(),
+        passes: 8,
+        bits: 14,
+        label_bits: 8,
+        ..TrainingOptions::plain()
+    }
 }
 
-/// A model of few features and some kinds, whose weights are noise.
-fn model(kinds: usize, deviation: f64) -> Model {
+/// A model of few features and some clusters, whose weights are noise.
+fn model(clusters: usize, deviation: f64) -> Model {
     let mut model = small_model(&treebank(), SMALL, SET);
     let ArcModel { features, index, .. } = model.arcs;
-    model.arcs = ArcModel::clustered(features, index, kinds, deviation, 3);
+    model.arcs = ArcModel::clustered(features, index, clusters, deviation, 3);
     model
 }
 
-fn trained(model: Model, options: &Options) -> Model {
+fn trained(model: Model, options: &TrainingOptions) -> Model {
     train_further(model, &treebank(), options, |_, _| {}).unwrap()
 }
 
@@ -45,7 +51,7 @@ fn one_kind_is_no_kinds() {
 fn kinds_that_are_alike_score_as_one_and_stay_alike() {
     let plain = trained(small_model(&treebank(), SMALL, SET), &options());
     let mut four = plain.clone();
-    four.arcs.kinds = 4;
+    four.arcs.clusters = 4;
     four.arcs.weights = plain.arcs.weights.repeat(4);
     let check = |four: &Model| {
         for sentence in treebank() {
@@ -70,14 +76,14 @@ fn kinds_that_are_alike_score_as_one_and_stay_alike() {
 
 fn first_kind(arcs: &ArcModel) -> ArcModel {
     let weights = arcs.weights[..arcs.index.cells()].to_vec();
-    ArcModel { kinds: 1, weights, ..arcs.clone() }
+    ArcModel { clusters: 1, weights, ..arcs.clone() }
 }
 
 #[test]
 fn kinds_learn_and_come_to_differ() {
-    for learner in [
+    for optimizer in [
         adagrad(),
-        Learner::Sgd {
+        Optimizer::Sgd {
             objective: likelihood(),
             rate: 0.1,
             prior: Some(100.0),
@@ -85,7 +91,7 @@ fn kinds_learn_and_come_to_differ() {
             batch: 2,
         },
     ] {
-        let options = Options { passes: 30, learner, threads: 2, ..options() };
+        let options = TrainingOptions { passes: 30, optimizer, threads: 2, ..options() };
         let mut losses = Vec::new();
         let watch = |pass: crate::Pass, _: &Model| losses.push(pass.loss);
         let trained = train_further(model(3, 0.05), &treebank(), &options, watch).unwrap();
@@ -97,13 +103,13 @@ fn kinds_learn_and_come_to_differ() {
                 let mut parser = Parser::new(&trained).with_decoding(decoding);
                 let parse = parser.parse(&sentence).unwrap();
                 let gold = sentence.heads().unwrap();
-                assert_eq!(parse.tree.heads(), gold, "{decoding:?} {}", options.learner);
+                assert_eq!(parse.tree.heads(), gold, "{decoding:?} {}", options.optimizer);
             }
         }
     }
 }
 
-/// All trees of three words, times all kinds of their three arcs: p(y, z) ∝ Π exp θ_z(h → m).
+/// All trees of three words, times all clusters of their three arcs: p(y, z) ∝ Π exp θ_z(h → m).
 #[test]
 fn decoders_find_the_best_of_all_trees_and_kinds() {
     const KINDS: usize = 3;
@@ -119,12 +125,12 @@ fn decoders_find_the_best_of_all_trees_and_kinds() {
         let mut prepared = Prepared::default();
         let features = &model.arcs.features;
         prepared.fill(features, &Atoms::new(&sentence, features.columns()), |_| true);
-        let by_kind = model.arcs.score_by_kind(&prepared, |_, _| true);
+        let by_cluster = model.arcs.score_by_cluster(&prepared, |_, _| true);
 
-        // For each tree, the best score with any kinds, and the sum over all kinds.
+        // For each tree, the best score with any clusters, and the sum over all clusters.
         let of_tree = |tree: &Tree| {
-            let scores = choices.iter().map(|kinds| -> f64 {
-                tree.arcs().zip(kinds).map(|(arc, kind)| by_kind[*kind][arc]).sum()
+            let scores = choices.iter().map(|clusters| -> f64 {
+                tree.arcs().zip(clusters).map(|(arc, kind)| by_cluster[*kind][arc]).sum()
             });
             scores.fold((f64::NEG_INFINITY, 0.0), |(best, sum), score| {
                 (score.max(best), sum + score.exp())
@@ -140,7 +146,7 @@ fn decoders_find_the_best_of_all_trees_and_kinds() {
             |decoding| Parser::new(&model).with_decoding(decoding).parse(&sentence).unwrap();
         assert_eq!(parse(Decoding::MaxZ).tree, *best, "seed {seed}");
         assert_eq!(parse(Decoding::Map).tree, *likeliest, "seed {seed}");
-        // Probabilities are those of trees with any kinds, whatever is looked for.
+        // Probabilities are those of trees with any clusters, whatever is looked for.
         assert_eq!(
             parse(Decoding::MaxZ).tree == parse(Decoding::Mbr).tree,
             parse(Decoding::MaxZ).head_probs == parse(Decoding::Mbr).head_probs,
@@ -156,27 +162,34 @@ fn decoders_find_the_best_of_all_trees_and_kinds() {
 #[test]
 fn only_the_last_pass_has_kinds() {
     let treebank = treebank();
-    let pruning = Some(Pruning { bits: 12, ..Pruning::default() });
-    let two = Some(SecondPass { folds: 2, fold_passes: 2, ..SecondPass::default() });
-    let with = |second| Options { clusters: 3, pruning: pruning.clone(), second, ..options() };
+    let pruning = Some(PrunerOptions { bits: 12, ..PrunerOptions::default() });
+    let two = Some(SecondPassOptions { folds: 2, fold_passes: 2, ..SecondPassOptions::default() });
+    let with = |second| TrainingOptions {
+        clusters: 3,
+        pruning: pruning.clone(),
+        second_pass: second,
+        ..options()
+    };
     let pruned = train(&treebank, &with(None), |_, _| {}).unwrap();
-    assert_eq!((pruned.kinds(), pruned.arcs.kinds()), (3, 3));
-    let guided = train(&treebank, &with(two.clone()), |_, _| {}).unwrap();
-    assert_eq!((guided.kinds(), guided.arcs.kinds()), (3, 1));
+    assert_eq!((pruned.clusters(), pruned.arcs.clusters()), (3, 3));
+    let second_pass = train(&treebank, &with(two.clone()), |_, _| {}).unwrap();
+    assert_eq!((second_pass.clusters(), second_pass.arcs.clusters()), (3, 1));
     // A single sentence has no second pass, but what was asked for.
     let single = train(&treebank[..1], &with(two.clone()), |_, _| {}).unwrap();
-    assert_eq!(single.kinds(), 3);
-    for model in [&pruned, &guided] {
-        assert_eq!(model.pruner.as_ref().unwrap().arcs.kinds(), 1);
+    assert_eq!(single.clusters(), 3);
+    for model in [&pruned, &second_pass] {
+        assert_eq!(model.pruner.as_ref().unwrap().arcs.clusters(), 1);
         let score = model.evaluate(&treebank, Decoding::MaxZ, 2).unwrap();
         assert!(score.uas() > 0.9, "{}", score.uas());
     }
-    let threads = Options { threads: 3, ..with(two) };
+    let threads = TrainingOptions { threads: 3, ..with(two) };
     let again = train(&treebank, &threads, |_, _| {}).unwrap();
-    assert!(again.guided.unwrap().arcs.weights == guided.guided.unwrap().arcs.weights);
+    assert!(
+        again.second_pass.unwrap().arcs.weights == second_pass.second_pass.unwrap().arcs.weights
+    );
 }
 
-/// Learners of kinds remember all there is to remember.
+/// Learners of clusters remember all there is to remember.
 #[test]
 fn learners_go_on_from_their_state() {
     let treebank = treebank();
@@ -184,17 +197,17 @@ fn learners_go_on_from_their_state() {
     let corpus = corpus(&treebank, &start);
     let schedule = Schedule { passes: 4, seed: 5, threads: 1 };
     for name in ["adagrad:dropout=0.2,batch=2", "sgd:prior=10"] {
-        let learner: Learner = name.parse().unwrap();
+        let optimizer: Optimizer = name.parse().unwrap();
         let mut arcs = start.arcs.clone();
-        let mut before = learner.start_arcs(&corpus, &mut arcs, schedule).unwrap();
-        let pass = |learner: &mut Box<dyn Learn>, arcs: &mut ArcModel| {
-            learner.pass(&corpus, arcs).unwrap();
+        let mut before = optimizer.start_arcs(&corpus, &mut arcs, schedule).unwrap();
+        let pass = |optimizer: &mut Box<dyn Learn>, arcs: &mut ArcModel| {
+            optimizer.pass(&corpus, arcs).unwrap();
         };
         (0..3).for_each(|_| pass(&mut before, &mut arcs));
         let mut tape = Vec::new();
         before.checkpoint(&mut Codec::Write(&mut tape)).unwrap();
         let mut copy = arcs.clone();
-        let mut after = learner.start_arcs(&corpus, &mut copy, schedule).unwrap();
+        let mut after = optimizer.start_arcs(&corpus, &mut copy, schedule).unwrap();
         let mut rest = &tape[..];
         after.checkpoint(&mut Codec::Read(&mut rest)).unwrap();
         assert!(rest.is_empty(), "{name}");
@@ -208,23 +221,24 @@ fn learners_go_on_from_their_state() {
 #[test]
 fn what_cannot_be_done_is_told() {
     let treebank = treebank();
-    let refusal = |options: Options| {
+    let refusal = |options: TrainingOptions| {
         let watch = |_, _: &Model| -> () { panic!("before the first pass") };
         train(&treebank, &options, watch).unwrap_err().to_string()
     };
     for clusters in [0, 257] {
-        let said = refusal(Options { clusters, ..options() });
+        let said = refusal(TrainingOptions { clusters, ..options() });
         assert!(said.contains(&format!("{clusters} clusters")), "{said}");
     }
     for name in ["perceptron", "pa-i", "mira", "lbfgs", "eg-max-margin"] {
-        let learner = Learner::named(name).unwrap();
-        let said = refusal(Options { clusters: 2, learner: learner.clone(), ..options() });
+        let optimizer = Optimizer::named(name).unwrap();
+        let said =
+            refusal(TrainingOptions { clusters: 2, optimizer: optimizer.clone(), ..options() });
         assert!(said.contains(name) && said.contains("adagrad"), "{said}");
-        let options = Options { learner, ..options() };
+        let options = TrainingOptions { optimizer, ..options() };
         let error = train_further(model(2, 0.1), &treebank, &options, |_, _| {}).unwrap_err();
         assert_eq!(error.to_string(), said);
     }
-    let joint = Options { clusters: 2, labelling: Labelling::Joint, ..options() };
+    let joint = TrainingOptions { clusters: 2, labelling: Labelling::Joint, ..options() };
     let said = refusal(joint);
     assert!(said.contains("no joint labels"), "{said}");
     let mut model = model(2, 0.1);
@@ -235,7 +249,7 @@ fn what_cannot_be_done_is_told() {
     let plain = small_model(&treebank, SMALL, SET);
     let mut parser = Parser::new(&plain).with_decoding(Decoding::MaxZ);
     let error = parser.parse(&treebank[0]).unwrap_err();
-    assert!(matches!(error, Error::NoKinds) && error.hint().is_some(), "{error}");
+    assert!(matches!(error, Error::NoClusters) && error.hint().is_some(), "{error}");
     let error = plain.evaluate(&[], Decoding::MaxZ, 2).unwrap_err();
-    assert!(matches!(error, Error::NoKinds), "even for nothing");
+    assert!(matches!(error, Error::NoClusters), "even for nothing");
 }

@@ -3,14 +3,14 @@
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-use crate::learn::train::tests::{at_most, learners, options, sentence, treebank};
+use crate::learn::train::tests::{at_most, optimizers, options, sentence, treebank};
 use crate::{
-    Decoding, LabelOptions, LabelledDistribution, Labelling, Learner, Model, Options, Parser,
-    Weights, train,
+    Decoding, LabelOptions, LabelledDistribution, Labelling, Model, Optimizer, Parser,
+    TrainingOptions, Weights, train,
 };
 
-fn jointly(learner: Learner) -> Options {
-    Options { labelling: Labelling::Joint, ..options(learner) }
+fn jointly(optimizer: Optimizer) -> TrainingOptions {
+    TrainingOptions { labelling: Labelling::Joint, ..options(optimizer) }
 }
 
 /// Heads, and heads or labels, that are wrong in the most probable trees.
@@ -35,10 +35,10 @@ fn every_learner_learns_labelled_trees_by_heart() {
     let original = treebank();
     for tree_set in TreeSet::ALL {
         let treebank = at_most(tree_set);
-        for learner in learners() {
-            let options = Options { tree_set, ..jointly(learner) };
+        for optimizer in optimizers() {
+            let options = TrainingOptions { tree_set, ..jointly(optimizer) };
             let model = train(&original, &options, |_, _| {}).unwrap();
-            assert_eq!(errors(&model, &treebank), (0, 0), "{:?} {tree_set}", options.learner);
+            assert_eq!(errors(&model, &treebank), (0, 0), "{:?} {tree_set}", options.optimizer);
         }
     }
 }
@@ -47,15 +47,19 @@ fn every_learner_learns_labelled_trees_by_heart() {
 #[test]
 fn the_last_of_two_passes_is_joint() {
     let treebank = treebank();
-    let cascade = Options::default();
+    let cascade = TrainingOptions::default();
     for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
-        let plain = Options { labelling, ..options(Learner::default()) };
-        let (pruning, second) = (cascade.pruning.clone(), cascade.second.clone());
+        let plain = TrainingOptions { labelling, ..options(Optimizer::default()) };
+        let (pruning, second) = (cascade.pruning.clone(), cascade.second_pass.clone());
         let mut seen = Vec::new();
-        let model = train(&treebank, &Options { pruning, second, ..plain }, |pass, model| {
-            assert!(Parser::new(model).parse(&treebank[4]).is_ok());
-            seen.push((pass.second, model.labels.labelling()));
-        })
+        let model = train(
+            &treebank,
+            &TrainingOptions { pruning, second_pass: second, ..plain },
+            |pass, model| {
+                assert!(Parser::new(model).parse(&treebank[4]).is_ok());
+                seen.push((pass.second, model.labels.labelling()));
+            },
+        )
         .unwrap();
         seen.dedup();
         let first = if labelling == Labelling::Joint { Labelling::Staged } else { labelling };
@@ -70,7 +74,7 @@ fn the_last_of_two_passes_is_joint() {
 #[test]
 fn temperatures_leave_labels_alone() {
     let treebank = treebank();
-    let options = Options { passes: 2, ..jointly(Learner::default()) };
+    let options = TrainingOptions { passes: 2, ..jointly(Optimizer::default()) };
     let hotter = train(&treebank, &options, |_, _| {}).unwrap();
     let model = Model { temperature: 0.5, ..hotter.clone() };
     let hot = Parser::new(&hotter).distribution(&treebank[4]).unwrap();
@@ -91,17 +95,22 @@ fn temperatures_leave_labels_alone() {
 #[test]
 fn eight_bits_do() {
     let treebank = treebank();
-    let model = train(&treebank, &jointly(Learner::default()), |_, _| {}).unwrap();
+    let model = train(&treebank, &jointly(Optimizer::default()), |_, _| {}).unwrap();
     assert_eq!(errors(&model.compact(), &treebank), (0, 0));
 }
 
 #[test]
 fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
     let treebank = treebank();
-    for learner in learners() {
+    for optimizer in optimizers() {
         let trained = |seed, threads| {
-            let options =
-                Options { seed, threads, passes: 3, bits: 14, ..jointly(learner.clone()) };
+            let options = TrainingOptions {
+                seed,
+                threads,
+                passes: 3,
+                bits: 14,
+                ..jointly(optimizer.clone())
+            };
             let mut losses = Vec::new();
             let model = train(&treebank, &options, |pass, _| losses.push(pass.loss.to_bits()));
             let model = model.unwrap();
@@ -110,7 +119,7 @@ fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
         };
         let first = trained(7, 1);
         for threads in [2, 3] {
-            assert!(first == trained(7, threads), "{learner:?} with {threads} threads");
+            assert!(first == trained(7, threads), "{optimizer:?} with {threads} threads");
         }
     }
 }
@@ -118,8 +127,8 @@ fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
 #[test]
 fn what_is_watched_last_is_returned() {
     let treebank = treebank();
-    for name in Learner::NAMES {
-        let options = Options { passes: 4, ..jointly(Learner::named(name).unwrap()) };
+    for name in Optimizer::NAMES {
+        let options = TrainingOptions { passes: 4, ..jointly(Optimizer::named(name).unwrap()) };
         let (mut losses, mut last) = (Vec::new(), Vec::new());
         let model = train(&treebank, &options, |pass, model: &Model| {
             losses.push(pass.loss);
@@ -137,7 +146,7 @@ fn what_is_watched_last_is_returned() {
 fn parses_and_distributions_agree() {
     let treebank = treebank();
     for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
-        let options = Options { labelling, passes: 2, ..options(Learner::default()) };
+        let options = TrainingOptions { labelling, passes: 2, ..options(Optimizer::default()) };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         let mut parser = Parser::new(&model);
         for sentence in &treebank {
@@ -171,7 +180,8 @@ fn labels_stay_where_they_were_seen() {
     for labelling in [Labelling::Staged, Labelling::Joint] {
         // So little is learnt that anything could come out.
         let labels = LabelOptions { passes: Some(1), ..LabelOptions::default() };
-        let options = Options { labelling, labels, passes: 1, ..options(Learner::default()) };
+        let options =
+            TrainingOptions { labelling, labels, passes: 1, ..options(Optimizer::default()) };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         let name = |label: usize| model.labels.labels()[label].as_str();
         for label in 0..model.labels.labels().len() {
@@ -197,7 +207,8 @@ fn labels_stay_where_they_were_seen() {
 fn labels_may_be_anywhere_if_they_were() {
     let treebank =
         [sentence("a/X/0/l b/Y/1/l c/Y/1/k"), sentence("a/X/2/k b/Y/0/k"), sentence("d/Z/0/only")];
-    let options = |labelling| Options { labelling, passes: 2, ..options(Learner::default()) };
+    let options =
+        |labelling| TrainingOptions { labelling, passes: 2, ..options(Optimizer::default()) };
     for labelling in [Labelling::Staged, Labelling::Joint] {
         let model = train(&treebank, &options(labelling), |_, _| {}).unwrap();
         assert_eq!(model.labels.labels(), ["k", "l", "only"]);
@@ -217,7 +228,7 @@ fn places_are_added_when_training_goes_on() {
     let first = [sentence("a/X/2/l b/Y/0/root")];
     let then = [sentence("a/X/2/root b/Y/0/l")];
     for labelling in [Labelling::Staged, Labelling::Joint] {
-        let options = Options { labelling, ..options(Learner::default()) };
+        let options = TrainingOptions { labelling, ..options(Optimizer::default()) };
         let model = train(&first, &options, |_, _| {}).unwrap();
         assert!(!model.labels.allows(0, 0) && !model.labels.allows(1, 1));
         let model = crate::train_further(model, &then, &options, |_, _| {}).unwrap();
@@ -230,7 +241,7 @@ fn places_are_added_when_training_goes_on() {
 fn without_labels_arcs_are_learnt_as_with_staged_ones() {
     let mut treebank = treebank();
     let trained = |treebank: &[Sentence], labelling| {
-        let options = Options { labelling, passes: 3, ..options(Learner::default()) };
+        let options = TrainingOptions { labelling, passes: 3, ..options(Optimizer::default()) };
         train(treebank, &options, |_, _| {}).unwrap()
     };
     let bare = trained(&treebank, Labelling::None);
@@ -251,9 +262,9 @@ fn sentences_may_be_long_and_short() {
         lines += &format!("{number}\tw{}\t_\tX\t_\t_\t{head}\t{label}\t_\t_\n", number % 7);
     }
     let treebank = [lines.parse().unwrap(), sentence("yes/INTJ/0/root")];
-    for name in Learner::NAMES {
-        let learner = Learner::named(name).unwrap();
-        let options = Options { passes: 1, bits: 12, ..jointly(learner) };
+    for name in Optimizer::NAMES {
+        let optimizer = Optimizer::named(name).unwrap();
+        let options = TrainingOptions { passes: 1, bits: 12, ..jointly(optimizer) };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         let weights = || model.arcs.weights.iter().chain(&model.labels.weights);
         assert!(weights().all(|weight| weight.is_finite()), "{name}");

@@ -45,22 +45,23 @@ fn mistakes(model: &Model, treebank: &[Sentence]) -> usize {
     treebank.iter().map(wrong).sum()
 }
 
-fn small(options: Options) -> Options {
-    Options { bits: 14, label_bits: 8, passes: 25, ..options }
+fn small(options: TrainingOptions) -> TrainingOptions {
+    TrainingOptions { bits: 14, label_bits: 8, passes: 25, ..options }
 }
 
 #[test]
 fn what_is_known_is_learnt_by_heart() {
     let treebank = forgetful();
-    let every = [Options::default(), Options::fast(), Options::plain()].map(small);
-    let mut learners = vec![Options::default().learner];
-    learners.push(Learner::Lbfgs { objective: likelihood(), c: 10.0, memory: 10 });
-    learners.push(adagrad(softmax_margin(1.0)));
-    for learner in learners {
+    let every =
+        [TrainingOptions::default(), TrainingOptions::fast(), TrainingOptions::plain()].map(small);
+    let mut optimizers = vec![TrainingOptions::default().optimizer];
+    optimizers.push(Optimizer::Lbfgs { objective: likelihood(), c: 10.0, memory: 10 });
+    optimizers.push(adagrad(softmax_margin(1.0)));
+    for optimizer in optimizers {
         for options in &every {
-            let options = Options { learner: learner.clone(), ..options.clone() };
+            let options = TrainingOptions { optimizer: optimizer.clone(), ..options.clone() };
             let model = train(&treebank, &options, |_, _| {}).unwrap();
-            assert_eq!(mistakes(&model, &treebank), 0, "{learner:?} {options:?}");
+            assert_eq!(mistakes(&model, &treebank), 0, "{optimizer:?} {options:?}");
         }
     }
 }
@@ -71,7 +72,7 @@ fn kinds_and_tree_sets_go_with_partial_trees() {
     // The one whose arcs cross.
     treebank.remove(11);
     for tree_set in TreeSet::ALL {
-        let options = Options { tree_set, clusters: 2, ..small(Options::plain()) };
+        let options = TrainingOptions { tree_set, clusters: 2, ..small(TrainingOptions::plain()) };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         assert_eq!(mistakes(&model, &treebank), 0, "{tree_set}");
     }
@@ -82,12 +83,13 @@ fn kinds_and_tree_sets_go_with_partial_trees() {
 #[test]
 fn what_is_unknown_moves_nothing() {
     let whole = treebank();
-    let options = Options { learner: adagrad(likelihood()), ..small(Options::plain()) };
-    let plain = Options { passes: 1, ..options };
+    let options =
+        TrainingOptions { optimizer: adagrad(likelihood()), ..small(TrainingOptions::plain()) };
+    let plain = TrainingOptions { passes: 1, ..options };
     let mut more = whole.clone();
     more.push(forget(&whole[3], |_| true));
-    let learner = Learner::Lbfgs { objective: likelihood(), c: 1.0, memory: 5 };
-    let steps = Options { learner, passes: 5, ..plain.clone() };
+    let optimizer = Optimizer::Lbfgs { objective: likelihood(), c: 1.0, memory: 5 };
+    let steps = TrainingOptions { optimizer, passes: 5, ..plain.clone() };
     let (with, without) = (train(&more, &steps, |_, _| {}), train(&whole, &steps, |_, _| {}));
     let (with, without) = (with.unwrap(), without.unwrap());
     let far = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-4;
@@ -103,7 +105,7 @@ fn labels_may_be_unknown() {
     let no_labels = |text: String| text.replace("\tnsubj\t", "\t_\t");
     let treebank: Vec<Sentence> =
         treebank().iter().map(|s| no_labels(s.to_string()).parse().unwrap()).collect();
-    for options in [Options::default(), Options::plain()].map(small) {
+    for options in [TrainingOptions::default(), TrainingOptions::plain()].map(small) {
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         assert!(!model.labels.labels().iter().any(|label| label == "_" || label == "nsubj"));
         assert_eq!(mistakes(&model, &treebank), 0);
@@ -114,7 +116,7 @@ fn labels_may_be_unknown() {
 fn contradictions_are_named() {
     let refusal = |words: &str, tree_set| {
         let treebank = [sentence("stop/VERB/0/root"), sentence(words)];
-        let options = Options { tree_set, ..small(Options::plain()) };
+        let options = TrainingOptions { tree_set, ..small(TrainingOptions::plain()) };
         match train(&treebank, &options, |_, _| {}).unwrap_err() {
             Error::Contradiction { problem, .. } => problem,
             other => panic!("{other}"),
@@ -135,19 +137,19 @@ fn contradictions_are_named() {
 #[test]
 fn learners_of_whole_trees_say_so() {
     let treebank = forgetful();
-    for learner in [
-        Learner::Perceptron,
-        Learner::PassiveAggressive { update: Update::Pa, cost: Cost::Identity },
-        Learner::Mira { k: 1, c: f64::INFINITY },
+    for optimizer in [
+        Optimizer::Perceptron,
+        Optimizer::PassiveAggressive { update: Update::Pa, cost: Cost::Identity },
+        Optimizer::Mira { k: 1, c: f64::INFINITY },
         exponentiated(Dual::LogLinear, Rate::Shared),
     ] {
-        for options in [Options::default(), Options::plain()] {
-            let options = Options { learner: learner.clone(), ..small(options) };
+        for options in [TrainingOptions::default(), TrainingOptions::plain()] {
+            let options = TrainingOptions { optimizer: optimizer.clone(), ..small(options) };
             let error = train(&treebank, &options, |_, _| {}).unwrap_err();
             assert!(matches!(error, Error::PartialTree { .. }), "{error}");
         }
     }
     let nothing = [forget(&treebank[0], |_| true)];
-    let error = train(&nothing, &small(Options::default()), |_, _| {}).unwrap_err();
+    let error = train(&nothing, &small(TrainingOptions::default()), |_, _| {}).unwrap_err();
     assert!(matches!(error, Error::NoHeads), "{error}");
 }

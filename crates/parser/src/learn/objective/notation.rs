@@ -4,29 +4,29 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Anneal, Objective, Signal};
+use super::{Anneal, Objective, Term};
 use crate::Error;
 
-impl fmt::Display for Signal {
+impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Signal::Likelihood => f.write_str("likelihood"),
-            Signal::SoftmaxMargin { cost } => write!(f, "softmax-margin({cost})"),
-            Signal::Risk { gamma } if gamma.from == gamma.to => write!(f, "risk({})", gamma.to),
-            Signal::Risk { gamma } => write!(f, "risk({}..{})", gamma.from, gamma.to),
-            Signal::Entropy => f.write_str("entropy"),
-            Signal::Renyi { order } => write!(f, "renyi({order})"),
+            Term::Likelihood => f.write_str("likelihood"),
+            Term::SoftmaxMargin { cost } => write!(f, "softmax-margin({cost})"),
+            Term::Risk { gamma } if gamma.from == gamma.to => write!(f, "risk({})", gamma.to),
+            Term::Risk { gamma } => write!(f, "risk({}..{})", gamma.from, gamma.to),
+            Term::Entropy => f.write_str("entropy"),
+            Term::Renyi { order } => write!(f, "renyi({order})"),
         }
     }
 }
 
-impl FromStr for Signal {
+impl FromStr for Term {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
             Error::Setting(format!(
-                "{text:?} is no signal; there are likelihood, softmax-margin(COST), risk(GAMMA), \
+                "{text:?} is no term; there are likelihood, softmax-margin(COST), risk(GAMMA), \
                  risk(FROM..TO), entropy and renyi(ORDER)"
             ))
         };
@@ -37,16 +37,16 @@ impl FromStr for Signal {
         };
         let number = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
         match (name.trim(), inside) {
-            ("likelihood", None) => Ok(Signal::Likelihood),
-            ("entropy", None) => Ok(Signal::Entropy),
-            ("renyi", Some(order)) => Ok(Signal::Renyi { order: number(order)? }),
+            ("likelihood", None) => Ok(Term::Likelihood),
+            ("entropy", None) => Ok(Term::Entropy),
+            ("renyi", Some(order)) => Ok(Term::Renyi { order: number(order)? }),
             ("softmax-margin", cost) => {
-                Ok(Signal::SoftmaxMargin { cost: cost.map_or(Ok(1.0), number)? })
+                Ok(Term::SoftmaxMargin { cost: cost.map_or(Ok(1.0), number)? })
             }
             ("risk", gamma) => {
                 let gamma = gamma.unwrap_or("1");
                 let (from, to) = gamma.split_once("..").unwrap_or((gamma, gamma));
-                Ok(Signal::Risk { gamma: Anneal { from: number(from)?, to: number(to)? } })
+                Ok(Term::Risk { gamma: Anneal { from: number(from)?, to: number(to)? } })
             }
             _ => Err(wrong()),
         }
@@ -55,11 +55,11 @@ impl FromStr for Signal {
 
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, (factor, signal)) in self.terms.iter().enumerate() {
+        for (number, (factor, term)) in self.terms.iter().enumerate() {
             let plus = if number > 0 { " + " } else { "" };
             match *factor {
-                1.0 => write!(f, "{plus}{signal}")?,
-                factor => write!(f, "{plus}{factor}*{signal}")?,
+                1.0 => write!(f, "{plus}{term}")?,
+                factor => write!(f, "{plus}{factor}*{term}")?,
             }
         }
         Ok(())
@@ -70,7 +70,7 @@ impl FromStr for Objective {
     type Err = Error;
 
     /// ```
-    /// use tutte::signal::{Objective, entropy, likelihood};
+    /// use tutte::learn::objective::{Objective, entropy, likelihood};
     ///
     /// let objective: Objective = "2*likelihood + -0.1*entropy".parse()?;
     /// assert_eq!(objective, 2.0 * likelihood() + -0.1 * entropy());
@@ -78,7 +78,7 @@ impl FromStr for Objective {
     /// ```
     fn from_str(text: &str) -> Result<Self, Error> {
         let term = |term: &str| {
-            let Some((factor, signal)) = term.split_once('*') else {
+            let Some((factor, term)) = term.split_once('*') else {
                 return Ok((1.0, term.parse()?));
             };
             let factor = factor.trim().parse().map_err(|_| {
@@ -87,7 +87,7 @@ impl FromStr for Objective {
                     factor.trim()
                 ))
             })?;
-            Ok((factor, signal.parse()?))
+            Ok((factor, term.parse()?))
         };
         text.split('+').map(term).collect::<Result<_, Error>>().map(|terms| Self { terms })
     }

@@ -2,25 +2,25 @@
 
 use anyhow::Result;
 use tutte::{
-    Analysis, Annotator, Clock, Error, Keep, LabelledDistribution, Method, Mixture, Notes, Parse,
-    Readings, Trees,
+    Analysis, Annotator, Clock, Error, KeepColumns, LabelledDistribution, Method, Mixture, Notes,
+    Parse, Readings, Trees,
 };
 use tutte_treebank::{Format, Sentence};
 use tutte_trees::{Constraints, LabelledTree, Tree};
 
-use super::answering::{Answering, Decode, Task};
 use super::json::Line;
+use super::options::{Decode, ParseOptions, Task};
 use crate::failure::usage;
 
 /// Answers for one sentence after the other.
-pub(crate) struct Answerer<'a> {
+pub(crate) struct Worker<'a> {
     pub(super) annotator: Annotator<'a>,
-    pub(super) keep: Keep,
+    pub(super) keep: KeepColumns,
     pub(super) task: &'a Task<'a>,
 }
 
 /// What became of a sentence.
-pub(crate) struct Answer {
+pub(crate) struct ParseResult {
     pub(crate) done: Done,
     /// Why it is as it was.
     pub(super) contradiction: Option<Error>,
@@ -42,7 +42,7 @@ pub(crate) enum Done {
     Line(String),
 }
 
-impl Answer {
+impl ParseResult {
     pub(super) fn of(done: Done) -> Self {
         let (contradiction, is_no_tree, open_heads, is_untagged) = (None, false, 0, false);
         Self { done, contradiction, is_no_tree, open_heads, is_untagged }
@@ -67,7 +67,7 @@ pub(super) struct Listed {
     pub(super) log_prob: f64,
 }
 
-impl<'a> Answerer<'a> {
+impl<'a> Worker<'a> {
     /// The same with a clock that runs.
     pub(crate) fn timed(self) -> Self {
         Self { annotator: self.annotator.timed(), ..self }
@@ -79,10 +79,10 @@ impl<'a> Answerer<'a> {
     }
 
     /// Tags and parses sentence `number` as asked.
-    pub(crate) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<Answer> {
+    pub(crate) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<ParseResult> {
         let readings = self.annotator.tag(sentence)?;
         let answer = self.parse(number, sentence, &readings)?;
-        Ok(Answer { is_untagged: readings.are_lacking(), ..answer })
+        Ok(ParseResult { is_untagged: readings.untagged(), ..answer })
     }
 
     fn parse(
@@ -90,8 +90,8 @@ impl<'a> Answerer<'a> {
         number: usize,
         sentence: &mut Sentence,
         readings: &Readings<'a>,
-    ) -> Result<Answer> {
-        let Answering { kbest, sample, decode, .. } = self.task.wanted;
+    ) -> Result<ParseResult> {
+        let ParseOptions { kbest, sample, decode, .. } = self.task.wanted;
         let Task { jsonl, probs, .. } = *self.task;
         let several = kbest.is_some() || sample.is_some();
         if sentence.format() == Format::ConllX && !jsonl && (probs || several) {
@@ -102,7 +102,7 @@ impl<'a> Answerer<'a> {
             )));
         }
         if !self.task.model.has_parser() {
-            return Ok(Answer::of(Done::Sentence));
+            return Ok(ParseResult::of(Done::Sentence));
         }
         let known = self.keep.known(sentence, self.task.model.labels.labels());
         if self.takes_pieces(sentence) {
@@ -123,7 +123,7 @@ impl<'a> Answerer<'a> {
             }
         });
         match analysis {
-            Ok(Found::Written) => Ok(Answer::of(Done::Sentence)),
+            Ok(Found::Written) => Ok(ParseResult::of(Done::Sentence)),
             Ok(Found::One(analysis)) => self.several(number, sentence, &analysis.distribution),
             Ok(Found::Trees(found)) => {
                 let (trees, known) = *found;
@@ -135,13 +135,13 @@ impl<'a> Answerer<'a> {
     }
 
     /// A sentence that stays as it was, for what is given cannot be; other errors end it all.
-    pub(super) fn refused(&self, sentence: &Sentence, error: Error) -> Result<Answer> {
+    pub(super) fn refused(&self, sentence: &Sentence, error: Error) -> Result<ParseResult> {
         let Error::Contradiction { .. } = error else { return Err(error.into()) };
         let done = match self.task.jsonl {
             true => Done::Line(Line::contradiction(sentence, &error).text()?),
             false => Done::Sentence,
         };
-        Ok(Answer { contradiction: Some(error), ..Answer::of(done) })
+        Ok(ParseResult { contradiction: Some(error), ..ParseResult::of(done) })
     }
 
     /// The best tree, or the best heads.
@@ -151,8 +151,8 @@ impl<'a> Answerer<'a> {
         parse: &Parse,
         distribution: &Mixture<'_, '_>,
         known: &Constraints,
-    ) -> Result<Answer> {
-        let Answering { alt, decode, matrix, .. } = self.task.wanted;
+    ) -> Result<ParseResult> {
+        let ParseOptions { alt, decode, matrix, .. } = self.task.wanted;
         let probs = self.task.probs;
         let heads = match decode {
             Decode::Greedy => distribution.greedy_heads(),
@@ -206,7 +206,7 @@ impl<'a> Answerer<'a> {
             Done::Sentence
         };
         let open_heads = open.iter().filter(|head| head.is_none()).count();
-        Ok(Answer { is_no_tree: !is_tree, open_heads, ..Answer::of(done) })
+        Ok(ParseResult { is_no_tree: !is_tree, open_heads, ..ParseResult::of(done) })
     }
 
     /// What confidences are called that are no probabilities of the distribution, if they are written.
@@ -221,8 +221,8 @@ impl<'a> Answerer<'a> {
         number: usize,
         sentence: &Sentence,
         distribution: &LabelledDistribution<'_>,
-    ) -> Result<Answer> {
-        let Answering { kbest, sample, seed, matrix, alt, .. } = self.task.wanted;
+    ) -> Result<ParseResult> {
+        let ParseOptions { kbest, sample, seed, matrix, alt, .. } = self.task.wanted;
         let mut list = Vec::new();
         if let Some(k) = kbest {
             let ranked = distribution.kbest(*k as usize).into_iter();
@@ -241,12 +241,12 @@ impl<'a> Answerer<'a> {
         if self.task.jsonl {
             let alt = self.task.wanted.probs.then_some(*alt);
             let line = Line::several(sentence, distribution, &list, kbest.is_some(), alt)?;
-            return Ok(Answer::of(Done::Line(
+            return Ok(ParseResult::of(Done::Line(
                 line.with_matrix(*matrix, distribution.arcs().marginals()).text()?,
             )));
         }
         let blocks = list.iter().map(|listed| self.block(sentence, distribution, listed));
-        Ok(Answer::of(Done::Blocks(blocks.collect::<Result<_>>()?)))
+        Ok(ParseResult::of(Done::Blocks(blocks.collect::<Result<_>>()?)))
     }
 
     /// The sentence with one of several trees.
@@ -256,7 +256,7 @@ impl<'a> Answerer<'a> {
         distribution: &LabelledDistribution<'_>,
         listed: &Listed,
     ) -> Result<Sentence> {
-        let Answering { probs, alt, kbest, .. } = self.task.wanted;
+        let ParseOptions { probs, alt, kbest, .. } = self.task.wanted;
         let Listed { number, tree, log_prob } = listed;
         let mut block = sentence.clone();
         block.set_tree(tree.tree())?;

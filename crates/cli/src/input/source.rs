@@ -1,7 +1,7 @@
 //! Files of any kind as a stream of sentences.
 //!
 //! ```text
-//! file, standard input ─▶ Meter ─▶ decompress ─▶ what is it? ─┬▶ Reader      CoNLL-U, CoNLL-X
+//! file, standard input ─▶ ByteCounter ─▶ decompress ─▶ what is it? ─┬▶ Reader      CoNLL-U, CoNLL-X
 //!                         bytes                  -i, or its   ├▶ WordReader  vertical, horizontal
 //!                         read                   first lines  ├▶ Jsonl       {"tokens": […]}, {"text": "…"}
 //!                                                             └▶ text.rs     raw text
@@ -24,7 +24,7 @@ use tutte_treebank::{
 };
 
 use super::jsonl::Jsonl;
-use super::text::{self, Cut};
+use super::raw_text::{self, Cut};
 use crate::failure::usage;
 
 /// What gives sentences, one at a time.
@@ -58,7 +58,7 @@ impl Source for WordReader<Input> {
 /// How to read what is to be parsed; flattened into the arguments of verbs.
 #[derive(Args, Clone, Debug, Serialize)]
 #[command(next_help_heading = "Reading")]
-pub(crate) struct Intake {
+pub(crate) struct InputArgs {
     /// What the files are; auto looks at their content
     ///
     /// auto looks at the first lines of each file: CoNLL, JSON lines, or else text. The words of files
@@ -66,7 +66,7 @@ pub(crate) struct Intake {
     /// 1,000 of them is split, and # tutte_split numbers the parts.
     #[arg(short, long, value_name = "FORMAT", alias = "format", default_value = "auto")]
     #[arg(display_order = 800)]
-    pub(crate) input: Kind,
+    pub(crate) input: InputKind,
 
     /// The input's encoding, such as latin1 or iso-8859-2; results are UTF-8
     #[arg(long, value_name = "NAME", default_value = "utf-8", hide_default_value = true)]
@@ -92,7 +92,7 @@ fn name_of<S: Serializer>(encoding: &Encoding, serializer: S) -> Result<S::Ok, S
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+pub(crate) enum InputKind {
     /// What its first lines look like
     Auto,
     /// CoNLL-U
@@ -130,28 +130,28 @@ impl std::error::Error for Unusable {}
 
 /// How many bytes of files were read, before any decompression.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Meter(Arc<AtomicU64>);
+pub(crate) struct ByteCounter(Arc<AtomicU64>);
 
-impl Meter {
+impl ByteCounter {
     pub(crate) fn bytes(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-struct Metered<R> {
+struct Counted<R> {
     input: R,
-    meter: Meter,
+    counter: ByteCounter,
 }
 
-impl<R: Read> Read for Metered<R> {
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(out)?;
-        self.meter.0.fetch_add(read as u64, Ordering::Relaxed);
+        self.counter.0.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
     }
 }
 
-impl Intake {
+impl InputArgs {
     /// The same, with a text for standard input.
     pub(crate) fn with_text(self, text: Option<String>) -> Self {
         Self { text, ..self }
@@ -172,7 +172,7 @@ impl Intake {
         path: &Path,
         model: &'a Model<Compact>,
         named: u64,
-        meter: &Meter,
+        counter: &ByteCounter,
     ) -> Result<Box<dyn Source + 'a>> {
         if path.is_dir() {
             let path = path.display();
@@ -182,7 +182,7 @@ impl Intake {
         }
         if let Some(text) = self.text.as_ref().filter(|_| path == Path::new("-")) {
             let text = Cursor::new(text.clone());
-            return Ok(text::sentences(
+            return Ok(raw_text::sentences(
                 Box::new(text),
                 "<text>",
                 Encoding::UTF_8,
@@ -192,16 +192,16 @@ impl Intake {
             ));
         }
         let failed = |source| Error::File { path: path.to_owned(), action: "open", source };
-        let meter = meter.clone();
+        let counter = counter.clone();
         let (input, name) = if path == Path::new("-") {
-            (decompress(Metered { input: io::stdin(), meter }), "<stdin>".to_owned())
+            (decompress(Counted { input: io::stdin(), counter }), "<stdin>".to_owned())
         } else {
             let input = File::open(path).map_err(failed)?;
-            (decompress(Metered { input, meter }), path.display().to_string())
+            (decompress(Counted { input, counter }), path.display().to_string())
         };
         let mut input = input.map_err(failed)?;
         let kind = match self.input {
-            Kind::Auto => self.recognise(path, &mut input).map_err(failed)?,
+            InputKind::Auto => self.recognise(path, &mut input).map_err(failed)?,
             kind => kind,
         };
         let conll = |input, format| {
@@ -211,20 +211,24 @@ impl Intake {
         let lines = |input| Lines::new(input, &name, self.encoding);
         let words = |input, layout| Box::new(WordReader::new(lines(input), layout).after(named));
         Ok(match kind {
-            Kind::Auto => conll(input, None),
-            Kind::Conllu => conll(input, Some(Format::ConllU)),
-            Kind::Conllx => conll(input, Some(Format::ConllX)),
-            Kind::Vertical => words(input, Layout::Vertical),
-            Kind::Horizontal => words(input, Layout::Horizontal),
-            Kind::Jsonl => Box::new(Jsonl::new(lines(input), model, named)),
-            Kind::Text => text::sentences(input, &name, self.encoding, Cut::Text, model, named),
-            Kind::Lines => text::sentences(input, &name, self.encoding, Cut::Lines, model, named),
+            InputKind::Auto => conll(input, None),
+            InputKind::Conllu => conll(input, Some(Format::ConllU)),
+            InputKind::Conllx => conll(input, Some(Format::ConllX)),
+            InputKind::Vertical => words(input, Layout::Vertical),
+            InputKind::Horizontal => words(input, Layout::Horizontal),
+            InputKind::Jsonl => Box::new(Jsonl::new(lines(input), model, named)),
+            InputKind::Text => {
+                raw_text::sentences(input, &name, self.encoding, Cut::Text, model, named)
+            }
+            InputKind::Lines => {
+                raw_text::sentences(input, &name, self.encoding, Cut::Lines, model, named)
+            }
         })
     }
 
-    /// Looks at the first lines of an input, and puts them back. [`Kind::Auto`] stands for CoNLL-U or
+    /// Looks at the first lines of an input, and puts them back. [`InputKind::Auto`] stands for CoNLL-U or
     /// CoNLL-X, which their reader tells apart.
-    fn recognise(&self, path: &Path, input: &mut Input) -> io::Result<Kind> {
+    fn recognise(&self, path: &Path, input: &mut Input) -> io::Result<InputKind> {
         /// What has no line by then has none that anybody would read.
         const ENOUGH: usize = 1 << 16;
         let mut first = Vec::new();
@@ -244,7 +248,7 @@ impl Intake {
                 break kind;
             }
             if is_all || first.len() > ENOUGH {
-                break if is_all { Kind::Auto } else { Kind::Text };
+                break if is_all { InputKind::Auto } else { InputKind::Text };
             }
         };
         let rest = std::mem::replace(input, Box::new(io::empty()));
@@ -254,17 +258,17 @@ impl Intake {
             ["", ".gz", ".zst"].iter().any(|packed| name.ends_with(&format!("{end}{packed}")))
         };
         Ok(match found {
-            Kind::Jsonl if is_called(".txt") => Kind::Text,
-            Kind::Text if is_called(".jsonl") => Kind::Jsonl,
+            InputKind::Jsonl if is_called(".txt") => InputKind::Text,
+            InputKind::Text if is_called(".jsonl") => InputKind::Jsonl,
             // Whoever calls a text so wants to hear what is wrong with its columns.
-            Kind::Text if is_called(".conllu") || is_called(".conll") => Kind::Auto,
+            InputKind::Text if is_called(".conllu") || is_called(".conll") => InputKind::Auto,
             found => found,
         })
     }
 }
 
 /// What the first lines of a file look like, if that can be told already.
-fn recognise(first: &str, is_all: bool) -> Option<Kind> {
+fn recognise(first: &str, is_all: bool) -> Option<InputKind> {
     const KEYS: [&str; 5] = ["sent_id", "text", "newdoc", "newpar", "global.columns"];
     for line in first.split_inclusive('\n') {
         if !line.ends_with('\n') && !is_all {
@@ -277,7 +281,7 @@ fn recognise(first: &str, is_all: bool) -> Option<Kind> {
         if let Some(comment) = line.strip_prefix('#') {
             let key = comment.trim_start().split([' ', '=']).next();
             if key.is_some_and(|key| KEYS.contains(&key)) {
-                return Some(Kind::Auto);
+                return Some(InputKind::Auto);
             }
             continue;
         }
@@ -293,11 +297,11 @@ fn recognise(first: &str, is_all: bool) -> Option<Kind> {
             fields.next().is_some_and(is_id) && fields.count() == 9
         };
         return Some(match columns.count() {
-            1.. if starts_with_id => Kind::Auto,
-            3.. => Kind::Auto,
-            _ if is_spaced() => Kind::Auto,
-            _ if line.starts_with('{') && line.ends_with('}') => Kind::Jsonl,
-            _ => Kind::Text,
+            1.. if starts_with_id => InputKind::Auto,
+            3.. => InputKind::Auto,
+            _ if is_spaced() => InputKind::Auto,
+            _ if line.starts_with('{') && line.ends_with('}') => InputKind::Jsonl,
+            _ => InputKind::Text,
         });
     }
     None
@@ -311,19 +315,19 @@ mod tests {
     fn files_are_recognised_by_their_first_lines() {
         for (first, expected) in [
             ("", None),
-            ("1\tTea\t_\tNOUN\n", Some(Kind::Auto)),
-            ("1-2\tdon't", Some(Kind::Auto)),
-            ("\n\n# sent_id = 1\n", Some(Kind::Auto)),
-            ("# newdoc\n", Some(Kind::Auto)),
-            ("# anything\n1\tTea\n", Some(Kind::Auto)),
-            ("1 Tea tea NOUN _ _ 0 root _ _\r\n", Some(Kind::Auto)),
-            ("Tea\ttea\tNOUN\tNN\n", Some(Kind::Auto)),
-            ("# Tea\n\nIt was late.\n", Some(Kind::Text)),
-            ("# textbook\nx\n", Some(Kind::Text)),
-            ("12 o'clock\n", Some(Kind::Text)),
-            ("{\"text\": \"Tea.\"}\n", Some(Kind::Jsonl)),
-            ("{sic} tea\n", Some(Kind::Text)),
-            ("\0\u{fffd}\n", Some(Kind::Text)),
+            ("1\tTea\t_\tNOUN\n", Some(InputKind::Auto)),
+            ("1-2\tdon't", Some(InputKind::Auto)),
+            ("\n\n# sent_id = 1\n", Some(InputKind::Auto)),
+            ("# newdoc\n", Some(InputKind::Auto)),
+            ("# anything\n1\tTea\n", Some(InputKind::Auto)),
+            ("1 Tea tea NOUN _ _ 0 root _ _\r\n", Some(InputKind::Auto)),
+            ("Tea\ttea\tNOUN\tNN\n", Some(InputKind::Auto)),
+            ("# Tea\n\nIt was late.\n", Some(InputKind::Text)),
+            ("# textbook\nx\n", Some(InputKind::Text)),
+            ("12 o'clock\n", Some(InputKind::Text)),
+            ("{\"text\": \"Tea.\"}\n", Some(InputKind::Jsonl)),
+            ("{sic} tea\n", Some(InputKind::Text)),
+            ("\0\u{fffd}\n", Some(InputKind::Text)),
         ] {
             assert_eq!(recognise(first, true), expected, "{first:?}");
             let cut = first.trim_end();

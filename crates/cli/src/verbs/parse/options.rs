@@ -6,18 +6,18 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{Compact, Decoding, Keep, Labelling, Model};
+use tutte::{Compact, Decoding, KeepColumns, Labelling, Model};
 
-use super::answer::Answerer;
+use super::result::Worker;
 use super::tagging::TagOptions;
-use crate::asking::Using;
 use crate::failure::{advise, usage};
+use crate::input::ModelArgs;
 use crate::report::{counted, hundredths};
 use crate::session::Session;
 
 /// What is wanted; flattened into the arguments of verbs. Serialised, it is what decides the output.
 #[derive(Args, Clone, Debug, Serialize)]
-pub(crate) struct Answering {
+pub(crate) struct ParseOptions {
     /// What to write [default: conll]
     ///
     /// If OUT is called .jsonl, jsonl is the default.
@@ -25,7 +25,7 @@ pub(crate) struct Answering {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) to: Option<To>,
 
-    /// Which tree
+    /// ModelSource tree
     #[arg(long, value_name = "TREE", default_value = "mbr")]
     pub(super) decode: Decode,
 
@@ -86,12 +86,12 @@ pub(crate) struct Answering {
     #[serde(flatten)]
     pub(super) tagging: TagOptions,
 
-    /// Keep the heads that are there, and find the others given them
+    /// KeepColumns the heads that are there, and find the others given them
     #[arg(long, help_heading = "What is known")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_heads: bool,
 
-    /// Keep the labels that are there, and find heads and other labels given them
+    /// KeepColumns the labels that are there, and find heads and other labels given them
     #[arg(long, help_heading = "What is known")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_labels: bool,
@@ -132,7 +132,7 @@ pub(crate) fn probability(typed: &str) -> Result<f64, String> {
 
 /// What is wanted of a model, checked and ready for any number of sentences.
 pub(crate) struct Task<'a> {
-    pub(super) wanted: &'a Answering,
+    pub(super) wanted: &'a ParseOptions,
     pub(super) model: &'a Model<Compact>,
     /// Whether lines of JSON are written.
     pub(super) jsonl: bool,
@@ -143,15 +143,15 @@ pub(crate) struct Task<'a> {
     pub(super) probs: bool,
     /// Heads less probable than this are left open.
     pub(super) min_prob: Option<f64>,
-    pub(super) using: &'a Using,
+    pub(super) using: &'a ModelArgs,
 }
 
-impl Answering {
+impl ParseOptions {
     /// What is wanted of a model. `jsonl` says what is written where [`Self::to`] does not.
     pub(crate) fn of<'a>(
         &'a self,
         model: &'a Model<Compact>,
-        using: &'a Using,
+        using: &'a ModelArgs,
         jsonl: bool,
         session: &Session,
     ) -> Result<Task<'a>> {
@@ -182,7 +182,7 @@ impl Answering {
 
     /// Whether lines of JSON are written to a file of this name.
     pub(crate) fn check_output(&self, output: &Path) -> Result<bool> {
-        let jsonl = self.to.map_or_else(|| crate::asking::is_jsonl(output), |to| to == To::Jsonl);
+        let jsonl = self.to.map_or_else(|| crate::input::is_jsonl(output), |to| to == To::Jsonl);
         match self.matrix && !jsonl {
             true => Err(usage("--matrix is for jsonl; add --to jsonl, or call OUT .jsonl")),
             false => Ok(jsonl),
@@ -193,7 +193,7 @@ impl Answering {
     fn least_probability(
         &self,
         model: &Model<Compact>,
-        using: &Using,
+        using: &ModelArgs,
         session: &Session,
     ) -> Result<Option<f64>> {
         let Some(precision) = self.precision else { return Ok(self.min_prob) };
@@ -243,15 +243,15 @@ impl Answering {
 
 impl<'a> Task<'a> {
     /// Who answers for sentences, one for each thread.
-    pub(crate) fn answerer(&self) -> Answerer<'_> {
-        let Answering { keep_heads, keep_labels, .. } = *self.wanted;
+    pub(crate) fn worker(&self) -> Worker<'_> {
+        let ParseOptions { keep_heads, keep_labels, .. } = *self.wanted;
         let pipeline = self.wanted.tagging.of(self.model);
         let annotator = pipeline
             .with_decoding(self.decoding())
             .with_tree_set(self.using.tree_set(self.model))
             .annotator();
-        let keep = Keep { heads: keep_heads, labels: keep_labels };
-        Answerer { annotator, keep, task: self }
+        let keep = KeepColumns { heads: keep_heads, labels: keep_labels };
+        Worker { annotator, keep, task: self }
     }
 
     fn decoding(&self) -> Decoding {

@@ -1,4 +1,4 @@
-//! Tags of sentences that have none, for verbs that ask about the trees of files. (`tutte parse` has more to
+//! TagFiller of sentences that have none, for verbs that ask about the trees of files. (`tutte parse` has more to
 //! say about whose tags count.)
 
 use tutte::text::{Tagger, TaggerMemory, is_untagged};
@@ -9,17 +9,17 @@ use crate::report::{count, counted};
 use crate::session::Session;
 
 /// Gives sentences tags, and counts those that nobody could.
-pub(crate) struct Tags<'a> {
+pub(crate) struct TagFiller<'a> {
     tagger: Option<&'a Tagger<Compact>>,
     memory: TaggerMemory,
 }
 
-impl<'a> Tags<'a> {
+impl<'a> TagFiller<'a> {
     pub(crate) fn new(model: &'a Model<Compact>) -> Self {
         Self { tagger: model.tagger.as_deref(), memory: TaggerMemory::default() }
     }
 
-    /// Tags a sentence that has no tags; whether it still has none.
+    /// TagFiller a sentence that has no tags; whether it still has none.
     pub(crate) fn fill(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
         let untagged = is_untagged(sentence);
         match self.tagger {

@@ -4,11 +4,11 @@
 //! `asking/intake.rs` opens files of any kind for parsing, `asking/tagging.rs` tags sentences that have no
 //! tags.
 
-mod intake;
 mod jsonl;
 mod model;
+mod raw_text;
+mod source;
 mod tagging;
-mod text;
 
 use std::path::{Path, PathBuf};
 
@@ -18,10 +18,10 @@ use tutte::{Compact, Model, ModelFile, map_stream};
 use tutte_treebank::{Error, Input, Reader, Sentence};
 use tutte_trees::TreeSet;
 
-use self::intake::Unusable;
-pub(crate) use self::intake::{Intake, Kind, Meter, Source};
-pub(crate) use self::model::Which;
-pub(crate) use self::tagging::{Tags, note_untagged};
+pub(crate) use self::model::ModelSource;
+use self::source::Unusable;
+pub(crate) use self::source::{ByteCounter, InputArgs, InputKind, Source};
+pub(crate) use self::tagging::{TagFiller, note_untagged};
 use crate::session::{Progress, Reading, Session};
 
 /// How many threads work; flattened into the arguments of verbs.
@@ -55,9 +55,9 @@ pub(crate) struct Seed {
 
 /// The model and how it is used; flattened into the arguments of verbs.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Using {
+pub(crate) struct ModelArgs {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: ModelSource,
 
     /// Other trees than the model's: nonprojective-multi-root, nonprojective-single-root,
     /// projective-multi-root or projective-single-root
@@ -68,7 +68,7 @@ pub(crate) struct Using {
     pub(crate) threads: Threads,
 }
 
-impl Using {
+impl ModelArgs {
     /// The model.
     pub(crate) fn load(&self) -> Result<Model<Compact>> {
         Ok(self.open()?.model)
@@ -87,9 +87,9 @@ impl Using {
 
 /// A model and treebanks to ask it about; flattened into the arguments of verbs.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Asking {
+pub(crate) struct ModelAndFiles {
     #[command(flatten)]
-    pub(crate) using: Using,
+    pub(crate) using: ModelArgs,
 
     /// The files, one after the other; - is standard input
     #[arg(value_name = "FILES")]
@@ -99,7 +99,7 @@ pub(crate) struct Asking {
     pub(crate) reading: Reading,
 }
 
-impl Asking {
+impl ModelAndFiles {
     /// The model.
     pub(crate) fn load(&self) -> Result<Model<Compact>> {
         self.using.load()
@@ -128,7 +128,7 @@ impl Asking {
             tail: String::new(),
         };
         let worker = || {
-            let (mut tags, mut work) = (Tags::new(model), worker());
+            let (mut tags, mut work) = (TagFiller::new(model), worker());
             move |number, sentence: &mut Sentence| {
                 let lacking = tags.fill(sentence)?;
                 Ok((lacking, work(number, sentence)?))

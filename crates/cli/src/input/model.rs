@@ -1,4 +1,4 @@
-//! Which model is asked: one that was named, or the English one inside the program.
+//! ModelSource model is asked: one that was named, or the English one inside the program.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ static ENGLISH: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/en.tutte"));
 
 /// The model; flattened into the arguments of verbs.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Which {
+pub(crate) struct ModelSource {
     /// The model, as `tutte train` writes it [default: a small English one inside tutte]
     #[arg(short, long, value_name = "MODEL")]
     model: Option<PathBuf>,
 }
 
-impl Which {
+impl ModelSource {
     /// The model and what its file says of it.
     pub(crate) fn open(&self) -> Result<ModelFile> {
         match &self.model {

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use tutte::{Compact, Model};
 use tutte_treebank::{Encoding, Input, Lines, Place, Sentence, WordReader};
 
-use super::text::{self, Cut};
+use super::raw_text::{self, Cut};
 use super::{Source, Unusable};
 use crate::failure::advise;
 
@@ -128,7 +128,7 @@ impl Source for Jsonl<'_> {
                 }
                 (None, Some(text)) => {
                     let text = Box::new(Cursor::new(text));
-                    let source = text::sentences(
+                    let source = raw_text::sentences(
                         text,
                         &place.to_string(),
                         Encoding::UTF_8,

@@ -4,11 +4,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Cost, Dual, Learner, Rate, Update};
+use super::{Cost, Dual, Optimizer, Rate, Update};
 use crate::Error;
 use crate::learn::objective::likelihood;
 
-impl Learner {
+impl Optimizer {
     /// The names that a learner's text may start with.
     pub const NAMES: [&str; 10] = [
         "perceptron",
@@ -26,45 +26,45 @@ impl Learner {
     /// The name of the learner.
     pub fn name(&self) -> &'static str {
         match self {
-            Learner::Perceptron => "perceptron",
-            Learner::PassiveAggressive { update: Update::Pa, .. } => "pa",
-            Learner::PassiveAggressive { update: Update::PaI { .. }, .. } => "pa-i",
-            Learner::PassiveAggressive { update: Update::PaII { .. }, .. } => "pa-ii",
-            Learner::Mira { .. } => "mira",
-            Learner::AdaGrad { .. } => "adagrad",
-            Learner::Sgd { .. } => "sgd",
-            Learner::Lbfgs { .. } => "lbfgs",
-            Learner::Exponentiated { dual: Dual::MaxMargin, .. } => "eg-max-margin",
-            Learner::Exponentiated { dual: Dual::LogLinear, .. } => "eg-log-linear",
+            Optimizer::Perceptron => "perceptron",
+            Optimizer::PassiveAggressive { update: Update::Pa, .. } => "pa",
+            Optimizer::PassiveAggressive { update: Update::PaI { .. }, .. } => "pa-i",
+            Optimizer::PassiveAggressive { update: Update::PaII { .. }, .. } => "pa-ii",
+            Optimizer::Mira { .. } => "mira",
+            Optimizer::AdaGrad { .. } => "adagrad",
+            Optimizer::Sgd { .. } => "sgd",
+            Optimizer::Lbfgs { .. } => "lbfgs",
+            Optimizer::Exponentiated { dual: Dual::MaxMargin, .. } => "eg-max-margin",
+            Optimizer::Exponentiated { dual: Dual::LogLinear, .. } => "eg-log-linear",
         }
     }
 
     /// A learner by its name, with the parameters of its paper where that tells them.
     ///
     /// ```
-    /// use tutte::Learner;
-    /// assert_eq!(Learner::named("perceptron"), Some(Learner::Perceptron));
-    /// assert!(Learner::NAMES.iter().all(|name| Learner::named(name).is_some()));
+    /// use tutte::Optimizer;
+    /// assert_eq!(Optimizer::named("perceptron"), Some(Optimizer::Perceptron));
+    /// assert!(Optimizer::NAMES.iter().all(|name| Optimizer::named(name).is_some()));
     /// ```
     pub fn named(name: &str) -> Option<Self> {
-        let passive = |update| Learner::PassiveAggressive { update, cost: Cost::Sqrt };
+        let passive = |update| Optimizer::PassiveAggressive { update, cost: Cost::Sqrt };
         let exponentiated =
-            |dual, c| Learner::Exponentiated { dual, c, beta: 9.0, rate: Rate::Own, gap: None };
+            |dual, c| Optimizer::Exponentiated { dual, c, beta: 9.0, rate: Rate::Own, gap: None };
         Some(match name {
-            "perceptron" => Learner::Perceptron,
+            "perceptron" => Optimizer::Perceptron,
             "pa" => passive(Update::Pa),
             "pa-i" => passive(Update::PaI { c: 0.05 }),
             "pa-ii" => passive(Update::PaII { c: 0.05 }),
-            "mira" => Learner::Mira { k: 1, c: f64::INFINITY },
-            "adagrad" => Learner::default(),
-            "sgd" => Learner::Sgd {
+            "mira" => Optimizer::Mira { k: 1, c: f64::INFINITY },
+            "adagrad" => Optimizer::default(),
+            "sgd" => Optimizer::Sgd {
                 objective: likelihood(),
                 rate: 0.02,
                 prior: None,
                 dropout: 0.3,
                 batch: 1,
             },
-            "lbfgs" => Learner::Lbfgs { objective: likelihood(), c: 1.0, memory: 10 },
+            "lbfgs" => Optimizer::Lbfgs { objective: likelihood(), c: 1.0, memory: 10 },
             "eg-max-margin" => exponentiated(Dual::MaxMargin, 0.01),
             "eg-log-linear" => exponentiated(Dual::LogLinear, 0.1),
             _ => return None,
@@ -74,37 +74,37 @@ impl Learner {
     /// Sets a parameter; `false` if there is none of that name.
     fn set(&mut self, key: &str, value: &str) -> Result<bool, Error> {
         match (self, key) {
-            (Learner::PassiveAggressive { cost, .. }, "cost") => *cost = parse(key, value)?,
+            (Optimizer::PassiveAggressive { cost, .. }, "cost") => *cost = parse(key, value)?,
             (
-                Learner::PassiveAggressive {
+                Optimizer::PassiveAggressive {
                     update: Update::PaI { c } | Update::PaII { c }, ..
                 }
-                | Learner::Mira { c, .. }
-                | Learner::Lbfgs { c, .. }
-                | Learner::Exponentiated { c, .. },
+                | Optimizer::Mira { c, .. }
+                | Optimizer::Lbfgs { c, .. }
+                | Optimizer::Exponentiated { c, .. },
                 "c",
             ) => *c = parse(key, value)?,
-            (Learner::Mira { k, .. }, "k") => *k = parse(key, value)?,
+            (Optimizer::Mira { k, .. }, "k") => *k = parse(key, value)?,
             (
-                Learner::AdaGrad { objective, .. }
-                | Learner::Sgd { objective, .. }
-                | Learner::Lbfgs { objective, .. },
+                Optimizer::AdaGrad { objective, .. }
+                | Optimizer::Sgd { objective, .. }
+                | Optimizer::Lbfgs { objective, .. },
                 "objective",
             ) => *objective = value.parse()?,
-            (Learner::AdaGrad { rate, .. }, "rate") => *rate = parse(key, value)?,
-            (Learner::AdaGrad { damping, .. }, "damping") => *damping = parse(key, value)?,
-            (Learner::AdaGrad { dropout, .. } | Learner::Sgd { dropout, .. }, "dropout") => {
+            (Optimizer::AdaGrad { rate, .. }, "rate") => *rate = parse(key, value)?,
+            (Optimizer::AdaGrad { damping, .. }, "damping") => *damping = parse(key, value)?,
+            (Optimizer::AdaGrad { dropout, .. } | Optimizer::Sgd { dropout, .. }, "dropout") => {
                 *dropout = parse(key, value)?;
             }
-            (Learner::AdaGrad { batch, .. } | Learner::Sgd { batch, .. }, "batch") => {
+            (Optimizer::AdaGrad { batch, .. } | Optimizer::Sgd { batch, .. }, "batch") => {
                 *batch = parse(key, value)?;
             }
-            (Learner::Sgd { rate, .. }, "rate") => *rate = parse(key, value)?,
-            (Learner::Sgd { prior, .. }, "prior") => *prior = optional(key, value)?,
-            (Learner::Lbfgs { memory, .. }, "memory") => *memory = parse(key, value)?,
-            (Learner::Exponentiated { beta, .. }, "beta") => *beta = parse(key, value)?,
-            (Learner::Exponentiated { rate, .. }, "rate") => *rate = parse(key, value)?,
-            (Learner::Exponentiated { gap, .. }, "gap") => *gap = optional(key, value)?,
+            (Optimizer::Sgd { rate, .. }, "rate") => *rate = parse(key, value)?,
+            (Optimizer::Sgd { prior, .. }, "prior") => *prior = optional(key, value)?,
+            (Optimizer::Lbfgs { memory, .. }, "memory") => *memory = parse(key, value)?,
+            (Optimizer::Exponentiated { beta, .. }, "beta") => *beta = parse(key, value)?,
+            (Optimizer::Exponentiated { rate, .. }, "rate") => *rate = parse(key, value)?,
+            (Optimizer::Exponentiated { gap, .. }, "gap") => *gap = optional(key, value)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -114,35 +114,35 @@ impl Learner {
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let none_or = |value: &Option<f64>| value.map_or("none".to_owned(), |x| x.to_string());
         match self {
-            Learner::Perceptron => Vec::new(),
-            Learner::PassiveAggressive { update, cost } => {
+            Optimizer::Perceptron => Vec::new(),
+            Optimizer::PassiveAggressive { update, cost } => {
                 let c = match update {
                     Update::Pa => None,
                     Update::PaI { c } | Update::PaII { c } => Some(("c", c.to_string())),
                 };
                 c.into_iter().chain([("cost", cost.to_string())]).collect()
             }
-            Learner::Mira { k, c } => vec![("k", k.to_string()), ("c", c.to_string())],
-            Learner::AdaGrad { objective, rate, damping, dropout, batch } => vec![
+            Optimizer::Mira { k, c } => vec![("k", k.to_string()), ("c", c.to_string())],
+            Optimizer::AdaGrad { objective, rate, damping, dropout, batch } => vec![
                 ("objective", objective.to_string()),
                 ("rate", rate.to_string()),
                 ("damping", damping.to_string()),
                 ("dropout", dropout.to_string()),
                 ("batch", batch.to_string()),
             ],
-            Learner::Sgd { objective, rate, prior, dropout, batch } => vec![
+            Optimizer::Sgd { objective, rate, prior, dropout, batch } => vec![
                 ("objective", objective.to_string()),
                 ("rate", rate.to_string()),
                 ("prior", none_or(prior)),
                 ("dropout", dropout.to_string()),
                 ("batch", batch.to_string()),
             ],
-            Learner::Lbfgs { objective, c, memory } => vec![
+            Optimizer::Lbfgs { objective, c, memory } => vec![
                 ("objective", objective.to_string()),
                 ("c", c.to_string()),
                 ("memory", memory.to_string()),
             ],
-            Learner::Exponentiated { c, beta, rate, gap, .. } => vec![
+            Optimizer::Exponentiated { c, beta, rate, gap, .. } => vec![
                 ("c", c.to_string()),
                 ("beta", beta.to_string()),
                 ("rate", rate.to_string()),
@@ -160,7 +160,7 @@ fn optional(key: &str, value: &str) -> Result<Option<f64>, Error> {
     if value == "none" { Ok(None) } else { parse(key, value).map(Some) }
 }
 
-impl fmt::Display for Learner {
+impl fmt::Display for Optimizer {
     /// With all parameters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
@@ -171,28 +171,29 @@ impl fmt::Display for Learner {
     }
 }
 
-impl FromStr for Learner {
+impl FromStr for Optimizer {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
-        let mut learner = Learner::named(name.trim()).ok_or_else(|| {
-            let names = Learner::NAMES.join(", ");
+        let mut optimizer = Optimizer::named(name.trim()).ok_or_else(|| {
+            let names = Optimizer::NAMES.join(", ");
             Error::Setting(format!("there is no learner {name:?}, but {names}"))
         })?;
         for parameter in parameters.split(',').filter(|parameter| !parameter.trim().is_empty()) {
             let (key, value) = parameter.split_once('=').ok_or_else(|| {
                 Error::Setting(format!("{parameter:?} is no parameter; write name=value"))
             })?;
-            if !learner.set(key.trim(), value.trim())? {
-                let known: Vec<_> = learner.parameters().into_iter().map(|(key, _)| key).collect();
+            if !optimizer.set(key.trim(), value.trim())? {
+                let known: Vec<_> =
+                    optimizer.parameters().into_iter().map(|(key, _)| key).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 let why = format!("{name} has no parameter {key:?}, but {known}");
                 return Err(Error::Setting(why));
             }
         }
-        learner.check()?;
-        Ok(learner)
+        optimizer.check()?;
+        Ok(optimizer)
     }
 }
 
@@ -245,29 +246,32 @@ mod tests {
 
     #[test]
     fn text_says_all_there_is_to_say() {
-        for name in Learner::NAMES {
-            let learner = Learner::named(name).unwrap();
-            assert_eq!(learner.name(), name);
-            assert_eq!(learner.to_string().parse::<Learner>().unwrap(), learner);
+        for name in Optimizer::NAMES {
+            let optimizer = Optimizer::named(name).unwrap();
+            assert_eq!(optimizer.name(), name);
+            assert_eq!(optimizer.to_string().parse::<Optimizer>().unwrap(), optimizer);
         }
         let objective = 0.5 * likelihood() + annealed_risk(0.25, 4.0) + -0.1 * entropy();
-        let learner =
-            Learner::AdaGrad { objective, rate: 0.1, damping: 4.0, dropout: 0.0, batch: 2 };
+        let optimizer =
+            Optimizer::AdaGrad { objective, rate: 0.1, damping: 4.0, dropout: 0.0, batch: 2 };
         let text = "adagrad:objective=0.5*likelihood + risk(0.25..4) + -0.1*entropy,rate=0.1,\
                     damping=4,dropout=0,batch=2";
-        assert_eq!(learner.to_string(), text);
-        assert_eq!(text.parse::<Learner>().unwrap(), learner);
+        assert_eq!(optimizer.to_string(), text);
+        assert_eq!(text.parse::<Optimizer>().unwrap(), optimizer);
     }
 
     #[test]
     fn parameters_not_told_are_the_usual_ones() {
-        let learner: Learner = "mira:k=5".parse().unwrap();
-        assert_eq!(learner, Learner::Mira { k: 5, c: f64::INFINITY });
-        let learner: Learner = "lbfgs: objective = softmax-margin, c = 10".parse().unwrap();
-        assert_eq!(learner, Learner::Lbfgs { objective: softmax_margin(1.0), c: 10.0, memory: 10 });
-        let learner: Learner = "pa-ii:c=2,cost=identity".parse().unwrap();
+        let optimizer: Optimizer = "mira:k=5".parse().unwrap();
+        assert_eq!(optimizer, Optimizer::Mira { k: 5, c: f64::INFINITY });
+        let optimizer: Optimizer = "lbfgs: objective = softmax-margin, c = 10".parse().unwrap();
+        assert_eq!(
+            optimizer,
+            Optimizer::Lbfgs { objective: softmax_margin(1.0), c: 10.0, memory: 10 }
+        );
+        let optimizer: Optimizer = "pa-ii:c=2,cost=identity".parse().unwrap();
         let update = Update::PaII { c: 2.0 };
-        assert_eq!(learner, Learner::PassiveAggressive { update, cost: Cost::Identity });
+        assert_eq!(optimizer, Optimizer::PassiveAggressive { update, cost: Cost::Identity });
     }
 
     #[test]
@@ -287,7 +291,7 @@ mod tests {
             ("lbfgs:objective=risk(1..2)", "gamma cannot change"),
             ("eg-max-margin:rate=fast", "rate cannot be \"fast\""),
         ] {
-            let error = text.parse::<Learner>().unwrap_err().to_string();
+            let error = text.parse::<Optimizer>().unwrap_err().to_string();
             assert!(error.contains(said), "{text}: {error}");
         }
     }
