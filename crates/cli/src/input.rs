@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use tutte::{Compact, Model, ModelFile, map_stream};
+use tutte::{Compact, Model, ModelFile, ParserModel, map_stream};
 use tutte_treebank::{Error, Input, Reader, Sentence};
 use tutte_trees::TreeSet;
 
@@ -80,7 +80,7 @@ impl ModelArgs {
     }
 
     /// The trees to look for.
-    pub(crate) fn tree_set(&self, model: &Model<Compact>) -> TreeSet {
+    pub(crate) fn tree_set(&self, model: &ParserModel<Compact>) -> TreeSet {
         self.tree_set.unwrap_or(model.tree_set)
     }
 }
@@ -106,7 +106,7 @@ impl ModelAndFiles {
     }
 
     /// The trees to look for.
-    pub(crate) fn tree_set(&self, model: &Model<Compact>) -> TreeSet {
+    pub(crate) fn tree_set(&self, model: &ParserModel<Compact>) -> TreeSet {
         self.using.tree_set(model)
     }
 

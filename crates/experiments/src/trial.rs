@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use tutte::features::{Atoms, FeatureSet, Prepared};
 use tutte::latent;
 use tutte::{
-    ArcModel, Index, LabelModel, LabelOptions, Model, Optimizer, TrainingOptions, train_further,
+    ArcModel, Index, LabelModel, LabelOptions, Optimizer, ParserModel, TrainingOptions,
+    train_further,
 };
 use tutte_treebank::Sentence;
 use tutte_treebank::eval::significance::UnitCounts;
@@ -189,17 +190,17 @@ impl Try for Trial {
 const DEVIATION: f64 = 0.01;
 
 /// A model whose labels are known but not learnt.
-fn empty(treebank: &[Sentence], arcs: ArcModel, tree_set: TreeSet) -> Model {
+fn empty(treebank: &[Sentence], arcs: ArcModel, tree_set: TreeSet) -> ParserModel {
     let labels = treebank.iter().flat_map(|s| s.words().map(|word| word.deprel().to_owned()));
     let mut names: Vec<String> = labels.collect();
     names.sort_unstable();
     names.dedup();
-    Model::new(arcs, LabelModel::new(FeatureSet::new(Vec::new()), names, 1), tree_set)
+    ParserModel::new(arcs, LabelModel::new(FeatureSet::new(Vec::new()), names, 1), tree_set)
 }
 
 /// The scores of arcs, and those of each arc's best kind if there are several.
-fn score(model: &Model, sentence: &Sentence) -> Scores {
-    let Model { arcs, .. } = model;
+fn score(model: &ParserModel, sentence: &Sentence) -> Scores {
+    let ParserModel { arcs, .. } = model;
     let mut prepared = Prepared::default();
     prepared.fill(&arcs.features, &Atoms::new(sentence, arcs.features.columns()), |_| true);
     if arcs.clusters() > 1 {

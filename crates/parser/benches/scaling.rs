@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tutte::{Compact, Model, Parser, Stage, Times, TrainingOptions, train};
+use tutte::{Compact, Parser, ParserModel, Stage, Times, TrainingOptions, train};
 use tutte_treebank::{Sentence, open};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -148,7 +148,7 @@ fn cut(row: &[String], length: usize) -> Result<Vec<Sentence>> {
 }
 
 /// The fastest of several runs, stage by stage.
-fn fastest(plan: &Plan, model: &Model<Compact>, sentences: &[Sentence]) -> Result<Times> {
+fn fastest(plan: &Plan, model: &ParserModel<Compact>, sentences: &[Sentence]) -> Result<Times> {
     let mut parser = Parser::new(model).timed();
     let mut best: Option<Times> = None;
     for _ in 0..=plan.repeats {
@@ -164,7 +164,7 @@ fn fastest(plan: &Plan, model: &Model<Compact>, sentences: &[Sentence]) -> Resul
     Ok(best.unwrap_or_default())
 }
 
-fn print_parsing(plan: &Plan, model: &Model<Compact>, row: &[String]) -> Result<()> {
+fn print_parsing(plan: &Plan, model: &ParserModel<Compact>, row: &[String]) -> Result<()> {
     let mut lines: Vec<(usize, Times, usize)> = Vec::new();
     for &length in plan.lengths {
         let sentences = cut(row, length)?;

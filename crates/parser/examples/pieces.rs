@@ -38,6 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: pieces MODEL NAME LONGEST[,LONGEST…] FILES…".into());
     };
     let model = Model::load(model)?;
+    let model = model.trees()?;
     let mut sentences = Vec::new();
     for file in files {
         for sentence in open(file)? {
@@ -47,8 +48,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for longest in longest.split(',') {
         let longest: usize = longest.parse()?;
         let mut whole =
-            Parser::new(&model).with_limits(Limits { whole: usize::MAX, piece: longest });
-        let mut cut = Parser::new(&model).with_limits(Limits { whole: longest, piece: longest });
+            Parser::new(model).with_limits(Limits { whole: usize::MAX, piece: longest });
+        let mut cut = Parser::new(model).with_limits(Limits { whole: longest, piece: longest });
         let long = || sentences.iter().filter(|sentence| sentence.len() > longest);
         let (mut words, mut pieces) = (0, 0);
         let (mut before, mut after) = (Right::default(), Right::default());

@@ -72,6 +72,10 @@ pub enum Error {
     #[error("there is nothing to judge by: no word has a head")]
     NothingToJudge,
 
+    /// A model without a parser, where trees are asked for.
+    #[error("the model has no parser, so it finds no trees")]
+    NoParser,
+
     /// A setting of training that makes no sense.
     #[error("{0}")]
     Setting(String),
@@ -193,6 +197,9 @@ impl Error {
                  be had of any length"
                     .to_owned(),
             ),
+            Error::NoParser => {
+                Some("train one with a parser: `tutte train TRAIN -o MODEL` makes one".to_owned())
+            }
             Error::NoClusters => Some("use map or mbr, or train with --clusters".to_owned()),
             Error::Treebank(error) => error.hint(),
             _ => None,

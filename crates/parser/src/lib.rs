@@ -81,7 +81,7 @@ pub use learn::weak;
 pub use model::latent;
 pub use model::{
     About, ArcModel, Calibration, DevScores, Isotonic, Kept, LabelModel, Labelling, Method, Model,
-    ModelFile, PrecisionTable, Pruner, PrunerMemory, SecondPass, TransitionParser,
+    ModelFile, ParserModel, PrecisionTable, Pruner, PrunerMemory, SecondPass, TransitionParser,
 };
 pub use parse::{
     Alternative, Analysis, Annotator, Certainty, Clock, Decoding, KeepColumns,

@@ -1,4 +1,4 @@
-//! ModelSource model is asked: one that was named, or the English one inside the program.
+//! Which model is asked: one that was named, or the English one inside the program.
 
 use std::path::PathBuf;
 

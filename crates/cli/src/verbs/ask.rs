@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tutte::ask::{Doubt, Question, Unit, questions};
-use tutte::{Compact, Error, KeepColumns, LabelledDistribution, Model, Notes, Parser};
+use tutte::{Compact, Error, KeepColumns, LabelledDistribution, Model, Notes, Parser, ParserModel};
 use tutte_treebank::{Format, Sentence, create};
 
 use super::parse::probability;
@@ -55,7 +55,7 @@ pub(crate) struct Ask {
     #[arg(long)]
     diverse: bool,
 
-    /// KeepColumns the heads that are there, and ask about other words given them
+    /// Keep the heads that are there, and ask about other words given them
     #[arg(long)]
     keep_heads: bool,
 
@@ -118,10 +118,11 @@ pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
     let unit = arguments.by.unit();
     let questions = questions(doubts, unit, arguments.count, arguments.diverse);
     let queue = Queue::new(&questions);
-    let mut parser = arguments.parser(&model);
+    let labels = model.trees()?.labels.labels();
+    let mut parser = arguments.parser(model.trees()?);
     for number in &queue.order {
         let mut sentence = sentences[*number].clone();
-        let known = arguments.keep().known(&sentence, model.labels.labels())?;
+        let known = arguments.keep().known(&sentence, labels)?;
         let analysis = parser.analyse(&sentence, &known)?;
         queue.note(*number, &mut sentence, &analysis.distribution, arguments)?;
         writer.write(&sentence).with_context(cannot_write)?;
@@ -149,7 +150,7 @@ pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
 }
 
 impl Ask {
-    fn parser<'a>(&self, model: &'a Model<Compact>) -> Parser<'a, Compact> {
+    fn parser<'a>(&self, model: &'a ParserModel<Compact>) -> Parser<'a, Compact> {
         Parser::new(model).with_tree_set(self.asking.tree_set(model))
     }
 
@@ -169,9 +170,11 @@ impl Pool {
     fn read(arguments: &Ask, model: &Model<Compact>, session: &Session) -> Result<(Self, usize)> {
         let (mut pool, mut contradictions) =
             (Self { sentences: Vec::new(), doubts: Vec::new() }, 0);
+        let trees = model.trees()?;
         let worker = || {
-            let mut parser = arguments.parser(model);
-            let (labels, keep) = (model.labels.labels(), arguments.keep());
+            let mut parser = arguments.parser(trees);
+            let labels = trees.labels.labels();
+            let keep = arguments.keep();
             move |_, sentence: &mut Sentence| {
                 if sentence.format() == Format::ConllX {
                     let file = sentence.place().file;

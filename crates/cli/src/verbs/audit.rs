@@ -88,7 +88,7 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=1000))]
     folds: u16,
 
-    /// ModelSource models judge, as in `tutte train`: fast, default (takes several times as long) or plain
+    /// Which models judge, as in `tutte train`: fast, default (takes several times as long) or plain
     #[arg(
         long,
         value_name = "PRESET",

@@ -202,6 +202,7 @@ impl Report {
                 share: time / seconds,
             }
         };
+        let second_pass = model.parser.as_ref().and_then(|parser| parser.second_pass.as_ref());
         Self {
             model: arguments.which.name(),
             sentences: size.sentences,
@@ -215,7 +216,7 @@ impl Report {
             arcs_per_word: Arcs {
                 possible: size.arcs as f64 / words,
                 first_pass: a_word(Stage::FirstPass),
-                second_pass: model.second_pass.as_ref().map(|_| a_word(Stage::SecondPass)),
+                second_pass: second_pass.map(|_| a_word(Stage::SecondPass)),
             },
             stages: Stage::ALL
                 .into_iter()

@@ -136,13 +136,13 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     };
     let (temperature, calibration) = calibrator.fit(method)?;
     let calibration = Calibration { data: Some(names(&arguments.files)), ..calibration };
-    for doubt in doubts::find(&arguments.files, &dev, &comparison, &model, &about) {
+    for doubt in doubts::find(&arguments.files, &dev, &comparison, pipeline.parser()?, &about) {
         session.warn(&anyhow::Error::msg(doubt));
     }
     let findings = Findings {
         arguments,
         comparison: &comparison,
-        before: model.temperature,
+        before: pipeline.parser()?.temperature,
         temperature,
         calibration: &calibration,
     };
@@ -150,7 +150,10 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     if arguments.dry_run {
         session.note(format!("{} is as it was", arguments.model.display()));
     } else {
-        (model.temperature, model.calibration) = (temperature, Some(calibration));
+        if let Some(parser) = &mut model.parser {
+            parser.temperature = temperature;
+            parser.calibration = Some(calibration);
+        }
         model.save(output, &about)?;
         session.note(format!("{} written", output.display()));
     }

@@ -35,7 +35,7 @@ pub(crate) struct Diff {
     #[arg(value_name = "B")]
     second: PathBuf,
 
-    /// ModelSource columns count: lemma, upos, xpos, feats, head, deprel, deps, misc
+    /// Which columns count: lemma, upos, xpos, feats, head, deprel, deps, misc
     #[arg(long, value_name = "COLUMNS", default_value = "head,deprel", value_parser = columns)]
     columns: Columns,
 

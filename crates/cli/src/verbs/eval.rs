@@ -82,7 +82,7 @@ enum Punct {
 }
 
 impl Eval {
-    /// ModelSource words count, as asked with `--punct`. Without `--conllx` all do.
+    /// Which words count, as asked with `--punct`. Without `--conllx` all do.
     fn punctuation(&self) -> Punctuation {
         match self.punct {
             None if self.conllx => Punctuation::Drop,

@@ -43,11 +43,11 @@ pub(crate) struct Forest {
     #[arg(long, value_name = "EPS", default_value_t = 0.01, value_parser = probability)]
     eps: f64,
 
-    /// KeepColumns the heads that are there: probabilities given them
+    /// Keep the heads that are there: probabilities given them
     #[arg(long)]
     keep_heads: bool,
 
-    /// KeepColumns the labels that are there: probabilities given them
+    /// Keep the labels that are there: probabilities given them
     #[arg(long)]
     keep_labels: bool,
 }
@@ -97,15 +97,16 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
     }
     session.files(&arguments.asking.files)?;
     let model = arguments.asking.load()?;
-    let tree_set = arguments.asking.tree_set(&model);
+    let trees = model.trees()?;
+    let tree_set = arguments.asking.tree_set(trees);
     let output = arguments.output.display().to_string();
     let cannot_write = || cannot_write(&arguments.output);
     leftovers::remove_on_interrupt(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
     let mut summary = Summary::default();
     let worker = || {
-        let mut parser = Parser::new(&model).with_tree_set(tree_set);
-        let labels = model.labels.labels();
+        let mut parser = Parser::new(trees).with_tree_set(tree_set);
+        let labels = trees.labels.labels();
         let keep = KeepColumns { heads: arguments.keep_heads, labels: arguments.keep_labels };
         move |_, sentence: &mut Sentence| {
             let known = keep.known(sentence, labels);

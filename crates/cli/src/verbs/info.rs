@@ -8,7 +8,9 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use tutte::features::{Conjoin, FeatureSet};
-use tutte::{ArcModel, Calibration, Compact, Index, ModelFile, TransitionParser, Weights};
+use tutte::{
+    ArcModel, Calibration, Compact, Index, ModelFile, ParserModel, TransitionParser, Weights,
+};
 
 use crate::failure::Outcome;
 use crate::input::ModelSource;
@@ -56,19 +58,26 @@ struct Report {
     seed: u64,
     training: serde_json::Map<String, serde_json::Value>,
     dev: Option<Dev>,
+    /// `true` if the model has a tokenizer.
+    tokenizer: bool,
+    tagger: Option<TagInventory>,
+    #[serde(flatten)]
+    parser: Option<ParserReport>,
+}
+
+/// The part of a report about the parser.
+#[derive(Debug, Serialize)]
+struct ParserReport {
     tree_set: String,
-    /// Of how many latent kinds arcs are.
+    /// Number of latent clusters of arcs.
     clusters: usize,
-    /// What scores are divided by.
+    /// Divides all scores.
     temperature: f64,
     calibration: Option<Calibration>,
-    /// Whether it finds words and sentences as it has learnt to.
-    tokenizer: bool,
-    tagger: Option<Tags>,
     labels: Vec<String>,
     pruner: Option<Part>,
     arcs: Part,
-    /// Whose tree the second pass sees besides; its weights are of steps.
+    /// Its tree is shown to the second pass; its weights are of actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     transition: Option<Part>,
     second_pass: Option<Part>,
@@ -82,9 +91,9 @@ struct Dev {
     scores: Scores,
 }
 
-/// What a tagger can say.
+/// Number and kinds of tags that a tagger gives.
 #[derive(Debug, Serialize)]
-struct Tags {
+struct TagInventory {
     upos: Vec<String>,
     /// Different XPOS and FEATS, with their UPOS.
     fine: usize,
@@ -102,7 +111,7 @@ struct Part {
     /// Those that are not zero.
     used: usize,
     bits_per_weight: u32,
-    /// ModelSource copies of features there are.
+    /// Copies of each feature: alone, with direction and distance, or both.
     conjoin: String,
     /// How many pairs of morphological features count.
     pairs: Option<usize>,
@@ -126,26 +135,8 @@ pub(crate) fn run(arguments: &Info, session: &Session) -> Result<Outcome> {
 impl Report {
     fn new(arguments: &Info, file: &ModelFile) -> Self {
         let ModelFile { model, about, .. } = file;
-        let part = |index, known, weights: &[i8], features: &FeatureSet| Part {
-            index,
-            features: known,
-            weights: weights.len(),
-            used: weights.iter().filter(|weight| **weight != 0).count(),
-            bits_per_weight: i8::BITS,
-            conjoin: features.conjoin().to_string(),
-            pairs: features.pairs(),
-            templates: features.templates().iter().map(ToString::to_string).collect(),
-        };
-        let arcs = |arcs: &ArcModel<Compact>| {
-            let (index, known) = match &arcs.index {
-                Index::Hashed { .. } => ("hashed", None),
-                Index::Dictionary(dictionary) => ("dictionary", Some(dictionary.len())),
-            };
-            part(index, known, arcs.weights.cells(), &arcs.features)
-        };
-        let transition =
-            model.second_pass.as_ref().and_then(|second_pass| second_pass.transition.as_ref());
         let training = about.training.iter();
+        let dev = about.dev.zip(model.parser.as_ref());
         Self {
             model: arguments.which.name(),
             bytes: file.bytes,
@@ -158,37 +149,14 @@ impl Report {
             command: about.command.clone(),
             seed: about.seed,
             training: training.map(|(name, value)| (name.clone(), value.clone().into())).collect(),
-            dev: about.dev.map(|dev| Dev { pass: dev.pass, scores: Scores::of(model, &dev) }),
-            tree_set: model.tree_set.to_string(),
-            clusters: model.clusters(),
+            dev: dev.map(|(dev, parser)| Dev { pass: dev.pass, scores: Scores::of(parser, &dev) }),
             tokenizer: model.tokenizer.is_some(),
-            tagger: model.tagger.as_ref().map(|tagger| Tags {
+            tagger: model.tagger.as_ref().map(|tagger| TagInventory {
                 upos: tagger.upos().to_vec(),
                 fine: tagger.fine_tags(),
                 lemmas: tagger.has_lemmas(),
             }),
-            labels: model.labels.labels().to_vec(),
-            temperature: model.temperature,
-            calibration: model.calibration.clone(),
-            pruner: model.pruner.as_ref().map(|pruner| arcs(&pruner.arcs)),
-            arcs: arcs(&model.arcs),
-            transition: transition.map(|transition| Part {
-                index: "hashed",
-                features: None,
-                weights: transition.cells().len(),
-                used: transition.cells().iter().filter(|weight| **weight != 0).count(),
-                bits_per_weight: i8::BITS,
-                conjoin: Conjoin::None.to_string(),
-                pairs: None,
-                templates: TransitionParser::<Compact>::templates().map(str::to_owned).collect(),
-            }),
-            second_pass: model.second_pass.as_ref().map(|second_pass| arcs(&second_pass.arcs)),
-            label_weights: part(
-                "hashed",
-                None,
-                model.labels.weights().cells(),
-                &model.labels.features,
-            ),
+            parser: model.parser.as_ref().map(ParserReport::new),
         }
     }
 
@@ -225,20 +193,24 @@ impl Report {
             "tagger",
             match &self.tagger {
                 None => "–".to_owned(),
-                Some(Tags { upos, fine, lemmas }) => {
+                Some(TagInventory { upos, fine, lemmas }) => {
                     let lemmas = if *lemmas { ", lemmas" } else { "" };
                     let fine = counted(*fine, "combination");
                     format!("{} UPOS, {fine} with XPOS and FEATS{lemmas}", count(upos.len()))
                 }
             },
         );
-        row("trees", self.tree_set.clone());
-        if self.clusters > 1 {
-            row("clusters", format!("{} latent kinds of arcs", self.clusters));
+        let Some(parser) = &self.parser else {
+            row("parser", "–".to_owned());
+            return table.text(0);
+        };
+        row("trees", parser.tree_set.clone());
+        if parser.clusters > 1 {
+            row("clusters", format!("{} latent clusters of arcs", parser.clusters));
         }
-        row("temperature", format!("{:.2}", self.temperature));
-        row("calibration", self.calibration.as_ref().map_or("–".to_owned(), calibrated));
-        let parts = self.parts();
+        row("temperature", format!("{:.2}", parser.temperature));
+        row("calibration", parser.calibration.as_ref().map_or("–".to_owned(), calibrated));
+        let parts = parser.parts();
         for (name, part) in &parts {
             let Part { index, features, weights, used, bits_per_weight, .. } = part;
             let share = 100.0 * *used as f64 / (*weights).max(1) as f64;
@@ -259,11 +231,57 @@ impl Report {
             title
         };
         let templates = parts.iter().map(|(name, part)| (of(part, *name), &part.templates));
-        let labels = (counted(self.labels.len(), "label"), &self.labels);
+        let labels = (counted(parser.labels.len(), "label"), &parser.labels);
         for (title, items) in std::iter::once(labels).chain(templates) {
             text.push_str(&format!("\n{title}\n{}", wrapped(items, width)));
         }
         text
+    }
+}
+
+impl ParserReport {
+    fn new(parser: &ParserModel<Compact>) -> Self {
+        let part = |index, known, weights: &[i8], features: &FeatureSet| Part {
+            index,
+            features: known,
+            weights: weights.len(),
+            used: weights.iter().filter(|weight| **weight != 0).count(),
+            bits_per_weight: i8::BITS,
+            conjoin: features.conjoin().to_string(),
+            pairs: features.pairs(),
+            templates: features.templates().iter().map(ToString::to_string).collect(),
+        };
+        let arcs = |arcs: &ArcModel<Compact>| {
+            let (index, known) = match &arcs.index {
+                Index::Hashed { .. } => ("hashed", None),
+                Index::Dictionary(dictionary) => ("dictionary", Some(dictionary.len())),
+            };
+            part(index, known, arcs.weights.cells(), &arcs.features)
+        };
+        let second_pass = parser.second_pass.as_ref();
+        let transition = second_pass.and_then(|second_pass| second_pass.transition.as_ref());
+        let labels = &parser.labels;
+        Self {
+            tree_set: parser.tree_set.to_string(),
+            clusters: parser.clusters(),
+            labels: labels.labels().to_vec(),
+            temperature: parser.temperature,
+            calibration: parser.calibration.clone(),
+            pruner: parser.pruner.as_ref().map(|pruner| arcs(&pruner.arcs)),
+            arcs: arcs(&parser.arcs),
+            transition: transition.map(|transition| Part {
+                index: "hashed",
+                features: None,
+                weights: transition.cells().len(),
+                used: transition.cells().iter().filter(|weight| **weight != 0).count(),
+                bits_per_weight: i8::BITS,
+                conjoin: Conjoin::None.to_string(),
+                pairs: None,
+                templates: TransitionParser::<Compact>::templates().map(str::to_owned).collect(),
+            }),
+            second_pass: second_pass.map(|second_pass| arcs(&second_pass.arcs)),
+            label_weights: part("hashed", None, labels.weights().cells(), &labels.features),
+        }
     }
 
     /// The tables of weights, as parsing goes through them.

@@ -74,7 +74,7 @@ pub(crate) struct Learn {
     #[arg(long, value_name = "FILE")]
     dev: Vec<PathBuf>,
 
-    /// ModelSource doubt is made small, if any: shannon, renyi:ORDER or viterbi
+    /// Which doubt is made small, if any: shannon, renyi:ORDER or viterbi
     #[arg(long, value_name = "KIND", default_value = "shannon", value_parser = order)]
     entropy: f64,
 
@@ -122,7 +122,7 @@ pub(crate) struct Learn {
     #[arg(long)]
     words: bool,
 
-    /// ModelSource tags features see
+    /// Which tags features see
     #[arg(long, value_name = "COLUMN", value_enum, default_value_t = Tags::Upos)]
     tags: Tags,
 
@@ -334,7 +334,7 @@ fn told(invalid: &Invalid, session: &Session) -> anyhow::Error {
     error(last)
 }
 
-/// ModelSource rules match some arc; those that match none are warned of.
+/// Which rules match some arc; those that match none are warned of.
 fn matched(rules: &Rules, evidence: &Evidence<'_>, session: &Session) -> Vec<bool> {
     let mut matched = vec![false; rules.len()];
     evidence.arcs.iter().flatten().for_each(|&(_, _, rule)| matched[rule] = true);

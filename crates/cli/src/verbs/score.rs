@@ -57,7 +57,8 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
     }
     session.files(&arguments.asking.files)?;
     let model = arguments.asking.load()?;
-    let tree_set = arguments.asking.tree_set(&model);
+    let trees = model.trees()?;
+    let tree_set = arguments.asking.tree_set(trees);
     let jsonl = arguments.output.as_deref().is_some_and(is_jsonl);
     let writes_conll = arguments.output.is_some() && !jsonl;
     leftovers::remove_on_interrupt(arguments.output.iter().cloned().collect());
@@ -67,7 +68,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
         format!("cannot write {}", output.unwrap_or_default())
     };
     let worker = || {
-        let mut parser = Parser::new(&model).with_tree_set(tree_set);
+        let mut parser = Parser::new(trees).with_tree_set(tree_set);
         move |_, sentence: &mut Sentence| {
             if sentence.format() == Format::ConllX && writes_conll {
                 let file = sentence.place().file;

@@ -17,7 +17,7 @@ use crate::session::Session;
 /// For bash: tutte completions bash > ~/.local/share/bash-completion/completions/tutte
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// ModelSource shell
+    /// Which shell
     shell: Shell,
 }
 

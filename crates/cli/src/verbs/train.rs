@@ -258,7 +258,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     let study = Study { session, interrupt: &interrupt, output, sizes, seed, threads };
     let (text, ready) = arguments.parts.learn(&mut material, &study, arguments.resume)?;
     let (sentences, words) = (material.train.len() / material.versions, material.words);
-    let without = WithoutParser { text: &text, tree_set: material.tree_set, sentences, words };
+    let without = WithoutParser { text: &text, sentences, words };
     if !ready {
         session.note("interrupted");
         return arguments.save_without_parser(&without, &[], Ending::Interrupted, session);
@@ -330,11 +330,11 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         model,
         sentences,
         words,
-        labels: result.model.labels.labels().len(),
-        tree_set: result.model.tree_set.to_string(),
+        labels: result.model.trees()?.labels.labels().len(),
+        tree_set: result.model.trees()?.tree_set.to_string(),
         passes: result.passes,
         best_pass: result.best_pass,
-        temperature: result.model.temperature,
+        temperature: result.model.trees()?.temperature,
         temperature_chosen_on: result.chosen_on,
         dev: result.dev,
         scores,

@@ -13,7 +13,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use tutte::ask::{Doubt, Unit, questions};
 use tutte::features::FeatureSet;
-use tutte::{Decoding, KeepColumns, Labelling, Model, Parser, TrainingOptions, train};
+use tutte::{Decoding, KeepColumns, Labelling, Parser, ParserModel, TrainingOptions, train};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
@@ -234,7 +234,13 @@ impl<'a> Annotator<'a> {
     }
 
     /// Answers what a model asks, until so many heads are told.
-    fn answer(&mut self, model: &Model, unit: Unit, wanted: usize, diverse: bool) -> Result<()> {
+    fn answer(
+        &mut self,
+        model: &ParserModel,
+        unit: Unit,
+        wanted: usize,
+        diverse: bool,
+    ) -> Result<()> {
         let mut parser = Parser::new(model);
         let keep = KeepColumns { heads: true, labels: false };
         let mut doubts = Vec::with_capacity(self.gold.len());

@@ -6,7 +6,7 @@ use std::fmt;
 
 use anyhow::{Result, anyhow};
 use serde::{Deserialize, Serialize};
-use tutte::{Decoding, Dictionary, Index, Model, Parser, Support};
+use tutte::{Decoding, Dictionary, Index, Parser, ParserModel, Support};
 use tutte_treebank::Sentence;
 
 use super::entropic::{TREEBANKS, seed, trial};
@@ -134,7 +134,7 @@ impl fmt::Display for Groups {
     }
 }
 
-fn uas(model: &Model, sentences: &[Sentence]) -> Result<f64> {
+fn uas(model: &ParserModel, sentences: &[Sentence]) -> Result<f64> {
     let mut parser = Parser::new(model).with_decoding(Decoding::Map);
     let mut score = Score::default();
     for sentence in sentences {

@@ -10,7 +10,7 @@ use tutte::features::FeatureSet;
 use tutte::rules::suggest::{Kind, Order, Suggest};
 use tutte::rules::{Direction, Rules, Target, bin};
 use tutte::weak::{Evidence, VARIANCES, WeakOptions, choose_variance, learn};
-use tutte::{Decoding, Model, Parser};
+use tutte::{Decoding, Parser, ParserModel};
 use tutte_treebank::Sentence;
 use tutte_trees::{TreeDistribution, TreeSet};
 
@@ -187,7 +187,7 @@ impl Score {
 
 /// What was learnt.
 pub(crate) struct Learnt {
-    pub(crate) model: Model,
+    pub(crate) model: ParserModel,
     rules: Rules,
     residual: f64,
     steps: usize,

@@ -60,7 +60,7 @@ mod tests;
 use tutte_linear::in_parts;
 use tutte_treebank::Sentence;
 
-use crate::{Error, Labelling, Model, Parser, Pass, TrainingOptions, train};
+use crate::{Error, Labelling, Parser, ParserModel, Pass, TrainingOptions, train};
 pub use finding::{Finding, Pattern, PatternCount};
 pub use folds::Folds;
 pub use verdicts::{Decision, Verdicts, sentence_name};
@@ -265,7 +265,7 @@ fn usual(treebank: &[Sentence], labels: &[String], judged: &[Vec<Judged>]) -> Ve
 
 /// Judges the arcs of sentences that a model has not seen.
 fn judge(
-    model: &Model,
+    model: &ParserModel,
     sentences: &[Sentence],
     labels: &[String],
 ) -> Result<Vec<Vec<Judged>>, Error> {

@@ -27,7 +27,7 @@ use tutte_treebank::eval::calibration::{Calibration as Reliability, Forecast, Pr
 
 use super::temperature::{self, Judged};
 use crate::model::rounded;
-use crate::{Calibration, Error, Isotonic, Method, Model, Pipeline, PrecisionTable, Tags, Weights};
+use crate::{Calibration, Error, Isotonic, Method, ParserModel, Pipeline, PrecisionTable, Weights};
 
 /// A model and trees that it has not learnt from, by which it is calibrated.
 ///
@@ -47,7 +47,7 @@ use crate::{Calibration, Error, Isotonic, Method, Model, Pipeline, PrecisionTabl
 /// ```
 #[derive(Debug)]
 pub struct Calibrator<'m, W> {
-    model: &'m Model<W>,
+    model: &'m ParserModel<W>,
     judged: Vec<Judged>,
     threads: usize,
 }
@@ -91,8 +91,12 @@ impl<'m, W: Weights> Calibrator<'m, W> {
     ///
     /// # Errors
     /// [`Error::NothingToJudge`] if no word has a head; if a sentence cannot be parsed.
-    pub fn new(model: &'m Model<W>, gold: &[Sentence], threads: usize) -> Result<Self, Error> {
-        Self::of(&Pipeline::new(model).with_tags(Tags::Given), gold, threads)
+    pub fn new(
+        model: &'m ParserModel<W>,
+        gold: &[Sentence],
+        threads: usize,
+    ) -> Result<Self, Error> {
+        Self::of(&Pipeline::of_parser(model), gold, threads)
     }
 
     /// The same with tags as the pipeline has them: what is calibrated are then probabilities given all
@@ -105,7 +109,7 @@ impl<'m, W: Weights> Calibrator<'m, W> {
         gold: &[Sentence],
         threads: usize,
     ) -> Result<Self, Error> {
-        let model = pipeline.model();
+        let model = pipeline.parser()?;
         let has_heads = |sentence: &&Sentence| sentence.words().any(|word| word.head().is_some());
         let gold: Vec<&Sentence> = gold.iter().filter(has_heads).collect();
         if gold.is_empty() {

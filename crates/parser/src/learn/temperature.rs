@@ -22,7 +22,7 @@ use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, TreeSet, Workspace, arcs, marginals_with, mbr_with};
 
 use crate::parse::mixture::possible;
-use crate::{Error, Model, Pipeline, Tags, Weights};
+use crate::{Error, ParserModel, Pipeline, Weights};
 
 /// More words than this say no more about one number.
 const ENOUGH_WORDS: usize = 25_000;
@@ -76,7 +76,7 @@ pub(crate) fn best(judged: &[&Judged], tree_set: TreeSet, threads: usize) -> Res
     Ok(minimum(loss, LOWEST.ln(), HIGHEST.ln())?.exp())
 }
 
-impl<W: Weights> Model<W> {
+impl<W: Weights> ParserModel<W> {
     /// The temperature at which the model's probabilities fit these trees best. The model itself is
     /// left as it is. The answer is the same for any number of threads.
     ///
@@ -96,7 +96,7 @@ impl<W: Weights> Model<W> {
     pub fn best_temperature(&self, gold: &[Sentence], threads: usize) -> Result<f64, Error> {
         let words: usize = gold.iter().map(Sentence::len).sum();
         let gold: Vec<&Sentence> = gold.iter().step_by(one_in(words)).collect();
-        let given = Pipeline::new(self).with_tags(Tags::Given);
+        let given = Pipeline::of_parser(self);
         let judged = in_parts(&gold, threads, |part| judge(&given, part))?;
         best(&judged.iter().collect::<Vec<_>>(), self.tree_set, threads)
     }
@@ -108,11 +108,12 @@ pub(crate) fn judge<W: Weights>(
     gold: &[&Sentence],
 ) -> Result<Vec<Judged>, Error> {
     let (mut annotator, mut memory) = (pipeline.annotator(), Memory::default());
-    let (tree_set, temperature) = (annotator.parser().tree_set(), pipeline.model().temperature);
+    let tree_set = annotator.parser()?.tree_set();
+    let temperature = pipeline.parser()?.temperature;
     let judge = |gold: &&Sentence| {
         let mut sentence = (*gold).clone();
         let tagged = annotator.tag(&mut sentence)?;
-        let parser = annotator.parser();
+        let parser = annotator.parser()?;
         let is_whole = !parser.needs_pieces(&sentence);
         let mut score = |sentence: &Sentence| -> Result<ArcMatrix, Error> {
             let mut scores = parser.scores(sentence)?.clone();

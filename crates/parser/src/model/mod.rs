@@ -1,4 +1,4 @@
-//! What was learnt, in memory and as a file.
+//! Models: the parser, its scorers, and the file that holds it with a tagger and a tokenizer.
 
 mod arcs;
 mod calibration;
@@ -21,41 +21,91 @@ pub use self::labels::{LabelModel, Labelling};
 pub use self::pruner::{Pruner, PrunerMemory};
 pub use self::second_pass::SecondPass;
 pub use self::transition::TransitionParser;
-use crate::features::{Attribute, BLOCK, FeatureSet};
+use crate::features::Attribute;
 use crate::text::{Tagger, Tokenizer};
-use crate::{Compact, Index};
+use crate::{Compact, Error};
 
-/// A model of labelled trees: of arcs, and of labels that come after them or with them (see
-/// [`Labelling`](crate::Labelling)). Its weights are of 32 bits while it is learnt, `Model`, and of
-/// 8 bits when it comes from a file, `Model<Compact>`.
+/// A tokenizer, a tagger and a parser, or some of them: what a model file holds.
 ///
-/// Arcs are scored in up to three steps: hopeless ones are [pruned](Pruner), a first pass scores
-/// what is left, and a [guided](SecondPass) second pass scores again what the first found possible.
+/// Its weights have 32 bits while they are learnt, `Model`, and 8 bits in a file, `Model<Compact>`.
+///
+/// ```
+/// use tutte::{Error, Model, Pipeline};
+///
+/// let model = Model::default(); // knows nothing
+/// assert!(model.parser.is_none());
+/// assert!(matches!(model.trees(), Err(Error::NoParser)));
+/// # let _ = Pipeline::new(&model);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Model<W = Vec<f32>> {
-    /// What leaves out hopeless arcs, if anything does.
-    pub pruner: Option<Pruner<W>>,
-    /// Scores of arcs.
-    pub arcs: ArcModel<W>,
-    /// Better scores, if a second pass is made.
-    pub second_pass: Option<SecondPass<W>>,
-    /// Scores of labels.
-    pub labels: LabelModel<W>,
-    /// The trees that are possible.
-    pub tree_set: TreeSet,
-    /// What the scores of the last pass are divided by, so that probabilities are as high as they
-    /// are right.
-    pub temperature: f64,
-    /// How far its probabilities can be trusted, if that was measured at this temperature.
-    pub calibration: Option<Calibration>,
-    /// What tags words that have no tags, if anything does.
+    /// Finds trees.
+    pub parser: Option<ParserModel<W>>,
+    /// Finds tags, features and lemmas of words.
     pub tagger: Option<Arc<Tagger<W>>>,
-    /// What finds sentences and words in raw text, if anything was learnt about them.
+    /// Finds sentences and words in raw text.
     pub tokenizer: Option<Arc<Tokenizer<W>>>,
 }
 
+impl<W> Default for Model<W> {
+    fn default() -> Self {
+        Self { parser: None, tagger: None, tokenizer: None }
+    }
+}
+
+impl<W> From<ParserModel<W>> for Model<W> {
+    fn from(parser: ParserModel<W>) -> Self {
+        Self { parser: Some(parser), ..Self::default() }
+    }
+}
+
+impl<W> Model<W> {
+    /// Returns the parser.
+    ///
+    /// # Errors
+    /// [`Error::NoParser`] if the model has none.
+    pub fn trees(&self) -> Result<&ParserModel<W>, Error> {
+        self.parser.as_ref().ok_or(Error::NoParser)
+    }
+}
+
 impl Model {
-    /// A model of one pass over all arcs.
+    /// Rounds all weights to 8 bits, as a file holds them.
+    pub fn compact(&self) -> Model<Compact> {
+        let Self { parser, tagger, tokenizer } = self;
+        Model {
+            parser: parser.as_ref().map(ParserModel::compact),
+            tagger: tagger.as_ref().map(|tagger| Arc::new(tagger.compact())),
+            tokenizer: tokenizer.as_ref().map(|tokenizer| Arc::new(tokenizer.compact())),
+        }
+    }
+}
+
+/// A model of labelled trees: scores of arcs, and of labels that come after them or with them (see
+/// [`Labelling`]).
+///
+/// Arcs are scored in up to three steps: a [pruner](Pruner) leaves out hopeless ones, a first pass scores
+/// the others, and a [second pass](SecondPass) scores again what the first found possible.
+#[derive(Clone, Debug)]
+pub struct ParserModel<W = Vec<f32>> {
+    /// Leaves out hopeless arcs.
+    pub pruner: Option<Pruner<W>>,
+    /// Scores of arcs.
+    pub arcs: ArcModel<W>,
+    /// Scores of arcs given the tree of the first pass.
+    pub second_pass: Option<SecondPass<W>>,
+    /// Scores of labels.
+    pub labels: LabelModel<W>,
+    /// The possible trees.
+    pub tree_set: TreeSet,
+    /// Divides the scores of the last pass, so that probabilities are calibrated.
+    pub temperature: f64,
+    /// Calibration that was measured at this temperature.
+    pub calibration: Option<Calibration>,
+}
+
+impl ParserModel {
+    /// Makes a model of one pass over all arcs.
     pub fn new(arcs: ArcModel, labels: LabelModel, tree_set: TreeSet) -> Self {
         Self {
             pruner: None,
@@ -65,72 +115,38 @@ impl Model {
             tree_set,
             temperature: 1.0,
             calibration: None,
-            tagger: None,
-            tokenizer: None,
         }
     }
 
-    /// A model that does not parse, to hold a [tagger](Self::tagger) or a [tokenizer](Self::tokenizer).
-    pub fn without_parser(tree_set: TreeSet) -> Self {
-        let bits = BLOCK.ilog2() + 1;
-        let arcs = ArcModel::new(FeatureSet::new(Vec::new()), Index::Hashed { bits });
-        Self::new(arcs, LabelModel::none(), tree_set)
-    }
-
-    /// The same model with weights rounded to 8 bits, as a file holds it.
-    pub fn compact(&self) -> Model<Compact> {
-        let Model {
-            pruner,
-            arcs,
-            second_pass,
-            labels,
-            tree_set,
-            temperature,
-            calibration,
-            tagger,
-            tokenizer,
-        } = self;
+    /// Rounds all weights to 8 bits, as a file holds them.
+    pub fn compact(&self) -> ParserModel<Compact> {
+        let Self { pruner, arcs, second_pass, labels, tree_set, temperature, calibration } = self;
         let compact =
             |pruner: &Pruner| Pruner { arcs: pruner.arcs.compact(), threshold: pruner.threshold };
-        Model {
+        ParserModel {
             pruner: pruner.as_ref().map(compact),
             arcs: arcs.compact(),
-            second_pass: second_pass.as_ref().map(|SecondPass { arcs, threshold, transition }| {
-                SecondPass {
-                    arcs: arcs.compact(),
-                    threshold: *threshold,
-                    transition: transition.as_ref().map(TransitionParser::compact),
-                }
-            }),
+            second_pass: second_pass.as_ref().map(SecondPass::compact),
             labels: labels.map(Compact::new),
             tree_set: *tree_set,
             temperature: *temperature,
             calibration: calibration.clone(),
-            tagger: tagger.as_ref().map(|tagger| Arc::new(tagger.compact())),
-            tokenizer: tokenizer.as_ref().map(|tokenizer| Arc::new(tokenizer.compact())),
         }
     }
 
-    /// The model of arcs that has the last word.
+    /// Returns the arc scorer of the last pass.
     pub(crate) fn last_pass(&mut self) -> &mut ArcModel {
         self.second_pass.as_mut().map_or(&mut self.arcs, |second_pass| &mut second_pass.arcs)
     }
 }
 
-impl<W> Model<W> {
-    /// Whether it parses: a model that looks at nothing of an arc knows nothing of trees, and is there for
-    /// its [tagger](Self::tagger) or [tokenizer](Self::tokenizer).
-    pub fn has_parser(&self) -> bool {
-        !self.arcs.features.templates().is_empty()
-    }
-
-    /// Of how many latent clusters arcs are: 1 for ordinary models. A second pass decides, if there is
-    /// one.
+impl<W> ParserModel<W> {
+    /// Number of latent clusters of arcs in the last pass: 1 for ordinary models.
     pub fn clusters(&self) -> usize {
         self.second_pass.as_ref().map_or(&self.arcs, |second_pass| &second_pass.arcs).clusters
     }
 
-    /// What the templates of all its parts look at, each once.
+    /// Returns the attributes of words that the templates of all parts look at, each once.
     pub(crate) fn columns(&self) -> Vec<Attribute> {
         let pruner = self.pruner.as_ref().map(|pruner| &pruner.arcs.features);
         let second_pass = self.second_pass.as_ref().map(|second_pass| &second_pass.arcs.features);

@@ -8,7 +8,7 @@
 use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, marginals_with, mbr_with};
 
 use crate::features::FirstPassOutput;
-use crate::{ArcModel, Candidates, TransitionParser};
+use crate::{ArcModel, Candidates, Compact, TransitionParser};
 
 /// A model of the second pass.
 #[derive(Clone, Debug)]
@@ -19,6 +19,17 @@ pub struct SecondPass<W = Vec<f32>> {
     pub threshold: f64,
     /// A second opinion, if there is one.
     pub transition: Option<TransitionParser<W>>,
+}
+
+impl SecondPass {
+    /// Rounds all weights to 8 bits.
+    pub(crate) fn compact(&self) -> SecondPass<Compact> {
+        SecondPass {
+            arcs: self.arcs.compact(),
+            threshold: self.threshold,
+            transition: self.transition.as_ref().map(TransitionParser::compact),
+        }
+    }
 }
 
 /// What a first pass thinks of a sentence, from the scores of its arcs.

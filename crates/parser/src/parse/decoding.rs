@@ -1,6 +1,6 @@
 //! Which tree is the answer.
 
-use crate::{Error, Model};
+use crate::{Error, ParserModel};
 
 /// Which tree of a distribution is the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Decoding {
     /// temperatures weigh arcs but not labels; so calibration does not change it.
     Map,
     /// The most probable tree together with the clusters of its arcs, for models whose arcs are of
-    /// several latent clusters ([`Model::clusters`]): the best of max_z θ_z(h → m).
+    /// several latent clusters ([`ParserModel::clusters`]): the best of max_z θ_z(h → m).
     MaxZ,
 }
 
@@ -22,7 +22,7 @@ impl Decoding {
     ///
     /// # Errors
     /// [`Error::NoClusters`].
-    pub fn check<W>(self, model: &Model<W>) -> Result<(), Error> {
+    pub fn check<W>(self, model: &ParserModel<W>) -> Result<(), Error> {
         match self {
             Decoding::MaxZ if model.clusters() == 1 => Err(Error::NoClusters),
             _ => Ok(()),

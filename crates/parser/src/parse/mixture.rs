@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, Constraints, Tree, TreeSet, Workspace, arcs as arcs_of, mbr_with};
 
-use crate::{Alternative, Error, LabelledDistribution, Model, Parse};
+use crate::{Alternative, Error, LabelledDistribution, Parse, ParserModel};
 
 /// The distribution over the labelled trees of a sentence, given several readings of its tags; see the
 /// formulas in `mixture.rs`.
@@ -224,7 +224,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
     ///
     /// # Errors
     /// If there is none, which cannot be of distributions that have trees.
-    pub fn best<W>(&self, model: &Model<W>, known: &Constraints) -> Result<Parse, Error> {
+    pub fn best<W>(&self, model: &ParserModel<W>, known: &Constraints) -> Result<Parse, Error> {
         let words = self.words();
         let mut arcs = ArcMatrix::default();
         possible(&self.marginals, &mut arcs);

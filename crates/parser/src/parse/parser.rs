@@ -18,14 +18,14 @@ use crate::model::transition::TransitionMemory;
 use crate::parse::constraints;
 use crate::parse::long_sentences::{Limits, flag};
 use crate::{
-    Candidates, Clock, Contradiction, Decoding, Error, LabelledDistribution, Model, Notes, Stage,
-    Weights,
+    Candidates, Clock, Contradiction, Decoding, Error, LabelledDistribution, Notes, ParserModel,
+    Stage, Weights,
 };
 
 /// A model and the memory it works in.
 #[derive(Debug)]
 pub struct Parser<'a, W = Vec<f32>> {
-    model: &'a Model<W>,
+    model: &'a ParserModel<W>,
     decoding: Decoding,
     tree_set: TreeSet,
     workspace: Workspace,
@@ -57,7 +57,7 @@ pub struct Parse {
     pub tree: Tree,
     /// For each word, the number of its label among the model's; 0 if that has none.
     pub labels: Vec<usize>,
-    /// For each word, the probability of its head, as it is reported ([`Model::confidence`]).
+    /// For each word, the probability of its head, as it is reported ([`ParserModel::confidence`]).
     pub head_probs: Vec<f64>,
     /// For each word, the probability of its label, given its head.
     pub label_probs: Vec<f64>,
@@ -78,7 +78,7 @@ pub struct Analysis<'a> {
 
 impl<'a, W: Weights> Parser<'a, W> {
     /// A parser.
-    pub fn new(model: &'a Model<W>) -> Self {
+    pub fn new(model: &'a ParserModel<W>) -> Self {
         Self {
             model,
             decoding: Decoding::default(),
@@ -113,7 +113,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         Self { tree_set, ..self }
     }
 
-    pub(crate) fn model(&self) -> &'a Model<W> {
+    pub(crate) fn model(&self) -> &'a ParserModel<W> {
         self.model
     }
 

@@ -21,10 +21,12 @@ use tutte_treebank::Sentence;
 use tutte_trees::{Constraints, TreeSet};
 
 pub use self::readings::{Readings, Trees};
-use crate::text::{Segmenter, SegmenterOptions, TaggerMemory, Tagging, Tokenizer, is_untagged};
+use crate::text::{
+    Segmenter, SegmenterOptions, Tagger, TaggerMemory, Tagging, Tokenizer, is_untagged,
+};
 use crate::{
-    Analysis, Clock, Compact, Decoding, Error, Model, Notes, Parse, Parser, Stage, Weights,
-    map_stream,
+    Analysis, Clock, Compact, Decoding, Error, Model, Notes, Parse, Parser, ParserModel, Stage,
+    Weights, map_stream,
 };
 
 /// Whose tags and lemmas the parser sees.
@@ -55,10 +57,10 @@ pub enum Tags {
 /// use std::sync::Arc;
 ///
 /// use tutte::text::{Tagger, TaggerOptions, Tokenizer, TokenizerOptions};
-/// use tutte::{TrainingOptions, Pipeline, train};
+/// use tutte::{Model, Pipeline, TrainingOptions, train};
 ///
 /// let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::default() };
-/// let mut model = train(&treebank, &options, |_, _| {})?;
+/// let mut model = Model::from(train(&treebank, &options, |_, _| {})?);
 /// model.tokenizer = Some(Arc::new(Tokenizer::train(&treebank, &TokenizerOptions::default())?));
 /// model.tagger = Some(Arc::new(Tagger::train(&treebank, &TaggerOptions::for_words(6))?));
 /// let model = model.compact();
@@ -78,11 +80,13 @@ pub enum Tags {
 /// ```
 #[derive(Debug)]
 pub struct Pipeline<'a, W = Compact> {
-    model: &'a Model<W>,
+    parser: Option<&'a ParserModel<W>>,
+    tagger: Option<&'a Tagger<W>>,
+    tokenizer: Option<&'a Tokenizer<W>>,
     tags: Tags,
     readings: usize,
     decoding: Decoding,
-    tree_set: TreeSet,
+    tree_set: Option<TreeSet>,
 }
 
 impl<W> Clone for Pipeline<'_, W> {
@@ -105,8 +109,29 @@ impl<'a, W: Weights> Pipeline<'a, W> {
     /// [`READINGS`](Self::READINGS) readings of these count, and trees are those with the most arcs
     /// expected to be right.
     pub fn new(model: &'a Model<W>) -> Self {
-        let (tags, decoding) = (Tags::default(), Decoding::default());
-        Self { model, tags, readings: Self::READINGS, decoding, tree_set: model.tree_set }
+        let Model { parser, tagger, tokenizer } = model;
+        Self {
+            parser: parser.as_ref(),
+            tagger: tagger.as_deref(),
+            tokenizer: tokenizer.as_deref(),
+            tags: Tags::default(),
+            readings: Self::READINGS,
+            decoding: Decoding::default(),
+            tree_set: None,
+        }
+    }
+
+    /// Uses a parser alone, on the tags that sentences have.
+    pub fn of_parser(parser: &'a ParserModel<W>) -> Self {
+        Self {
+            parser: Some(parser),
+            tagger: None,
+            tokenizer: None,
+            tags: Tags::Given,
+            readings: Self::READINGS,
+            decoding: Decoding::default(),
+            tree_set: None,
+        }
     }
 
     /// The same with these tags.
@@ -126,19 +151,29 @@ impl<'a, W: Weights> Pipeline<'a, W> {
 
     /// The same with other trees than the model's own, see [`Parser::with_tree_set`].
     pub fn with_tree_set(self, tree_set: TreeSet) -> Self {
-        Self { tree_set, ..self }
+        Self { tree_set: Some(tree_set), ..self }
     }
 
-    /// The model.
-    pub fn model(&self) -> &'a Model<W> {
-        self.model
+    /// Returns the parser.
+    ///
+    /// # Errors
+    /// [`Error::NoParser`] if the model has none.
+    pub fn parser(&self) -> Result<&'a ParserModel<W>, Error> {
+        self.parser.ok_or(Error::NoParser)
     }
 
     /// Who does it, one for each thread.
     pub fn annotator(&self) -> Annotator<'a, W> {
-        let parser =
-            Parser::new(self.model).with_decoding(self.decoding).with_tree_set(self.tree_set);
-        Annotator { pipeline: *self, parser, memory: TaggerMemory::default() }
+        let parser = self.parser.map(|model| {
+            let tree_set = self.tree_set.unwrap_or(model.tree_set);
+            Parser::new(model).with_decoding(self.decoding).with_tree_set(tree_set)
+        });
+        Annotator {
+            pipeline: *self,
+            parser,
+            clock: Clock::default(),
+            memory: TaggerMemory::default(),
+        }
     }
 
     /// Annotates all sentences that `next` reads and gives them to `write`, in their order and the same for
@@ -196,10 +231,7 @@ impl<'a> Pipeline<'a, Compact> {
         options: SegmenterOptions,
     ) -> Segmenter<'a, R, Compact> {
         static FALLBACK: OnceLock<Tokenizer<Compact>> = OnceLock::new();
-        let tokenizer = match &self.model.tokenizer {
-            Some(tokenizer) => tokenizer,
-            None => FALLBACK.get_or_init(Tokenizer::fallback),
-        };
+        let tokenizer = self.tokenizer.unwrap_or_else(|| FALLBACK.get_or_init(Tokenizer::fallback));
         Segmenter::with_options(tokenizer, text, options)
     }
 
@@ -226,24 +258,29 @@ impl<'a> Pipeline<'a, Compact> {
 #[derive(Debug)]
 pub struct Annotator<'a, W = Compact> {
     pipeline: Pipeline<'a, W>,
-    parser: Parser<'a, W>,
+    parser: Option<Parser<'a, W>>,
+    /// Runs where there is no parser, which has its own.
+    clock: Clock,
     memory: TaggerMemory,
 }
 
 impl<'a, W: Weights> Annotator<'a, W> {
     /// The same with a [clock](Self::clock) that runs, from now on.
     pub fn timed(self) -> Self {
-        Self { parser: self.parser.timed(), ..self }
+        Self { parser: self.parser.map(Parser::timed), clock: Clock::start(), ..self }
     }
 
     /// Where the time goes.
     pub fn clock(&mut self) -> &mut Clock {
-        self.parser.clock()
+        self.parser.as_mut().map_or(&mut self.clock, Parser::clock)
     }
 
-    /// The parser, for what only trees of one reading can answer.
-    pub fn parser(&mut self) -> &mut Parser<'a, W> {
-        &mut self.parser
+    /// Returns the parser, for what only trees of one reading can answer.
+    ///
+    /// # Errors
+    /// [`Error::NoParser`] if the model has none.
+    pub fn parser(&mut self) -> Result<&mut Parser<'a, W>, Error> {
+        self.parser.as_mut().ok_or(Error::NoParser)
     }
 
     /// Gives a sentence its most probable tags and lemmas, if it is to have the model's; says what else they
@@ -252,20 +289,20 @@ impl<'a, W: Weights> Annotator<'a, W> {
     /// # Errors
     /// If a column cannot hold what is to be written.
     pub fn tag(&mut self, sentence: &mut Sentence) -> Result<Readings<'a, W>, Error> {
-        let Pipeline { model, tags, readings, .. } = self.pipeline;
+        let Pipeline { tagger, tags, readings, .. } = self.pipeline;
         let wanted = match tags {
             Tags::Auto => is_untagged(sentence),
             Tags::Given => false,
             Tags::Model => true,
         };
-        let Some(tagger) = model.tagger.as_deref().filter(|_| wanted) else {
+        let Some(tagger) = tagger.filter(|_| wanted) else {
             let (best, others) = (Tagging::default(), Vec::new());
             return Ok(Readings { tagger: None, best, others, untagged: wanted });
         };
         let least = Pipeline::<W>::LEAST;
         let (best, others) = tagger.readings(sentence, readings, least, &mut self.memory);
         tagger.write(&best, sentence)?;
-        self.parser.clock().lap(Stage::Tagging);
+        self.clock().lap(Stage::Tagging);
         Ok(Readings { tagger: Some(tagger), best, others, untagged: false })
     }
 
@@ -280,8 +317,9 @@ impl<'a, W: Weights> Annotator<'a, W> {
         readings: &Readings<'a, W>,
         known: &Constraints,
     ) -> Result<Trees<'a>, Error> {
-        let parser = &mut self.parser;
-        let of_readings = match self.pipeline.decoding {
+        let decoding = self.pipeline.decoding;
+        let parser = self.parser()?;
+        let of_readings = match decoding {
             Decoding::Mbr => readings.each(sentence, |read| parser.distribution_given(read, known)),
             _ => Ok(Vec::new()),
         }?;
@@ -299,10 +337,10 @@ impl<'a, W: Weights> Annotator<'a, W> {
     /// If the tree set has no tree for the sentence; if a label cannot be written.
     pub fn annotate(&mut self, sentence: &mut Sentence) -> Result<Option<Parse>, Error> {
         let readings = self.tag(sentence)?;
-        match self.pipeline.model.has_parser() {
-            true => self.annotate_tagged(sentence, &readings).map(Some),
-            false => Ok(None),
+        if self.parser.is_none() {
+            return Ok(None);
         }
+        self.annotate_tagged(sentence, &readings).map(Some)
     }
 
     /// The tree alone, of a sentence that was [tagged](Self::tag).
@@ -314,10 +352,11 @@ impl<'a, W: Weights> Annotator<'a, W> {
         sentence: &mut Sentence,
         readings: &Readings<'a, W>,
     ) -> Result<Parse, Error> {
-        let Pipeline { model, decoding, .. } = self.pipeline;
-        let counts = readings.are_several() && decoding == Decoding::Mbr;
-        if !counts || self.parser.needs_pieces(sentence) {
-            return self.parser.annotate(sentence);
+        let model = self.pipeline.parser()?;
+        let counts = readings.are_several() && self.pipeline.decoding == Decoding::Mbr;
+        let parser = self.parser()?;
+        if !counts || parser.needs_pieces(sentence) {
+            return parser.annotate(sentence);
         }
         let known = Constraints::new();
         let trees = self.analyse(sentence, readings, &known)?;
@@ -327,7 +366,7 @@ impl<'a, W: Weights> Annotator<'a, W> {
         let labels: Vec<&str> = parse.labels.iter().map(|label| mixture.name(*label)).collect();
         sentence.set_deprels(&labels)?;
         Notes::clear(sentence)?;
-        self.parser.clock().lap(Stage::Writing);
+        self.clock().lap(Stage::Writing);
         Ok(parse)
     }
 }

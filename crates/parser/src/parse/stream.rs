@@ -10,7 +10,7 @@ use std::thread;
 use tutte_treebank::eval::Attachment;
 use tutte_treebank::{Format, Sentence};
 
-use crate::{Decoding, Error, Model, Parser, Weights};
+use crate::{Decoding, Error, Parser, ParserModel, Weights};
 
 /// Parses all sentences that `next` reads and gives them, with new heads and labels, to `write`,
 /// in their order and the same for any number of threads. `next` reads into a sentence whose
@@ -42,7 +42,7 @@ use crate::{Decoding, Error, Model, Parser, Weights};
 /// Those of `next`, of `write` and of [`Parser::annotate`]. All sentences before the first that
 /// could not be read or parsed have been written then.
 pub fn parse_stream<W: Weights, E: From<Error>>(
-    model: &Model<W>,
+    model: &ParserModel<W>,
     decoding: Decoding,
     threads: usize,
     next: impl FnMut(&mut Sentence) -> Result<bool, E>,
@@ -215,7 +215,7 @@ impl<T> Batch<T> {
     }
 }
 
-impl<W: Weights> Model<W> {
+impl<W: Weights> ParserModel<W> {
     /// How many words of a treebank the model gets right. In CoNLL-U, labels are compared without
     /// their subtypes, as LAS does.
     ///
@@ -289,7 +289,7 @@ mod tests {
         text
     }
 
-    fn model() -> Model {
+    fn model() -> ParserModel {
         let sentences: Vec<Sentence> =
             Reader::new(text().as_bytes()).collect::<Result<_, _>>().unwrap();
         let treebank: Vec<Sentence> =
@@ -299,7 +299,7 @@ mod tests {
         train(&treebank, &options, |_, _| {}).unwrap()
     }
 
-    fn parsed(model: &Model, text: &str, threads: usize) -> (String, Result<(), Error>) {
+    fn parsed(model: &ParserModel, text: &str, threads: usize) -> (String, Result<(), Error>) {
         let (mut reader, mut writer) = (Reader::new(text.as_bytes()), Writer::new(Vec::new()));
         let result = parse_stream(
             model,

@@ -118,10 +118,10 @@ fn unseen(
 mod tests {
     use super::*;
     use crate::learn::train::tests::treebank;
-    use crate::{Model, TrainingOptions, train};
+    use crate::{ParserModel, TrainingOptions, train};
     use tutte_trees::{TreeSet, oracle};
 
-    fn model(options: TrainingOptions) -> Model {
+    fn model(options: TrainingOptions) -> ParserModel {
         let options = TrainingOptions { bits: 14, label_bits: 8, passes: 6, ..options };
         train(&treebank(), &options, |_, _| {}).unwrap()
     }

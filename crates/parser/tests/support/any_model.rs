@@ -40,17 +40,18 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
         }
     };
     let model = &file.model;
+    let Some(parser) = &model.parser else { return true };
     for text in SENTENCES {
         let mut sentence: Sentence = text.parse().expect("a sentence");
         // Weights may be so large that scores are no numbers, and labels no labels.
         for decoding in [Decoding::Mbr, Decoding::Map] {
-            if let Ok(parse) = Parser::new(model).with_decoding(decoding).parse(&sentence) {
+            if let Ok(parse) = Parser::new(parser).with_decoding(decoding).parse(&sentence) {
                 assert_eq!(parse.tree.heads().len(), sentence.len());
-                parse.tree.check_in(model.tree_set).expect("a tree of the set");
+                parse.tree.check_in(parser.tree_set).expect("a tree of the set");
             }
         }
-        let _ = Parser::new(model).distribution(&sentence);
-        let _ = Parser::new(model).annotate(&mut sentence);
+        let _ = Parser::new(parser).distribution(&sentence);
+        let _ = Parser::new(parser).annotate(&mut sentence);
         if let Some(tagger) = &model.tagger {
             let tagging = tagger.annotate(&mut sentence, &mut TaggerMemory::default());
             let tagging = tagging.expect("what was read can be written");
@@ -59,22 +60,22 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
         }
     }
     let passes =
-        [Some(&model.arcs), model.second_pass.as_ref().map(|second_pass| &second_pass.arcs)];
-    let pruner = model.pruner.as_ref().map(|pruner| &pruner.arcs);
+        [Some(&parser.arcs), parser.second_pass.as_ref().map(|second_pass| &second_pass.arcs)];
+    let pruner = parser.pruner.as_ref().map(|pruner| &pruner.arcs);
     let features = passes.into_iter().chain([pruner]).flatten().map(|arcs| &arcs.features);
-    for features in features.chain([&model.labels.features]) {
+    for features in features.chain([&parser.labels.features]) {
         let again = FeatureSet::parse(&features.to_string()).expect("templates are read again");
         assert_eq!(again.templates(), features.templates());
     }
-    if let Index::Dictionary(dictionary) = &model.arcs.index {
-        let names = dictionary.names().read(&model.arcs.features).map(|name| name.to_string());
+    if let Index::Dictionary(dictionary) = &parser.arcs.index {
+        let names = dictionary.names().read(&parser.arcs.features).map(|name| name.to_string());
         assert_eq!(names.count(), dictionary.len());
         assert_eq!(dictionary.slots().flatten().flatten().count(), dictionary.cells());
     }
     for p in [0.0, 0.3, 0.999, 1.0] {
-        assert!((0.0..=1.0).contains(&model.confidence(p)));
+        assert!((0.0..=1.0).contains(&parser.confidence(p)));
     }
-    if let Some(calibration) = &model.calibration {
+    if let Some(calibration) = &parser.calibration {
         for precision in [0.0, 0.5, 0.98, 1.0] {
             let _ = calibration.precision.keeping(precision);
         }
@@ -85,8 +86,9 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
     let again = path.with_extension("again");
     model.save(&again, &file.about).expect("what was read is written");
     let read = Model::load(&again).expect("what was written is read");
-    assert_eq!(read.arcs.features.to_string(), model.arcs.features.to_string());
-    assert_eq!(read.labels.labels(), model.labels.labels());
-    assert_eq!(read.calibration.is_some(), model.calibration.is_some());
+    let read = read.parser.expect("a parser");
+    assert_eq!(read.arcs.features.to_string(), parser.arcs.features.to_string());
+    assert_eq!(read.labels.labels(), parser.labels.labels());
+    assert_eq!(read.calibration.is_some(), parser.calibration.is_some());
     true
 }

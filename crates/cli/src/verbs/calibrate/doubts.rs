@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use tutte::{About, Compact, Comparison, Model};
+use tutte::{About, Compact, Comparison, ParserModel};
 use tutte_treebank::Sentence;
 
 use crate::report::{count, counted, hundredths};
@@ -20,7 +20,7 @@ pub(super) fn find(
     files: &[PathBuf],
     dev: &[Sentence],
     comparison: &Comparison,
-    model: &Model<Compact>,
+    model: &ParserModel<Compact>,
     about: &About,
 ) -> Vec<String> {
     let mut doubts = Vec::new();
@@ -69,7 +69,7 @@ fn too_good(comparison: &Comparison, about: &About) -> Option<String> {
 }
 
 /// Labels of words that no arc of the model can have.
-fn unknown_labels(dev: &[Sentence], model: &Model<Compact>) -> Option<String> {
+fn unknown_labels(dev: &[Sentence], model: &ParserModel<Compact>) -> Option<String> {
     const SHOWN: usize = 5;
     let known: BTreeSet<&str> = model.labels.labels().iter().map(String::as_str).collect();
     if known.is_empty() {

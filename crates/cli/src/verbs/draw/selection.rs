@@ -1,4 +1,4 @@
-//! ModelSource sentences: the first ones, or those that were named.
+//! Which sentences: the first ones, or those that were named.
 
 use std::path::PathBuf;
 

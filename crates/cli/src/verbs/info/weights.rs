@@ -78,7 +78,7 @@ const LONGEST: usize = 120;
 
 /// The features whose largest weight is largest; of equal ones, those whose names come first.
 fn largest(file: &ModelFile, top: usize) -> Result<Vec<Feature>> {
-    let arcs = &file.model.arcs;
+    let arcs = &file.model.trees()?.arcs;
     let Index::Dictionary(dictionary) = &arcs.index else {
         return Err(usage(
             "--weights needs a model that knows its features; this one finds weights by hashing, \

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use tutte::rules::Rules;
 use tutte::weak::{Evidence, Learnt, Step, VARIANCES, WeakOptions, choose_variance, learn};
-use tutte::{Decoding, Error, Model};
+use tutte::{Decoding, Error, ParserModel};
 use tutte_treebank::Sentence;
 
 use super::summary::wanted;
@@ -112,7 +112,7 @@ pub(super) fn watched(
 }
 
 /// How many heads of some trees a model gets right, as words for a line of progress.
-fn uas(model: &Model, dev: &[Sentence], threads: usize) -> String {
+fn uas(model: &ParserModel, dev: &[Sentence], threads: usize) -> String {
     if dev.is_empty() {
         return String::new();
     }

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use tutte::learn::objective::expectation::Wanted;
 use tutte::rules::Rules;
 use tutte::weak::{Evidence, Learnt, WeakOptions};
-use tutte::{Compact, Decoding, Error, Model, parse_stream};
+use tutte::{Compact, Decoding, Error, ParserModel, parse_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeDistribution;
 
@@ -146,7 +146,7 @@ pub(super) fn lines(
 impl Accuracy {
     /// That of a model.
     pub(super) fn of_model(
-        model: &Model<Compact>,
+        model: &ParserModel<Compact>,
         dev: &[Sentence],
         threads: usize,
     ) -> Result<Self> {

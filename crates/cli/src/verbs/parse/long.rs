@@ -33,11 +33,8 @@ pub(super) struct OfAllTrees {
 
 impl OfAllTrees {
     pub(super) fn new(task: &Task<'_>) -> Self {
-        let options = match task.model.has_parser() {
-            true => task.wanted.of_all_trees(),
-            false => Vec::new(),
-        };
-        Self { options }
+        let has_parser = task.model.parser.is_some();
+        Self { options: if has_parser { task.wanted.of_all_trees() } else { Vec::new() } }
     }
 
     /// What a sentence is left without, if it is too long.
@@ -61,10 +58,11 @@ impl OfAllTrees {
 impl Worker<'_> {
     /// Whether a sentence is parsed in pieces: it is long, and too long if something is asked that only the
     /// distribution of all its trees can answer.
-    pub(super) fn takes_pieces(&mut self, sentence: &Sentence) -> bool {
-        match self.task.wanted.of_all_trees().is_empty() {
-            true => self.annotator.parser().needs_pieces(sentence),
-            false => sentence.len() > LONGEST_DISTRIBUTION,
+    pub(super) fn takes_pieces(&mut self, sentence: &Sentence) -> Result<bool, Error> {
+        if self.task.wanted.of_all_trees().is_empty() {
+            Ok(self.annotator.parser()?.needs_pieces(sentence))
+        } else {
+            Ok(sentence.len() > LONGEST_DISTRIBUTION)
         }
     }
 
@@ -78,7 +76,7 @@ impl Worker<'_> {
             alternatives_above: if self.task.probs { self.task.wanted.alt } else { 1.0 },
             open_below: self.task.min_prob.unwrap_or(0.0),
         };
-        let parser = self.annotator.parser();
+        let parser = self.annotator.parser()?;
         match known.and_then(|known| parser.analyse_in_pieces(sentence, &known, wanted)) {
             Ok(pieces) => self.joined(sentence, &pieces),
             Err(error) => self.refused(sentence, error),

@@ -25,7 +25,7 @@ pub(crate) struct ParseOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) to: Option<To>,
 
-    /// ModelSource tree
+    /// Which tree
     #[arg(long, value_name = "TREE", default_value = "mbr")]
     pub(super) decode: Decode,
 
@@ -86,12 +86,12 @@ pub(crate) struct ParseOptions {
     #[serde(flatten)]
     pub(super) tagging: TagOptions,
 
-    /// KeepColumns the heads that are there, and find the others given them
+    /// Keep the heads that are there, and find the others given them
     #[arg(long, help_heading = "What is known")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_heads: bool,
 
-    /// KeepColumns the labels that are there, and find heads and other labels given them
+    /// Keep the labels that are there, and find heads and other labels given them
     #[arg(long, help_heading = "What is known")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_labels: bool,
@@ -156,7 +156,9 @@ impl ParseOptions {
         session: &Session,
     ) -> Result<Task<'a>> {
         let jsonl = self.to.map_or(jsonl, |to| to == To::Jsonl);
-        if self.keep_labels && model.labels.labelling() == Labelling::None {
+        let labelling =
+            model.parser.as_ref().map_or(Labelling::None, |trees| trees.labels.labelling());
+        if self.keep_labels && labelling == Labelling::None {
             return Err(usage("--keep-labels keeps labels, but this model has none"));
         }
         self.tagging.check(model, &using.which.name())?;
@@ -165,7 +167,9 @@ impl ParseOptions {
         let probs = self.probs || draws;
         let width = session.width();
         let task = Task { wanted: self, model, jsonl, draws, width, probs, min_prob, using };
-        task.decoding().check(model)?;
+        if let Some(trees) = &model.parser {
+            task.decoding().check(trees)?;
+        }
         Ok(task)
     }
 
@@ -198,7 +202,9 @@ impl ParseOptions {
     ) -> Result<Option<f64>> {
         let Some(precision) = self.precision else { return Ok(self.min_prob) };
         let file = using.which.name();
-        let Some(calibration) = &model.calibration else {
+        let calibrated =
+            model.parser.as_ref().and_then(|trees| Some((trees, trees.calibration.as_ref()?)));
+        let Some((trees, calibration)) = calibrated else {
             let error = anyhow!("{file} does not know how precise its probabilities are");
             let hint = format!(
                 "`tutte calibrate -m {file} DEV` finds out, by trees that the model has not learnt from"
@@ -207,13 +213,13 @@ impl ParseOptions {
         };
         let (table, on) =
             (&calibration.precision, calibration.data.as_deref().unwrap_or("its dev"));
-        let tree_set = using.tree_set(model);
+        let tree_set = using.tree_set(trees);
         let knows = self.keep_heads || self.keep_labels;
-        if self.decode != Decode::Mbr || tree_set != model.tree_set || knows {
+        if self.decode != Decode::Mbr || tree_set != trees.tree_set || knows {
             session.note(format!(
                 "note: precision was measured of mbr trees in the set {}, with nothing known, and may be \
                  another here",
-                model.tree_set
+                trees.tree_set
             ));
         }
         if let Some(kept) = table.keeping(precision) {
@@ -246,10 +252,11 @@ impl<'a> Task<'a> {
     pub(crate) fn worker(&self) -> Worker<'_> {
         let ParseOptions { keep_heads, keep_labels, .. } = *self.wanted;
         let pipeline = self.wanted.tagging.of(self.model);
-        let annotator = pipeline
-            .with_decoding(self.decoding())
-            .with_tree_set(self.using.tree_set(self.model))
-            .annotator();
+        let pipeline = pipeline.with_decoding(self.decoding());
+        let annotator = match self.using.tree_set {
+            Some(tree_set) => pipeline.with_tree_set(tree_set).annotator(),
+            None => pipeline.annotator(),
+        };
         let keep = KeepColumns { heads: keep_heads, labels: keep_labels };
         Worker { annotator, keep, task: self }
     }

@@ -101,17 +101,17 @@ impl<'a> Worker<'a> {
                  CoNLL-U with `tutte convert`"
             )));
         }
-        if !self.task.model.has_parser() {
+        let Some(model) = &self.task.model.parser else {
             return Ok(ParseResult::of(Done::Sentence));
-        }
-        let known = self.keep.known(sentence, self.task.model.labels.labels());
-        if self.takes_pieces(sentence) {
+        };
+        let known = self.keep.known(sentence, model.labels.labels());
+        if self.takes_pieces(sentence)? {
             return self.in_pieces(sentence, known);
         }
         let analysis = known.and_then(|known| {
             let annotator = &mut self.annotator;
             if several {
-                return Ok(Found::One(Box::new(annotator.parser().analyse(sentence, &known)?)));
+                return Ok(Found::One(Box::new(annotator.parser()?.analyse(sentence, &known)?)));
             }
             let is_plain = known.is_empty() && !probs && self.task.min_prob.is_none();
             match is_plain && !jsonl && *decode != Decode::Greedy {
@@ -127,7 +127,7 @@ impl<'a> Worker<'a> {
             Ok(Found::One(analysis)) => self.several(number, sentence, &analysis.distribution),
             Ok(Found::Trees(found)) => {
                 let (trees, known) = *found;
-                let parse = trees.best(self.task.model, &known)?;
+                let parse = trees.best(model, &known)?;
                 self.best(sentence, &parse, &trees.mixture(), &known)
             }
             Err(error) => self.refused(sentence, error),
@@ -154,6 +154,7 @@ impl<'a> Worker<'a> {
     ) -> Result<ParseResult> {
         let ParseOptions { alt, decode, matrix, .. } = self.task.wanted;
         let probs = self.task.probs;
+        let model = self.task.model.trees()?;
         let heads = match decode {
             Decode::Greedy => distribution.greedy_heads(),
             _ => parse.tree.heads().to_vec(),
@@ -166,7 +167,7 @@ impl<'a> Worker<'a> {
             // What is known is certain, and in the tree.
             let prob = match parse.tree.heads()[word - 1] == head {
                 true => parse.head_probs[word - 1],
-                false => self.task.model.confidence(marginals[(head, word)]),
+                false => model.confidence(marginals[(head, word)]),
             };
             // What somebody gave stays, even where sums of rounded numbers end below 1.
             let is_given = known.required_arcs().contains(&(head, word));
@@ -211,7 +212,8 @@ impl<'a> Worker<'a> {
 
     /// What confidences are called that are no probabilities of the distribution, if they are written.
     pub(super) fn isotonic(&self) -> Option<&'static str> {
-        let method = self.task.model.calibration.as_ref().map(|calibration| calibration.method());
+        let calibration = self.task.model.parser.as_ref()?.calibration.as_ref();
+        let method = calibration.map(|calibration| calibration.method());
         method.filter(|method| self.task.probs && *method == Method::Isotonic).map(Method::name)
     }
 

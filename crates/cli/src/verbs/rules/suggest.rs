@@ -40,7 +40,7 @@ pub(super) struct Suggest {
     #[arg(value_name = "TREEBANK")]
     files: Vec<PathBuf>,
 
-    /// ModelSource rules
+    /// Which rules
     #[arg(long, value_enum, default_value_t = Kind::Nearest, conflicts_with = "fill")]
     kind: Kind,
 
@@ -53,7 +53,7 @@ pub(super) struct Suggest {
     #[arg(long, value_name = "N", conflicts_with = "fill")]
     least: Option<u64>,
 
-    /// ModelSource tags; xpos is upos where there is none
+    /// Which tags; xpos is upos where there is none
     #[arg(long, value_enum, default_value_t = Column::Upos, conflicts_with = "fill")]
     tags: Column,
 

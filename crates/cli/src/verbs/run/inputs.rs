@@ -1,4 +1,4 @@
-//! ModelSource files a job is made of, and where the output of each goes.
+//! Which files a job is made of, and where the output of each goes.
 //!
 //! The list is the same for the same files, whatever the file system's order: sorted by where outputs go.
 //! A part `i/n` of a job has every n-th of it, from the i-th on.
@@ -37,7 +37,7 @@ pub(super) struct Listing {
     pub(super) passed_over: Vec<PathBuf>,
 }
 
-/// ModelSource part of a job: the second of four is `2/4`.
+/// Which part of a job: the second of four is `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shard {
     /// From 1.

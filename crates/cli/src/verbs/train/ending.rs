@@ -5,7 +5,6 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use tutte::{Compact, Model, ModelFile};
 use tutte_treebank::Sentence;
-use tutte_trees::TreeSet;
 
 use super::progress::{Ending, discard};
 use super::summary::{TextSummary, megabytes, next_step};
@@ -18,7 +17,6 @@ use crate::session::Session;
 /// What was learnt besides a parser, and from how much.
 pub(super) struct WithoutParser<'a> {
     pub(super) text: &'a Text,
-    pub(super) tree_set: TreeSet,
     pub(super) sentences: usize,
     pub(super) words: usize,
 }
@@ -42,7 +40,7 @@ pub(super) fn dev_table(
 
 /// Whether a file is a model that finds trees.
 fn has_parser(path: &Path) -> bool {
-    ModelFile::open(path).is_ok_and(|file| file.model.has_parser())
+    ModelFile::open(path).is_ok_and(|file| file.model.parser.is_some())
 }
 
 impl Train {
@@ -55,7 +53,7 @@ impl Train {
         ended: Ending,
         session: &Session,
     ) -> Result<Outcome> {
-        let &WithoutParser { text, tree_set, sentences, words } = made;
+        let &WithoutParser { text, sentences, words } = made;
         let output = self.output.display();
         let Some(finds) = text.finds() else {
             let error = anyhow!("stopped before the first pass was over; {output} was not written");
@@ -66,7 +64,7 @@ impl Train {
             session.note(format!("go on with: {}", command::to_go_on()));
             return Ok(session.end(Outcome::Good));
         }
-        let mut model = Model::without_parser(tree_set).compact();
+        let mut model = Model::default();
         text.put_into(&mut model);
         model.save(&self.output, &self.about())?;
         let bytes = std::fs::metadata(&self.output).map_or(0, |file| file.len());

@@ -20,7 +20,7 @@ pub(super) enum Index {
 }
 
 impl Index {
-    /// ModelSource features a dictionary has, if there is to be one.
+    /// Which features a dictionary has, if there is to be one.
     pub(super) fn support(self) -> Option<Support> {
         match self {
             Index::Hashed => None,

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use tutte::{
-    Checkpoint, Checkpoints, Compact, Decoding, Error, Model, Pass, Snapshot, TrainingOptions,
+    Checkpoint, Checkpoints, Compact, Decoding, Error, Model, ParserModel, Pass, Snapshot,
+    TrainingOptions,
 };
 use tutte_treebank::eval::Attachment;
 
@@ -58,7 +59,7 @@ impl Learning {
             Ok(())
         };
         let checkpoints = Checkpoints { every: EVERY, dev, save: &mut save };
-        let watch = |pass: Pass, model: &Model| match self.judge(pass, model) {
+        let watch = |pass: Pass, model: &ParserModel| match self.judge(pass, model) {
             Ok(learnt) => {
                 passes.set(passes.get() + 1);
                 // Whoever waited may have left.
@@ -75,12 +76,14 @@ impl Learning {
         drop(self.events.send(Event::End(result)));
     }
 
-    fn judge(&self, pass: Pass, model: &Model) -> Result<Learnt, Error> {
-        let mut model = model.compact();
+    fn judge(&self, pass: Pass, model: &ParserModel) -> Result<Learnt, Error> {
+        let mut model = Model::from(model.compact());
         self.text.put_into(&mut model);
         let dev = match self.material.dev.is_empty() {
             true => None,
-            false => Some(model.evaluate(&self.material.dev, Decoding::Mbr, self.threads)?),
+            false => {
+                Some(model.trees()?.evaluate(&self.material.dev, Decoding::Mbr, self.threads)?)
+            }
         };
         Ok(Learnt { pass, model, dev })
     }

@@ -165,16 +165,18 @@ impl Run<'_> {
         if ending != Ending::Finished && self.checkpoint.is_file() {
             self.session.note(format!("go on with: {}", command::to_go_on()));
         }
-        let mut chosen_on = best.model.second_pass.as_ref().map(|_| ChosenOn::Folds);
+        let mut chosen_on = best.model.trees()?.second_pass.as_ref().map(|_| ChosenOn::Folds);
         if !material.dev.is_empty() {
             // As `tutte parse` will have them, if that is what the parser learnt to expect.
             let tags = if material.versions > 1 { Tags::Model } else { Tags::Given };
             let pipeline = Pipeline::new(&best.model).with_tags(tags);
             let calibrator = Calibrator::of(&pipeline, &material.gold, threads)?;
             let (temperature, calibration) = calibrator.fit(Method::Temperature)?;
-            best.model.temperature = temperature;
             let data = Some(self.dev.clone());
-            best.model.calibration = Some(Calibration { data, ..calibration });
+            if let Some(parser) = &mut best.model.parser {
+                parser.temperature = temperature;
+                parser.calibration = Some(Calibration { data, ..calibration });
+            }
             best.model.save(self.output, &self.about)?;
             chosen_on = Some(ChosenOn::Dev);
         }
@@ -186,7 +188,7 @@ impl Run<'_> {
             ending,
             passes: plan.passes,
             best_pass: best.pass,
-            dev: best.dev.map(|dev| Scores::of(&best.model, &dev)),
+            dev: best.dev.map(|dev| Scores::new(&dev, self.options.labelling)),
             model: best.model,
             chosen_on,
             gold: gold.unwrap_or_else(|shared| shared.gold.clone()),
@@ -206,8 +208,10 @@ impl Run<'_> {
         }
         if about.dev.is_some() {
             // As it was before one was chosen on development data.
-            model.temperature = model.second_pass.as_ref().map_or(1.0, |_| UNTIL_CHOSEN);
-            model.calibration = None;
+            if let Some(parser) = &mut model.parser {
+                parser.temperature = parser.second_pass.as_ref().map_or(1.0, |_| UNTIL_CHOSEN);
+                parser.calibration = None;
+            }
         }
         self.about.dev = about.dev;
         let pass = about.dev.map_or(self.number(number, second), |dev| dev.pass);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use tutte::{DevScores, Labelling, Model};
+use tutte::{DevScores, Labelling, ParserModel};
 
 /// Attachment scores; of trees without labels, heads are all there is to be right.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -20,7 +20,7 @@ impl Scores {
     }
 
     /// Those of a model.
-    pub(crate) fn of<W>(model: &Model<W>, dev: &DevScores) -> Self {
+    pub(crate) fn of<W>(model: &ParserModel<W>, dev: &DevScores) -> Self {
         Self::new(dev, model.labels.labelling())
     }
 

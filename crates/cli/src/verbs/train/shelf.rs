@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use tutte::{About, Model, ModelFile};
 use tutte_treebank::{AtomicFile, Reader, Sentence, Writer};
-use tutte_trees::TreeSet;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::progress::discard;
@@ -123,7 +122,7 @@ impl Shelf {
             training.push((TAGGED.to_owned(), hash(tagged)));
         }
         // The set of trees is the parser's, which there is none of.
-        let mut model = Model::without_parser(TreeSet::NonProjectiveMultiRoot).compact();
+        let mut model = Model::default();
         text.put_into(&mut model);
         model.save(&self.text, &About { training, ..About::default() })?;
         // A parser that has learnt from other tags does not go on with these.

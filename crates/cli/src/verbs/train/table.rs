@@ -51,7 +51,7 @@ impl DevTable {
             Some(_) => Some(judge(pipeline.parse_text(&raw_text(gold), threads)?)?),
             None => None,
         };
-        Ok(Some(Self { raw_text, gold_words, gold_tags, has_trees: model.has_parser() }))
+        Ok(Some(Self { raw_text, gold_words, gold_tags, has_trees: model.parser.is_some() }))
     }
 
     /// F1, a column each.

@@ -28,8 +28,8 @@ fn dev() -> Vec<Sentence> {
 const LABELLINGS: [Labelling; 3] = [Labelling::None, Labelling::Staged, Labelling::Joint];
 
 /// A model of two passes.
-fn model(labelling: Labelling) -> Model {
-    static MODELS: LazyLock<[Model; 3]> = LazyLock::new(|| {
+fn model(labelling: Labelling) -> ParserModel {
+    static MODELS: LazyLock<[ParserModel; 3]> = LazyLock::new(|| {
         LABELLINGS.map(|labelling| {
             let second = Some(SecondPassOptions {
                 folds: 3,
@@ -54,7 +54,7 @@ fn model(labelling: Labelling) -> Model {
     number.and_then(|number| MODELS.get(number)).cloned().unwrap()
 }
 
-fn parses(model: &Model, decoding: Decoding) -> Vec<Parse> {
+fn parses(model: &ParserModel, decoding: Decoding) -> Vec<Parse> {
     let mut parser = Parser::new(model).with_decoding(decoding);
     dev().iter().map(|sentence| parser.parse(sentence).unwrap()).collect()
 }
@@ -91,8 +91,8 @@ fn any_number_of_threads_finds_the_same() {
 #[test]
 fn errors_of_calibration_become_smaller() {
     // As good as before, and sure of nothing.
-    let hot = Model { temperature: 20.0, ..model(Labelling::Staged) };
-    let ece = |model: &Model| {
+    let hot = ParserModel { temperature: 20.0, ..model(Labelling::Staged) };
+    let ece = |model: &ParserModel| {
         let said = Calibrator::new(model, &dev(), 1).unwrap().compare().unwrap().before;
         Reliability::new(&said, said.len(), NonZeroUsize::MIN).unwrap().ece.value
     };
@@ -100,7 +100,7 @@ fn errors_of_calibration_become_smaller() {
         let (temperature, calibration) =
             Calibrator::new(&hot, &dev(), 1).unwrap().fit(method).unwrap();
         assert_eq!((calibration.method(), calibration.words), (method, 43));
-        let calibrated = Model { temperature, calibration: Some(calibration), ..hot.clone() };
+        let calibrated = ParserModel { temperature, calibration: Some(calibration), ..hot.clone() };
         assert!(ece(&calibrated) < ece(&hot), "{method:?}");
     }
 }
@@ -160,9 +160,9 @@ proptest! {
     fn a_temperature_changes_no_most_probable_tree(temperature in 0.2..5.0f64) {
         for labelling in LABELLINGS {
             let model = model(labelling);
-            let other = Model { temperature, ..model.clone() };
+            let other = ParserModel { temperature, ..model.clone() };
             for sentence in dev() {
-                let best = |model: &Model| {
+                let best = |model: &ParserModel| {
                     let mut parser = Parser::new(model).with_decoding(Decoding::Map);
                     let trees = parser.distribution(&sentence).unwrap();
                     let parse = parser.parse(&sentence).unwrap();
@@ -181,7 +181,7 @@ proptest! {
     fn isotonic_changes_confidences_and_nothing_else(isotonic in any_isotonic()) {
         let model = model(Labelling::Joint);
         let calibration = Calibration { isotonic: Some(isotonic.clone()), ..Calibration::default() };
-        let other = Model { calibration: Some(calibration), ..model.clone() };
+        let other = ParserModel { calibration: Some(calibration), ..model.clone() };
         for decoding in [Decoding::Mbr, Decoding::Map] {
             for (before, after) in parses(&model, decoding).iter().zip(parses(&other, decoding)) {
                 let reported: Vec<f64> =
@@ -204,7 +204,7 @@ proptest! {
 fn what_is_known_is_certain_and_what_is_reported_is_written() {
     let isotonic = Isotonic::try_from(vec![(0.0, 0.25), (1.0, 0.75)]).unwrap();
     let calibration = Calibration { isotonic: Some(isotonic), ..Calibration::default() };
-    let model = Model { calibration: Some(calibration), ..model(Labelling::Joint) };
+    let model = ParserModel { calibration: Some(calibration), ..model(Labelling::Joint) };
     let mut sentence = dev()[0].clone();
     let known = Constraints::new().require_arc(3, 1);
     let analysis = Parser::new(&model).analyse(&sentence, &known).unwrap();

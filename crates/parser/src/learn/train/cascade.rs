@@ -38,7 +38,7 @@ use crate::model::pruner::PrunerMemory;
 use crate::model::second_pass;
 use crate::model::transition::TransitionMemory;
 use crate::{
-    ArcModel, Candidates, Error, Index, LabelModel, Labelling, Model, Optimizer, Pruner,
+    ArcModel, Candidates, Error, Index, LabelModel, Labelling, Optimizer, ParserModel, Pruner,
     SecondPass, TransitionParser,
 };
 
@@ -284,12 +284,12 @@ fn fit(
 
 /// The model of a second pass, before it is trained.
 pub(super) fn second_pass(
-    model: Model,
+    model: ParserModel,
     temperature: f64,
     transition: Option<TransitionParser>,
     second: &SecondPassOptions,
     options: &TrainingOptions,
-) -> Model {
+) -> ParserModel {
     let index = Index::Hashed { bits: options.bits };
     let (mut templates, mut label_templates) =
         (options.templates.with_first_pass(), second.labels.clone());
@@ -304,7 +304,7 @@ pub(super) fn second_pass(
             LabelModel::new(label_templates, names, options.label_bits).with_labelling(labelling)
         }
     };
-    Model {
+    ParserModel {
         second_pass: Some(SecondPass {
             arcs: clusters::untrained(templates, index, options),
             threshold: second.threshold,

@@ -26,7 +26,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::TrainingOptions;
 use crate::features::FirstPassOutput;
-use crate::{CheckpointProblem, Error, Model};
+use crate::{CheckpointProblem, Error, ParserModel};
 
 const MAGIC: [u8; 16] = *b"tutte checkpoint";
 /// The version of the format. It changes whenever anything that has a `State` does.
@@ -221,7 +221,7 @@ pub struct Snapshot<'a> {
     pub(super) settings: &'a Settings,
     pub(super) place: Place,
     /// With the pruner, and in the second stage the first pass.
-    pub(super) learnt: &'a mut Model,
+    pub(super) learnt: &'a mut ParserModel,
     pub(super) first_pass_outputs: &'a [Arc<FirstPassOutput>],
     pub(super) work: &'a mut dyn Checkpointed,
 }

@@ -6,16 +6,16 @@ use tutte_linear::{Checkpointed, Codec};
 
 use super::{Corpus, Pass, TrainingSession};
 use crate::learn::optimizer::{Joint, Learn, Optimizer, Report, Schedule};
-use crate::{Error, Model};
+use crate::{Error, ParserModel};
 
 /// Trains the last pass of a model and its labels together.
 pub(super) fn fit(
-    mut learnt: Model,
+    mut learnt: ParserModel,
     corpus: &Corpus<'_>,
     optimizer: &Optimizer,
     schedule: Schedule,
     session: &mut TrainingSession<'_>,
-) -> Result<Model, Error> {
+) -> Result<ParserModel, Error> {
     let mut joint = Joint { arcs: learnt.last_pass().clone(), labels: learnt.labels.clone() };
     let optimizer = optimizer.start(corpus, &mut joint, schedule)?;
     let mut work = Work { joint, optimizer, report: Report::default() };
@@ -47,7 +47,7 @@ struct Work {
 
 impl Work {
     /// The weights to keep.
-    fn hand_over(&self, learnt: &mut Model) {
+    fn hand_over(&self, learnt: &mut ParserModel) {
         let Joint { arcs, labels } = &self.joint;
         match self.optimizer.learnt(&self.joint) {
             Some(mut weights) => {

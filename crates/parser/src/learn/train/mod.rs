@@ -25,7 +25,7 @@ use tutte_treebank::Sentence;
 pub(crate) use super::corpus::{Corpus, Example};
 use crate::features::{FeatureSet, FirstPassOutput};
 use crate::learn::optimizer::{Optimizer, Schedule};
-use crate::{ArcModel, Candidates, Dictionary, Error, Index, Labelling, Model};
+use crate::{ArcModel, Candidates, Dictionary, Error, Index, Labelling, ParserModel};
 use cascade::Jackknifed;
 pub use checkpoint::{Checkpoint, Place, Snapshot};
 use options::check;
@@ -65,9 +65,9 @@ use training_data::TransitionTrainingData;
 pub fn train<V: Verdict>(
     treebank: &[Sentence],
     options: &TrainingOptions,
-    mut watch: impl FnMut(Pass, &Model) -> V,
-) -> Result<Model, Error> {
-    let mut watch = |pass: Pass, model: &Model| watch(pass, model).stops();
+    mut watch: impl FnMut(Pass, &ParserModel) -> V,
+) -> Result<ParserModel, Error> {
+    let mut watch = |pass: Pass, model: &ParserModel| watch(pass, model).stops();
     run(treebank, options, TrainingSession::new(&mut watch))
 }
 
@@ -109,9 +109,9 @@ pub fn train_resumable<V: Verdict>(
     options: &TrainingOptions,
     resumed: Option<Checkpoint>,
     checkpoints: Checkpoints<'_>,
-    mut watch: impl FnMut(Pass, &Model) -> V,
-) -> Result<Model, Error> {
-    let mut watch = |pass: Pass, model: &Model| watch(pass, model).stops();
+    mut watch: impl FnMut(Pass, &ParserModel) -> V,
+) -> Result<ParserModel, Error> {
+    let mut watch = |pass: Pass, model: &ParserModel| watch(pass, model).stops();
     // Named anew, so that it need not live longer than the watcher.
     let Checkpoints { every, dev, save } = checkpoints;
     let checkpoints = Checkpoints { every, dev, save };
@@ -125,7 +125,7 @@ fn run(
     treebank: &[Sentence],
     options: &TrainingOptions,
     mut session: TrainingSession<'_>,
-) -> Result<Model, Error> {
+) -> Result<ParserModel, Error> {
     check(options)?;
     if options.dictionary.is_some() && options.second_pass.is_some() {
         let why = "the features of a second pass have no names: a dictionary needs a single pass";
@@ -152,7 +152,7 @@ fn run(
         }
     };
     let labels = labels::untrained(treebank, first_labelling, options.label_bits);
-    let mut model = Model::new(arcs, labels, options.tree_set);
+    let mut model = ParserModel::new(arcs, labels, options.tree_set);
     if let Some(pruning) = &options.pruning {
         model.pruner = Some(match &mut session.resumed {
             Some(checkpoint) => {
@@ -252,7 +252,7 @@ fn untrained(
 /// A treebank ready for the first pass of a model, and what its pruner leaves of it.
 fn pruned_corpus<'a>(
     treebank: &'a [Sentence],
-    model: &Model,
+    model: &ParserModel,
     optimizer: &Optimizer,
 ) -> Result<(Corpus<'a>, Vec<Candidates>), Error> {
     let features = &model.arcs.features;
@@ -278,28 +278,28 @@ fn pruned_corpus<'a>(
 /// # Errors
 /// As [`train`].
 pub fn train_further<V: Verdict>(
-    model: Model,
+    model: ParserModel,
     treebank: &[Sentence],
     options: &TrainingOptions,
-    mut watch: impl FnMut(Pass, &Model) -> V,
-) -> Result<Model, Error> {
+    mut watch: impl FnMut(Pass, &ParserModel) -> V,
+) -> Result<ParserModel, Error> {
     check(options)?;
     if model.second_pass.is_some() {
         let why = "a model with a second pass cannot be trained further: its guides are gone";
         return Err(Error::Setting(why.to_owned()));
     }
     let (corpus, _) = pruned_corpus(treebank, &model, &options.optimizer)?;
-    let mut watch = |pass: Pass, model: &Model| watch(pass, model).stops();
+    let mut watch = |pass: Pass, model: &ParserModel| watch(pass, model).stops();
     fit(model, &corpus, options, &mut TrainingSession::new(&mut watch))
 }
 
 /// Trains the last pass of a model, and its labels.
 fn fit(
-    mut model: Model,
+    mut model: ParserModel,
     corpus: &Corpus<'_>,
     options: &TrainingOptions,
     session: &mut TrainingSession<'_>,
-) -> Result<Model, Error> {
+) -> Result<ParserModel, Error> {
     let threads = options.threads.max(1);
     let schedule = Schedule { passes: options.passes, seed: options.seed, threads };
     model.labels.observe(corpus.labelled_arcs());

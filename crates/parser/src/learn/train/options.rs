@@ -76,7 +76,7 @@ pub struct SecondPassOptions {
     pub first_passes: Option<usize>,
     /// How probable an arc must be in the first pass to be looked at again.
     pub threshold: f64,
-    /// The temperature of the model, until somebody [chooses one](crate::Model::best_temperature): a second
+    /// The temperature of the model, until somebody [chooses one](crate::ParserModel::best_temperature): a second
     /// pass trusts itself too much. If none is given, it is found without development data: a fixed
     /// number of times the temperature of the models that guides are made with, on the sentences that
     /// these have not seen.

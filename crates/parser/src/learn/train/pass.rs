@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::Corpus;
-use crate::Model;
+use crate::ParserModel;
 use crate::learn::optimizer::Report;
 
 /// What a pass was like.
@@ -26,7 +26,12 @@ pub struct Pass {
 }
 
 impl Pass {
-    pub(super) fn new(number: usize, report: Report, model: &Model, corpus: &Corpus<'_>) -> Self {
+    pub(super) fn new(
+        number: usize,
+        report: Report,
+        model: &ParserModel,
+        corpus: &Corpus<'_>,
+    ) -> Self {
         let words = corpus.words as f64;
         Self {
             number,

@@ -10,7 +10,7 @@ use tutte_treebank::Sentence;
 use super::checkpoint::{Checkpoint, Place, Snapshot};
 use super::{Pass, checkpoint};
 use crate::features::FirstPassOutput;
-use crate::{Error, Model, TrainingOptions};
+use crate::{Error, ParserModel, TrainingOptions};
 
 /// When and how a training is saved, so that it can go on later.
 pub struct Checkpoints<'a> {
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Checkpoints<'_> {
 
 /// A training on its way.
 pub(super) struct TrainingSession<'a> {
-    watch: &'a mut dyn FnMut(Pass, &Model) -> bool,
+    watch: &'a mut dyn FnMut(Pass, &ParserModel) -> bool,
     /// How to save, and what must be the same when the training goes on.
     saving: Option<(Checkpoints<'a>, Vec<(String, String)>)>,
     saved: Instant,
@@ -48,7 +48,7 @@ pub(super) struct TrainingSession<'a> {
 
 impl<'a> TrainingSession<'a> {
     /// `watch` says whether to stop.
-    pub(super) fn new(watch: &'a mut dyn FnMut(Pass, &Model) -> bool) -> Self {
+    pub(super) fn new(watch: &'a mut dyn FnMut(Pass, &ParserModel) -> bool) -> Self {
         Self {
             watch,
             saving: None,
@@ -95,7 +95,7 @@ impl<'a> TrainingSession<'a> {
         &mut self,
         pass: Pass,
         last: bool,
-        learnt: &mut Model,
+        learnt: &mut ParserModel,
         work: &mut dyn Checkpointed,
     ) -> Result<bool, Error> {
         self.stopped = (self.watch)(pass, learnt);

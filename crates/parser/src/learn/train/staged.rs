@@ -7,16 +7,16 @@ use tutte_linear::{Checkpointed, Codec};
 use super::labels::LabelTrainer;
 use super::{Corpus, Pass, TrainingOptions, TrainingSession};
 use crate::learn::optimizer::{Learn, Report, Schedule};
-use crate::{Error, Labelling, Model};
+use crate::{Error, Labelling, ParserModel};
 
 /// Trains the last pass of a model, and its labels.
 pub(super) fn fit(
-    mut model: Model,
+    mut model: ParserModel,
     corpus: &Corpus<'_>,
     options: &TrainingOptions,
     schedule: Schedule,
     session: &mut TrainingSession<'_>,
-) -> Result<Model, Error> {
+) -> Result<ParserModel, Error> {
     let arcs = options.optimizer.start_arcs(corpus, model.last_pass(), schedule)?;
     let label_passes = match model.labels.labelling() {
         Labelling::None => 0,
@@ -37,7 +37,7 @@ pub(super) fn fit(
         if !arcs_go_on && !labels_go_on {
             break;
         }
-        let Model { arcs: first, second_pass, labels: label_model, .. } = model;
+        let ParserModel { arcs: first, second_pass, labels: label_model, .. } = model;
         let arc_model = second_pass.as_mut().map_or(first, |second_pass| &mut second_pass.arcs);
         let label_pass = || {
             if labels_go_on {
@@ -61,7 +61,7 @@ pub(super) fn fit(
 /// A pass of parsing that is being learnt, with labels beside arcs.
 struct Staged {
     /// With weights as they are moved.
-    model: Model,
+    model: ParserModel,
     arcs: Box<dyn Learn>,
     labels: LabelTrainer,
     /// Of the last pass.
@@ -70,7 +70,7 @@ struct Staged {
 
 impl Staged {
     /// The weights to keep.
-    fn hand_over(&mut self, learnt: &mut Model) {
+    fn hand_over(&mut self, learnt: &mut ParserModel) {
         let Self { model, arcs, labels, .. } = self;
         take(&mut learnt.labels.weights, labels.learnt(), &model.labels.weights);
         let moved = model.last_pass();

@@ -65,18 +65,22 @@ pub(crate) fn at_most(tree_set: TreeSet) -> Vec<Sentence> {
 }
 
 /// A model with few features, to be trained by [`train_further`].
-pub(crate) fn small_model(treebank: &[Sentence], templates: &str, tree_set: TreeSet) -> Model {
+pub(crate) fn small_model(
+    treebank: &[Sentence],
+    templates: &str,
+    tree_set: TreeSet,
+) -> ParserModel {
     let mut names: Vec<String> =
         treebank.iter().flat_map(|s| s.words().map(|w| w.deprel().to_owned())).collect();
     names.sort_unstable();
     names.dedup();
     let features = FeatureSet::parse(templates).unwrap();
     let labels = LabelModel::new(FeatureSet::parse("m.upos").unwrap(), names, 6);
-    Model::new(ArcModel::new(features, Index::Hashed { bits: 14 }), labels, tree_set)
+    ParserModel::new(ArcModel::new(features, Index::Hashed { bits: 14 }), labels, tree_set)
 }
 
 /// A treebank made ready for such a model.
-pub(crate) fn corpus<'a>(treebank: &'a [Sentence], model: &Model) -> Corpus<'a> {
+pub(crate) fn corpus<'a>(treebank: &'a [Sentence], model: &ParserModel) -> Corpus<'a> {
     Corpus::new(treebank, &model.arcs.features, Some(&model.labels), model.tree_set).unwrap()
 }
 
@@ -135,7 +139,7 @@ pub(crate) fn options(optimizer: Optimizer) -> TrainingOptions {
 
 /// Heads that are wrong in the best tree, and labels of gold arcs. Not of the tree with the least
 /// expected errors: scores that were learnt by their order alone are no log-probabilities.
-fn errors(model: &Model, treebank: &[Sentence]) -> (usize, usize) {
+fn errors(model: &ParserModel, treebank: &[Sentence]) -> (usize, usize) {
     let mut parser = Parser::new(model);
     let mut errors = (0, 0);
     for sentence in treebank {
@@ -190,7 +194,7 @@ fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
                 ..options(optimizer.clone())
             };
             let mut losses = Vec::new();
-            let watch = |pass: Pass, _: &Model| losses.push(pass.loss.to_bits());
+            let watch = |pass: Pass, _: &ParserModel| losses.push(pass.loss.to_bits());
             let model = train(&treebank, &few, watch).unwrap();
             let bits = |weights: &[f32]| weights.iter().map(|w| w.to_bits()).collect::<Vec<_>>();
             (bits(&model.arcs.weights), bits(&model.labels.weights), losses)
@@ -229,7 +233,7 @@ fn passes_are_watched_and_losses_fall() {
 }
 
 /// The expected number of wrong heads over a treebank, at γ = 1.
-fn expected_errors(model: &Model, treebank: &[Sentence]) -> f64 {
+fn expected_errors(model: &ParserModel, treebank: &[Sentence]) -> f64 {
     let mut parser = Parser::new(model);
     let expected = |sentence: &Sentence| {
         let distribution = parser.distribution(sentence).unwrap();

@@ -28,7 +28,7 @@ use crate::features::FeatureSet;
 use crate::learn::objective::expectation::{Criterion, Wanted};
 use crate::learn::optimizer::lbfgs::Minimiser;
 use crate::learn::train::Verdict;
-use crate::{Candidates, Error, LabelModel, Model};
+use crate::{Candidates, Error, LabelModel, ParserModel};
 pub use variance::{Chosen, VARIANCES, choose_variance};
 
 /// The parts of a corpus whose sums are computed apart, each by one thread.
@@ -142,9 +142,9 @@ pub struct Step<'a> {
 
 impl Step<'_> {
     /// The parser as it is now.
-    pub fn model(&self) -> Model {
+    pub fn model(&self) -> ParserModel {
         let problem = self.problem;
-        Model::new(problem.arcs_now(), LabelModel::none(), problem.options().tree_set)
+        ParserModel::new(problem.arcs_now(), LabelModel::none(), problem.options().tree_set)
     }
 }
 
@@ -158,7 +158,7 @@ impl std::fmt::Debug for Step<'_> {
 #[derive(Clone, Debug)]
 pub struct Learnt {
     /// The parser, without labels.
-    pub model: Model,
+    pub model: ParserModel,
     /// The expectations of a model that knows nothing: all trees alike.
     pub before: Vec<f64>,
     /// How it ended.
@@ -240,7 +240,7 @@ pub fn learn<V: Verdict>(
         Some(best) => best,
         None => (problem.start(0, options.seed), problem.progress(0, 0)),
     };
-    let model = Model::new(problem.arcs(&x), LabelModel::none(), options.tree_set);
+    let model = ParserModel::new(problem.arcs(&x), LabelModel::none(), options.tree_set);
     Ok(Learnt { model, before, after, impossible })
 }
 

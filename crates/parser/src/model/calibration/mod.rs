@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::isotonic::Isotonic;
 pub use self::precision::{Kept, PrecisionTable};
-use crate::Model;
+use crate::ParserModel;
 
 /// What is known about how far a model's probabilities can be trusted, beside its temperature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ impl Calibration {
     }
 }
 
-impl<W> Model<W> {
+impl<W> ParserModel<W> {
     /// What is reported of an arc of the best tree that has this probability: how often such arcs are
     /// right, if the model was calibrated so, otherwise the probability itself.
     pub fn confidence(&self, probability: f64) -> f64 {

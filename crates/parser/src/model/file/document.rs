@@ -1,5 +1,6 @@
 //! The document in the header of a model file: everything of a model that is no table of numbers.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use tutte_trees::TreeSet;
 
 use super::tables::{ARCS, ArcTables, NO_CHECKSUM, PRUNER, SECOND_PASS, Tables, shape_of};
 use super::transition::TransitionDocument;
-use super::{About, Model};
+use super::{About, Model, ParserModel};
 use crate::features::{BLOCK, FeatureSet};
 use crate::model::labels::{Labelling, Places, width_of};
 use crate::text::{TaggerDocument, TokenizerDocument};
@@ -90,16 +91,20 @@ impl Document {
     /// Binary logarithms of sizes that a machine can hold.
     pub(super) const BITS: std::ops::RangeInclusive<u32> = 1..=30;
 
-    /// What is written of a model.
-    pub(super) fn new(model: &Model<Compact>, about: &About) -> Self {
-        let Model { pruner, arcs, second_pass, labels, .. } = model;
+    /// What is written of a model; `parser` is its [stored parser](stored_parser).
+    pub(super) fn new(
+        model: &Model<Compact>,
+        parser: &ParserModel<Compact>,
+        about: &About,
+    ) -> Self {
+        let ParserModel { pruner, arcs, second_pass, labels, .. } = parser;
         Self {
             format: FORMAT,
             checksum: NO_CHECKSUM.to_owned(),
             tutte: env!("CARGO_PKG_VERSION").to_owned(),
-            tree_set: model.tree_set.to_string(),
-            temperature: model.temperature,
-            calibration: model.calibration.clone(),
+            tree_set: parser.tree_set.to_string(),
+            temperature: parser.temperature,
+            calibration: parser.calibration.clone(),
             pruner: pruner.as_ref().map(|pruner| PrunerDocument {
                 threshold: pruner.threshold,
                 arcs: ArcDocument::new(&pruner.arcs),
@@ -163,7 +168,7 @@ impl Document {
         let labels = LabelModel::with_weights(features(&templates)?, names, bits, weights)
             .with_labelling(labelling)
             .with_places(places);
-        Ok(Model {
+        let parser = ParserModel {
             pruner: pruner.transpose()?,
             arcs,
             second_pass: second_pass.transpose()?,
@@ -171,6 +176,9 @@ impl Document {
             tree_set,
             temperature: number("temperature", self.temperature, 0.0)?,
             calibration: self.calibration,
+        };
+        Ok(Model {
+            parser: Some(parser).filter(is_real),
             tagger: self.tagger.map(|tagger| tables.tagger(tagger)).transpose()?.map(Arc::new),
             tokenizer: self
                 .tokenizer
@@ -179,6 +187,26 @@ impl Document {
                 .map(Arc::new),
         })
     }
+}
+
+/// Returns the parser that a file holds. A model without a parser is stored as one that looks at nothing.
+pub(super) fn stored_parser(
+    parser: Option<&ParserModel<Compact>>,
+) -> Cow<'_, ParserModel<Compact>> {
+    match parser {
+        Some(parser) => Cow::Borrowed(parser),
+        None => {
+            let bits = BLOCK.ilog2() + 1;
+            let arcs = ArcModel::new(FeatureSet::new(Vec::new()), Index::Hashed { bits });
+            let tree_set = TreeSet::NonProjectiveMultiRoot;
+            Cow::Owned(ParserModel::new(arcs, LabelModel::none(), tree_set).compact())
+        }
+    }
+}
+
+/// Returns `true` for a parser, `false` for the place holder of a model without one.
+fn is_real(parser: &ParserModel<Compact>) -> bool {
+    !parser.arcs.features.templates().is_empty()
 }
 
 impl ArcDocument {

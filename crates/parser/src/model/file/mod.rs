@@ -53,7 +53,7 @@ use self::document::Document;
 use self::header::{DOCUMENT, GZIP, Header, ZSTANDARD};
 use self::tables::{ARCS, NO_CHECKSUM, PRUNER, SECOND_PASS, checksum, shape_of, table};
 use self::tagger::TaggerBytes;
-use super::Model;
+use super::{Model, ParserModel};
 use crate::{Compact, Error, ModelProblem, Weights};
 
 /// Where a model comes from: what its users want to know and nothing depends on.
@@ -163,7 +163,9 @@ impl Model<Compact> {
 
     /// The content of a file.
     pub(super) fn to_bytes(&self, about: &About) -> Result<Vec<u8>, SafeTensorError> {
-        let Model { pruner, arcs, second_pass, labels, tagger, tokenizer, .. } = self;
+        let Model { parser, tagger, tokenizer } = self;
+        let parser = document::stored_parser(parser.as_ref());
+        let ParserModel { pruner, arcs, second_pass, labels, .. } = &*parser;
         let parts = [
             (&ARCS, Some(arcs)),
             (&SECOND_PASS, second_pass.as_ref().map(|second_pass| &second_pass.arcs)),
@@ -205,7 +207,7 @@ impl Model<Compact> {
         if let (Some(tokenizer), Some(scales)) = (tokenizer, &scales) {
             tables.extend(tokenizer::tables(tokenizer, scales)?);
         }
-        let document = Document::new(self, about);
+        let document = Document::new(self, &parser, about);
         let text = serde_json::to_string(&document)?;
         let content = tables.iter().map(|(name, view)| (*name, view.shape(), view.data()));
         let checksum = checksum(&text, content);
@@ -213,6 +215,22 @@ impl Model<Compact> {
         let text = text.replacen(NO_CHECKSUM, &checksum, 1);
         let metadata = HashMap::from([(DOCUMENT.to_owned(), text)]);
         safetensors::serialize(tables, Some(metadata))
+    }
+}
+
+impl ParserModel<Compact> {
+    /// Writes a model file with this parser alone, see [`Model::save`].
+    ///
+    /// # Errors
+    /// As [`Model::save`].
+    pub fn save(&self, path: impl AsRef<Path>, about: &About) -> Result<(), Error> {
+        Model::from(self.clone()).save(path, about)
+    }
+
+    /// Returns the content of a file with this parser alone.
+    #[cfg(test)]
+    fn to_bytes(&self, about: &About) -> Result<Vec<u8>, SafeTensorError> {
+        Model::from(self.clone()).to_bytes(about)
     }
 }
 

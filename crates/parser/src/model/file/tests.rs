@@ -38,7 +38,7 @@ fn treebank() -> Vec<Sentence> {
     tutte_treebank::Reader::new(TREEBANK.as_bytes()).collect::<Result<_, _>>().unwrap()
 }
 
-fn model() -> Model {
+fn model() -> ParserModel {
     let options =
         TrainingOptions { passes: 3, bits: 12, label_bits: 6, ..TrainingOptions::default() };
     train(&treebank(), &options, |_, _| {}).unwrap()
@@ -150,18 +150,24 @@ fn a_model_survives_its_file_to_the_bit() {
     assert_eq!(file.about, about());
     assert_eq!((file.format, file.tutte.as_str()), (6, env!("CARGO_PKG_VERSION")));
     assert_eq!(file.bytes, fs::metadata(&path).unwrap().len());
-    assert_eq!(file.model.tree_set, model.tree_set);
-    assert_eq!(file.model.labels.labels(), model.labels.labels());
-    assert_eq!(file.model.arcs.features.to_string(), model.arcs.features.to_string());
-    assert_eq!(file.model.labels.features.to_string(), model.labels.features.to_string());
-    let shifter = |model: &Model<Compact>| {
+    assert_eq!(file.model.trees().unwrap().tree_set, model.tree_set);
+    assert_eq!(file.model.trees().unwrap().labels.labels(), model.labels.labels());
+    assert_eq!(
+        file.model.trees().unwrap().arcs.features.to_string(),
+        model.arcs.features.to_string()
+    );
+    assert_eq!(
+        file.model.trees().unwrap().labels.features.to_string(),
+        model.labels.features.to_string()
+    );
+    let transition = |model: &ParserModel<Compact>| {
         model.second_pass.as_ref().and_then(|second_pass| second_pass.transition.clone()).unwrap()
     };
-    let (read, written) = (shifter(&file.model), shifter(&model));
+    let (read, written) = (transition(file.model.trees().unwrap()), transition(&model));
     assert_eq!((read.bits(), read.labels), (written.bits(), model.labels.labels().len()));
     for (read, written) in [
-        (&file.model.arcs.weights, &model.arcs.weights),
-        (&file.model.labels.weights, &model.labels.weights),
+        (&file.model.trees().unwrap().arcs.weights, &model.arcs.weights),
+        (&file.model.trees().unwrap().labels.weights, &model.labels.weights),
         (&read.steps, &written.steps),
         (&read.functions, &written.functions),
     ] {
@@ -171,14 +177,14 @@ fn a_model_survives_its_file_to_the_bit() {
     }
     for sentence in treebank() {
         assert_eq!(
-            Parser::new(&file.model).parse(&sentence).unwrap(),
+            Parser::new(file.model.trees().unwrap()).parse(&sentence).unwrap(),
             Parser::new(&model).parse(&sentence).unwrap()
         );
     }
     // Replaced while it is mapped, it stays what it was.
-    let before = file.model.arcs.weights.cells().to_vec();
+    let before = file.model.trees().unwrap().arcs.weights.cells().to_vec();
     model.save(&path, &About::default()).unwrap();
-    assert_eq!(file.model.arcs.weights.cells(), before);
+    assert_eq!(file.model.trees().unwrap().arcs.weights.cells(), before);
     assert_eq!(ModelFile::open(&path).unwrap().about, About::default());
 }
 
@@ -204,10 +210,13 @@ fn calibrations_survive_too_and_hostile_ones_are_refused() {
     let folder = Folder::new();
     let bytes = model.compact().to_bytes(&about()).unwrap();
     let file = ModelFile::open(folder.file(&bytes)).unwrap();
-    assert_eq!(file.model.calibration, Some(calibration));
-    assert_eq!(file.model.temperature, temperature);
+    assert_eq!(file.model.trees().unwrap().calibration, Some(calibration));
+    assert_eq!(file.model.trees().unwrap().temperature, temperature);
     assert_eq!(bytes, file.model.to_bytes(&file.about).unwrap());
-    assert_eq!(ModelFile::open(folder.file(&plain)).unwrap().model.calibration, None);
+    assert_eq!(
+        ModelFile::open(folder.file(&plain)).unwrap().model.trees().unwrap().calibration,
+        None
+    );
     for (at, value) in [
         ("/calibration", json!("none")),
         ("/calibration/isotonic", json!([[0.5, 0.9], [0.7, 0.8]])),
@@ -235,7 +244,7 @@ fn eight_bits_hold_a_weight_to_half_a_step() {
     assert_eq!(Compact::new(&[]).cells(), [0i8; 0]);
 }
 
-fn dictionary_model() -> Model<Compact> {
+fn dictionary_model() -> ParserModel<Compact> {
     let options = TrainingOptions {
         templates: FeatureSet::mcdonald(),
         dictionary: Some(Support::Gold),
@@ -252,8 +261,8 @@ fn dictionaries_keep_their_keys_and_names() {
     let bytes = model.to_bytes(&About::default()).unwrap();
     assert_eq!(bytes, dictionary_model().to_bytes(&About::default()).unwrap());
     let folder = Folder::new();
-    let read = ModelFile::open(folder.file(&bytes)).unwrap().model;
-    let dictionary = |model: &Model<Compact>| match &model.arcs.index {
+    let read = ModelFile::open(folder.file(&bytes)).unwrap().model.parser.unwrap();
+    let dictionary = |model: &ParserModel<Compact>| match &model.arcs.index {
         Index::Dictionary(dictionary) => dictionary.clone(),
         index => panic!("{index:?}"),
     };
@@ -314,7 +323,7 @@ fn templates_keep_how_they_fire() {
     let model = train(&treebank(), &options, |_, _| {}).unwrap().compact();
     let folder = Folder::new();
     let path = folder.file(&model.to_bytes(&about()).unwrap());
-    let read = Model::load(path).unwrap().arcs.features;
+    let read = Model::load(path).unwrap().parser.unwrap().arcs.features;
     assert_eq!((read.conjoin(), read.pairs()), (Conjoin::Only, Some(64)));
     assert_eq!(read.to_string(), FeatureSet::passive_aggressive().to_string());
 }
@@ -337,13 +346,13 @@ fn kinds_of_arcs_survive_too() {
         let tensors = SafeTensors::deserialize(&bytes).unwrap();
         assert_eq!(tensors.tensor(table).unwrap().shape(), [3, 1 << 12]);
         let file = ModelFile::open(folder.file(&bytes)).unwrap();
-        assert_eq!(file.model.clusters(), 3);
+        assert_eq!(file.model.trees().unwrap().clusters(), 3);
         assert_eq!(bytes, file.model.to_bytes(&file.about).unwrap());
         for sentence in treebank() {
             for decoding in [Decoding::Mbr, Decoding::Map, Decoding::MaxZ] {
                 let parse =
                     |model| Parser::new(model).with_decoding(decoding).parse(&sentence).unwrap();
-                assert_eq!(parse(&file.model), parse(&model));
+                assert_eq!(parse(file.model.trees().unwrap()), parse(&model));
             }
         }
         let bits = |bits| json!({"hashed": {"bits": bits}});
@@ -530,7 +539,7 @@ fn all_tree_sets_have_names_that_are_read_again() {
     for tree_set in TreeSet::ALL {
         model.tree_set = tree_set;
         let path = folder.file(&model.to_bytes(&About::default()).unwrap());
-        assert_eq!(Model::load(path).unwrap().tree_set, tree_set);
+        assert_eq!(Model::load(path).unwrap().parser.unwrap().tree_set, tree_set);
     }
 }
 
@@ -547,7 +556,7 @@ fn labellings_survive_their_file() {
         };
         let model = train(&treebank(), &options, |_, _| {}).unwrap().compact();
         let path = folder.file(&model.to_bytes(&About::default()).unwrap());
-        let read = Model::load(path).unwrap();
+        let read = Model::load(path).unwrap().parser.unwrap();
         assert_eq!(read.labels.labelling(), labelling);
         assert_eq!(read.labels.labels().len(), if labelling == Labelling::None { 0 } else { 5 });
         for label in 0..model.labels.labels().len() {
@@ -557,7 +566,7 @@ fn labellings_survive_their_file() {
             assert_ne!(read.labels.allows(0, label), read.labels.allows(1, label));
         }
         for sentence in treebank() {
-            let parse = |model: &Model<Compact>| Parser::new(model).parse(&sentence).unwrap();
+            let parse = |model: &ParserModel<Compact>| Parser::new(model).parse(&sentence).unwrap();
             assert_eq!(parse(&read), parse(&model));
         }
     }
@@ -580,7 +589,7 @@ fn labels_out_of_place_are_refused() {
 fn tagging_model() -> Model<Compact> {
     let options = TaggerOptions { bits: 6, fine_bits: 6, ..TaggerOptions::for_words(6) };
     let tagger = Tagger::train(&treebank(), &options).unwrap();
-    let mut model = model();
+    let mut model = Model::from(model());
     model.tagger = Some(Arc::new(tagger));
     let tokenizer = Tokenizer::train(&treebank(), &TokenizerOptions::default()).unwrap();
     model.tokenizer = Some(Arc::new(tokenizer));
@@ -594,12 +603,12 @@ fn a_tagger_and_a_tokenizer_survive_the_file() {
     let bytes = model.to_bytes(&about()).unwrap();
     let read = ModelFile::open(folder.file(&bytes)).unwrap();
     assert_eq!(bytes, read.model.to_bytes(&read.about).unwrap());
-    let (one, other) = (model.tagger.unwrap(), read.model.tagger.unwrap());
+    let (one, other) = (model.tagger.unwrap(), read.model.tagger.clone().unwrap());
     let mut memory = TaggerMemory::default();
     for sentence in treebank() {
         assert_eq!(one.tag(&sentence, &mut memory), other.tag(&sentence, &mut memory));
     }
-    assert!(read.model.arcs.features.templates().len() > 1);
+    assert!(read.model.trees().unwrap().arcs.features.templates().len() > 1);
     let tokenizer = read.model.tokenizer.unwrap();
     let mut segmenter = Segmenter::new(&tokenizer, "Hot tea".as_bytes());
     let mut sentence = Sentence::default();
@@ -608,7 +617,7 @@ fn a_tagger_and_a_tokenizer_survive_the_file() {
     // And as part of a program.
     let embedded = ModelFile::embedded(bytes.leak()).unwrap();
     assert_eq!(embedded.checksum, read.checksum);
-    let parse = Parser::new(&embedded.model).parse(&treebank()[0]).unwrap();
+    let parse = Parser::new(embedded.model.trees().unwrap()).parse(&treebank()[0]).unwrap();
     assert_eq!(parse.tree.heads(), [2, 0, 2]);
 }
 

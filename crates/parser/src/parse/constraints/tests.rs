@@ -6,12 +6,12 @@ use tutte_trees::{ArcMatrix, TreeDistribution};
 use super::*;
 use crate::learn::train::tests::{options, sentence, treebank};
 use crate::{
-    Decoding, Labelling, Model, Optimizer, Parser, PrunerOptions, SecondPassOptions,
+    Decoding, Labelling, Optimizer, Parser, ParserModel, PrunerOptions, SecondPassOptions,
     TrainingOptions, train,
 };
 
 /// A model with all its steps, which has learnt enough to leave arcs out.
-fn cascade(labelling: Labelling) -> Model {
+fn cascade(labelling: Labelling) -> ParserModel {
     let pruning = Some(PrunerOptions { bits: 12, ..PrunerOptions::default() });
     let second =
         Some(SecondPassOptions { folds: 3, fold_passes: 3, ..SecondPassOptions::default() });
@@ -26,7 +26,7 @@ fn cascade(labelling: Labelling) -> Model {
     train(&treebank(), &options, |_, _| {}).unwrap()
 }
 
-fn plain(labelling: Labelling) -> Model {
+fn plain(labelling: Labelling) -> ParserModel {
     let options =
         TrainingOptions { passes: 2, bits: 14, labelling, ..options(Optimizer::default()) };
     train(&treebank(), &options, |_, _| {}).unwrap()

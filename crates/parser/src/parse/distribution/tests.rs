@@ -4,11 +4,11 @@ use tutte_trees::oracle;
 
 use super::*;
 use crate::learn::train::tests::{options, treebank};
-use crate::{Labelling, Model, Notes, Optimizer, Parser, TrainingOptions, train};
+use crate::{Labelling, Notes, Optimizer, Parser, ParserModel, TrainingOptions, train};
 
 /// Models that have not learnt enough to be sure: staged, joint, without labels; of one pass over all
 /// arcs, and with everything.
-fn models() -> Vec<Model> {
+fn models() -> Vec<ParserModel> {
     let plain =
         TrainingOptions { passes: 2, bits: 14, label_bits: 8, ..options(Optimizer::default()) };
     let whole = TrainingOptions { pruning: TrainingOptions::default().pruning, ..plain.clone() };

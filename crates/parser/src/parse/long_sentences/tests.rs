@@ -5,13 +5,13 @@ use tutte_trees::TreeSet;
 
 use super::*;
 use crate::learn::train::tests::{at_most, treebank};
-use crate::{Contradiction, KeepColumns, Labelling, Model, TrainingOptions, train};
+use crate::{Contradiction, KeepColumns, Labelling, ParserModel, TrainingOptions, train};
 
 const SMALL: Limits = Limits { whole: 12, piece: 8 };
 const WANTED: Thresholds = Thresholds { alternatives_above: 0.05, open_below: 0.0 };
 
 /// A model for each tree set: of one pass, and of all steps.
-static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
+static MODELS: LazyLock<Vec<ParserModel>> = LazyLock::new(|| {
     let all = [TrainingOptions::plain(), TrainingOptions::default()];
     let of = |options: &TrainingOptions| {
         TreeSet::ALL.map(|tree_set| {
@@ -24,12 +24,12 @@ static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
 });
 
 /// One whose trees have one root word.
-fn single_root() -> &'static Model {
+fn single_root() -> &'static ParserModel {
     let found = MODELS.iter().find(|model| model.tree_set == TreeSet::NonProjectiveSingleRoot);
     found.unwrap()
 }
 
-fn parser(model: &Model, limits: Limits) -> Parser<'_> {
+fn parser(model: &ParserModel, limits: Limits) -> Parser<'_> {
     Parser::new(model).with_limits(limits)
 }
 

@@ -11,7 +11,7 @@ use crate::model::latent;
 use crate::model::second_pass::{self, first_pass_output};
 use crate::parse::constraints;
 use crate::parse::long_sentences::LONGEST_DISTRIBUTION;
-use crate::{Candidates, Decoding, Error, Labelling, Model, SecondPass, Stage, Weights};
+use crate::{Candidates, Decoding, Error, Labelling, ParserModel, SecondPass, Stage, Weights};
 
 impl<W: Weights> Parser<'_, W> {
     /// The same of these arcs only: every step is conditioned on the tree being made of them.
@@ -28,7 +28,7 @@ impl<W: Weights> Parser<'_, W> {
             let (place, limit) = (Box::new(sentence.place()), LONGEST_DISTRIBUTION);
             return Err(Error::TooLong { place, words, limit });
         }
-        let Model { pruner, arcs, second_pass, temperature, .. } = self.model;
+        let ParserModel { pruner, arcs, second_pass, temperature, .. } = self.model;
         let tree_set = self.tree_set;
         self.atoms.fill(sentence, &self.columns);
         let mut candidates = within.clone();

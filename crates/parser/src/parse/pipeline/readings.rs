@@ -4,7 +4,7 @@ use tutte_treebank::Sentence;
 use tutte_trees::Constraints;
 
 use crate::text::{Tagger, Tagging};
-use crate::{Compact, Error, LabelledDistribution, Mixture, Model, Parse, Weights};
+use crate::{Compact, Error, LabelledDistribution, Mixture, Parse, ParserModel, Weights};
 
 /// The tags of a sentence, and what else they may be.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl<'a> Trees<'a> {
     ///
     /// # Errors
     /// As [`Mixture::best`].
-    pub fn best<W>(&self, model: &Model<W>, known: &Constraints) -> Result<Parse, Error> {
+    pub fn best<W>(&self, model: &ParserModel<W>, known: &Constraints) -> Result<Parse, Error> {
         match &self.parse {
             Some(parse) => Ok(parse.clone()),
             None => self.mixture().best(model, known),

@@ -31,7 +31,7 @@ fn model() -> Model<Compact> {
     let treebank = treebank();
     let options =
         TrainingOptions { passes: 3, bits: 14, label_bits: 8, ..TrainingOptions::default() };
-    let mut model = train(&treebank, &options, |_, _| {}).unwrap();
+    let mut model = Model::from(train(&treebank, &options, |_, _| {}).unwrap());
     let tokenizer = Tokenizer::train(&treebank, &TokenizerOptions::default()).unwrap();
     let tagger = Tagger::train(&treebank, &TaggerOptions::for_words(9)).unwrap();
     (model.tokenizer, model.tagger) = (Some(Arc::new(tokenizer)), Some(Arc::new(tagger)));
@@ -59,7 +59,7 @@ fn uncertain_tags_count_as_they_are_probable() {
     for reading in &readings {
         let mut read = sentence.clone();
         tagger.write(reading, &mut read).unwrap();
-        let distribution = Parser::new(&model).distribution(&read).unwrap();
+        let distribution = Parser::new(model.trees().unwrap()).distribution(&read).unwrap();
         mean += reading.prob * distribution.arcs().marginal(2, 1).unwrap();
         total += reading.prob;
     }
@@ -74,7 +74,7 @@ fn uncertain_tags_count_as_they_are_probable() {
     assert_eq!(sentence, tagged, "what is written are the best tags");
     assert!((trees.mixture().marginal(2, 1).unwrap() - mean / total).abs() < 1e-12);
     let parse = annotator.annotate(&mut bare(&treebank()[0])).unwrap();
-    assert_eq!(parse, Some(trees.best(&model, &known).unwrap()));
+    assert_eq!(parse, Some(trees.best(model.trees().unwrap(), &known).unwrap()));
 
     let mut one = Pipeline::new(&model).with_readings(1).annotator();
     assert!(!one.tag(&mut bare(&sentence)).unwrap().are_several());
@@ -127,8 +127,7 @@ fn text_becomes_trees_with_any_number_of_threads() {
 
 #[test]
 fn models_without_a_parser_tag() {
-    let Model { tokenizer, tagger, tree_set, .. } = model();
-    let model = Model { tokenizer, tagger, ..Model::without_parser(tree_set).compact() };
+    let model = Model { parser: None, ..model() };
     let sentences = Pipeline::new(&model).parse_text("Cats purr.", 1).unwrap();
     let columns: Vec<_> = sentences[0].words().map(|w| (w.upos(), w.head())).collect();
     assert_eq!(columns, [("NOUN", None), ("VERB", None), ("PUNCT", None)]);

@@ -15,12 +15,12 @@ use crate::features::FeatureSet;
 use crate::learn::objective::{likelihood, risk, softmax_margin};
 use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
 use crate::learn::train::{Corpus, TrainingOptions, train_further};
-use crate::{Candidates, Labelling, Model};
+use crate::{Candidates, Labelling, ParserModel};
 
 const SETS: [TreeSet; 4] = TreeSet::ALL;
 
 /// A small model whose labels look at a pair of tags and at the modifier.
-fn joint_model(treebank: &[Sentence], tree_set: TreeSet) -> Model {
+fn joint_model(treebank: &[Sentence], tree_set: TreeSet) -> ParserModel {
     let mut model = small_model(treebank, SMALL, tree_set);
     let features = FeatureSet::parse("h.upos m.upos\nm.form").unwrap();
     let names = model.labels.labels().to_vec();

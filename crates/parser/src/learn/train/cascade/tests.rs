@@ -170,7 +170,7 @@ fn all_steps_are_the_same_for_any_number_of_threads() {
     let learnt =
         |threads| train(&treebank, &TrainingOptions { threads, ..options() }, |_, _| {}).unwrap();
     let (one, two) = (learnt(1), learnt(2));
-    let tables = |model: &Model| {
+    let tables = |model: &ParserModel| {
         let second_pass = model.second_pass.clone().unwrap().arcs.weights;
         let pruner = model.pruner.clone().unwrap().arcs.weights;
         let labels = model.labels.weights.cells().to_vec();
@@ -226,7 +226,7 @@ fn the_mean_of_the_folds_can_be_the_first_pass() {
         let second = Some(second.clone());
         let mut seen = Vec::new();
         let options = TrainingOptions { threads, second_pass: second, pruning: None, ..options() };
-        let watch = |pass: Pass, _: &Model| seen.push((pass.second, pass.number));
+        let watch = |pass: Pass, _: &ParserModel| seen.push((pass.second, pass.number));
         let model = train(&treebank, &options, watch).unwrap();
         assert_eq!(seen, [(false, 1), (true, 1), (true, 2), (true, 3), (true, 4)]);
         (model, options)

@@ -43,7 +43,7 @@ fn with_second(options: TrainingOptions) -> TrainingOptions {
 }
 
 /// All weights of a model, bit by bit, and its temperature.
-fn weights(model: &Model) -> (Vec<Vec<u32>>, u64) {
+fn weights(model: &ParserModel) -> (Vec<Vec<u32>>, u64) {
     let second_pass = model.second_pass.as_ref().map(|second_pass| &second_pass.arcs.weights);
     let pruner = model.pruner.as_ref().map(|pruner| &pruner.arcs.weights);
     let tables = [Some(&model.arcs.weights), second_pass, pruner, Some(&model.labels.weights)];
@@ -57,7 +57,7 @@ fn follow(
     resumed: Option<Checkpoint>,
     save: &mut dyn FnMut(&mut Snapshot<'_>) -> Result<(), Error>,
     stop: impl Fn(usize) -> bool,
-) -> Result<(Vec<Pass>, Model), Error> {
+) -> Result<(Vec<Pass>, ParserModel), Error> {
     let mut passes = Vec::new();
     let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save };
     let model = train_resumable(&treebank(), options, resumed, checkpoints, |pass, _| {

@@ -10,7 +10,7 @@ use crate::learn::objective::likelihood;
 use crate::learn::optimizer::{Learn, Schedule};
 use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
 use crate::learn::train::{PrunerOptions, SecondPassOptions, train, train_further};
-use crate::{Decoding, Model, Parser};
+use crate::{Decoding, Parser, ParserModel};
 
 const SET: TreeSet = TreeSet::NonProjectiveSingleRoot;
 
@@ -30,14 +30,14 @@ fn options() -> TrainingOptions {
 }
 
 /// A model of few features and some clusters, whose weights are noise.
-fn model(clusters: usize, deviation: f64) -> Model {
+fn model(clusters: usize, deviation: f64) -> ParserModel {
     let mut model = small_model(&treebank(), SMALL, SET);
     let ArcModel { features, index, .. } = model.arcs;
     model.arcs = ArcModel::clustered(features, index, clusters, deviation, 3);
     model
 }
 
-fn trained(model: Model, options: &TrainingOptions) -> Model {
+fn trained(model: ParserModel, options: &TrainingOptions) -> ParserModel {
     train_further(model, &treebank(), options, |_, _| {}).unwrap()
 }
 
@@ -53,10 +53,10 @@ fn kinds_that_are_alike_score_as_one_and_stay_alike() {
     let mut four = plain.clone();
     four.arcs.clusters = 4;
     four.arcs.weights = plain.arcs.weights.repeat(4);
-    let check = |four: &Model| {
+    let check = |four: &ParserModel| {
         for sentence in treebank() {
             let summed = Parser::new(four).scores(&sentence).unwrap().clone();
-            let one = Model { arcs: first_kind(&four.arcs), ..four.clone() };
+            let one = ParserModel { arcs: first_kind(&four.arcs), ..four.clone() };
             for (head, modifier, score) in Parser::new(&one).scores(&sentence).unwrap().arcs() {
                 assert!((summed[(head, modifier)] - score - 4f64.ln()).abs() < 1e-12);
             }
@@ -93,7 +93,7 @@ fn kinds_learn_and_come_to_differ() {
     ] {
         let options = TrainingOptions { passes: 30, optimizer, threads: 2, ..options() };
         let mut losses = Vec::new();
-        let watch = |pass: crate::Pass, _: &Model| losses.push(pass.loss);
+        let watch = |pass: crate::Pass, _: &ParserModel| losses.push(pass.loss);
         let trained = train_further(model(3, 0.05), &treebank(), &options, watch).unwrap();
         assert!(losses[29] < 0.2 * losses[0], "{losses:?}");
         let cells = trained.arcs.index.cells();
@@ -222,7 +222,7 @@ fn learners_go_on_from_their_state() {
 fn what_cannot_be_done_is_told() {
     let treebank = treebank();
     let refusal = |options: TrainingOptions| {
-        let watch = |_, _: &Model| -> () { panic!("before the first pass") };
+        let watch = |_, _: &ParserModel| -> () { panic!("before the first pass") };
         train(&treebank, &options, watch).unwrap_err().to_string()
     };
     for clusters in [0, 257] {

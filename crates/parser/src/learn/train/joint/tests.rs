@@ -5,7 +5,7 @@ use tutte_trees::TreeSet;
 
 use crate::learn::train::tests::{at_most, optimizers, options, sentence, treebank};
 use crate::{
-    Decoding, LabelOptions, LabelledDistribution, Labelling, Model, Optimizer, Parser,
+    Decoding, LabelOptions, LabelledDistribution, Labelling, Optimizer, Parser, ParserModel,
     TrainingOptions, Weights, train,
 };
 
@@ -14,7 +14,7 @@ fn jointly(optimizer: Optimizer) -> TrainingOptions {
 }
 
 /// Heads, and heads or labels, that are wrong in the most probable trees.
-fn errors<W: Weights>(model: &Model<W>, treebank: &[Sentence]) -> (usize, usize) {
+fn errors<W: Weights>(model: &ParserModel<W>, treebank: &[Sentence]) -> (usize, usize) {
     let mut parser = Parser::new(model).with_decoding(Decoding::Map);
     let mut errors = (0, 0);
     for sentence in treebank {
@@ -76,7 +76,7 @@ fn temperatures_leave_labels_alone() {
     let treebank = treebank();
     let options = TrainingOptions { passes: 2, ..jointly(Optimizer::default()) };
     let hotter = train(&treebank, &options, |_, _| {}).unwrap();
-    let model = Model { temperature: 0.5, ..hotter.clone() };
+    let model = ParserModel { temperature: 0.5, ..hotter.clone() };
     let hot = Parser::new(&hotter).distribution(&treebank[4]).unwrap();
     let cool = Parser::new(&model).distribution(&treebank[4]).unwrap();
     for (head, modifier, score) in hot.arcs().scores().arcs() {
@@ -130,7 +130,7 @@ fn what_is_watched_last_is_returned() {
     for name in Optimizer::NAMES {
         let options = TrainingOptions { passes: 4, ..jointly(Optimizer::named(name).unwrap()) };
         let (mut losses, mut last) = (Vec::new(), Vec::new());
-        let model = train(&treebank, &options, |pass, model: &Model| {
+        let model = train(&treebank, &options, |pass, model: &ParserModel| {
             losses.push(pass.loss);
             last.clone_from(&model.labels.weights);
         });

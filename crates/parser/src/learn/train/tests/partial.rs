@@ -30,7 +30,7 @@ fn forget(sentence: &Sentence, unknown: impl Fn(usize) -> bool) -> Sentence {
 }
 
 /// Known heads and labels that a model does not give.
-fn mistakes(model: &Model, treebank: &[Sentence]) -> usize {
+fn mistakes(model: &ParserModel, treebank: &[Sentence]) -> usize {
     let mut parser = Parser::new(model);
     let wrong = |sentence: &Sentence| {
         let parse = parser.parse(sentence).unwrap();
