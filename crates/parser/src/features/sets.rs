@@ -149,9 +149,9 @@ h.upos m.upos a.verbs
 
 /// What a second pass sees besides, in the tree of a first one.
 const GUIDED: &str = "\
-h.upos m.upos a.first_pass_output
-m.upos a.first_pass_output
-m.lemma a.first_pass_output
+h.upos m.upos a.guide
+m.upos a.guide
+m.lemma a.guide
 h.upos m.upos a.inner
 h.lemma m.upos a.inner
 h.upos m.lemma a.inner
@@ -180,14 +180,14 @@ m.lemma m+1.upos a.level a.above
 
 /// And in that of a shifter.
 const OPINION: &str = "\
-m.upos a.transition_parse
-m.lemma a.transition_parse
-h.upos m.upos a.transition_parse
-m.upos a.first_pass_output a.transition_parse
-m.lemma a.first_pass_output a.transition_parse
-m.function a.transition_parse
-m.upos m.function a.transition_parse
-h.upos m.function a.transition_parse
+m.upos a.opinion
+m.lemma a.opinion
+h.upos m.upos a.opinion
+m.upos a.guide a.opinion
+m.lemma a.guide a.opinion
+m.function a.opinion
+m.upos m.function a.opinion
+h.upos m.function a.opinion
 h.upos h.function m.upos
 h.upos h.function m.lemma
 h.function m.function
@@ -198,8 +198,8 @@ m.function a.level a.above
 const OPINION_LABELS: &str = "\
 m.function
 m.upos m.function
-m.function a.transition_parse
-h.upos m.upos m.function a.transition_parse
+m.function a.opinion
+h.upos m.upos m.function a.opinion
 m.lemma m.function
 h.lemma m.function
 h.function m.function
@@ -243,9 +243,9 @@ h.marker h.upos m.marker m.upos
 h.marker m.lemma
 h.suffix3 m.suffix3
 h.upos m.upos a.punctuation a.verbs
-h.upos m.upos a.first_pass_output
-m.upos a.first_pass_output
-m.lemma a.first_pass_output
+h.upos m.upos a.guide
+m.upos a.guide
+m.lemma a.guide
 h.upos m.upos a.inner
 h.lemma m.upos a.inner
 h.upos m.lemma a.inner

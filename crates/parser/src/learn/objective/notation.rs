@@ -26,7 +26,7 @@ impl FromStr for Term {
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
             Error::Setting(format!(
-                "{text:?} is no term; there are likelihood, softmax-margin(COST), risk(GAMMA), \
+                "{text:?} is not a term of an objective; the terms are likelihood, softmax-margin(COST), risk(GAMMA), \
                  risk(FROM..TO), entropy and renyi(ORDER)"
             ))
         };
