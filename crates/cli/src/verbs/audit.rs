@@ -201,7 +201,7 @@ fn watched<'a>(
             let which = if pass.second { "second pass" } else { "pass" };
             show(fold, &format!("{which} {} is over", pass.number));
         }
-        Step::Judged { fold, temperature } => {
+        Step::Scored { fold, temperature } => {
             let time = clock(started.elapsed());
             status.aside(|| {
                 session.note(format!(
