@@ -30,9 +30,9 @@
 //! - [`Parser`] parses one sentence, [`parse_stream`] many with several threads; [`Clock`] says where the
 //!   time goes.
 //! - [`LabelledDistribution`] is all the trees of a sentence and their probabilities, to be asked,
-//!   conditioned and sampled; [`Parser::analyse`] gives it beside the best tree, given what is known
-//!   ([`KeepColumns`]) of the sentence, and [`Notes`] writes it into the sentence.
-//! - [`ask`]: which words somebody should annotate next; [`train()`] learns from partial trees.
+//!   conditioned and sampled; [`Parser::analyse`] gives it beside the best tree, given constraints
+//!   ([`KeepColumns`]). [`Annotation`] is the result for a sentence, from which all outputs are written.
+//! - [`active`]: active learning, which words to annotate next; [`train()`] learns from partial trees.
 //! - [`Calibrator`] makes probabilities as high as they are right, and knows which threshold keeps heads that
 //!   are right so often as is asked ([`PrecisionTable`]).
 //! - [`audit`] ranks the arcs of a treebank by how much they surprise models that have not seen them.
@@ -66,7 +66,7 @@ pub use tutte_rules as rules;
 pub use tutte_text as text;
 pub use tutte_trees::Candidates;
 
-pub use annotate::{active as ask, audit};
+pub use annotate::{active, audit};
 pub use error::{CheckpointProblem, Contradiction, Error, ModelProblem};
 pub use features::TransitionParse;
 pub use features::index::{Dictionary, Index, Name, Names, Support};
@@ -84,8 +84,9 @@ pub use model::{
     ModelFile, ParserModel, PrecisionTable, Pruner, PrunerMemory, SecondPass, TransitionParser,
 };
 pub use parse::{
-    Alternative, Analysis, Annotator, Certainty, Clock, Decoding, KeepColumns,
-    LONGEST_DISTRIBUTION, LONGEST_WHOLE, LabelledDistribution, Limits, Mixture, Notes, Parse,
-    Parser, Pieces, Pipeline, RankedTree, Readings, Stage, Tags, Thresholds, Times, TreeScore,
-    Trees, check_heads, map_stream, parse_stream,
+    Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, Clock,
+    Decoding, Detail, KeepColumns, LONGEST_DISTRIBUTION, LONGEST_WHOLE, LabelledDistribution,
+    Limits, Listed, LongSentenceParse, Mixture, Parse, Parser, Pipeline, RankedTree,
+    ReadingDistributions, Stage, TagReadings, TagSource, Times, TreeScore, check_heads, map_stream,
+    parse_stream,
 };

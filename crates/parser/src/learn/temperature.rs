@@ -122,7 +122,7 @@ pub(crate) fn judge<W: Weights>(
         };
         let mut readings = Vec::new();
         if is_whole {
-            readings = tagged.each(&mut sentence, &mut score)?;
+            readings = tagged.map_each(&mut sentence, &mut score)?;
         }
         if readings.is_empty() {
             readings.push((1.0, score(&sentence)?));

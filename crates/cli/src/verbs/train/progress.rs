@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, anyhow};
 use serde::Serialize;
 use tutte::{
     About, Calibration, Calibrator, Checkpoint, Compact, DevScores, Labelling, Method, Model,
-    ModelFile, Pipeline, Place, Tags, TrainingOptions,
+    ModelFile, Pipeline, Place, TagSource, TrainingOptions,
 };
 use tutte_treebank::Sentence;
 
@@ -168,7 +168,7 @@ impl Run<'_> {
         let mut chosen_on = best.model.trees()?.second_pass.as_ref().map(|_| ChosenOn::Folds);
         if !material.dev.is_empty() {
             // As `tutte parse` will have them, if that is what the parser learnt to expect.
-            let tags = if material.versions > 1 { Tags::Model } else { Tags::Given };
+            let tags = if material.versions > 1 { TagSource::Model } else { TagSource::Given };
             let pipeline = Pipeline::new(&best.model).with_tags(tags);
             let calibrator = Calibrator::of(&pipeline, &material.gold, threads)?;
             let (temperature, calibration) = calibrator.fit(Method::Temperature)?;
