@@ -17,7 +17,7 @@ use tutte_treebank::draw::{self, Drawing};
 use look::TreeLook;
 pub(super) use look::{Columns, Kind, Look, columns, figure};
 pub(super) use selection::number;
-use selection::{ModelSource, Selection};
+use selection::{Selection, SelectionArgs};
 
 use crate::failure::Outcome;
 use crate::report::{Page, counted, write_whole};
@@ -53,7 +53,7 @@ pub(crate) struct Draw {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    which: ModelSource,
+    which: SelectionArgs,
 
     #[command(flatten)]
     look: Look,

@@ -1,4 +1,4 @@
-//! Which sentences: the first ones, or those that were named.
+//! Selection of sentences: the first ones, or named ones.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,8 @@ use crate::session::{Reading, Session};
 const DEFAULT: usize = 10;
 
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "ModelSource sentences")]
-pub(crate) struct ModelSource {
+#[command(next_help_heading = "Which sentences")]
+pub(crate) struct SelectionArgs {
     /// The first N sentences, or all [default: 10]
     #[arg(short = 'n', value_name = "N", value_parser = number, conflicts_with_all = ["sent_id", "only"])]
     number: Option<usize>,
@@ -39,11 +39,11 @@ pub(crate) fn number(text: &str) -> Result<usize, String> {
 pub(crate) struct Selection<'a> {
     sentences: Box<dyn Iterator<Item = Result<Sentence>> + 'a>,
     read: usize,
-    /// What was named and has not been found yet; `None` if nothing was named.
+    /// Identifiers and numbers that have not been found yet; `None` if no sentence was named.
     named: Option<(Vec<String>, Vec<usize>)>,
-    /// How many more may be given out.
+    /// Number of sentences that may still be returned.
     left: usize,
-    /// Whether nobody said how many.
+    /// The number is the default.
     by_default: bool,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Selection<'a> {
         session: &'a Session,
         files: &'a [PathBuf],
         reading: &'a Reading,
-        which: &ModelSource,
+        which: &SelectionArgs,
     ) -> Self {
         type Boxed<'a> = Box<dyn Iterator<Item = Result<Sentence>> + 'a>;
         let open = move |file: &'a PathBuf| -> Boxed<'a> {
@@ -72,7 +72,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// What to say if nobody asked for so few.
+    /// Returns a note if there are no sentences, or more than the default number.
     pub(crate) fn note(&mut self) -> Option<String> {
         if self.read == 0 && self.left > 0 {
             return Some("there are no sentences to draw".to_owned());
@@ -81,7 +81,7 @@ impl<'a> Selection<'a> {
         more.then(|| format!("the first {DEFAULT} sentences are drawn; for all: -n all"))
     }
 
-    /// The complaint about what was named and is not there, once.
+    /// Returns the error for a named sentence that does not exist, once.
     fn missing(&mut self) -> Option<anyhow::Error> {
         let (ids, places) = self.named.take()?;
         let read = self.read;
