@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use tutte_treebank::{AUDITED, Format, PROBABILITIES, Sentence};
 use tutte_trees::ArcMatrix;
 
-pub(crate) use self::build::reported_head_probs;
+pub(crate) use self::build::{has_tree, reported_head_probs};
 use crate::{Alternative, Error, Parse};
 
 /// Prefix of all comments that are written here.
@@ -115,7 +115,7 @@ pub struct Annotation<'a> {
     pub listed: Option<Listed>,
     /// Probabilities of all arcs, if they were asked for.
     pub marginals: Option<ArcMatrix>,
-    /// The heads, including those left open, form a tree of the tree set.
+    /// The heads form a tree of the tree set. Heads that were left open because they are improbable count, too.
     pub is_tree: bool,
 }
 

@@ -166,6 +166,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         Ok(LongSentenceParse { parse: whole.parse()?, annotation: joined })
     }
 }
+
 impl<'a> Annotation<'a> {
     /// Adds the words of a piece, whose heads have been renumbered, and its log-probability and entropy.
     fn add_piece(&mut self, words: &Range<usize>, piece: Annotation<'a>) {

@@ -25,7 +25,8 @@ use crate::{Decoding, Error, Parser, ParserModel, Weights};
 /// let options = TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::default() };
 /// let model = train(&treebank, &options, |_, _| {})?;
 ///
-/// let (mut reader, mut writer) = (Reader::new(file.as_bytes()), Writer::new(Vec::new()));
+/// let mut reader = Reader::new(file.as_bytes());
+/// let mut writer = Writer::new(Vec::new());
 /// parse_stream::<_, Box<dyn std::error::Error>>(
 ///     &model,
 ///     Decoding::Mbr,
@@ -67,7 +68,8 @@ pub fn parse_stream<W: Weights, E: From<Error>>(
 /// use tutte_treebank::{Error, Reader};
 ///
 /// let file = "1\tTea\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n1\tAh\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n";
-/// let (mut reader, mut found) = (Reader::new(file.as_bytes()), Vec::new());
+/// let mut reader = Reader::new(file.as_bytes());
+/// let mut found = Vec::new();
 /// map_stream::<_, Error, _>(
 ///     2,
 ///     || |number, sentence: &mut tutte_treebank::Sentence| (number, sentence.len()),
@@ -108,7 +110,9 @@ pub fn map_stream<T: Send, E, F: FnMut(usize, &mut Sentence) -> T + Send>(
             })
             .collect();
         let mut spare = Vec::new();
-        let (mut sent, mut fetched, mut read) = (0, 0, 0);
+        let mut sent = 0;
+        let mut fetched = 0;
+        let mut read = 0;
         let mut reading = Ok(true);
         loop {
             if matches!(reading, Ok(true)) {
@@ -274,7 +278,8 @@ mod tests {
                 if word == 2 && words > 3 {
                     text.push_str("2-3\tinto\t_\t_\t_\t_\t_\t_\t_\t_\n");
                 }
-                let (form, tag) = ("abcde".split_at(word % 4 + 1).0, ["N", "V", "D"][word % 3]);
+                let form = "abcde".split_at(word % 4 + 1).0;
+                let tag = ["N", "V", "D"][word % 3];
                 let arc = match (number % 5, word) {
                     (0, _) => "_\t_".to_owned(),
                     (_, 1) => "0\troot".to_owned(),
@@ -301,7 +306,8 @@ mod tests {
     }
 
     fn parsed(model: &ParserModel, text: &str, threads: usize) -> (String, Result<(), Error>) {
-        let (mut reader, mut writer) = (Reader::new(text.as_bytes()), Writer::new(Vec::new()));
+        let mut reader = Reader::new(text.as_bytes());
+        let mut writer = Writer::new(Vec::new());
         let result = parse_stream(
             model,
             Decoding::Mbr,

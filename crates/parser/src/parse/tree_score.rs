@@ -15,6 +15,7 @@
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, Constraints};
 
+use crate::parse::annotation::has_tree;
 use crate::{Annotation, AnnotationOptions, Error, LabelledDistribution, Mixture, Parser, Weights};
 
 /// The probability of the heads and labels that a sentence has.
@@ -61,6 +62,7 @@ impl<'a> TreeScore<'a> {
             detail: options.detail,
             log_prob: Some(self.log_prob),
             entropy: Some(self.distribution.entropy()),
+            is_tree: has_tree(sentence, self.distribution.tree_set()),
             ..Annotation::of_words(words)
         })
     }

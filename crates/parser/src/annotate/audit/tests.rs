@@ -4,7 +4,8 @@ use crate::{Labelling, TrainingOptions};
 /// Sentences `The N V the N` with different nouns.
 fn treebank(count: usize) -> Vec<Sentence> {
     let sentence = |at: usize| {
-        let (one, other) = (format!("n{at}"), format!("o{at}"));
+        let one = format!("n{at}");
+        let other = format!("o{at}");
         format!(
             "# sent_id = s{at}\n\
              1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n2\t{one}\t{one}\tNOUN\t_\t_\t3\tnsubj\t_\t_\n\
@@ -185,7 +186,7 @@ fn labels_that_occur_once_are_impossible() {
 }
 
 #[test]
-fn verdicts_hold_while_the_arc_is_what_they_were_about() {
+fn verdicts_hold_until_the_arc_changes() {
     let mut sentence = treebank(1).remove(0);
     let text = "\u{feff}sent_id\tword\tverdict\tarc\tform\r\n# mine\n\n\
                 s0\t4\tFINE\t5:det\tthe\t0.01\tmore\r\ns0\t5\terror\ns0\t1\t?\t2:det\ns0\t2\t\n";

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use tutte_treebank::Sentence;
-use tutte_trees::{ArcMatrix, Constraints, LabelledTree, Tree};
+use tutte_trees::{ArcMatrix, Constraints, LabelledTree, Tree, TreeSet};
 
 use super::{AnnotatedWord, Annotation, AnnotationOptions, Detail, Listed};
 use crate::{Error, Method, Mixture, Parse, ParserModel, RankedTree};
 
-/// Returns the probability of each head as it is reported: [calibrated](ParserModel::confidence), unless
-/// constraints require the arc. About required arcs the model has no opinion.
+/// Returns the probability of each head as it is reported: [calibrated](ParserModel::confidence), unless constraints
+/// require the arc. Calibration is about arcs that the model chose.
 pub(crate) fn reported_head_probs<W>(
     model: &ParserModel<W>,
     heads: &[usize],
@@ -32,6 +32,16 @@ pub(crate) fn reported_head_probs<W>(
 fn calibration_name<W>(model: &ParserModel<W>) -> Option<&'static str> {
     let method = model.calibration.as_ref()?.method();
     (method == Method::Isotonic).then(|| method.name())
+}
+
+/// Returns `true` if heads form a tree of a set.
+fn is_tree(heads: &[usize], tree_set: TreeSet) -> bool {
+    Tree::new(heads).is_ok_and(|tree| tree.check_in(tree_set).is_ok())
+}
+
+/// Returns `true` if all words of a sentence have heads, which form a tree of a set.
+pub(crate) fn has_tree(sentence: &Sentence, tree_set: TreeSet) -> bool {
+    sentence.heads().is_some_and(|heads| is_tree(&heads, tree_set))
 }
 
 /// One head and one label for each word, by number, with the probabilities to report.
@@ -81,8 +91,7 @@ impl<'a> Mixture<'a, '_> {
             head_probs: &head_probs,
             label_probs: &label_probs,
         };
-        let tree = Tree::new(&heads);
-        let is_tree = tree.is_ok_and(|tree| tree.check_in(self.tree_set()).is_ok());
+        let is_tree = is_tree(&heads, self.tree_set());
         Ok(Annotation { is_tree, ..self.annotation_of_arcs(model, &arcs, constraints, options)? })
     }
 
@@ -146,7 +155,7 @@ impl<'a> Mixture<'a, '_> {
             Ok(AnnotatedWord { alternatives, ..AnnotatedWord::open() })
         };
         let words = (1..=self.words()).map(word).collect::<Result<Vec<_>, Error>>()?;
-        Ok(self.annotation_of_words(words, options))
+        Ok(Annotation { is_tree: false, ..self.annotation_of_words(words, options) })
     }
 
     /// Annotates the heads and labels that a sentence has, with the ranks of the heads. A word without head gets
@@ -161,8 +170,10 @@ impl<'a> Mixture<'a, '_> {
     ) -> Result<Annotation<'a>, Error> {
         let log_prob = self.log_prob_in(sentence)?;
         let words = self.words_in(sentence, options.alternatives_above)?;
-        let annotation = self.annotation_of_words(words, options);
-        Ok(Annotation { log_prob: Some(log_prob), ..annotation })
+        let mut annotation = self.annotation_of_words(words, options);
+        annotation.log_prob = Some(log_prob);
+        annotation.is_tree = has_tree(sentence, self.tree_set());
+        Ok(annotation)
     }
 
     /// Returns the words of [`annotation_in`](Self::annotation_in).

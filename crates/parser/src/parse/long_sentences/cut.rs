@@ -42,8 +42,11 @@ pub(super) fn piece(sentence: &Sentence, words: &Range<usize>) -> Result<Sentenc
     let mut lines = String::new();
     let words = words.clone().filter_map(|before| sentence.word(before + 1));
     for (number, word) in (1..).zip(words) {
-        let (form, lemma, feats) = (word.form(), word.lemma(), word.feats());
-        let (upos, xpos) = (word.upos(), word.xpos());
+        let form = word.form();
+        let lemma = word.lemma();
+        let upos = word.upos();
+        let xpos = word.xpos();
+        let feats = word.feats();
         // Writing to a string cannot fail.
         let _ = writeln!(lines, "{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t_\t_\t_\t_");
     }

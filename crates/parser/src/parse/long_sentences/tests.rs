@@ -55,7 +55,9 @@ fn sentence(picks: &[prop::sample::Index]) -> Sentence {
     let mut lines = String::new();
     for (number, pick) in (1..).zip(picks) {
         let word = pick.get(&words);
-        let (form, lemma, upos) = (word.form(), word.lemma(), word.upos());
+        let form = word.form();
+        let lemma = word.lemma();
+        let upos = word.upos();
         lines += &format!("{number}\t{form}\t{lemma}\t{upos}\t_\t_\t_\t_\t_\t_\n");
     }
     lines.parse().unwrap()

@@ -47,7 +47,7 @@ fn bare(sentence: &Sentence) -> Sentence {
 }
 
 #[test]
-fn uncertain_tags_count_as_they_are_probable() {
+fn readings_of_uncertain_tags_are_averaged() {
     let model = model();
     let tagger = model.tagger.as_deref().unwrap();
     let mut sentence = bare(&treebank()[0]);
@@ -55,7 +55,8 @@ fn uncertain_tags_count_as_they_are_probable() {
     assert!(readings.len() > 1, "the example should be ambiguous");
 
     // Step by step.
-    let (mut mean, mut total) = (0.0, 0.0);
+    let mut mean = 0.0;
+    let mut total = 0.0;
     for reading in &readings {
         let mut read = sentence.clone();
         tagger.write(reading, &mut read).unwrap();
