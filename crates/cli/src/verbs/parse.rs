@@ -1,4 +1,4 @@
-//! `tutte parse`: trees for sentences that have none, or other ones, and how sure the model is.
+//! `tutte parse`: trees of sentences, and their probabilities.
 //!
 //! ```text
 //! input/              inputs and their sentences
@@ -9,7 +9,7 @@
 //! parse/page.rs       an output file; outfile.rs, its name
 //! ```
 //!
-//! `tutte run` goes the same way.
+//! `tutte run` uses the same modules.
 
 mod json;
 mod long;
@@ -156,7 +156,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
         tally: Tally::new(&task),
     };
     if !apart {
-        // It is there, or cannot be, before anything is parsed.
+        // A file that cannot be written is an error before anything is parsed.
         pages.page = Some(Page::create(output, &task)?);
     }
     let mut progress = session.progress("sentences");
@@ -180,15 +180,15 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     Ok(session.end(outcome))
 }
 
-/// The output of all inputs, or of one after the other.
+/// Output files: one for all inputs, or one for each.
 struct Pages<'a> {
     task: &'a Task<'a>,
     session: &'a Session,
-    /// One for all inputs, or one for each.
+    /// Paths: one for all inputs, or one for each.
     outputs: Vec<PathBuf>,
     apart: bool,
     inputs: usize,
-    /// The one at hand.
+    /// The current file.
     page: Option<Page>,
     tally: Tally,
 }

@@ -1,4 +1,4 @@
-//! What is wanted of a sentence: which trees, what is said of them, what is known before.
+//! Options of parsing: which trees, how much about them, which constraints.
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
@@ -16,7 +16,8 @@ use crate::input::ModelArgs;
 use crate::report::{counted, hundredths};
 use crate::session::Session;
 
-/// What is wanted; flattened into the arguments of verbs. Serialised, it is what decides the output.
+/// Options of parsing, flattened into the arguments of verbs. Serialised, they identify everything that decides the
+/// output.
 #[derive(Args, Clone, Debug, Serialize)]
 pub(crate) struct ParseOptions {
     /// What to write [default: conll]
@@ -131,15 +132,15 @@ pub(crate) fn probability(typed: &str) -> Result<f64, String> {
     probability.ok_or_else(|| "a probability is a number from 0 to 1".to_owned())
 }
 
-/// What is wanted of a model, checked and ready for any number of sentences.
+/// Options that were checked against a model, ready for any number of sentences.
 pub(crate) struct Task<'a> {
     pub(super) wanted: &'a ParseOptions,
     pub(super) model: &'a Model<Compact>,
-    /// Whether lines of JSON are written.
+    /// Writes lines of JSON.
     pub(super) jsonl: bool,
     /// Style of drawings, if trees are drawn.
     pub(super) style: Option<Style>,
-    /// Whether it is said how sure the model is.
+    /// Adds probabilities.
     pub(super) probs: bool,
     /// Heads less probable than this are left open.
     pub(super) min_prob: Option<f64>,
@@ -147,7 +148,7 @@ pub(crate) struct Task<'a> {
 }
 
 impl ParseOptions {
-    /// What is wanted of a model. `jsonl` says what is written where [`Self::to`] does not.
+    /// Checks the options against a model. `jsonl` is the format if [`Self::to`] is not given.
     pub(crate) fn of<'a>(
         &'a self,
         model: &'a Model<Compact>,
@@ -173,7 +174,7 @@ impl ParseOptions {
         Ok(task)
     }
 
-    /// The same, with trees drawn if they go to a terminal and nothing else is asked for.
+    /// Draws trees if they go to a terminal and no format was given.
     pub(super) fn for_people(&self, output: &Path) -> Self {
         let draws = self.to.is_none() && output == Path::new("-") && io::stdout().is_terminal();
         Self { to: if draws { Some(To::Draw) } else { self.to }, ..self.clone() }
@@ -184,21 +185,21 @@ impl ParseOptions {
         self.kbest.is_some() || self.sample.is_some()
     }
 
-    /// Whether lines of JSON are asked for.
+    /// Returns `true` if lines of JSON were asked for.
     pub(crate) fn is_jsonl(&self) -> bool {
         self.to == Some(To::Jsonl)
     }
 
-    /// Whether lines of JSON are written to a file of this name.
+    /// Returns `true` if lines of JSON are written to a file of this name. Refuses --matrix in other formats.
     pub(crate) fn check_output(&self, output: &Path) -> Result<bool> {
         let jsonl = self.to.map_or_else(|| crate::input::is_jsonl(output), |to| to == To::Jsonl);
-        match self.matrix && !jsonl {
-            true => Err(usage("--matrix is for jsonl; add --to jsonl, or call OUT .jsonl")),
-            false => Ok(jsonl),
+        if self.matrix && !jsonl {
+            return Err(usage("--matrix is for jsonl; add --to jsonl, or call OUT .jsonl"));
         }
+        Ok(jsonl)
     }
 
-    /// Below which probability heads are left open, as was asked for by it or by a precision.
+    /// Returns the probability below which heads are left open, as given by --min-prob or --precision.
     fn least_probability(
         &self,
         model: &Model<Compact>,
@@ -216,8 +217,8 @@ impl ParseOptions {
             );
             return Err(advise(error, hint));
         };
-        let (table, on) =
-            (&calibration.precision, calibration.data.as_deref().unwrap_or("its dev"));
+        let table = &calibration.precision;
+        let on = calibration.data.as_deref().unwrap_or("its dev");
         let tree_set = using.tree_set(trees);
         let knows = self.keep_heads || self.keep_labels;
         if self.decode != Decode::Mbr || tree_set != trees.tree_set || knows {
@@ -253,7 +254,7 @@ impl ParseOptions {
 }
 
 impl<'a> Task<'a> {
-    /// Who answers for sentences, one for each thread.
+    /// Makes a worker. Each thread needs its own.
     pub(crate) fn worker(&self) -> Worker<'_> {
         let ParseOptions { keep_heads, keep_labels, .. } = *self.wanted;
         let pipeline = self.wanted.tagging.of(self.model);

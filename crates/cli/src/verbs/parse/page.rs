@@ -1,4 +1,4 @@
-//! An output in the making, and what was counted on the way.
+//! An output file, and counts of what was written to it.
 
 use std::io::{self, Write};
 use std::ops::AddAssign;
@@ -16,23 +16,23 @@ use crate::input::note_untagged;
 use crate::report::{count, counted};
 use crate::session::Session;
 
-/// What was counted.
+/// Counts of sentences and words.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Tally {
     pub(crate) sentences: usize,
     pub(crate) words: usize,
-    /// Sentences in which what is known cannot be; they are as they were.
+    /// Sentences whose constraints contradict each other; they are left as they were.
     pub(crate) contradictions: usize,
-    /// Sentences whose greedy heads make no tree.
+    /// Sentences whose greedy heads do not form a tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) no_trees: Option<usize>,
-    /// Sentences without tags, of which the parser saw forms only.
+    /// Sentences that were parsed without tags.
     #[serde(skip_serializing_if = "is_none")]
     pub(crate) untagged: usize,
     /// Heads left open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) open_heads: Option<usize>,
-    /// Sentences too long for what is asked of all their trees; they have their best tree.
+    /// Sentences too long for a distribution over all trees; they have their best tree.
     #[serde(skip_serializing_if = "is_none")]
     pub(crate) too_long: usize,
 }
@@ -41,7 +41,7 @@ fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// A file, or standard output, that answers are written to. A file appears when it is finished.
+/// A file, or standard output, that results are written to. A file appears when it is finished.
 pub(crate) struct Page {
     path: PathBuf,
     writer: Writer<Output>,
@@ -60,7 +60,7 @@ impl Page {
         Ok(Self { path: path.to_owned(), writer, has_tail, of_all_trees, tally })
     }
 
-    /// Writes what came of a sentence. What cannot be, or be had, is said at once.
+    /// Writes the result for a sentence. Reports contradictions, and sentences that are too long, at once.
     pub(crate) fn write(
         &mut self,
         sentence: &Sentence,
@@ -82,7 +82,7 @@ impl Page {
         write(writer, sentence, answer.done).with_context(|| cannot_write(path))
     }
 
-    /// Ends with what followed the last sentence of the input.
+    /// Finishes the file with the text that followed the last sentence of the input.
     pub(crate) fn finish(self, tail: &str) -> Result<Tally> {
         let Self { path, mut writer, has_tail, tally, .. } = self;
         let cannot_write = || cannot_write(&path);
@@ -109,7 +109,7 @@ pub(crate) fn write<W: Write>(
 }
 
 impl Tally {
-    /// Nothing yet.
+    /// Makes counts of zero.
     pub(crate) fn new(task: &Task<'_>) -> Self {
         Self {
             no_trees: (task.wanted.decode == Decode::Greedy).then_some(0),
@@ -127,7 +127,7 @@ impl Tally {
         self.open_heads = self.open_heads.map(|n| n + answer.open_heads);
     }
 
-    /// Says what is remarkable.
+    /// Prints notes about untagged sentences, contradictions and open heads.
     pub(crate) fn tell(&self, session: &Session) {
         note_untagged(self.untagged, self.sentences, session);
         if self.contradictions > 0 {

@@ -1,8 +1,8 @@
-//! Many inputs through the threads as one stream of sentences.
+//! One stream of the sentences of many inputs, parsed by several threads.
 //!
-//! Threads are never idle between two inputs, however short these are, and none waits for another's
-//! output. Sentences are read and written by the caller's thread: reading notes after which sentence an
-//! input ended, and how; writing counts sentences and acts when it gets there.
+//! Threads are not idle between two inputs, however short these are, and no thread waits for the output of another.
+//! The thread of the caller reads and writes. Reading records after which sentence an input ended, and how. Writing
+//! counts sentences and ends an input when it reaches that sentence.
 //!
 //! ```text
 //! read    a1 a2 a3 | b1 | c1 c2 ✗ | d1 …       inputs a, b, c; c cannot be read to its end
@@ -23,64 +23,63 @@ use super::result::ParseResult;
 use crate::input::{ByteCounter, InputArgs, Source};
 use crate::session::Session;
 
-/// Who takes what comes of inputs, in their order.
+/// Receives the results for all inputs, in their order.
 pub(crate) trait Sink {
-    /// A sentence of an input, and what was answered. An error is the end of this input.
+    /// Receives a sentence of an input and its result. An error ends this input.
     fn take(&mut self, input: usize, sentence: &Sentence, answer: ParseResult) -> Result<()>;
 
-    /// An input was read to its end, which is what followed the last sentence; or why not. An error is the
-    /// end of everything.
+    /// Called at the end of an input, or with the error that ended it. An error ends everything.
     fn end(&mut self, input: usize, end: Result<End>) -> Result<()>;
 }
 
-/// Who sees how far reading is.
+/// Observes reading.
 pub(crate) trait Watcher {
-    /// An input is about to be opened.
+    /// Called before an input is opened.
     fn opens(&mut self, _input: usize) {}
 
-    /// A sentence is about to be read. With `false`, no more are read, and an input that was not read to its
-    /// end has none.
+    /// Called before a sentence is read. If it returns `false`, reading stops, and an input that was not read to its
+    /// end does not end.
     fn reads(&mut self) -> bool;
 }
 
-/// How an input ended that was read.
+/// The end of an input that was read completely.
 pub(crate) struct End {
-    /// What followed the last sentence.
+    /// Text that followed the last sentence.
     pub(crate) tail: String,
-    /// Sentences passed over.
+    /// Number of skipped sentences.
     pub(crate) skipped: usize,
 }
 
-/// Inputs and how they are read.
+/// Inputs, and options for reading them.
 pub(crate) struct Stream<'a, P> {
     pub(crate) paths: &'a [P],
     pub(crate) intake: &'a InputArgs,
     pub(crate) counter: &'a ByteCounter,
-    /// Whether each input is as if it were alone; otherwise sentences are counted through all of them.
+    /// Numbers the sentences of each input from 0; otherwise those of all inputs together.
     pub(crate) apart: bool,
     pub(crate) session: &'a Session,
 }
 
-/// How far reading is.
+/// Progress of reading.
 struct Reading<'a> {
     source: Option<Box<dyn Source + 'a>>,
-    /// Inputs opened so far.
+    /// Number of inputs opened so far.
     opened: usize,
-    /// Sentences read so far.
+    /// Number of sentences read so far.
     sentences: usize,
-    /// Sentences of the input at hand passed over.
+    /// Number of skipped sentences of the current input.
     skipped: usize,
-    /// After which sentence inputs ended, and how; in their order, those that writing has not reached.
+    /// Ends of inputs that writing has not reached, in order: the number of sentences before, and how they ended.
     ends: VecDeque<(usize, Result<End>)>,
 }
 
-/// How far writing is.
+/// Progress of writing.
 struct Writing<'a, T> {
     taker: &'a mut T,
-    /// Inputs that ended, hence the one at hand.
+    /// Number of inputs that ended, and so the number of the current one.
     input: usize,
     sentences: usize,
-    /// Whether the input at hand is done with before its end.
+    /// The current input was given up before its end.
     given_up: bool,
 }
 
@@ -103,7 +102,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
             ends: VecDeque::new(),
         });
         let mut writing = Writing { taker, input: 0, sentences: 0, given_up: false };
-        // The number of the first sentence of each input: chance is that of the input alone.
+        // The number of the first sentence of each input. Samples depend only on the number within the input.
         let starts = Mutex::new(Vec::new());
         let worker = || {
             let mut worker = task.worker();
@@ -120,7 +119,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
         map_stream(threads, worker, read, |sentence, answer: Result<ParseResult>| {
             let given_up = writing.take(&mut reading.borrow_mut().ends, sentence, answer)?;
             let mut reading = reading.borrow_mut();
-            // What is left of it need not be read.
+            // The rest of the input need not be read.
             if given_up && reading.opened == writing.input + 1 && reading.source.take().is_some() {
                 let end = Ok(End { tail: String::new(), skipped: 0 });
                 let at = reading.sentences;
@@ -131,7 +130,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
         writing.settle(&mut reading.borrow_mut().ends)
     }
 
-    /// Reads the next sentence of whichever input has one; `false` if none has.
+    /// Reads the next sentence of the current or a later input. Returns `false` if there are no more.
     fn read<'m>(
         &self,
         reading: &mut Reading<'m>,
@@ -181,7 +180,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
     }
 }
 
-/// The first sentence of the input that sentence `number` is of.
+/// Returns the number of the first sentence of the input that sentence `number` belongs to.
 fn start_of(starts: &Mutex<Vec<usize>>, number: usize) -> usize {
     let starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
     let after = starts.partition_point(|start| *start <= number);
@@ -189,7 +188,7 @@ fn start_of(starts: &Mutex<Vec<usize>>, number: usize) -> usize {
 }
 
 impl<T: Sink> Writing<'_, T> {
-    /// Takes the next sentence; says whether its input is given up now.
+    /// Takes the next sentence. Returns `true` if its input is given up.
     fn take(
         &mut self,
         ends: &mut VecDeque<(usize, Result<End>)>,
@@ -209,7 +208,7 @@ impl<T: Sink> Writing<'_, T> {
         Ok(self.given_up)
     }
 
-    /// Ends the inputs whose sentences have all come.
+    /// Ends the inputs all of whose sentences were written.
     fn settle(&mut self, ends: &mut VecDeque<(usize, Result<End>)>) -> Result<()> {
         while let Some((_, end)) = ends.pop_front_if(|(after, _)| *after == self.sentences) {
             if !std::mem::take(&mut self.given_up) {

@@ -1,4 +1,4 @@
-//! Whose tags are wanted, and how many readings of them.
+//! Source of tags, and number of their readings.
 
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
@@ -7,8 +7,7 @@ use tutte::{Compact, Model, Pipeline, TagSource};
 
 use crate::failure::advise;
 
-/// How tags are found; flattened into the arguments of verbs. Serialised, it is part of what decides the
-/// output.
+/// Options of tagging, flattened into the arguments of verbs. Serialised, they are part of what decides the output.
 #[derive(Args, Clone, Copy, Debug, Serialize)]
 pub(crate) struct TagOptions {
     /// Whose tags and lemmas the parser sees
@@ -25,7 +24,7 @@ pub(crate) struct TagOptions {
     tag_uncertainty: u16,
 }
 
-/// Whose tags count.
+/// Source of tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum Whose {
@@ -38,7 +37,7 @@ enum Whose {
 }
 
 impl TagOptions {
-    /// Refuses what a model, of this name, cannot do.
+    /// Refuses options that a model, of this name, does not support.
     pub(crate) fn check(&self, model: &Model<Compact>, name: &str) -> Result<()> {
         if self.tags == Whose::Model && model.tagger.is_none() {
             let error = anyhow!("{name} has no tagger");
@@ -47,7 +46,7 @@ impl TagOptions {
         Ok(())
     }
 
-    /// A model used as is wanted.
+    /// Makes a pipeline with these options.
     pub(crate) fn of<'a>(&self, model: &'a Model<Compact>) -> Pipeline<'a> {
         let tags = match self.tags {
             Whose::Auto => TagSource::Auto,
