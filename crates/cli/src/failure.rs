@@ -5,9 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use tutte_treebank::draw::{columns, printable as visible, shorten};
 use tutte_treebank::{Column, Error};
-
-use crate::report::{columns, shorten, visible};
 
 /// How a verb that ran to its end ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

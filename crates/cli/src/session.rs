@@ -3,35 +3,15 @@
 
 use std::cell::Cell;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use tutte_treebank::{Encoding, Error, Format, Input, Options, Reader, Sentence, open_with};
 
 use crate::failure::{self, Outcome, usage};
-use crate::report::counted;
-
-/// How to read treebanks; flattened into the arguments of every verb that reads some.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Reading")]
-pub(crate) struct Reading {
-    /// The input's format, conllu or conllx [default: recognised from its content]
-    #[arg(long, value_name = "FORMAT", display_order = 800)]
-    pub(crate) format: Option<Format>,
-
-    /// The input's encoding, such as latin1 or iso-8859-2; results are UTF-8
-    #[arg(long, value_name = "NAME", default_value = "utf-8", hide_default_value = true)]
-    #[arg(display_order = 801)]
-    pub(crate) encoding: Encoding,
-
-    /// Skip sentences that cannot be read, count them, and end with exit code 3
-    #[arg(long, display_order = 802)]
-    pub(crate) lenient: bool,
-}
+use crate::numbers::counted;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -64,46 +44,19 @@ impl Session {
         Ok(vec![PathBuf::from("-")])
     }
 
-    /// Opens a treebank.
-    pub(crate) fn open(&self, path: &Path, reading: &Reading) -> Result<Reader<Input>> {
-        if path == Path::new("-") && self.stdin_taken.replace(true) {
+    /// Claims standard input, which can be read once.
+    pub(crate) fn take_stdin(&self) -> Result<()> {
+        if self.stdin_taken.replace(true) {
             return Err(usage("standard input (-) can be read only once"));
         }
-        if path.is_dir() {
-            let path = path.display();
-            return Err(usage(format!("{path} is a folder; name its files, {path}/*.conllu say")));
-        }
-        if reading.lenient && self.skipped.get().is_none() {
+        Ok(())
+    }
+
+    /// Makes reports say how many sentences were skipped, even if none was.
+    pub(crate) fn report_skipped(&self) {
+        if self.skipped.get().is_none() {
             self.skipped.set(Some(0));
         }
-        let options = Options { name: None, format: reading.format, encoding: reading.encoding };
-        Ok(open_with(path, &options)?)
-    }
-
-    /// The sentences of a treebank, one at a time; with `--lenient` those that can be read, each
-    /// of the others being warned of and counted.
-    pub(crate) fn sentences(
-        &self,
-        path: &Path,
-        reading: &Reading,
-    ) -> Result<impl Iterator<Item = Result<Sentence>>> {
-        let mut reader = self.open(path, reading)?;
-        let lenient = reading.lenient;
-        let mut progress = self.progress("sentences");
-        Ok(std::iter::from_fn(move || {
-            loop {
-                progress.step();
-                match reader.next()? {
-                    Err(error @ Error::Malformed { .. }) if lenient => self.skip(&error.into()),
-                    result => return Some(result.map_err(anyhow::Error::from)),
-                }
-            }
-        }))
-    }
-
-    /// All sentences of a treebank.
-    pub(crate) fn read_all(&self, path: &Path, reading: &Reading) -> Result<Vec<Sentence>> {
-        self.sentences(path, reading)?.collect()
     }
 
     /// Passes over a sentence that cannot be used, as `--lenient` asks: warns and counts.

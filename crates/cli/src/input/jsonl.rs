@@ -17,7 +17,7 @@ use tutte::{Compact, Model};
 use tutte_treebank::{Encoding, Input, Lines, Place, Sentence, WordReader};
 
 use super::raw_text::{self, Cut};
-use super::{Source, Unusable};
+use super::source::{Source, Unusable};
 use crate::failure::advise;
 
 const HINT: &str = r#"a line is {"tokens": ["…", "…"]} or {"text": "…"}, with an "id" if you like"#;

@@ -5,7 +5,7 @@ use tutte::text::{Segmenter, SegmenterOptions};
 use tutte::{Compact, Model, Pipeline};
 use tutte_treebank::{Encoding, Input, Sentence, transcode};
 
-use super::Source;
+use super::source::Source;
 
 /// How a raw text is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

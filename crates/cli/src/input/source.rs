@@ -23,12 +23,14 @@ use tutte_treebank::{
     decompress,
 };
 
+use super::Sentences;
 use super::jsonl::Jsonl;
 use super::raw_text::{self, Cut};
 use crate::failure::usage;
+use crate::session::Session;
 
 /// What gives sentences, one at a time.
-pub(crate) trait Source {
+pub(super) trait Source {
     /// Reads the next sentence into one whose memory is used again; `false` at the end. After an error
     /// that is [`Unusable`] or [`Error::Malformed`], reading can go on.
     fn read(&mut self, sentence: &mut Sentence) -> Result<bool>;
@@ -115,7 +117,7 @@ pub(crate) enum InputKind {
 
 /// Input that is no CoNLL and cannot be used, but what follows it can.
 #[derive(Debug)]
-pub(crate) struct Unusable {
+pub(super) struct Unusable {
     pub(super) place: Place,
     pub(super) problem: String,
 }
@@ -157,17 +159,21 @@ impl InputArgs {
         Self { text, ..self }
     }
 
-    /// Whether an error concerns one sentence, which `--lenient` passes over.
-    pub(crate) fn forgives(&self, error: &anyhow::Error) -> bool {
-        let is_malformed = |cause: &(dyn std::error::Error + 'static)| {
-            cause.is::<Unusable>() || matches!(cause.downcast_ref(), Some(Error::Malformed { .. }))
-        };
-        self.lenient && error.chain().any(is_malformed)
+    /// Opens a file, or standard input for `-`, and returns its sentences. Those without a name are numbered from
+    /// `named` + 1. The model has the tokenizer for raw text.
+    pub(crate) fn open<'a>(
+        &self,
+        path: &Path,
+        model: &'a Model<Compact>,
+        named: u64,
+        counter: &ByteCounter,
+        session: &'a Session,
+    ) -> Result<Sentences<'a>> {
+        let source = self.source(path, model, named, counter)?;
+        Ok(Sentences::new(source, self.lenient, session))
     }
 
-    /// Opens a file, or standard input for `-`. Sentences that have no name are counted after `named`.
-    /// Whatever is needed to make sentences of raw text, the model knows.
-    pub(crate) fn open<'a>(
+    fn source<'a>(
         &self,
         path: &Path,
         model: &'a Model<Compact>,

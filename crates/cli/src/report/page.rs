@@ -35,12 +35,12 @@ footer { margin-top: 3rem; color: var(--faint); font-size: .85rem; }
 
 /// A page that grows from top to bottom.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct HtmlPage {
     title: String,
     body: String,
 }
 
-impl Page {
+impl HtmlPage {
     /// A page with a title; `subtitle` says of what, the files for instance.
     pub(crate) fn new(title: &str, subtitle: &str) -> Self {
         let mut page = Self { title: title.to_owned(), body: String::new() };

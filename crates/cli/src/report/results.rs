@@ -8,7 +8,7 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Page, Table};
+use super::{HtmlPage, Table};
 use crate::session::Session;
 
 /// Everything that was found out.
@@ -17,7 +17,7 @@ pub(crate) struct Results {
     text: String,
     /// Whether what is added is for the page alone.
     page_only: bool,
-    page: Page,
+    page: HtmlPage,
     /// What concerns all that is judged.
     json: Map<String, Value>,
     /// What they are called in the JSON document, and what concerns each.
@@ -37,7 +37,7 @@ impl Results {
         Results {
             text: String::new(),
             page_only: false,
-            page: Page::new(title, subtitle),
+            page: HtmlPage::new(title, subtitle),
             json: Map::new(),
             systems: (kind, systems.collect()),
         }
@@ -101,7 +101,7 @@ impl Results {
     }
 
     /// The page alone, for charts and what else a terminal cannot show.
-    pub(crate) fn page(&mut self) -> &mut Page {
+    pub(crate) fn page(&mut self) -> &mut HtmlPage {
         &mut self.page
     }
 

@@ -13,7 +13,7 @@ use tutte_treebank::{Format, Sentence, create};
 use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::input::ModelAndFiles;
-use crate::leftovers;
+use crate::interrupt;
 use crate::report::{count, counted, rounded};
 use crate::session::Session;
 
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
     let model = arguments.asking.load()?;
     let output = arguments.output.display().to_string();
     let cannot_write = || cannot_write(&arguments.output);
-    leftovers::remove_on_interrupt(vec![arguments.output.clone()]);
+    interrupt::remove_temporary_files(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
     let (pool, contradictions) = Pool::read(arguments, &model, session)?;
     let Pool { sentences, doubts } = &pool;

@@ -21,9 +21,10 @@ use self::report::Report;
 use super::parse::probability;
 use super::train::{Preset, choose, clock, label_bits, trees};
 use crate::failure::{Outcome, usage};
+use crate::input::TreebankArgs;
 use crate::input::{Seed, Threads};
 use crate::report::counted;
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Find the arcs of a treebank that are likely to be annotation errors
 ///
@@ -105,7 +106,7 @@ pub(crate) struct Audit {
     threads: Threads,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {

@@ -132,32 +132,25 @@ struct Size {
     arcs: usize,
 }
 
-/// Parses everything once. Sentences that cannot be read are told of in the `first` run only.
+/// Parses everything once. Warnings of skipped sentences are printed in the first run only.
 fn parse_all(
     arguments: &Bench,
     session: &Session,
     model: &Model<Compact>,
     worker: &mut Worker<'_>,
-    first: bool,
+    is_first: bool,
 ) -> Result<(Size, Times)> {
     let mut size = Size::default();
     let mut sentence = Sentence::default();
     let mut writer = Writer::new(io::sink());
     worker.clock().restart();
     for path in &arguments.files {
-        let mut reader = arguments.intake.open(path, model, 0, &ByteCounter::default())?;
-        loop {
-            match reader.read(&mut sentence) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) if arguments.intake.forgives(&error) => {
-                    if first {
-                        session.skip(&error);
-                    }
-                    continue;
-                }
-                Err(error) => return Err(error),
-            }
+        let counter = ByteCounter::default();
+        let mut sentences = arguments.intake.open(path, model, 0, &counter, session)?;
+        if !is_first {
+            sentences = sentences.silent();
+        }
+        while sentences.read(&mut sentence)? {
             worker.clock().lap(Stage::Reading);
             let answer = worker.answer(size.sentences, &mut sentence)?;
             write(&mut writer, &sentence, answer.done)?;

@@ -21,8 +21,9 @@ pub(super) use self::findings::precision_row;
 use super::eval::analyses::bins;
 use super::parse::TagOptions;
 use crate::failure::{Outcome, usage};
+use crate::input::TreebankArgs;
 use crate::input::{Threads, note_untagged};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Make a model's probabilities as high as they are right
 ///
@@ -99,7 +100,7 @@ pub(crate) struct Calibrate {
     threads: Threads,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 /// How to calibrate.
@@ -119,7 +120,7 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     let ModelFile { mut model, about, .. } = ModelFile::open(&arguments.model)?;
     let mut dev: Vec<Sentence> = Vec::new();
     for path in &arguments.files {
-        dev.extend(session.read_all(path, &arguments.reading)?);
+        dev.extend(arguments.reading.read_all(path, session)?);
     }
     arguments.tagging.check(&model, &arguments.model.display().to_string())?;
     if model.tagger.is_none() {

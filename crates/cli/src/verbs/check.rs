@@ -11,8 +11,9 @@ use tutte_treebank::check::{CheckedFile, Checker, Finding, Overlap, Report, SHOR
 use tutte_treebank::{Encoding, Format, Sentence};
 
 use crate::failure::Outcome;
+use crate::input::TreebankArgs;
 use crate::report::{Align, Table, count, counted, percent, shorten, visible};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Find what is wrong with treebanks, or may be
 ///
@@ -121,8 +122,8 @@ pub(crate) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
 
 fn read(checker: &mut Checker, path: &Path, check: &Check, session: &Session) -> Result<()> {
     // Nothing is skipped: what cannot be read is a finding.
-    let reading = Reading { format: check.format, encoding: check.encoding, lenient: false };
-    let mut reader = session.open(path, &reading)?;
+    let reading = TreebankArgs { format: check.format, encoding: check.encoding, lenient: false };
+    let mut reader = reading.open(path, session)?;
     let mut progress = session.progress("sentences");
     let mut sentence = Sentence::default();
     checker.start(reader.name().to_owned());

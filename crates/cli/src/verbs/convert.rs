@@ -19,8 +19,9 @@ use tutte_treebank::{Format, create};
 
 use self::conversion::Conversion;
 use crate::failure::{Outcome, cannot_write, usage};
-use crate::leftovers;
-use crate::session::{Reading, Session};
+use crate::input::TreebankArgs;
+use crate::interrupt;
+use crate::session::Session;
 
 /// Change a treebank's format, trees or order; take a sample or split it
 ///
@@ -90,7 +91,7 @@ pub(crate) struct Convert {
     split_by: Unit,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 /// A column of tags.
@@ -133,7 +134,7 @@ impl Shares {
 
 pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
     arguments.check(session)?;
-    leftovers::remove_on_interrupt(arguments.outputs());
+    interrupt::remove_temporary_files(arguments.outputs());
     if arguments.raw_text {
         return write_text(arguments, session);
     }
@@ -149,7 +150,7 @@ pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
 
 /// Writes the raw text of a treebank.
 fn write_text(arguments: &Convert, session: &Session) -> Result<Outcome> {
-    let sentences = session.read_all(&arguments.input, &arguments.reading)?;
+    let sentences = arguments.reading.read_all(&arguments.input, session)?;
     let mut writer = create(&arguments.output)?;
     let failed = || cannot_write(&arguments.output);
     writer.write_tail(&raw_text(&sentences)).with_context(failed)?;

@@ -12,8 +12,9 @@ use tutte_treebank::{Column, Format, Sentence};
 
 use super::draw::{Columns, Kind, Look, columns, figure, number};
 use crate::failure::Outcome;
-use crate::report::{Align, Page, Table, count, counted, percent, visible};
-use crate::session::{Reading, Session};
+use crate::input::TreebankArgs;
+use crate::report::{Align, HtmlPage, Table, count, counted, percent, visible};
+use crate::session::Session;
 
 /// Show where two analyses of the same sentences differ
 ///
@@ -56,7 +57,7 @@ pub(crate) struct Diff {
     look: Look,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 /// Both files and what differs between them.
@@ -77,8 +78,8 @@ struct Json<'a> {
 }
 
 pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
-    let first = session.read_all(&arguments.first, &arguments.reading)?;
-    let second = session.read_all(&arguments.second, &arguments.reading)?;
+    let first = arguments.reading.read_all(&arguments.first, session)?;
+    let second = arguments.reading.read_all(&arguments.second, session)?;
     let kind = if arguments.html.is_some() { Kind::Svg } else { arguments.kind };
     let comparison = Comparison {
         names: [&arguments.first, &arguments.second].map(|path| path.display().to_string()),
@@ -241,9 +242,9 @@ impl Comparison {
         text
     }
 
-    fn page(&self, shown: &[SentenceDifference]) -> Page {
+    fn page(&self, shown: &[SentenceDifference]) -> HtmlPage {
         let [first, second] = &self.names;
-        let mut page = Page::new(
+        let mut page = HtmlPage::new(
             "Differences",
             &format!("{first} (above, blue) and {second} (below, orange)"),
         );

@@ -20,8 +20,9 @@ pub(super) use selection::number;
 use selection::{ModelSource, Selection};
 
 use crate::failure::Outcome;
-use crate::report::{Page, counted, write_whole};
-use crate::session::{Reading, Session};
+use crate::input::TreebankArgs;
+use crate::report::{HtmlPage, counted, write_whole};
+use crate::session::Session;
 
 /// Draw dependency trees, in the terminal or as SVG or TikZ
 ///
@@ -62,7 +63,7 @@ pub(crate) struct Draw {
     tree_look: TreeLook,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 /// A drawing for programs.
@@ -108,7 +109,7 @@ fn collect(
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    let mut page = Page::new("Dependency trees", &names.join(", "));
+    let mut page = HtmlPage::new("Dependency trees", &names.join(", "));
     let mut entries = Vec::new();
     let mut taken = HashSet::new();
     for (at, item) in selection.enumerate() {

@@ -23,8 +23,9 @@ use tutte_treebank::eval::conllx::Punctuation;
 use tutte_treebank::eval::{Alignment, Irregular, Subtypes};
 
 use crate::failure::Outcome;
+use crate::input::TreebankArgs;
 use crate::report::{Results, counted};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Score analyses against a gold standard
 ///
@@ -72,7 +73,7 @@ pub(crate) struct Eval {
     analyses: analyses::Analyses,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -100,7 +101,7 @@ struct System<'a> {
 }
 
 pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
-    let read = |path: &Path| session.read_all(path, &arguments.reading);
+    let read = |path: &Path| arguments.reading.read_all(path, session);
     let gold = read(&arguments.gold)?;
     let analyses: Vec<Vec<Sentence>> =
         arguments.systems.iter().map(|path| read(path)).collect::<Result<_>>()?;

@@ -12,7 +12,7 @@ use tutte_treebank::{Sentence, create};
 use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::input::ModelAndFiles;
-use crate::leftovers;
+use crate::interrupt;
 use crate::report::{counted, rounded};
 use crate::session::Session;
 
@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
     let tree_set = arguments.asking.tree_set(trees);
     let output = arguments.output.display().to_string();
     let cannot_write = || cannot_write(&arguments.output);
-    leftovers::remove_on_interrupt(vec![arguments.output.clone()]);
+    interrupt::remove_temporary_files(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
     let mut summary = Summary::default();
     let worker = || {

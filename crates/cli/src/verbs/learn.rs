@@ -23,9 +23,10 @@ use self::progress::{chosen, watched};
 use self::summary::{Accuracy, Judged, Summary, lines};
 use super::train::{command, templates};
 use crate::failure::{Outcome, advise, usage};
+use crate::input::TreebankArgs;
 use crate::input::{Seed, Threads};
 use crate::report::{counted, rounded};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Learn a parser from rules and raw text, with or without a few trees
 ///
@@ -137,7 +138,7 @@ pub(crate) struct Learn {
     threads: Threads,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -211,7 +212,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     let read = |files: &[PathBuf]| -> Result<Vec<Sentence>> {
         let mut all = Vec::new();
         for path in files {
-            all.extend(session.read_all(path, &arguments.reading)?);
+            all.extend(arguments.reading.read_all(path, session)?);
         }
         all.retain(|sentence| !sentence.is_empty());
         Ok(all)

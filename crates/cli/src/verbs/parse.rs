@@ -36,7 +36,7 @@ pub(super) use self::stream::{End, Sink, Stream, Watcher};
 pub(super) use self::tagging::TagOptions;
 use crate::failure::{Outcome, usage};
 use crate::input::{ByteCounter, InputArgs, ModelArgs};
-use crate::leftovers;
+use crate::interrupt;
 use crate::report::{count, counted};
 use crate::session::{Progress, Session};
 
@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let stream =
         Stream { paths: &files, intake: &intake, counter: &ByteCounter::default(), apart, session };
     let outputs = outputs.unwrap_or_else(|| vec![output.to_owned()]);
-    leftovers::remove_on_interrupt(outputs.clone());
+    interrupt::remove_temporary_files(outputs.clone());
     let mut pages = Pages {
         task: &task,
         session,

@@ -17,7 +17,7 @@ use self::judgement::TreeScore;
 use self::summary::Summary;
 use crate::failure::{Outcome, usage};
 use crate::input::{ModelAndFiles, is_jsonl};
-use crate::leftovers;
+use crate::interrupt;
 use crate::session::Session;
 
 /// Say how probable a model finds the trees of a file
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
     let tree_set = arguments.asking.tree_set(trees);
     let jsonl = arguments.output.as_deref().is_some_and(is_jsonl);
     let writes_conll = arguments.output.is_some() && !jsonl;
-    leftovers::remove_on_interrupt(arguments.output.iter().cloned().collect());
+    interrupt::remove_temporary_files(arguments.output.iter().cloned().collect());
     let mut writer = arguments.output.as_ref().map(create).transpose()?;
     let cannot_write = || {
         let output = arguments.output.as_ref().map(|path| path.display().to_string());

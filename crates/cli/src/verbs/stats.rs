@@ -11,8 +11,9 @@ use serde::Serialize;
 use tutte_treebank::stats::{Histogram, Statistics, Summary};
 
 use crate::failure::Outcome;
+use crate::input::TreebankArgs;
 use crate::report::{Align, Table, count};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Count what treebanks are made of
 ///
@@ -35,7 +36,7 @@ pub(crate) struct Stats {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 /// A file and its numbers.
@@ -58,7 +59,7 @@ pub(crate) fn run(arguments: &Stats, session: &Session) -> Result<Outcome> {
     let mut total = Statistics::default();
     for path in session.files(&arguments.files)? {
         let mut statistics = Statistics::default();
-        for sentence in session.sentences(&path, &arguments.reading)? {
+        for sentence in arguments.reading.sentences(&path, session)? {
             statistics.add(&sentence?);
         }
         total.merge(&statistics);

@@ -8,7 +8,6 @@ mod checkpoint;
 pub(crate) mod command;
 mod ending;
 mod features;
-mod interrupt;
 mod learning;
 mod material;
 mod plan;
@@ -31,7 +30,6 @@ use tutte_trees::TreeSet;
 
 use self::ending::{WithoutParser, dev_table};
 pub(crate) use self::features::templates;
-use self::interrupt::Interrupt;
 use self::material::Material;
 pub(crate) use self::material::{choose, trees};
 pub(crate) use self::plan::clock;
@@ -44,8 +42,10 @@ use self::summary::{Summary, next_step};
 use self::text::{Parts, Sizes, Study};
 use super::calibrate;
 use crate::failure::{Outcome, usage};
+use crate::input::TreebankArgs;
 use crate::input::{Seed, Threads};
-use crate::session::{Reading, Session};
+use crate::interrupt::Interrupt;
+use crate::session::Session;
 
 /// Learn a parser from a treebank
 ///
@@ -166,7 +166,7 @@ pub(crate) struct Train {
     licence: Option<String>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 /// Whether to do something.
@@ -311,11 +311,11 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         about,
         options,
         time: arguments.time,
-        interrupt: interrupt.clone(),
+        interrupt,
         headed: false,
     };
     let Some(result) = run.watch(material, resumed, threads)? else {
-        let ending = if interrupt.is_asked() { Ending::Interrupted } else { Ending::TimeUp };
+        let ending = if interrupt.is_requested() { Ending::Interrupted } else { Ending::TimeUp };
         return arguments.save_without_parser(&without, &[], ending, session);
     };
     if result.ending == Ending::Finished {

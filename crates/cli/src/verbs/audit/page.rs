@@ -9,17 +9,17 @@ use tutte_treebank::draw::{Drawing, Style};
 use tutte_treebank::{Column, Sentence};
 
 use super::report::{Find, Report, shown};
-use crate::report::{Page, counted, write_whole};
+use crate::report::{HtmlPage, counted, write_whole};
 use crate::verbs::draw::figure;
 
 /// Patterns that are listed.
 const PATTERNS: usize = 40;
 
-pub(super) fn page(audit: &Audit<'_>, report: &Report, top: usize) -> Page {
+pub(super) fn page(audit: &Audit<'_>, report: &Report, top: usize) -> HtmlPage {
     let mut files: Vec<&str> = report.finds.iter().map(|find| find.file.as_str()).collect();
     files.sort_unstable();
     files.dedup();
-    let mut page = Page::new("Audit", &files.join(", "));
+    let mut page = HtmlPage::new("Audit", &files.join(", "));
     page.paragraph(
         "Arcs that a model found improbable which had not seen them. A find is a question, not an answer: \
          some are errors of the annotation, others of the model. In drawings the treebank is above the \

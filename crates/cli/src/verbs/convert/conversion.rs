@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
 use tutte_treebank::select::{Choices, Pool, Reservoir, split};
-use tutte_treebank::{ConllxPos, Converter, Error, Output, Sentence, Writer, create};
+use tutte_treebank::{ConllxPos, Converter, Output, Sentence, Writer, create};
 
 use super::summary::{Part, Summary};
 use super::{Convert, PosFrom, Shares, Unit};
@@ -131,33 +131,22 @@ impl<'a> Conversion<'a> {
         mut each: impl FnMut(&mut Self, &mut Sentence) -> Result<()>,
     ) -> Result<String> {
         let reading = &self.arguments.reading;
-        let mut reader = self.session.open(&self.arguments.input, reading)?;
+        let reader = reading.open(&self.arguments.input, self.session)?;
         self.summary.input = reader.name().to_owned();
-        let mut progress = self.session.progress("sentences");
+        let mut sentences = reading.sentences_of(reader, self.session).with_progress();
         let mut sentence = Sentence::default();
-        loop {
-            progress.step();
-            let found = reader.read(&mut sentence);
-            if let Ok(true) = found
-                && (self.summary.documents == 0 || sentence.newdoc().is_some())
-            {
+        while sentences.read(&mut sentence)? {
+            if self.summary.documents == 0 || sentence.newdoc().is_some() {
                 self.summary.documents += 1;
             }
-            match found {
-                Ok(true) if self.arguments.max_length.is_some_and(|max| sentence.len() > max) => {
-                    self.summary.too_long += 1;
-                }
-                Ok(true) => {
-                    self.summary.sentences += 1;
-                    each(self, &mut sentence)?;
-                }
-                Ok(false) => return Ok(reader.tail().to_owned()),
-                Err(error @ Error::Malformed { .. }) if reading.lenient => {
-                    self.session.skip(&error.into());
-                }
-                Err(error) => return Err(error.into()),
+            if self.arguments.max_length.is_some_and(|max| sentence.len() > max) {
+                self.summary.too_long += 1;
+            } else {
+                self.summary.sentences += 1;
+                each(self, &mut sentence)?;
             }
         }
+        Ok(sentences.tail().to_owned())
     }
 
     /// What becomes of a sentence; `false` if it is passed over.

@@ -7,7 +7,8 @@ use clap::Args;
 use tutte_treebank::Sentence;
 
 use crate::failure::advise;
-use crate::session::{Reading, Session};
+use crate::input::TreebankArgs;
+use crate::session::Session;
 
 const DEFAULT: usize = 10;
 
@@ -51,12 +52,12 @@ impl<'a> Selection<'a> {
     pub(crate) fn new(
         session: &'a Session,
         files: &'a [PathBuf],
-        reading: &'a Reading,
+        reading: &'a TreebankArgs,
         which: &ModelSource,
     ) -> Self {
         type Boxed<'a> = Box<dyn Iterator<Item = Result<Sentence>> + 'a>;
         let open = move |file: &'a PathBuf| -> Boxed<'a> {
-            match session.sentences(file, reading) {
+            match reading.sentences(file, session) {
                 Ok(sentences) => Box::new(sentences),
                 Err(error) => Box::new(std::iter::once(Err(error))),
             }

@@ -1,7 +1,6 @@
 //! Learning as it goes on.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
@@ -12,6 +11,7 @@ use tutte_treebank::Sentence;
 
 use super::summary::wanted;
 use crate::failure::advise;
+use crate::interrupt::Interrupt;
 use crate::report::counted;
 use crate::session::Session;
 use crate::verbs::train::clock;
@@ -57,9 +57,7 @@ pub(super) fn watched(
     const JUDGED: usize = 500;
     let dev = &dev[..dev.len().min(JUDGED)];
     let mut last_uas = String::new();
-    static STOP: AtomicBool = AtomicBool::new(false);
-    // A second learner in one program would find it set; there is none.
-    let _ = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed));
+    let interrupt = Interrupt::watch_if_possible();
     let started = Instant::now();
     let status = session.status();
     let learnt = learn(evidence, options, |step: &Step<'_>| {
@@ -94,10 +92,7 @@ pub(super) fn watched(
                 clock(started.elapsed())
             )
         });
-        match STOP.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        if interrupt.is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     match learnt {
         Err(Error::NoWords) if !evidence.raw.is_empty() => Err(advise(

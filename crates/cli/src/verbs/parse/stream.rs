@@ -20,7 +20,7 @@ use tutte_treebank::Sentence;
 
 use super::options::Task;
 use super::result::ParseResult;
-use crate::input::{ByteCounter, InputArgs, Source};
+use crate::input::{ByteCounter, InputArgs, Sentences};
 use crate::session::Session;
 
 /// Who takes what comes of inputs, in their order.
@@ -63,13 +63,11 @@ pub(crate) struct Stream<'a, P> {
 
 /// How far reading is.
 struct Reading<'a> {
-    source: Option<Box<dyn Source + 'a>>,
+    source: Option<Sentences<'a>>,
     /// Inputs opened so far.
     opened: usize,
     /// Sentences read so far.
     sentences: usize,
-    /// Sentences of the input at hand passed over.
-    skipped: usize,
     /// After which sentence inputs ended, and how; in their order, those that writing has not reached.
     ends: VecDeque<(usize, Result<End>)>,
 }
@@ -84,7 +82,7 @@ struct Writing<'a, T> {
     given_up: bool,
 }
 
-impl<P: AsRef<Path>> Stream<'_, P> {
+impl<'a, P: AsRef<Path>> Stream<'a, P> {
     /// Parses all inputs.
     ///
     /// # Errors
@@ -95,13 +93,8 @@ impl<P: AsRef<Path>> Stream<'_, P> {
         taker: &mut impl Sink,
         watcher: &mut impl Watcher,
     ) -> Result<()> {
-        let reading = RefCell::new(Reading {
-            source: None,
-            opened: 0,
-            sentences: 0,
-            skipped: 0,
-            ends: VecDeque::new(),
-        });
+        let reading =
+            RefCell::new(Reading { source: None, opened: 0, sentences: 0, ends: VecDeque::new() });
         let mut writing = Writing { taker, input: 0, sentences: 0, given_up: false };
         // The number of the first sentence of each input: chance is that of the input alone.
         let starts = Mutex::new(Vec::new());
@@ -139,7 +132,10 @@ impl<P: AsRef<Path>> Stream<'_, P> {
         starts: &Mutex<Vec<usize>>,
         watcher: &mut impl Watcher,
         sentence: &mut Sentence,
-    ) -> bool {
+    ) -> bool
+    where
+        'a: 'm,
+    {
         loop {
             let source = match &mut reading.source {
                 Some(source) => source,
@@ -147,13 +143,13 @@ impl<P: AsRef<Path>> Stream<'_, P> {
                     let Some(path) = self.paths.get(reading.opened) else { return false };
                     watcher.opens(reading.opened);
                     reading.opened += 1;
-                    reading.skipped = 0;
                     if self.apart {
                         let mut starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
                         starts.push(reading.sentences);
                     }
                     let named = if self.apart { 0 } else { reading.sentences as u64 };
-                    match self.intake.open(path.as_ref(), task.model, named, self.counter) {
+                    let path = path.as_ref();
+                    match self.intake.open(path, task.model, named, self.counter, self.session) {
                         Ok(source) => reading.source.insert(source),
                         Err(error) => {
                             reading.ends.push_back((reading.sentences, Err(error)));
@@ -167,12 +163,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
                     reading.sentences += 1;
                     return true;
                 }
-                Ok(false) => Ok(End { tail: source.tail().to_owned(), skipped: reading.skipped }),
-                Err(error) if self.intake.forgives(&error) => {
-                    reading.skipped += 1;
-                    self.session.skip(&error);
-                    continue;
-                }
+                Ok(false) => Ok(End { tail: source.tail().to_owned(), skipped: source.skipped() }),
                 Err(error) => Err(error),
             };
             reading.ends.push_back((reading.sentences, end));

@@ -14,8 +14,9 @@ use tutte_trees::TreeSet;
 use super::{errors, placed, read, refuse};
 
 use crate::failure::Outcome;
+use crate::input::TreebankArgs;
 use crate::report::{Align, Table, count, counted, percent};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Find errors in a file of rules, and what the rules find in a text
 ///
@@ -44,7 +45,7 @@ pub(super) struct Check {
     tree_set: TreeSet,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 /// The document of `--json`.
@@ -119,7 +120,7 @@ fn survey(
     let mut survey = Survey::new(rules);
     let mut outlook = Feasibility::new(rules, arguments.tree_set);
     for file in &arguments.raw {
-        for sentence in session.sentences(file, &arguments.reading)? {
+        for sentence in arguments.reading.sentences(file, session)? {
             let sentence = sentence?;
             survey.add(&sentence);
             outlook.add(&sentence);

@@ -12,8 +12,9 @@ use tutte_treebank::draw::{Drawing, Style, TextArt};
 
 use super::{read, refuse};
 use crate::failure::{Outcome, advise};
+use crate::input::TreebankArgs;
 use crate::report::{count, counted, visible};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 use crate::verbs::draw;
 
 /// Draw sentences in which a rule applies
@@ -46,7 +47,7 @@ pub(super) struct Show {
     width: Option<usize>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 /// A sentence for programs.
@@ -89,7 +90,7 @@ pub(super) fn run(arguments: &Show, session: &Session) -> Result<Outcome> {
     let mut entries = Vec::new();
     let (mut read, mut found) = (0, 0);
     'files: for file in &session.files(&arguments.raw)? {
-        for sentence in session.sentences(file, &arguments.reading)? {
+        for sentence in arguments.reading.sentences(file, session)? {
             if found == arguments.number {
                 break 'files;
             }

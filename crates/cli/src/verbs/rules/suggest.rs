@@ -13,8 +13,9 @@ use tutte_treebank::Sentence;
 
 use super::{bytes, placed, refuse};
 use crate::failure::{Outcome, advise, usage};
+use crate::input::TreebankArgs;
 use crate::report::{count, counted, write_whole};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Make rules by counting in a treebank, or fill the open targets of some
 ///
@@ -78,7 +79,7 @@ pub(super) struct Suggest {
     output: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -132,7 +133,7 @@ pub(super) fn run(arguments: &Suggest, session: &Session) -> Result<Outcome> {
     }
     let mut treebank = Vec::new();
     for file in &files {
-        treebank.extend(session.read_all(file, &arguments.reading)?);
+        treebank.extend(arguments.reading.read_all(file, session)?);
     }
     treebank.retain(|sentence| sentence.len() <= arguments.max_length.unwrap_or(usize::MAX));
     let words = treebank.iter().flat_map(Sentence::partial_heads).flatten().count();

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::manifest::Fingerprint;
 use crate::input::ByteCounter;
+use crate::interrupt::Interrupt;
 use crate::report::count;
 use crate::session::Status;
 use crate::verbs::parse::Watcher;
@@ -18,11 +18,9 @@ use crate::verbs::train::clock;
 /// what its entry in the manifest says, and is done again.
 pub(super) type Fingerprints = RefCell<BTreeMap<usize, io::Result<Fingerprint>>>;
 
-/// Whether to end. There is one program, hence one of these.
-static STOP: AtomicBool = AtomicBool::new(false);
-
 /// Watches inputs being read.
 pub(super) struct Watch<'a> {
+    interrupt: Interrupt,
     paths: &'a [&'a Path],
     counter: &'a ByteCounter,
     fingerprints: &'a Fingerprints,
@@ -35,27 +33,31 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Watches from now on, and for Ctrl-C. A second one ends the program at once, as a kill does.
+    /// Starts to watch inputs and Ctrl-C. A job that is killed can be resumed too.
     pub(super) fn new(
         paths: &'a [&'a Path],
         counter: &'a ByteCounter,
         fingerprints: &'a Fingerprints,
         status: &'a Status,
     ) -> Self {
-        // Where it cannot be had, Ctrl-C is a kill, after which one can go on too.
-        let _ = ctrlc::set_handler(|| {
-            if STOP.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        });
         let bytes = paths.iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
         let now = Instant::now();
-        Self { paths, counter, fingerprints, status, opened: 0, bytes, started: now, shown: now }
+        Self {
+            interrupt: Interrupt::watch_if_possible(),
+            paths,
+            counter,
+            fingerprints,
+            status,
+            opened: 0,
+            bytes,
+            started: now,
+            shown: now,
+        }
     }
 
-    /// Whether somebody wanted it to end.
-    pub(super) fn interrupted(&self) -> bool {
-        STOP.load(Ordering::Relaxed)
+    /// Returns `true` after Ctrl-C.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_requested()
     }
 
     fn show(&self) {
@@ -89,6 +91,6 @@ impl Watcher for Watch<'_> {
             self.shown = Instant::now();
             self.show();
         }
-        !self.interrupted()
+        !self.is_interrupted()
     }
 }

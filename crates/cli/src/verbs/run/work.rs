@@ -110,7 +110,7 @@ impl<'a> Work<'a> {
         self.jobs.clone_from(&jobs);
         let ended = stream.run(self.task, self, &mut watch);
         self.page = None;
-        self.summary.interrupted = watch.interrupted();
+        self.summary.interrupted = watch.is_interrupted();
         ended
     }
 

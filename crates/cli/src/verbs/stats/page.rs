@@ -4,15 +4,15 @@ use tutte_treebank::stats::{Histogram, Share, Summary};
 
 use super::{Document, bins, by_file, decimal, number, overview, percent};
 use crate::report::chart::{self, Bar};
-use crate::report::{Align, Page, Table};
+use crate::report::{Align, HtmlPage, Table};
 
 /// Rows of a table that has many; JSON has all.
 const MOST: usize = 60;
 
-pub(super) fn page(document: &Document) -> Page {
+pub(super) fn page(document: &Document) -> HtmlPage {
     let names: Vec<&str> = document.files.iter().map(|file| file.name.as_str()).collect();
     let total = &document.total;
-    let mut page = Page::new("Treebank statistics", &names.join(", "));
+    let mut page = HtmlPage::new("Treebank statistics", &names.join(", "));
     if let Some(files) = by_file(document) {
         page.table(&files);
         page.paragraph("np: non-projective; roots: sentences with several roots.");
@@ -72,7 +72,7 @@ pub(super) fn page(document: &Document) -> Page {
     page
 }
 
-fn trees(page: &mut Page, total: &Summary) {
+fn trees(page: &mut HtmlPage, total: &Summary) {
     let trees = &total.trees;
     page.heading("Trees");
     let length = &trees.dependency_length;

@@ -8,8 +8,9 @@ use tutte_trees::{Tree, TreeSet};
 
 use super::{Train, Wanted};
 use crate::failure::advise;
+use crate::input::TreebankArgs;
 use crate::report::{count, counted};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Sentences with trees, some of them perhaps known in part.
 #[derive(Debug)]
@@ -62,13 +63,13 @@ pub(crate) type Known = (Sentence, Option<Tree>);
 /// errors, or left out.
 pub(crate) fn trees(
     files: &[PathBuf],
-    reading: &Reading,
+    reading: &TreebankArgs,
     partial: bool,
     session: &Session,
 ) -> Result<Vec<Known>> {
     let mut all = Vec::new();
     for path in files {
-        for sentence in session.sentences(path, reading)? {
+        for sentence in reading.sentences(path, session)? {
             let sentence = sentence?;
             match sentence.tree() {
                 Ok(tree) => all.push((sentence, Some(tree))),

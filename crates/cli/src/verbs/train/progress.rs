@@ -17,13 +17,13 @@ use tutte::{
 use tutte_treebank::Sentence;
 
 use super::checkpoint::Gate;
-use super::interrupt::Interrupt;
 use super::learning::{Event, Learning, Learnt};
 use super::material::Material;
 use super::plan::{Plan, clock};
 use super::text::Text;
 use super::{Scores, UNTIL_CHOSEN, command};
 use crate::failure::advise;
+use crate::interrupt::Interrupt;
 use crate::session::Session;
 
 /// A training that is about to start.
@@ -126,7 +126,7 @@ impl Run<'_> {
             if left == Some(Duration::ZERO) {
                 break Ending::TimeUp;
             }
-            if self.interrupt.is_asked() {
+            if self.interrupt.is_requested() {
                 break Ending::Interrupted;
             }
             // Asked before the wait: what it said before its end is then seen.

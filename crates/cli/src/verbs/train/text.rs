@@ -14,11 +14,11 @@ use tutte::{Compact, Model};
 use tutte_treebank::{Format, Sentence};
 
 use super::clock;
-use super::interrupt::Interrupt;
 use super::material::Material;
 use super::shelf::{Kept, Shelf};
 use super::watching::watched;
 use crate::failure::usage;
+use crate::interrupt::Interrupt;
 use crate::session::Session;
 
 /// What a model is made of; flattened into the arguments of the verb.

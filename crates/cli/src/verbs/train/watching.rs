@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use tutte::Error;
 use tutte::text::{Observer, Progress};
 
-use super::interrupt::Interrupt;
 use super::plan::pace;
 use super::progress::TICK;
+use crate::interrupt::Interrupt;
 use crate::session::Status;
 
 /// Learns something from so many words in each pass; Ctrl-C ends it with [`Error::Stopped`] after the passes
@@ -30,7 +30,7 @@ pub(super) fn watched<T: Send>(
             learn(&|lap| {
                 // Whoever waited may have left.
                 let _ = sender.send(lap);
-                match interrupt.is_asked() {
+                match interrupt.is_requested() {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }
@@ -44,7 +44,7 @@ pub(super) fn watched<T: Send>(
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            status.show(|| match interrupt.is_asked() {
+            status.show(|| match interrupt.is_requested() {
                 true => {
                     format!("{what}, to be stopped after this pass; Ctrl-C again stops at once")
                 }
