@@ -164,7 +164,7 @@ fn a_training_that_was_interrupted_goes_on_to_the_same_bytes() {
     let said = first.wait_with_output().unwrap().stderr;
     let said = String::from_utf8(said).unwrap();
     assert!(
-        said.contains("\ngo on with: tutte train --with parser --passes 8 --preset fast"),
+        said.contains("\nresume with: tutte train --with parser --passes 8 --preset fast"),
         "{said}"
     );
     assert!(said.trim_end().lines().any(|line| line.ends_with(" --resume")), "{said}");

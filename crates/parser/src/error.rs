@@ -64,6 +64,13 @@ pub enum Error {
     #[error("there is nothing to learn from: the treebank has no words")]
     NoWords,
 
+    /// A treebank or development data without sentences.
+    #[error("there are no sentences {purpose}")]
+    NoSentences {
+        /// What they are for.
+        purpose: &'static str,
+    },
+
     /// Learning that whoever watched it has stopped.
     #[error("stopped before it was learnt")]
     Stopped,
@@ -150,6 +157,7 @@ pub enum Error {
     Treebank(#[from] tutte_treebank::Error),
 
     /// A file of rules with errors.
+    #[cfg(feature = "train")]
     #[error(transparent)]
     Rules(#[from] crate::rules::Invalid),
 

@@ -53,31 +53,38 @@
 //!   system using online passive-aggressive learning.
 // Denied, not forbidden: `mapped.rs` holds the one exception.
 #![deny(unsafe_code)]
+// Much of what models offer is used by learning alone.
+#![cfg_attr(not(feature = "train"), allow(dead_code, unused_imports))]
 
 pub mod annotate;
 mod error;
 pub mod features;
+#[cfg(feature = "train")]
 pub mod learn;
 mod model;
 mod parse;
 
 pub use tutte_linear::{Cell, Compact, Weights};
+#[cfg(feature = "train")]
 pub use tutte_rules as rules;
 pub use tutte_text as text;
-pub use tutte_trees::Candidates;
+pub use tutte_treebank as treebank;
+pub use tutte_treebank::Sentence;
+pub use tutte_trees as trees;
+pub use tutte_trees::{ArcMatrix, Candidates, Constraints, Tree, TreeSet};
 
-pub use annotate::{active as ask, audit};
+pub use annotate::active as ask;
+#[cfg(feature = "train")]
+pub use annotate::audit;
 pub use error::{CheckpointProblem, Contradiction, Error, ModelProblem};
 pub use features::TransitionParse;
 pub use features::index::{Dictionary, Index, Name, Names, Support};
-pub use learn::calibrate::{Calibrator, Comparison};
-pub use learn::optimizer::Optimizer;
-pub use learn::train::{
-    Checkpoint, Checkpoints, FirstPassOptions, LabelOptions, Pass, Place, PrunerOptions,
-    SecondPassOptions, Snapshot, TrainingOptions, TransitionOptions, Verdict, train, train_further,
-    train_resumable,
+#[cfg(feature = "train")]
+pub use learn::{
+    Calibrator, Checkpoint, Checkpoints, Comparison, FirstPassOptions, LabelOptions, Optimizer,
+    Pass, Place, PrunerOptions, SecondPassOptions, Snapshot, TrainingOptions, TransitionOptions,
+    Verdict, train, train_further, train_resumable, weak,
 };
-pub use learn::weak;
 pub use model::latent;
 pub use model::{
     About, ArcModel, Calibration, DevScores, Isotonic, Kept, LabelModel, Labelling, Method, Model,

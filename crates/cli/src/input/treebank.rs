@@ -1,12 +1,13 @@
 //! Treebanks in CoNLL-U and CoNLL-X, for verbs that read nothing else.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 use tutte_treebank::{Encoding, Format, Input, Options, Reader, Sentence, open_with};
 
 use super::Sentences;
+use crate::failure::advise;
 use crate::failure::usage;
 use crate::session::Session;
 
@@ -64,5 +65,24 @@ impl TreebankArgs {
     /// Reads all sentences of a treebank.
     pub(crate) fn read_all(&self, path: &Path, session: &Session) -> Result<Vec<Sentence>> {
         self.sentences(path, session)?.collect()
+    }
+
+    /// Reads the sentences of all files that have words. Sentences without a tree are errors, or skipped.
+    pub(crate) fn read_trees(&self, files: &[PathBuf], session: &Session) -> Result<Vec<Sentence>> {
+        let mut all = Vec::new();
+        for path in files {
+            for sentence in self.sentences(path, session)? {
+                let sentence = sentence?;
+                match sentence.tree() {
+                    Ok(_) => all.push(sentence),
+                    Err(error) if self.lenient => session.skip(&error.into()),
+                    Err(error) => {
+                        return Err(advise(error, "--lenient leaves out sentences without a tree"));
+                    }
+                }
+            }
+        }
+        all.retain(|sentence| !sentence.is_empty());
+        Ok(all)
     }
 }

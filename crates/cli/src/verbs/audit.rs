@@ -13,18 +13,19 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
-use tutte::audit::{Audit as TreeScore, Settings, Step};
+use tutte::audit::{Audit as AuditResult, Settings, Step};
 use tutte::{Labelling, TrainingOptions};
 use tutte_treebank::{Format, Sentence};
 
 use self::report::Report;
 use super::parse::probability;
-use super::train::{Preset, choose, clock, label_bits, trees};
+use super::train::{PresetArg, tree_set_note};
 use crate::failure::{Outcome, usage};
 use crate::input::TreebankArgs;
 use crate::input::{Seed, Threads};
-use crate::report::counted;
+use crate::numbers::{clock, counted};
 use crate::session::Session;
+use tutte::learn::{Preset, TreeSetChoice};
 
 /// Find the arcs of a treebank that are likely to be annotation errors
 ///
@@ -97,7 +98,7 @@ pub(crate) struct Audit {
         default_value = "fast",
         hide_possible_values = true
     )]
-    preset: Preset,
+    preset: PresetArg,
 
     #[command(flatten)]
     seed: Seed,
@@ -119,23 +120,20 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
     // Somebody's work: not to be lost.
     arguments.output.as_deref().map_or(Ok(()), files::refuse_verdicts)?;
     let verdicts = arguments.verdicts.as_deref().map(files::verdicts).transpose()?;
-    let all = trees(&inputs, &arguments.reading, false, session)?;
-    let tree_set = choose(&all, session);
-    let treebank: Vec<Sentence> = all.into_iter().map(|(sentence, _)| sentence).collect();
+    let treebank = arguments.reading.read_trees(&inputs, session)?;
+    let choice = TreeSetChoice::of(&treebank);
+    session.note(tree_set_note(&choice));
     if arguments.conllu.is_some() && treebank.iter().any(|s| s.format() == Format::ConllX) {
         return Err(usage(
             "CoNLL-X has no room for probabilities; leave out --conllu, or make it CoNLL-U with `tutte convert`",
         ));
     }
     let words = treebank.iter().map(Sentence::len).sum();
-    let usual = arguments.preset.options();
+    let usual = Preset::from(arguments.preset).options(words, choice.tree_set);
     let settings = Settings {
         folds: arguments.folds.into(),
         options: TrainingOptions {
             labelling: if arguments.heads_only { Labelling::None } else { usual.labelling },
-            bits: arguments.preset.bits(words),
-            label_bits: label_bits(words),
-            tree_set,
             seed: arguments.seed.number,
             threads: arguments.threads.count(),
             ..usual
@@ -179,7 +177,7 @@ fn watched<'a>(
     treebank: &'a [Sentence],
     settings: &Settings,
     session: &Session,
-) -> Result<TreeScore<'a>> {
+) -> Result<AuditResult<'a>> {
     let started = Instant::now();
     let status = session.status();
     let folds = settings.folds.min(treebank.len());
@@ -215,7 +213,7 @@ fn watched<'a>(
             }
         }
     };
-    let audit = TreeScore::run(treebank, settings, watch)?;
+    let audit = AuditResult::run(treebank, settings, watch)?;
     let words: usize = treebank.iter().map(Sentence::len).sum();
     session.note(format!("{} in {}", counted(words, "arc"), clock(started.elapsed())));
     Ok(audit)

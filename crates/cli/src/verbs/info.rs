@@ -14,10 +14,11 @@ use tutte::{
 
 use crate::failure::Outcome;
 use crate::input::ModelSource;
+use crate::numbers::megabytes;
 use crate::report::{Align, Table, columns, count, counted};
 use crate::session::Session;
 use crate::verbs::calibrate::precision_row;
-use crate::verbs::train::{Scores, megabytes};
+use crate::verbs::train::Scores;
 
 /// Show what a model is and where it comes from
 ///

@@ -21,7 +21,7 @@ use tutte_trees::TreeSet;
 
 use self::progress::{chosen, watched};
 use self::summary::{Accuracy, Judged, Summary, lines};
-use super::train::{command, templates};
+use super::train::{command_line, templates};
 use crate::failure::{Outcome, advise, usage};
 use crate::input::TreebankArgs;
 use crate::input::{Seed, Threads};
@@ -270,7 +270,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     skipped(&learnt.impossible, &raw, session);
     let model = learnt.model.compact();
     let about = About {
-        command: Some(command::of_model()),
+        command: Some(command_line::of_model()),
         seed: arguments.seed.number,
         training: settings(&rules, &raw, &trees, &options),
         ..About::default()

@@ -4,47 +4,38 @@
 //! best one, so that whatever ends the work, Ctrl-C, `--time` or a kill, leaves the best model so
 //! far, and beside it a checkpoint that `--resume` goes on from.
 
-mod checkpoint;
-pub(crate) mod command;
-mod ending;
+mod choices;
+pub(crate) mod command_line;
+mod dev_file;
 mod features;
-mod learning;
-mod material;
-mod plan;
-mod preset;
 mod progress;
 mod scores;
-mod shelf;
 mod summary;
 mod table;
-mod text;
-mod watching;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use tutte::{About, Labelling, Optimizer, TrainingOptions};
+use tutte::learn::{Ending, Part, Preset, Recipe, Trained, train_pipeline};
+use tutte::{About, Compact, Labelling, Model, Optimizer};
+use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-use self::ending::{WithoutParser, dev_table};
+pub(crate) use self::choices::PresetArg;
+use self::choices::{PartArg, TagsArg};
 pub(crate) use self::features::templates;
-use self::material::Material;
-pub(crate) use self::material::{choose, trees};
-pub(crate) use self::plan::clock;
-pub(crate) use self::preset::{Preset, label_bits};
-use self::preset::{second_pass, settings};
-use self::progress::{Ending, Run};
+use self::progress::Terminal;
+pub(crate) use self::progress::tree_set_note;
 pub(crate) use self::scores::Scores;
-pub(crate) use self::summary::megabytes;
-use self::summary::{Summary, next_step};
-use self::text::{Parts, Sizes, Study};
+use self::summary::{Summary, TextSummary, next_step};
+use self::table::DevTable;
 use super::calibrate;
-use crate::failure::{Outcome, usage};
-use crate::input::TreebankArgs;
-use crate::input::{Seed, Threads};
+use crate::failure::{Outcome, advise, usage};
+use crate::input::{Seed, Threads, TreebankArgs};
 use crate::interrupt::Interrupt;
+use crate::numbers::megabytes;
 use crate::session::Session;
 
 /// Learn a parser from a treebank
@@ -80,14 +71,27 @@ pub(crate) struct Train {
     #[arg(long, conflicts_with = "dev")]
     no_dev: bool,
 
-    #[command(flatten)]
-    parts: Parts,
+    /// What to learn: tokenizer, tagger, parser, some of them with commas [default: all that TRAIN can
+    /// teach; a parser alone from CoNLL-X]
+    #[arg(
+        long,
+        value_name = "PARTS",
+        value_enum,
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    with: Vec<PartArg>,
+
+    /// The tags that the parser learns from: jackknife (those of TRAIN, and those of taggers that were not
+    /// trained on the sentence) or gold (those of TRAIN alone) [default: jackknife if there is a tagger]
+    #[arg(long, value_name = "TAGS", value_enum, hide_possible_values = true)]
+    tags: Option<TagsArg>,
 
     /// How much to do: default, fast (a small first pass of parsing before the second: twice as fast,
     /// less accurate), compact (fast with small tables of tags, so that the model has half the size) or plain (one pass over
     /// all arcs, as in the papers)
     #[arg(long, value_name = "PRESET", value_enum, hide_possible_values = true)]
-    preset: Option<Preset>,
+    preset: Option<PresetArg>,
 
     /// How to learn: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or
     /// mira, with parameters behind a colon: mira:k=5,c=0.1
@@ -176,9 +180,6 @@ enum Switch {
     Off,
 }
 
-/// The temperature of models with a second pass until development data has its say.
-const UNTIL_CHOSEN: f64 = 1.5;
-
 /// A tree set, or the choice of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
@@ -215,152 +216,217 @@ fn duration(typed: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
-    if arguments.output == Path::new("-") {
-        return Err(usage("a model is no text; name the file to write with -o"));
+    let output = &arguments.output;
+    if output == Path::new("-") {
+        return Err(usage("a model is not text; name the file to write with -o"));
     }
-    if arguments.output.is_dir() {
-        let path = arguments.output.display();
+    if output.is_dir() {
+        let path = output.display();
         return Err(usage(format!("{path} is a folder; name a file, {path}/en.tutte say")));
     }
-    let dictionary = arguments.features.support();
-    if dictionary.is_some() && arguments.bits.is_some() {
-        return Err(usage(
-            "--bits is for hashed features; a dictionary has as many weights as it needs",
-        ));
+    let dev_files = arguments.dev_files(session);
+    let recipe = arguments.recipe(&dev_files)?;
+    if !arguments.resume && recipe.can_resume() {
+        let checkpoint = recipe.checkpoint().unwrap_or_default();
+        let checkpoint = checkpoint.display();
+        session
+            .note(format!("starting afresh; --resume would resume the training of {checkpoint}"));
     }
-    let preset = match (arguments.preset, dictionary) {
-        (Some(Preset::Default | Preset::Fast | Preset::Compact), Some(_)) => {
-            return Err(usage(
-                "the features of a second pass have no names; with a dictionary, choose --preset plain",
-            ));
-        }
-        (None, Some(_)) => Preset::Plain,
-        (preset, _) => preset.unwrap_or(Preset::Default),
-    };
-    let named = arguments.templates.as_deref().unwrap_or(match preset {
-        Preset::Fast | Preset::Compact => "lean",
-        Preset::Default | Preset::Plain => "richer",
-    });
-    let templates = features::templates(named)?;
-    arguments.parts.check()?;
-    let resumed = checkpoint::open(arguments, session)?;
-    let dev = arguments.dev_files(session);
-    let mut material = Material::read(arguments, &dev, session)?;
-    let tags = arguments.parts.tags(&material.train);
-    let threads = arguments.threads.count();
-    let sizes = match preset {
-        Preset::Compact => Sizes::compact(),
-        _ => Sizes::default(),
-    };
-    let seed = arguments.seed.number;
-    let interrupt = Interrupt::watch()?;
-    let output = &arguments.output;
-    let study = Study { session, interrupt: &interrupt, output, sizes, seed, threads };
-    let (text, ready) = arguments.parts.learn(&mut material, &study, arguments.resume)?;
-    let (sentences, words) = (material.train.len() / material.versions, material.words);
-    let without = WithoutParser { text: &text, sentences, words };
-    if !ready {
-        session.note("interrupted");
-        return arguments.save_without_parser(&without, &[], Ending::Interrupted, session);
+    let treebank = arguments.read(&arguments.files, session)?;
+    let dev = arguments.read(&dev_files, session)?;
+    if !dev_files.is_empty() && dev.is_empty() {
+        return Err(anyhow!("there are no sentences to judge by"));
     }
-    if !arguments.parts.parser() {
-        return arguments.save_without_parser(&without, &material.gold, Ending::Finished, session);
+    let started = std::time::Instant::now();
+    let mut terminal = Terminal::new(session, Interrupt::watch()?);
+    let trained = train_pipeline(treebank, dev, &recipe, &mut terminal);
+    drop(terminal);
+    let trained = trained.map_err(|error| arguments.explain(error))?;
+    arguments.tell_of_ending(&trained, &recipe, session);
+    if !trained.is_written {
+        return Ok(session.end(Outcome::Good));
     }
-    features::tell_of_pairs(&templates, &material.train, session);
-    let usual = preset.options();
-    let provisional = (!material.dev.is_empty()).then_some(UNTIL_CHOSEN);
-    let second = usual.second_pass.clone();
-    let second = second
-        .map(|second| second_pass(second, &arguments.learner, material.versions, provisional));
-    let options = TrainingOptions {
-        templates,
-        dictionary,
-        optimizer: arguments.learner.clone(),
-        labelling: arguments.labels.unwrap_or(match arguments.clusters {
-            None => usual.labelling,
-            Some(_) => Labelling::Staged,
-        }),
-        passes: match (arguments.passes, material.versions) {
-            (Some(passes), _) => passes as usize,
-            (None, 1) => usual.passes,
-            // Each sentence is seen twice in a pass.
-            (None, _) => usual.passes / 2 + 1,
-        },
-        versions: material.versions,
-        pruning: match arguments.pruning {
-            None => usual.pruning.clone(),
-            Some(Switch::On) => Some(usual.pruning.clone().unwrap_or_default()),
-            Some(Switch::Off) => None,
-        },
-        clusters: arguments.clusters.map_or(1, usize::from),
-        bits: arguments.bits.unwrap_or_else(|| preset.bits(material.words)),
-        label_bits: label_bits(material.words),
-        second_pass: second,
-        tree_set: material.tree_set,
-        seed: arguments.seed.number,
-        threads,
-        ..usual
-    };
-    let about = About { training: settings(&options, preset, named, tags), ..arguments.about() };
-    let run = Run {
-        session,
-        output: &arguments.output,
-        checkpoint: checkpoint::path(&arguments.output),
-        dev: calibrate::names(&dev),
-        text: text.clone(),
-        about,
-        options,
-        time: arguments.time,
-        interrupt,
-        headed: false,
-    };
-    let Some(result) = run.watch(material, resumed, threads)? else {
-        let ending = if interrupt.is_requested() { Ending::Interrupted } else { Ending::TimeUp };
-        return arguments.save_without_parser(&without, &[], ending, session);
-    };
-    if result.ending == Ending::Finished {
-        arguments.clear_shelf()?;
-    }
-
-    let scores = dev_table(&result.model, &result.gold, threads, session);
-    let next = next_step(output, result.model.tokenizer.is_some(), &result.gold, dev.first());
-    let model = arguments.output.display().to_string();
-    let summary = Summary {
-        bytes: std::fs::metadata(&arguments.output).map_or(0, |file| file.len()),
-        model,
-        sentences,
-        words,
-        labels: result.model.trees()?.labels.labels().len(),
-        tree_set: result.model.trees()?.tree_set.to_string(),
-        passes: result.passes,
-        best_pass: result.best_pass,
-        temperature: result.model.trees()?.temperature,
-        temperature_chosen_on: result.chosen_on,
-        dev: result.dev,
-        scores,
-        ended: result.ending,
-        seconds: result.seconds,
-    };
-    if session.json() {
-        session.print_json(&summary)?;
-    } else {
-        summary.print(session)?;
-        session.note(next);
-    }
-    Ok(session.end(Outcome::Good))
+    let seconds = started.elapsed().as_secs_f64();
+    arguments.report(trained, dev_files.first(), seconds, session)
 }
 
 impl Train {
-    /// What is told of the model.
+    /// Returns the recipe that the options describe.
+    fn recipe(&self, dev_files: &[PathBuf]) -> Result<Recipe> {
+        let dictionary = self.features.support();
+        if dictionary.is_some() && self.bits.is_some() {
+            return Err(usage(
+                "--bits is for hashed features; a dictionary has as many weights as it needs",
+            ));
+        }
+        let preset = match (self.preset, dictionary) {
+            (Some(PresetArg::Default | PresetArg::Fast | PresetArg::Compact), Some(_)) => {
+                return Err(usage(
+                    "the features of a second pass have no names; with a dictionary, choose --preset plain",
+                ));
+            }
+            (None, Some(_)) => Preset::Plain,
+            (preset, _) => preset.map_or(Preset::Default, Preset::from),
+        };
+        let without_tagger = !self.with.is_empty() && !self.with.contains(&PartArg::Tagger);
+        if self.tags == Some(TagsArg::Jackknife) && without_tagger {
+            return Err(usage("--tags jackknife needs a tagger: --with tagger,parser"));
+        }
+        let mut recipe = Recipe::new()
+            .with_preset(preset)
+            .with_parts(self.with.iter().copied().map(Part::from))
+            .with_optimizer(self.learner.clone())
+            .with_seed(self.seed.number)
+            .with_threads(self.threads.count())
+            .with_output(&self.output)
+            .with_description(self.about())
+            .with_dev_name(calibrate::names(dev_files));
+        if let Some(name) = &self.templates {
+            recipe = recipe.with_templates(name, templates(name)?);
+        }
+        if let Some(tags) = self.tags {
+            recipe = recipe.with_tags(tags.into());
+        }
+        if let Some(labelling) = self.labels {
+            recipe = recipe.with_labelling(labelling);
+        }
+        if let Some(pruning) = self.pruning {
+            recipe = recipe.with_pruner(pruning == Switch::On);
+        }
+        if let Some(passes) = self.passes {
+            recipe = recipe.with_passes(passes as usize);
+        }
+        if let Wanted::Set(tree_set) = self.tree_set {
+            recipe = recipe.with_tree_set(tree_set);
+        }
+        if let Some(clusters) = self.clusters {
+            recipe = recipe.with_clusters(clusters.into());
+        }
+        if let Some(support) = dictionary {
+            recipe = recipe.with_dictionary(support);
+        }
+        if let Some(bits) = self.bits {
+            recipe = recipe.with_bits(bits);
+        }
+        if let Some(time) = self.time {
+            recipe = recipe.with_time(time);
+        }
+        if self.reading.lenient {
+            recipe = recipe.leniently();
+        }
+        if self.resume {
+            recipe = recipe.resuming();
+        }
+        Ok(recipe)
+    }
+
+    fn read(&self, files: &[PathBuf], session: &Session) -> Result<Vec<Sentence>> {
+        let mut all = Vec::new();
+        for path in files {
+            all.extend(self.reading.read_all(path, session)?);
+        }
+        Ok(all)
+    }
+
+    /// Adds what to do about an error of a training.
+    fn explain(&self, error: tutte::Error) -> anyhow::Error {
+        let output = self.output.display();
+        match error {
+            tutte::Error::Stopped => {
+                let error =
+                    anyhow!("stopped before the first pass was over; {output} was not written");
+                advise(error, "give it more time, or fewer sentences")
+            }
+            tutte::Error::Treebank(
+                error @ (tutte_treebank::Error::NoHead { .. }
+                | tutte_treebank::Error::NotATree { .. }),
+            ) => advise(error, "--lenient leaves out sentences without a tree"),
+            error => error.into(),
+        }
+    }
+
+    /// Says why the training ended early, and how to resume it.
+    fn tell_of_ending(&self, trained: &Trained, recipe: &Recipe, session: &Session) {
+        let output = self.output.display();
+        match trained.ending {
+            Ending::Interrupted if trained.model.parser.is_some() => {
+                session.note("interrupted; the best model so far is kept");
+            }
+            Ending::Interrupted => session.note("interrupted"),
+            Ending::TimeUp => session.note("time is up"),
+            _ => {}
+        }
+        if !trained.is_written {
+            session.note(format!("{output} has a parser from before, and stays as it is"));
+        }
+        if trained.ending != Ending::Finished && recipe.can_resume() {
+            session.note(format!("resume with: {}", command_line::to_resume()));
+        }
+    }
+
+    /// Scores the model on development data and prints the summary.
+    fn report(
+        &self,
+        trained: Trained,
+        dev_file: Option<&PathBuf>,
+        seconds: f64,
+        session: &Session,
+    ) -> Result<Outcome> {
+        let Trained { model, ending, sentences, words, gold, .. } = trained;
+        let path = self.output.display().to_string();
+        let bytes = std::fs::metadata(&self.output).map_or(0, |file| file.len());
+        let has_tokenizer = model.tokenizer.is_some();
+        let Some(parser) = &model.parser else {
+            let finds = finds(&model);
+            session.note(format!("{path} written, {}: it {finds}", megabytes(bytes)));
+            let gold = if ending == Ending::Finished { &gold[..] } else { &[] };
+            let scores = dev_table(&model, gold, self.threads.count(), session);
+            let summary =
+                TextSummary { model: path, bytes, sentences, words, scores, ended: ending };
+            if session.json() {
+                session.print_json(&summary)?;
+            } else {
+                summary.print(session)?;
+            }
+            if ending == Ending::Finished {
+                session.note(next_step(&self.output, has_tokenizer, gold, None));
+            }
+            return Ok(session.end(Outcome::Good));
+        };
+        let labelling = parser.labels.labelling();
+        let summary = Summary {
+            model: path,
+            bytes,
+            sentences,
+            words,
+            labels: parser.labels.labels().len(),
+            tree_set: parser.tree_set.to_string(),
+            passes: trained.passes,
+            best_pass: trained.best_pass,
+            temperature: parser.temperature,
+            temperature_chosen_on: trained.temperature_source,
+            dev: trained.dev.map(|dev| Scores::new(&dev, labelling)),
+            scores: dev_table(&model, &gold, self.threads.count(), session),
+            ended: ending,
+            seconds,
+        };
+        if session.json() {
+            session.print_json(&summary)?;
+        } else {
+            summary.print(session)?;
+            session.note(next_step(&self.output, has_tokenizer, &gold, dev_file));
+        }
+        Ok(session.end(Outcome::Good))
+    }
+
+    /// Returns the description of the model.
     fn about(&self) -> About {
         About {
             language: self.language.clone(),
             data: self.data.clone(),
             licence: self.licence.clone(),
-            command: Some(command::of_model()),
-            seed: self.seed.number,
-            training: Vec::new(),
-            dev: None,
+            command: Some(command_line::of_model()),
+            ..About::default()
         }
     }
 
@@ -369,11 +435,37 @@ impl Train {
         if self.no_dev || !self.dev.is_empty() {
             return self.dev.clone();
         }
-        let found = text::sibling(&self.files);
+        let found = dev_file::sibling(&self.files);
         if let Some(dev) = &found {
             session.note(format!("judging by {}, which lies beside it", dev.display()));
         }
         found.into_iter().collect()
+    }
+}
+
+/// Scores a model by the official table. If that fails, the model is still good.
+fn dev_table(
+    model: &Model<Compact>,
+    gold: &[Sentence],
+    threads: usize,
+    session: &Session,
+) -> Option<DevTable> {
+    let status = session.status();
+    status.show(|| "scoring on dev, from raw text to trees".to_owned());
+    let table = DevTable::new(model, gold, threads);
+    drop(status);
+    table.unwrap_or_else(|error| {
+        session.warn(&advise(error, "the model is written; only its scores are not known"));
+        None
+    })
+}
+
+/// Returns what a model without a parser can do.
+fn finds(model: &Model<Compact>) -> &'static str {
+    match (&model.tokenizer, &model.tagger) {
+        (Some(_), Some(_)) => "finds words and tags, but no trees",
+        (Some(_), None) => "finds words and sentences, but neither tags nor trees",
+        _ => "finds tags, but no trees",
     }
 }
 

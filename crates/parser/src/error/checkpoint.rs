@@ -30,6 +30,14 @@ pub enum CheckpointProblem {
         what: String,
     },
 
+    /// There is none.
+    #[error("there is nothing to resume here")]
+    Missing,
+
+    /// The model beside it is of another training.
+    #[error("a model of another training, but the best model so far belongs to the checkpoint")]
+    OtherModel,
+
     /// It is of a training that would lead to another model.
     #[error("a checkpoint of another training: {}", as_text(.differences))]
     Different {
@@ -43,6 +51,10 @@ impl CheckpointProblem {
         match self {
             CheckpointProblem::Different { .. } => {
                 "go on with the files and options it was started with, or start afresh without --resume"
+            }
+            CheckpointProblem::Missing => {
+                "a training that was interrupted after its first pass leaves a checkpoint beside its model; \
+                 start one without --resume"
             }
             _ => "start afresh without --resume",
         }

@@ -12,9 +12,9 @@ use tutte_treebank::Sentence;
 use super::summary::wanted;
 use crate::failure::advise;
 use crate::interrupt::Interrupt;
+use crate::numbers::clock;
 use crate::report::counted;
 use crate::session::Session;
-use crate::verbs::train::clock;
 
 /// The prior's variance, as rules that are held out say.
 pub(super) fn chosen(

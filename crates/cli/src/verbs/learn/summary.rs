@@ -13,8 +13,8 @@ use tutte::{Compact, Decoding, Error, ParserModel, parse_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeDistribution;
 
+use crate::numbers::clock;
 use crate::report::{Align, Table, count, counted, rounded};
-use crate::verbs::train::clock;
 
 /// What was made.
 #[derive(Debug, Serialize)]

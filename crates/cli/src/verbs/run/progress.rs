@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use super::manifest::Fingerprint;
 use crate::input::ByteCounter;
 use crate::interrupt::Interrupt;
+use crate::numbers::clock;
 use crate::report::count;
 use crate::session::Status;
 use crate::verbs::parse::Watcher;
-use crate::verbs::train::clock;
 
 /// What inputs were before they were opened, by their number. An input that changes while it is read is not
 /// what its entry in the manifest says, and is done again.

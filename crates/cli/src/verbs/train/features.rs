@@ -6,11 +6,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use tutte::Support;
 use tutte::features::FeatureSet;
-use tutte_treebank::Sentence;
 
 use crate::failure::{advise, usage};
-use crate::report::counted;
-use crate::session::Session;
 
 /// How features find their weights.
 #[derive(Clone, Copy, Debug)]
@@ -60,16 +57,4 @@ pub(crate) fn templates(typed: &str) -> Result<FeatureSet> {
         return Err(advise(error, "a template is a line such as h.form m.tag"));
     }
     Ok(features)
-}
-
-/// Says if pairs of morphological features are left out.
-pub(super) fn tell_of_pairs(features: &FeatureSet, train: &[Sentence], session: &Session) {
-    let sentences = train.iter().filter(|sentence| features.leaves_out_pairs(sentence)).count();
-    if let (Some(most), 1..) = (features.pairs(), sentences) {
-        let sentences = counted(sentences, "sentence");
-        session.note(format!(
-            "some arcs of {sentences} have more than {most} pairs of morphological features; the \
-             others are not looked at"
-        ));
-    }
 }

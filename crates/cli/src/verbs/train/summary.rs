@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
+use tutte::learn::{Ending, TemperatureSource};
 use tutte::text::raw_text;
 use tutte_treebank::Sentence;
 
-use super::progress::{ChosenOn, Ending};
 use super::scores::Scores;
 use super::table::DevTable;
-use crate::report::{Align, Table, counted};
+use crate::numbers::{counted, megabytes};
+use crate::report::{Align, Table};
 use crate::session::Session;
 
 /// What was made, with a parser.
@@ -26,7 +27,7 @@ pub(super) struct Summary {
     pub(super) passes: usize,
     pub(super) best_pass: usize,
     pub(super) temperature: f64,
-    pub(super) temperature_chosen_on: Option<ChosenOn>,
+    pub(super) temperature_chosen_on: Option<TemperatureSource>,
     pub(super) dev: Option<Scores>,
     /// The official table.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,9 +67,9 @@ impl Summary {
             table.row(["dev".to_owned(), format!("{scores} on {words}")]);
         }
         let how = match self.temperature_chosen_on {
-            Some(ChosenOn::Dev) => "chosen on dev",
-            Some(ChosenOn::Folds) => "chosen on folds of what was learnt from",
-            None => "as learnt; --dev would choose one",
+            Some(TemperatureSource::Dev) => "chosen on dev",
+            Some(TemperatureSource::Folds) => "chosen on folds of what was learnt from",
+            _ => "as learnt; --dev would choose one",
         };
         table.row(["temperature".to_owned(), format!("{:.2}, {how}", self.temperature)]);
         let mut out = session.stdout();
@@ -87,14 +88,6 @@ impl TextSummary {
             out.write_all(scores.text().as_bytes())?;
         }
         Ok(out.flush()?)
-    }
-}
-
-/// A size as people read it.
-pub(crate) fn megabytes(bytes: u64) -> String {
-    match bytes {
-        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
     }
 }
 

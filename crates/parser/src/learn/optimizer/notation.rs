@@ -285,9 +285,9 @@ mod tests {
             ("pa:c=1", "pa has no parameter \"c\", but cost"),
             ("pa-i:c=-1", "C is -1"),
             ("pa-i:cost=cube", "cost cannot be \"cube\""),
-            ("adagrad:objective=risk(", "is no signal"),
+            ("adagrad:objective=risk(", "is not a term"),
             ("adagrad:objective=x*risk", "\"x\" is no number"),
-            ("adagrad:objective=", "is no signal"),
+            ("adagrad:objective=", "is not a term"),
             ("lbfgs:objective=risk(1..2)", "gamma cannot change"),
             ("eg-max-margin:rate=fast", "rate cannot be \"fast\""),
         ] {

@@ -127,6 +127,7 @@ struct Fold {
 /// `candidates` are the arcs they consider.
 pub(super) fn jackknife(
     corpus: &Corpus<'_>,
+    versions: usize,
     candidates: &[Candidates],
     second: &SecondPassOptions,
     options: &TrainingOptions,
@@ -136,13 +137,12 @@ pub(super) fn jackknife(
     let features = &first.features;
     let folds = second.folds.min(corpus.examples.len());
     // Versions of a sentence are as far from each other as there are sentences.
-    let sentences = corpus.examples.len().div_ceil(options.versions.max(1)).max(1);
+    let sentences = corpus.examples.len().div_ceil(versions.max(1)).max(1);
     let fold_of = |at: usize| at % sentences % folds.max(1);
     // One version of each sentence teaches a fold, in turn: a guide needs no more, and this takes most of
     // the time.
-    let is_taught = |at: usize, number: usize| {
-        at / sentences == (at % sentences + number) % options.versions.max(1)
-    };
+    let is_taught =
+        |at: usize, number: usize| at / sentences == (at % sentences + number) % versions.max(1);
     let judged_one_in = temperature::one_in(corpus.annotated().words);
     let fold = |number: usize| -> Result<Fold, Error> {
         let is_other = |at: usize| fold_of(at) != number && is_taught(at, number);

@@ -26,6 +26,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::TrainingOptions;
 use crate::features::FirstPassOutput;
+use crate::learn::TrainingSet;
 use crate::{CheckpointProblem, Error, ParserModel};
 
 const MAGIC: [u8; 16] = *b"tutte checkpoint";
@@ -91,7 +92,7 @@ impl Checkpoint {
     /// [`Error::Checkpoint`] that names what differs.
     pub fn suits(
         &self,
-        treebank: &[Sentence],
+        treebank: &TrainingSet<'_>,
         options: &TrainingOptions,
         dev: &[Sentence],
     ) -> Result<(), Error> {
@@ -300,7 +301,7 @@ impl<W: Write> Write for Hashed<W> {
 
 /// All that decides what model comes out; the number of threads does not.
 pub(super) fn settings(
-    treebank: &[Sentence],
+    treebank: &TrainingSet<'_>,
     options: &TrainingOptions,
     dev: &[Sentence],
 ) -> Settings {
@@ -318,14 +319,13 @@ pub(super) fn settings(
         pruning,
         second_pass,
         tree_set,
-        versions,
         seed,
         threads: _,
     } = options;
     let lines = templates.templates().iter().map(ToString::to_string);
     [
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
-        ("treebank", fingerprint("sentences", treebank.iter().map(Sentence::as_str))),
+        ("treebank", fingerprint("sentences", treebank.sentences().iter().map(Sentence::as_str))),
         ("development data", fingerprint("sentences", dev.iter().map(Sentence::as_str))),
         ("what is looked at", fingerprint("templates", lines)),
         ("dictionary", format!("{dictionary:?}")),
@@ -339,7 +339,7 @@ pub(super) fn settings(
         ("pruning", format!("{pruning:?}")),
         ("second pass", format!("{second_pass:?}")),
         ("tree set", tree_set.to_string()),
-        ("versions", versions.to_string()),
+        ("versions", treebank.versions().to_string()),
         ("seed", seed.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))

@@ -24,6 +24,7 @@ use tutte_treebank::Sentence;
 
 pub(crate) use super::corpus::{Corpus, Example};
 use crate::features::{FeatureSet, FirstPassOutput};
+use crate::learn::TrainingSet;
 use crate::learn::optimizer::{Optimizer, Schedule};
 use crate::{ArcModel, Candidates, Dictionary, Error, Index, Labelling, ParserModel};
 use cascade::Jackknifed;
@@ -62,13 +63,13 @@ use training_data::TransitionTrainingData;
 /// [`Error::Treebank`] if heads form a cycle, [`Error::Contradiction`] if no tree has the heads of a
 /// partial one, [`Error::NotInTreeSet`], [`Error::NoWords`], [`Error::NoHeads`],
 /// [`Error::PartialTree`], [`Error::Setting`], [`Error::Diverged`].
-pub fn train<V: Verdict>(
-    treebank: &[Sentence],
+pub fn train<'a, V: Verdict>(
+    treebank: impl Into<TrainingSet<'a>>,
     options: &TrainingOptions,
     mut watch: impl FnMut(Pass, &ParserModel) -> V,
 ) -> Result<ParserModel, Error> {
     let mut watch = |pass: Pass, model: &ParserModel| watch(pass, model).stops();
-    run(treebank, options, TrainingSession::new(&mut watch))
+    run(&treebank.into(), options, TrainingSession::new(&mut watch))
 }
 
 /// As [`train`], in a way that can be interrupted: after some passes it offers a [`Snapshot`] to be
@@ -104,13 +105,14 @@ pub fn train<V: Verdict>(
 ///
 /// # Errors
 /// As [`train`]; [`Error::Checkpoint`] if a checkpoint is of another training; what `save` returns.
-pub fn train_resumable<V: Verdict>(
-    treebank: &[Sentence],
+pub fn train_resumable<'a, V: Verdict>(
+    treebank: impl Into<TrainingSet<'a>>,
     options: &TrainingOptions,
     resumed: Option<Checkpoint>,
     checkpoints: Checkpoints<'_>,
     mut watch: impl FnMut(Pass, &ParserModel) -> V,
 ) -> Result<ParserModel, Error> {
+    let treebank = &treebank.into();
     let mut watch = |pass: Pass, model: &ParserModel| watch(pass, model).stops();
     // Named anew, so that it need not live longer than the watcher.
     let Checkpoints { every, dev, save } = checkpoints;
@@ -122,10 +124,11 @@ pub fn train_resumable<V: Verdict>(
 
 /// Trains stage by stage.
 fn run(
-    treebank: &[Sentence],
+    set: &TrainingSet<'_>,
     options: &TrainingOptions,
     mut session: TrainingSession<'_>,
 ) -> Result<ParserModel, Error> {
+    let treebank = set.sentences();
     check(options)?;
     if options.dictionary.is_some() && options.second_pass.is_some() {
         let why = "the features of a second pass have no names: a dictionary needs a single pass";
@@ -208,6 +211,7 @@ fn run(
             let first = &model.arcs;
             cascade::jackknife(
                 &corpus,
+                set.versions(),
                 &candidates,
                 second,
                 options,

@@ -39,10 +39,6 @@ pub struct TrainingOptions {
     pub second_pass: Option<SecondPassOptions>,
     /// The trees that are possible. Trees to learn from are made projective for projective sets.
     pub tree_set: TreeSet,
-    /// Of how many versions of the same sentences the treebank consists, one list after the other: a parser
-    /// may learn from tags as they are and as a tagger gives them. Versions of a sentence are in one fold,
-    /// lest a guide is made by who has seen the tree.
-    pub versions: usize,
     /// Of the order of sentences and of dropout.
     pub seed: u64,
     /// How many threads may work at once. The model is the same, bit by bit, for any number: with
@@ -139,7 +135,6 @@ impl Default for TrainingOptions {
             pruning: Some(PrunerOptions::default()),
             second_pass: Some(SecondPassOptions::default()),
             tree_set: TreeSet::NonProjectiveSingleRoot,
-            versions: 1,
             seed: 1,
             threads: 1,
         }

@@ -10,6 +10,7 @@ use tutte_treebank::Sentence;
 use super::checkpoint::{Checkpoint, Place, Snapshot};
 use super::{Pass, checkpoint};
 use crate::features::FirstPassOutput;
+use crate::learn::TrainingSet;
 use crate::{Error, ParserModel, TrainingOptions};
 
 /// When and how a training is saved, so that it can go on later.
@@ -64,7 +65,7 @@ impl<'a> TrainingSession<'a> {
     /// The same with checkpoints.
     pub(super) fn saved(
         self,
-        treebank: &[Sentence],
+        treebank: &TrainingSet<'_>,
         options: &TrainingOptions,
         resumed: Option<Checkpoint>,
         checkpoints: Checkpoints<'a>,

@@ -37,7 +37,7 @@ fn jackknifed(treebank: &[Sentence], threads: usize) -> Jackknifed {
             TransitionTrainingData::new(&corpus, transition_options, &options, 0)
         })
         .unwrap();
-    jackknife(&corpus, &all, &second, &options, &first, Some(&training_data)).unwrap()
+    jackknife(&corpus, 1, &all, &second, &options, &first, Some(&training_data)).unwrap()
 }
 
 fn same(one: &FirstPassOutput, other: &FirstPassOutput) -> bool {
@@ -108,16 +108,17 @@ fn versions_of_a_sentence_are_in_one_fold() {
     let one: Vec<Sentence> = (0..10).map(|at| chain(4 + at, at % 2 == 0)).collect();
     let twice = [one.clone(), one.clone()].concat();
     let known = |versions| {
-        let options = TrainingOptions { versions, ..options() };
+        let options = options();
         let corpus =
             Corpus::new(&twice, &options.templates, None, TreeSet::NonProjectiveSingleRoot)
                 .unwrap();
         let candidates = vec![Candidates::all(); twice.len()];
         let first = ArcModel::new(options.templates.clone(), Index::Hashed { bits: 14 });
         let second = options.second_pass.clone().unwrap();
-        let first_pass_outputs = jackknife(&corpus, &candidates, &second, &options, &first, None)
-            .unwrap()
-            .first_pass_outputs;
+        let first_pass_outputs =
+            jackknife(&corpus, versions, &candidates, &second, &options, &first, None)
+                .unwrap()
+                .first_pass_outputs;
         let right = |(first_pass_output, sentence): (&Arc<FirstPassOutput>, &Sentence)| {
             sentence
                 .words()
@@ -235,7 +236,7 @@ fn the_mean_of_the_folds_can_be_the_first_pass() {
     let untrained = ArcModel::new(model.arcs.features.clone(), model.arcs.index.clone());
     let corpus = Corpus::new(&treebank, &untrained.features, None, options.tree_set).unwrap();
     let all = vec![Candidates::all(); corpus.examples.len()];
-    let mean = jackknife(&corpus, &all, &second, &options, &untrained, None).unwrap().mean;
+    let mean = jackknife(&corpus, 1, &all, &second, &options, &untrained, None).unwrap().mean;
     assert_eq!(mean.as_ref(), Some(&model.arcs.weights));
     assert!(model.arcs.weights.iter().any(|weight| *weight != 0.0));
     let (other, _) = learnt(2);

@@ -18,7 +18,7 @@ pub(crate) fn of_model() -> String {
 }
 
 /// The command that goes on where this one ends.
-pub(super) fn to_go_on() -> String {
+pub(super) fn to_resume() -> String {
     line(typed().filter(|word| word != "--resume").chain(["--resume".to_owned()]))
 }
 
