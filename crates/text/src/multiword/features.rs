@@ -237,3 +237,124 @@ fn hard(lower: char) -> Option<char> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use xxhash_rust::xxh3::xxh3_64;
+
+    use super::*;
+    use crate::characters::{Characters, lower};
+    use crate::token_boundaries::Stretch;
+
+    /// A token among others, the rule that is considered for it, and the features that models are learnt with.
+    struct Recorded {
+        /// Words, with a space between two.
+        text: &'static str,
+        /// The place of the token among them.
+        at: usize,
+        /// The words that the rule makes of the token.
+        words: [&'static str; 2],
+        /// The number of its features, and a hash of them in their order.
+        features: (usize, u64),
+    }
+
+    /// Frequency, parts of speech of the form, and parts of speech of the lemma, as masks.
+    const LEXICON: [(&str, u8, u8, u8); 9] = [
+        ("des", 4, 0b10, 0),
+        ("git", 2, 0b1000, 0b1000),
+        ("gitme", 1, 0b1, 0b1001),
+        ("kulak", 1, 0b1, 0b1),
+        ("fin", 1, 0b1, 0b1),
+        ("kent", 3, 0b11, 0b11),
+        ("de", 4, 0, 0),
+        ("ke", 1, 0b100_0000, 0b101_0000),
+        ("lac", 2, 0b1, 0b1),
+    ];
+
+    /// Models in files rest on these numbers.
+    #[test]
+    fn features_are_part_of_the_format() {
+        let recorded = [
+            Recorded {
+                text: "la fin des lacs",
+                at: 2,
+                words: ["de", "les"],
+                features: (82, 4900056295592048248),
+            },
+            Recorded {
+                text: "gitmeliyim",
+                at: 0,
+                words: ["gitmeli", "yim"],
+                features: (93, 8184704193170453726),
+            },
+            Recorded {
+                text: "o kulağıdır .",
+                at: 1,
+                words: ["kulağı", "dır"],
+                features: (83, 3576757986537528011),
+            },
+            Recorded {
+                text: "bu kentli !",
+                at: 1,
+                words: ["kent", "li"],
+                features: (105, 10517307861744917798),
+            },
+            Recorded {
+                text: "I don't mind",
+                at: 1,
+                words: ["do", "n't"],
+                features: (74, 13520232106269164661),
+            },
+            Recorded {
+                text: "Gitmedi Ali",
+                at: 0,
+                words: ["g", "itmedi"],
+                features: (86, 10797221058899175465),
+            },
+            Recorded {
+                text: "\" au",
+                at: 1,
+                words: ["à", "le"],
+                features: (74, 14005843821250727881),
+            },
+        ];
+        for case in recorded {
+            assert_eq!(digest(&case), case.features, "{} in {}", case.words.concat(), case.text);
+        }
+    }
+
+    fn digest(case: &Recorded) -> (usize, u64) {
+        let hash = |form: &str| token_attributes::form(form.chars());
+        let known = |word: u64| {
+            let found = LEXICON.iter().find(|(form, ..)| hash(form) == word);
+            found.map_or(Known::default(), |&(_, alone, as_form, as_lemma)| Known {
+                alone,
+                as_form,
+                as_lemma,
+            })
+        };
+        let all = |text: &str| all(&text.chars().collect::<Vec<_>>());
+        let class = |rest: u64| u64::from(rest == all("dir")) + 2 * u64::from(rest == all("li"));
+        let mut characters = Characters::default();
+        characters.read(case.text);
+        let mut tokens = Vec::new();
+        let mut start = 0;
+        for word in case.text.split(' ') {
+            let end = start + word.chars().count();
+            tokens.push(Stretch { start, end });
+            start = end + 1;
+        }
+        let mut facts = Facts::default();
+        facts.read(&characters, &tokens);
+        let token = case.text.split(' ').nth(case.at).unwrap();
+        let form: Vec<char> = token.chars().map(lower).collect();
+        let rule = Rule::new(token, &case.words).unwrap();
+        let near = NEAR.map(|k| known(facts.near(case.at, k).form).as_form);
+        let whole = known(facts.near(case.at, 0).form);
+        let seen = Seen::new(&form, &facts, case.at, whole, near, &known, &class);
+        let mut features = Vec::new();
+        seen.features(case.at as u16 + 5, &rule, &mut features);
+        let bytes: Vec<u8> = features.iter().flat_map(|feature| feature.to_le_bytes()).collect();
+        (features.len(), xxh3_64(&bytes))
+    }
+}
