@@ -1,234 +1,527 @@
-//! What is seen of a token for which a rule is considered.
+//! Features of a token and a rule that is considered for it, as tables of templates.
 //!
-//! A rule cuts a form into a stem and a rest. Suffixes take the vowels of the stem before them and are voiced
-//! as it is (Turkish `-dır`, `-dir`, `-dur`, `-tür`), so rests and the ends of stems are seen as written and
-//! as skeletons, in which these are one. Whether a form that was never seen is a noun with a copula or a
-//! verb is told by the longest lemmas with which it starts, and by what is between them and the rest:
-//! `gitmeli|yim` starts with the verb `git`. What was seen of few rests only is shared by all of one class
-//! ([`Multiword::classes`](super::Multiword)): `-dir` and `-ydik` are copulas, and follow the same stems.
+//! A rule divides a form into a stem and a rest. Suffixes follow the vowels and the voicing of the stem (Turkish `-dır`,
+//! `-dir`, `-dur`, `-tür`). So rests and the ends of stems are seen as written and as [skeletons](skeleton), which do
+//! not have these differences. An unknown form may be a noun with a copula or a verb. The longest lemmas with which it
+//! starts tell them apart, with what stands between lemma and rest: `gitmeli|yim` starts with the verb `git`. What is
+//! learnt of a rare rest is shared by all rests of its class ([`Multiword::classes`](super::Multiword)): `-dir` and
+//! `-ydik` are copulas, and follow the same stems.
+//!
+//! A [`Template`] combines two attributes. Its feature is the hash of its number, of the rule or class that it belongs
+//! to, and of the values of both attributes. Numbers, attributes and the order of templates are part of the model format.
+
+use std::ops::{Index, IndexMut};
 
 use tutte_linear::Hash;
 
 use super::harmony::agreement;
-use super::lexicon::Known;
-use super::rule::Rule;
-use crate::token_attributes::{self, Facts};
+use super::lexicon::{Entry, PosSet, each_pos};
+use super::rule::{DividedForm, Rule};
+use crate::characters::skeleton;
+use crate::token_attributes::{TokenAttributes, ending_hash, form_hash};
 
-/// Where the neighbours of a token are of which parts of speech are seen.
-pub(super) const NEAR: [isize; 4] = [-2, -1, 1, 2];
+/// Offsets of the neighbours whose parts of speech are looked up.
+pub(super) const NEIGHBOURS: [isize; 4] = [-2, -1, 1, 2];
 
-/// A token, for which rules are considered.
-pub(super) struct Seen<'a, K, C> {
-    /// Lower-cased.
+/// A property of a token, or of a token and a rule.
+///
+/// `Pos` is a set of parts of speech, but [`Pos`](Attribute::Pos) itself is a single one. The first word is the one that
+/// the rule makes of the stem. "Previous", "next" and "second" are the tokens at −1, 1 and 2; parts of speech of the
+/// neighbours at −2, −1, 1 and 2 are called earlier, left, right and later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attribute {
+    /// Always 0: for templates with fewer than two attributes.
+    Nothing,
+
+    // Of the token.
+    Form,
+    Shape,
+    Length,
+    Start3,
+    Ending3,
+    Ending4,
+    Ending5,
+
+    // Of its neighbours.
+    PreviousForm,
+    PreviousEnding2,
+    PreviousEnding3,
+    NextForm,
+    NextShape,
+    NextFirst,
+    NextEnding2,
+    NextEnding3,
+    SecondForm,
+    FormAndPrevious,
+    FormAndNext,
+    LeftPos,
+    RightPos,
+    LeftAndRightPos,
+    EarlierAndLeftPos,
+    RightAndLaterPos,
+
+    // Of the token's entry in the lexicon, as one word.
+    Frequency,
+    FormPos,
+    LemmaPos,
+    FormAndLemmaPos,
+
+    // Of the first word that the rule makes.
+    FirstWord,
+    FirstFrequency,
+    FirstFormPos,
+    FirstLemmaPos,
+    FirstPos,
+    /// Frequencies of the first word and of the token.
+    Frequencies,
+
+    // Of the stem and the rest, as written and as skeletons.
+    Rest,
+    StemEnding1,
+    StemEnding2,
+    StemEnding3,
+    RestSkeleton,
+    StemSkeleton1,
+    StemSkeleton2,
+    StemSkeleton3,
+    StemSkeleton4,
+    StemSkeleton5,
+    /// Agreement of stem and rest in vowels, voicing and the letters at the border, see [`agreement`].
+    Agreement,
+    VoicingAndHarmony,
+    Harmony,
+    /// Class of the rest.
+    Class,
+
+    // Of the longest lemma with which the form starts.
+    LongestLemmaPos,
+    AfterLongestLemma,
+    /// Number of characters by which that lemma ends before the cut or after it.
+    Reach,
+    RestAndReach,
+
+    // Of one part of speech of one lemma with which the form starts, or of the first word.
+    Pos,
+    /// Skeleton of the form after the lemma.
+    AfterLemma,
+    /// Skeleton between the lemma and the rest.
+    Between,
+    BetweenAndRest,
+    /// Number of characters of the rest that belong to the lemma.
+    Overlap,
+}
+
+use Attribute::*;
+
+/// Number of a template and its two attributes.
+type Template = (u64, Attribute, Attribute);
+
+/// The token as a whole, its neighbours and its first word.
+const TOKEN: &[Template] = &[
+    (201, Nothing, Nothing),
+    (202, Form, Nothing),
+    (203, Ending3, Nothing),
+    (204, Ending4, Nothing),
+    (205, Ending5, Nothing),
+    (206, Shape, Length),
+    (207, Form, Shape),
+    (208, Form, PreviousForm),
+    (209, Form, NextForm),
+    (210, Form, NextEnding2),
+    (211, Form, NextShape),
+    (212, Form, PreviousEnding2),
+    (213, Ending3, NextForm),
+    (214, Ending3, PreviousForm),
+    (215, FormAndNext, SecondForm),
+    (216, Start3, Nothing),
+    (217, Ending3, Length),
+    (218, Shape, NextShape),
+    (219, FirstFrequency, Frequency),
+    (224, FirstWord, Nothing),
+    (225, FirstWord, Rest),
+];
+
+/// Only for tokens that are also single words. French `des` is one word in `il y a des`, two in `la fin des`.
+const AMBIGUOUS: &[Template] = &[
+    (360, Form, LeftPos),
+    (361, Form, RightPos),
+    (362, Form, LeftAndRightPos),
+    (363, Form, EarlierAndLeftPos),
+    (364, Form, RightAndLaterPos),
+    (365, Form, PreviousEnding3),
+    (366, Form, NextEnding3),
+    (367, FormAndPrevious, RightPos),
+];
+
+const FIRST_WORD: &[Template] = &[(226, FirstPos, Nothing), (230, FirstPos, Frequency)];
+
+/// The rest as written.
+const REST: &[Template] = &[
+    (220, Frequencies, Rest),
+    (221, Rest, StemEnding1),
+    (222, Rest, StemEnding2),
+    (223, Rest, StemEnding3),
+    (227, FirstPos, Rest),
+    (228, FirstFormPos, Rest),
+    (229, FirstLemmaPos, Rest),
+];
+/// For each part of speech of the first word as a form.
+const REST_BY_FORM_POS: &[Template] = &[(231, Pos, Rest)];
+/// For each part of speech of the first word as a lemma.
+const REST_BY_LEMMA_POS: &[Template] = &[(232, Pos, Rest)];
+
+/// As [`REST`], for the skeleton of the rest.
+const REST_SKELETON: &[Template] = &[
+    (240, Frequencies, RestSkeleton),
+    (241, RestSkeleton, StemSkeleton1),
+    (242, RestSkeleton, StemSkeleton2),
+    (243, RestSkeleton, StemSkeleton3),
+    (247, FirstPos, RestSkeleton),
+    (248, FirstFormPos, RestSkeleton),
+    (249, FirstLemmaPos, RestSkeleton),
+];
+const REST_SKELETON_BY_FORM_POS: &[Template] = &[(251, Pos, RestSkeleton)];
+const REST_SKELETON_BY_LEMMA_POS: &[Template] = &[(252, Pos, RestSkeleton)];
+
+/// The skeleton of the rest with its context.
+const CONTEXT: &[Template] = &[
+    (260, RestSkeleton, Nothing),
+    (261, RestSkeleton, NextForm),
+    (262, RestSkeleton, NextShape),
+    (263, RestSkeleton, NextFirst),
+    (264, RestSkeleton, NextEnding3),
+    (265, RestSkeleton, PreviousForm),
+    (266, RestSkeleton, PreviousEnding3),
+    (267, RestSkeleton, Shape),
+    (268, FirstPos, NextShape),
+    (270, FormPos, RestSkeleton),
+    (271, LemmaPos, RestSkeleton),
+    (272, FormAndLemmaPos, FirstPos),
+];
+
+/// Only if the form starts with a lemma.
+const LONGEST_LEMMA: &[Template] = &[
+    (273, LongestLemmaPos, Reach),
+    (274, LongestLemmaPos, RestAndReach),
+    (275, LongestLemmaPos, AfterLongestLemma),
+];
+
+/// Templates for each part of speech of each lemma with which the form starts.
+struct LemmaTemplates {
+    /// If the lemma ends before the rest.
+    in_stem: &'static [Template],
+    /// If it is also the longest lemma.
+    longest_in_stem: &'static [Template],
+    /// If the lemma reaches into the rest.
+    into_rest: &'static [Template],
+    /// In both cases.
+    always: &'static [Template],
+}
+
+const LEMMAS: LemmaTemplates = LemmaTemplates {
+    in_stem: &[(280, Pos, BetweenAndRest), (281, Pos, Between)],
+    longest_in_stem: &[(284, Pos, BetweenAndRest)],
+    into_rest: &[(282, Pos, Overlap)],
+    always: &[(283, Pos, AfterLemma)],
+};
+
+const AGREEMENT: &[Template] = &[
+    (290, Agreement, RestSkeleton),
+    (291, Agreement, Class),
+    (292, Agreement, Nothing),
+    (293, Agreement, FirstPos),
+    (294, VoicingAndHarmony, RestSkeleton),
+    (295, Harmony, RestSkeleton),
+];
+
+/// Hashed with the class of the rest in place of the rule: these do not depend on the length of the rest.
+const CLASS: &[Template] = &[
+    (310, Nothing, Nothing),
+    (311, FirstPos, Nothing),
+    (312, FirstPos, Frequency),
+    (313, FirstWord, Nothing),
+    (321, StemSkeleton1, Nothing),
+    (322, StemSkeleton2, Nothing),
+    (323, StemSkeleton3, Nothing),
+    (324, StemSkeleton4, Nothing),
+    (325, StemSkeleton5, Nothing),
+    (326, NextForm, Nothing),
+    (327, NextShape, Nothing),
+    (328, NextEnding3, Nothing),
+    (329, PreviousForm, Nothing),
+    (330, PreviousEnding3, Nothing),
+    (331, Shape, Nothing),
+    (332, Shape, NextShape),
+];
+const CLASS_LEMMAS: LemmaTemplates = LemmaTemplates {
+    in_stem: &[(340, Pos, Between)],
+    longest_in_stem: &[(341, Pos, Between)],
+    into_rest: &[(342, Pos, Overlap)],
+    always: &[],
+};
+
+/// Hashed with neither rule nor class: these do not depend on the rest at all.
+const ANY_RULE: &[Template] =
+    &[(350, FirstWord, Nothing), (351, FirstPos, Nothing), (352, FirstPos, Frequency)];
+
+/// Value of each attribute.
+#[derive(Clone, Copy, Debug)]
+struct Values([u64; Attribute::COUNT]);
+
+impl Attribute {
+    const COUNT: usize = Overlap as usize + 1;
+}
+
+impl Index<Attribute> for Values {
+    type Output = u64;
+
+    #[inline]
+    fn index(&self, attribute: Attribute) -> &u64 {
+        &self.0[attribute as usize]
+    }
+}
+
+impl IndexMut<Attribute> for Values {
+    #[inline]
+    fn index_mut(&mut self, attribute: Attribute) -> &mut u64 {
+        &mut self.0[attribute as usize]
+    }
+}
+
+/// A lemma with which a form starts.
+#[derive(Clone, Copy, Debug, Default)]
+struct LemmaPrefix {
+    /// Number of its characters; 0 if there is no lemma.
+    length: usize,
+    pos: PosSet,
+    /// Hash of the skeleton of what follows it.
+    after: u64,
+}
+
+/// A token for which rules are considered.
+pub(super) struct TokenContext<'a, E, C> {
+    /// Lower-cased form.
     form: &'a [char],
     skeleton: Vec<char>,
-    facts: &'a Facts,
-    at: usize,
-    /// What is known of it as one word.
-    whole: Known,
-    /// The parts of speech that the forms [around](NEAR) it may have.
-    near: [u8; 4],
-    /// The longest known lemmas with which it starts, of two characters at least: their lengths and parts of
-    /// speech; zeros behind the last.
-    lemmas: [(usize, u8); 3],
-    /// What is known of a word.
-    known: &'a K,
-    /// The class of a rest, by the hash of its skeleton.
+    /// Values of the attributes that do not depend on the rule; 0 for the others.
+    values: Values,
+    /// The longest lemmas of two or more characters with which the form starts, the longest first.
+    lemmas: [LemmaPrefix; 3],
+    /// Returns the entry of a word in the lexicon, by its hash.
+    entry: &'a E,
+    /// Returns the class of a rest, by the hash of its skeleton.
     class: &'a C,
 }
 
-impl<'a, K: Fn(u64) -> Known, C: Fn(u64) -> u64> Seen<'a, K, C> {
-    /// Longer lemmas are not looked for: each costs its length.
+impl<'a, E: Fn(u64) -> Entry, C: Fn(u64) -> u64> TokenContext<'a, E, C> {
+    /// Maximal length of the lemmas that are looked up. The cost of each look-up is its length.
     const LONGEST_LEMMA: usize = 32;
 
+    /// Reads the token at `at`. `whole` is its entry in the lexicon, `neighbour_pos` the parts of speech of its
+    /// [neighbours](NEIGHBOURS).
     pub(super) fn new(
         form: &'a [char],
-        facts: &'a Facts,
+        attributes: &TokenAttributes,
         at: usize,
-        whole: Known,
-        near: [u8; 4],
-        known: &'a K,
+        whole: Entry,
+        neighbour_pos: [PosSet; 4],
+        entry: &'a E,
         class: &'a C,
     ) -> Self {
-        let starts = (2..=form.len().min(Self::LONGEST_LEMMA)).rev();
-        let kinds = |length: usize| {
-            let (start, last) = (&form[..length - 1], form[length - 1]);
-            let with =
-                |last| known(token_attributes::form(start.iter().copied().chain([last]))).as_lemma;
-            with(last) | hard(last).map_or(0, with)
-        };
-        let found = starts.map(|length| (length, kinds(length))).filter(|(_, kinds)| *kinds != 0);
-        let mut lemmas = [(0, 0); 3];
-        lemmas.iter_mut().zip(found).for_each(|(lemma, found)| *lemma = found);
-        let skeleton = form.iter().map(|&c| token_attributes::skeleton(c)).collect();
-        Self { form, skeleton, facts, at, whole, near, lemmas, known, class }
+        let skeleton: Vec<char> = form.iter().map(|&c| skeleton(c)).collect();
+        let lemmas = Self::lemma_prefixes(form, &skeleton, entry);
+
+        let [previous, token, next, second] = [-1, 0, 1, 2].map(|k| attributes.near(at, k));
+        let [earlier, left, right, later] = neighbour_pos.map(u64::from);
+        let mut values = Values([0; Attribute::COUNT]);
+        values[Form] = token.form;
+        values[Shape] = token.shape;
+        values[Length] = token.length;
+        values[Start3] = token.start3;
+        values[Ending3] = token.ending3;
+        values[Ending4] = token.ending4;
+        values[Ending5] = token.ending5;
+        values[PreviousForm] = previous.form;
+        values[PreviousEnding2] = previous.ending2;
+        values[PreviousEnding3] = previous.ending3;
+        values[NextForm] = next.form;
+        values[NextShape] = next.shape;
+        values[NextFirst] = next.first;
+        values[NextEnding2] = next.ending2;
+        values[NextEnding3] = next.ending3;
+        values[SecondForm] = second.form;
+        values[FormAndPrevious] = token.form ^ previous.form.rotate_left(7);
+        values[FormAndNext] = token.form ^ next.form.rotate_left(7);
+        values[LeftPos] = left;
+        values[RightPos] = right;
+        values[LeftAndRightPos] = left << 8 | right;
+        values[EarlierAndLeftPos] = earlier << 8 | left;
+        values[RightAndLaterPos] = right << 8 | later;
+        values[Frequency] = whole.frequency.into();
+        values[FormPos] = whole.form_pos.into();
+        values[LemmaPos] = whole.lemma_pos.into();
+        values[FormAndLemmaPos] = both_pos(whole);
+        values[LongestLemmaPos] = lemmas[0].pos.into();
+        values[AfterLongestLemma] = lemmas[0].after;
+        Self { form, skeleton, values, lemmas, entry, class }
     }
 
+    fn lemma_prefixes(form: &[char], skeleton: &[char], entry: &E) -> [LemmaPrefix; 3] {
+        let pos = |length: usize| {
+            let start = &form[..length - 1];
+            let last = form[length - 1];
+            let ending_in = |last| entry(form_hash(start.iter().copied().chain([last]))).lemma_pos;
+            ending_in(last) | devoiced(last).map_or(0, ending_in)
+        };
+        let lengths = (2..=form.len().min(Self::LONGEST_LEMMA)).rev();
+        let found = lengths.map(|length| (length, pos(length))).filter(|(_, pos)| *pos != 0);
+        let mut lemmas = [LemmaPrefix::default(); 3];
+        for (lemma, (length, pos)) in lemmas.iter_mut().zip(found) {
+            *lemma = LemmaPrefix { length, pos, after: full_hash(&skeleton[length..]) };
+        }
+        lemmas
+    }
+
+    /// Writes the features of the token and a rule. `number` is the index of the rule.
     pub(super) fn features(&self, number: u16, rule: &Rule, features: &mut Vec<u32>) {
-        let [before, token, next, second] = [-1, 0, 1, 2].map(|k| self.facts.near(self.at, k));
-        let number = u64::from(number) + 1;
-        let (stem, after, rest) = rule.stem(self.form);
-        let word = token_attributes::form(stem.iter().copied().chain(after.chars()));
-        let Known { alone, as_form, as_lemma } = (self.known)(word);
-        // Without a stem, the rest is the form.
-        let (stem_skeleton, rest_skeleton) = self.skeleton.split_at(self.form.len() - rest.len());
-        let cut = stem_skeleton.len();
+        let DividedForm { stem, literal, rest } = rule.divide(self.form);
+        let first_word = form_hash(stem.iter().copied().chain(literal.chars()));
+        let first = (self.entry)(first_word);
+        let cut = self.form.len() - rest.len();
+        let (stem_skeleton, rest_skeleton) = self.skeleton.split_at(cut);
+        let rest_hash = full_hash(rest_skeleton);
         let agreement = agreement(&self.form[..cut], &self.form[cut..]);
-        let [rest, bones] = [rest, rest_skeleton].map(all);
-        let whole = u64::from(self.whole.alone);
+        let class = (self.class)(rest_hash);
+
+        let mut values = self.values;
+        values[FirstWord] = first_word;
+        values[FirstFrequency] = first.frequency.into();
+        values[FirstFormPos] = first.form_pos.into();
+        values[FirstLemmaPos] = first.lemma_pos.into();
+        values[FirstPos] = both_pos(first);
+        values[Frequencies] = u64::from(first.frequency) << 3 | values[Frequency];
+        values[Rest] = full_hash(rest);
+        values[StemEnding1] = ending_hash(stem, 1);
+        values[StemEnding2] = ending_hash(stem, 2);
+        values[StemEnding3] = ending_hash(stem, 3);
+        values[RestSkeleton] = rest_hash;
+        values[StemSkeleton1] = ending_hash(stem_skeleton, 1);
+        values[StemSkeleton2] = ending_hash(stem_skeleton, 2);
+        values[StemSkeleton3] = ending_hash(stem_skeleton, 3);
+        values[StemSkeleton4] = ending_hash(stem_skeleton, 4);
+        values[StemSkeleton5] = ending_hash(stem_skeleton, 5);
+        values[Agreement] = agreement;
+        values[VoicingAndHarmony] = agreement >> 4;
+        values[Harmony] = agreement >> 8;
+        values[Class] = class;
+
         features.clear();
-        let mut add = |t: u64, a: u64, b: u64| {
-            features.push(Hash::of(t).and(number).and(a).and(b).feature());
-        };
-        add(201, 0, 0);
-        add(202, token.form, 0);
-        add(203, token.ending3, 0);
-        add(204, token.ending4, 0);
-        add(205, token.ending5, 0);
-        add(206, token.shape, token.length);
-        add(207, token.form, token.shape);
-        add(208, token.form, before.form);
-        add(209, token.form, next.form);
-        add(210, token.form, next.ending2);
-        add(211, token.form, next.shape);
-        add(212, token.form, before.ending2);
-        add(213, token.ending3, next.form);
-        add(214, token.ending3, before.form);
-        add(215, token.form ^ next.form.rotate_left(7), second.form);
-        add(216, token.start3, 0);
-        add(217, token.ending3, token.length);
-        add(218, token.shape, next.shape);
-        add(219, alone.into(), whole);
-        add(224, word, 0);
-        add(225, word, rest);
-        if self.whole.alone > 0 {
-            // A word that may be several: French `des` is one in `il y a des`, two in `la fin des`.
-            let [earlier, left, right, later] = self.near.map(u64::from);
-            add(360, token.form, left);
-            add(361, token.form, right);
-            add(362, token.form, left << 8 | right);
-            add(363, token.form, earlier << 8 | left);
-            add(364, token.form, right << 8 | later);
-            add(365, token.form, before.ending3);
-            add(366, token.form, next.ending3);
-            add(367, token.form ^ before.form.rotate_left(7), right);
+        let mut list = FeatureList { features, values };
+        let number = u64::from(number) + 1;
+        let with_rule = |template| Hash::of(template).and(number);
+        list.add(TOKEN, with_rule);
+        if self.values[Frequency] > 0 {
+            list.add(AMBIGUOUS, with_rule);
         }
-        let kinds = u64::from(as_form) << 8 | u64::from(as_lemma);
-        add(226, kinds, 0);
-        add(230, kinds, whole);
-        for (t, stem, rest) in [(0, stem, rest), (20, stem_skeleton, bones)] {
-            add(220 + t, u64::from(alone) << 3 | whole, rest);
-            add(221 + t, rest, token_attributes::ending(stem, 1));
-            add(222 + t, rest, token_attributes::ending(stem, 2));
-            add(223 + t, rest, token_attributes::ending(stem, 3));
-            add(227 + t, kinds, rest);
-            add(228 + t, as_form.into(), rest);
-            add(229 + t, as_lemma.into(), rest);
-            for kind in 0..8 {
-                if as_form >> kind & 1 == 1 {
-                    add(231 + t, kind, rest);
+        list.add(FIRST_WORD, with_rule);
+        for (templates, by_form_pos, by_lemma_pos) in [
+            (REST, REST_BY_FORM_POS, REST_BY_LEMMA_POS),
+            (REST_SKELETON, REST_SKELETON_BY_FORM_POS, REST_SKELETON_BY_LEMMA_POS),
+        ] {
+            list.add(templates, with_rule);
+            // Features of forms and lemmas alternate.
+            for pos in each_pos(first.form_pos | first.lemma_pos) {
+                list.values[Pos] = pos;
+                if first.form_pos >> pos & 1 == 1 {
+                    list.add(by_form_pos, with_rule);
                 }
-                if as_lemma >> kind & 1 == 1 {
-                    add(232 + t, kind, rest);
+                if first.lemma_pos >> pos & 1 == 1 {
+                    list.add(by_lemma_pos, with_rule);
                 }
             }
         }
-        add(260, bones, 0);
-        add(261, bones, next.form);
-        add(262, bones, next.shape);
-        add(263, bones, next.first);
-        add(264, bones, next.ending3);
-        add(265, bones, before.form);
-        add(266, bones, before.ending3);
-        add(267, bones, token.shape);
-        add(268, kinds, next.shape);
-        let Known { as_form: whole_form, as_lemma: whole_lemma, .. } = self.whole;
-        add(270, whole_form.into(), bones);
-        add(271, whole_lemma.into(), bones);
-        add(272, u64::from(whole_form) << 8 | u64::from(whole_lemma), kinds);
-        let (length, lemma) = self.lemmas[0];
-        if length > 0 {
-            // How far the lemma reaches into the rest, or stays behind it.
-            let reach = (length + 8).saturating_sub(stem.len()).clamp(4, 16) as u64;
-            add(273, lemma.into(), reach);
-            add(274, lemma.into(), bones ^ reach.rotate_left(40));
-            add(275, lemma.into(), all(&self.skeleton[length..]));
+        list.add(CONTEXT, with_rule);
+        let longest = self.lemmas[0].length;
+        if longest > 0 {
+            let reach = (longest + 8).saturating_sub(stem.len()).clamp(4, 16) as u64;
+            list.values[Reach] = reach;
+            list.values[RestAndReach] = rest_hash ^ reach.rotate_left(40);
+            list.add(LONGEST_LEMMA, with_rule);
         }
-        // Of what part of speech the lemma may be, and what follows it up to the rest.
-        let lemmas = || {
-            let each = self.lemmas.iter().enumerate().filter(|(_, (length, _))| *length > 0);
-            each.flat_map(|(rank, &(length, kinds))| {
-                let kinds = (0..8u64).filter(move |kind| kinds >> kind & 1 == 1);
-                let between = self.skeleton.get(length..cut).map(all);
-                kinds.map(move |kind| (rank, length, kind, between))
-            })
-        };
-        for (rank, length, kind, between) in lemmas() {
+        self.add_lemmas(&LEMMAS, cut, with_rule, &mut list);
+        list.add(AGREEMENT, with_rule);
+
+        let with_class = |template| Hash::of(template).and(class);
+        list.add(CLASS, with_class);
+        self.add_lemmas(&CLASS_LEMMAS, cut, with_class, &mut list);
+
+        list.add(ANY_RULE, Hash::of);
+    }
+
+    /// Adds the features of the lemmas with which the form starts. The rest starts at `cut`.
+    fn add_lemmas(
+        &self,
+        templates: &LemmaTemplates,
+        cut: usize,
+        start: impl Fn(u64) -> Hash + Copy,
+        list: &mut FeatureList<'_>,
+    ) {
+        for (rank, lemma) in self.lemmas.iter().enumerate().filter(|(_, lemma)| lemma.length > 0) {
+            list.values[AfterLemma] = lemma.after;
+            let between = self.skeleton.get(lemma.length..cut).map(full_hash);
             match between {
                 Some(between) => {
-                    add(280, kind, between ^ bones.rotate_left(13));
-                    add(281, kind, between);
+                    list.values[Between] = between;
+                    list.values[BetweenAndRest] =
+                        between ^ list.values[RestSkeleton].rotate_left(13);
+                }
+                None => list.values[Overlap] = (lemma.length - cut) as u64,
+            }
+            for pos in each_pos(lemma.pos) {
+                list.values[Pos] = pos;
+                if between.is_none() {
+                    list.add(templates.into_rest, start);
+                } else {
+                    list.add(templates.in_stem, start);
                     if rank == 0 {
-                        add(284, kind, between ^ bones.rotate_left(13));
+                        list.add(templates.longest_in_stem, start);
                     }
                 }
-                None => add(282, kind, (length - cut) as u64),
-            }
-            add(283, kind, all(&self.skeleton[length..]));
-        }
-        let class = (self.class)(bones);
-        add(290, agreement, bones);
-        add(291, agreement, class);
-        add(292, agreement, 0);
-        add(293, agreement, kinds);
-        add(294, agreement >> 4, bones);
-        add(295, agreement >> 8, bones);
-        // What does not depend on the length of the rest.
-        let mut add = |t: u64, a: u64, b: u64| {
-            features.push(Hash::of(t).and(class).and(a).and(b).feature());
-        };
-        add(310, 0, 0);
-        add(311, kinds, 0);
-        add(312, kinds, whole);
-        add(313, word, 0);
-        for length in 1..=5 {
-            add(320 + length as u64, token_attributes::ending(stem_skeleton, length), 0);
-        }
-        add(326, next.form, 0);
-        add(327, next.shape, 0);
-        add(328, next.ending3, 0);
-        add(329, before.form, 0);
-        add(330, before.ending3, 0);
-        add(331, token.shape, 0);
-        add(332, token.shape, next.shape);
-        for (rank, length, kind, between) in lemmas() {
-            match between {
-                Some(between) => {
-                    add(340, kind, between);
-                    if rank == 0 {
-                        add(341, kind, between);
-                    }
-                }
-                None => add(342, kind, (length - cut) as u64),
+                list.add(templates.always, start);
             }
         }
-        // What does not depend on the rest at all.
-        let mut add = |t: u64, a: u64, b: u64| {
-            features.push(Hash::of(t).and(a).and(b).feature());
-        };
-        add(350, word, 0);
-        add(351, kinds, 0);
-        add(352, kinds, whole);
     }
 }
 
-/// A hash of characters, all of them.
-fn all(characters: &[char]) -> u64 {
-    token_attributes::ending(characters, characters.len())
+/// Features so far, and the values for the next ones.
+struct FeatureList<'a> {
+    features: &'a mut Vec<u32>,
+    values: Values,
 }
 
-/// The letter at the end of a lemma that became this one before a vowel: `kulağı` is of `kulak`.
-fn hard(lower: char) -> Option<char> {
+impl FeatureList<'_> {
+    /// Adds a feature for each template. `start` is the hash of a template's number, with the rule or the class.
+    #[inline]
+    fn add(&mut self, templates: &[Template], start: impl Fn(u64) -> Hash) {
+        let values = &self.values;
+        self.features.extend(templates.iter().map(|&(number, first, second)| {
+            start(number).and(values[first]).and(values[second]).feature()
+        }));
+    }
+}
+
+/// Parts of speech as a form and as a lemma.
+fn both_pos(entry: Entry) -> u64 {
+    u64::from(entry.form_pos) << 8 | u64::from(entry.lemma_pos)
+}
+
+/// Returns the hash of all characters.
+fn full_hash(characters: &[char]) -> u64 {
+    ending_hash(characters, characters.len())
+}
+
+/// Returns the letter at the end of a lemma that became this one before a vowel: `kulağı` is a form of `kulak`.
+fn devoiced(lower: char) -> Option<char> {
     match lower {
         'ğ' => Some('k'),
         'b' => Some('p'),
@@ -243,22 +536,21 @@ mod tests {
     use xxhash_rust::xxh3::xxh3_64;
 
     use super::*;
-    use crate::characters::{Characters, lower};
-    use crate::token_boundaries::Stretch;
+    use crate::characters::{CharSpan, Characters, lower};
 
-    /// A token among others, the rule that is considered for it, and the features that models are learnt with.
+    /// Features of a token and a rule, recorded when the first models were trained.
     struct Recorded {
-        /// Words, with a space between two.
+        /// Tokens, separated by spaces.
         text: &'static str,
-        /// The place of the token among them.
+        /// Index of the token.
         at: usize,
-        /// The words that the rule makes of the token.
+        /// Words that the rule makes of the token.
         words: [&'static str; 2],
-        /// The number of its features, and a hash of them in their order.
+        /// Number of features, and the hash of all in their order.
         features: (usize, u64),
     }
 
-    /// Frequency, parts of speech of the form, and parts of speech of the lemma, as masks.
+    /// Word, frequency, parts of speech as a form, and parts of speech as a lemma.
     const LEXICON: [(&str, u8, u8, u8); 9] = [
         ("des", 4, 0b10, 0),
         ("git", 2, 0b1000, 0b1000),
@@ -271,7 +563,6 @@ mod tests {
         ("lac", 2, 0b1, 0b1),
     ];
 
-    /// Models in files rest on these numbers.
     #[test]
     fn features_are_part_of_the_format() {
         let recorded = [
@@ -324,37 +615,68 @@ mod tests {
     }
 
     fn digest(case: &Recorded) -> (usize, u64) {
-        let hash = |form: &str| token_attributes::form(form.chars());
-        let known = |word: u64| {
+        let hash = |form: &str| form_hash(form.chars());
+        let entry = |word: u64| {
             let found = LEXICON.iter().find(|(form, ..)| hash(form) == word);
-            found.map_or(Known::default(), |&(_, alone, as_form, as_lemma)| Known {
-                alone,
-                as_form,
-                as_lemma,
+            found.map_or(Entry::default(), |&(_, frequency, form_pos, lemma_pos)| Entry {
+                frequency,
+                form_pos,
+                lemma_pos,
             })
         };
-        let all = |text: &str| all(&text.chars().collect::<Vec<_>>());
-        let class = |rest: u64| u64::from(rest == all("dir")) + 2 * u64::from(rest == all("li"));
+        let hash_of = |text: &str| full_hash(&text.chars().collect::<Vec<_>>());
+        let class =
+            |rest: u64| u64::from(rest == hash_of("dir")) + 2 * u64::from(rest == hash_of("li"));
         let mut characters = Characters::default();
         characters.read(case.text);
         let mut tokens = Vec::new();
         let mut start = 0;
         for word in case.text.split(' ') {
             let end = start + word.chars().count();
-            tokens.push(Stretch { start, end });
+            tokens.push(CharSpan { start, end });
             start = end + 1;
         }
-        let mut facts = Facts::default();
-        facts.read(&characters, &tokens);
+        let mut attributes = TokenAttributes::default();
+        attributes.read(&characters, &tokens);
         let token = case.text.split(' ').nth(case.at).unwrap();
         let form: Vec<char> = token.chars().map(lower).collect();
         let rule = Rule::new(token, &case.words).unwrap();
-        let near = NEAR.map(|k| known(facts.near(case.at, k).form).as_form);
-        let whole = known(facts.near(case.at, 0).form);
-        let seen = Seen::new(&form, &facts, case.at, whole, near, &known, &class);
+        let near = NEIGHBOURS.map(|k| entry(attributes.near(case.at, k).form).form_pos);
+        let whole = entry(attributes.near(case.at, 0).form);
+        let context = TokenContext::new(&form, &attributes, case.at, whole, near, &entry, &class);
         let mut features = Vec::new();
-        seen.features(case.at as u16 + 5, &rule, &mut features);
+        context.features(case.at as u16 + 5, &rule, &mut features);
         let bytes: Vec<u8> = features.iter().flat_map(|feature| feature.to_le_bytes()).collect();
         (features.len(), xxh3_64(&bytes))
+    }
+
+    #[test]
+    fn every_template_has_its_own_number() {
+        let lemmas = |lemmas: LemmaTemplates| {
+            [lemmas.in_stem, lemmas.longest_in_stem, lemmas.into_rest, lemmas.always].concat()
+        };
+        let tables = [
+            TOKEN,
+            AMBIGUOUS,
+            FIRST_WORD,
+            REST,
+            REST_BY_FORM_POS,
+            REST_BY_LEMMA_POS,
+            REST_SKELETON,
+            REST_SKELETON_BY_FORM_POS,
+            REST_SKELETON_BY_LEMMA_POS,
+            CONTEXT,
+            LONGEST_LEMMA,
+            &lemmas(LEMMAS),
+            AGREEMENT,
+            CLASS,
+            &lemmas(CLASS_LEMMAS),
+            ANY_RULE,
+        ];
+        let mut numbers: Vec<u64> = tables.concat().iter().map(|(number, ..)| *number).collect();
+        let count = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count);
     }
 }

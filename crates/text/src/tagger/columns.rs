@@ -11,7 +11,7 @@ use super::templates::Column::{
     ShortEnding, Skeleton5, Skeleton7, Stem, Suffix1, Suffix6, Upos, Usual,
 };
 use super::templates::{COLUMNS, Column, Template};
-use crate::token_attributes;
+use crate::characters;
 
 /// Stems as long as this are not looked for: each costs its length, and what is longer is no word.
 const LONGEST_STEM: usize = 64;
@@ -135,7 +135,7 @@ impl Columns {
         let (length, tag) = lemma.into_iter().find(|(_, tag)| *tag != 0).unwrap_or((0, 0));
         self.set(Lemma, word, of_class(12, tag.into()));
         self.skeleton.clear();
-        self.skeleton.extend(lower.chars().map(token_attributes::skeleton));
+        self.skeleton.extend(lower.chars().map(characters::skeleton));
         let after = hash_of(13, &self.skeleton[length..]);
         self.set(AfterLemma, word, after);
         for (column, length) in [(Skeleton5, 5), (Skeleton7, 7)] {

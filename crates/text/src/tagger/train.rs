@@ -17,7 +17,7 @@ use super::templates::{COARSE, FINE, OF_THE_WORD, Template};
 use super::training_data::Lessons;
 use super::{Tagger, TaggerMemory};
 use crate::Error;
-use crate::lemma::{Known, Lemmatizer};
+use crate::lemma::{LemmaExample, Lemmatizer};
 use crate::progress::{Observer, PassCounter, unobserved};
 
 /// How to learn a tagger.
@@ -97,7 +97,7 @@ fn learn(
     });
     let (fine, (weights, chain, rows)) = (fine?, coarse?);
     let words = lessons.sentences.iter().flat_map(|sentence| sentence.words());
-    let lemmas = Lemmatizer::train(words.map(|word| Known {
+    let lemmas = Lemmatizer::train(words.map(|word| LemmaExample {
         form: word.form(),
         upos: word.upos(),
         feats: word.feats(),
@@ -212,7 +212,7 @@ fn learn_coarse(
             chain.settle();
         }
         average.add(weights.iter().chain(chain.scores()));
-        laps.lap()?;
+        laps.finish_pass()?;
     }
     if let Some(mut mean) = average.mean() {
         let pairs = mean.split_off(weights.len());
@@ -278,7 +278,7 @@ fn learn_fine(
             }
         }
         average.add(model.weights.iter());
-        laps.lap()?;
+        laps.finish_pass()?;
     }
     if let Some(mean) = average.mean() {
         model.weights = mean;
@@ -297,7 +297,7 @@ fn learn_fine(
 /// let treebank = [noun.clone(), verb, noun];
 /// let tagged = jackknife(&treebank, &TaggerOptions::for_words(3), 3, 1)?;
 /// assert_eq!(tagged[1].word(1).unwrap().upos(), "NOUN"); // all that was seen of words
-/// # Ok::<(), tutte::Error>(())
+/// # Ok::<(), tutte_text::Error>(())
 /// ```
 ///
 /// # Errors
