@@ -7,10 +7,9 @@
 //! learnt of a rare rest is shared by all rests of its class ([`Multiword::classes`](super::Multiword)): `-dir` and
 //! `-ydik` are copulas, and follow the same stems.
 //!
-//! A [`Template`] combines two attributes. Its feature is the hash of its number, of the rule or class that it belongs
-//! to, and of the values of both attributes. Numbers, attributes and the order of templates are part of the model format.
-
-use std::ops::{Index, IndexMut};
+//! A template is a line such as `213 token.ending3 next.form;`. It has a number and up to two [attributes](Values). Its
+//! feature is the hash of the number, of the rule or the class that it is for, and of the values of the attributes.
+//! Numbers, attributes and the order of templates are part of the model format.
 
 use tutte_linear::Hash;
 
@@ -18,273 +17,329 @@ use super::harmony::agreement;
 use super::lexicon::{Entry, PosSet, each_pos};
 use super::rule::{DividedForm, Rule};
 use crate::characters::skeleton;
-use crate::token_attributes::{TokenAttributes, ending_hash, form_hash};
+use crate::token_attributes::{Attributes, TokenAttributes, ending_hash, form_hash};
 
 /// Offsets of the neighbours whose parts of speech are looked up.
 pub(super) const NEIGHBOURS: [isize; 4] = [-2, -1, 1, 2];
 
-/// A property of a token, or of a token and a rule.
-///
-/// `Pos` is a set of parts of speech, but [`Pos`](Attribute::Pos) itself is a single one. The first word is the one that
-/// the rule makes of the stem. "Previous", "next" and "second" are the tokens at −1, 1 and 2; parts of speech of the
-/// neighbours at −2, −1, 1 and 2 are called earlier, left, right and later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Attribute {
-    /// Always 0: for templates with fewer than two attributes.
-    Nothing,
-
-    // Of the token.
-    Form,
-    Shape,
-    Length,
-    Start3,
-    Ending3,
-    Ending4,
-    Ending5,
-
-    // Of its neighbours.
-    PreviousForm,
-    PreviousEnding2,
-    PreviousEnding3,
-    NextForm,
-    NextShape,
-    NextFirst,
-    NextEnding2,
-    NextEnding3,
-    SecondForm,
-    FormAndPrevious,
-    FormAndNext,
-    LeftPos,
-    RightPos,
-    LeftAndRightPos,
-    EarlierAndLeftPos,
-    RightAndLaterPos,
-
-    // Of the token's entry in the lexicon, as one word.
-    Frequency,
-    FormPos,
-    LemmaPos,
-    FormAndLemmaPos,
-
-    // Of the first word that the rule makes.
-    FirstWord,
-    FirstFrequency,
-    FirstFormPos,
-    FirstLemmaPos,
-    FirstPos,
+/// Values of the attributes that templates name.
+#[derive(Clone, Copy, Debug, Default)]
+struct Values {
+    /// The token and its neighbours.
+    token: Attributes,
+    previous: Attributes,
+    next: Attributes,
+    second: Attributes,
+    form_and_previous: u64,
+    form_and_next: u64,
+    /// Parts of speech of the neighbours at −2 (earlier), −1 (left), 1 (right) and 2 (later).
+    near: NeighbourValues,
+    /// The token as one word.
+    whole: WordValues,
+    /// The first word that the rule makes.
+    first: WordValues,
     /// Frequencies of the first word and of the token.
-    Frequencies,
+    frequencies: u64,
+    /// One of the parts of speech of the first word.
+    each_pos: u64,
+    /// Last characters of the stem.
+    stem: StemValues,
+    rest: RestValues,
+    /// Agreement of stem and rest, see [`agreement`].
+    agreement: AgreementValues,
+    /// The longest lemma with which the form starts.
+    longest: LongestLemmaValues,
+    /// Each lemma with which the form starts, and one of its parts of speech.
+    lemma: LemmaValues,
+}
 
-    // Of the stem and the rest, as written and as skeletons.
-    Rest,
-    StemEnding1,
-    StemEnding2,
-    StemEnding3,
-    RestSkeleton,
-    StemSkeleton1,
-    StemSkeleton2,
-    StemSkeleton3,
-    StemSkeleton4,
-    StemSkeleton5,
-    /// Agreement of stem and rest in vowels, voicing and the letters at the border, see [`agreement`].
-    Agreement,
-    VoicingAndHarmony,
-    Harmony,
-    /// Class of the rest.
-    Class,
+#[derive(Clone, Copy, Debug, Default)]
+struct NeighbourValues {
+    left_pos: u64,
+    right_pos: u64,
+    both_pos: u64,
+    two_left_pos: u64,
+    two_right_pos: u64,
+}
 
-    // Of the longest lemma with which the form starts.
-    LongestLemmaPos,
-    AfterLongestLemma,
-    /// Number of characters by which that lemma ends before the cut or after it.
-    Reach,
-    RestAndReach,
+#[derive(Clone, Copy, Debug, Default)]
+struct WordValues {
+    form: u64,
+    frequency: u64,
+    /// Parts of speech as a form.
+    form_pos: u64,
+    /// Parts of speech as a lemma.
+    lemma_pos: u64,
+    /// Both.
+    pos: u64,
+}
 
-    // Of one part of speech of one lemma with which the form starts, or of the first word.
-    Pos,
+#[derive(Clone, Copy, Debug, Default)]
+struct StemValues {
+    ending1: u64,
+    ending2: u64,
+    ending3: u64,
+    skeleton1: u64,
+    skeleton2: u64,
+    skeleton3: u64,
+    skeleton4: u64,
+    skeleton5: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct RestValues {
+    form: u64,
+    skeleton: u64,
+    class: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct AgreementValues {
+    full: u64,
+    voicing_and_harmony: u64,
+    harmony: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct LongestLemmaValues {
+    pos: u64,
     /// Skeleton of the form after the lemma.
-    AfterLemma,
+    after: u64,
+    /// Number of characters from the end of the stem to the end of the lemma, plus 8; from 4 to 16.
+    reach: u64,
+    reach_and_rest: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct LemmaValues {
+    pos: u64,
+    /// Skeleton of the form after the lemma.
+    after: u64,
     /// Skeleton between the lemma and the rest.
-    Between,
-    BetweenAndRest,
+    between: u64,
+    between_and_rest: u64,
     /// Number of characters of the rest that belong to the lemma.
-    Overlap,
+    overlap: u64,
 }
 
-use Attribute::*;
-
-/// Number of a template and its two attributes.
-type Template = (u64, Attribute, Attribute);
-
-/// The token as a whole, its neighbours and its first word.
-const TOKEN: &[Template] = &[
-    (201, Nothing, Nothing),
-    (202, Form, Nothing),
-    (203, Ending3, Nothing),
-    (204, Ending4, Nothing),
-    (205, Ending5, Nothing),
-    (206, Shape, Length),
-    (207, Form, Shape),
-    (208, Form, PreviousForm),
-    (209, Form, NextForm),
-    (210, Form, NextEnding2),
-    (211, Form, NextShape),
-    (212, Form, PreviousEnding2),
-    (213, Ending3, NextForm),
-    (214, Ending3, PreviousForm),
-    (215, FormAndNext, SecondForm),
-    (216, Start3, Nothing),
-    (217, Ending3, Length),
-    (218, Shape, NextShape),
-    (219, FirstFrequency, Frequency),
-    (224, FirstWord, Nothing),
-    (225, FirstWord, Rest),
-];
-
-/// Only for tokens that are also single words. French `des` is one word in `il y a des`, two in `la fin des`.
-const AMBIGUOUS: &[Template] = &[
-    (360, Form, LeftPos),
-    (361, Form, RightPos),
-    (362, Form, LeftAndRightPos),
-    (363, Form, EarlierAndLeftPos),
-    (364, Form, RightAndLaterPos),
-    (365, Form, PreviousEnding3),
-    (366, Form, NextEnding3),
-    (367, FormAndPrevious, RightPos),
-];
-
-const FIRST_WORD: &[Template] = &[(226, FirstPos, Nothing), (230, FirstPos, Frequency)];
-
-/// The rest as written.
-const REST: &[Template] = &[
-    (220, Frequencies, Rest),
-    (221, Rest, StemEnding1),
-    (222, Rest, StemEnding2),
-    (223, Rest, StemEnding3),
-    (227, FirstPos, Rest),
-    (228, FirstFormPos, Rest),
-    (229, FirstLemmaPos, Rest),
-];
-/// For each part of speech of the first word as a form.
-const REST_BY_FORM_POS: &[Template] = &[(231, Pos, Rest)];
-/// For each part of speech of the first word as a lemma.
-const REST_BY_LEMMA_POS: &[Template] = &[(232, Pos, Rest)];
-
-/// As [`REST`], for the skeleton of the rest.
-const REST_SKELETON: &[Template] = &[
-    (240, Frequencies, RestSkeleton),
-    (241, RestSkeleton, StemSkeleton1),
-    (242, RestSkeleton, StemSkeleton2),
-    (243, RestSkeleton, StemSkeleton3),
-    (247, FirstPos, RestSkeleton),
-    (248, FirstFormPos, RestSkeleton),
-    (249, FirstLemmaPos, RestSkeleton),
-];
-const REST_SKELETON_BY_FORM_POS: &[Template] = &[(251, Pos, RestSkeleton)];
-const REST_SKELETON_BY_LEMMA_POS: &[Template] = &[(252, Pos, RestSkeleton)];
-
-/// The skeleton of the rest with its context.
-const CONTEXT: &[Template] = &[
-    (260, RestSkeleton, Nothing),
-    (261, RestSkeleton, NextForm),
-    (262, RestSkeleton, NextShape),
-    (263, RestSkeleton, NextFirst),
-    (264, RestSkeleton, NextEnding3),
-    (265, RestSkeleton, PreviousForm),
-    (266, RestSkeleton, PreviousEnding3),
-    (267, RestSkeleton, Shape),
-    (268, FirstPos, NextShape),
-    (270, FormPos, RestSkeleton),
-    (271, LemmaPos, RestSkeleton),
-    (272, FormAndLemmaPos, FirstPos),
-];
-
-/// Only if the form starts with a lemma.
-const LONGEST_LEMMA: &[Template] = &[
-    (273, LongestLemmaPos, Reach),
-    (274, LongestLemmaPos, RestAndReach),
-    (275, LongestLemmaPos, AfterLongestLemma),
-];
-
-/// Templates for each part of speech of each lemma with which the form starts.
-struct LemmaTemplates {
-    /// If the lemma ends before the rest.
-    in_stem: &'static [Template],
-    /// If it is also the longest lemma.
-    longest_in_stem: &'static [Template],
-    /// If the lemma reaches into the rest.
-    into_rest: &'static [Template],
-    /// In both cases.
-    always: &'static [Template],
-}
-
-const LEMMAS: LemmaTemplates = LemmaTemplates {
-    in_stem: &[(280, Pos, BetweenAndRest), (281, Pos, Between)],
-    longest_in_stem: &[(284, Pos, BetweenAndRest)],
-    into_rest: &[(282, Pos, Overlap)],
-    always: &[(283, Pos, AfterLemma)],
-};
-
-const AGREEMENT: &[Template] = &[
-    (290, Agreement, RestSkeleton),
-    (291, Agreement, Class),
-    (292, Agreement, Nothing),
-    (293, Agreement, FirstPos),
-    (294, VoicingAndHarmony, RestSkeleton),
-    (295, Harmony, RestSkeleton),
-];
-
-/// Hashed with the class of the rest in place of the rule: these do not depend on the length of the rest.
-const CLASS: &[Template] = &[
-    (310, Nothing, Nothing),
-    (311, FirstPos, Nothing),
-    (312, FirstPos, Frequency),
-    (313, FirstWord, Nothing),
-    (321, StemSkeleton1, Nothing),
-    (322, StemSkeleton2, Nothing),
-    (323, StemSkeleton3, Nothing),
-    (324, StemSkeleton4, Nothing),
-    (325, StemSkeleton5, Nothing),
-    (326, NextForm, Nothing),
-    (327, NextShape, Nothing),
-    (328, NextEnding3, Nothing),
-    (329, PreviousForm, Nothing),
-    (330, PreviousEnding3, Nothing),
-    (331, Shape, Nothing),
-    (332, Shape, NextShape),
-];
-const CLASS_LEMMAS: LemmaTemplates = LemmaTemplates {
-    in_stem: &[(340, Pos, Between)],
-    longest_in_stem: &[(341, Pos, Between)],
-    into_rest: &[(342, Pos, Overlap)],
-    always: &[],
-};
-
-/// Hashed with neither rule nor class: these do not depend on the rest at all.
-const ANY_RULE: &[Template] =
-    &[(350, FirstWord, Nothing), (351, FirstPos, Nothing), (352, FirstPos, Frequency)];
-
-/// Value of each attribute.
-#[derive(Clone, Copy, Debug)]
-struct Values([u64; Attribute::COUNT]);
-
-impl Attribute {
-    const COUNT: usize = Overlap as usize + 1;
-}
-
-impl Index<Attribute> for Values {
-    type Output = u64;
-
-    #[inline]
-    fn index(&self, attribute: Attribute) -> &u64 {
-        &self.0[attribute as usize]
+impl WordValues {
+    fn new(form: u64, entry: Entry) -> Self {
+        let form_pos = u64::from(entry.form_pos);
+        let lemma_pos = u64::from(entry.lemma_pos);
+        let pos = form_pos << 8 | lemma_pos;
+        Self { form, frequency: entry.frequency.into(), form_pos, lemma_pos, pos }
     }
 }
 
-impl IndexMut<Attribute> for Values {
-    #[inline]
-    fn index_mut(&mut self, attribute: Attribute) -> &mut u64 {
-        &mut self.0[attribute as usize]
+/// A table of templates.
+trait Table {
+    /// Numbers of the templates.
+    #[cfg(test)]
+    const NUMBERS: &[u64];
+
+    /// Adds the feature of each template. `start` is the hash of a template's number, with the rule or the class.
+    fn add(values: &Values, start: impl Fn(u64) -> Hash, features: &mut Vec<u32>);
+}
+
+/// Declares tables of templates. A missing attribute is hashed as 0.
+///
+/// Each table becomes straight code, which is faster than a loop over a list of templates.
+macro_rules! tables {
+    ($(
+        $(#[$doc:meta])*
+        $table:ident { $($number:literal $($($attribute:ident).+)*;)* }
+    )*) => { $(
+        $(#[$doc])*
+        struct $table;
+
+        impl Table for $table {
+            #[cfg(test)]
+            const NUMBERS: &[u64] = &[$($number),*];
+
+            #[inline(always)]
+            fn add(values: &Values, start: impl Fn(u64) -> Hash, features: &mut Vec<u32>) {
+                features.extend_from_slice(&[$({
+                    let [first, second, ..] = [$(values.$($attribute).+,)* 0, 0];
+                    start($number).and(first).and(second).feature()
+                }),*]);
+            }
+        }
+    )* };
+}
+
+tables! {
+    /// The token as a whole, its neighbours and its first word.
+    Token {
+        201;
+        202 token.form;
+        203 token.ending3;
+        204 token.ending4;
+        205 token.ending5;
+        206 token.shape token.length;
+        207 token.form token.shape;
+        208 token.form previous.form;
+        209 token.form next.form;
+        210 token.form next.ending2;
+        211 token.form next.shape;
+        212 token.form previous.ending2;
+        213 token.ending3 next.form;
+        214 token.ending3 previous.form;
+        215 form_and_next second.form;
+        216 token.start3;
+        217 token.ending3 token.length;
+        218 token.shape next.shape;
+        219 first.frequency whole.frequency;
+        224 first.form;
+        225 first.form rest.form;
+    }
+
+    /// Only for tokens that are also single words. French `des` is one word in `il y a des`, two in `la fin des`.
+    Ambiguous {
+        360 token.form near.left_pos;
+        361 token.form near.right_pos;
+        362 token.form near.both_pos;
+        363 token.form near.two_left_pos;
+        364 token.form near.two_right_pos;
+        365 token.form previous.ending3;
+        366 token.form next.ending3;
+        367 form_and_previous near.right_pos;
+    }
+
+    FirstWord {
+        226 first.pos;
+        230 first.pos whole.frequency;
+    }
+
+    /// The rest as written.
+    Rest {
+        220 frequencies rest.form;
+        221 rest.form stem.ending1;
+        222 rest.form stem.ending2;
+        223 rest.form stem.ending3;
+        227 first.pos rest.form;
+        228 first.form_pos rest.form;
+        229 first.lemma_pos rest.form;
+    }
+
+    /// For each part of speech of the first word as a form.
+    RestByFormPos {
+        231 each_pos rest.form;
+    }
+
+    /// For each part of speech of the first word as a lemma.
+    RestByLemmaPos {
+        232 each_pos rest.form;
+    }
+
+    /// As [`Rest`], for the skeleton of the rest.
+    RestSkeleton {
+        240 frequencies rest.skeleton;
+        241 rest.skeleton stem.skeleton1;
+        242 rest.skeleton stem.skeleton2;
+        243 rest.skeleton stem.skeleton3;
+        247 first.pos rest.skeleton;
+        248 first.form_pos rest.skeleton;
+        249 first.lemma_pos rest.skeleton;
+    }
+
+    RestSkeletonByFormPos {
+        251 each_pos rest.skeleton;
+    }
+
+    RestSkeletonByLemmaPos {
+        252 each_pos rest.skeleton;
+    }
+
+    /// The skeleton of the rest in its context.
+    Context {
+        260 rest.skeleton;
+        261 rest.skeleton next.form;
+        262 rest.skeleton next.shape;
+        263 rest.skeleton next.first;
+        264 rest.skeleton next.ending3;
+        265 rest.skeleton previous.form;
+        266 rest.skeleton previous.ending3;
+        267 rest.skeleton token.shape;
+        268 first.pos next.shape;
+        270 whole.form_pos rest.skeleton;
+        271 whole.lemma_pos rest.skeleton;
+        272 whole.pos first.pos;
+    }
+
+    /// Only if the form starts with a lemma.
+    LongestLemma {
+        273 longest.pos longest.reach;
+        274 longest.pos longest.reach_and_rest;
+        275 longest.pos longest.after;
+    }
+
+    /// For each lemma that ends before the rest.
+    LemmaInStem {
+        280 lemma.pos lemma.between_and_rest;
+        281 lemma.pos lemma.between;
+    }
+
+    /// For the longest lemma, if it ends before the rest.
+    LongestLemmaInStem {
+        284 lemma.pos lemma.between_and_rest;
+    }
+
+    /// For each lemma that reaches into the rest.
+    LemmaIntoRest {
+        282 lemma.pos lemma.overlap;
+    }
+
+    /// For each lemma.
+    AnyLemma {
+        283 lemma.pos lemma.after;
+    }
+
+    Agreement {
+        290 agreement.full rest.skeleton;
+        291 agreement.full rest.class;
+        292 agreement.full;
+        293 agreement.full first.pos;
+        294 agreement.voicing_and_harmony rest.skeleton;
+        295 agreement.harmony rest.skeleton;
+    }
+
+    /// Hashed with the class of the rest in place of the rule: these do not depend on the length of the rest.
+    Class {
+        310;
+        311 first.pos;
+        312 first.pos whole.frequency;
+        313 first.form;
+        321 stem.skeleton1;
+        322 stem.skeleton2;
+        323 stem.skeleton3;
+        324 stem.skeleton4;
+        325 stem.skeleton5;
+        326 next.form;
+        327 next.shape;
+        328 next.ending3;
+        329 previous.form;
+        330 previous.ending3;
+        331 token.shape;
+        332 token.shape next.shape;
+    }
+
+    ClassLemmaInStem {
+        340 lemma.pos lemma.between;
+    }
+
+    ClassLongestLemmaInStem {
+        341 lemma.pos lemma.between;
+    }
+
+    ClassLemmaIntoRest {
+        342 lemma.pos lemma.overlap;
+    }
+
+    /// Hashed with neither rule nor class: these do not depend on the rest at all.
+    AnyRule {
+        350 first.form;
+        351 first.pos;
+        352 first.pos whole.frequency;
     }
 }
 
@@ -315,7 +370,7 @@ pub(super) struct TokenContext<'a, E, C> {
 
 impl<'a, E: Fn(u64) -> Entry, C: Fn(u64) -> u64> TokenContext<'a, E, C> {
     /// Maximal length of the lemmas that are looked up. The cost of each look-up is its length.
-    const LONGEST_LEMMA: usize = 32;
+    const MAX_LEMMA: usize = 32;
 
     /// Reads the token at `at`. `whole` is its entry in the lexicon, `neighbour_pos` the parts of speech of its
     /// [neighbours](NEIGHBOURS).
@@ -330,39 +385,30 @@ impl<'a, E: Fn(u64) -> Entry, C: Fn(u64) -> u64> TokenContext<'a, E, C> {
     ) -> Self {
         let skeleton: Vec<char> = form.iter().map(|&c| skeleton(c)).collect();
         let lemmas = Self::lemma_prefixes(form, &skeleton, entry);
-
         let [previous, token, next, second] = [-1, 0, 1, 2].map(|k| attributes.near(at, k));
         let [earlier, left, right, later] = neighbour_pos.map(u64::from);
-        let mut values = Values([0; Attribute::COUNT]);
-        values[Form] = token.form;
-        values[Shape] = token.shape;
-        values[Length] = token.length;
-        values[Start3] = token.start3;
-        values[Ending3] = token.ending3;
-        values[Ending4] = token.ending4;
-        values[Ending5] = token.ending5;
-        values[PreviousForm] = previous.form;
-        values[PreviousEnding2] = previous.ending2;
-        values[PreviousEnding3] = previous.ending3;
-        values[NextForm] = next.form;
-        values[NextShape] = next.shape;
-        values[NextFirst] = next.first;
-        values[NextEnding2] = next.ending2;
-        values[NextEnding3] = next.ending3;
-        values[SecondForm] = second.form;
-        values[FormAndPrevious] = token.form ^ previous.form.rotate_left(7);
-        values[FormAndNext] = token.form ^ next.form.rotate_left(7);
-        values[LeftPos] = left;
-        values[RightPos] = right;
-        values[LeftAndRightPos] = left << 8 | right;
-        values[EarlierAndLeftPos] = earlier << 8 | left;
-        values[RightAndLaterPos] = right << 8 | later;
-        values[Frequency] = whole.frequency.into();
-        values[FormPos] = whole.form_pos.into();
-        values[LemmaPos] = whole.lemma_pos.into();
-        values[FormAndLemmaPos] = both_pos(whole);
-        values[LongestLemmaPos] = lemmas[0].pos.into();
-        values[AfterLongestLemma] = lemmas[0].after;
+        let values = Values {
+            token,
+            previous,
+            next,
+            second,
+            form_and_previous: token.form ^ previous.form.rotate_left(7),
+            form_and_next: token.form ^ next.form.rotate_left(7),
+            near: NeighbourValues {
+                left_pos: left,
+                right_pos: right,
+                both_pos: left << 8 | right,
+                two_left_pos: earlier << 8 | left,
+                two_right_pos: right << 8 | later,
+            },
+            whole: WordValues::new(token.form, whole),
+            longest: LongestLemmaValues {
+                pos: lemmas[0].pos.into(),
+                after: lemmas[0].after,
+                ..LongestLemmaValues::default()
+            },
+            ..Values::default()
+        };
         Self { form, skeleton, values, lemmas, entry, class }
     }
 
@@ -373,7 +419,7 @@ impl<'a, E: Fn(u64) -> Entry, C: Fn(u64) -> u64> TokenContext<'a, E, C> {
             let ending_in = |last| entry(form_hash(start.iter().copied().chain([last]))).lemma_pos;
             ending_in(last) | devoiced(last).map_or(0, ending_in)
         };
-        let lengths = (2..=form.len().min(Self::LONGEST_LEMMA)).rev();
+        let lengths = (2..=form.len().min(Self::MAX_LEMMA)).rev();
         let found = lengths.map(|length| (length, pos(length))).filter(|(_, pos)| *pos != 0);
         let mut lemmas = [LemmaPrefix::default(); 3];
         for (lemma, (length, pos)) in lemmas.iter_mut().zip(found) {
@@ -394,125 +440,119 @@ impl<'a, E: Fn(u64) -> Entry, C: Fn(u64) -> u64> TokenContext<'a, E, C> {
         let class = (self.class)(rest_hash);
 
         let mut values = self.values;
-        values[FirstWord] = first_word;
-        values[FirstFrequency] = first.frequency.into();
-        values[FirstFormPos] = first.form_pos.into();
-        values[FirstLemmaPos] = first.lemma_pos.into();
-        values[FirstPos] = both_pos(first);
-        values[Frequencies] = u64::from(first.frequency) << 3 | values[Frequency];
-        values[Rest] = full_hash(rest);
-        values[StemEnding1] = ending_hash(stem, 1);
-        values[StemEnding2] = ending_hash(stem, 2);
-        values[StemEnding3] = ending_hash(stem, 3);
-        values[RestSkeleton] = rest_hash;
-        values[StemSkeleton1] = ending_hash(stem_skeleton, 1);
-        values[StemSkeleton2] = ending_hash(stem_skeleton, 2);
-        values[StemSkeleton3] = ending_hash(stem_skeleton, 3);
-        values[StemSkeleton4] = ending_hash(stem_skeleton, 4);
-        values[StemSkeleton5] = ending_hash(stem_skeleton, 5);
-        values[Agreement] = agreement;
-        values[VoicingAndHarmony] = agreement >> 4;
-        values[Harmony] = agreement >> 8;
-        values[Class] = class;
+        values.first = WordValues::new(first_word, first);
+        values.frequencies = values.first.frequency << 3 | values.whole.frequency;
+        values.stem = StemValues {
+            ending1: ending_hash(stem, 1),
+            ending2: ending_hash(stem, 2),
+            ending3: ending_hash(stem, 3),
+            skeleton1: ending_hash(stem_skeleton, 1),
+            skeleton2: ending_hash(stem_skeleton, 2),
+            skeleton3: ending_hash(stem_skeleton, 3),
+            skeleton4: ending_hash(stem_skeleton, 4),
+            skeleton5: ending_hash(stem_skeleton, 5),
+        };
+        values.rest = RestValues { form: full_hash(rest), skeleton: rest_hash, class };
+        values.agreement = AgreementValues {
+            full: agreement,
+            voicing_and_harmony: agreement >> 4,
+            harmony: agreement >> 8,
+        };
 
         features.clear();
-        let mut list = FeatureList { features, values };
         let number = u64::from(number) + 1;
         let with_rule = |template| Hash::of(template).and(number);
-        list.add(TOKEN, with_rule);
-        if self.values[Frequency] > 0 {
-            list.add(AMBIGUOUS, with_rule);
+        Token::add(&values, with_rule, features);
+        if values.whole.frequency > 0 {
+            Ambiguous::add(&values, with_rule, features);
         }
-        list.add(FIRST_WORD, with_rule);
-        for (templates, by_form_pos, by_lemma_pos) in [
-            (REST, REST_BY_FORM_POS, REST_BY_LEMMA_POS),
-            (REST_SKELETON, REST_SKELETON_BY_FORM_POS, REST_SKELETON_BY_LEMMA_POS),
-        ] {
-            list.add(templates, with_rule);
-            // Features of forms and lemmas alternate.
-            for pos in each_pos(first.form_pos | first.lemma_pos) {
-                list.values[Pos] = pos;
-                if first.form_pos >> pos & 1 == 1 {
-                    list.add(by_form_pos, with_rule);
-                }
-                if first.lemma_pos >> pos & 1 == 1 {
-                    list.add(by_lemma_pos, with_rule);
-                }
+        FirstWord::add(&values, with_rule, features);
+        Rest::add(&values, with_rule, features);
+        for pos in 0..8 {
+            values.each_pos = pos;
+            if has_pos(first.form_pos, pos) {
+                RestByFormPos::add(&values, with_rule, features);
+            }
+            if has_pos(first.lemma_pos, pos) {
+                RestByLemmaPos::add(&values, with_rule, features);
             }
         }
-        list.add(CONTEXT, with_rule);
+        RestSkeleton::add(&values, with_rule, features);
+        for pos in 0..8 {
+            values.each_pos = pos;
+            if has_pos(first.form_pos, pos) {
+                RestSkeletonByFormPos::add(&values, with_rule, features);
+            }
+            if has_pos(first.lemma_pos, pos) {
+                RestSkeletonByLemmaPos::add(&values, with_rule, features);
+            }
+        }
+        Context::add(&values, with_rule, features);
         let longest = self.lemmas[0].length;
         if longest > 0 {
             let reach = (longest + 8).saturating_sub(stem.len()).clamp(4, 16) as u64;
-            list.values[Reach] = reach;
-            list.values[RestAndReach] = rest_hash ^ reach.rotate_left(40);
-            list.add(LONGEST_LEMMA, with_rule);
+            values.longest.reach = reach;
+            values.longest.reach_and_rest = rest_hash ^ reach.rotate_left(40);
+            LongestLemma::add(&values, with_rule, features);
         }
-        self.add_lemmas(&LEMMAS, cut, with_rule, &mut list);
-        list.add(AGREEMENT, with_rule);
+        self.each_lemma(cut, &mut values, |values, is_in_stem, is_longest| {
+            if is_in_stem {
+                LemmaInStem::add(values, with_rule, features);
+                if is_longest {
+                    LongestLemmaInStem::add(values, with_rule, features);
+                }
+            } else {
+                LemmaIntoRest::add(values, with_rule, features);
+            }
+            AnyLemma::add(values, with_rule, features);
+        });
+        Agreement::add(&values, with_rule, features);
 
         let with_class = |template| Hash::of(template).and(class);
-        list.add(CLASS, with_class);
-        self.add_lemmas(&CLASS_LEMMAS, cut, with_class, &mut list);
+        Class::add(&values, with_class, features);
+        self.each_lemma(cut, &mut values, |values, is_in_stem, is_longest| {
+            if is_in_stem {
+                ClassLemmaInStem::add(values, with_class, features);
+                if is_longest {
+                    ClassLongestLemmaInStem::add(values, with_class, features);
+                }
+            } else {
+                ClassLemmaIntoRest::add(values, with_class, features);
+            }
+        });
 
-        list.add(ANY_RULE, Hash::of);
+        AnyRule::add(&values, Hash::of, features);
     }
 
-    /// Adds the features of the lemmas with which the form starts. The rest starts at `cut`.
-    fn add_lemmas(
+    /// Calls `add` with the values of each part of speech of each lemma with which the form starts. The flags are `true`
+    /// for a lemma that ends before the rest, which starts at `cut`, and for the longest lemma.
+    fn each_lemma(
         &self,
-        templates: &LemmaTemplates,
         cut: usize,
-        start: impl Fn(u64) -> Hash + Copy,
-        list: &mut FeatureList<'_>,
+        values: &mut Values,
+        mut add: impl FnMut(&Values, bool, bool),
     ) {
         for (rank, lemma) in self.lemmas.iter().enumerate().filter(|(_, lemma)| lemma.length > 0) {
-            list.values[AfterLemma] = lemma.after;
             let between = self.skeleton.get(lemma.length..cut).map(full_hash);
-            match between {
-                Some(between) => {
-                    list.values[Between] = between;
-                    list.values[BetweenAndRest] =
-                        between ^ list.values[RestSkeleton].rotate_left(13);
-                }
-                None => list.values[Overlap] = (lemma.length - cut) as u64,
-            }
+            let hash = between.unwrap_or_default();
+            values.lemma = LemmaValues {
+                after: lemma.after,
+                between: hash,
+                between_and_rest: hash ^ values.rest.skeleton.rotate_left(13),
+                overlap: lemma.length.saturating_sub(cut) as u64,
+                pos: 0,
+            };
             for pos in each_pos(lemma.pos) {
-                list.values[Pos] = pos;
-                if between.is_none() {
-                    list.add(templates.into_rest, start);
-                } else {
-                    list.add(templates.in_stem, start);
-                    if rank == 0 {
-                        list.add(templates.longest_in_stem, start);
-                    }
-                }
-                list.add(templates.always, start);
+                values.lemma.pos = pos;
+                add(values, between.is_some(), rank == 0);
             }
         }
     }
 }
 
-/// Features so far, and the values for the next ones.
-struct FeatureList<'a> {
-    features: &'a mut Vec<u32>,
-    values: Values,
-}
-
-impl FeatureList<'_> {
-    /// Adds a feature for each template. `start` is the hash of a template's number, with the rule or the class.
-    #[inline]
-    fn add(&mut self, templates: &[Template], start: impl Fn(u64) -> Hash) {
-        let values = &self.values;
-        self.features.extend(templates.iter().map(|&(number, first, second)| {
-            start(number).and(values[first]).and(values[second]).feature()
-        }));
-    }
-}
-
-/// Parts of speech as a form and as a lemma.
-fn both_pos(entry: Entry) -> u64 {
-    u64::from(entry.form_pos) << 8 | u64::from(entry.lemma_pos)
+/// Returns `true` if a set has a part of speech.
+fn has_pos(set: PosSet, pos: u64) -> bool {
+    set >> pos & 1 == 1
 }
 
 /// Returns the hash of all characters.
@@ -652,28 +692,30 @@ mod tests {
 
     #[test]
     fn every_template_has_its_own_number() {
-        let lemmas = |lemmas: LemmaTemplates| {
-            [lemmas.in_stem, lemmas.longest_in_stem, lemmas.into_rest, lemmas.always].concat()
-        };
-        let tables = [
-            TOKEN,
-            AMBIGUOUS,
-            FIRST_WORD,
-            REST,
-            REST_BY_FORM_POS,
-            REST_BY_LEMMA_POS,
-            REST_SKELETON,
-            REST_SKELETON_BY_FORM_POS,
-            REST_SKELETON_BY_LEMMA_POS,
-            CONTEXT,
-            LONGEST_LEMMA,
-            &lemmas(LEMMAS),
-            AGREEMENT,
-            CLASS,
-            &lemmas(CLASS_LEMMAS),
-            ANY_RULE,
-        ];
-        let mut numbers: Vec<u64> = tables.concat().iter().map(|(number, ..)| *number).collect();
+        let mut numbers = [
+            Token::NUMBERS,
+            Ambiguous::NUMBERS,
+            FirstWord::NUMBERS,
+            Rest::NUMBERS,
+            RestByFormPos::NUMBERS,
+            RestByLemmaPos::NUMBERS,
+            RestSkeleton::NUMBERS,
+            RestSkeletonByFormPos::NUMBERS,
+            RestSkeletonByLemmaPos::NUMBERS,
+            Context::NUMBERS,
+            LongestLemma::NUMBERS,
+            LemmaInStem::NUMBERS,
+            LongestLemmaInStem::NUMBERS,
+            LemmaIntoRest::NUMBERS,
+            AnyLemma::NUMBERS,
+            Agreement::NUMBERS,
+            Class::NUMBERS,
+            ClassLemmaInStem::NUMBERS,
+            ClassLongestLemmaInStem::NUMBERS,
+            ClassLemmaIntoRest::NUMBERS,
+            AnyRule::NUMBERS,
+        ]
+        .concat();
         let count = numbers.len();
         numbers.sort_unstable();
         numbers.dedup();
