@@ -1,7 +1,7 @@
 //! From raw text to sentences of tagged words: everything that comes before trees.
 //!
-//! A [`Tokenizer`] and a [`Tagger`] are trained on a treebank. A [`Segmenter`] applies the tokenizer to a stream of text
-//! of any length.
+//! A [`Tokenizer`] and a [`Tagger`] are trained on a treebank. A [`Segmenter`] applies the tokenizer to a stream of
+//! text of any length.
 //!
 //! ```
 //! use tutte_text::{Segmenter, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions};
@@ -36,10 +36,11 @@
 //! ```
 //!
 //! - [`Tokenizer`]: where tokens end (`token_boundaries`), where sentences end (`sentence_boundaries` gives the
-//!   probabilities, `sentence_decoder` the sentences), and which tokens are several words (`multiword`). It is trained on
-//!   the treebank's own text ([`raw_text()`]). Text in a script that the treebank does not have follows Unicode's rules
-//!   (`unicode`), and so does all text for [`Tokenizer::fallback`].
-//! - [`Segmenter`]: sentences of a stream, one at a time. Nothing is lost: [`raw_text()`] of the sentences is the input.
+//!   probabilities, `sentence_decoder` the sentences), and which tokens are several words (`multiword`). It is trained
+//!   on the treebank's own text ([`raw_text()`]). Text in a script that the treebank does not have follows Unicode's
+//!   rules (`unicode`), and so does all text for [`Tokenizer::fallback`].
+//! - [`Segmenter`]: sentences of a stream, one at a time. Nothing is lost: [`raw_text()`] of the sentences is the
+//!   input.
 //! - [`Tagger`]: UPOS, XPOS, FEATS and lemmas of words, with exact probabilities. [`jackknife`] tags a treebank by
 //!   taggers that did not see the tagged part.
 //! - [`TokenizerDocument`], [`TaggerDocument`], [`TaggerTables`]: tokenizers and taggers in model files.

@@ -43,8 +43,8 @@ impl Default for SegmenterOptions {
 
 /// Iterator over the sentences of raw text, with one block of text in memory at a time.
 ///
-/// Sentences are CoNLL-U with ID, FORM and MISC. `SpaceAfter`, `SpacesAfter` and `SpacesBefore` hold the white space, so
-/// [`raw_text`](crate::raw_text) of all sentences is the input again. Only a byte order mark is dropped, and white
+/// Sentences are CoNLL-U with ID, FORM and MISC. `SpaceAfter`, `SpacesAfter` and `SpacesBefore` hold the white space,
+/// so [`raw_text`](crate::raw_text()) of all sentences is the input again. Only a byte order mark is dropped, and white
 /// space that stands alone gives no sentence.
 ///
 /// ```

@@ -7,7 +7,8 @@
 //!
 //! Training is logistic regression with dropout (Srivastava et al. 2014): a random part of the features of every
 //! example is left out. So no weight relies on another, and probabilities are less extreme. The temperature T and the
-//! penalty λ of a sentence ([`sentence_decoder`](crate::sentence_decoder)) are chosen by cross-validation. Cost: linear.
+//! penalty λ of a sentence ([`sentence_decoder`](crate::sentence_decoder)) are chosen by cross-validation. Cost:
+//! linear.
 
 use std::ops::Range;
 
@@ -217,7 +218,8 @@ fn count_right(is_end: &[bool], ends: &[usize]) -> usize {
     right
 }
 
-/// Writes the features of the gap after a token. The numbers and the order of the features are part of the model format.
+/// Writes the features of the gap after a token. The numbers and the order of the features are part of the model
+/// format.
 fn read_features(attributes: &TokenAttributes, at: usize, features: &mut Vec<u32>) {
     // Three tokens before the gap and three after it.
     let [a3, a2, a1, b1, b2, b3] = [-2, -1, 0, 1, 2, 3].map(|k| attributes.near(at, k));

@@ -1,10 +1,10 @@
 //! Token boundaries: a decision at every gap between two characters.
 //!
 //! A paragraph is a sequence of chunks with white space between them. Inside a chunk, a token ends at the gap before
-//! character i with probability σ(w·f(i)). It is taken to end there if that is above ½. Decisions are made from left to
-//! right, and the features see where the current token began. The other features are the characters around the gap,
-//! their classes, the chunk before and after the gap, its shape, and the next chunk. Gaps between two letters have fewer
-//! features: nearly all gaps are such, and few tokens end there.
+//! character i with probability σ(w·f(i)). It is taken to end there if that is above ½. Decisions are made from left
+//! to right, and the features see where the current token began. The other features are the characters around the
+//! gap, their classes, the chunk before and after the gap, its shape, and the next chunk. Gaps between two letters
+//! have fewer features: nearly all gaps are such, and few tokens end there.
 //!
 //! Between chunks a token always ends, unless the treebank has tokens with spaces inside (`1 000`). Then a single space
 //! is a gap like others. Marks and joiners are never separated from the character before them.

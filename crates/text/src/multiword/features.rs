@@ -1,11 +1,11 @@
 //! Features of a token and a rule that is considered for it, as tables of templates.
 //!
-//! A rule divides a form into a stem and a rest. Suffixes follow the vowels and the voicing of the stem (Turkish `-dır`,
-//! `-dir`, `-dur`, `-tür`). So rests and the ends of stems are seen as written and as [skeletons](skeleton), which do
-//! not have these differences. An unknown form may be a noun with a copula or a verb. The longest lemmas with which it
-//! starts tell them apart, with what stands between lemma and rest: `gitmeli|yim` starts with the verb `git`. What is
-//! learnt of a rare rest is shared by all rests of its class ([`Multiword::classes`](super::Multiword)): `-dir` and
-//! `-ydik` are copulas, and follow the same stems.
+//! A rule divides a form into a stem and a rest. Suffixes follow the vowels and the voicing of the stem (Turkish
+//! `-dır`, `-dir`, `-dur`, `-tür`). So rests and the ends of stems are seen as written and as [skeletons](skeleton),
+//! which do not have these differences. An unknown form may be a noun with a copula or a verb. The longest lemmas
+//! with which it starts tell them apart, with what stands between lemma and rest: `gitmeli|yim` starts with the verb
+//! `git`. Rare rests share weights with all rests of their class
+//! ([`Multiword::classes`](super::Multiword)): `-dir` and `-ydik` are copulas, and follow the same stems.
 //!
 //! A template is a line such as `213 token.ending3 next.form;`. It has a number and up to two [attributes](Values). Its
 //! feature is the hash of the number, of the rule or the class that it is for, and of the values of the attributes.
@@ -524,8 +524,8 @@ impl<'a, E: Fn(u64) -> Entry, C: Fn(u64) -> u64> TokenContext<'a, E, C> {
         AnyRule::add(&values, Hash::of, features);
     }
 
-    /// Calls `add` with the values of each part of speech of each lemma with which the form starts. The flags are `true`
-    /// for a lemma that ends before the rest, which starts at `cut`, and for the longest lemma.
+    /// Calls `add` with the values of each part of speech of each lemma with which the form starts. The flags are
+    /// `true` for a lemma that ends before the rest, which starts at `cut`, and for the longest lemma.
     fn each_lemma(
         &self,
         cut: usize,

@@ -12,9 +12,9 @@ fn is_back(lower: char) -> Option<bool> {
 
 /// Returns the agreement of a stem and what follows it, both lower-cased.
 ///
-/// Bits 0 and 1 are set if the stem ends in a vowel and if the rest starts with one. Bits 4 to 7 tell the voicing of the
-/// rest's first consonant, and if it agrees with the stem's last. Bits 8 and 9 tell if the vowels at the border are both
-/// back or both front. So a shift by 4 or 8 makes the value coarser.
+/// Bits 0 and 1 are set if the stem ends in a vowel and if the rest starts with one. Bits 4 to 7 tell the voicing of
+/// the rest's first consonant, and if it agrees with the stem's last. Bits 8 and 9 tell if the vowels at the border
+/// are both back or both front. So a shift by 4 or 8 makes the value coarser.
 pub(super) fn agreement(stem: &[char], rest: &[char]) -> u64 {
     let last_vowel = stem.iter().rev().find_map(|&c| is_back(c));
     let first_vowel = rest.iter().find_map(|&c| is_back(c));

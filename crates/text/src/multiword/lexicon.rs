@@ -1,6 +1,6 @@
-//! Lexicon of the words with which a multiword token may begin: how often a word is a token of its own, and its parts of
-//! speech as a form and as a lemma. Turkish `kent` is a noun, so `kentli` is two words; `kazan` is a verb, so `kazandı`
-//! is one.
+//! Lexicon of the words with which a multiword token may begin: how often a word is a token of its own, and its parts
+//! of speech as a form and as a lemma. Turkish `kent` is a noun, so `kentli` is two words; `kazan` is a verb, so
+//! `kazandı` is one.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub(super) fn each_pos(set: PosSet) -> impl Iterator<Item = u64> + Clone {
 /// Entry of a word in the lexicon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// How often it was a token of its own.
+    /// Frequency of the word as a token of its own.
     pub(super) frequency: Frequency,
     /// Its parts of speech as a form.
     pub(super) form_pos: PosSet,

@@ -7,8 +7,9 @@
 //!
 //! > p(r) = exp(w·f(form, neighbours, r)) / (1 + Σ_r' exp(w·f(form, neighbours, r'))),
 //!
-//! where the 1 stands for no rule at all. The most probable candidate is taken. For unknown forms the endings decide and
-//! the entry of their first word in the [`lexicon`], for ambiguous ones (French `des`) the neighbours ([`features`]).
+//! where the 1 stands for no rule at all. The most probable candidate is taken. Unknown forms are decided
+//! by their endings and by the entry of their first word in the [`lexicon`], ambiguous ones (French `des`) by their
+//! neighbours ([`features`]).
 //!
 //! The model is the mean over four orders of the treebank, since the weights of rare features depend much on the order.
 //! Cost: a look-up of the ending, and some 110 look-ups for each candidate.

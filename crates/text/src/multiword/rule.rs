@@ -113,7 +113,7 @@ pub(super) struct DividedForm<'a> {
     pub(super) stem: &'a [char],
     /// Literal text of the rule.
     pub(super) literal: &'a str,
-    /// What follows the stem in the form.
+    /// Rest of the form after the stem.
     pub(super) rest: &'a [char],
 }
 

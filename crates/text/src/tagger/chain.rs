@@ -4,13 +4,14 @@
 //! P(t₁ … tₙ) ∝ exp( Σᵢ e(i, tᵢ) + Σᵢ w(tᵢ₋₁, tᵢ) )        t₀ is the start
 //! ```
 //!
-//! Forward and backward sums (Baum et al. 1970; Lafferty, McCallum & Pereira 2001) give the probability of every tag of
-//! every word, and of every pair of neighbouring tags. With max in place of sum and lists in place of numbers, they give
-//! the k best sequences (Viterbi 1967). Cost: O(n·T²) for n words and T tags, times k log k for k sequences.
+//! Forward and backward sums (Baum et al. 1970; Lafferty, McCallum & Pereira 2001) give the probability of every tag
+//! of every word, and of every pair of neighbouring tags. With max in place of sum and lists in place of numbers,
+//! they give the k best sequences (Viterbi 1967). Cost: O(n·T²) for n words and T tags, times k log k for k
+//! sequences.
 //!
-//! The sums are of exponentials. Those of each word are scaled by the largest, so nothing overflows. A score more than
-//! [`MAX_DIFFERENCE`] below the best of its word, or of all pairs, counts as that far below. So no 64-bit sum underflows
-//! to 0.
+//! The sums are of exponentials. Those of each word are scaled by the largest, so nothing overflows. A score more
+//! than [`MAX_DIFFERENCE`] below the best of its word, or of all pairs, counts as that far below. So no 64-bit sum
+//! underflows to 0.
 
 /// Largest difference to the best score that counts. e⁻³⁰⁰ is negligible in any case.
 const MAX_DIFFERENCE: f64 = 300.0;
@@ -86,8 +87,8 @@ impl Chain {
         &self.exps[self.cell(before, 0)..][..self.tags]
     }
 
-    /// Computes the marginals of all tags into `memory`, and calls `pair` with the cell and the marginal of each pair of
-    /// tags. Returns log Z. `scores` are e, `[word · tags + tag]`.
+    /// Computes the marginals of all tags into `memory`, and calls `pair` with the cell and the marginal of each pair
+    /// of tags. Returns log Z. `scores` are e, `[word · tags + tag]`.
     pub(super) fn marginals(
         &self,
         scores: &[f32],

@@ -1,7 +1,7 @@
 //! Attributes of the words of a sentence, and the features that [templates](super::templates) make of them.
 //!
-//! Attributes are columns of numbers, with one value per word. A template fires if none of its values is absent. Its key
-//! is the hash of the values, and the key leads to a row of weights.
+//! Attributes are columns of numbers, with one value per word. A template fires if none of its values is absent. Its
+//! key is the hash of the values, and the key leads to a row of weights.
 
 use tutte_linear::chain;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -75,7 +75,8 @@ impl Columns {
         }
     }
 
-    /// Computes the attributes of one word. `is_upper_case` is `true` if no word of the sentence has lower-case letters.
+    /// Computes the attributes of one word. `is_upper_case` is `true` if no word of the sentence has lower-case
+    /// letters.
     fn fill_word(
         &mut self,
         word: usize,
@@ -244,7 +245,8 @@ pub(super) struct RowLayout {
 }
 
 impl RowLayout {
-    /// Returns the first cell of a key's row. The key is a fraction of 2⁶⁴, and the row is the same fraction of all rows.
+    /// Returns the first cell of a key's row. The key is a fraction of 2⁶⁴, and the row is the same fraction of all
+    /// rows.
     pub(super) fn start(self, key: u64) -> usize {
         (key >> (u64::BITS - self.bits)) as usize * self.width
     }

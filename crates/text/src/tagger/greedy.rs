@@ -1,15 +1,15 @@
 //! A greedy tagger: a baseline for measurements, which is not part of any model.
 //!
-//! It chooses tags from left to right. Each is chosen by a log-linear model of the word, its neighbours (the templates of
-//! the chain) and the tags that were chosen before it:
+//! It chooses tags from left to right. Each is chosen by a log-linear model of the word, its neighbours (the
+//! templates of the chain) and the tags that were chosen before it:
 //!
 //! ```text
 //! P(tᵢ | t₁ … tᵢ₋₁, words) ∝ exp w_t · f(i, tᵢ₋₂, tᵢ₋₁)
 //! ```
 //!
 //! It sees one more tag to the left than the chain, and none to the right. From the second pass on, training uses the
-//! tags that the model itself chose as history, not those of the treebank. So the model learns to cope with its mistakes.
-//! Cost: linear.
+//! tags that the model itself chose as history, not those of the treebank. So the model learns to cope with its
+//! mistakes. Cost: linear.
 
 use tutte_linear::{AdaGrad, Average, Weights};
 use tutte_treebank::Sentence;
@@ -33,8 +33,8 @@ const HISTORY: &[Template] = &[
     &[(Upos, -2), (Upos, -1), (Class, 0)],
 ];
 
-/// Trains a greedy tagger on a treebank, and counts the coarse tags of the sentences `gold` that it gets right. Fine tags,
-/// features and lemmas are not counted.
+/// Trains a greedy tagger on a treebank, and counts the coarse tags of the sentences `gold` that it gets right. Fine
+/// tags, features and lemmas are not counted.
 ///
 /// # Errors
 /// As [`Tagger::train`](super::Tagger::train).

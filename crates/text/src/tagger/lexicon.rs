@@ -1,11 +1,11 @@
 //! Lexicon of the treebank: the tags that each word had, and how often.
 //!
 //! The *class* of a word combines its frequency (once, a few times, often …), its most frequent tag, a flag for words
-//! that nearly always have that tag, and its other tags. Words of one class behave alike. The class of a neighbour tells
-//! much about a word before anything is tagged.
+//! that nearly always have that tag, and its other tags. Words of one class behave alike. The class of a neighbour
+//! tells much about a word before anything is tagged.
 //!
-//! In training, the current occurrence of a word is left out of its counts. Otherwise no word of the treebank would ever
-//! be unknown.
+//! In training, the current occurrence of a word is left out of its counts. Otherwise no word of the treebank would
+//! ever be unknown.
 
 use std::collections::HashMap;
 

@@ -218,8 +218,8 @@ impl<W: Weights> Tagger<W> {
 
     /// Returns the tags of a sentence, and its readings.
     ///
-    /// The tags have the highest marginals, as those of [`tag`](Self::tag). Readings are the `k` most probable sequences
-    /// with a probability of at least `least`. There are none if only one sequence is that probable.
+    /// The tags have the highest marginals, as those of [`tag`](Self::tag). Readings are the `k` most probable
+    /// sequences with a probability of at least `least`. There are none if only one sequence is that probable.
     pub fn readings(
         &self,
         sentence: &Sentence,
@@ -261,8 +261,8 @@ impl<W: Weights> Tagger<W> {
         }
     }
 
-    /// Adds fine tags and features to coarse tags. `known` is another tagging of the sentence: a word whose neighbourhood
-    /// has the same coarse tags there has the same fine tag.
+    /// Adds fine tags and features to coarse tags. `known` is another tagging of the sentence: a word whose
+    /// neighbourhood has the same coarse tags there has the same fine tag.
     fn refine(&self, mut tagging: Tagging, known: &Tagging, memory: &mut TaggerMemory) -> Tagging {
         let TaggerMemory { columns, rows, parts, probs, .. } = memory;
         for (word, &tag) in tagging.upos.iter().enumerate() {

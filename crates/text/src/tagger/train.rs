@@ -1,7 +1,8 @@
 //! Training of a tagger: maximises the likelihood of the treebank's tags by AdaGrad, sentence by sentence.
 //!
-//! Templates are dropped out at random, and the words themselves as well. The result is the mean of the weights of the
-//! second half of the passes. Coarse and fine tags are trained at the same time, the fine ones given the gold coarse tags.
+//! Templates are dropped out at random, and the words themselves as well. The result is the mean of the weights of
+//! the second half of the passes. Coarse and fine tags are trained at the same time, the fine ones given the gold
+//! coarse tags.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -62,8 +63,8 @@ impl Tagger {
     /// Trains a tagger on the tags of a treebank.
     ///
     /// # Errors
-    /// [`Error::NoWords`] if the treebank has no words. [`Error::Setting`] if it has no UPOS tags, or more different ones
-    /// than a tagger can have.
+    /// [`Error::NoWords`] if the treebank has no words. [`Error::Setting`] if it has no UPOS tags, or more different
+    /// ones than a tagger can have.
     pub fn train(treebank: &[Sentence], options: &TaggerOptions) -> Result<Self, Error> {
         Self::train_observed(treebank, options, &unobserved)
     }
@@ -296,11 +297,12 @@ fn train_fine(
     Ok(model)
 }
 
-/// Returns the treebank with jackknifed tags: it is cut into folds, and each fold is tagged by a tagger that was trained
-/// on the others.
+/// Returns the treebank with jackknifed tags: it is cut into folds, and each fold is tagged by a tagger that was
+/// trained on the others.
 ///
-/// A parser that is trained on these tags learns how far predicted tags can be trusted. Folds are consecutive sentences,
-/// since neighbouring sentences share words that new text does not have. `folds` is at most the number of sentences.
+/// A parser that is trained on these tags learns how far predicted tags can be trusted. Folds are consecutive
+/// sentences, since neighbouring sentences share words that new text does not have. `folds` is at most the number of
+/// sentences.
 ///
 /// ```
 /// use tutte_text::{TaggerOptions, jackknife};
