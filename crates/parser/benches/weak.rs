@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use tutte::features::FeatureSet;
-use tutte::rules::suggest::{Kind, Suggest};
+use tutte::rules::suggest::{Selection, Suggest};
 use tutte::signal::expectation::Wanted;
 use tutte::weak::{Constraint, Evidence, Options, learn};
 use tutte_treebank::{Sentence, open};
@@ -151,7 +151,7 @@ fn whole(treebank: &[Sentence]) -> Result<()> {
     for sentence in treebank {
         raw.extend(without_punctuation(sentence)?.filter(|left| left.len() <= 10));
     }
-    let suggest = Suggest { kind: Kind::Top, top: 60, ..Suggest::default() };
+    let suggest = Suggest { selection: Selection::Top, top: 60, ..Suggest::default() };
     let rules = suggest.rules("counted.tut", &raw)?;
     println!(
         "\nA whole run on one thread: {} sentences of at most 10 words without punctuation, universal tags, {}\n\

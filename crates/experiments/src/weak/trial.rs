@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use tutte::features::FeatureSet;
-use tutte::rules::suggest::{Kind, Order, Suggest};
+use tutte::rules::suggest::{Order, Selection, Suggest};
 use tutte::rules::{Direction, Rules, Target, bin};
 use tutte::weak::{Evidence, Options, VARIANCES, choose_variance, learn};
 use tutte::{Decoding, Model, Parser};
@@ -254,12 +254,12 @@ impl Weak {
             &RuleSet::Undirected(top) => undirected(top, train),
             &RuleSet::Oracle { kind, top, least, exact } => {
                 let suggest = Suggest {
-                    kind: match kind {
-                        Oracle::Top => Kind::Top,
-                        Oracle::Nearest | Oracle::Frequent => Kind::Nearest,
-                        Oracle::Parents => Kind::Parents,
-                        Oracle::ParentsSequence => Kind::ParentsSequence,
-                        Oracle::Curve => Kind::Curve,
+                    selection: match kind {
+                        Oracle::Top => Selection::Top,
+                        Oracle::Nearest | Oracle::Frequent => Selection::Nearest,
+                        Oracle::Parents => Selection::Parents,
+                        Oracle::ParentsSequence => Selection::ParentsSequence,
+                        Oracle::Curve => Selection::Curve,
                     },
                     order: if kind == Oracle::Frequent { Order::Arcs } else { Order::Share },
                     top,
@@ -342,7 +342,7 @@ impl Weak {
 
 /// Rules that say which tags belong together, and not on which side.
 fn undirected(top: usize, train: &[Sentence]) -> Result<Rules> {
-    let suggest = Suggest { kind: Kind::Top, top, ..Suggest::default() };
+    let suggest = Suggest { selection: Selection::Top, top, ..Suggest::default() };
     let mut rules = suggest.rules("counted", train)?.rules().to_vec();
     for rule in &mut rules {
         rule.place.direction = Direction::Any;
