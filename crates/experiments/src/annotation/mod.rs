@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use tutte_charts::{Axes, Line, Scale, lines};
 
-use self::simulation::{Annotation, Course, Strategy, pool};
+use self::simulation::{Annotation, LearningCurve, Strategy, pool};
 use crate::data::{Cut, Data, ENGLISH, Source};
 use crate::lab::Lab;
 use crate::page::{Table, count, mean, percent};
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 struct Study {
     source: Source,
     /// By strategy, as in [`Strategy::ALL`], and seed.
-    courses: Vec<Vec<Course>>,
+    curves: Vec<Vec<LearningCurve>>,
     /// With all heads: how many they are, and UAS.
     everything: (usize, f64),
 }
@@ -87,14 +87,14 @@ const BASELINE: usize = 4;
 
 impl Study {
     fn of(lab: &Lab<Annotation>, treebank: &str) -> Result<Self> {
-        let courses = |strategy| {
+        let curves = |strategy| {
             SEEDS.map(|seed| lab.outcome(&annotation(treebank, strategy, seed))).collect()
         };
         let all = lab.outcome(&annotation(treebank, Strategy::Everything, 1))?;
         let point = all.points.last().map_or((0, 0.0), |point| (point.heads, point.uas));
         Ok(Self {
             source: Source::treebank(treebank),
-            courses: Strategy::ALL.into_iter().map(courses).collect::<Result<_>>()?,
+            curves: Strategy::ALL.into_iter().map(curves).collect::<Result<_>>()?,
             everything: point,
         })
     }
@@ -105,22 +105,22 @@ impl Study {
 
     /// The mean over seeds, point by point: heads and UAS.
     fn curve(&self, strategy: usize) -> Vec<(f64, f64)> {
-        let courses = &self.courses[strategy];
-        let points = courses.iter().map(|course| course.points.len()).min().unwrap_or(0);
-        let heads = |at: usize| mean(courses.iter().map(|c| c.points[at].heads as f64));
-        let uas = |at: usize| mean(courses.iter().map(|c| c.points[at].uas));
+        let curves = &self.curves[strategy];
+        let points = curves.iter().map(|curve| curve.points.len()).min().unwrap_or(0);
+        let heads = |at: usize| mean(curves.iter().map(|c| c.points[at].heads as f64));
+        let uas = |at: usize| mean(curves.iter().map(|c| c.points[at].uas));
         (0..points).map(|at| (heads(at), uas(at))).collect()
     }
 
     /// What share of the heads that random sentences needed for their last accuracy a strategy
     /// spares, by seed; those that never reached it spare nothing.
     fn savings(&self, strategy: usize) -> Vec<f64> {
-        let random = self.courses[BASELINE].iter();
+        let random = self.curves[BASELINE].iter();
         random
-            .zip(&self.courses[strategy])
-            .map(|(random, course)| {
+            .zip(&self.curves[strategy])
+            .map(|(random, curve)| {
                 let Some(end) = random.points.last() else { return 0.0 };
-                let needed = needed(&curve_of(course), end.uas).unwrap_or(end.heads as f64);
+                let needed = needed(&points_of(curve), end.uas).unwrap_or(end.heads as f64);
                 1.0 - needed / end.heads as f64
             })
             .collect()
@@ -157,8 +157,8 @@ impl Study {
         let mut table = Table::new(&columns);
         for (at, strategy) in Strategy::ALL.iter().enumerate() {
             let last: Vec<f64> =
-                self.courses[at].iter().filter_map(|c| Some(c.points.last()?.uas)).collect();
-            let touched = self.courses[at].iter().filter_map(|c| Some(c.points.last()?.sentences));
+                self.curves[at].iter().filter_map(|c| Some(c.points.last()?.uas)).collect();
+            let touched = self.curves[at].iter().filter_map(|c| Some(c.points.last()?.sentences));
             let mut row = vec![strategy.name().to_owned()];
             row.extend(self.curve(at).iter().map(|(_, uas)| percent(*uas)));
             row.push(format!("{:.2}", 100.0 * deviation(&last)));
@@ -183,8 +183,8 @@ impl Study {
     }
 }
 
-fn curve_of(course: &Course) -> Vec<(f64, f64)> {
-    course.points.iter().map(|point| (point.heads as f64, point.uas)).collect()
+fn points_of(curve: &LearningCurve) -> Vec<(f64, f64)> {
+    curve.points.iter().map(|point| (point.heads as f64, point.uas)).collect()
 }
 
 /// How many heads a curve needs to reach an accuracy, between its points as if it were straight over

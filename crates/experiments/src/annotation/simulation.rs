@@ -76,7 +76,7 @@ pub(super) struct Annotation {
 
 /// How it went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Course {
+pub(super) struct LearningCurve {
     pub(super) points: Vec<Point>,
     pub(super) seconds: f64,
 }
@@ -116,21 +116,21 @@ impl Annotation {
 }
 
 impl Try for Annotation {
-    type Outcome = Course;
+    type Outcome = LearningCurve;
 
     fn templates(&self) -> String {
         FeatureSet::lean().to_string()
     }
 
-    fn seconds(course: &Course) -> f64 {
-        course.seconds
+    fn seconds(curve: &LearningCurve) -> f64 {
+        curve.seconds
     }
 
-    fn headline(course: &Course) -> f64 {
-        course.points.last().map_or(0.0, |point| 100.0 * point.uas)
+    fn headline(curve: &LearningCurve) -> f64 {
+        curve.points.last().map_or(0.0, |point| 100.0 * point.uas)
     }
 
-    fn run(&self, data: &Data) -> Result<Course> {
+    fn run(&self, data: &Data) -> Result<LearningCurve> {
         let clock = Clock::start();
         let split = data.split(&self.source, self.cut)?;
         let tree_set = split.tree_set(false);
@@ -162,7 +162,7 @@ impl Try for Annotation {
                 }
             }
         }
-        Ok(Course { points, seconds: clock.seconds() })
+        Ok(LearningCurve { points, seconds: clock.seconds() })
     }
 }
 

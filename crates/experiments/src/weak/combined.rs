@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::corpus::{Corpus, Tags};
+use super::corpus::{Corpus, TagColumn};
 use super::short::{oracle, ours};
 use super::trial::{Features, Oracle, Renyi, RuleSet, Set, Weak};
 use crate::lab::Lab;
@@ -32,7 +32,7 @@ fn trial(
     entropy: bool,
     split: u64,
 ) -> Weak {
-    let corpus = Corpus::short(treebank, Tags::Coarse, 10);
+    let corpus = Corpus::short(treebank, TagColumn::Coarse, 10);
     let rule_set = match rules {
         0 => RuleSet::None,
         _ => oracle(Oracle::Top, rules, false),

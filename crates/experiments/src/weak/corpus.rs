@@ -14,7 +14,7 @@ use crate::data::Data;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Corpus {
     pub(crate) treebank: String,
-    pub(crate) tags: Tags,
+    pub(crate) tags: TagColumn,
     /// Sentences with more words are left out.
     pub(crate) longest: usize,
     /// Whether punctuation is left in.
@@ -23,7 +23,7 @@ pub(crate) struct Corpus {
 
 /// Which column tags are from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) enum Tags {
+pub(crate) enum TagColumn {
     /// UPOS, CPOSTAG.
     Coarse,
     /// XPOS, POSTAG.
@@ -40,13 +40,13 @@ pub(crate) struct Parts {
 
 impl Corpus {
     /// Sentences of at most so many words, without punctuation.
-    pub(crate) fn short(treebank: &str, tags: Tags, longest: usize) -> Self {
+    pub(crate) fn short(treebank: &str, tags: TagColumn, longest: usize) -> Self {
         Self { treebank: treebank.to_owned(), tags, longest, punctuation: false }
     }
 
     /// The same with punctuation.
     pub(crate) fn whole(treebank: &str, longest: usize) -> Self {
-        Self { treebank: treebank.to_owned(), tags: Tags::Coarse, longest, punctuation: true }
+        Self { treebank: treebank.to_owned(), tags: TagColumn::Coarse, longest, punctuation: true }
     }
 
     /// Reads them, once.
@@ -85,7 +85,7 @@ impl Corpus {
         let mut text = String::new();
         for (new, (_, word)) in (1..).zip(&words) {
             let tag = match self.tags {
-                Tags::Fine if word.xpos() != "_" => word.xpos(),
+                TagColumn::Fine if word.xpos() != "_" => word.xpos(),
                 _ => word.upos(),
             };
             let mut head = word.head().unwrap_or(0);
@@ -111,8 +111,8 @@ impl fmt::Display for Corpus {
         let name = self.treebank.strip_prefix("ud/").unwrap_or(&self.treebank);
         write!(f, "{name} ≤ {}", self.longest)?;
         match self.tags {
-            Tags::Coarse => Ok(()),
-            Tags::Fine => f.write_str(" XPOS"),
+            TagColumn::Coarse => Ok(()),
+            TagColumn::Fine => f.write_str(" XPOS"),
         }
     }
 }

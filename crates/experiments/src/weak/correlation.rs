@@ -26,7 +26,7 @@ pub(crate) struct Correlation {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct Correlations {
     /// By order, the correlation of R_α for each word with accuracy, and with cross-entropy.
     orders: Vec<[f64; 2]>,
     /// That of cross-entropy with accuracy.
@@ -40,9 +40,9 @@ pub(crate) fn trials() -> Vec<Correlation> {
 }
 
 impl Try for Correlation {
-    type Outcome = Found;
+    type Outcome = Correlations;
 
-    fn run(&self, data: &Data) -> Result<Found> {
+    fn run(&self, data: &Data) -> Result<Correlations> {
         let clock = Clock::start();
         let parts = self.seed.corpus.read(data)?;
         let learnt = self.seed.learn(&parts.train)?;
@@ -66,7 +66,7 @@ impl Try for Correlation {
             return Err(anyhow!("too few sentences for a correlation"));
         }
         let orders = doubts.iter().map(|d| [pearson(d, &accuracy), pearson(d, &cross)]);
-        Ok(Found {
+        Ok(Correlations {
             orders: orders.collect(),
             cross: pearson(&cross, &accuracy),
             seconds: clock.seconds(),
@@ -77,11 +77,11 @@ impl Try for Correlation {
         self.seed.templates()
     }
 
-    fn seconds(found: &Found) -> f64 {
+    fn seconds(found: &Correlations) -> f64 {
         found.seconds
     }
 
-    fn headline(found: &Found) -> f64 {
+    fn headline(found: &Correlations) -> f64 {
         100.0 * found.cross
     }
 }
@@ -119,7 +119,8 @@ pub(crate) fn table(lab: &Lab<Correlation>) -> Result<String> {
         columns.push("cross-entropy".to_owned());
     }
     let mut table = Table::new(&columns);
-    let found: Vec<Found> = trials().iter().map(|t| lab.outcome(t)).collect::<Result<_>>()?;
+    let found: Vec<Correlations> =
+        trials().iter().map(|t| lab.outcome(t)).collect::<Result<_>>()?;
     for (at, (name, _)) in ORDERS.iter().enumerate() {
         let mut row = vec![(*name).to_owned()];
         row.extend(found.iter().flat_map(|found| found.orders[at].map(signed)));

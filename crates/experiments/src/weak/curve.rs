@@ -9,7 +9,7 @@ use tutte_charts::Line;
 use super::corpus::Corpus;
 use super::errors::DISTANCES;
 use super::picture;
-use super::trial::{Features, How, Judged, Oracle, RuleSet, Set, Weak};
+use super::trial::{Evaluated, Features, How, Oracle, RuleSet, Set, Weak};
 use crate::lab::Lab;
 use crate::page::{Finding, Table, Verdict, count, decimals, percent};
 
@@ -35,7 +35,7 @@ const CURVES: [Curve; 3] = [
 
 fn ge(top: usize) -> Weak {
     let rules = RuleSet::Oracle { kind: Oracle::Curve, top, least: None, exact: false };
-    Weak { judged: Judged::HeldOut, ..Weak::new(corpus(), rules) }
+    Weak { evaluated: Evaluated::HeldOut, ..Weak::new(corpus(), rules) }
 }
 
 /// The parser whose errors are looked at: possible parents and sequences, as in the paper.
@@ -46,7 +46,7 @@ fn analysed() -> Weak {
         least: Some(100),
         exact: false,
     };
-    Weak { judged: Judged::Errors, ..Weak::new(corpus(), rules) }
+    Weak { evaluated: Evaluated::Errors, ..Weak::new(corpus(), rules) }
 }
 
 pub(crate) fn trials() -> Vec<Weak> {

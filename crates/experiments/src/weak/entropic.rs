@@ -3,12 +3,12 @@
 use anyhow::Result;
 use tutte_treebank::eval::significance::UnitCounts;
 
-use super::corpus::{Corpus, Tags};
+use super::corpus::{Corpus, TagColumn};
 use super::correlation::{self, Correlation};
 use super::groups::{self, Groups};
-use super::trial::{Features, Judged, Outcome, Renyi, RuleSet, Weak};
+use super::trial::{Evaluated, Features, Outcome, Renyi, RuleSet, Weak};
 use crate::lab::Lab;
-use crate::page::{Duel, Finding, LEVEL, Table, Verdict, percent};
+use crate::page::{Comparison, Finding, LEVEL, Table, Verdict, percent};
 
 pub(crate) const TREEBANKS: [&str; 3] = ["conllx/danish", "conllx/dutch", "conll2007/spanish"];
 pub(crate) const SEEDS: [usize; 2] = [100, 1000];
@@ -17,7 +17,7 @@ const ORDERS: [(&str, Renyi); 3] =
 const WEIGHTS: [f64; 3] = [0.01, 0.03, 0.1];
 
 pub(crate) fn corpus(treebank: &str) -> Corpus {
-    Corpus { tags: Tags::Fine, ..Corpus::whole(treebank, 40) }
+    Corpus { tags: TagColumn::Fine, ..Corpus::whole(treebank, 40) }
 }
 
 /// A parser from a seed, and raw text if there is a prior.
@@ -29,7 +29,7 @@ pub(crate) fn trial(treebank: &str, trees: usize, entropy: Option<(Renyi, f64)>)
         features: Features::Words,
         variance: Some(1.0),
         steps: 40,
-        judged: Judged::HeldOut,
+        evaluated: Evaluated::HeldOut,
         ..Weak::new(corpus(treebank), RuleSet::None)
     }
 }
@@ -102,13 +102,15 @@ pub(crate) fn section(
             let mut row = vec![treebank.to_owned(), trees.to_string(), percent(without.test.uas())];
             for (_, order) in ORDERS {
                 let (weight, found) = chosen(lab, treebank, trees, order)?;
-                let duel = Duel::new(&units(&without), &units(&found));
+                let comparison = Comparison::new(&units(&without), &units(&found));
                 row.push(match weight > 0.0 {
-                    true => format!("{} ({})", percent(found.test.uas()), duel.by_permutation()),
+                    true => {
+                        format!("{} ({})", percent(found.test.uas()), comparison.by_permutation())
+                    }
                     false => percent(found.test.uas()),
                 });
                 row.push(weight.to_string());
-                gains.push((trees, order, duel.difference, duel.permutation.p));
+                gains.push((trees, order, comparison.difference, comparison.permutation.p));
             }
             row.push(percent(all.test.uas()));
             table.row(&row);

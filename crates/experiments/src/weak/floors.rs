@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::corpus::{Corpus, Tags};
+use super::corpus::{Corpus, TagColumn};
 use super::short::{oracle, ours};
 use super::trial::{Oracle, Weak};
 use super::{combined, human, lengths};
@@ -16,17 +16,17 @@ fn short() -> Vec<(String, Weak, f64)> {
         (
             "EWT ≤ 10 XPOS",
             "english-ewt",
-            Tags::Fine,
+            TagColumn::Fine,
             &[(10, 48.0), (20, 51.0), (30, 55.0), (60, 59.0)][..],
         ),
         (
             "EWT ≤ 10 UPOS",
             "english-ewt",
-            Tags::Coarse,
+            TagColumn::Coarse,
             &[(10, 58.0), (20, 63.0), (30, 65.0), (60, 70.0)],
         ),
-        ("Portuguese ≤ 10", "portuguese-bosque", Tags::Coarse, &[(30, 78.0), (60, 79.0)]),
-        ("Turkish ≤ 10", "turkish-imst", Tags::Coarse, &[(30, 58.0), (60, 59.0)]),
+        ("Portuguese ≤ 10", "portuguese-bosque", TagColumn::Coarse, &[(30, 78.0), (60, 79.0)]),
+        ("Turkish ≤ 10", "turkish-imst", TagColumn::Coarse, &[(30, 58.0), (60, 59.0)]),
     ] {
         for &(count, floor) in counts {
             let corpus = Corpus::short(&format!("ud/{treebank}"), tags, 10);
@@ -39,7 +39,7 @@ fn short() -> Vec<(String, Weak, f64)> {
 
 /// The one of nearest rules, which is tried by itself: several roots.
 pub(crate) fn nearest() -> Weak {
-    let corpus = Corpus::short("ud/english-ewt", Tags::Coarse, 10);
+    let corpus = Corpus::short("ud/english-ewt", TagColumn::Coarse, 10);
     Weak { variance: Some(100.0), ..ours(corpus, oracle(Oracle::Nearest, 60, true)) }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Groups {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct GroupAccuracies {
     rows: Vec<Row>,
     seconds: f64,
 }
@@ -65,9 +65,9 @@ pub(crate) fn trials() -> Vec<Groups> {
 }
 
 impl Try for Groups {
-    type Outcome = Found;
+    type Outcome = GroupAccuracies;
 
-    fn run(&self, data: &Data) -> Result<Found> {
+    fn run(&self, data: &Data) -> Result<GroupAccuracies> {
         let clock = Clock::start();
         let parts = self.seed.corpus.read(data)?;
         let before = self.seed.learn(&parts.train)?.model;
@@ -112,18 +112,18 @@ impl Try for Groups {
                 zeroed: uas(&zeroed, &parts.dev)?,
             });
         }
-        Ok(Found { rows, seconds: clock.seconds() })
+        Ok(GroupAccuracies { rows, seconds: clock.seconds() })
     }
 
     fn templates(&self) -> String {
         self.seed.templates()
     }
 
-    fn seconds(found: &Found) -> f64 {
+    fn seconds(found: &GroupAccuracies) -> f64 {
         found.seconds
     }
 
-    fn headline(found: &Found) -> f64 {
+    fn headline(found: &GroupAccuracies) -> f64 {
         found.rows.first().map_or(0.0, |row| 100.0 * row.kept)
     }
 }

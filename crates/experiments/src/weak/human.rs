@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::corpus::{Corpus, Tags};
+use super::corpus::{Corpus, TagColumn};
 use super::short::ours;
-use super::trial::{Features, How, Judged, Oracle, RuleSet, Set, Weak};
+use super::trial::{Evaluated, Features, How, Oracle, RuleSet, Set, Weak};
 use crate::lab::Lab;
 use crate::page::{Table, percent};
 
@@ -51,8 +51,8 @@ fn file(treebank: &str) -> &'static str {
 fn corpora(treebank: &str) -> [Corpus; 3] {
     let name = format!("ud/{treebank}");
     [
-        Corpus::short(&name, Tags::Coarse, 10),
-        Corpus::short(&name, Tags::Coarse, 20),
+        Corpus::short(&name, TagColumn::Coarse, 10),
+        Corpus::short(&name, TagColumn::Coarse, 20),
         Corpus::whole(&name, 60),
     ]
 }
@@ -60,7 +60,13 @@ fn corpora(treebank: &str) -> [Corpus; 3] {
 /// As `tutte learn` does it.
 fn learnt(corpus: Corpus, rules: RuleSet) -> Weak {
     let settings = ours(corpus, rules);
-    Weak { set: Set::One, variance: Some(300.0), raw: 3000, judged: Judged::HeldOut, ..settings }
+    Weak {
+        set: Set::One,
+        variance: Some(300.0),
+        raw: 3000,
+        evaluated: Evaluated::HeldOut,
+        ..settings
+    }
 }
 
 fn human(corpus: Corpus, file: &str) -> Weak {
@@ -78,14 +84,14 @@ fn counted(corpus: Corpus, kind: Oracle) -> Weak {
 
 fn supervised(corpus: Corpus) -> Weak {
     let settings = Weak::supervised(corpus);
-    Weak { features: Features::Ours, set: Set::One, judged: Judged::HeldOut, ..settings }
+    Weak { features: Features::Ours, set: Set::One, evaluated: Evaluated::HeldOut, ..settings }
 }
 
 /// The floors of human rules: name, trial, floor in percent. Accuracy on training sentences.
 pub(crate) fn floors() -> Vec<(&'static str, Weak, f64)> {
     let of = |treebank, longest| {
-        let corpus = Corpus::short(&format!("ud/{treebank}"), Tags::Coarse, longest);
-        Weak { raw: usize::MAX, judged: Judged::All, ..human(corpus, RULES) }
+        let corpus = Corpus::short(&format!("ud/{treebank}"), TagColumn::Coarse, longest);
+        Weak { raw: usize::MAX, evaluated: Evaluated::All, ..human(corpus, RULES) }
     };
     vec![
         ("human rules, EWT ≤ 10", of("english-ewt", 10), 62.0),

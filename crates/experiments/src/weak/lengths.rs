@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::corpus::Corpus;
-use super::trial::{Features, How, Judged, Oracle, RuleSet, Set, Weak};
+use super::trial::{Evaluated, Features, How, Oracle, RuleSet, Set, Weak};
 use crate::lab::Lab;
 use crate::page::{Finding, Table, Verdict, mean, percent};
 
@@ -40,7 +40,7 @@ fn rules(corpus: &Corpus, kind: Oracle, exact: bool) -> RuleSet {
 
 fn ge(corpus: &Corpus, kind: Oracle) -> Weak {
     let rules = rules(corpus, kind, false);
-    Weak { raw: RAW, judged: Judged::HeldOut, ..Weak::new(corpus.clone(), rules) }
+    Weak { raw: RAW, evaluated: Evaluated::HeldOut, ..Weak::new(corpus.clone(), rules) }
 }
 
 fn baseline(corpus: &Corpus, kind: Oracle) -> Weak {
@@ -69,7 +69,7 @@ fn supervised(corpus: &Corpus, trees: usize, split: u64) -> Weak {
         trees,
         split,
         features: Features::Ours,
-        judged: Judged::HeldOut,
+        evaluated: Evaluated::HeldOut,
         ..Weak::supervised(corpus.clone())
     }
 }
@@ -79,10 +79,10 @@ pub(crate) fn floors() -> Vec<(&'static str, Weak, f64)> {
     let (spanish, turkish) = (Corpus::whole(TREEBANKS[1], 20), Corpus::whole(TREEBANKS[2], 20));
     let several = |corpus: &Corpus| Weak {
         set: Set::Several,
-        judged: Judged::All,
+        evaluated: Evaluated::All,
         ..ours(corpus, Oracle::Parents)
     };
-    let exact = Weak { judged: Judged::All, ..best(&spanish, Oracle::Parents) };
+    let exact = Weak { evaluated: Evaluated::All, ..best(&spanish, Oracle::Parents) };
     vec![
         ("Spanish ≤ 20, possible parents", several(&spanish), 69.5),
         ("Spanish ≤ 20, possible parents, projective, exact, σ² 100", exact, 73.0),

@@ -6,7 +6,7 @@ use anyhow::Result;
 use tutte::rules::Survey;
 use tutte_charts::Line;
 
-use super::corpus::{Corpus, Tags};
+use super::corpus::{Corpus, TagColumn};
 use super::picture;
 use super::trial::{Features, How, Oracle, Outcome, RuleSet, Set, Weak};
 use crate::lab::Lab;
@@ -19,11 +19,11 @@ pub(crate) const COUNTS: [usize; 7] = [10, 20, 30, 60, 100, 200, 400];
 const COMPARED: [usize; 2] = [20, 60];
 
 pub(crate) fn corpora() -> Vec<Corpus> {
-    let mut corpora = vec![Corpus::short("ud/english-ewt", Tags::Fine, 10)];
+    let mut corpora = vec![Corpus::short("ud/english-ewt", TagColumn::Fine, 10)];
     for name in
         ["english-ewt", "dutch-lassysmall", "turkish-imst", "portuguese-bosque", "gothic-proiel"]
     {
-        corpora.push(Corpus::short(&format!("ud/{name}"), Tags::Coarse, 10));
+        corpora.push(Corpus::short(&format!("ud/{name}"), TagColumn::Coarse, 10));
     }
     corpora
 }
@@ -183,7 +183,7 @@ fn of_corpus(
         which.iter().map(line).collect()
     };
     let slug = corpus.to_string().replace(" ≤ ", "-").replace(' ', "-").to_lowercase();
-    if corpus.tags == Tags::Fine {
+    if corpus.tags == TagColumn::Fine {
         // As in the paper, one picture for each set of features.
         for (name, which) in [("restricted", RESTRICTED), ("full", FULL)] {
             let file = format!("weak-{slug}-{name}.svg");

@@ -43,7 +43,7 @@ pub(crate) struct Weak {
     /// Steps of L-BFGS at most.
     pub(crate) steps: usize,
     /// What is looked at in the end.
-    pub(crate) judged: Judged,
+    pub(crate) evaluated: Evaluated,
 }
 
 /// The trees that are possible, and which of them is chosen.
@@ -59,7 +59,7 @@ pub(crate) enum Set {
 
 /// What is looked at in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Judged {
+pub(crate) enum Evaluated {
     /// How many heads are right, of all files.
     All,
     /// Of all but the training file.
@@ -210,7 +210,7 @@ impl Weak {
             set: Set::Several,
             variance: Some(10.0),
             steps: 200,
-            judged: Judged::All,
+            evaluated: Evaluated::All,
         }
     }
 
@@ -416,7 +416,7 @@ impl Try for Weak {
             (&parts.test, &mut outcome.test),
         ] {
             let is_train = std::ptr::eq(sentences, &parts.train);
-            if self.judged == Judged::HeldOut && is_train {
+            if self.evaluated == Evaluated::HeldOut && is_train {
                 continue;
             }
             for sentence in sentences {
@@ -427,12 +427,12 @@ impl Try for Weak {
                 if std::ptr::eq(sentences, &parts.test) {
                     outcome.units.push([(score.right - before) as u32, gold.len() as u32]);
                 }
-                if self.judged == Judged::Errors && is_train {
+                if self.evaluated == Evaluated::Errors && is_train {
                     errors.add(sentence, &gold, &found);
                 }
             }
         }
-        outcome.errors = (self.judged == Judged::Errors).then_some(errors);
+        outcome.errors = (self.evaluated == Evaluated::Errors).then_some(errors);
         Ok(outcome)
     }
 
