@@ -244,7 +244,8 @@ fn of_genre(sentences: Vec<Sentence>, keep: impl Fn(&str) -> bool) -> Vec<Senten
 /// Returns evenly spaced sentences with about `limit` words.
 fn spaced(sentences: Vec<Sentence>, limit: usize) -> Vec<Sentence> {
     let share = (limit as f64 / words(&sentences).max(1) as f64).min(1.0);
-    let (mut seen, mut kept) = (0, 0);
+    let mut seen = 0;
+    let mut kept = 0;
     let keep = |sentence: &Sentence| {
         seen += sentence.len();
         let wanted = share * seen as f64;

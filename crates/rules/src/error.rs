@@ -9,7 +9,7 @@ pub struct Problem {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What was found, what was expected and how to fix it.
+    /// Message: what was found, what was expected, and how to fix it.
     pub message: String,
 }
 

@@ -14,9 +14,9 @@ pub struct RuleStatistics {
     pub arcs: u64,
     /// Words that pass the dependent's test.
     pub words: u64,
-    /// Those words with at least one candidate head.
+    /// Words that also have at least one candidate head.
     pub candidates: u64,
-    /// Those words whose gold head is the nearest candidate on its side.
+    /// Words whose gold head is the nearest candidate on its side.
     pub nearest: u64,
 }
 

@@ -33,7 +33,7 @@ pub struct Coverage {
 pub struct RuleCoverage {
     /// Words that pass the dependent's test.
     pub words: u64,
-    /// Those words with at least one candidate head.
+    /// Words that also have at least one candidate head.
     pub candidates: u64,
     /// Candidate arcs that match.
     pub pairs: u64,

@@ -221,7 +221,7 @@ fn across(plan: &Plan, lab: &Lab<Trial>) -> Result<(String, Vec<Finding>)> {
     let findings = vec![
         Finding {
             claim: "Across domains, PA-I is better than the mean of the other systems".to_owned(),
-            paper: Some("82.04, mean 76.42 (8 systems of all kinds)".to_owned()),
+            paper: Some("82.04, mean 76.42 (8 different systems)".to_owned()),
             ours: format!(
                 "{}, mean {} (3 other learners, same features); compared with {by_system}",
                 percent(own),
