@@ -9,7 +9,7 @@
 //! | [`Top`](Selection::Top) | head, dependent, direction | c̃ ≥ 200 | p̃ |
 //! | [`Nearest`](Selection::Nearest) | the same, nearest head only | words ≥ 200 | share of those words |
 //! | [`Parents`](Selection::Parents) | the same and distance 1, 2, 3, 4, 5, 6..10, 11.. | c̃_edge > 100 | c̃_edge |
-//! | [`ParentsSequence`](Selection::ParentsSequence) | those, and 25 with clauses | p̃ ≥ ¾, and ≤ ¼ without the clauses | c̃ |
+//! | [`ParentsSequence`](Selection::ParentsSequence) | those, and 25 with clauses | p̃ ≥ ¾; ≤ ¼ without them | c̃ |
 //! | [`Curve`](Selection::Curve) | half with distance, half with clauses too | c̃ > 50 | p̃ |
 //!
 //! The root is one of the heads and has no distance. Rules about it count `of pairs` as the others do, and `of
