@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use tutte::features::FeatureSet;
 use tutte::learn::objective::expectation::Wanted;
-use tutte::rules::suggest::{Kind, Suggest};
+use tutte::rules::suggest::{Selection, Suggest};
 use tutte::weak::{Constraint, Evidence, WeakOptions, learn};
 use tutte_treebank::{Sentence, open};
 use tutte_trees::{ArcMatrix, TreeSet, Workspace, arc_covariances_with, marginals_with};
@@ -151,7 +151,7 @@ fn whole(treebank: &[Sentence]) -> Result<()> {
     for sentence in treebank {
         raw.extend(without_punctuation(sentence)?.filter(|left| left.len() <= 10));
     }
-    let suggest = Suggest { kind: Kind::Top, top: 60, ..Suggest::default() };
+    let suggest = Suggest { selection: Selection::Top, top: 60, ..Suggest::default() };
     let rules = suggest.rules("counted.tut", &raw)?;
     println!(
         "\nA whole run on one thread: {} sentences of at most 10 words without punctuation, universal tags, {}\n\

@@ -7,7 +7,7 @@ use std::slice;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::rules::suggest::{self, Tags};
+use tutte::rules::suggest::{self, TagColumn};
 use tutte::rules::{Draft, Rules};
 use tutte_treebank::Sentence;
 
@@ -187,18 +187,18 @@ impl Suggest {
     fn selection(&self) -> suggest::Suggest {
         let all = matches!(self.kind, Kind::Parents | Kind::ParentsSequence);
         suggest::Suggest {
-            kind: match self.kind {
-                Kind::Top => suggest::Kind::Top,
-                Kind::Nearest => suggest::Kind::Nearest,
-                Kind::Parents => suggest::Kind::Parents,
-                Kind::ParentsSequence => suggest::Kind::ParentsSequence,
-                Kind::Curve => suggest::Kind::Curve,
+            selection: match self.kind {
+                Kind::Top => suggest::Selection::Top,
+                Kind::Nearest => suggest::Selection::Nearest,
+                Kind::Parents => suggest::Selection::Parents,
+                Kind::ParentsSequence => suggest::Selection::ParentsSequence,
+                Kind::Curve => suggest::Selection::Curve,
             },
             top: self.top.unwrap_or(if all { usize::MAX } else { 20 }),
             least: self.least,
             tags: match self.tags {
-                Column::Upos => Tags::Upos,
-                Column::Xpos => Tags::Xpos,
+                Column::Upos => TagColumn::Upos,
+                Column::Xpos => TagColumn::Xpos,
             },
             order: match self.order {
                 Order::Share => suggest::Order::Share,
