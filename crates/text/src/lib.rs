@@ -46,6 +46,9 @@
 //! - [`TokenizerDocument`], [`TaggerDocument`], [`TaggerTables`]: tokenizers and taggers in model files.
 //! - [`Observer`], [`Progress`]: called after every pass of a training, which it can stop.
 
+// Much of what models offer is used by training alone.
+#![cfg_attr(not(feature = "train"), allow(dead_code, unused_imports))]
+
 mod characters;
 mod conllu_output;
 mod document;
@@ -69,14 +72,18 @@ mod unicode;
 
 pub use document::TokenizerDocument;
 pub use error::{DocumentProblem, Error};
+#[cfg(feature = "train")]
 pub use progress::{Observer, Progress};
 pub use raw_text::raw_text;
 pub use segmenter::{Segmenter, SegmenterOptions};
 pub use tagger::{
-    TagScores, Tagger, TaggerDocument, TaggerMemory, TaggerOptions, TaggerTables, Tagging,
-    greedy_baseline, is_untagged, jackknife, jackknife_observed,
+    TagScores, Tagger, TaggerDocument, TaggerMemory, TaggerTables, Tagging, is_untagged,
 };
-pub use tokenizer::{Tokenizer, TokenizerOptions};
+#[cfg(feature = "train")]
+pub use tagger::{TaggerOptions, greedy_baseline, jackknife, jackknife_observed};
+pub use tokenizer::Tokenizer;
+#[cfg(feature = "train")]
+pub use tokenizer::TokenizerOptions;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "train"))]
 mod tests;

@@ -61,6 +61,7 @@ impl Tokenizer {
     ///
     /// # Errors
     /// [`Error::NoWords`] if the treebank has no words, [`Error::Setting`] if an option is out of range.
+    #[cfg(feature = "train")]
     pub fn train(sentences: &[Sentence], options: &TokenizerOptions) -> Result<Self, Error> {
         Self::train_observed(sentences, options, &unobserved)
     }
@@ -69,6 +70,7 @@ impl Tokenizer {
     ///
     /// # Errors
     /// As [`train`](Self::train), and [`Error::Stopped`].
+    #[cfg(feature = "train")]
     pub fn train_observed(
         sentences: &[Sentence],
         options: &TokenizerOptions,

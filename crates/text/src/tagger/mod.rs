@@ -13,11 +13,14 @@
 mod chain;
 mod columns;
 mod document;
+#[cfg(feature = "train")]
 mod greedy;
 mod lexicon;
 mod morphology;
 mod templates;
+#[cfg(feature = "train")]
 mod train;
+#[cfg(feature = "train")]
 mod training_data;
 
 use std::sync::Arc;
@@ -28,10 +31,12 @@ use tutte_treebank::{Morphology as WordTags, Sentence, Token};
 use self::chain::{Chain, ChainMemory};
 use self::columns::{Columns, MARGIN, RowLayout};
 pub use self::document::{TaggerDocument, TaggerTables};
+#[cfg(feature = "train")]
 pub use self::greedy::greedy_baseline;
 use self::lexicon::Lexicon;
 use self::morphology::Morphology;
 use self::templates::{COARSE, FINE};
+#[cfg(feature = "train")]
 pub use self::train::{TaggerOptions, jackknife, jackknife_observed};
 use crate::Error;
 use crate::lemma::Lemmatizer;
