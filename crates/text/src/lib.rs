@@ -47,7 +47,7 @@
 //! - [`Observer`], [`Progress`]: called after every pass of a training, which it can stop.
 
 // Much of what models offer is used by training alone.
-#![cfg_attr(not(feature = "train"), allow(dead_code, unused_imports))]
+#![cfg_attr(not(feature = "train"), allow(dead_code, unused_imports, unreachable_pub))]
 
 mod characters;
 mod conllu_output;
