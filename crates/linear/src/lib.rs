@@ -28,6 +28,7 @@
 //!   on their number.
 //! - [`Codec`], [`Checkpointed`]: the state of a training as bytes.
 //! - [`Content`]: the bytes of a model file, mapped into memory.
+//! - [`setters!`]: options that are built field by field.
 // Denied, not forbidden: `mapped` holds the one exception.
 #![deny(unsafe_code)]
 
@@ -40,6 +41,7 @@ mod log_sum;
 mod mapped;
 mod order;
 mod parallel;
+mod setters;
 mod sparse;
 mod weights;
 
