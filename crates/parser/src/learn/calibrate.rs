@@ -37,7 +37,8 @@ use crate::{Calibration, Error, Isotonic, Method, ParserModel, Pipeline, Precisi
 /// let calibrator = Calibrator::new(&model, dev, 2)?;
 /// let better = calibrator.compare()?.better();
 /// let (temperature, calibration) = calibrator.fit(better)?;
-/// (model.temperature, model.calibration) = (temperature, Some(calibration));
+/// model.temperature = temperature;
+/// model.calibration = Some(calibration);
 /// # assert_eq!(model.calibration.unwrap().words, 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

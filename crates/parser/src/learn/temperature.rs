@@ -89,7 +89,8 @@ impl<W: Weights> ParserModel<W> {
     /// # use tutte::{TrainingOptions, train};
     /// # let text = "1\tTea\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\t_\tVERB\t_\t_\t0\troot\t_\t_\n";
     /// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
-    /// # let (dev, options) = (&treebank, TrainingOptions { bits: 12, ..TrainingOptions::default() });
+    /// # let dev = &treebank;
+    /// # let options = TrainingOptions { bits: 12, ..TrainingOptions::default() };
     /// let mut model = train(&treebank, &options, |_, _| {})?;
     /// model.temperature = model.best_temperature(dev, 2)?;
     /// # assert!(model.temperature > 0.0);

@@ -195,15 +195,15 @@ impl FromStr for Optimizer {
                 Error::Setting(format!("{parameter:?} is not a parameter; write NAME=VALUE"))
             })?;
             if !optimizer.set(key.trim(), value.trim())? {
-                let known: Vec<_> =
+                let names: Vec<_> =
                     optimizer.parameters().into_iter().map(|(key, _)| key).collect();
                 let key = key.trim();
-                return Err(Error::Setting(if known.is_empty() {
+                return Err(Error::Setting(if names.is_empty() {
                     format!("{name} has no parameter {key:?}; it has none at all")
                 } else {
                     format!(
                         "{name} has no parameter {key:?}; its parameters are {}",
-                        known.join(", ")
+                        names.join(", ")
                     )
                 }));
             }
