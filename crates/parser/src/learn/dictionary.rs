@@ -1,4 +1,4 @@
-//! Dictionaries of the features that a treebank supports.
+//! Dictionaries of the features that occur often enough in a treebank.
 
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
@@ -9,13 +9,13 @@ use crate::features::FeatureSet;
 use crate::features::index::{Arcs, Dictionary, Seen, Support};
 
 impl Dictionary {
-    /// The features of a treebank that have enough support, with their names. Trees are made
-    /// projective if the set asks for it, as for training. The result is the same for any number of
-    /// threads and any order of sentences.
+    /// Creates a dictionary of the features of a treebank that have enough support, with their names. If the tree set
+    /// is projective, gold trees are made projective, as in training. The result is the same for any number of threads
+    /// and any order of sentences.
     ///
     /// # Errors
-    /// As [`train`](crate::train()) for the treebank, and [`Error::Setting`] for more features than
-    /// can be numbered.
+    /// Those of [`train`](crate::train()) for the treebank, and [`Error::Setting`] if there are too many features to
+    /// number.
     pub fn new(
         treebank: &[Sentence],
         features: &FeatureSet,
@@ -29,7 +29,7 @@ impl Dictionary {
 }
 
 impl<'a> Arcs<'a> {
-    /// The arcs of a corpus.
+    /// Collects the arcs of a corpus.
     pub(crate) fn of_corpus(
         corpus: &'a Corpus<'a>,
         features: &'a FeatureSet,
