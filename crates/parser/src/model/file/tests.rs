@@ -446,7 +446,7 @@ fn another_format_version_is_named() {
     // A newer format may have anything else in its document.
     let newer = forged(&bytes, |document| *document = json!({"format": 9, "tutte": "4.2.0"}));
     let error = ModelFile::open(folder.file(&newer)).unwrap_err();
-    assert!(error.to_string().ends_with("a model of format 9, but this tutte reads format 6"));
+    assert!(error.to_string().ends_with("the model has format 9, but this tutte reads format 6"));
     assert!(error.hint().unwrap().contains("tutte 4.2.0: update"));
     let older = forged(&bytes, |document| document["format"] = json!(0));
     assert!(matches!(folder.refusal(&older), ModelProblem::FormatVersion { found: 0, .. }));
