@@ -360,7 +360,7 @@ impl FeatureSet {
 
     /// The set with what a second pass sees besides; itself, if it sees the tree of a first already.
     pub fn with_first_pass(&self) -> Self {
-        match self.sees_guide() {
+        match self.uses_first_pass() {
             true => self.clone(),
             false => Self::of_text(&format!("{self}{GUIDED}")),
         }

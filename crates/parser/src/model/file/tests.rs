@@ -495,7 +495,7 @@ fn documents_that_contradict_themselves_are_refused() {
 
     let template = refusal(|document| document["arcs"]["templates"][3] = json!("h.aura m.form"));
     assert!(matches!(template, ModelProblem::UnknownTemplate(_)), "{template}");
-    assert!(template.to_string().contains("\"aura\" is no attribute"), "{template}");
+    assert!(template.to_string().contains("\"aura\" is not an attribute"), "{template}");
     let template = refusal(|document| document["labels"]["templates"][0] = json!(""));
     assert!(matches!(template, ModelProblem::UnknownTemplate(_)), "{template}");
 
