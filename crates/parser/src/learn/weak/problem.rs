@@ -12,7 +12,7 @@ use tutte_trees::{
 
 use super::rows::{KEPT, Rows};
 use super::{Constraint, Evidence, Progress, SHARDS, WeakOptions, noise};
-use crate::features::index::{Arcs, Seen};
+use crate::features::index::{SupportExample, SupportingArcs};
 use crate::features::{Atoms, FeatureSet, Prepared};
 use crate::learn::objective::expectation::{Criterion, approximate_covariances};
 use crate::learn::objective::{Objective, Scored, Scratch, likelihood, renyi};
@@ -249,9 +249,9 @@ impl<'a> Problem<'a> {
 fn dictionary(items: &[Item<'_>], options: &WeakOptions) -> Result<Dictionary, Error> {
     let seen = items.iter().map(|item| {
         let Item { sentence, atoms, .. } = item;
-        Seen { sentence, atoms, gold: &[] }
+        SupportExample { sentence, atoms, gold: &[] }
     });
-    let arcs = Arcs {
+    let arcs = SupportingArcs {
         examples: seen.collect(),
         features: &options.templates,
         support: Support::Count(options.least.max(1)),

@@ -295,7 +295,7 @@ fn dictionaries_that_are_none_are_refused() {
         folder.refusal(&forged_tables(&bytes, edit))
     };
     for (table, at, byte, says) in [
-        ("arcs.keys", 7, 0xFF, "keys that do not rise"),
+        ("arcs.keys", 7, 0xFF, "keys that do not increase"),
         ("arcs.values", 0, 0xFF, "invalid utf-8"),
         ("arcs.names", 0, 0x7F, "no name at number 0"),
         ("arcs.names", 0, 0x80, "no name at number"),
