@@ -6,7 +6,7 @@ mod precision;
 use serde::{Deserialize, Serialize};
 
 pub use self::isotonic::Isotonic;
-pub use self::precision::{Kept, PrecisionTable};
+pub use self::precision::{KeptHeads, PrecisionTable};
 use crate::ParserModel;
 
 /// What is known about how far a model's probabilities can be trusted, beside its temperature.

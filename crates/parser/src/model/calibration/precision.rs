@@ -26,7 +26,7 @@ const MANY: usize = 100;
 /// The arcs whose confidence is at least a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "(f64, usize, usize)", into = "(f64, usize, usize)")]
-pub struct Kept {
+pub struct KeptHeads {
     /// The least confidence, t.
     pub threshold: f64,
     /// The arcs, n.
@@ -35,19 +35,19 @@ pub struct Kept {
     pub right: usize,
 }
 
-impl From<(f64, usize, usize)> for Kept {
+impl From<(f64, usize, usize)> for KeptHeads {
     fn from((threshold, arcs, right): (f64, usize, usize)) -> Self {
         Self { threshold, arcs, right }
     }
 }
 
-impl From<Kept> for (f64, usize, usize) {
-    fn from(Kept { threshold, arcs, right }: Kept) -> Self {
+impl From<KeptHeads> for (f64, usize, usize) {
+    fn from(KeptHeads { threshold, arcs, right }: KeptHeads) -> Self {
         (threshold, arcs, right)
     }
 }
 
-impl Kept {
+impl KeptHeads {
     /// The share of arcs with the right head, k/n.
     pub fn precision(&self) -> f64 {
         self.right as f64 / self.arcs.max(1) as f64
@@ -74,26 +74,27 @@ impl Kept {
 /// assert!(table.keeping(0.9).is_none()); // half of the time, it would be less
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Kept>", into = "Vec<Kept>")]
+#[serde(try_from = "Vec<KeptHeads>", into = "Vec<KeptHeads>")]
 pub struct PrecisionTable {
-    rows: Vec<Kept>,
+    rows: Vec<KeptHeads>,
 }
 
-impl TryFrom<Vec<Kept>> for PrecisionTable {
+impl TryFrom<Vec<KeptHeads>> for PrecisionTable {
     type Error = String;
 
-    fn try_from(rows: Vec<Kept>) -> Result<Self, String> {
+    fn try_from(rows: Vec<KeptHeads>) -> Result<Self, String> {
         if rows.len() > ROWS {
             return Err(format!("a table of at most {ROWS} thresholds, not {}", rows.len()));
         }
-        let wrong = |row: &&Kept| !(0.0..=1.0).contains(&row.threshold) || row.right > row.arcs;
+        let wrong =
+            |row: &&KeptHeads| !(0.0..=1.0).contains(&row.threshold) || row.right > row.arcs;
         if let Some(row) = rows.iter().find(wrong) {
             return Err(format!("no row of a table of precision: {row:?}"));
         }
         // What a higher threshold keeps, a lower one keeps too.
-        let wrong = |pair: &&[Kept]| {
+        let wrong = |pair: &&[KeptHeads]| {
             let (high, low) = (&pair[0], &pair[1]);
-            let wrong_arcs = |row: &Kept| row.arcs - row.right;
+            let wrong_arcs = |row: &KeptHeads| row.arcs - row.right;
             high.threshold <= low.threshold
                 || high.right > low.right
                 || wrong_arcs(high) > wrong_arcs(low)
@@ -105,7 +106,7 @@ impl TryFrom<Vec<Kept>> for PrecisionTable {
     }
 }
 
-impl From<PrecisionTable> for Vec<Kept> {
+impl From<PrecisionTable> for Vec<KeptHeads> {
     fn from(table: PrecisionTable) -> Self {
         table.rows
     }
@@ -117,7 +118,7 @@ impl PrecisionTable {
         let mut falling: Vec<(f64, bool)> =
             forecasts.iter().map(|said| (said.probability.get(), said.correct)).collect();
         falling.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-        let mut rows: Vec<Kept> = Vec::new();
+        let mut rows: Vec<KeptHeads> = Vec::new();
         let (mut arcs, mut right) = (0, 0);
         for row in 1..=ROWS {
             let least = (row * falling.len()).div_ceil(ROWS);
@@ -132,13 +133,13 @@ impl PrecisionTable {
                 arcs += 1;
                 right += usize::from(*is_right);
             }
-            rows.push(Kept { threshold, arcs, right });
+            rows.push(KeptHeads { threshold, arcs, right });
         }
         Self { rows }
     }
 
     /// The rows, the highest threshold first.
-    pub fn rows(&self) -> &[Kept] {
+    pub fn rows(&self) -> &[KeptHeads] {
         &self.rows
     }
 
@@ -148,12 +149,12 @@ impl PrecisionTable {
     }
 
     /// The share of all arcs that a row keeps.
-    pub fn share(&self, kept: &Kept) -> f64 {
+    pub fn share(&self, kept: &KeptHeads) -> f64 {
         kept.arcs as f64 / self.arcs().max(1) as f64
     }
 
     /// The row of the lowest threshold that promises this precision of heads; `None` if none does.
-    pub fn keeping(&self, precision: f64) -> Option<&Kept> {
+    pub fn keeping(&self, precision: f64) -> Option<&KeptHeads> {
         self.rows
             .iter()
             .take_while(|row| row.arcs < MANY || row.precision() >= precision)
@@ -162,7 +163,7 @@ impl PrecisionTable {
     }
 
     /// The highest precision that can be promised, to four digits, and how.
-    pub fn highest(&self) -> Option<(f64, &Kept)> {
+    pub fn highest(&self) -> Option<(f64, &KeptHeads)> {
         let mut promises: Vec<f64> =
             self.rows.iter().map(|row| (1e4 * row.at_least()).floor() / 1e4).collect();
         promises.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -227,7 +228,7 @@ mod tests {
         let mut all: Vec<Forecast> = (0..60).map(|_| said(0.99, true)).collect();
         all.extend((0..5000).map(|n| said(0.9, n % 10 != 0)));
         let table = PrecisionTable::new(&all);
-        assert_eq!(table.rows()[0], Kept { threshold: 0.99, arcs: 60, right: 60 });
+        assert_eq!(table.rows()[0], KeptHeads { threshold: 0.99, arcs: 60, right: 60 });
         assert!(table.keeping(0.95).is_none(), "sixty are too few to promise 0.95");
         assert_eq!(table.keeping(0.93).map(|row| row.arcs), Some(60));
         assert_eq!(table.keeping(0.89).map(|row| row.arcs), Some(5060));
@@ -257,8 +258,8 @@ mod tests {
         let most = usize::MAX;
         let huge = read(&format!("[[0.9,{most},{most}],[0,{most},{most}]]")).unwrap();
         assert!(huge.keeping(0.99).is_some() && huge.highest().is_some());
-        let long: Vec<Kept> =
-            (0..200).map(|at| Kept::from((1.0 - f64::from(at) / 300.0, 5, 5))).collect();
+        let long: Vec<KeptHeads> =
+            (0..200).map(|at| KeptHeads::from((1.0 - f64::from(at) / 300.0, 5, 5))).collect();
         assert!(PrecisionTable::try_from(long).is_err());
     }
 }

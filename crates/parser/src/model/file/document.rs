@@ -10,7 +10,7 @@ use super::tables::{ARCS, ArcTables, NO_CHECKSUM, PRUNER, SECOND_PASS, Tables, s
 use super::transition::TransitionDocument;
 use super::{About, Model, ParserModel};
 use crate::features::{BLOCK, FeatureSet};
-use crate::model::labels::{Labelling, Places, width_of};
+use crate::model::labels::{AllowedLabels, Labelling, width_of};
 use crate::text::{TaggerDocument, TokenizerDocument};
 use crate::{ArcModel, Calibration, Compact, Index, LabelModel, ModelProblem, Pruner, SecondPass};
 
@@ -118,7 +118,7 @@ impl Document {
             labels: LabelDocument {
                 labelling: labels.labelling(),
                 names: labels.labels().to_vec(),
-                places: labels.places().lists(),
+                places: labels.allowed_labels().lists(),
                 bits: labels.bits(),
                 templates: lines(&labels.features),
             },
@@ -160,14 +160,14 @@ impl Document {
             return Err(ModelProblem::LabelCount { labels: names.len(), columns });
         }
         let weights = tables.weights("labels", &[1 << bits, width], "labels.scale")?;
-        let places = Places::from_lists(names.len(), [&places[0], &places[1]]);
-        let places = places.ok_or_else(|| {
-            let what = format!("it places a label that is none of its {}", names.len());
+        let allowed = AllowedLabels::from_lists(names.len(), [&places[0], &places[1]]);
+        let allowed = allowed.ok_or_else(|| {
+            let what = format!("it allows a label that is not one of its {}", names.len());
             ModelProblem::Altered { what }
         })?;
         let labels = LabelModel::with_weights(features(&templates)?, names, bits, weights)
             .with_labelling(labelling)
-            .with_places(places);
+            .with_allowed_labels(allowed);
         let parser = ParserModel {
             pruner: pruner.transpose()?,
             arcs,
