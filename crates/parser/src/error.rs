@@ -20,7 +20,7 @@ pub enum Error {
     Template {
         /// The line.
         text: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         why: String,
     },
 
@@ -123,7 +123,7 @@ pub enum Error {
         line: usize,
         /// The column of the table, from 1.
         column: usize,
-        /// What is wrong with it.
+        /// Why it is invalid.
         why: String,
     },
 
@@ -132,7 +132,7 @@ pub enum Error {
     Model {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: ModelProblem,
     },
 
@@ -141,7 +141,7 @@ pub enum Error {
     Checkpoint {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: CheckpointProblem,
     },
 
@@ -201,7 +201,9 @@ impl Error {
                 Some("train a model with a parser: `tutte train TRAIN -o MODEL`".to_owned())
             }
             Error::NoClusters => Some("use map or mbr, or train with --clusters".to_owned()),
-            Error::Diverged { .. } => Some("use a smaller rate or C of the learner".to_owned()),
+            Error::Diverged { .. } => {
+                Some("use a smaller rate or C, as in `--learner sgd:rate=0.01`".to_owned())
+            }
             Error::Treebank(error) => error.hint(),
             _ => None,
         }

@@ -15,7 +15,7 @@ pub enum ModelProblem {
     /// The file is not a model.
     #[error("not a model of tutte but {found}")]
     NotAModel {
-        /// What the file seems to be.
+        /// Description of the file, guessed from its start.
         found: &'static str,
     },
 

@@ -409,8 +409,8 @@ impl FeatureSet {
 
     /// Returns the set for training from rules, without a treebank: tags, surrounding tags and tags in
     /// between, all with direction and distance. Rules constrain few arcs; other arcs learn from them
-    /// only through shared features. So many templates are general (one word, alone and with a
-    /// neighbour), and no template favours two tags whatever their direction.
+    /// only through shared features. The set therefore has general templates (one word, alone and with a
+    /// neighbour), and no template that favours two tags in both directions.
     pub fn tags() -> Self {
         let tags = without_words();
         Self::built_in(&format!("conjoin only\n{tags}{BESIDE}{EACH_BETWEEN}{AROUND}"))

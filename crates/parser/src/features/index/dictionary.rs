@@ -5,8 +5,8 @@
 //! value of the leading bits leaves one or two keys to compare. A look-up costs two memory accesses; in
 //! adversarial files it is a binary search.
 //!
-//! Of the cells of a feature's block (bare, and with each direction and distance) only those with
-//! support exist. A feature that occurs only with adjacent words has no weight for distant words. A mask
+//! A feature's block has cells only for the copies (bare, and with each direction and distance) that have
+//! support. A feature that occurs only with adjacent words has no weight for distant words. A mask
 //! says which cells exist; the cells of all features follow each other.
 
 use super::{Block, Names};

@@ -119,7 +119,8 @@ impl PrecisionTable {
         let mut falling: Vec<(f64, bool)> = forecasts.iter().map(pair).collect();
         falling.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let mut rows: Vec<KeptHeads> = Vec::new();
-        let (mut arcs, mut right) = (0, 0);
+        let mut arcs = 0;
+        let mut right = 0;
         for row in 1..=ROWS {
             let least = (row * falling.len()).div_ceil(ROWS);
             let Some((last, _)) = least.checked_sub(1).and_then(|at| falling.get(at)) else {
