@@ -88,8 +88,9 @@ pub use learn::{
 };
 pub use model::latent;
 pub use model::{
-    About, ArcModel, Calibration, DevScores, Isotonic, Kept, LabelModel, Labelling, Method, Model,
-    ModelFile, ParserModel, PrecisionTable, Pruner, PrunerMemory, SecondPass, TransitionParser,
+    About, ArcModel, Calibration, DevScores, Isotonic, KeptHeads, LabelModel, Labelling, Method,
+    Model, ModelFile, ParserModel, PrecisionTable, Pruner, PrunerMemory, SecondPass,
+    TransitionParser,
 };
 pub use parse::{
     Alternative, Analysis, Annotator, Certainty, Clock, Decoding, KeepColumns,

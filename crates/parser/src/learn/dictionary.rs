@@ -6,7 +6,7 @@ use tutte_trees::TreeSet;
 use super::corpus::Corpus;
 use crate::Error;
 use crate::features::FeatureSet;
-use crate::features::index::{Arcs, Dictionary, Seen, Support};
+use crate::features::index::{Dictionary, Support, SupportExample, SupportingArcs};
 
 impl Dictionary {
     /// Creates a dictionary of the features of a treebank that have enough support, with their names. If the tree set
@@ -24,18 +24,18 @@ impl Dictionary {
         threads: usize,
     ) -> Result<Self, Error> {
         let corpus = Corpus::new(treebank, features, None, tree_set)?;
-        Self::of_arcs(&Arcs::of_corpus(&corpus, features, support), threads)
+        Self::of_arcs(&SupportingArcs::of_corpus(&corpus, features, support), threads)
     }
 }
 
-impl<'a> Arcs<'a> {
+impl<'a> SupportingArcs<'a> {
     /// Collects the arcs of a corpus.
     pub(crate) fn of_corpus(
         corpus: &'a Corpus<'a>,
         features: &'a FeatureSet,
         support: Support,
     ) -> Self {
-        let examples = corpus.examples.iter().map(|example| Seen {
+        let examples = corpus.examples.iter().map(|example| SupportExample {
             sentence: corpus.sentence(example),
             atoms: &example.arcs,
             gold: &example.gold,

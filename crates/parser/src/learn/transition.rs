@@ -49,7 +49,7 @@ pub(crate) fn learn(
             for &direction in learning.transition.directions() {
                 let words = training_data[at].atoms.words();
                 let is_single_root = tree_set.is_single_root();
-                learning.memory.configuration.start(words, is_single_root, direction);
+                learning.memory.state.start(words, is_single_root, direction);
                 learning.train_on(training_data[at], pass > 0);
             }
             learning.steps.end_example();
@@ -76,33 +76,33 @@ impl Learning {
     /// step. If `explores`, most steps follow the parser's own choice.
     fn train_on(&mut self, example: TransitionExample<'_>, explores: bool) {
         let Self { transition, steps, functions, order, memory } = self;
-        let direction = memory.configuration.direction();
+        let direction = memory.state.direction();
         let heads = direction.turn_heads(example.heads);
         let labels = direction.turn_list(example.labels);
         while let Some(chosen) = transition.best_step(example.atoms, memory) {
-            let costs = memory.configuration.costs(&heads);
+            let costs = memory.state.costs(&heads);
             let least = costs.into_iter().flatten().min();
             let right = best(&memory.scores, |step| costs[step].is_some() && costs[step] == least);
             let right = right.map_or(chosen, |step| Step::ALL[step]);
             if chosen != right {
                 let moves = [(right as usize, 1.0), (chosen as usize, -1.0)];
-                move_weights(&mut transition.steps, steps, memory.seen.rows(), moves);
+                move_weights(&mut transition.steps, steps, memory.features.rows(), moves);
             }
             let is_explored = explores && order.stream().draw() % 10 < EXPLORED_IN_TEN;
             let step = if is_explored { chosen } else { right };
             let mut label = 0;
-            if let Some((head, modifier)) = memory.configuration.arc(step) {
+            if let Some((head, modifier)) = memory.state.arc(step) {
                 label = transition.best_label(step, memory);
                 let gold = labels.get(modifier - 1).copied().flatten();
                 if let Some(gold) =
                     gold.filter(|gold| heads[modifier - 1] == head && *gold != label)
                 {
-                    let rows = memory.seen.label_rows(step, transition.labels);
+                    let rows = memory.features.label_rows(step, transition.labels);
                     let moves = [(gold, 1.0), (label, -1.0)];
                     move_weights(&mut transition.functions, functions, rows, moves);
                 }
             }
-            memory.configuration.take(step, label);
+            memory.state.take(step, label);
         }
     }
 }

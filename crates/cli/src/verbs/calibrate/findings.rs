@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use tutte::{Calibration, Comparison, Kept, Method, PrecisionTable};
+use tutte::{Calibration, Comparison, KeptHeads, Method, PrecisionTable};
 use tutte_treebank::eval::calibration::{Bin, Calibration as Reliability, Forecast};
 
 use super::Calibrate;
@@ -98,7 +98,7 @@ impl Findings<'_> {
                 precision,
                 min_prob: kept.map(|kept| kept.threshold),
                 kept: kept.map(|kept| table.share(kept)),
-                right: kept.map(Kept::precision),
+                right: kept.map(KeptHeads::precision),
             }
         });
         results.record("promises", &promises)?;
@@ -189,7 +189,7 @@ pub(in crate::verbs) fn precision_row(table: &PrecisionTable, wanted: f64) -> [S
     row
 }
 
-fn row_of(table: &PrecisionTable, kept: &Kept) -> [String; 4] {
+fn row_of(table: &PrecisionTable, kept: &KeptHeads) -> [String; 4] {
     let threshold = format!("{:.4}", kept.threshold);
     [String::new(), threshold, hundredths(table.share(kept)), hundredths(kept.precision())]
 }

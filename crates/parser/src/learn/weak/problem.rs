@@ -13,7 +13,7 @@ use tutte_trees::{
 
 use super::feature_cells::{FeatureCells, MOST_CACHED};
 use super::{Constraint, Evidence, Progress, SHARDS, WeakOptions, noise};
-use crate::features::index::{Arcs, Seen};
+use crate::features::index::{SupportExample, SupportingArcs};
 use crate::features::{Atoms, FeatureSet, Prepared};
 use crate::learn::objective::expectation::{Criterion, approximate_covariances};
 use crate::learn::objective::{Objective, Scored, Scratch, likelihood, renyi};
@@ -62,7 +62,7 @@ struct WeakSentence<'a> {
     /// Its features, if they are cached.
     cells: Option<FeatureCells>,
     candidates: Candidates,
-    /// Arcs that constraints match: head, dependent, index of the constraint.
+    /// SupportingArcs that constraints match: head, dependent, index of the constraint.
     matches: &'a [(usize, usize, usize)],
     /// Gold heads; `None` for a raw sentence.
     gold: Option<Vec<Option<usize>>>,
@@ -262,9 +262,9 @@ impl<'a> Problem<'a> {
 fn dictionary(sentences: &[WeakSentence<'_>], options: &WeakOptions) -> Result<Dictionary, Error> {
     let seen = sentences.iter().map(|sentence| {
         let WeakSentence { sentence, atoms, .. } = sentence;
-        Seen { sentence, atoms, gold: &[] }
+        SupportExample { sentence, atoms, gold: &[] }
     });
-    let arcs = Arcs {
+    let arcs = SupportingArcs {
         examples: seen.collect(),
         features: &options.templates,
         support: Support::Count(options.least.max(1)),
