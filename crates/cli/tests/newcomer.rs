@@ -137,7 +137,7 @@ fn ctrl_c_before_the_parser_leaves_words_and_tags() {
     let mut other = train(&folder, "xx.tutte", &["--resume", "--seed", "2"]);
     let said = String::from_utf8(other.output().unwrap().stderr).unwrap();
     assert!(
-        said.contains("xx.tutte.resume-text: of another training: seed was 1 and is 2"),
+        said.contains("xx.tutte.resume-text: the checkpoint is of another training: seed was 1 and is 2"),
         "{said}"
     );
 }
