@@ -55,7 +55,8 @@ pub(super) fn impossible(rules: &Rules, prospects: &Prospects) -> Vec<String> {
             None => format!("number {}", first.sentence),
         };
         warnings.push(format!(
-            "hard constraints ({}) leave {} without a tree, first {name} ({}): learning skips them; give one of these rules a share",
+            "hard constraints ({}) leave {} without a tree, first {name} ({}): learning skips them; give one of \
+             these rules a share",
             list(&hard),
             counted(prospects.without_tree as usize, "sentence"),
             first.why
