@@ -24,8 +24,8 @@ use crate::session::Session;
 /// What a model is made of; flattened into the arguments of the verb.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Parts {
-    /// What to learn: tokenizer, tagger, parser, some of them with commas [default: all that TRAIN can
-    /// teach; a parser alone from CoNLL-X]
+    /// Parts to train: tokenizer, tagger, parser, separated by commas [default: all that TRAIN has data for; for
+    /// CoNLL-X only the parser]
     #[arg(
         long,
         value_name = "PARTS",
@@ -35,8 +35,7 @@ pub(super) struct Parts {
     )]
     with: Vec<Part>,
 
-    /// The tags that the parser learns from: jackknife (those of TRAIN, and beside them those that a tagger
-    /// gives which has not seen the sentence, as the parser will see them) or gold (those of TRAIN alone)
+    /// Tags that the parser is trained on: jackknife (gold tags and predicted ones of held-out folds) or gold
     /// [default: jackknife if there is a tagger]
     #[arg(long, value_name = "TAGS", value_enum, hide_possible_values = true)]
     tags: Option<Tags>,
