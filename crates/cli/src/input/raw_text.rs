@@ -37,6 +37,7 @@ pub(super) fn sentences<'a>(
 
 impl Source for Segmenter<'_, Input, Compact> {
     fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
-        Ok(Segmenter::read(self, sentence)?)
+        // An error about the text becomes one of the treebank, so that it is shown with its line and a hint.
+        Ok(Segmenter::read(self, sentence).map_err(tutte::Error::from)?)
     }
 }

@@ -211,8 +211,8 @@ impl InputArgs {
             kind => kind,
         };
         let conll = |input, format| {
-            let (name, encoding) = (Some(name.clone()), self.encoding);
-            Box::new(Reader::with_options(input, &Options { name, format, encoding }))
+            let options = Options { name: Some(name.clone()), format, encoding: self.encoding };
+            Box::new(Reader::with_options(input, &options))
         };
         let lines = |input| Lines::new(input, &name, self.encoding);
         let words = |input, layout| Box::new(WordReader::new(lines(input), layout).after(named));

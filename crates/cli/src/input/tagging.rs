@@ -37,7 +37,7 @@ pub(crate) fn note_untagged(untagged: usize, sentences: usize, session: &Session
         let of = counted(sentences, "sentence");
         session.note(format!(
             "{} of {of} had no tags, and this model has no tagger: their trees are guesses; tag them, or use a \
-             model of `tutte train`, which has a tagger",
+             model with a tagger (`tutte train` makes one)",
             count(untagged)
         ));
     }

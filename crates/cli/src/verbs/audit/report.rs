@@ -211,7 +211,7 @@ impl AuditReport {
         let other = counted(self.disagreements, "arc");
         let share = percent(self.disagreements, self.words);
         table.row([
-            "other".to_owned(),
+            "disagree".to_owned(),
             format!("{other} ({share} %) for which another {what} is more probable"),
         ]);
         let finds = counted(self.finds.len(), "arc");

@@ -215,7 +215,8 @@ impl Suggest {
             (Some(draft), Some(path)) => {
                 // Rules with nothing to count are left out.
                 let filled = (draft.open() + rules.len()).saturating_sub(draft.len());
-                let (filled, name) = (count(filled), named(slice::from_ref(path)));
+                let filled = count(filled);
+                let name = named(slice::from_ref(path));
                 format!("--fill {name}{longest}: open targets filled: {filled}, {targets}")
             }
             _ => {

@@ -25,7 +25,8 @@ pub(super) fn impossible(rules: &Rules, prospects: &Prospects) -> Vec<String> {
             let other = &rules.rules()[second];
             let is_hard = [first, second].iter().any(|&rule| rules.rules()[rule].target.is_hard());
             let what = if is_hard { "change one of them" } else { "lower one of them" };
-            let (excess, shared) = (conflict.excess, counted(conflict.shared as usize, "word"));
+            let excess = conflict.excess;
+            let shared = counted(conflict.shared as usize, "word");
             match conflict.over {
                 Over::Words => format!(
                     "{}: together with {} (line {}) this asks for {excess:.1} heads too many for \
