@@ -28,8 +28,8 @@ Examples:
   tutte train examples/garden.conllu -o garden.tutte
   tutte parse -m garden.tutte examples/tea.conllu | tutte draw -
 
-Files may be compressed (.gz, .zst); - is standard input. `tutte VERB --help` says more.
-Exit codes: 0 all well, 1 a check failed, 2 wrong usage, 3 bad input.";
+Files may be compressed (.gz, .zst); - is standard input. For details: tutte VERB --help.
+Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 bad input.";
 
 /// Builds the command line. The list of verbs is grouped, which clap itself cannot do.
 pub(crate) fn command() -> Command {

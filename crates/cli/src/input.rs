@@ -36,7 +36,7 @@ use crate::session::{Progress, Session};
 /// Number of threads.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Threads {
-    /// Threads [default: all processors]; any number gives the same result
+    /// Number of threads [default: all processors]; results do not depend on it
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }

@@ -1,5 +1,5 @@
-//! A whole model from a treebank: tokenizer, tagger and parser, as somebody types it who has never done so,
-//! and however often it is interrupted.
+//! A whole model from a treebank, with tokenizer, tagger and parser: trained with the simplest command, and with
+//! interruptions.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +12,7 @@ fn tutte() -> Command {
     Command::new(env!("CARGO_BIN_EXE_tutte"))
 }
 
-/// An empty folder with a treebank, so many times the garden, and development data beside it.
+/// Makes a folder with a treebank, the garden repeated, and development data beside it.
 fn folder(name: &str, times: usize) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("newcomer-{name}"));
     let _ = fs::remove_dir_all(&folder);
@@ -38,7 +38,7 @@ fn signal(name: &str, process: &Child) {
     assert!(killed.unwrap().success());
 }
 
-/// Waits until something is there; says whether the training ended before.
+/// Waits until a file exists; returns `false` if the training ended before.
 fn wait_for(file: &Path, training: &mut Child) -> bool {
     let started = Instant::now();
     while !file.exists() {
@@ -85,7 +85,7 @@ fn development_data_is_found_and_the_end_is_a_table() {
     assert_eq!(summary["scores"]["gold_words"], parse(&["xx-dev.conllu", "--tags", "model"]));
 }
 
-/// Killed without warning while tokenizer, tagger and parser are learnt, training comes to the same model.
+/// Training that is killed during tokenizer, tagger and parser gives the same model when resumed.
 #[test]
 fn what_was_learnt_before_the_parser_is_not_learnt_again() {
     let folder = folder("killed", 4);
@@ -115,7 +115,7 @@ fn what_was_learnt_before_the_parser_is_not_learnt_again() {
     assert_eq!(left, 4, "the treebank, development data and two models");
 }
 
-/// Interrupted before there is a parser, training leaves a model of what was ready.
+/// Training that is interrupted before there is a parser leaves a model with the finished parts.
 #[test]
 fn ctrl_c_before_the_parser_leaves_words_and_tags() {
     let folder = folder("interrupted", 16);
@@ -133,16 +133,18 @@ fn ctrl_c_before_the_parser_leaves_words_and_tags() {
     assert!(parsed.status.success());
     assert!(String::from_utf8(parsed.stdout).unwrap().contains("\n2\tcat\t"));
 
-    // With other files, it does not go on.
+    // Other settings cannot be resumed.
     let mut other = train(&folder, "xx.tutte", &["--resume", "--seed", "2"]);
     let said = String::from_utf8(other.output().unwrap().stderr).unwrap();
     assert!(
-        said.contains("xx.tutte.resume-text: the checkpoint is of another training: seed was 1 and is 2"),
+        said.contains(
+            "xx.tutte.resume-text: the checkpoint is of another training: seed was 1 and is 2"
+        ),
         "{said}"
     );
 }
 
-/// A parser that is there is not given up for words and tags.
+/// A model with a parser is not replaced by one without.
 #[test]
 fn ctrl_c_before_the_parser_keeps_a_parser_from_before() {
     let folder = folder("kept", 16);
@@ -170,18 +172,18 @@ fn ctrl_c_before_the_parser_keeps_a_parser_from_before() {
     assert!(fs::read(folder.join("xx.tutte")).unwrap() == parser);
 }
 
-/// Interrupted before anything is ready, it says so.
+/// Training that is interrupted before any part is finished says so.
 #[test]
 fn ctrl_c_before_anything_is_ready_leaves_nothing() {
     let folder = folder("nothing", 60);
     let mut training = train(&folder, "xx.tutte", &[]).spawn().unwrap();
-    // What is said first comes before learning.
+    // These lines come before training.
     let mut said = std::io::BufReader::new(training.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains("tree set") {
         assert!(std::io::BufRead::read_line(&mut said, &mut line).unwrap() > 0, "{line}");
     }
-    // Until Ctrl-C is watched for, it simply ends.
+    // Before the handler is installed, Ctrl-C kills the program.
     sleep(Duration::from_millis(300));
     signal("-INT", &training);
     std::io::Read::read_to_string(&mut said, &mut line).unwrap();

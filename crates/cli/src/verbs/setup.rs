@@ -48,6 +48,6 @@ pub(crate) fn manual(arguments: &Manual, command: Command, session: &Session) ->
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     clap_mangen::generate_to(command, folder)
         .with_context(|| format!("cannot write into {}", folder.display()))?;
-    session.note(format!("manual pages written; to read one: man {}/tutte.1", folder.display()));
+    session.note(format!("manual pages written; read one with: man {}/tutte.1", folder.display()));
     Ok(Outcome::Good)
 }

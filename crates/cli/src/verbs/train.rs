@@ -38,41 +38,38 @@ use crate::interrupt::Interrupt;
 use crate::numbers::megabytes;
 use crate::session::Session;
 
-/// Learn a parser from a treebank
+/// Train a parser, with tokenizer and tagger, on a treebank
 ///
-/// Learns from the trees of all TRAIN files together. Trees may be partial: heads that are _ are
-/// unknown, and summed over (by adagrad, sgd and lbfgs; other learners need whole trees). With --dev, the model of the pass that does
-/// best on DEV (by LAS; by UAS if there are no labels) is kept, otherwise that of the last pass. DEV also chooses the temperature,
-/// which makes probabilities as high as they are right (as `tutte calibrate` does), and tells how precise
-/// they are, for `parse --precision`; without it, models of two passes have one
-/// from parts of TRAIN that were kept from what parsed them. The file is replaced whenever a
-/// better model is found; Ctrl-C ends training and leaves the best so far (before there is a parser, what
-/// finds words and tags), and the same command with --resume goes on. The same files, options and seed give the same bytes, in one sitting or several.
+/// With --dev, the best pass on DEV is kept, and probabilities are calibrated on DEV. Ctrl-C stops training and keeps
+/// the best model so far; the same command with --resume continues. The same files, options and seed give the same
+/// model.
+///
+/// Trees may be partial: heads that are _ are treated as unknown (with adagrad, sgd and lbfgs; other learners need
+/// whole trees).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tutte train train.conllu --dev dev.conllu -o en.tutte
   tutte train *-train.conllu -o en.tutte --time 5m --language en --licence 'CC BY-SA 4.0'")]
 pub(crate) struct Train {
-    /// The treebank to learn from; - is standard input
+    /// Training treebank; - is standard input
     #[arg(value_name = "TRAIN", required = true)]
     files: Vec<PathBuf>,
 
-    /// The model to write, packed if called .gz or .zst
+    /// Model to write, compressed if its name ends in .gz or .zst
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
 
-    /// Trees to judge by, which are not learnt from; may be given several times [default: the file beside
-    /// TRAIN with dev for train in its name, if there is one]
+    /// Development treebank; repeatable [default: the file beside TRAIN with dev for train in its name, if it exists]
     #[arg(long, value_name = "DEV")]
     dev: Vec<PathBuf>,
 
-    /// Judge by nothing, even if there is such a file
+    /// Train without a development treebank, even if that file exists
     #[arg(long, conflicts_with = "dev")]
     no_dev: bool,
 
-    /// What to learn: tokenizer, tagger, parser, some of them with commas [default: all that TRAIN can
-    /// teach; a parser alone from CoNLL-X]
+    /// Parts to train: tokenizer, tagger, parser, separated by commas [default: all that TRAIN has data for; for
+    /// CoNLL-X only the parser]
     #[arg(
         long,
         value_name = "PARTS",
@@ -82,35 +79,32 @@ pub(crate) struct Train {
     )]
     with: Vec<PartArg>,
 
-    /// The tags that the parser learns from: jackknife (those of TRAIN, and those of taggers that were not
-    /// trained on the sentence) or gold (those of TRAIN alone) [default: jackknife if there is a tagger]
+    /// Tags that the parser is trained on: jackknife (gold tags and predicted ones of held-out folds) or gold
+    /// [default: jackknife if there is a tagger]
     #[arg(long, value_name = "TAGS", value_enum, hide_possible_values = true)]
     tags: Option<TagsArg>,
 
-    /// How much to do: default, fast (a small first pass of parsing before the second: twice as fast,
-    /// less accurate), compact (fast with small tables of tags, so that the model has half the size) or plain (one pass over
-    /// all arcs, as in the papers)
+    /// Trade-off: default, fast (faster, less accurate), compact (fast, with a smaller model) or plain (one parsing
+    /// pass over all arcs, as in the papers)
     #[arg(long, value_name = "PRESET", value_enum, hide_possible_values = true)]
     preset: Option<PresetArg>,
 
-    /// How to learn: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or
-    /// mira, with parameters behind a colon: mira:k=5,c=0.1
+    /// Learner: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or mira; parameters
+    /// follow a colon: mira:k=5,c=0.1 [default: adagrad]
     #[arg(long, value_name = "LEARNER", default_value_t = Optimizer::default())]
     #[arg(hide_default_value = true)]
     learner: Optimizer,
 
-    /// How labels go with arcs: joint (both at once: more accurate), staged (after them: faster) or
-    /// none (trees are bare, and DEPREL is written as _) [default: joint; staged with --preset
-    /// plain and with --clusters]
+    /// Labels: joint (with the arcs, more accurate), staged (after the arcs, faster) or none (DEPREL is _) [default:
+    /// joint; staged with --preset plain and with --clusters]
     #[arg(long, value_name = "HOW")]
     labels: Option<Labelling>,
 
-    /// Whether a small model leaves out hopeless arcs before others look at them: on or off
-    /// [default: on, but for --preset fast and plain]
-    #[arg(long, value_name = "WHETHER", value_enum, hide_possible_values = true)]
+    /// Prune improbable arcs with a small model first: on or off [default: on; off with --preset fast and plain]
+    #[arg(long, value_name = "on|off", value_enum, hide_possible_values = true)]
     pruning: Option<Switch>,
 
-    /// Passes over the treebank [default: 8; 4 with --preset fast; with jackknifed tags 5 and 3]
+    /// Number of passes over the treebank [default: 8; 4 with --preset fast; with jackknifed tags 5 and 3]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     passes: Option<u32>,
@@ -119,53 +113,50 @@ pub(crate) struct Train {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
 
-    /// Go on with a training that was interrupted, from MODEL.resume; the files and options must be
-    /// the same, but for --time and -j
+    /// Resume an interrupted training from MODEL.resume; files and options must be the same, except --time and -j
     #[arg(long)]
     resume: bool,
 
     #[command(flatten)]
     seed: Seed,
 
-    /// The trees that are possible: auto (as those of TRAIN are), nonprojective-single-root,
-    /// nonprojective-multi-root, projective-single-root or projective-multi-root
+    /// Tree set: auto (by the trees of TRAIN), nonprojective-single-root, nonprojective-multi-root,
+    /// projective-single-root or projective-multi-root
     #[arg(long, value_name = "SET", default_value = "auto", value_parser = tree_set)]
     tree_set: Wanted,
 
-    /// Let every arc be of one of K kinds that nobody has named, each with weights of its own: takes
-    /// K times the time, memory and file; needs adagrad or sgd (Smith & Smith 2007)
+    /// Give arcs K latent clusters, each with its own weights (Smith & Smith 2007); takes K times the time and memory;
+    /// needs adagrad or sgd
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=256))]
     clusters: Option<u16>,
 
-    /// What is looked at in an arc: richer, lean, mcdonald (McDonald et al. 2005), pa (Nguyen et al.
-    /// 2007), or a file of templates, one a line: h.lemma b.upos m.upos [default: richer; lean with
-    /// --preset fast]
+    /// Feature templates: richer, lean, mcdonald (McDonald et al. 2005), pa (Nguyen et al. 2007), or a file with one
+    /// template per line, such as h.lemma b.upos m.upos [default: richer; lean with --preset fast]
     #[arg(long, value_name = "SET", help_heading = "Features")]
     templates: Option<String>,
 
-    /// How features find their weights: hashed (fast), dictionary:supported (exact, for features of arcs
-    /// of gold trees) or dictionary:10 (of at least so many possible arcs); `tutte info --weights` shows
-    /// the weights of a dictionary
+    /// Feature index: hashed (fast), dictionary:supported (exact, features of gold arcs only) or dictionary:N (exact,
+    /// features of at least N candidate arcs); `tutte info --weights` needs a dictionary
     #[arg(long, value_name = "INDEX", default_value = "hashed", help_heading = "Features")]
     #[arg(value_parser = features::index)]
     features: features::Index,
 
-    /// 2^BITS weights of hashed features [default: by the size of the treebank, at most 24]
+    /// Number of weights of hashed features, as a power of two [default: by the size of the treebank, at most 24]
     #[arg(long, help_heading = "Features", value_name = "BITS", value_parser = clap::value_parser!(u32).range(10..=28))]
     bits: Option<u32>,
 
     #[command(flatten)]
     threads: Threads,
 
-    /// The language, for the model's description
+    /// Language, for the model's metadata
     #[arg(long, value_name = "NAME", help_heading = "Description")]
     language: Option<String>,
 
-    /// The treebank's name, for the model's description
+    /// Name of the treebank, for the model's metadata
     #[arg(long, value_name = "NAME", help_heading = "Description")]
     data: Option<String>,
 
-    /// The treebank's licence, for the model's description
+    /// Licence of the treebank, for the model's metadata
     #[arg(long, value_name = "NAME", help_heading = "Description")]
     licence: Option<String>,
 

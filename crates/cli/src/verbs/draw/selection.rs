@@ -13,17 +13,17 @@ use crate::session::Session;
 const DEFAULT: usize = 10;
 
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "ModelSource sentences")]
+#[command(next_help_heading = "Sentences")]
 pub(crate) struct ModelSource {
-    /// The first N sentences, or all [default: 10]
+    /// Draw the first N sentences, or all [default: 10]
     #[arg(short = 'n', value_name = "N", value_parser = number, conflicts_with_all = ["sent_id", "only"])]
     number: Option<usize>,
 
-    /// The sentence with this sent_id; may be given several times
+    /// Draw the sentence with this sent_id; repeatable
     #[arg(long, value_name = "ID")]
     sent_id: Vec<String>,
 
-    /// The K-th sentence, from 1; may be given several times
+    /// Draw the K-th sentence, from 1; repeatable
     #[arg(long, value_name = "K")]
     only: Vec<usize>,
 }

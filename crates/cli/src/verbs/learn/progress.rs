@@ -1,4 +1,4 @@
-//! Learning as it goes on.
+//! Progress of learning.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::numbers::clock;
 use crate::report::counted;
 use crate::session::Session;
 
-/// The prior's variance, as rules that are held out say.
+/// Chooses the variance of the prior on held-out rules.
 pub(super) fn chosen(
     evidence: &Evidence<'_>,
     options: &WeakOptions,
@@ -32,18 +32,18 @@ pub(super) fn chosen(
     drop(status);
     let usual = WeakOptions::default().prior_variance;
     let Some((best, errors)) = found else {
-        session.note(format!("no rules to hold out: the prior's variance is {usual}"));
+        session.note(format!("too few rules to hold some out; the prior's variance is {usual}"));
         return Ok(usual);
     };
     let each = errors.iter().map(|(variance, error)| format!("{variance}: {:.3}", error.sqrt()));
     session.note(format!(
-        "the prior's variance is {best}: rules that are held out are off by (root mean square) {}",
+        "the prior's variance is {best}; root mean square error of held-out rules: {}",
         each.collect::<Vec<_>>().join(", ")
     ));
     Ok(best)
 }
 
-/// Learns, says how far it is, and ends with the best so far when it is interrupted.
+/// Learns, shows the progress, and returns the best model so far when interrupted.
 pub(super) fn watched(
     rules: &Rules,
     evidence: &Evidence<'_>,
@@ -51,11 +51,11 @@ pub(super) fn watched(
     dev: &[Sentence],
     session: &Session,
 ) -> Result<Learnt> {
-    /// After so many steps rules are listed, and dev is parsed.
+    /// Number of steps between two reports.
     const OFTEN: usize = 10;
-    /// Sentences of dev that are parsed then.
-    const JUDGED: usize = 500;
-    let dev = &dev[..dev.len().min(JUDGED)];
+    /// Number of dev sentences that are parsed for a report.
+    const MOST_DEV: usize = 500;
+    let dev = &dev[..dev.len().min(MOST_DEV)];
     let mut last_uas = String::new();
     let interrupt = Interrupt::watch_if_possible();
     let started = Instant::now();
@@ -85,7 +85,7 @@ pub(super) fn watched(
                 })
                 .sum();
             format!(
-                "step {}, objective {:.4}, rules off by {:.3} in the mean{last_uas}, {}",
+                "step {}, objective {:.4}, rules off by {:.3} on average{last_uas}, {}",
                 progress.step,
                 progress.objective,
                 off / evidence.constraints.len().max(1) as f64,
@@ -97,21 +97,21 @@ pub(super) fn watched(
     match learnt {
         Err(Error::NoWords) if !evidence.raw.is_empty() => Err(advise(
             anyhow!(
-                "there is nothing to learn from: what always or never is so leaves none of {} with a tree",
+                "there is nothing to learn from: rules with `always` or `never` leave none of {} with a tree",
                 counted(evidence.raw.len(), "sentence")
             ),
-            "give one of these rules a share instead, <= 2% say",
+            "give one of these rules a share instead, for example <= 2%",
         )),
         learnt => Ok(learnt?),
     }
 }
 
-/// How many heads of some trees a model gets right, as words for a line of progress.
+/// Formats the accuracy of a model on dev for the progress line.
 fn uas(model: &ParserModel, dev: &[Sentence], threads: usize) -> String {
     if dev.is_empty() {
         return String::new();
     }
-    // The parser is judged once more in the end, and fails then if it must.
+    // An error here is reported by the final evaluation.
     model.evaluate(dev, Decoding::Mbr, threads).map_or_else(
         |_| String::new(),
         |found| format!(", dev UAS {:.2}", 100.0 * found.heads as f64 / found.words.max(1) as f64),

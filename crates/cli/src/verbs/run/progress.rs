@@ -1,4 +1,4 @@
-//! How far a job is, and whether somebody wants it to end.
+//! Progress of a job, and Ctrl-C.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,11 +14,11 @@ use crate::report::count;
 use crate::session::Status;
 use crate::verbs::parse::Watcher;
 
-/// What inputs were before they were opened, by their number. An input that changes while it is read is not
-/// what its entry in the manifest says, and is done again.
+/// Fingerprints of inputs before they were opened, by index. An input that changes while it is read does not match its
+/// entry in the manifest, and is parsed again.
 pub(super) type Fingerprints = RefCell<BTreeMap<usize, io::Result<Fingerprint>>>;
 
-/// Watches inputs being read.
+/// Observer of the inputs that are read.
 pub(super) struct Watch<'a> {
     interrupt: Interrupt,
     paths: &'a [&'a Path],
@@ -26,7 +26,7 @@ pub(super) struct Watch<'a> {
     fingerprints: &'a Fingerprints,
     status: &'a Status,
     opened: usize,
-    /// Of all inputs.
+    /// Total size of all inputs.
     bytes: u64,
     started: Instant,
     shown: Instant,
@@ -61,13 +61,14 @@ impl<'a> Watch<'a> {
     }
 
     fn show(&self) {
-        let (read, elapsed) = (self.counter.bytes(), self.started.elapsed());
+        let read = self.counter.bytes();
+        let elapsed = self.started.elapsed();
         self.status.show(|| {
             let megabytes = |bytes: u64| format!("{:.1}", bytes as f64 / 1e6);
             let rate = read as f64 / elapsed.as_secs_f64();
             let left = self.bytes.saturating_sub(read) as f64 / rate.max(1.0);
             format!(
-                "file {} of {}, {} of {} MB, {:.2} MB a second, {} left",
+                "file {} of {}, {} of {} MB, {:.2} MB per second, {} left",
                 count(self.opened),
                 count(self.paths.len()),
                 megabytes(read),

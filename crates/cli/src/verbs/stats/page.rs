@@ -1,4 +1,4 @@
-//! The statistics as a page.
+//! Statistics as an HTML page.
 
 use tutte_treebank::stats::{Histogram, Share, Summary};
 
@@ -6,7 +6,7 @@ use super::{Document, bins, by_file, decimal, number, overview, percent};
 use crate::report::chart::{self, Bar};
 use crate::report::{Align, HtmlPage, Table};
 
-/// Rows of a table that has many; JSON has all.
+/// Number of rows of a long table; JSON has all.
 const MOST: usize = 60;
 
 pub(super) fn page(document: &Document) -> HtmlPage {
@@ -78,8 +78,8 @@ fn trees(page: &mut HtmlPage, total: &Summary) {
     let length = &trees.dependency_length;
     page.paragraph(&format!(
         "{} of {} sentences ({} %) have a non-projective arc, {} of {} arcs ({} %) are one. \
-         An arc is {} words long on average; if the words of every sentence were shuffled it would \
-         be {}, and {} if the trees stayed projective.",
+         The mean length of an arc is {} words. With the words of every sentence shuffled it is {}, and {} if the \
+         trees stay projective.",
         number(trees.nonprojective_trees),
         number(trees.trees),
         percent(trees.nonprojective_tree_share, 1),
@@ -106,7 +106,7 @@ fn trees(page: &mut HtmlPage, total: &Summary) {
             ("both".to_owned(), branching.both_sides),
         ];
         let svg = chart::bars(&with_shares(&sides, "words"), "side of the children", "words");
-        page.figure(&svg, "Where words have their children.");
+        page.figure(&svg, "Side of the children of words.");
     });
 }
 
