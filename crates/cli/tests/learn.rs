@@ -13,8 +13,8 @@ root:  VERB      <- ROOT                            80% of words
 never: *         <- PUNCT                           never
 ";
 
-/// A folder with rules and sentences, in which the program runs. A model stores its command, so models that are compared
-/// have the same file name.
+/// A folder with rules and sentences, in which the program runs. A model stores its command, so models that are
+/// compared have the same file name.
 fn folder(name: &str, sentences: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("learn-{name}"));
     let _ = fs::remove_dir_all(&folder);

@@ -27,7 +27,7 @@ use crate::session::Session;
 ///
 /// The format of IN is recognised from its content, that of OUT from its name (.conllu, .conll, .conllx, optionally
 /// .gz or .zst). Values that the new format has no column for are left out and counted. IN and OUT may be the same
-/// file: outputs are replaced when all are complete.
+/// file: outputs are replaced when all are complete. A file that keeps its format and trees is copied byte for byte.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -80,8 +80,8 @@ pub(crate) struct Learn {
     #[arg(long, value_name = "WEIGHT", default_value_t = 0.0)]
     entropy_weight: f64,
 
-    /// Distance between a share and its target: l2 (squared), kl (for groups of rules that cover all heads of a class of words)
-    /// or kl-bernoulli
+    /// Distance between a share and its target: l2 (squared), kl (for groups of rules that cover all heads of a class
+    /// of words) or kl-bernoulli
     #[arg(long, value_name = "SCORE", value_enum, default_value_t = Score::L2)]
     score: Score,
 

@@ -25,8 +25,8 @@ use crate::session::Session;
 /// Prints a summary, and the sentences with the lowest probability per word. With -o, writes every sentence with the
 /// probabilities of its own heads: HeadProb, LabelProb, AltHead and HeadRank in MISC.
 ///
-/// Missing heads (_) are left out. The probability of a tree with arcs that the model prunes is an estimate; the summary
-/// counts such trees. A tree outside the tree set has probability zero.
+/// Missing heads (_) are left out. The probability of a tree with arcs that the model prunes is an estimate; the
+/// summary counts such trees. A tree outside the tree set has probability zero.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

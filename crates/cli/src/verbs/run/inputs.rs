@@ -1,7 +1,7 @@
 //! The files of a job and their outputs.
 //!
-//! The list is sorted by output, so it does not depend on the order of the file system. Shard `i/n` has every n-th file,
-//! from the i-th on.
+//! The list is sorted by output, so it does not depend on the order of the file system. Shard `i/n` has every n-th
+//! file, from the i-th on.
 
 use std::ffi::OsStr;
 use std::fs;
