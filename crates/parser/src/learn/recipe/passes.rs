@@ -21,7 +21,7 @@ use super::plan::Plan;
 use super::stage_cache::{TextParts, checkpoint_path, remove};
 use super::{Ending, Recipe, TICK, TemperatureSource};
 use crate::learn::train::{
-    Checkpoint, Checkpoints, Pass, Place, Snapshot, TrainingOptions, train_resumable,
+    Checkpoint, CheckpointPlace, Checkpoints, Pass, Snapshot, TrainingOptions, train_resumable,
 };
 use crate::{
     About, Calibration, Calibrator, CheckpointProblem, Decoding, DevScores, Error, Labelling,
@@ -96,7 +96,7 @@ impl Passes<'_, '_> {
         let mut best = match &resumed {
             Some(checkpoint) => {
                 checkpoint.suits(&data.train, &self.options, &data.dev)?;
-                let Place { number, second, .. } = checkpoint.place();
+                let CheckpointPlace { number, second, .. } = checkpoint.place();
                 let best = self.best_before(number, second)?;
                 let pass = self.number(number, second);
                 self.watched.tell(Event::Resumed { pass });
