@@ -53,7 +53,7 @@ pub(crate) fn treebank() -> Vec<Sentence> {
 }
 
 /// Returns the treebank with the trees that a model of this set can learn.
-pub(crate) fn learnable_treebank(tree_set: TreeSet) -> Vec<Sentence> {
+pub(crate) fn at_most(tree_set: TreeSet) -> Vec<Sentence> {
     let mut treebank = treebank();
     if tree_set.is_projective() {
         for sentence in &mut treebank {
@@ -172,7 +172,7 @@ fn every_optimizer_fits_twenty_sentences() {
 fn every_optimizer_fits_every_tree_set() {
     let original = treebank();
     for tree_set in TreeSet::ALL {
-        let treebank = learnable_treebank(tree_set);
+        let treebank = at_most(tree_set);
         for optimizer in optimizers() {
             let options = TrainingOptions { tree_set, ..options(optimizer) };
             let model = train(&original, &options, |_, _| {}).unwrap();

@@ -3,7 +3,7 @@
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-use crate::learn::train::tests::{learnable_treebank, optimizers, options, sentence, treebank};
+use crate::learn::train::tests::{at_most, optimizers, options, sentence, treebank};
 use crate::{
     Decoding, LabelOptions, LabelledDistribution, Labelling, Optimizer, Parser, ParserModel,
     TrainingOptions, Weights, train,
@@ -34,7 +34,7 @@ fn errors<W: Weights>(model: &ParserModel<W>, treebank: &[Sentence]) -> (usize, 
 fn every_optimizer_fits_labelled_trees() {
     let original = treebank();
     for tree_set in TreeSet::ALL {
-        let treebank = learnable_treebank(tree_set);
+        let treebank = at_most(tree_set);
         for optimizer in optimizers() {
             let options = TrainingOptions { tree_set, ..joint_options(optimizer) };
             let model = train(&original, &options, |_, _| {}).unwrap();
