@@ -57,7 +57,7 @@ fn development_data_is_found_and_the_end_is_a_table() {
     let output = train(&folder, "xx.tutte", &[]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("judging by xx-dev.conllu, which lies beside it"), "{said}");
+    assert!(said.contains("development data: xx-dev.conllu, found beside the treebank"), "{said}");
     assert!(said.contains("\nnext: tutte parse -m xx.tutte -t '"), "{said}");
     let shown = String::from_utf8(output.stdout).unwrap();
     let head = shown.lines().find(|line| line.starts_with("F1 on dev")).expect("a table");
@@ -167,7 +167,7 @@ fn ctrl_c_before_the_parser_keeps_a_parser_from_before() {
     signal("-INT", &training);
     std::io::Read::read_to_string(&mut said, &mut lines).unwrap();
     assert!(training.wait().unwrap().success(), "{lines}");
-    let kept = "xx.tutte has a parser from before, and stays as it is";
+    let kept = "xx.tutte already has a parser, and was not replaced";
     assert!(lines.contains(kept), "{lines}");
     assert!(fs::read(folder.join("xx.tutte")).unwrap() == parser);
 }

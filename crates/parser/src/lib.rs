@@ -82,9 +82,9 @@ pub use features::TransitionParse;
 pub use features::index::{Dictionary, Index, Name, Names, Support};
 #[cfg(feature = "train")]
 pub use learn::{
-    Calibrator, Checkpoint, Checkpoints, Comparison, FirstPassOptions, LabelOptions, Optimizer,
-    Pass, Place, PrunerOptions, SecondPassOptions, Snapshot, TrainingOptions, TransitionOptions,
-    Verdict, train, train_further, train_resumable, weak,
+    Calibrator, Checkpoint, CheckpointPlace, Checkpoints, Comparison, FirstPassOptions,
+    LabelOptions, Optimizer, Pass, PrunerOptions, SecondPassOptions, Snapshot, TrainingOptions,
+    TransitionOptions, Verdict, train, train_further, train_resumable, weak,
 };
 pub use model::latent;
 pub use model::{

@@ -1,8 +1,7 @@
 //! `tutte train`: a treebank in, a model out.
 //!
-//! Training runs in a thread of its own and tells of every pass; this thread keeps the file of the
-//! best one, so that whatever ends the work, Ctrl-C, `--time` or a kill, leaves the best model so
-//! far, and beside it a checkpoint that `--resume` goes on from.
+//! The recipe is [`train_pipeline`]. This verb adds arguments, progress and a summary. Training that ends early, by
+//! Ctrl-C, `--time` or a kill, leaves the best model so far, and beside it a checkpoint for `--resume`.
 
 mod choices;
 pub(crate) mod command_line;
@@ -123,7 +122,7 @@ pub(crate) struct Train {
     /// Tree set: auto (by the trees of TRAIN), nonprojective-single-root, nonprojective-multi-root,
     /// projective-single-root or projective-multi-root
     #[arg(long, value_name = "SET", default_value = "auto", value_parser = tree_set)]
-    tree_set: Wanted,
+    tree_set: TreeSetArg,
 
     /// Give arcs K latent clusters, each with its own weights (Smith & Smith 2007); takes K times the time and memory;
     /// needs adagrad or sgd
@@ -164,28 +163,28 @@ pub(crate) struct Train {
     reading: TreebankArgs,
 }
 
-/// Whether to do something.
+/// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Switch {
     On,
     Off,
 }
 
-/// A tree set, or the choice of one.
+/// A tree set, or its choice by the treebank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum TreeSetArg {
     Auto,
     Set(TreeSet),
 }
 
-fn tree_set(typed: &str) -> Result<Wanted, String> {
+fn tree_set(typed: &str) -> Result<TreeSetArg, String> {
     match typed {
-        "auto" => Ok(Wanted::Auto),
-        typed => typed.parse().map(Wanted::Set).map_err(|error| format!("{error}, or auto")),
+        "auto" => Ok(TreeSetArg::Auto),
+        typed => typed.parse().map(TreeSetArg::Set).map_err(|error| format!("{error}, or auto")),
     }
 }
 
-/// `90s`, `5m`, `1h30m`.
+/// Reads a duration such as `90s`, `5m` or `1h30m`.
 fn duration(typed: &str) -> Result<Duration, String> {
     let wrong = || "a time is 90s, 5m or 1h30m".to_owned();
     let mut rest = typed;
@@ -209,11 +208,11 @@ fn duration(typed: &str) -> Result<Duration, String> {
 pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     let output = &arguments.output;
     if output == Path::new("-") {
-        return Err(usage("a model is not text; name the file to write with -o"));
+        return Err(usage("a model cannot be written to standard output; name a file with -o"));
     }
     if output.is_dir() {
         let path = output.display();
-        return Err(usage(format!("{path} is a folder; name a file, {path}/en.tutte say")));
+        return Err(usage(format!("{path} is a folder; name a file, for example {path}/en.tutte")));
     }
     let dev_files = arguments.dev_files(session);
     let recipe = arguments.recipe(&dev_files)?;
@@ -226,14 +225,17 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     let treebank = arguments.read(&arguments.files, session)?;
     let dev = arguments.read(&dev_files, session)?;
     if !dev_files.is_empty() && dev.is_empty() {
-        return Err(anyhow!("there are no sentences to judge by"));
+        return Err(advise(
+            anyhow!("the development data has no sentences"),
+            "name another file with --dev, or train with --no-dev",
+        ));
     }
     let started = std::time::Instant::now();
     let mut terminal = Terminal::new(session, Interrupt::watch()?);
     let trained = train_pipeline(treebank, dev, &recipe, &mut terminal);
     drop(terminal);
     let trained = trained.map_err(|error| arguments.explain(error))?;
-    arguments.tell_of_ending(&trained, &recipe, session);
+    arguments.note_ending(&trained, &recipe, session);
     if !trained.is_written {
         return Ok(session.end(Outcome::Good));
     }
@@ -253,7 +255,7 @@ impl Train {
         let preset = match (self.preset, dictionary) {
             (Some(PresetArg::Default | PresetArg::Fast | PresetArg::Compact), Some(_)) => {
                 return Err(usage(
-                    "the features of a second pass have no names; with a dictionary, choose --preset plain",
+                    "a dictionary needs --preset plain, since features of a second pass have no names",
                 ));
             }
             (None, Some(_)) => Preset::Plain,
@@ -287,7 +289,7 @@ impl Train {
         if let Some(passes) = self.passes {
             recipe = recipe.with_passes(passes as usize);
         }
-        if let Wanted::Set(tree_set) = self.tree_set {
+        if let TreeSetArg::Set(tree_set) = self.tree_set {
             recipe = recipe.with_tree_set(tree_set);
         }
         if let Some(clusters) = self.clusters {
@@ -319,14 +321,14 @@ impl Train {
         Ok(all)
     }
 
-    /// Adds what to do about an error of a training.
+    /// Adds a hint to an error of a training.
     fn explain(&self, error: tutte::Error) -> anyhow::Error {
         let output = self.output.display();
         match error {
             tutte::Error::Stopped => {
                 let error =
                     anyhow!("stopped before the first pass was over; {output} was not written");
-                advise(error, "give it more time, or fewer sentences")
+                advise(error, "raise --time, or train on fewer sentences")
             }
             tutte::Error::Treebank(
                 error @ (tutte_treebank::Error::NoHead { .. }
@@ -336,8 +338,8 @@ impl Train {
         }
     }
 
-    /// Says why the training ended early, and how to resume it.
-    fn tell_of_ending(&self, trained: &Trained, recipe: &Recipe, session: &Session) {
+    /// Notes why the training ended early, and how to resume it.
+    fn note_ending(&self, trained: &Trained, recipe: &Recipe, session: &Session) {
         let output = self.output.display();
         match trained.ending {
             Ending::Interrupted if trained.model.parser.is_some() => {
@@ -348,7 +350,7 @@ impl Train {
             _ => {}
         }
         if !trained.is_written {
-            session.note(format!("{output} has a parser from before, and stays as it is"));
+            session.note(format!("{output} already has a parser, and was not replaced"));
         }
         if trained.ending != Ending::Finished && recipe.can_resume() {
             session.note(format!("resume with: {}", command_line::to_resume()));
@@ -368,8 +370,8 @@ impl Train {
         let bytes = std::fs::metadata(&self.output).map_or(0, |file| file.len());
         let has_tokenizer = model.tokenizer.is_some();
         let Some(parser) = &model.parser else {
-            let finds = finds(&model);
-            session.note(format!("{path} written, {}: it {finds}", megabytes(bytes)));
+            let abilities = abilities(&model);
+            session.note(format!("{path} written, {}: it {abilities}", megabytes(bytes)));
             let gold = if ending == Ending::Finished { &gold[..] } else { &[] };
             let scores = dev_table(&model, gold, self.threads.count(), session);
             let summary =
@@ -421,20 +423,20 @@ impl Train {
         }
     }
 
-    /// The development data: what was named, or what lies beside the treebank.
+    /// Returns the development data: the named files, or the file beside the treebank.
     fn dev_files(&self, session: &Session) -> Vec<PathBuf> {
         if self.no_dev || !self.dev.is_empty() {
             return self.dev.clone();
         }
         let found = dev_file::sibling(&self.files);
         if let Some(dev) = &found {
-            session.note(format!("judging by {}, which lies beside it", dev.display()));
+            session.note(format!("development data: {}, found beside the treebank", dev.display()));
         }
         found.into_iter().collect()
     }
 }
 
-/// Scores a model by the official table. If that fails, the model is still good.
+/// Scores a model by the official table. A failure is a warning, since the model is written already.
 fn dev_table(
     model: &Model<Compact>,
     gold: &[Sentence],
@@ -446,13 +448,13 @@ fn dev_table(
     let table = DevTable::new(model, gold, threads);
     drop(status);
     table.unwrap_or_else(|error| {
-        session.warn(&advise(error, "the model is written; only its scores are not known"));
+        session.warn(&advise(error, "the model is written; only its scores are missing"));
         None
     })
 }
 
-/// Returns what a model without a parser can do.
-fn finds(model: &Model<Compact>) -> &'static str {
+/// Returns the abilities of a model without a parser.
+fn abilities(model: &Model<Compact>) -> &'static str {
     match (&model.tokenizer, &model.tagger) {
         (Some(_), Some(_)) => "finds words and tags, but no trees",
         (Some(_), None) => "finds words and sentences, but neither tags nor trees",

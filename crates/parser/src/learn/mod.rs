@@ -22,7 +22,7 @@ pub use recipe::{
     TemperatureSource, Trained, TreeSetChoice, Work, train_pipeline,
 };
 pub use train::{
-    Checkpoint, Checkpoints, FirstPassOptions, LabelOptions, Pass, Place, PrunerOptions,
+    Checkpoint, CheckpointPlace, Checkpoints, FirstPassOptions, LabelOptions, Pass, PrunerOptions,
     SecondPassOptions, Snapshot, TrainingOptions, TransitionOptions, Verdict, train, train_further,
     train_resumable,
 };

@@ -1,4 +1,4 @@
-//! The sentences that a parser learns from, in one version or several.
+//! The sentences that a parser learns from, in one or several versions.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,11 @@ use tutte_treebank::Sentence;
 
 use crate::Error;
 
-/// Sentences to learn from, perhaps in several versions.
+/// Sentences to learn from, in one or several versions.
 ///
-/// A parser may learn from each sentence more than once: with the tags that annotators gave and with those
-/// that a tagger predicts. The versions of a sentence always share a fold, so that the first-pass output of
-/// one never comes from a model that was trained on the other.
+/// A parser may learn from each sentence more than once: with gold tags and with the tags that a tagger
+/// predicts. The versions of a sentence always share a fold, so that the first-pass output of one never comes
+/// from a model that was trained on the other.
 ///
 /// ```
 /// use tutte::learn::TrainingSet;
@@ -25,23 +25,23 @@ use crate::Error;
 /// ```
 #[derive(Clone, Debug)]
 pub struct TrainingSet<'a> {
-    /// All sentences of one version, then all of the next, in the same order.
+    /// All sentences of one version, then all of the next in the same order.
     sentences: Cow<'a, [Sentence]>,
     versions: usize,
 }
 
 impl<'a> TrainingSet<'a> {
-    /// Adds another version of every sentence, before those that are there.
+    /// Adds another version of every sentence, in front of the others.
     ///
     /// # Errors
-    /// [`Error::Setting`] if it does not have the same number of sentences and words.
+    /// [`Error::Setting`] if it has another number of sentences, or a sentence of another number of words.
     pub fn with_version(self, version: Vec<Sentence>) -> Result<Self, Error> {
         let lengths = |sentences: &[Sentence]| -> Vec<usize> {
             sentences.iter().map(Sentence::len).collect()
         };
-        let one = self.sentences.len() / self.versions;
-        if lengths(&version) != lengths(&self.sentences[..one]) {
-            let why = "two versions of a treebank must have the same sentences and words";
+        let sentences_per_version = self.sentences.len() / self.versions;
+        if lengths(&version) != lengths(&self.sentences[..sentences_per_version]) {
+            let why = "two versions of a treebank must have the same sentences, with the same number of words";
             return Err(Error::Setting(why.to_owned()));
         }
         let mut sentences = version;

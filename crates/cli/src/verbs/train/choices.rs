@@ -1,9 +1,9 @@
-//! Choices of the command line, as the library knows them.
+//! Choices of the command line, and their values in the library.
 
 use clap::ValueEnum;
 use tutte::learn::{Part, Preset, TagVersions};
 
-/// How much to do.
+/// Value of `--preset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PresetArg {
     Fast,
@@ -23,7 +23,7 @@ impl From<PresetArg> for Preset {
     }
 }
 
-/// A part of a model.
+/// Value of `--with`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum PartArg {
     Tokenizer,
@@ -41,7 +41,7 @@ impl From<PartArg> for Part {
     }
 }
 
-/// The tags that a parser learns from.
+/// Value of `--tags`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum TagsArg {
     Jackknife,

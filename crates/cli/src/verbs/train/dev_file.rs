@@ -1,4 +1,4 @@
-//! The development data that lies beside a treebank.
+//! Search for development data beside a treebank.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn development_data_lies_beside_the_treebank() {
+    fn development_data_is_found_beside_the_treebank() {
         let folder = std::env::temp_dir().join(format!("tutte-sibling-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let dev = folder.join("en_x-ud-dev.conllu");

@@ -1,4 +1,4 @@
-//! A training in the terminal: notes, a table of passes, and how long it may take.
+//! Progress of a training in the terminal: notes, a table of passes, and the time left.
 
 use std::ops::ControlFlow;
 
@@ -10,12 +10,12 @@ use crate::interrupt::Interrupt;
 use crate::numbers::{clock, count, counted, pace};
 use crate::session::{Session, Status};
 
-/// Prints what a training reports, and stops it after Ctrl-C.
+/// Prints the events of a training, and stops it after Ctrl-C.
 pub(super) struct Terminal<'a> {
     session: &'a Session,
     status: Status,
     interrupt: Interrupt,
-    /// `true` once the columns of the table of passes are named.
+    /// `true` once the header of the table of passes is printed.
     has_header: bool,
 }
 
@@ -31,12 +31,13 @@ impl<'a> Terminal<'a> {
     fn pass(&mut self, report: &PassReport) {
         let PassReport { pass, number, dev, is_best, labelling, took, .. } = report;
         if !std::mem::replace(&mut self.has_header, true) {
-            let columns = dev.map_or("", |_| Scores::head(*labelling));
+            let columns = dev.map_or("", |_| Scores::header(*labelling));
             self.note(format!("pass     loss{columns}     time"));
         }
         let columns = dev.map_or_else(String::new, |dev| Scores::new(&dev, *labelling).columns());
         let mark = if *is_best && dev.is_some() { "  best so far" } else { "" };
-        let (loss, time) = (pass.loss, clock(*took));
+        let loss = pass.loss;
+        let time = clock(*took);
         self.note(format!("{number:4}  {loss:7.4}{columns}  {time:>7}{mark}"));
     }
 }
@@ -54,7 +55,8 @@ impl Observer for Terminal<'_> {
             )),
             Event::TreeSetChosen(choice) => self.note(tree_set_note(&choice)),
             Event::Projectivised { arcs, sentences } => {
-                let (arcs, sentences) = (counted(arcs, "arc"), counted(sentences, "sentence"));
+                let arcs = counted(arcs, "arc");
+                let sentences = counted(sentences, "sentence");
                 self.note(format!("lifted {arcs} in {sentences} so that none cross"));
             }
             Event::FeaturePairsLimited { sentences, pairs } => self.note(format!(
@@ -109,7 +111,7 @@ fn name(stage: Stage) -> &'static str {
     }
 }
 
-/// Returns what is being done, since when, and how long it may take.
+/// Returns the stage under way, its time so far and the time left.
 fn status(work: &Work) -> String {
     let doing = match work.stage {
         Stage::Tokenizer => "learning words and sentences".to_owned(),

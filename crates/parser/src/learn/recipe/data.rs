@@ -1,4 +1,4 @@
-//! The treebank of a training: which trees it may learn from, and the tree set that holds them.
+//! The treebank of a training: the check of its trees, and the choice of a tree set.
 
 use tutte_treebank::{Error as TreebankError, Sentence};
 use tutte_trees::{Tree, TreeSet};
@@ -89,7 +89,7 @@ impl Data {
             .into_iter()
             .map(|(sentence, _)| sentence)
             .collect();
-        tell_of_partial_trees(&train, watched);
+        report_partial_trees(&train, watched);
         let tree_set = match recipe.tree_set {
             Some(tree_set) => tree_set,
             None => {
@@ -108,7 +108,7 @@ impl Data {
             return Err(Error::NoSentences { purpose: "to learn from" });
         }
         if has_dev && dev.is_empty() {
-            return Err(Error::NoSentences { purpose: "to judge by" });
+            return Err(Error::NoSentences { purpose: "in the development data" });
         }
         let words = train.iter().map(Sentence::len).sum();
         let sentences = train.len();
@@ -116,8 +116,8 @@ impl Data {
     }
 }
 
-/// Keeps the sentences that have words and a tree, or a part of one if that is enough. Others are errors,
-/// or left out.
+/// Keeps the sentences that have words and a tree; with `allow_partial`, a partial tree is enough. Others are
+/// errors, or left out by a lenient recipe.
 fn with_trees(
     sentences: Vec<Sentence>,
     allow_partial: bool,
@@ -137,7 +137,7 @@ fn with_trees(
     Ok(all)
 }
 
-fn tell_of_partial_trees(train: &[Annotated], watched: &mut Watched<'_>) {
+fn report_partial_trees(train: &[Annotated], watched: &mut Watched<'_>) {
     let partial: Vec<&Sentence> =
         train.iter().filter(|(_, tree)| tree.is_none()).map(|(sentence, _)| sentence).collect();
     if partial.is_empty() {
@@ -156,8 +156,8 @@ fn crosses(tree: &Option<Tree>) -> bool {
     tree.as_ref().is_some_and(|tree| !tree.is_projective())
 }
 
-/// Refuses trees with several roots in a set of trees with one, and partial trees that are part of no tree
-/// of the set; or leaves them out.
+/// Refuses trees with several roots if the set allows one, and partial trees that no tree of the set completes.
+/// A lenient recipe leaves them out.
 fn check_trees(
     train: &mut Vec<Annotated>,
     tree_set: TreeSet,
@@ -168,7 +168,7 @@ fn check_trees(
     train.retain(|(sentence, tree)| {
         let error = match tree {
             Some(tree) if tree_set.is_single_root() => {
-                // Crossing arcs are lifted elsewhere.
+                // `projectivise` lifts crossing arcs.
                 let Err(source) = tree.check_in(TreeSet::NonProjectiveSingleRoot) else {
                     return true;
                 };
@@ -191,7 +191,7 @@ fn check_trees(
     refused.map_or(Ok(()), Err)
 }
 
-/// Lifts crossing arcs, since no tree of the set has any.
+/// Lifts crossing arcs, since the trees of the set have none.
 fn projectivise(train: &mut [Annotated], watched: &mut Watched<'_>) -> Result<(), Error> {
     let mut arcs = 0;
     let mut sentences = 0;

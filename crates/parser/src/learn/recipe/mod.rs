@@ -13,12 +13,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The stages, each of which a [`Recipe`] can leave out: tokenizer, tagger, tags of the treebank by taggers
-//! that were not trained on it (jackknifing), and the parser with its pruner, passes, folds and transition
-//! parser. Development data chooses the best pass and the temperature, and tells how precise probabilities
-//! are. With an [output](Recipe::with_output), the best model so far is always in that file, and a training
-//! that was interrupted can be [resumed](Recipe::resuming). The same treebank, recipe and seed give the same
-//! bytes, in one go or resumed, for any number of threads.
+//! The stages are tokenizer, tagger, jackknifed tags (of the treebank, by taggers that were not trained on the
+//! sentence), and the parser with its pruner, passes, folds and transition parser. A [`Recipe`] can leave out
+//! any of them. The best pass and the temperature are chosen on development data, and the precision of
+//! probabilities is measured there. With an [output](Recipe::with_output), the best model so far is always in
+//! that file, and an interrupted training can be [resumed](Recipe::resuming). The same treebank, recipe and seed
+//! give the same bytes, whether resumed or not, for any number of threads.
 
 mod data;
 mod gate;
@@ -49,7 +49,7 @@ use super::train::{Checkpoint, TrainingOptions};
 use crate::features::FeatureSet;
 use crate::{About, CheckpointProblem, DevScores, Error, Labelling, Model, ModelFile, Support};
 
-/// How often an observer hears of a stage that takes long.
+/// Time between two reports on a stage that takes long.
 const TICK: Duration = Duration::from_millis(200);
 
 /// A part of a model.
@@ -66,9 +66,9 @@ pub enum Part {
 /// The tags that a parser learns from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagVersions {
-    /// Those of the treebank, and beside them those of taggers that were not trained on the sentence.
+    /// Gold tags, and in a second version those of taggers that were not trained on the sentence.
     Jackknifed,
-    /// Those of the treebank alone.
+    /// Gold tags alone.
     Gold,
 }
 
@@ -82,7 +82,7 @@ impl TagVersions {
     }
 }
 
-/// All choices of a training. [`Recipe::new`] is `tutte train` without options.
+/// All choices of a training, built choice by choice.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     preset: Preset,
@@ -135,7 +135,7 @@ impl Default for Recipe {
 }
 
 impl Recipe {
-    /// Starts with the default of every choice.
+    /// Returns the recipe of `tutte train` without options.
     pub fn new() -> Self {
         Self::default()
     }
@@ -160,7 +160,7 @@ impl Recipe {
         Self { optimizer, ..self }
     }
 
-    /// Sets how labels go with arcs.
+    /// Sets the relation of labels to arcs.
     pub fn with_labelling(self, labelling: Labelling) -> Self {
         Self { labelling: Some(labelling), ..self }
     }
@@ -257,17 +257,19 @@ impl Recipe {
         let wrong = |why: &str| Err(Error::Setting(why.to_owned()));
         if self.dictionary.is_some() && self.bits.is_some() {
             return wrong(
-                "a dictionary has as many weights as it needs: the number of bits is for hashed features",
+                "a dictionary has as many weights as it needs; set the number of bits for hashed features only",
             );
         }
         if self.dictionary.is_some() && self.preset != Preset::Plain {
             return wrong(
-                "the features of a second pass have no names: a dictionary needs the preset plain",
+                "a dictionary needs the preset plain, since features of a second pass have no names",
             );
         }
         let has_tagger = self.parts.is_empty() || self.parts.contains(&Part::Tagger);
         if self.tags == Some(TagVersions::Jackknifed) && !has_tagger {
-            return wrong("jackknifed tags need a tagger among the parts");
+            return wrong(
+                "jackknifed tags need a tagger; add it to the parts, or choose gold tags",
+            );
         }
         Ok(())
     }
@@ -280,7 +282,7 @@ impl Recipe {
             Err(Error::Checkpoint { problem: CheckpointProblem::Unreadable(error), path })
                 if error.kind() == ErrorKind::NotFound =>
             {
-                // The parser may not have got that far.
+                // The training may have been interrupted before the parser.
                 if self.output.as_deref().is_some_and(has_stages) {
                     return Ok(None);
                 }
@@ -350,7 +352,7 @@ pub enum TemperatureSource {
     Folds,
 }
 
-/// A trained model, and how it came about.
+/// A trained model, and how it was trained.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Trained {
@@ -366,7 +368,7 @@ pub struct Trained {
     pub words: usize,
     /// Number of passes of the parser.
     pub passes: usize,
-    /// The pass that the parser is from; 0 without one.
+    /// Number of the pass that the parser is from; 0 without a parser.
     pub best_pass: usize,
     /// Scores of that pass on development data.
     pub dev: Option<DevScores>,
@@ -374,8 +376,8 @@ pub struct Trained {
     pub temperature_source: Option<TemperatureSource>,
     /// Development data as it was given.
     pub gold: Vec<Sentence>,
-    /// `false` if an interrupted training left the file of the output as it was, because that one has a
-    /// parser and this model has none.
+    /// `true` if the model is in the file of the output. An interrupted training without a parser does not
+    /// replace a file that has one.
     pub is_written: bool,
 }
 
@@ -416,7 +418,7 @@ pub fn train_pipeline(
     if !wants_parser {
         return without_parser(recipe, &text, Ending::Finished, data);
     }
-    tell_of_pairs(&templates, data.train.sentences(), &mut watched);
+    report_pairs(&templates, data.train.sentences(), &mut watched);
     let options = recipe.options(&data, templates);
     let training = preset::settings(&options, recipe.preset, &name, tags);
     let about = About { training, seed: recipe.seed, ..recipe.about.clone() };
@@ -446,7 +448,7 @@ pub fn train_pipeline(
     })
 }
 
-/// Ends a training without a parser: all that was asked for, or all that was ready.
+/// Ends a training without a parser, with the parts that are ready.
 fn without_parser(
     recipe: &Recipe,
     text: &TextParts,
@@ -471,7 +473,7 @@ fn save_text(
     let about = About { seed: recipe.seed, ..recipe.about.clone() };
     let mut model = Model::default();
     text.put_into(&mut model);
-    // A resumed training does not replace a parser by nothing.
+    // A resumed training does not replace a model that has a parser.
     let has_parser =
         |output: &Path| ModelFile::open(output).is_ok_and(|file| file.model.parser.is_some());
     let mut is_written = false;
@@ -499,8 +501,8 @@ fn save_text(
     })
 }
 
-/// Tells of arcs with more pairs of morphological features than the templates allow.
-fn tell_of_pairs(templates: &FeatureSet, train: &[Sentence], watched: &mut Watched<'_>) {
+/// Reports arcs with more pairs of morphological features than the templates allow.
+fn report_pairs(templates: &FeatureSet, train: &[Sentence], watched: &mut Watched<'_>) {
     let sentences = train.iter().filter(|sentence| templates.leaves_out_pairs(sentence)).count();
     if let (Some(pairs), 1..) = (templates.pairs(), sentences) {
         watched.tell(Event::FeaturePairsLimited { sentences, pairs });

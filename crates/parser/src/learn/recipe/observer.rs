@@ -1,4 +1,4 @@
-//! What an observer of a training is told, and how it stops one.
+//! Events of a training, and observers that see them and can stop it.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::{DevScores, Error, Labelling};
 
 /// Observes a training. [`ControlFlow::Break`] stops it as soon as possible; the best model so far is kept.
 ///
-/// Closures are observers, and so is `()`, which looks away.
+/// Closures are observers, and so is `()`, which ignores all events.
 pub trait Observer {
     /// Called for every event, on the thread that called the training.
     fn observe(&mut self, event: Event<'_>) -> ControlFlow<()>;
@@ -150,13 +150,13 @@ pub struct PassReport {
     pub dev: Option<DevScores>,
     /// `true` if its model is the best so far.
     pub is_best: bool,
-    /// Whether the model has labels.
+    /// Labels of the model.
     pub labelling: Labelling,
     /// Time since the start of the parser.
     pub took: Duration,
 }
 
-/// An observer, and whether it has asked to stop.
+/// An observer that remembers a request to stop.
 pub(super) struct Watched<'a> {
     observer: &'a mut dyn Observer,
     is_stopped: bool,

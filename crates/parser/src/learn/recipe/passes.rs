@@ -1,7 +1,7 @@
 //! The passes of the parser: each model is judged, the best is kept, and the training can be resumed.
 //!
-//! A thread trains; the caller's thread waits for passes, judges which model is the best, writes it, and
-//! tells the observer. So a caller who wants to stop does not wait for a pass to end.
+//! One thread trains. The caller's thread waits for passes, keeps and writes the best model, and tells the
+//! observer. So the caller can stop without waiting for a pass to end.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use super::plan::Plan;
 use super::stage_cache::{TextParts, checkpoint_path, remove};
 use super::{Ending, Recipe, TICK, TemperatureSource};
 use crate::learn::train::{
-    Checkpoint, Checkpoints, Pass, Place, Snapshot, TrainingOptions, train_resumable,
+    Checkpoint, CheckpointPlace, Checkpoints, Pass, Snapshot, TrainingOptions, train_resumable,
 };
 use crate::{
     About, Calibration, Calibrator, CheckpointProblem, Decoding, DevScores, Error, Labelling,
@@ -96,7 +96,7 @@ impl Passes<'_, '_> {
         let mut best = match &resumed {
             Some(checkpoint) => {
                 checkpoint.suits(&data.train, &self.options, &data.dev)?;
-                let Place { number, second, .. } = checkpoint.place();
+                let CheckpointPlace { number, second, .. } = checkpoint.place();
                 let best = self.best_before(number, second)?;
                 let pass = self.number(number, second);
                 self.watched.tell(Event::Resumed { pass });
@@ -105,7 +105,7 @@ impl Passes<'_, '_> {
             None => None,
         };
         let checkpoint = self.output().map(checkpoint_path);
-        // A checkpoint of another training is of no use once this one has a model.
+        // A checkpoint of another training is useless once this one has a model.
         let mut is_stale = resumed.is_none();
         let (sender, messages) = channel();
         let started = Instant::now();
@@ -131,7 +131,7 @@ impl Passes<'_, '_> {
             if self.watched.is_stopped() {
                 break Ending::Interrupted;
             }
-            // Asked before the wait, so that all messages sent before its end are seen.
+            // Checked before the wait, so that no message of the thread is missed.
             let is_gone = trainer.is_finished();
             match messages.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
                 Ok(Message::Pass(trained)) => {
@@ -184,7 +184,7 @@ impl Passes<'_, '_> {
             let second_pass = best.model.trees()?.second_pass.as_ref();
             return Ok(second_pass.map(|_| TemperatureSource::Folds));
         }
-        // Tags as a parse will have them, if that is what the parser has learnt to expect.
+        // A parser that was trained on predicted tags is calibrated on predicted tags.
         let tags = if data.train.versions() > 1 { Tags::Model } else { Tags::Given };
         let pipeline = Pipeline::new(&best.model).with_tags(tags);
         let calibrator = Calibrator::of(&pipeline, &data.gold, self.recipe.threads)?;
@@ -224,7 +224,7 @@ impl Passes<'_, '_> {
         Ok(Best { pass, dev: about.dev, model })
     }
 
-    /// Tells of a pass, and keeps its model if it is the best so far.
+    /// Keeps the model of a pass if it is the best so far, and reports the pass.
     fn keep(
         &mut self,
         trained: Trained,
@@ -256,7 +256,7 @@ impl Passes<'_, '_> {
         Ok(())
     }
 
-    /// Counts passes through the first and the second pass of parsing.
+    /// Returns the number of a pass, counted through the first and the second pass of parsing.
     fn number(&self, number: usize, is_second: bool) -> usize {
         number + if is_second { self.options.first_passes() } else { 0 }
     }
@@ -284,7 +284,7 @@ impl Trainer {
                 && let Some(path) = &self.checkpoint
                 && let Some(Err(error)) = self.gate.write(passes.get(), || snapshot.save(path))
             {
-                // Training itself is well.
+                // Training continues without the checkpoint.
                 drop(self.messages.send(Message::NotSaved(error)));
             }
             Ok(())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::observer::{Stage, Work};
-use crate::learn::train::{Place, TrainingOptions};
+use crate::learn::train::{CheckpointPlace, TrainingOptions};
 
 /// The work of a training, in units of a pass over the treebank, and how much of it is done.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Plan {
         options: &TrainingOptions,
         versions: usize,
         words: usize,
-        resumed: Option<Place>,
+        resumed: Option<CheckpointPlace>,
     ) -> Self {
         let passes = options.passes as f64;
         let (first_pass_outputs, second) = options.second_pass.as_ref().map_or((0.0, 0.0), |it| {
@@ -52,7 +52,7 @@ impl Plan {
             before: 0.0,
             stage,
         };
-        if let Some(Place { passes, number, second }) = resumed {
+        if let Some(CheckpointPlace { passes, number, second }) = resumed {
             plan.end_pass(number, second, Duration::ZERO);
             plan.before = plan.done;
             plan.passes = passes;

@@ -16,13 +16,13 @@ pub enum Preset {
     Default,
     /// A small first pass before the second, and a small transition parser.
     Fast,
-    /// As fast, with small tables of tags.
+    /// The fast preset with small tables of tags.
     Compact,
     /// One pass over all arcs, as in the papers.
     Plain,
 }
 
-/// Number of taggers that tag the treebank for the parser, each of them one part of it.
+/// Number of folds of the treebank for jackknifed tags.
 pub(super) const TAG_FOLDS: usize = 5;
 
 impl Preset {
@@ -86,12 +86,12 @@ fn label_bits(words: usize) -> u32 {
     (words.max(2).ilog2() + 4).clamp(10, 16)
 }
 
-/// Adapts a second pass to a treebank of several versions, that is to jackknifed tags.
+/// Adapts a second pass to a treebank of several versions, that is, to jackknifed tags.
 ///
-/// There are no more folds than folds of taggers; docs/results/raw-text.md has what that costs. A small
-/// first pass learns little in two passes over one version, so its folds get more passes. The mean of the
-/// models of large folds is as good a first pass as one that is learnt from all sentences, and it is there
-/// already. That holds for optimizers whose folds learn as much in a few passes as they ever do.
+/// There are at most as many folds as for tags; docs/results/raw-text.md shows the cost. A small first pass
+/// learns little in two passes over one version, so its folds get more passes. Otherwise the mean of the models
+/// of the folds is as good a first pass as one that is trained on all sentences, and needs no training. That
+/// holds for optimizers that learn most of what they can in a few passes.
 pub(super) fn second_pass(
     second: SecondPassOptions,
     optimizer: &Optimizer,

@@ -52,7 +52,7 @@ impl Recipe {
 
     fn stage_cache(&self, data: &Data) -> StageCache {
         let train = data.train.sentences();
-        // The seed is said once; the number of threads does not matter.
+        // The seed is listed once; the number of threads does not matter.
         let tokenizer = TokenizerOptions { threads: 1, seed: 0, ..self.tokenizer() };
         let tagger = TaggerOptions { seed: 0, ..self.preset.tagger(data.words, self.seed) };
         let settings = [
@@ -66,8 +66,8 @@ impl Recipe {
     }
 }
 
-/// Learns tokenizer and tagger, and gives the treebank and the development data the tags that the parser
-/// learns from and is judged by. Returns `false` if the observer stopped it; what is ready is in `text`.
+/// Learns tokenizer and tagger. Adds jackknifed tags to the treebank, and predicted tags to the development
+/// data, if the parser uses them. Returns `false` if the observer stopped it; `text` has the parts that are ready.
 pub(super) fn learn(
     recipe: &Recipe,
     data: &mut Data,
@@ -165,8 +165,8 @@ fn run(
     Ok(())
 }
 
-/// Learns something in passes over this many words, on a thread of its own, and tells the observer how far
-/// it is. If the observer stops it, it ends with [`Error::Stopped`] after the passes under way.
+/// Runs a stage of passes over this many words on a thread of its own, and reports its progress. If the observer
+/// stops it, it ends with [`Error::Stopped`] after the passes under way.
 fn observed<T: Send>(
     stage: Stage,
     words: usize,
