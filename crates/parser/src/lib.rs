@@ -31,6 +31,7 @@
 //!   stage.
 //! - [`LabelledDistribution`]: all trees of a sentence and their probabilities, to be asked, conditioned and
 //!   sampled. [`Parser::analyse`] returns it beside the best tree, given constraints ([`KeepColumns`]).
+//! - [`Annotation`]: the result for one sentence, from which all outputs are written.
 //! - [`ModelFile`], [`About`]: models as files.
 //!
 //! Learn (feature `train`):
@@ -41,7 +42,7 @@
 //! - [`Calibrator`]: calibrated probabilities, and the threshold that reaches a precision ([`PrecisionTable`]).
 //!
 //! Annotate:
-//! - [`ask`]: the words to annotate next; [`audit`]: the arcs of a treebank that look wrong.
+//! - [`active`]: the words to annotate next; [`audit`]: the arcs of a treebank that look wrong.
 //!
 //! Parts: [`features`] (templates as text), [`text`] (tokenizer, tagger), [`rules`], [`treebank`], [`trees`].
 //!
@@ -74,7 +75,7 @@ pub use tutte_treebank::Sentence;
 pub use tutte_trees as trees;
 pub use tutte_trees::{ArcMatrix, Candidates, Constraints, Tree, TreeSet};
 
-pub use annotate::active as ask;
+pub use annotate::active;
 #[cfg(feature = "train")]
 pub use annotate::audit;
 pub use error::{CheckpointProblem, Contradiction, Error, ModelProblem};
@@ -93,8 +94,9 @@ pub use model::{
     TransitionParser,
 };
 pub use parse::{
-    Alternative, Analysis, Annotator, Certainty, Clock, Decoding, KeepColumns,
-    LONGEST_DISTRIBUTION, LONGEST_WHOLE, LabelledDistribution, Limits, Mixture, Notes, Parse,
-    Parser, Pieces, Pipeline, RankedTree, Readings, Stage, Tags, Thresholds, Times, TreeScore,
-    Trees, check_heads, map_stream, parse_stream,
+    Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, Clock,
+    Decoding, Detail, KeepColumns, LONGEST_DISTRIBUTION, LONGEST_WHOLE, LabelledDistribution,
+    Limits, Listed, LongSentenceParse, Mixture, Parse, Parser, Pipeline, RankedTree,
+    ReadingDistributions, Stage, TagReadings, TagSource, Times, TreeScore, check_heads, map_stream,
+    parse_stream,
 };

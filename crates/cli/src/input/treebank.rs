@@ -7,8 +7,7 @@ use clap::Args;
 use tutte_treebank::{Encoding, Format, Input, Options, Reader, Sentence, open_with};
 
 use super::Sentences;
-use crate::failure::advise;
-use crate::failure::usage;
+use crate::failure::{advise, usage};
 use crate::session::Session;
 
 /// Arguments of verbs that read treebanks.

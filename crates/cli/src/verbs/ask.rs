@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::ask::{Doubt, Question, Unit, questions};
-use tutte::{Compact, Error, KeepColumns, LabelledDistribution, Model, Notes, Parser, ParserModel};
+use tutte::active::{Question, SentenceUncertainty, Unit, questions};
+use tutte::{
+    Alternative, Annotation, Compact, Error, KeepColumns, LabelledDistribution, Mixture, Model,
+    Parser, ParserModel,
+};
 use tutte_treebank::{Format, Sentence, create};
 
 use super::parse::probability;
@@ -109,29 +112,30 @@ pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
     interrupt::remove_temporary_files(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
     let (pool, contradictions) = Pool::read(arguments, &model, session)?;
-    let Pool { sentences, doubts } = &pool;
+    let Pool { sentences, uncertainties } = &pool;
     let unit = arguments.by.unit();
-    let questions = questions(doubts, unit, arguments.count, arguments.diverse);
+    let questions = questions(uncertainties, unit, arguments.count, arguments.diverse);
     let queue = Queue::new(&questions);
     let labels = model.trees()?.labels.labels();
     let mut parser = arguments.parser(model.trees()?);
     for number in &queue.order {
         let mut sentence = sentences[*number].clone();
-        let known = arguments.keep().known(&sentence, labels)?;
-        let analysis = parser.analyse(&sentence, &known)?;
+        let constraints = arguments.keep().constraints(&sentence, labels)?;
+        let analysis = parser.analyse(&sentence, &constraints)?;
         queue.note(*number, &mut sentence, &analysis.distribution, arguments)?;
         writer.write(&sentence).with_context(cannot_write)?;
     }
     writer.finish().with_context(cannot_write)?.commit()?;
-    let open: usize = doubts.iter().map(Doubt::words).sum();
-    let doubt: f64 = doubts.iter().filter_map(|d| Some(d.mean()? * d.words() as f64)).sum();
+    let open: usize = uncertainties.iter().map(SentenceUncertainty::words).sum();
+    let entropies = uncertainties.iter().filter_map(|of| Some(of.mean()? * of.words() as f64));
+    let entropy: f64 = entropies.sum();
     let summary = Summary {
         output,
         sentences: sentences.len(),
         words: sentences.iter().map(Sentence::len).sum(),
         asked_sentences: queue.order.len(),
         asked_words: questions.iter().map(|question| question.words.len()).sum(),
-        mean_entropy: (open > 0).then(|| rounded(doubt / open as f64)),
+        mean_entropy: (open > 0).then(|| rounded(entropy / open as f64)),
         highest_entropy: questions.iter().map(|q| rounded(q.entropy)).reduce(f64::max),
         lowest_entropy: questions.iter().map(|q| rounded(q.entropy)).reduce(f64::min),
         contradictions,
@@ -157,14 +161,14 @@ impl Ask {
 /// All sentences that can be asked about.
 struct Pool {
     sentences: Vec<Sentence>,
-    doubts: Vec<Doubt>,
+    uncertainties: Vec<SentenceUncertainty>,
 }
 
 impl Pool {
     /// And the number of those that cannot.
     fn read(arguments: &Ask, model: &Model<Compact>, session: &Session) -> Result<(Self, usize)> {
-        let (mut pool, mut contradictions) =
-            (Self { sentences: Vec::new(), doubts: Vec::new() }, 0);
+        let mut pool = Self { sentences: Vec::new(), uncertainties: Vec::new() };
+        let mut contradictions = 0;
         let trees = model.trees()?;
         let worker = || {
             let mut parser = arguments.parser(trees);
@@ -178,22 +182,23 @@ impl Pool {
                          `tutte convert`"
                     )));
                 }
-                let known = keep.known(sentence, labels);
-                match known.and_then(|known| parser.analyse(sentence, &known)) {
+                let constraints = keep.constraints(sentence, labels);
+                match constraints.and_then(|constraints| parser.analyse(sentence, &constraints)) {
                     Ok(analysis) => {
+                        let keep_heads = arguments.keep_heads;
                         let distribution = &analysis.distribution;
-                        Ok(Ok(Doubt::new(sentence, distribution, arguments.keep_heads)?))
+                        Ok(Ok(SentenceUncertainty::new(sentence, distribution, keep_heads)?))
                     }
                     Err(error @ Error::Contradiction { .. }) => Ok(Err(error)),
                     Err(error) => Err(error.into()),
                 }
             }
         };
-        arguments.asking.each(model, session, worker, |sentence, doubt| {
-            match doubt {
-                Ok(doubt) => {
+        arguments.asking.each(model, session, worker, |sentence, uncertainty| {
+            match uncertainty {
+                Ok(uncertainty) => {
                     pool.sentences.push(sentence.clone());
-                    pool.doubts.push(doubt);
+                    pool.uncertainties.push(uncertainty);
                 }
                 Err(contradiction) => {
                     contradictions += 1;
@@ -243,7 +248,8 @@ impl Queue {
             sentence.set_heads(&vec![None; words])?;
             sentence.set_deprels(&vec!["_"; words])?;
         }
-        Notes::clear(sentence)?;
+        Annotation::clear(sentence)?;
+        let mixture = Mixture::from(distribution);
         let ranks = &self.ranks[&number];
         let mut entries = Vec::with_capacity(sentence.len());
         for word in 1..=sentence.len() {
@@ -252,8 +258,8 @@ impl Queue {
                 let [ask, entropy, heads] = KEYS;
                 own.push((ask, rank.to_string()));
                 own.push((entropy, format!("{:.4}", distribution.head_entropy(word)?.max(0.0))));
-                let listed = distribution.certainty(word, None, None, arguments.alt)?;
-                own.extend(listed.alternatives_listed().map(|listed| (heads, listed)));
+                let alternatives = mixture.alternatives_above(word, arguments.alt)?;
+                own.extend(Alternative::list(&alternatives).map(|list| (heads, list)));
             }
             entries.push(own);
         }

@@ -14,6 +14,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use tutte::audit::{self, Settings, Step};
+use tutte::learn::{Preset, TreeSetChoice};
 use tutte::{Labelling, TrainingOptions};
 use tutte_treebank::{Format, Sentence};
 
@@ -24,7 +25,6 @@ use crate::failure::{Outcome, usage};
 use crate::input::{Seed, Threads, TreebankArgs};
 use crate::numbers::{clock, counted};
 use crate::session::Session;
-use tutte::learn::{Preset, TreeSetChoice};
 
 /// Find the arcs of a treebank that are likely to be annotation errors
 ///
@@ -196,7 +196,7 @@ fn watched<'a>(
             let which = if pass.second { "second pass" } else { "pass" };
             show(fold, &format!("{which} {} done", pass.number));
         }
-        Step::Judged { fold, temperature } => {
+        Step::Scored { fold, temperature } => {
             let time = clock(started.elapsed());
             status.aside(|| {
                 session.note(format!(

@@ -14,15 +14,14 @@ use serde::Serialize;
 use tutte_treebank::Sentence;
 use tutte_treebank::draw::{self, Drawing};
 
-use look::TreeLook;
-pub(super) use look::{Columns, Kind, Look, columns, figure};
-pub(super) use selection::number;
-use selection::{ModelSource, Selection};
-
 use crate::failure::Outcome;
 use crate::input::TreebankArgs;
 use crate::report::{HtmlPage, counted, write_whole};
 use crate::session::Session;
+use look::TreeLook;
+pub(super) use look::{Columns, Kind, Look, columns, figure};
+pub(super) use selection::number;
+use selection::{ModelSource, Selection};
 
 /// Draw dependency trees, in the terminal or as SVG or TikZ
 ///

@@ -106,8 +106,8 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
         let labels = trees.labels.labels();
         let keep = KeepColumns { heads: arguments.keep_heads, labels: arguments.keep_labels };
         move |_, sentence: &mut Sentence| {
-            let known = keep.known(sentence, labels);
-            match known.and_then(|known| parser.analyse(sentence, &known)) {
+            let constraints = keep.constraints(sentence, labels);
+            match constraints.and_then(|constraints| parser.analyse(sentence, &constraints)) {
                 Ok(analysis) => {
                     let line = Line::new(sentence, &analysis.distribution, arguments.eps)?;
                     Ok((line.text()?, line.arcs.len(), None))

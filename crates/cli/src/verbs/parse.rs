@@ -1,12 +1,12 @@
 //! `tutte parse`: trees for sentences that have none, or other ones, and how sure the model is.
 //!
 //! ```text
-//! asking/intake.rs    what inputs are, and their sentences
-//! parse/answering.rs  what is wanted: trees, probabilities, what is known
-//! parse/tagging.rs    whose tags are wanted, and how many readings of them
-//! parse/answer.rs     what becomes of a sentence; long.rs, of a long one; json.rs, how it is written as JSON
-//! parse/stream.rs     sentences of all inputs through threads, in order, in little memory
-//! parse/page.rs       an output in the making; outfile.rs, where it goes
+//! input/              inputs and their sentences
+//! parse/options.rs    what is wanted: trees, probabilities, constraints
+//! parse/tagging.rs    the source of tags, and the number of readings
+//! parse/result.rs     the annotation of a sentence and its output; long.rs, long sentences; json.rs, JSON
+//! parse/stream.rs     sentences of all inputs through threads, in order, in bounded memory
+//! parse/page.rs       an output file; outfile.rs, its name
 //! ```
 //!
 //! `tutte run` goes the same way.
@@ -161,9 +161,10 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
         0 => Outcome::Good,
         _ => Outcome::CheckFailed,
     };
-    match session.json() {
-        true => session.print_json(&summary)?,
-        false => summary.tell(session),
+    if session.json() {
+        session.print_json(&summary)?;
+    } else {
+        summary.tell(session);
     }
     Ok(session.end(outcome))
 }

@@ -1,8 +1,8 @@
-//! `tutte score`: how probable a model finds the trees that are already there.
+//! `tutte score`: the probability of the trees that sentences have.
 //!
-//! `score/judgement.rs` judges a sentence, `score/summary.rs` all of them.
+//! `score/sentence_score.rs` is about one sentence, `score/summary.rs` about all of them.
 
-mod judgement;
+mod sentence_score;
 mod summary;
 
 use std::io::Write as _;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use tutte::{Notes, Parser};
+use tutte::{AnnotationOptions, Parser};
 use tutte_treebank::{Format, Sentence, create};
 
-use self::judgement::TreeScore;
+use self::sentence_score::SentenceScore;
 use self::summary::Summary;
 use crate::failure::{Outcome, usage};
 use crate::input::{ModelAndFiles, is_jsonl};
@@ -72,35 +72,28 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
                      it CoNLL-U with `tutte convert`"
                 )));
             }
-            let judged = parser.judge(sentence)?;
-            let judgement = TreeScore::new(sentence, &judged)?;
-            let line = if jsonl { judgement.line(sentence)? } else { String::new() };
-            if writes_conll {
-                let head_probs = judged.head_probs.iter().map(|prob| prob.unwrap_or(0.0)).collect();
-                let left_out = judgement.words.iter().filter(|word| word.left_out);
-                let label_probs = left_out.filter_map(|word| Some((word.id, word.label_prob?)));
-                let notes = Notes {
-                    ranks: true,
-                    label_probs: label_probs.collect(),
-                    head_probs: Some(head_probs),
-                    log_prob: Some(judged.log_prob),
-                    ..Notes::default()
-                };
-                judged.distribution.annotate(sentence, &notes)?;
+            let tree_score = parser.score_tree(sentence)?;
+            let mut options = AnnotationOptions::default();
+            if !writes_conll {
+                // Only CoNLL-U lists alternatives.
+                options.alternatives_above = 1.0;
             }
-            Ok((judgement, line))
+            let annotation = tree_score.annotation(sentence, &options)?;
+            let score = SentenceScore::new(sentence, &tree_score, &annotation)?;
+            let line = if jsonl { score.line(sentence)? } else { String::new() };
+            if writes_conll {
+                annotation.write_probabilities(sentence)?;
+            }
+            Ok((score, line))
         }
     };
     let mut summary = Summary::new(tree_set, arguments.worst);
-    let tail = arguments.asking.each(&model, session, worker, |sentence, (judgement, line)| {
+    let tail = arguments.asking.each(&model, session, worker, |sentence, (score, line)| {
         if let Some(writer) = &mut writer {
-            let written = match jsonl {
-                true => writer.write_tail(&line),
-                false => writer.write(sentence),
-            };
+            let written = if jsonl { writer.write_tail(&line) } else { writer.write(sentence) };
             written.with_context(cannot_write)?;
         }
-        summary.add(sentence, judgement);
+        summary.add(sentence, score);
         Ok(())
     })?;
     if let Some(mut writer) = writer {
@@ -109,9 +102,10 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
         }
         writer.finish().with_context(cannot_write)?.commit()?;
     }
-    match session.json() {
-        true => session.print_report(&summary.report())?,
-        false => session.stdout().write_all(summary.report().text().as_bytes())?,
+    if session.json() {
+        session.print_report(&summary.report())?;
+    } else {
+        session.stdout().write_all(summary.report().text().as_bytes())?;
     }
     Ok(session.end(Outcome::Good))
 }

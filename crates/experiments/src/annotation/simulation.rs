@@ -10,7 +10,7 @@ use anyhow::Result;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
-use tutte::ask::{Doubt, Unit, questions};
+use tutte::active::{SentenceUncertainty, Unit, questions};
 use tutte::features::FeatureSet;
 use tutte::{Decoding, KeepColumns, Labelling, Parser, ParserModel, TrainingOptions, train};
 use tutte_treebank::Sentence;
@@ -247,8 +247,8 @@ impl<'a> Annotator<'a> {
         let mut doubts = Vec::with_capacity(self.gold.len());
         for at in 0..self.gold.len() {
             let sentence = self.partial(at)?;
-            let analysis = parser.analyse(&sentence, &keep.known(&sentence, &[])?)?;
-            doubts.push(Doubt::new(&sentence, &analysis.distribution, true)?);
+            let analysis = parser.analyse(&sentence, &keep.constraints(&sentence, &[])?)?;
+            doubts.push(SentenceUncertainty::new(&sentence, &analysis.distribution, true)?);
         }
         let mut revealed = 0;
         for question in questions(&doubts, unit, wanted, diverse) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
-use tutte::audit::{Audit, Folds, Judged, Settings};
+use tutte::audit::{Audit, AuditedArc, Folds, Settings};
 use tutte::features::{Atoms, FeatureSet, Prepared};
 use tutte::{ArcModel, Index, Labelling, Optimizer, Parser, TrainingOptions, train};
 use tutte_treebank::Sentence;
@@ -57,15 +57,16 @@ impl Detector {
         match self {
             Detector::Audit => {
                 let audit = Audit::run(treebank, &Settings { folds: FOLDS, options }, |_| {})?;
-                let of = |suspicion: &dyn Fn(&Judged, &str) -> f64| -> Suspicion {
+                let of = |suspicion: &dyn Fn(&AuditedArc, &str) -> f64| -> Suspicion {
                     let words = |(at, sentence): (usize, &Sentence)| {
-                        let words = audit.judged(at).iter().zip(sentence.words());
+                        let words = audit.arcs(at).iter().zip(sentence.words());
                         words.map(|(judged, word)| suspicion(judged, word.deprel())).collect()
                     };
                     treebank.iter().enumerate().map(words).collect()
                 };
-                let least = Judged::LEAST;
-                let other = |judged: &Judged| judged.rather.map_or(0.0, |r| r.prob).max(least).ln();
+                let least = AuditedArc::LEAST;
+                let other =
+                    |judged: &AuditedArc| judged.other.map_or(0.0, |r| r.prob).max(least).ln();
                 let heads = of(&|judged, _| -judged.head_prob.max(least).ln());
                 let heads_by_label = by_label(&heads, treebank);
                 Ok(vec![
@@ -86,8 +87,8 @@ impl Detector {
             Detector::Trees => {
                 let audit =
                     Audit::run(treebank, &Settings { folds: FOLDS, options: small }, |_| {})?;
-                let nats = |judged: &Judged| -judged.head_prob.max(Judged::LEAST).ln();
-                let judged = |at| audit.judged(at).iter().map(nats).collect();
+                let nats = |judged: &AuditedArc| -judged.head_prob.max(AuditedArc::LEAST).ln();
+                let judged = |at| audit.arcs(at).iter().map(nats).collect();
                 let suspicion = (0..treebank.len()).map(judged).collect();
                 Ok(both("one pass: −log P(head)", suspicion, treebank))
             }

@@ -1,21 +1,21 @@
-//! Which words, or sentences, should somebody annotate next?
+//! Active learning: which words or sentences to annotate next.
 //!
-//! To be told the head of word m says as much about the tree as there was doubt about that head: the
-//! mutual information of the tree Y and the head is
+//! Knowing the head of word m gives as much information about the tree as the head has entropy. The mutual
+//! information of the tree Y and the head is
 //!
 //! ```text
 //! I(Y; head(m)) = H(head(m)) − H(head(m) | Y) = H(head(m)) = −Σ_h μ(h → m) log μ(h → m)
 //! ```
 //!
-//! since a tree leaves no doubt about a head. So words are ranked by the entropy of their marginals,
-//! which costs nothing beside a parse; sentences by the entropy of their trees for each word that is to
-//! be annotated (Settles & Craven 2008), for a sentence is told word by word.
+//! because a tree determines the head. So words are ranked by the entropy of their marginals, which costs nothing
+//! beyond a parse. Sentences are ranked by the entropy of their trees per word to annotate (Settles & Craven 2008),
+//! because a sentence is annotated word by word.
 //!
-//! The words of which a model is least sure often look alike. A *diverse* choice is made one by one, the
-//! next always the one with the largest H · v, where v is the mean of 1 / (1 + times chosen before) over
-//! the traits of the question (forms, tags, and the heads it is between). What brings no trait that was
-//! not chosen before is not asked at all. v only falls, so a queue whose first is looked at again until
-//! it stays first finds the same as looking at all (Minoux 1978).
+//! The most uncertain words are often similar. A *diverse* selection is greedy: the next question is the one with the
+//! largest H · v. Here v is the mean of 1 / (1 + times selected before) over the traits of the question: forms, tags,
+//! and the two most probable heads. A question without a new trait is not asked. v never rises. So a priority queue
+//! that updates only its first element until it stays first gives the same result as updating all elements
+//! (Minoux 1978).
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
@@ -26,7 +26,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::LabelledDistribution;
 
-/// What is asked about at once.
+/// The unit of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// The head of a word.
@@ -35,65 +35,65 @@ pub enum Unit {
     Sentence,
 }
 
-/// What a model does not know about a sentence.
+/// Uncertainty of a model about a sentence.
 #[derive(Clone, Debug, Default)]
-pub struct Doubt {
-    /// For each word that may be asked about: its number, and the entropy of its head.
+pub struct SentenceUncertainty {
+    /// Each word that a question may ask for: its number, and the entropy of its head.
     words: Vec<(u32, f64)>,
-    /// Of the labelled tree.
+    /// Entropy of the labelled tree.
     tree: f64,
-    /// Of each of these words, what it has in common with others.
+    /// Hashed traits of each of these words.
     traits: Vec<Vec<u64>>,
 }
 
-/// Something to ask.
+/// A question for an annotator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The number of the sentence among those ranked, from 0.
+    /// Number of the sentence among those ranked, from 0.
     pub sentence: usize,
-    /// The words whose heads are asked for, numbered from 1.
+    /// The words whose heads are asked for, from 1.
     pub words: Vec<usize>,
-    /// The doubt about it, in nats: the entropy of the head, or of the tree for each word asked.
+    /// Entropy of the head, or of the tree per word asked for, in nats.
     pub entropy: f64,
 }
 
-impl Doubt {
-    /// Of a sentence and its trees. Words whose heads the sentence's column gives are not asked about
-    /// if these are `kept`; then the distribution should be one given them.
+impl SentenceUncertainty {
+    /// Measures the uncertainty about the tree of a sentence. With `keep_heads`, words that have a head are not asked
+    /// for; the distribution should then be conditional on these heads.
     ///
     /// # Errors
-    /// [`Error::DifferentLengths`] if it is a sentence of another length.
+    /// [`Error::DifferentLengths`] if the sentence has another length.
     pub fn new(
         sentence: &Sentence,
         distribution: &LabelledDistribution<'_>,
-        kept: bool,
+        keep_heads: bool,
     ) -> Result<Self, Error> {
-        distribution.check_length(sentence)?;
-        let mut doubt = Self { tree: distribution.entropy().max(0.0), ..Self::default() };
+        distribution.check_length(sentence.len())?;
+        let mut uncertainty = Self { tree: distribution.entropy().max(0.0), ..Self::default() };
         for (number, word) in (1..).zip(sentence.words()) {
-            if kept && word.head().is_some() {
+            if keep_heads && word.head().is_some() {
                 continue;
             }
             let entropy = distribution.head_entropy(number)?.max(0.0);
-            doubt.words.push((number as u32, entropy));
-            doubt.traits.push(traits(sentence, number, distribution)?);
+            uncertainty.words.push((number as u32, entropy));
+            uncertainty.traits.push(traits(sentence, number, distribution)?);
         }
-        Ok(doubt)
+        Ok(uncertainty)
     }
 
-    /// The mean entropy of the heads that may be asked for; nothing if there are none.
+    /// Returns the mean entropy of the heads that a question may ask for; `None` if there are none.
     pub fn mean(&self) -> Option<f64> {
         let sum: f64 = self.words.iter().map(|(_, entropy)| entropy).sum();
         (!self.words.is_empty()).then(|| sum / self.words.len() as f64)
     }
 
-    /// How many words may be asked about.
+    /// Returns the number of words that a question may ask for.
     pub fn words(&self) -> usize {
         self.words.len()
     }
 }
 
-/// The questions to ask first, best first: at most `count`.
+/// Returns the best questions, at most `count`, best first.
 ///
 /// ```
 /// # use tutte::{TrainingOptions, Parser, train};
@@ -104,54 +104,66 @@ impl Doubt {
 /// # ".parse()?, "1\tStop\tstop\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
 /// # let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::plain() };
 /// # let model = train(&treebank, &options, |_, _| {})?;
-/// use tutte::ask::{Doubt, Unit, questions};
+/// use tutte::active::{SentenceUncertainty, Unit, questions};
 ///
 /// let mut parser = Parser::new(&model);
-/// let mut doubts = Vec::new();
-/// for sentence in &treebank { // or text that nobody has annotated
-///     doubts.push(Doubt::new(sentence, &parser.distribution(sentence)?, false)?);
+/// let mut pool = Vec::new();
+/// for sentence in &treebank { // or text without annotation
+///     pool.push(SentenceUncertainty::new(sentence, &parser.distribution(sentence)?, false)?);
 /// }
-/// for question in questions(&doubts, Unit::Word, 2, false) {
+/// for question in questions(&pool, Unit::Word, 2, false) {
 ///     println!("{}: {:?}, {:.2} nats", question.sentence, question.words, question.entropy);
 /// }
-/// // A sentence of one word leaves no doubt.
-/// assert!(questions(&doubts, Unit::Word, 9, false).iter().all(|q| q.sentence == 0));
+/// // A sentence of one word has one tree.
+/// assert!(questions(&pool, Unit::Word, 9, false).iter().all(|q| q.sentence == 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn questions(doubts: &[Doubt], unit: Unit, count: usize, diverse: bool) -> Vec<Question> {
-    let mut waiting: Vec<Waiting<'_>> = Vec::new();
-    for (sentence, doubt) in doubts.iter().enumerate() {
+pub fn questions(
+    pool: &[SentenceUncertainty],
+    unit: Unit,
+    count: usize,
+    diverse: bool,
+) -> Vec<Question> {
+    let mut candidates: Vec<Candidate<'_>> = Vec::new();
+    for (sentence, uncertainty) in pool.iter().enumerate() {
         match unit {
-            Unit::Word => waiting.extend((0..doubt.words.len()).map(|at| Waiting {
+            Unit::Word => candidates.extend((0..uncertainty.words.len()).map(|at| Candidate {
                 sentence,
-                doubt,
+                uncertainty,
                 at: Some(at),
-                entropy: doubt.words[at].1,
-                worth: doubt.words[at].1,
+                entropy: uncertainty.words[at].1,
+                value: uncertainty.words[at].1,
             })),
             Unit::Sentence => {
-                let entropy = doubt.tree / doubt.words.len().max(1) as f64;
-                waiting.push(Waiting { sentence, doubt, at: None, entropy, worth: entropy });
+                let entropy = uncertainty.tree / uncertainty.words.len().max(1) as f64;
+                candidates.push(Candidate {
+                    sentence,
+                    uncertainty,
+                    at: None,
+                    entropy,
+                    value: entropy,
+                });
             }
         }
     }
-    // What is certain is not worth asking.
-    waiting.retain(|waiting| waiting.entropy > 0.0 && !waiting.doubt.words.is_empty());
-    let mut waiting = BinaryHeap::from(waiting);
-    let mut chosen: HashMap<u64, u32> = HashMap::new();
+    // The answer to a question without entropy gives no information.
+    candidates
+        .retain(|candidate| candidate.entropy > 0.0 && !candidate.uncertainty.words.is_empty());
+    let mut queue = BinaryHeap::from(candidates);
+    let mut selected: HashMap<u64, u32> = HashMap::new();
     let mut questions = Vec::new();
     while questions.len() < count {
-        let Some(mut first) = waiting.pop() else { break };
+        let Some(mut first) = queue.pop() else { break };
         if diverse {
-            let Some(novelty) = first.novelty(&chosen) else { continue };
-            let worth = first.entropy * novelty;
-            if worth < first.worth {
-                first.worth = worth;
-                waiting.push(first);
+            let Some(novelty) = first.novelty(&selected) else { continue };
+            let value = first.entropy * novelty;
+            if value < first.value {
+                first.value = value;
+                queue.push(first);
                 continue;
             }
             for &hash in first.traits() {
-                *chosen.entry(hash).or_default() += 1;
+                *selected.entry(hash).or_default() += 1;
             }
         }
         questions.push(first.question());
@@ -159,68 +171,69 @@ pub fn questions(doubts: &[Doubt], unit: Unit, count: usize, diverse: bool) -> V
     questions
 }
 
-/// A question that may be asked, ordered by what it is worth; of equals, the first in the text.
-struct Waiting<'a> {
+/// A possible question. Candidates are ordered by value; among equals, the first in the text is the greatest.
+struct Candidate<'a> {
     sentence: usize,
-    doubt: &'a Doubt,
-    /// The place of the word among those of the doubt; nothing if all of them are asked for.
+    uncertainty: &'a SentenceUncertainty,
+    /// Index of the word in `SentenceUncertainty::words`; `None` if all of them are asked for.
     at: Option<usize>,
     entropy: f64,
-    /// H · v, or what it was when that was last computed.
-    worth: f64,
+    /// H · v when it was last computed.
+    value: f64,
 }
 
-impl<'a> Waiting<'a> {
+impl<'a> Candidate<'a> {
     fn traits(&self) -> impl Iterator<Item = &'a u64> + use<'a> {
-        let all = &self.doubt.traits;
+        let all = &self.uncertainty.traits;
         let own = self.at.map_or(&all[..], |at| &all[at..=at]);
         own.iter().flatten()
     }
 
-    /// v; nothing if every trait was chosen before.
-    fn novelty(&self, chosen: &HashMap<u64, u32>) -> Option<f64> {
-        let (mut sum, mut count, mut new) = (0.0, 0, false);
+    /// Returns v; `None` if every trait was selected before.
+    fn novelty(&self, selected: &HashMap<u64, u32>) -> Option<f64> {
+        let mut sum = 0.0;
+        let mut count = 0;
+        let mut is_new = false;
         for hash in self.traits() {
-            let before = chosen.get(hash).copied().unwrap_or(0);
+            let before = selected.get(hash).copied().unwrap_or(0);
             sum += 1.0 / f64::from(1 + before);
             count += 1;
-            new |= before == 0;
+            is_new |= before == 0;
         }
-        new.then(|| sum / f64::from(count))
+        is_new.then(|| sum / f64::from(count))
     }
 
     fn question(&self) -> Question {
-        let words = &self.doubt.words;
+        let words = &self.uncertainty.words;
         let own = self.at.map_or(&words[..], |at| &words[at..=at]);
         let words = own.iter().map(|(number, _)| *number as usize).collect();
         Question { sentence: self.sentence, words, entropy: self.entropy }
     }
 }
 
-impl Ord for Waiting<'_> {
+impl Ord for Candidate<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        let by_worth = self.worth.total_cmp(&other.worth);
-        let place = |waiting: &Self| (waiting.sentence, waiting.at);
-        by_worth.then_with(|| place(other).cmp(&place(self)))
+        let by_value = self.value.total_cmp(&other.value);
+        let place = |candidate: &Self| (candidate.sentence, candidate.at);
+        by_value.then_with(|| place(other).cmp(&place(self)))
     }
 }
 
-impl PartialOrd for Waiting<'_> {
+impl PartialOrd for Candidate<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Waiting<'_> {
+impl PartialEq for Candidate<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Waiting<'_> {}
+impl Eq for Candidate<'_> {}
 
-/// What a question about a word has in common with others: the word between its neighbours, and the two
-/// heads that it is most of all between.
+/// Returns the hashed traits of a question about a word: the word, its neighbours, and its two most probable heads.
 fn traits(
     sentence: &Sentence,
     word: usize,
@@ -230,7 +243,8 @@ fn traits(
     let tag = |at: usize| sentence.word(at).map_or("", |token| token.upos());
     let side = |head: usize| if head < word { "<" } else { ">" };
     let mut heads = distribution.alternatives(word, 2)?.into_iter().map(|other| other.head);
-    let (first, second) = (heads.next().unwrap_or(0), heads.next().unwrap_or(0));
+    let first = heads.next().unwrap_or(0);
+    let second = heads.next().unwrap_or(0);
     let before = word.saturating_sub(1);
     let texts = [
         ["form", form(word), tag(word), "", ""],
@@ -248,15 +262,16 @@ mod tests {
     use crate::learn::train::tests::{sentence, treebank};
     use crate::{Parser, TrainingOptions, train};
 
-    fn doubts(sentences: &[Sentence]) -> Vec<Doubt> {
+    fn pool_of(sentences: &[Sentence]) -> Vec<SentenceUncertainty> {
         let options =
             TrainingOptions { bits: 14, label_bits: 8, passes: 1, ..TrainingOptions::plain() };
         let model = train(&treebank(), &options, |_, _| {}).unwrap();
         let mut parser = Parser::new(&model);
-        let doubt = |sentence: &Sentence| {
-            Doubt::new(sentence, &parser.distribution(sentence).unwrap(), true).unwrap()
+        let uncertainty = |sentence: &Sentence| {
+            SentenceUncertainty::new(sentence, &parser.distribution(sentence).unwrap(), true)
+                .unwrap()
         };
-        sentences.iter().map(doubt).collect()
+        sentences.iter().map(uncertainty).collect()
     }
 
     fn open(words: &str) -> Sentence {
@@ -272,40 +287,40 @@ mod tests {
 
     #[test]
     fn words_are_asked_by_their_entropy() {
-        let doubts = doubts(&text());
-        let all = questions(&doubts, Unit::Word, usize::MAX, false);
-        assert_eq!(all.len(), 21, "there is one word of which there is no doubt");
+        let pool = pool_of(&text());
+        let all = questions(&pool, Unit::Word, usize::MAX, false);
+        assert_eq!(all.len(), 21, "one word has a certain head");
         assert!(all.is_sorted_by(|a, b| a.entropy >= b.entropy));
-        assert_eq!(questions(&doubts, Unit::Word, 3, false), all[..3]);
+        assert_eq!(questions(&pool, Unit::Word, 3, false), all[..3]);
         for question in &all {
-            assert_ne!(question.sentence, 1, "a single word is the root");
+            assert_ne!(question.sentence, 1, "a single word is the root word");
         }
     }
 
     #[test]
     fn sentences_are_asked_by_entropy_for_each_word() {
-        let doubts = doubts(&text());
-        let all = questions(&doubts, Unit::Sentence, usize::MAX, false);
+        let pool = pool_of(&text());
+        let all = questions(&pool, Unit::Sentence, usize::MAX, false);
         assert_eq!(all.len(), 4);
         assert!(all.iter().all(|q| (q.entropy * q.words.len() as f64) > 0.0));
         assert_eq!(all.iter().map(|q| q.words.len()).max(), Some(6));
     }
 
     #[test]
-    fn nobody_is_asked_the_same_twice() {
-        let doubts = doubts(&text());
+    fn a_diverse_selection_does_not_repeat_itself() {
+        let pool = pool_of(&text());
         for unit in [Unit::Word, Unit::Sentence] {
-            let diverse = questions(&doubts, unit, usize::MAX, true);
+            let diverse = questions(&pool, unit, usize::MAX, true);
             assert!(!diverse.iter().any(|question| [2, 3].contains(&question.sentence)));
-            let plain = questions(&doubts, unit, 1, false);
-            assert_eq!(diverse[..1], plain, "nothing was chosen before the first");
+            let plain = questions(&pool, unit, 1, false);
+            assert_eq!(diverse[..1], plain, "nothing was selected before the first");
         }
     }
 
-    /// The queue against looking at all of them every time.
+    /// Compares the queue with updating all candidates every time.
     #[test]
-    fn the_queue_finds_what_looking_at_all_finds() {
-        let doubts = doubts(
+    fn the_queue_selects_the_same_as_updating_all_candidates() {
+        let pool = pool_of(
             &treebank()
                 .iter()
                 .map(|s| {
@@ -315,43 +330,43 @@ mod tests {
                 })
                 .collect::<Vec<_>>(),
         );
-        let found = questions(&doubts, Unit::Word, 40, true);
-        let mut chosen: HashMap<u64, u32> = HashMap::new();
+        let found = questions(&pool, Unit::Word, 40, true);
+        let mut selected: HashMap<u64, u32> = HashMap::new();
         for question in found {
             let mut best: Option<(f64, usize, usize)> = None;
-            for (number, doubt) in doubts.iter().enumerate() {
-                for at in 0..doubt.words.len() {
-                    let traits = &doubt.traits[at];
-                    let seen = |hash| chosen.get(hash).copied().unwrap_or(0);
+            for (number, uncertainty) in pool.iter().enumerate() {
+                for at in 0..uncertainty.words.len() {
+                    let traits = &uncertainty.traits[at];
+                    let seen = |hash| selected.get(hash).copied().unwrap_or(0);
                     if traits.iter().all(|hash| seen(hash) > 0) {
                         continue;
                     }
                     let novelty: f64 = traits.iter().map(|h| 1.0 / f64::from(1 + seen(h))).sum();
-                    let worth = doubt.words[at].1 * (novelty / traits.len() as f64);
-                    if best.is_none_or(|best| worth > best.0) {
-                        best = Some((worth, number, at));
+                    let value = uncertainty.words[at].1 * (novelty / traits.len() as f64);
+                    if best.is_none_or(|best| value > best.0) {
+                        best = Some((value, number, at));
                     }
                 }
             }
             let (_, number, at) = best.unwrap();
             assert_eq!(question.sentence, number);
-            assert_eq!(question.words, [doubts[number].words[at].0 as usize]);
-            for &hash in &doubts[number].traits[at] {
-                *chosen.entry(hash).or_default() += 1;
+            assert_eq!(question.words, [pool[number].words[at].0 as usize]);
+            for &hash in &pool[number].traits[at] {
+                *selected.entry(hash).or_default() += 1;
             }
         }
     }
 
     #[test]
-    fn what_is_known_is_not_asked() {
-        let mut known = open("the/DET cat/NOUN sees/VERB a/DET bird/NOUN");
-        known.set_head(2, Some(3)).unwrap();
-        known.set_head(4, Some(5)).unwrap();
-        let doubts = doubts(&[known]);
-        assert_eq!(doubts[0].words(), 3);
-        let asked = questions(&doubts, Unit::Sentence, 1, false);
+    fn heads_that_are_kept_are_not_asked_for() {
+        let mut partial = open("the/DET cat/NOUN sees/VERB a/DET bird/NOUN");
+        partial.set_head(2, Some(3)).unwrap();
+        partial.set_head(4, Some(5)).unwrap();
+        let pool = pool_of(&[partial]);
+        assert_eq!(pool[0].words(), 3);
+        let asked = questions(&pool, Unit::Sentence, 1, false);
         assert_eq!(asked[0].words, [1, 3, 5]);
-        let words = questions(&doubts, Unit::Word, 9, false);
+        let words = questions(&pool, Unit::Word, 9, false);
         assert!(words.iter().all(|question| ![2, 4].contains(&question.words[0])));
     }
 }

@@ -1,10 +1,9 @@
-//! Which arcs of a treebank are likely to be annotation errors?
+//! Audit of a treebank: arcs that are likely to be annotation errors.
 //!
-//! The treebank is dealt into k [folds](Folds), a model is trained for each on the others, and every arc is
-//! judged by the model that has not seen it (cross-validation to find noise: Brodley & Friedl 1999; for
-//! treebanks by a parser's disagreement: van Halteren 2000, Dickinson & Meurers 2005). What is asked is not
-//! whether the model agrees, which it often rightly does not, but how much surer it is of something else, and
-//! how much more surprising the annotation is than arcs of its label usually are,
+//! The treebank is divided into k [folds](Folds). For each fold, a model is trained on the others, and it scores the
+//! arcs of the held-out fold. (Cross-validation to find noise: Brodley & Friedl 1999. Disagreement of a parser with a
+//! treebank: van Halteren 2000, Dickinson & Meurers 2005.) Disagreement alone is not suspicious. An arc is suspicious
+//! if another arc is probable, and if it is more surprising than arcs of its label usually are:
 //!
 //! ```text
 //! suspicion = log P(other) + s − s̄_ℓ
@@ -13,18 +12,16 @@
 //! s̄_ℓ = (Σ s + c s̄) / (n_ℓ + c)  over the n_ℓ arcs of label ℓ
 //! ```
 //!
-//! with the exact marginals of the distribution over trees, at the temperature at which the model's
-//! probabilities fit the fold as a whole. *Other* is the most probable head and label that the word does not
-//! have; s̄ is the mean of all arcs, c a few of them. A parser that does not know says so, and what it does
-//! not know is no find. Without s̄_ℓ, the labels that nobody can foresee (`reparandum`, `orphan`) would come
-//! first, right or wrong (class by class, after confident learning: Northcutt, Jiang & Chuang 2021). What
-//! each term is worth is measured in `docs/results/audit.md`.
+//! The marginals are exact, at the temperature at which the probabilities of the model fit the held-out fold best.
+//! *Other* is the most probable head and label that the word does not have. s̄ is the mean of s over all arcs, and c is
+//! a small number of arcs. Where the parser is uncertain, log P(other) is low, and the arc is not suspicious. Without
+//! s̄_ℓ, unpredictable labels (`reparandum`, `orphan`) would come first, right or wrong (by class, as in confident
+//! learning: Northcutt, Jiang & Chuang 2021). `docs/results/audit.md` measures the value of each term.
 //!
-//! An arc that a step of the model left out before the last one has the probability which that step gave it.
-//! Of its label nothing is known then, and nothing is said. A label that no other fold has there is
-//! impossible.
+//! An arc that an early step of the model left out has the probability that this step gave it. Its label then has no
+//! probability and does not count. A label that no other fold has on such an arc is impossible.
 //!
-//! It costs k trainings on (k − 1)/k of the treebank, and one parse.
+//! The cost is k trainings on (k − 1)/k of the treebank, and one parse.
 //!
 //! ```
 //! use tutte::TrainingOptions;
@@ -39,7 +36,7 @@
 //!     .parse::<Sentence>()
 //! };
 //! let names = ["cat", "dog", "cow", "hen", "owl", "bee", "elk", "fox", "emu", "ant"];
-//! let heads = [2, 2, 2, 2, 2, 2, 3, 2, 2, 2]; // the elk's article hangs from the verb
+//! let heads = [2, 2, 2, 2, 2, 2, 3, 2, 2, 2]; // an error: the article of "elk" depends on the verb
 //! let treebank = names.iter().zip(heads).map(|(name, head)| sentence(name, head)).collect::<Result<Vec<_>, _>>()?;
 //!
 //! let options = TrainingOptions { bits: 14, label_bits: 8, ..TrainingOptions::fast() };
@@ -65,100 +62,99 @@ pub use finding::{Finding, Pattern, PatternCount};
 pub use folds::Folds;
 pub use verdicts::{Decision, Verdicts, sentence_name};
 
-/// How to audit.
+/// Settings of an audit.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Into how many folds the treebank is dealt.
+    /// Number of folds.
     pub folds: usize,
-    /// How models are trained. If they have [no labels](crate::Labelling::None), only heads are judged.
-    /// Folds are dealt by the same seed.
+    /// Options for training the models. With [no labels](crate::Labelling::None), only heads are audited. The seed
+    /// also determines the folds.
     pub options: TrainingOptions,
 }
 
 impl Default for Settings {
-    /// Five folds, each judged by a [fast](TrainingOptions::fast) model.
+    /// Five folds and [fast](TrainingOptions::fast) models.
     fn default() -> Self {
         Self { folds: 5, options: TrainingOptions::fast() }
     }
 }
 
-/// How far an audit is.
+/// Progress of an audit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// A pass of training the model of a fold, counted from 0, is over.
+    /// A pass of training the model of a fold is done.
     Trained {
-        /// The fold.
+        /// The fold, from 0.
         fold: usize,
         /// The pass.
         pass: Pass,
     },
-    /// A fold is judged.
-    Judged {
-        /// The fold.
+    /// The arcs of a fold are scored.
+    Scored {
+        /// The fold, from 0.
         fold: usize,
-        /// The temperature at which its model's probabilities fit.
+        /// The temperature at which the probabilities of its model fit best.
         temperature: f64,
     },
 }
 
-/// The arc of a word, in the eyes of a model that has not seen it.
+/// Probability of the arc of a word under a model that was trained without its sentence.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judged {
-    /// The probability of its head.
+pub struct AuditedArc {
+    /// Probability of the head.
     pub head_prob: f64,
-    /// That of its label, given the head; 1 where labels are not judged.
+    /// Probability of the label given the head; 1 if labels are not audited.
     pub label_prob: f64,
-    /// What the model would rather have; nothing if there is no other possibility.
-    pub rather: Option<Rather>,
+    /// The most probable other arc; `None` if there is none.
+    pub other: Option<OtherArc>,
 }
 
-/// The most probable arc of a word that is not the one it has.
+/// The most probable arc of a word that differs from the one it has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rather {
+pub struct OtherArc {
     /// The head; it may be the same, with another label.
     pub head: usize,
-    /// The label, by its number among [`Audit::labels`].
+    /// Number of the label in [`Audit::labels`].
     pub label: usize,
-    /// The probability of head and label together.
+    /// Probability of head and label together.
     pub prob: f64,
 }
 
-impl Judged {
-    /// No arc is taken to be less probable than this: what is smaller, and labels that no model knew, cannot
-    /// be told apart.
+impl AuditedArc {
+    /// Lower bound of the probabilities of arcs. Smaller ones, and labels that the model does not have, are not
+    /// distinguished.
     pub const LEAST: f64 = 1e-9;
 
-    /// P(head, label).
+    /// Returns P(head, label).
     pub fn prob(&self) -> f64 {
         self.head_prob * self.label_prob
     }
 
-    /// s = −log P(head, label), in nats.
+    /// Returns s = −log P(head, label), in nats.
     pub fn nats(&self) -> f64 {
         -self.prob().max(Self::LEAST).ln()
     }
 }
 
-/// A treebank whose every arc was judged by a model that has not seen it.
+/// A treebank with the probability of every arc under a model that was trained without its sentence.
 #[derive(Clone, Debug)]
 pub struct Audit<'a> {
     treebank: &'a [Sentence],
     folds: Folds,
     labels: Vec<String>,
-    judges_labels: bool,
+    has_labels: bool,
     /// By sentence and word.
-    judged: Vec<Vec<Judged>>,
+    arcs: Vec<Vec<AuditedArc>>,
     /// s̄_ℓ, by label.
     usual: Vec<f64>,
 }
 
 impl<'a> Audit<'a> {
-    /// Judges every arc; `watch` sees how far it is. The same for the same treebank and settings, with any
-    /// number of threads.
+    /// Audits a treebank. Calls `watch` after every step. The result depends only on the treebank and the settings,
+    /// not on the number of threads.
     ///
     /// # Errors
-    /// As [`train`](crate::train()) and [`Folds::deal`]; [`Error::Setting`] if all sentences have the same
-    /// words.
+    /// As [`train`](crate::train()) and [`Folds::deal`]; [`Error::Setting`] if all sentences have the same words.
     pub fn run(
         treebank: &'a [Sentence],
         settings: &Settings,
@@ -166,7 +162,7 @@ impl<'a> Audit<'a> {
     ) -> Result<Self, Error> {
         let Settings { folds, options } = settings;
         let mut options = options.clone();
-        // It is chosen on what a model has not seen, whatever it was before.
+        // The temperature is chosen on the held-out fold.
         if let Some(second) = &mut options.second_pass {
             second.temperature = Some(1.0);
         }
@@ -175,7 +171,7 @@ impl<'a> Audit<'a> {
             treebank.iter().flat_map(|s| s.words().map(|word| word.deprel().to_owned())).collect();
         labels.sort_unstable();
         labels.dedup();
-        let mut judged = vec![Vec::new(); treebank.len()];
+        let mut arcs = vec![Vec::new(); treebank.len()];
         for fold in 0..folds.count() {
             let learnt: Vec<Sentence> =
                 folds.learnt_for(fold).map(|at| treebank[at].clone()).collect();
@@ -189,51 +185,52 @@ impl<'a> Audit<'a> {
             let (numbers, held_out): (Vec<usize>, Vec<Sentence>) =
                 folds.held_out(fold).map(|at| (at, treebank[at].clone())).unzip();
             model.temperature = model.best_temperature(&held_out, options.threads)?;
-            let found = in_parts(&held_out, options.threads, |part| judge(&model, part, &labels))?;
+            let found =
+                in_parts(&held_out, options.threads, |part| audit_arcs(&model, part, &labels))?;
             for (at, found) in numbers.into_iter().zip(found) {
-                judged[at] = found;
+                arcs[at] = found;
             }
-            watch(Step::Judged { fold, temperature: model.temperature });
+            watch(Step::Scored { fold, temperature: model.temperature });
         }
-        let judges_labels = options.labelling != Labelling::None;
-        let usual = usual(treebank, &labels, &judged);
-        Ok(Self { treebank, folds, labels, judges_labels, judged, usual })
+        let has_labels = options.labelling != Labelling::None;
+        let usual = usual(treebank, &labels, &arcs);
+        Ok(Self { treebank, folds, labels, has_labels, arcs, usual })
     }
 
-    /// What was judged.
+    /// Returns the treebank.
     pub fn treebank(&self) -> &'a [Sentence] {
         self.treebank
     }
 
-    /// By whom.
+    /// Returns the folds.
     pub fn folds(&self) -> &Folds {
         &self.folds
     }
 
-    /// All labels, in the order of their numbers.
+    /// Returns all labels by their number.
     pub fn labels(&self) -> &[String] {
         &self.labels
     }
 
-    /// Whether labels were judged, or heads only.
-    pub fn judges_labels(&self) -> bool {
-        self.judges_labels
+    /// Returns `true` if labels were audited, and `false` if only heads were.
+    pub fn has_labels(&self) -> bool {
+        self.has_labels
     }
 
-    /// What became of a sentence's words, by the sentence's number; `[0]` is that of word 1.
-    pub fn judged(&self, sentence: usize) -> &[Judged] {
-        self.judged.get(sentence).map_or(&[], Vec::as_slice)
+    /// Returns the arcs of a sentence, by its number; `[0]` is the arc of word 1.
+    pub fn arcs(&self, sentence: usize) -> &[AuditedArc] {
+        self.arcs.get(sentence).map_or(&[], Vec::as_slice)
     }
 
-    /// log P(other) + s − s̄_ℓ of an arc with this label, in nats: how suspicious it is.
-    pub fn suspicion(&self, judged: &Judged, label: &str) -> f64 {
-        let known = self.labels.binary_search_by(|name| name.as_str().cmp(label)).ok();
-        let usual = known.map_or(0.0, |label| self.usual[label]);
-        let other = judged.rather.map_or(0.0, |rather| rather.prob);
-        other.max(Judged::LEAST).ln() + judged.nats() - usual
+    /// Returns the suspicion of an arc with this label, log P(other) + s − s̄_ℓ, in nats.
+    pub fn suspicion(&self, arc: &AuditedArc, label: &str) -> f64 {
+        let label = self.labels.binary_search_by(|name| name.as_str().cmp(label)).ok();
+        let usual = label.map_or(0.0, |label| self.usual[label]);
+        let other = arc.other.map_or(0.0, |other| other.prob);
+        other.max(AuditedArc::LEAST).ln() + arc.nats() - usual
     }
 
-    /// Sentences that have the same words and not the same trees, of several each.
+    /// Returns groups of sentences that have the same words and different trees.
     pub fn inconsistent(&self) -> Vec<&[usize]> {
         let arcs = |at: usize| {
             let words = self.treebank[at].words();
@@ -244,15 +241,15 @@ impl<'a> Audit<'a> {
     }
 }
 
-/// s̄_ℓ of every label.
-fn usual(treebank: &[Sentence], labels: &[String], judged: &[Vec<Judged>]) -> Vec<f64> {
-    /// c: as if a label had so many arcs more, as surprising as any.
+/// Returns s̄_ℓ of every label.
+fn usual(treebank: &[Sentence], labels: &[String], arcs: &[Vec<AuditedArc>]) -> Vec<f64> {
+    /// c: number of average arcs that are added to every label.
     const PRIOR: f64 = 5.0;
     let mut sums = vec![(0.0, 0.0); labels.len()];
-    for (sentence, judged) in treebank.iter().zip(judged) {
-        for (word, judged) in sentence.words().zip(judged) {
+    for (sentence, arcs) in treebank.iter().zip(arcs) {
+        for (word, arc) in sentence.words().zip(arcs) {
             if let Ok(label) = labels.binary_search_by(|name| name.as_str().cmp(word.deprel())) {
-                sums[label].0 += judged.nats();
+                sums[label].0 += arc.nats();
                 sums[label].1 += 1.0;
             }
         }
@@ -263,16 +260,16 @@ fn usual(treebank: &[Sentence], labels: &[String], judged: &[Vec<Judged>]) -> Ve
     sums.iter().map(|(nats, arcs)| (nats + PRIOR * mean) / (arcs + PRIOR)).collect()
 }
 
-/// Judges the arcs of sentences that a model has not seen.
-fn judge(
+/// Audits the arcs of held-out sentences.
+fn audit_arcs(
     model: &ParserModel,
     sentences: &[Sentence],
     labels: &[String],
-) -> Result<Vec<Vec<Judged>>, Error> {
+) -> Result<Vec<Vec<AuditedArc>>, Error> {
     let mut parser = Parser::new(model);
-    let judge = |sentence: &Sentence| {
+    let audit = |sentence: &Sentence| {
         let distribution = parser.distribution(sentence)?;
-        let seen = distribution.arcs().scores();
+        let scores = distribution.arcs().scores();
         let all = parser.with_left_out(distribution.arcs().marginals());
         let has_labels = !distribution.labels().is_empty();
         let number = |label: usize| {
@@ -281,33 +278,31 @@ fn judge(
         let word = |(word, token): (usize, tutte_treebank::Token<'_>)| {
             let gold = token.head().unwrap_or(0);
             let gold_label = distribution.label(token.deprel());
-            let is_seen = |head| seen[(head, word)] > f64::NEG_INFINITY;
-            let label_prob = match (is_seen(gold), gold_label) {
+            let is_candidate = |head| scores[(head, word)] > f64::NEG_INFINITY;
+            let label_prob = match (is_candidate(gold), gold_label) {
                 (true, Some(label)) => distribution.label_probs(gold, word)?[label],
                 (_, None) if has_labels => 0.0,
                 _ => 1.0,
             };
-            let mut rather: Option<Rather> = None;
-            for head in (0..=sentence.len()).filter(|&head| head != word && is_seen(head)) {
+            let mut other: Option<OtherArc> = None;
+            for head in (0..=sentence.len()).filter(|&head| head != word && is_candidate(head)) {
                 let head_prob = all[(head, word)];
-                if rather.is_some_and(|best| best.prob >= head_prob) || head_prob == 0.0 {
+                if other.is_some_and(|best| best.prob >= head_prob) || head_prob == 0.0 {
                     continue;
                 }
-                let probs = match has_labels {
-                    true => distribution.label_probs(head, word)?,
-                    false => vec![1.0],
-                };
+                let probs =
+                    if has_labels { distribution.label_probs(head, word)? } else { vec![1.0] };
                 for (label, label_prob) in probs.into_iter().enumerate() {
-                    let same = head == gold && (!has_labels || gold_label == Some(label));
+                    let is_gold = head == gold && (!has_labels || gold_label == Some(label));
                     let prob = head_prob * label_prob;
-                    if !same && prob > rather.map_or(0.0, |best| best.prob) {
-                        rather = Some(Rather { head, label: number(label), prob });
+                    if !is_gold && prob > other.map_or(0.0, |best| best.prob) {
+                        other = Some(OtherArc { head, label: number(label), prob });
                     }
                 }
             }
-            Ok(Judged { head_prob: all[(gold, word)], label_prob, rather })
+            Ok(AuditedArc { head_prob: all[(gold, word)], label_prob, other })
         };
         (1..).zip(sentence.words()).map(word).collect()
     };
-    sentences.iter().map(judge).collect()
+    sentences.iter().map(audit).collect()
 }

@@ -41,7 +41,6 @@ pub(crate) struct ScoredSentence {
 }
 
 /// The former name, which `learn::train` still uses.
-pub(crate) type Judged = ScoredSentence;
 
 impl ScoredSentence {
     /// Creates a sentence with one reading of the tags.
@@ -129,7 +128,7 @@ pub(crate) fn score_sentences<W: Weights>(
         };
         let mut readings = Vec::new();
         if is_whole {
-            readings = tagged.each(&mut sentence, &mut score)?;
+            readings = tagged.map_each(&mut sentence, &mut score)?;
         }
         if readings.is_empty() {
             readings.push((1.0, score(&sentence)?));

@@ -1,266 +1,365 @@
-//! How sure a model is of a sentence's heads, written into the sentence.
+//! The result for one sentence: heads, labels, their probabilities, and how they are written.
 //!
-//! In MISC of every word, `HeadProb`, the probability of its head; `LabelProb`, that of its label given
-//! the head; and `AltHead`, other heads as `head:label:probability`, several separated by commas. In
-//! comments, `# tutte_logprob`, the log-probability of the heads and labels together, and
-//! `# tutte_entropy`, that of the distribution, both in nats; of a sentence that was parsed in pieces, whose
-//! number is in `# tutte_pieces`, they are sums over these. What was noted before is replaced.
+//! An [`Annotation`] is made from a [`Parse`], from a [`Mixture`](crate::Mixture) of distributions
+//! (`annotation/build.rs`) or from the pieces of a long sentence (`long_sentences.rs`). CoNLL-U, JSON and
+//! drawings are written from it.
+//!
+//! In CoNLL-U, MISC of each word has `HeadProb`, the probability of the head; `LabelProb`, the probability of the
+//! label given the head; and `AltHead`, other heads as `head:label:probability`, separated by commas. The comment
+//! `# tutte_logprob` is the log-probability of heads and labels together, and `# tutte_entropy` the entropy of the
+//! distribution, both in nats. For a sentence parsed in pieces they are sums over the pieces, and `# tutte_pieces`
+//! is the number of pieces. Earlier annotations are replaced.
 
-use std::collections::BTreeMap;
+mod build;
+
+use std::borrow::Cow;
 
 use tutte_treebank::{AUDITED, Format, PROBABILITIES, Sentence};
+use tutte_trees::ArcMatrix;
 
-use crate::{Alternative, Error, LabelledDistribution, Mixture};
+pub(crate) use self::build::reported_head_probs;
+use crate::{Alternative, Error, Parse};
 
-/// The comments that are ours.
-const COMMENTS: &str = "tutte_";
+/// Prefix of all comments that are written here.
+const PREFIX: &str = "tutte_";
 
-/// The one of them that is about the words, and stays: which part of a long sentence this is.
+/// The comment that says which part of a long input sentence this is. It is about the words, so it stays.
 const SPLIT: &str = "tutte_split";
 
-/// What to write of a distribution into a sentence.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Notes {
-    /// Whether to write into MISC; comments always are written.
-    pub in_misc: bool,
-    /// Heads that are not the one of the tree are mentioned if they are more probable than this.
-    pub alternatives_above: f64,
-    /// Whether to write the rank of the head among all heads, `HeadRank`: 1 for the most probable.
-    pub ranks: bool,
-    /// What is written as `HeadProb` of each word, if not the probabilities of the distribution: those of
-    /// [`Parse::head_probs`](crate::Parse), as calibration reports them.
-    pub head_probs: Option<Vec<f64>>,
-    /// What is to be said of the labels of words whose heads the distribution knows nothing of, by word.
-    pub label_probs: BTreeMap<usize, f64>,
-    /// The log-probability to write, if it is not that of the distribution ([`TreeScore`](crate::TreeScore)).
-    pub log_prob: Option<f64>,
-    /// More comments, `# tutte_key = value`: their keys, without the prefix, and values.
-    pub comments: Vec<(&'static str, String)>,
+/// How much an [`Annotation`] says about the tree. Each level includes the ones before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Heads and labels.
+    Tree,
+    /// Log-probability of the tree and entropy of the distribution, as comments.
+    Sentence,
+    /// Probabilities and alternatives of each word, in MISC.
+    #[default]
+    Words,
 }
 
-/// How sure a distribution is of what is said of a word.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Certainty<'a> {
-    /// The probability of its head, if it has one.
-    pub head: Option<f64>,
-    /// The probability of its label, given its head, if it has both.
-    pub label: Option<f64>,
+/// Content of an [`Annotation`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnnotationOptions {
+    /// How much is said about the tree.
+    pub detail: Detail,
+    /// Other heads are listed if they are more probable than this; only with [`Detail::Words`].
+    pub alternatives_above: f64,
+    /// Heads less probable than this are left open, unless constraints require them.
+    pub open_below: f64,
+    /// Adds the marginals of all arcs.
+    pub marginals: bool,
+}
+
+impl Default for AnnotationOptions {
+    /// Probabilities of all words, alternatives above 0.05, no open heads.
+    fn default() -> Self {
+        Self {
+            detail: Detail::default(),
+            alternatives_above: 0.05,
+            open_below: 0.0,
+            marginals: false,
+        }
+    }
+}
+
+impl AnnotationOptions {
+    /// Heads and labels only.
+    pub fn tree() -> Self {
+        Self { detail: Detail::Tree, ..Self::default() }
+    }
+}
+
+/// The result for one sentence: a tree, and as much about its probability as was asked for.
+///
+/// ```
+/// # use tutte::{TrainingOptions, Parser, train};
+/// # let treebank: [tutte_treebank::Sentence; 1] =
+/// #     ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n".parse()?];
+/// # let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
+/// # let model = train(&treebank, &options, |_, _| {})?;
+/// use tutte::{AnnotationOptions, Mixture};
+/// use tutte_trees::Constraints;
+///
+/// let mut sentence = treebank[0].clone(); // "Tea"
+/// let constraints = Constraints::new();
+/// let analysis = Parser::new(&model).analyse(&sentence, &constraints)?;
+/// let mixture = Mixture::from(&analysis.distribution);
+/// let annotation =
+///     mixture.annotation(&model, &analysis.parse, &constraints, &AnnotationOptions::default())?;
+/// assert_eq!(annotation.words[0].head, Some(0));
+///
+/// annotation.write(&mut sentence)?;
+/// let misc = "SpaceAfter=No|HeadProb=1.0000|LabelProb=1.0000";
+/// assert_eq!(sentence.word(1).map(|word| word.misc()), Some(misc));
+/// assert_eq!(sentence.comment("tutte_logprob"), Some("0.0000"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Annotation<'a> {
+    /// Head and label of each word, and their probabilities.
+    pub words: Vec<AnnotatedWord<'a>>,
+    /// How much of it [`write`](Self::write) writes.
+    pub detail: Detail,
+    /// Log-probability of heads and labels together, in nats, from [`Detail::Sentence`] on. Over the pieces of a
+    /// long sentence, the sum.
+    pub log_prob: Option<f64>,
+    /// Entropy of the distribution, in nats, from [`Detail::Sentence`] on. Over the pieces of a long sentence,
+    /// the sum.
+    pub entropy: Option<f64>,
+    /// Name of the calibration of the head probabilities, if they are not those of the distribution.
+    pub calibration: Option<&'static str>,
+    /// Number of pieces the sentence was parsed in: 1 unless it is long.
+    pub pieces: usize,
+    /// Number of this tree among several trees of the sentence.
+    pub listed: Option<Listed>,
+    /// Probabilities of all arcs, if they were asked for.
+    pub marginals: Option<ArcMatrix>,
+    /// The heads, including those left open, form a tree of the tree set.
+    pub is_tree: bool,
+}
+
+/// A word of an [`Annotation`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnnotatedWord<'a> {
+    /// The head, 0 for the root; `None` if it is left open.
+    pub head: Option<usize>,
+    /// The label; `_` if the head is open or the model has no labels.
+    pub label: Cow<'a, str>,
+    /// Probability of the head, as it is reported; `None` if the head is open.
+    ///
+    /// For a word that joins its piece of a long sentence to the first piece, it is the probability that the word
+    /// is the root word of its piece.
+    pub head_prob: Option<f64>,
+    /// Probability of the label given the head; `None` without label.
+    pub label_prob: Option<f64>,
     /// Other heads, the most probable first.
     pub alternatives: Vec<Alternative<'a>>,
+    /// Rank of the head among all heads, 1 for the most probable. Only for trees that sentences already have.
+    pub head_rank: Option<usize>,
 }
 
-impl Certainty<'_> {
-    /// The other heads as an entry of MISC lists them, `4:nmod:0.3801,1:obl:0.0610`; nothing if there
-    /// are none.
-    pub fn alternatives_listed(&self) -> Option<String> {
-        let others = self.alternatives.iter().map(|other| {
-            // A bar would end the entry; UD writes it so.
-            let label = other.label.replace('|', "\\p");
-            format!("{}:{label}:{}", other.head, probability(other.probability))
-        });
-        let others: Vec<String> = others.collect();
-        (!others.is_empty()).then(|| others.join(","))
-    }
-
-    /// The entries of MISC that say all this.
-    pub(crate) fn entries(&self) -> Vec<(&'static str, String)> {
-        let [head_prob, label_prob, alternatives, _] = PROBABILITIES;
-        let mut entries = Vec::new();
-        entries.extend(self.head.map(|prob| (head_prob, probability(prob))));
-        entries.extend(self.label.map(|prob| (label_prob, probability(prob))));
-        entries.extend(self.alternatives_listed().map(|others| (alternatives, others)));
-        entries
-    }
+/// Place of a tree in a list of trees of the same sentence, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// By decreasing probability.
+    Rank(usize),
+    /// In the order of sampling.
+    Sample(usize),
 }
 
-impl Notes {
-    /// Removes all that was noted of a sentence's heads, when these are no more.
+impl<'a> Annotation<'a> {
+    /// Makes the annotation of a parse, with labels from the names of a model.
+    pub(crate) fn from_parse(parse: &Parse, names: &'a [String]) -> Self {
+        let Parse { tree, labels, head_probs, label_probs, pieces } = parse;
+        let word = |at: usize| {
+            let label = names.get(labels[at]).map_or("_", String::as_str);
+            AnnotatedWord {
+                head: Some(tree.heads()[at]),
+                label: Cow::Borrowed(label),
+                head_prob: Some(head_probs[at]),
+                label_prob: (label != "_").then_some(label_probs[at]),
+                ..AnnotatedWord::open()
+            }
+        };
+        Self { pieces: *pieces, ..Self::of_words((0..labels.len()).map(word).collect()) }
+    }
+
+    /// Makes an annotation that consists of a tree.
+    pub(crate) fn of_words(words: Vec<AnnotatedWord<'a>>) -> Self {
+        Self {
+            words,
+            detail: Detail::Tree,
+            log_prob: None,
+            entropy: None,
+            calibration: None,
+            pieces: 1,
+            listed: None,
+            marginals: None,
+            is_tree: true,
+        }
+    }
+
+    /// Returns the number of heads that are left open.
+    pub fn open_heads(&self) -> usize {
+        self.words.iter().filter(|word| word.head.is_none()).count()
+    }
+
+    /// Writes everything into a sentence: heads, labels and, as far as [`detail`](Self::detail) says, comments and
+    /// MISC. Removes what earlier annotations wrote.
     ///
     /// # Errors
-    /// None that a sentence which was read can cause.
-    pub fn clear(sentence: &mut Sentence) -> Result<(), Error> {
-        let [head_prob, _, alternatives, _] = PROBABILITIES;
-        // Most have no notes, which one look at their text tells; the others never come without these.
-        let signs = [head_prob, alternatives, AUDITED[0]];
-        let is_noted = signs.iter().any(|key| sentence.as_str().contains(key));
-        if is_noted && sentence.format() == Format::ConllU {
-            let words = sentence.len();
-            let keys: Vec<&str> = PROBABILITIES.into_iter().chain(AUDITED).collect();
-            sentence.replace_misc(&keys, &vec![Vec::new(); words])?;
-        }
-        let is_ours = |comment: &str| comment.trim_start_matches('#').trim().starts_with(COMMENTS);
-        if sentence.format() == Format::ConllU && sentence.comments().any(is_ours) {
-            replace(sentence, Vec::new())?;
+    /// If the sentence has another length, a label cannot be written, or probabilities are to be written and the
+    /// format is CoNLL-X, which cannot store them.
+    pub fn write(&self, sentence: &mut Sentence) -> Result<(), Error> {
+        self.write_tree(sentence)?;
+        if self.detail == Detail::Tree { Ok(()) } else { self.write_probabilities(sentence) }
+    }
+
+    /// Writes heads and labels into a sentence, and the number of pieces if there are several. Removes what earlier
+    /// annotations wrote. Labels of a model without labels become `_`: the old label belonged to another arc.
+    ///
+    /// # Errors
+    /// If the sentence has another length, or a label cannot be written.
+    pub fn write_tree(&self, sentence: &mut Sentence) -> Result<(), Error> {
+        let heads: Vec<Option<usize>> = self.words.iter().map(|word| word.head).collect();
+        let labels: Vec<&str> = self.words.iter().map(|word| word.label.as_ref()).collect();
+        sentence.set_heads(&heads)?;
+        sentence.set_deprels(&labels)?;
+        Self::clear(sentence)?;
+        if self.pieces > 1 && sentence.format() == Format::ConllU {
+            let (key, pieces) = self.pieces_comment();
+            sentence.set_comment(&key, Some(&pieces))?;
         }
         Ok(())
     }
 
-    /// Writes a log-probability, an entropy and more comments, and entries of MISC if there are to be any.
-    pub(crate) fn write(
-        sentence: &mut Sentence,
-        log_prob: f64,
-        entropy: f64,
-        more: &[(&'static str, String)],
-        entries: Option<&[Vec<(&'static str, String)>]>,
-    ) -> Result<(), Error> {
-        let mut comments = vec![
-            (format!("{COMMENTS}logprob"), nats(log_prob)),
-            (format!("{COMMENTS}entropy"), nats(entropy)),
-        ];
-        comments
-            .extend(more.iter().map(|(key, value)| (format!("{COMMENTS}{key}"), value.clone())));
-        if let Some(entries) = entries {
-            sentence.replace_misc(&PROBABILITIES, entries)?;
+    /// Writes comments and MISC into a sentence that has these heads and labels.
+    ///
+    /// # Errors
+    /// If the sentence has another length, or is CoNLL-X, which has neither comments nor MISC.
+    pub fn write_probabilities(&self, sentence: &mut Sentence) -> Result<(), Error> {
+        if self.detail == Detail::Words {
+            let entries: Vec<_> = self.words.iter().map(AnnotatedWord::misc).collect();
+            sentence.replace_misc(&PROBABILITIES, &entries)?;
         }
-        replace(sentence, comments)
+        replace_comments(sentence, self.comments())
+    }
+
+    /// Removes what an annotation or an audit wrote about the heads of a sentence.
+    ///
+    /// # Errors
+    /// None for a sentence that was read.
+    pub fn clear(sentence: &mut Sentence) -> Result<(), Error> {
+        let [head_prob, _, alternatives, _] = PROBABILITIES;
+        // Most sentences have none of these keys. The other keys never occur without one of them.
+        let signs = [head_prob, alternatives, AUDITED[0]];
+        let is_annotated = signs.iter().any(|key| sentence.as_str().contains(key));
+        if is_annotated && sentence.format() == Format::ConllU {
+            let words = sentence.len();
+            let keys: Vec<&str> = PROBABILITIES.into_iter().chain(AUDITED).collect();
+            sentence.replace_misc(&keys, &vec![Vec::new(); words])?;
+        }
+        let is_ours = |comment: &str| comment.trim_start_matches('#').trim().starts_with(PREFIX);
+        if sentence.format() == Format::ConllU && sentence.comments().any(is_ours) {
+            replace_comments(sentence, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// Returns the comments, in the order in which they are written.
+    fn comments(&self) -> Vec<(String, String)> {
+        let comment = |key: &str, value: String| (format!("{PREFIX}{key}"), value);
+        let mut comments = Vec::new();
+        comments.extend(self.log_prob.map(|log_prob| comment("logprob", nats(log_prob))));
+        comments.extend(self.entropy.map(|entropy| comment("entropy", nats(entropy))));
+        if let Some(listed) = self.listed {
+            comments.push(comment(listed.key(), listed.number().to_string()));
+            let prob = self.log_prob.map(f64::exp);
+            comments.extend(prob.map(|prob| comment("prob", format!("{prob:.4}"))));
+        }
+        comments.extend(self.calibration.map(|name| comment("calibration", name.to_owned())));
+        if self.pieces > 1 {
+            comments.push(self.pieces_comment());
+        }
+        comments
+    }
+
+    fn pieces_comment(&self) -> (String, String) {
+        (format!("{PREFIX}pieces"), self.pieces.to_string())
     }
 }
 
-/// Writes comments in the place of those noted before.
-fn replace(sentence: &mut Sentence, mut comments: Vec<(String, String)>) -> Result<(), Error> {
+impl AnnotatedWord<'_> {
+    /// Makes a word without head.
+    pub(crate) fn open() -> Self {
+        Self {
+            head: None,
+            label: Cow::Borrowed("_"),
+            head_prob: None,
+            label_prob: None,
+            alternatives: Vec::new(),
+            head_rank: None,
+        }
+    }
+
+    /// Returns the label, if there is one.
+    pub fn label_name(&self) -> Option<&str> {
+        Some(self.label.as_ref()).filter(|label| *label != "_")
+    }
+
+    /// Returns the probability of the head with four digits, as MISC and drawings show it.
+    pub fn shown_head_prob(&self) -> Option<f64> {
+        self.head_prob.map(|probability| f64::from(ten_thousandths(probability)) / 1e4)
+    }
+
+    /// Returns the entries of MISC.
+    fn misc(&self) -> Vec<(&'static str, String)> {
+        let [head_prob, label_prob, alternatives, head_rank] = PROBABILITIES;
+        let mut entries = Vec::new();
+        entries.extend(self.head_prob.map(|prob| (head_prob, four_digits(prob))));
+        entries.extend(self.label_prob.map(|prob| (label_prob, four_digits(prob))));
+        entries.extend(Alternative::list(&self.alternatives).map(|list| (alternatives, list)));
+        entries.extend(self.head_rank.map(|rank| (head_rank, rank.to_string())));
+        entries
+    }
+}
+
+impl Listed {
+    /// Returns the place, from 1.
+    pub fn number(self) -> usize {
+        match self {
+            Listed::Rank(number) | Listed::Sample(number) => number,
+        }
+    }
+
+    fn key(self) -> &'static str {
+        match self {
+            Listed::Rank(_) => "rank",
+            Listed::Sample(_) => "sample",
+        }
+    }
+}
+
+impl Alternative<'_> {
+    /// Lists alternatives as an entry of MISC does, `4:nmod:0.3801,1:obl:0.0610`; `None` if there are none.
+    pub fn list(alternatives: &[Self]) -> Option<String> {
+        let entry = |other: &Self| {
+            // A bar would end the entry. UD escapes it this way.
+            let label = other.label.replace('|', "\\p");
+            format!("{}:{label}:{}", other.head, four_digits(other.probability))
+        };
+        let entries: Vec<String> = alternatives.iter().map(entry).collect();
+        (!entries.is_empty()).then(|| entries.join(","))
+    }
+}
+
+/// Writes comments in the place of those of an earlier annotation.
+fn replace_comments(
+    sentence: &mut Sentence,
+    mut comments: Vec<(String, String)>,
+) -> Result<(), Error> {
     if let Some(part) = sentence.comment(SPLIT) {
         comments.insert(0, (SPLIT.to_owned(), part.to_owned()));
     }
     let comments: Vec<_> = comments.iter().map(|(key, value)| (key.as_str(), value)).collect();
-    Ok(sentence.replace_comments(COMMENTS, &comments)?)
+    Ok(sentence.replace_comments(PREFIX, &comments)?)
 }
 
-impl Default for Notes {
-    /// Alternatives above 0.05.
-    fn default() -> Self {
-        Self {
-            in_misc: true,
-            alternatives_above: 0.05,
-            ranks: false,
-            head_probs: None,
-            label_probs: BTreeMap::new(),
-            log_prob: None,
-            comments: Vec::new(),
-        }
-    }
+/// Returns the nearest number of ten-thousandths.
+fn ten_thousandths(probability: f64) -> u32 {
+    (probability.clamp(0.0, 1.0) * 1e4).round() as u32
 }
 
-impl<'a> LabelledDistribution<'a> {
-    /// Writes into a sentence how probable its heads and labels are, and what else they might be. A
-    /// word without head gets its alternatives only.
-    ///
-    /// ```
-    /// # use tutte::{Notes, TrainingOptions, Parser, train};
-    /// # let treebank: [tutte_treebank::Sentence; 1] =
-    /// #     ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n".parse()?];
-    /// # let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
-    /// # let model = train(&treebank, &options, |_, _| {})?;
-    /// let mut sentence = treebank[0].clone(); // "Tea"
-    /// let distribution = Parser::new(&model).distribution(&sentence)?;
-    /// distribution.annotate(&mut sentence, &Notes::default())?;
-    /// let misc = "SpaceAfter=No|HeadProb=1.0000|LabelProb=1.0000";
-    /// assert_eq!(sentence.word(1).map(|word| word.misc()), Some(misc));
-    /// assert_eq!(sentence.comment("tutte_logprob"), Some("0.0000"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the sentence has another length, or is CoNLL-X, which has no room for this.
-    pub fn annotate(&self, sentence: &mut Sentence, notes: &Notes) -> Result<(), Error> {
-        Mixture::new(vec![(1.0, self)]).annotate(sentence, notes)
-    }
-
-    /// How sure it is that a word has this head and this label, and what else is more probable than a
-    /// threshold. A label that the model does not have has probability zero; if the model has no
-    /// labels at all, nothing is said of it.
-    ///
-    /// # Errors
-    /// If there is no such arc.
-    pub fn certainty(
-        &self,
-        word: usize,
-        head: Option<usize>,
-        label: Option<&str>,
-        above: f64,
-    ) -> Result<Certainty<'a>, Error> {
-        Mixture::new(vec![(1.0, self)]).certainty(word, head, label, above)
-    }
-
-    /// How many heads of a word are more probable than this one, and one: 1 for the most probable.
-    ///
-    /// # Errors
-    /// If there is no such arc.
-    pub fn head_rank(&self, word: usize, head: usize) -> Result<usize, Error> {
-        Mixture::new(vec![(1.0, self)]).head_rank(word, head)
-    }
-}
-
-impl<'a> Mixture<'a, '_> {
-    /// Writes into a sentence how probable its heads and labels are, and what else they might be, as
-    /// [`LabelledDistribution::annotate`] does.
-    ///
-    /// # Errors
-    /// If the sentence has another length, or is CoNLL-X, which has no room for this.
-    pub fn annotate(&self, sentence: &mut Sentence, notes: &Notes) -> Result<(), Error> {
-        let log_prob = notes.log_prob.map_or_else(|| self.log_prob_in(sentence), Ok)?;
-        let words = (1..).zip(sentence.words()).filter(|_| notes.in_misc);
-        let entries = words
-            .map(|(word, token)| self.entries(word, token.head(), token.deprel(), notes))
-            .collect::<Result<Vec<_>, _>>()?;
-        let entries = notes.in_misc.then_some(entries.as_slice());
-        Notes::write(sentence, log_prob, self.entropy(), &notes.comments, entries)
-    }
-
-    /// The entries of MISC of a word.
-    fn entries(
-        &self,
-        word: usize,
-        head: Option<usize>,
-        label: &str,
-        notes: &Notes,
-    ) -> Result<Vec<(&'static str, String)>, Error> {
-        let [.., rank] = PROBABILITIES;
-        let label = Some(label).filter(|label| *label != "_");
-        let mut sure = self.certainty(word, head, label, notes.alternatives_above)?;
-        let reported = notes.head_probs.as_ref().and_then(|reported| reported.get(word - 1));
-        sure.head = sure.head.map(|own| reported.copied().unwrap_or(own));
-        sure.label = sure.label.map(|own| notes.label_probs.get(&word).copied().unwrap_or(own));
-        let mut entries = sure.entries();
-        if let Some(head) = head.filter(|_| notes.ranks) {
-            entries.push((rank, self.head_rank(word, head)?.to_string()));
-        }
-        Ok(entries)
-    }
-
-    /// How sure it is of a word's head and label, as [`LabelledDistribution::certainty`] says.
-    ///
-    /// # Errors
-    /// If there is no such arc.
-    pub fn certainty(
-        &self,
-        word: usize,
-        head: Option<usize>,
-        label: Option<&str>,
-        above: f64,
-    ) -> Result<Certainty<'a>, Error> {
-        let number = |name: &str| self.labels().iter().position(|other| other == name);
-        let label_probability = |(head, label): (usize, &str)| match number(label) {
-            Some(label) => self.label_probs(head, word).map(|probs| probs[label]),
-            None => Ok(0.0),
-        };
-        let labelled = head.zip(label).filter(|_| !self.labels().is_empty());
-        Ok(Certainty {
-            head: head.map(|head| self.marginal(head, word)).transpose()?,
-            label: labelled.map(label_probability).transpose()?,
-            alternatives: self.others_above(word, head, above)?,
-        })
-    }
-}
-
-/// Four digits behind the point. Every word has some of these numbers, and formatting any number to the exact
-/// digit takes ten times as long.
-fn probability(probability: f64) -> String {
-    let parts = (probability.clamp(0.0, 1.0) * 1e4).round() as u32;
+/// Formats a probability with four digits after the point. Every word has several, and general formatting of
+/// numbers is much slower.
+fn four_digits(probability: f64) -> String {
+    let parts = ten_thousandths(probability);
     let digit = |power: u32| char::from(b'0' + (parts / power % 10) as u8);
     [digit(10_000), '.', digit(1_000), digit(100), digit(10), digit(1)].iter().collect()
 }
 
-/// Minus nothing is nothing.
+/// Formats nats with four digits after the point, and never as `-0.0000`.
 fn nats(nats: f64) -> String {
     let text = format!("{nats:.4}");
     if text == "-0.0000" { "0.0000".to_owned() } else { text }
@@ -273,11 +372,13 @@ mod tests {
     #[test]
     fn probabilities_have_four_digits() {
         for parts in 0..=100_000 {
-            // Not halfway between two, where it does not matter.
+            // Never halfway between two results, where the direction of rounding does not matter.
             let p = (f64::from(parts) + 0.2) / 100_000.2;
-            assert_eq!(probability(p), format!("{p:.4}"));
+            assert_eq!(four_digits(p), format!("{p:.4}"));
+            let shown = f64::from(ten_thousandths(p)) / 1e4;
+            assert_eq!(Ok(shown), four_digits(p).parse());
         }
-        let odd = [-1e-9, 1.0 + 1e-9, f64::NAN].map(probability);
-        assert_eq!(odd, ["0.0000", "1.0000", "0.0000"]);
+        let out_of_range = [-1e-9, 1.0 + 1e-9, f64::NAN].map(four_digits);
+        assert_eq!(out_of_range, ["0.0000", "1.0000", "0.0000"]);
     }
 }

@@ -1,39 +1,39 @@
-//! Where the time of parsing goes, stage by stage.
+//! Time of each stage of parsing.
 //!
-//! A clock stands between two stages; a lap gives all the time since the one before to the stage that
-//! just ended. So the stages add up to the whole, a stage is one line where it ends, and that line
-//! costs a look at the system's clock (some 30 ns) if the clock runs and a branch if it does not.
+//! [`Clock::lap`] at the end of a stage adds the time since the last lap to that stage. So the stages add up to the
+//! total, and a stage needs one line of code where it ends. That line reads the system clock if the clock runs, and
+//! costs one branch if it does not.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// A part of the way from a file to a file of parsed sentences.
+/// A stage of parsing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// Reading the sentence. A parser does not; who calls it may say so by [`Clock::lap`].
+    /// Reading sentences. The caller of a parser ends this stage.
     Reading,
-    /// Tags for words that have none; not a parser's work either.
+    /// Tagging sentences without tags. The caller of a parser ends this stage.
     Tagging,
-    /// What templates see of the words, for all models.
+    /// Extracting features, for all models.
     Features,
-    /// Choosing the arcs worth a look.
+    /// Choosing candidate arcs.
     Pruning,
     /// Scores of the first pass.
     FirstPass,
-    /// Marginals and tree of the first pass, if they guide a second.
+    /// Marginals and tree of the first pass, if there is a second pass.
     FirstPassInference,
     /// Scores of the second pass.
     SecondPass,
-    /// Marginals and the best tree.
+    /// Marginals and best tree.
     Inference,
-    /// The label of each arc, and what labels add to the scores of a joint model.
+    /// Labels of arcs, and label scores of a joint model.
     Labels,
-    /// Heads and labels put into the sentence, and the sentence written.
+    /// Setting heads and labels of the sentence, and writing it.
     Writing,
 }
 
 impl Stage {
-    /// All stages, in their order.
+    /// All stages, in order.
     pub const ALL: [Self; 10] = [
         Self::Reading,
         Self::Tagging,
@@ -47,7 +47,7 @@ impl Stage {
         Self::Writing,
     ];
 
-    /// Its name, in lower case.
+    /// Returns the name, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reading => "reading",
@@ -70,32 +70,32 @@ impl fmt::Display for Stage {
     }
 }
 
-/// What a [`Clock`] has seen.
+/// The times that a [`Clock`] measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// By stage, as [`Stage::ALL`] orders them.
+    /// By stage, in the order of [`Stage::ALL`].
     time: [Duration; Stage::ALL.len()],
     arcs: [usize; Stage::ALL.len()],
 }
 
 impl Times {
-    /// The time of a stage.
+    /// Returns the time of a stage.
     pub fn of(&self, stage: Stage) -> Duration {
         self.time[stage as usize]
     }
 
-    /// The time of all stages.
+    /// Returns the time of all stages.
     pub fn whole(&self) -> Duration {
         self.time.iter().sum()
     }
 
-    /// How many arcs a stage scored, if it scores arcs.
+    /// Returns the number of arcs that a stage scored, 0 if it does not score arcs.
     pub fn arcs(&self, stage: Stage) -> usize {
         self.arcs[stage as usize]
     }
 }
 
-/// A clock for the stages of parsing, which may stand still; see [`Parser::timed`](crate::Parser::timed).
+/// A clock for the stages of parsing. By default it does not run; see [`Parser::timed`](crate::Parser::timed).
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     running: Option<Running>,
@@ -108,12 +108,12 @@ struct Running {
 }
 
 impl Clock {
-    /// A clock that runs from now on.
+    /// Makes a clock that runs.
     pub fn start() -> Self {
         Self { running: Some(Running { last: Instant::now(), times: Times::default() }) }
     }
 
-    /// Ends a stage: the time since the last lap was its.
+    /// Ends a stage, which gets the time since the last lap.
     #[inline]
     pub fn lap(&mut self, stage: Stage) {
         if let Some(running) = &mut self.running {
@@ -121,7 +121,7 @@ impl Clock {
         }
     }
 
-    /// Ends a stage that scored `arcs()` arcs, which are counted on nobody's time.
+    /// Ends a stage that scored `arcs()` arcs. The time of counting them belongs to no stage.
     #[inline]
     pub(crate) fn lap_over(&mut self, stage: Stage, arcs: impl FnOnce() -> usize) {
         if let Some(running) = &mut self.running {
@@ -131,13 +131,13 @@ impl Clock {
         }
     }
 
-    /// What was seen since the start, with which the clock starts anew; nothing if it stands still.
+    /// Returns the times since the start, and starts again. All times are 0 if the clock does not run.
     pub fn restart(&mut self) -> Times {
-        let seen = self.running.as_ref().map_or_else(Times::default, |running| running.times);
+        let times = self.running.as_ref().map_or_else(Times::default, |running| running.times);
         if self.running.is_some() {
             *self = Self::start();
         }
-        seen
+        times
     }
 }
 
@@ -174,20 +174,20 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_sees_nothing() {
+    fn a_clock_that_does_not_run_measures_nothing() {
         let mut clock = Clock::default();
         clock.lap(Stage::Reading);
-        clock.lap_over(Stage::FirstPass, || unreachable!("nobody asks"));
+        clock.lap_over(Stage::FirstPass, || unreachable!("arcs are not counted"));
         assert_eq!(clock.restart(), Times::default());
         assert!(clock.running.is_none());
     }
 
     #[test]
-    fn a_timed_parser_finds_the_same_and_says_what_it_did() {
+    fn a_timed_parser_finds_the_same_and_measures_its_stages() {
         let treebank = treebank();
         let tiny = |options| TrainingOptions { passes: 2, bits: 14, label_bits: 8, ..options };
         let possible: usize = treebank.iter().map(|sentence| sentence.len().pow(2)).sum();
-        // A threshold that leaves out arcs even if hardly anything was learnt.
+        // A threshold that prunes arcs even after little training.
         let pruning = Some(PrunerOptions { threshold: 0.9, ..PrunerOptions::default() });
         let fast = TrainingOptions { pruning: pruning.clone(), ..TrainingOptions::fast() };
         for options in [
@@ -196,7 +196,8 @@ mod tests {
             TrainingOptions { pruning, ..TrainingOptions::default() },
         ] {
             let model = train(&treebank, &tiny(options), |_, _| {}).unwrap();
-            let (mut plain, mut timed) = (Parser::new(&model), Parser::new(&model).timed());
+            let mut plain = Parser::new(&model);
+            let mut timed = Parser::new(&model).timed();
             for sentence in &treebank {
                 assert_eq!(plain.parse(sentence).unwrap(), timed.parse(sentence).unwrap());
             }

@@ -1,15 +1,14 @@
-//! What is known of a sentence before it is parsed: heads and labels to keep, arcs to avoid.
+//! Constraints on the tree of a sentence: heads and labels to keep, arcs to avoid.
 //!
-//! Conditioning a distribution is masking its scores: p(y | known) ∝ p(y) for the trees y that
-//! satisfy what is known. But a model that goes about it in steps has left arcs out before there is a
-//! distribution, and a second pass has been guided by a tree that knew nothing. So what is known is told
-//! to every step. The pruner's distribution is conditioned before it chooses, the first pass's before it
-//! guides, and the last one's before it answers; an arc that is given is looked at however hopeless it
-//! seems, and the words around it see that it is there.
+//! Conditioning a distribution means masking its scores: p(y | c) ∝ p(y) for the trees y that satisfy the constraints
+//! c. But a model with several steps prunes arcs before there is a distribution, and its second pass sees a tree that
+//! ignored the constraints. So every step is conditioned: the pruner before it chooses candidates, the first pass
+//! before its tree becomes features, the last pass before it is queried. A required arc stays a candidate, however
+//! improbable it is, and the features of other arcs see it.
 //!
-//! Probabilities are then P(y | known) of the last pass, guided by the best tree *that satisfies what is
-//! known*. That is not the quotient P(y) / P(known) of the parse that knew nothing, whose guide was
-//! another; that one is [`LabelledDistribution::condition`](crate::LabelledDistribution::condition).
+//! Probabilities are then P(y | c) of the last pass, given the best first-pass tree *that satisfies c*. This is not
+//! the quotient P(y) / P(c) of an unconstrained parse, whose first-pass tree is another one. That quotient is
+//! [`LabelledDistribution::condition`](crate::LabelledDistribution::condition).
 
 use std::cmp::Reverse;
 
@@ -21,11 +20,11 @@ use crate::model::pruner::choose;
 use crate::model::second_pass::first_pass_output;
 use crate::{Candidates, Contradiction, Error, LabelModel, Pruner, Weights};
 
-/// The entry of MISC that lists heads which a word must not have, `Forbid=4,7`; 0 is the root.
+/// The entry of MISC that lists forbidden heads of a word, `Forbid=4,7`; 0 is the root.
 pub(crate) const FORBID: &str = "Forbid";
 
-/// Which columns of a sentence are taken for known. Heads that MISC forbids (`Forbid=4,7`, where 0 is
-/// the root) always are.
+/// Columns of a sentence that become constraints. Heads that MISC forbids (`Forbid=4,7`, where 0 is the root) are
+/// always constraints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeepColumns {
     /// HEAD, where it is not `_`.
@@ -35,7 +34,7 @@ pub struct KeepColumns {
 }
 
 impl KeepColumns {
-    /// What a sentence's columns say, in terms of the labels of a model.
+    /// Returns the constraints that the columns of a sentence give, with labels as indices in `labels`.
     ///
     /// ```
     /// use tutte::KeepColumns;
@@ -47,57 +46,52 @@ impl KeepColumns {
     /// 2\tchase\tchase\tVERB\t_\t_\t_\t_\t_\t_
     /// 3\tcats\tcat\tNOUN\t_\t_\t_\t_\t_\tForbid=0,1
     /// ".parse()?;
-    /// let known = KeepColumns { heads: true, labels: false }.known(&sentence, &[])?;
-    /// assert_eq!(known, Constraints::new().require_arc(2, 1).forbid_root(3).forbid_arc(1, 3));
+    /// let constraints = KeepColumns { heads: true, labels: false }.constraints(&sentence, &[])?;
+    /// assert_eq!(constraints, Constraints::new().require_arc(2, 1).forbid_root(3).forbid_arc(1, 3));
     /// # Ok::<(), tutte::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::Contradiction`] for a label that the model does not have, and for a `Forbid` that is no
-    /// list of heads.
-    pub fn known(self, sentence: &Sentence, labels: &[String]) -> Result<Constraints, Error> {
-        let mut known = Constraints::new();
-        // Most sentences forbid nothing, which one look at their text tells.
-        let forbids = sentence.format() == Format::ConllU && sentence.as_str().contains(FORBID);
+    /// [`Error::Contradiction`] for a label that the model does not have, and for a `Forbid` that is not a list of
+    /// heads.
+    pub fn constraints(self, sentence: &Sentence, labels: &[String]) -> Result<Constraints, Error> {
+        let mut constraints = Constraints::new();
+        // Searching the text once is faster than splitting MISC of every word, and most sentences have no `Forbid`.
+        let has_forbidden =
+            sentence.format() == Format::ConllU && sentence.as_str().contains(FORBID);
         for (word, token) in (1..).zip(sentence.words()) {
             if let Some(head) = token.head().filter(|_| self.heads) {
-                known = known.require_arc(head, word);
+                constraints = constraints.require_arc(head, word);
             }
             if self.labels && token.deprel() != "_" {
-                let found = labels.iter().position(|label| label == token.deprel());
-                known = known.require_label(
-                    word,
-                    found.ok_or_else(|| {
-                        let label = token.deprel().to_owned();
-                        Contradiction::UnknownLabel { word, label }.at(
-                            sentence,
-                            word,
-                            Column::Deprel,
-                        )
-                    })?,
-                );
+                let label = labels.iter().position(|label| label == token.deprel());
+                let label = label.ok_or_else(|| {
+                    let label = token.deprel().to_owned();
+                    let problem = Contradiction::UnknownLabel { word, label };
+                    problem.at(sentence, word, Column::Deprel)
+                })?;
+                constraints = constraints.require_label(word, label);
             }
-            let entries = token.misc().split('|').filter(|_| forbids);
+            let entries = token.misc().split('|').filter(|_| has_forbidden);
             let lists = entries.filter_map(|entry| entry.strip_prefix(FORBID)?.strip_prefix('='));
             for (list, head) in lists.flat_map(|list| list.split(',').map(move |head| (list, head)))
             {
                 let head = head.trim().parse().ok();
                 let head = head.filter(|&head| head <= sentence.len() && head != word);
-                known = known.forbid_arc(
-                    head.ok_or_else(|| {
-                        let (found, words) = (list.to_owned(), sentence.len());
-                        Contradiction::NotHeads { found, words }.at(sentence, word, Column::Misc)
-                    })?,
-                    word,
-                );
+                let head = head.ok_or_else(|| {
+                    let problem =
+                        Contradiction::NotHeads { found: list.to_owned(), words: sentence.len() };
+                    problem.at(sentence, word, Column::Misc)
+                })?;
+                constraints = constraints.forbid_arc(head, word);
             }
         }
-        Ok(known)
+        Ok(constraints)
     }
 }
 
 impl Contradiction {
-    /// The error about a word of a sentence.
+    /// Makes an error about a column of a word.
     pub(crate) fn at(self, sentence: &Sentence, word: usize, column: Column) -> Error {
         let line = sentence.word(word).map(|token| token.line());
         let place = sentence.place();
@@ -107,8 +101,7 @@ impl Contradiction {
     }
 }
 
-/// Refuses heads of a sentence that no tree of a set has together, and says why. Those that are `_` may
-/// be anything.
+/// Refuses a sentence if no tree of a set has its heads, and says why. Heads that are `_` are not constrained.
 ///
 /// ```
 /// use tutte_treebank::Sentence;
@@ -130,11 +123,12 @@ pub fn check_heads(sentence: &Sentence, tree_set: TreeSet) -> Result<(), Error> 
     let labels = LabelModel::none();
     let heads: Vec<Option<usize>> = sentence.partial_heads().collect();
     let arcs = (1..).zip(&heads).filter_map(|(word, head)| Some(((*head)?, word)));
-    let known = arcs.fold(Constraints::new(), |known, (head, word)| known.require_arc(head, word));
-    check(&known, sentence, tree_set, &labels)?;
+    let constraints =
+        arcs.fold(Constraints::new(), |all, (head, word)| all.require_arc(head, word));
+    check(&constraints, sentence, tree_set, &labels)?;
     let words = sentence.len();
     let all = scores_of(words, &Candidates::all(), &heads);
-    // Unlike a sum, decoding says which words are in the way.
+    // Decoding names the words that cannot be attached. A sum over trees does not.
     match argmax_with(&all, tree_set, &mut Workspace::default(), &mut Vec::new()) {
         Ok(_) => Ok(()),
         Err(source) => {
@@ -144,7 +138,7 @@ pub fn check_heads(sentence: &Sentence, tree_set: TreeSet) -> Result<(), Error> 
     }
 }
 
-/// Whether some arcs make a tree that has the heads which are known.
+/// Returns `true` if the candidate arcs contain a tree with the given heads.
 pub(crate) fn has_tree(
     candidates: &Candidates,
     heads: &[Option<usize>],
@@ -154,20 +148,18 @@ pub(crate) fn has_tree(
     argmax_with(&scores, tree_set, &mut Workspace::default(), &mut Vec::new()).is_ok()
 }
 
-/// 0 for the arcs that are left, −∞ for the others.
+/// Returns 0 for candidate arcs that agree with the given heads, and −∞ for all others.
 fn scores_of(words: usize, candidates: &Candidates, heads: &[Option<usize>]) -> ArcMatrix {
     ArcMatrix::from_fn(words, |head, word| {
-        let known = word.checked_sub(1).and_then(|at| heads[at]);
-        match candidates.allows(head, word) && known.is_none_or(|known| known == head) {
-            true => 0.0,
-            false => f64::NEG_INFINITY,
-        }
+        let given = word.checked_sub(1).and_then(|at| heads[at]);
+        let is_possible = candidates.allows(head, word) && given.is_none_or(|given| given == head);
+        if is_possible { 0.0 } else { f64::NEG_INFINITY }
     })
 }
 
-/// Refuses what cannot be true together, and names it.
+/// Refuses constraints that contradict each other, and names the words.
 pub(crate) fn check<W>(
-    known: &Constraints,
+    constraints: &Constraints,
     sentence: &Sentence,
     tree_set: TreeSet,
     labels: &LabelModel<W>,
@@ -175,19 +167,19 @@ pub(crate) fn check<W>(
     let words = sentence.len();
     let mut heads = vec![None; words];
     let refuse = |problem: Contradiction, word| Err(problem.at(sentence, word, Column::Head));
-    for &(head, word) in known.required_arcs() {
-        let Some(known) = word.checked_sub(1).and_then(|at| heads.get_mut(at)) else {
+    for &(head, word) in constraints.required_arcs() {
+        let Some(given) = word.checked_sub(1).and_then(|at| heads.get_mut(at)) else {
             return Err(tutte_trees::Error::NoSuchArc { head, modifier: word, words }.into());
         };
-        match *known {
+        match *given {
             Some(other) if other != head => {
                 return refuse(Contradiction::TwoHeads { word, heads: [other, head] }, word);
             }
-            _ => *known = Some(head),
+            _ => *given = Some(head),
         }
     }
     if let Some(&(head, word)) =
-        known.forbidden_arcs().iter().find(|&&(head, word)| is_head(&heads, head, word))
+        constraints.forbidden_arcs().iter().find(|&&(head, word)| is_head(&heads, head, word))
     {
         return refuse(Contradiction::ForbiddenHead { word, head }, word);
     }
@@ -203,7 +195,7 @@ pub(crate) fn check<W>(
     if let Some(arcs) = crossing(&heads).filter(|_| tree_set.is_projective()) {
         return refuse(Contradiction::Crossing { arcs, tree_set }, arcs[1].1);
     }
-    for &(word, label) in known.required_labels() {
+    for &(word, label) in constraints.required_labels() {
         let head = heads.get(word.wrapping_sub(1)).copied().flatten();
         if let Some(head) = head.filter(|&head| !labels.allows(head, label))
             && let Some(name) = labels.labels().get(label)
@@ -219,7 +211,7 @@ fn is_head(heads: &[Option<usize>], head: usize, word: usize) -> bool {
     heads.get(word.wrapping_sub(1)) == Some(&Some(head))
 }
 
-/// A cycle of known heads. Unknown ones are taken for the root, which breaks none.
+/// Returns a cycle of given heads. Open heads count as the root, which is in no cycle.
 fn cycle(heads: &[Option<usize>]) -> Option<Vec<usize>> {
     let heads: Vec<usize> = heads.iter().map(|head| head.unwrap_or(0)).collect();
     match Tree::new(&heads) {
@@ -228,14 +220,14 @@ fn cycle(heads: &[Option<usize>]) -> Option<Vec<usize>> {
     }
 }
 
-/// Two known arcs that cross: one ends strictly inside the other and begins strictly outside of it. The
-/// root is left of all words.
+/// Returns two given arcs that cross: one has one end strictly inside the other and one end strictly outside. The root
+/// is left of all words.
 fn crossing(heads: &[Option<usize>]) -> Option<[(usize, usize); 2]> {
     let mut arcs: Vec<(usize, usize)> =
         (1..).zip(heads).filter_map(|(word, head)| Some(((*head)?, word))).collect();
     let ends = |(head, word): (usize, usize)| (head.min(word), head.max(word));
-    // From left to right, the longer ones first, so that arcs which have begun and not ended lie within
-    // each other: if any of them ends inside the next, so does the last.
+    // Arcs are sorted by their left end, longer ones first. Open arcs are then nested: if any of them ends inside
+    // the next arc, so does the last one.
     arcs.sort_unstable_by_key(|&arc| (ends(arc).0, Reverse(ends(arc).1)));
     let mut open: Vec<(usize, usize)> = Vec::new();
     for arc in arcs {
@@ -253,16 +245,16 @@ fn crossing(heads: &[Option<usize>]) -> Option<[(usize, usize); 2]> {
     None
 }
 
-/// The arcs that what is known leaves: by arcs, and by labels that were never seen there.
+/// Returns the arcs that constraints allow. A required label excludes arcs on which the label never occurs.
 pub(crate) fn allowed<W>(
-    known: &Constraints,
+    constraints: &Constraints,
     words: usize,
     tree_set: TreeSet,
     labels: &LabelModel<W>,
 ) -> Result<Candidates, Error> {
     let mut allowed = ArcMatrix::zeros(words);
-    known.exclude(words, tree_set, |head, word| allowed.forbid(head, word))?;
-    for &(word, label) in known.required_labels() {
+    constraints.exclude(words, tree_set, |head, word| allowed.forbid(head, word))?;
+    for &(word, label) in constraints.required_labels() {
         for head in (0..=words).filter(|&head| !labels.allows(head, label)) {
             allowed.forbid(head, word);
         }
@@ -270,8 +262,8 @@ pub(crate) fn allowed<W>(
     Ok(Candidates::of(words, |head, word| allowed[(head, word)] == 0.0))
 }
 
-/// What a pruner would look at if it knew: its distribution is conditioned on the arcs that are allowed,
-/// and its best tree stays, so that there always is one.
+/// Returns the candidate arcs of a pruner whose distribution is conditioned on the allowed arcs. The best tree stays,
+/// so that the candidates always contain a tree.
 pub(crate) fn prune<W: Weights>(
     pruner: &Pruner<W>,
     sentence: &Prepared,

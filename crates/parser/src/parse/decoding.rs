@@ -1,24 +1,24 @@
-//! Which tree is the answer.
+//! Choice of the tree.
 
 use crate::{Error, ParserModel};
 
-/// Which tree of a distribution is the answer.
+/// The tree of a distribution that a parse returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Decoding {
     /// The tree with the most arcs expected to be right: minimum Bayes risk.
     #[default]
     Mbr,
-    /// The most probable tree, whatever the temperature: maximum a posteriori. Of a joint model, it is the
-    /// most probable one together with its labels, as it was learnt, that is at temperature 1, since
-    /// temperatures weigh arcs but not labels; so calibration does not change it.
+    /// The most probable tree: maximum a posteriori. For a joint model, the most probable labelled tree at
+    /// temperature 1. A temperature scales the scores of arcs but not of labels, so calibration would otherwise
+    /// change the tree.
     Map,
-    /// The most probable tree together with the clusters of its arcs, for models whose arcs are of
-    /// several latent clusters ([`ParserModel::clusters`]): the best of max_z θ_z(h → m).
+    /// The most probable tree together with the clusters of its arcs, for models with latent clusters
+    /// ([`ParserModel::clusters`]): the best tree under max_z θ_z(h → m).
     MaxZ,
 }
 
 impl Decoding {
-    /// Refuses models that have no such tree.
+    /// Refuses models without such a tree.
     ///
     /// # Errors
     /// [`Error::NoClusters`].

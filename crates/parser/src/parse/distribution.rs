@@ -1,32 +1,31 @@
-//! The labelled trees of a sentence and their probabilities, with labels by name.
+//! Distribution over the labelled trees of a sentence, with labels by name.
 //!
 //! ```text
 //! P(h → m, ℓ) = μ(h, m) · p(ℓ | h → m)
 //! ```
 //!
 //! μ are the arc marginals of all trees together (the matrix-tree theorem or the inside–outside
-//! algorithm, see [`tutte_trees`]); labels are independent given the tree. Arcs that the model has left
-//! out have no labels and cost nothing, so a question costs what it costs of bare trees, O(n³) at most
-//! and once, plus O(labels) for each arc that is left.
+//! algorithm, see [`tutte_trees`]). Labels are independent given the tree. Arcs that the model pruned have no labels
+//! and cost nothing. A query costs as much as for unlabelled trees, at most O(n³) and once, plus O(labels) for each
+//! remaining arc.
 //!
-//! **What the probabilities are of.** Of the trees of the tree set that are made of the arcs the model
-//! looks at: what the pruner left out, and the first pass thought hopeless, has probability zero. They
-//! are those of the last pass, which has seen the tree of the first (see [`SecondPass`](crate::SecondPass)): a
-//! proper distribution, given that tree.
+//! **Sample space.** The trees of the tree set that consist of candidate arcs. Arcs that the pruner or the first pass
+//! left out have probability zero. The probabilities are those of the last pass, which has seen the tree of the
+//! first pass (see [`SecondPass`](crate::SecondPass)): a proper distribution, given that tree.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 use tutte_treebank::Sentence;
 use tutte_trees::rand_core::Rng;
 use tutte_trees::{
-    Constraints, Error, Estimate, LabelledTree, LabelledTreeDistribution, Tree, TreeDistribution,
-    TreeSet,
+    ArcMatrix, Constraints, Error, Estimate, LabelledTree, LabelledTreeDistribution, Tree,
+    TreeDistribution, TreeSet,
 };
 
 /// The distribution over the labelled trees of a sentence, from
 /// [`Parser::distribution`](crate::Parser::distribution). Words are numbered from 1; 0 is the root.
 ///
-/// Everything is exact, but for [`path_prob`](Self::path_prob) where it says so.
+/// Everything is exact, except [`path_prob`](Self::path_prob) where it says so.
 ///
 /// ```
 /// # use tutte::{TrainingOptions, Parser, train};
@@ -43,17 +42,17 @@ use tutte_trees::{
 /// for other in d.alternatives(3, 2)? {
 ///     println!("{} {} {:.2}", other.head, other.label, other.probability); // 2 obj 0.93 …
 /// }
-/// println!("{:.2} nats", d.entropy()); // how sure is everything?
+/// println!("{:.2} nats", d.entropy()); // how uncertain is the tree?
 /// println!("{:.2}", d.path_prob(2, 3)?.mean); // is "cats" somewhere below "chase"?
 /// for ranked in d.kbest(3) {
 ///     println!("{:?} {:.2}", ranked.tree.tree().heads(), ranked.log_prob.exp());
 /// }
 ///
-/// // And if "Dogs" is known to head "cats"?
-/// let known = Constraints::new().require_arc(1, 3);
-/// let posterior = d.condition(&known)?;
+/// // Given that "Dogs" is the head of "cats":
+/// let constraints = Constraints::new().require_arc(1, 3);
+/// let posterior = d.condition(&constraints)?;
 /// assert!((posterior.head_probs(3)?[1] - 1.0).abs() < 1e-9);
-/// assert!((d.log_prob_of(&known)?.exp() - d.head_probs(3)?[1]).abs() < 1e-9);
+/// assert!((d.log_prob_of(&constraints)?.exp() - d.head_probs(3)?[1]).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -62,20 +61,20 @@ pub struct LabelledDistribution<'a> {
     names: &'a [String],
 }
 
-/// A head that a word may have, with the label that goes best with it.
+/// A possible head of a word, with the most probable label of that arc.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alternative<'a> {
     /// The head, 0 for the root.
     pub head: usize,
-    /// Its probability, whatever the label.
+    /// Probability of the head, summed over labels.
     pub probability: f64,
     /// The most probable label of this arc; `_` if the model has no labels.
     pub label: &'a str,
-    /// The probability of the label, given the head.
+    /// Probability of the label given the head.
     pub label_probability: f64,
 }
 
-/// A labelled tree and the logarithm of its probability.
+/// A labelled tree and its log-probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedTree {
     /// The tree.
@@ -85,48 +84,48 @@ pub struct RankedTree {
 }
 
 impl<'a> LabelledDistribution<'a> {
-    /// Labels are numbers among the names; without names there is one label.
+    /// Makes a distribution whose labels are indices in `names`. Without names there is one label.
     pub(crate) fn new(trees: LabelledTreeDistribution, names: &'a [String]) -> Self {
         Self { trees, names }
     }
 
-    /// The number of words.
+    /// Returns the number of words.
     pub fn words(&self) -> usize {
         self.trees.words()
     }
 
-    /// The trees that are possible.
+    /// Returns the tree set.
     pub fn tree_set(&self) -> TreeSet {
         self.trees.tree_set()
     }
 
-    /// The same without names: divergences, covariances and more are asked there.
+    /// Returns the distribution without label names, which has more queries: divergences, covariances and others.
     pub fn trees(&self) -> &LabelledTreeDistribution {
         &self.trees
     }
 
-    /// The distribution over bare trees, labels summed out.
+    /// Returns the distribution over unlabelled trees, with labels summed out.
     pub fn arcs(&self) -> &TreeDistribution {
         self.trees.arcs()
     }
 
-    /// The names of the labels, in the order of their numbers; none if the model has no labels.
+    /// Returns the names of the labels by their number; empty if the model has no labels.
     pub fn labels(&self) -> &'a [String] {
         self.names
     }
 
-    /// The number of a label.
+    /// Returns the number of a label.
     pub fn label(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|other| other == name)
     }
 
-    /// The name of a label; `_` if there is none of this number.
+    /// Returns the name of a label; `_` if there is no such number.
     pub fn name(&self, label: usize) -> &'a str {
         self.names.get(label).map_or("_", String::as_str)
     }
 
-    /// The probability of each head of a word: `[0]` is the root's, and its own place is 0. They sum
-    /// to 1.
+    /// Returns the probability of each head of a word. `[0]` is the root, and the entry of the word itself is 0.
+    /// They sum to 1.
     ///
     /// # Errors
     /// [`Error::NoSuchArc`] if there is no such word.
@@ -137,7 +136,7 @@ impl<'a> LabelledDistribution<'a> {
         Ok((0..=self.words()).map(prob).collect())
     }
 
-    /// The probability of each label of an arc, given the arc, by the label's number.
+    /// Returns the probability of each label given an arc, by the number of the label.
     ///
     /// # Errors
     /// [`Error::NoSuchArc`].
@@ -145,7 +144,7 @@ impl<'a> LabelledDistribution<'a> {
         self.trees.label_probs(head, word)
     }
 
-    /// The most probable label of an arc and its probability, given the arc. Of several, the first.
+    /// Returns the most probable label of an arc and its probability given the arc. Ties go to the first label.
     ///
     /// # Errors
     /// [`Error::NoSuchArc`].
@@ -155,8 +154,8 @@ impl<'a> LabelledDistribution<'a> {
         Ok(best.unwrap_or((0, 0.0)))
     }
 
-    /// The `k` most probable heads of a word, best first, each with its best label; fewer if fewer are
-    /// possible. All of them sum to 1.
+    /// Returns the `k` most probable heads of a word, best first, each with its best label; fewer if fewer are
+    /// possible. The probabilities of all possible heads sum to 1.
     ///
     /// # Errors
     /// [`Error::NoSuchArc`] if there is no such word.
@@ -171,12 +170,21 @@ impl<'a> LabelledDistribution<'a> {
         heads.into_iter().take(k).map(alternative).collect()
     }
 
-    /// H = −Σ p log p over labelled trees, in nats.
+    /// Returns the rank of a head of a word: 1 plus the number of more probable heads.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchArc`].
+    pub fn head_rank(&self, word: usize, head: usize) -> Result<usize, Error> {
+        head_rank(self.arcs().marginals(), head, word)
+    }
+
+    /// Returns the entropy H = −Σ p log p over labelled trees, in nats.
     pub fn entropy(&self) -> f64 {
         self.trees.entropy()
     }
 
-    /// The entropy of a word's head, in nats: what asking somebody for it would tell about the tree.
+    /// Returns the entropy of the head of a word, in nats: the information that knowing the head gives about the
+    /// tree.
     ///
     /// # Errors
     /// [`Error::NoSuchArc`] if there is no such word.
@@ -184,7 +192,7 @@ impl<'a> LabelledDistribution<'a> {
         self.arcs().head_entropy(word)
     }
 
-    /// log P(tree), in nats; −∞ if it is impossible.
+    /// Returns log P(tree), in nats; −∞ if the tree is impossible.
     ///
     /// # Errors
     /// [`Error::DifferentLengths`], [`Error::NoSuchLabel`].
@@ -192,105 +200,133 @@ impl<'a> LabelledDistribution<'a> {
         self.trees.log_prob(tree)
     }
 
-    /// log P(a tree satisfies the constraints); −∞ if none does.
+    /// Returns log P(the tree satisfies the constraints); −∞ if no tree does.
     ///
     /// # Errors
     /// [`Error::NoSuchArc`], [`Error::NoSuchLabel`].
-    pub fn log_prob_of(&self, known: &Constraints) -> Result<f64, Error> {
-        self.trees.log_prob_of(known)
+    pub fn log_prob_of(&self, constraints: &Constraints) -> Result<f64, Error> {
+        self.trees.log_prob_of(constraints)
     }
 
-    /// log P(the heads and labels that a sentence's columns give), with those that are `_` summed out;
-    /// −∞ if that is impossible: a cycle, an arc that was left out, a label that the model does not
-    /// have. A label without a head counts for nothing.
+    /// Returns log P(heads and labels of a sentence), with those that are `_` summed out. It is −∞ if they are
+    /// impossible: a cycle, an arc that was pruned, a label that the model does not have. A label without a head is
+    /// ignored.
     ///
     /// # Errors
-    /// [`Error::DifferentLengths`] if it is a sentence of another length.
+    /// [`Error::DifferentLengths`] if the sentence has another length.
     pub fn log_prob_in(&self, sentence: &Sentence) -> Result<f64, Error> {
-        self.check_length(sentence)?;
-        let mut known = Constraints::new();
-        let mut labels = Vec::new();
-        for (word, token) in (1..).zip(sentence.words()) {
-            let Some(head) = token.head() else { continue };
-            known = known.require_arc(head, word);
-            if !self.names.is_empty() && token.deprel() != "_" {
-                let Some(label) = self.label(token.deprel()) else {
-                    return Ok(f64::NEG_INFINITY);
-                };
-                known = known.require_label(word, label);
+        let columns: Vec<_> = sentence.words().map(|word| (word.head(), word.deprel())).collect();
+        self.log_prob_of_columns(&columns)
+    }
+
+    /// Returns the [log-probability](Self::log_prob_in) of a head and a label for each word.
+    pub(crate) fn log_prob_of_columns(
+        &self,
+        columns: &[(Option<usize>, &str)],
+    ) -> Result<f64, Error> {
+        self.check_length(columns.len())?;
+        let mut constraints = Constraints::new();
+        let mut heads = Vec::with_capacity(columns.len());
+        let mut labels = Vec::with_capacity(columns.len());
+        for (word, &(head, name)) in (1..).zip(columns) {
+            let Some(head) = head else { continue };
+            constraints = constraints.require_arc(head, word);
+            heads.push(head);
+            if !self.names.is_empty() && name != "_" {
+                let Some(label) = self.label(name) else { return Ok(f64::NEG_INFINITY) };
+                constraints = constraints.require_label(word, label);
                 labels.push(label);
             } else if self.names.is_empty() {
                 labels.push(0);
             }
         }
-        // A whole tree needs no sum over trees.
-        match sentence.heads() {
-            Some(heads) if labels.len() == heads.len() => match Tree::new(&heads) {
+        // A complete tree needs no sum over trees.
+        if heads.len() == columns.len() && labels.len() == heads.len() {
+            return match Tree::new(&heads) {
                 Ok(tree) => self.log_prob(&LabelledTree::new(tree, labels)?),
                 Err(_) => Ok(f64::NEG_INFINITY),
-            },
-            _ => self.log_prob_of(&known),
+            };
         }
+        self.log_prob_of(&constraints)
     }
 
-    /// The distribution given what is known about arcs and labels: p(y | known) = p(y) / P(known).
+    /// Conditions the distribution on constraints: p(y | constraints) = p(y) / P(constraints).
     ///
-    /// What the model has left out stays out. If a head is known before a sentence is parsed,
-    /// [`Parser::analyse`](crate::Parser::analyse) looks at it in any case, and lets the rest of the model
-    /// know.
+    /// Arcs that the model pruned stay impossible. If constraints are known before a sentence is parsed,
+    /// [`Parser::analyse`](crate::Parser::analyse) keeps required arcs as candidates and conditions every step of
+    /// the model.
     ///
     /// # Errors
-    /// [`Error::NoTree`] if nothing satisfies it, [`Error::NoSuchArc`], [`Error::NoSuchLabel`].
-    pub fn condition(&self, known: &Constraints) -> Result<Self, Error> {
-        Ok(Self { trees: self.trees.condition(known)?, names: self.names })
+    /// [`Error::NoTree`] if no tree satisfies them, [`Error::NoSuchArc`], [`Error::NoSuchLabel`].
+    pub fn condition(&self, constraints: &Constraints) -> Result<Self, Error> {
+        Ok(Self { trees: self.trees.condition(constraints)?, names: self.names })
     }
 
-    /// The `k` most probable labelled trees, best first; fewer if there are fewer.
+    /// Returns the `k` most probable labelled trees, best first; fewer if there are fewer.
     pub fn kbest(&self, k: usize) -> Vec<RankedTree> {
         let best = self.trees.kbest(k).into_iter();
         best.map(|scored| {
-            // A tree of the list is one of the distribution.
+            // Trees of the list have the right length.
             let log_prob = self.trees.log_prob(&scored.tree).unwrap_or(f64::NEG_INFINITY);
             RankedTree { tree: scored.tree, log_prob }
         })
         .collect()
     }
 
-    /// A labelled tree drawn at random from the distribution.
+    /// Samples a labelled tree.
     pub fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> LabelledTree {
         self.trees.sample(rng)
     }
 
-    /// Several, independent of each other; the same seed, the same trees.
+    /// Samples several labelled trees independently. The same seed gives the same trees.
     pub fn samples(&self, count: usize, seed: u64) -> Vec<LabelledTree> {
         let mut rng = Pcg64::seed_from_u64(seed);
         (0..count).map(|_| self.sample(&mut rng)).collect()
     }
 
-    /// P(`word` is `ancestor` or lies below it).
+    /// Returns P(`word` is `ancestor` or one of its descendants).
     ///
-    /// Exact, with a standard error of 0, in projective sets and wherever the probable paths between
-    /// the two are not too many; otherwise estimated from samples, always the same
+    /// Exact, with a standard error of 0, in projective sets and where there are not too many probable paths
+    /// between the two words. Otherwise estimated from samples, with a fixed seed
     /// ([`TreeDistribution::path_prob`]).
     ///
     /// # Errors
-    /// [`Error::NoSuchArc`] if one of the two does not exist.
+    /// [`Error::NoSuchArc`] if one of the words does not exist.
     pub fn path_prob(&self, ancestor: usize, word: usize) -> Result<Estimate, Error> {
         self.arcs().path_prob(ancestor, word, &mut Pcg64::seed_from_u64(1))
     }
 
     fn check_word(&self, word: usize) -> Result<(), Error> {
         let words = self.words();
-        match (1..=words).contains(&word) {
-            true => Ok(()),
-            false => Err(Error::NoSuchArc { head: 0, modifier: word, words }),
+        if (1..=words).contains(&word) {
+            Ok(())
+        } else {
+            Err(Error::NoSuchArc { head: 0, modifier: word, words })
         }
     }
 
-    pub(crate) fn check_length(&self, sentence: &Sentence) -> Result<(), Error> {
-        let (left, right) = (self.words(), sentence.len());
-        if left == right { Ok(()) } else { Err(Error::DifferentLengths { left, right }) }
+    /// Refuses a number of words that is not that of the distribution.
+    pub(crate) fn check_length(&self, words: usize) -> Result<(), Error> {
+        let left = self.words();
+        if left == words { Ok(()) } else { Err(Error::DifferentLengths { left, right: words }) }
     }
+}
+
+/// Returns the marginal of an arc.
+pub(crate) fn marginal(marginals: &ArcMatrix, head: usize, word: usize) -> Result<f64, Error> {
+    let words = marginals.words();
+    if head <= words && (1..=words).contains(&word) && head != word {
+        Ok(marginals[(head, word)])
+    } else {
+        Err(Error::NoSuchArc { head, modifier: word, words })
+    }
+}
+
+/// Returns 1 plus the number of heads of a word that are more probable than this one.
+pub(crate) fn head_rank(marginals: &ArcMatrix, head: usize, word: usize) -> Result<usize, Error> {
+    let own = marginal(marginals, head, word)?;
+    let heads = (0..=marginals.words()).filter(|head| *head != word);
+    Ok(1 + heads.filter(|head| marginals[(*head, word)] > own).count())
 }
 
 #[cfg(test)]

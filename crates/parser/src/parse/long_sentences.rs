@@ -1,110 +1,93 @@
-//! Sentences of thousands of words, parsed in pieces.
+//! Parsing of sentences with thousands of words, in pieces.
 //!
-//! A sentence of n words has n² arcs, whose marginals take O(n³): what is called a sentence but is a
-//! chapter or a table would take hours and all memory. So above [`LONGEST_WHOLE`] words it is cut into
-//! pieces of ½L to L words, each is parsed as if it were a sentence, and their trees are joined. That is
-//! O(n L²) time and O(n + L²) memory, with L = 250. (`tutte parse` of English, preset `fast`, one thread,
-//! model and input included: 500 words as a whole 0.4 s and 96 MB, 10,000 in pieces 2.7 s and 62 MB, 100,000
-//! in 23 s and 94 MB; with `--probs` 0.5 s and 141 MB, 2.8 s and 64 MB, 21 s and 149 MB.)
+//! A sentence of n words has n² arcs, and their marginals take O(n³). A chapter or a table that is read as one
+//! sentence would take hours and all memory. Sentences of more than [`LONGEST_WHOLE`] words are therefore cut into
+//! pieces of ½L to L words. Each piece is parsed like a sentence, and the trees are joined. This takes O(n L²) time
+//! and O(n + L²) memory, with L = 250.
 //!
-//! **Where it is cut** (`cut.rs`): never between heads that are given and their words, if that can be; not
-//! inside a multiword token; after `.`, `!` or `?`, else after `;` or `:`, else after a comma, else
-//! anywhere; of several such places, at the last.
+//! **Cuts** (`cut.rs`). Cuts avoid required arcs as far as possible, and multiword tokens. They are after `.`, `!` or
+//! `?`, else after `;` or `:`, else after a comma, else anywhere. Among equal places, the last one is chosen.
 //!
-//! **How pieces are joined** (`join.rs`). Where trees may have several root words, those of all pieces are. Where they
-//! have one, it is that r of the first piece (or of the piece in which a root word is given), and the root
-//! words of the others become its dependents, with the label `parataxis` if the model has it, else with
-//! the one they have. *That is a tree of the set:* every word descends from the root word of its piece,
-//! which is r or has the head r, so there are no cycles and one root word. If pieces are projective, so is
-//! the whole: an arc inside a piece covers words of that piece only, which descend from its head as they
-//! did; an arc r → r′ covers only words that descend from r, for all do.
+//! **Joins** (`join.rs`). If trees may have several root words, the root words of all pieces are root words. Otherwise
+//! the root word r is that of the first piece, or of the piece with a required root word. The root words of the other
+//! pieces become dependents of r. Their label is `parataxis` if the model has it, else the one they have.
 //!
-//! **What it costs**, in heads for each cut, is measured in `docs/results/raw-text.md` (example `pieces`).
+//! *The result is a tree of the set:* every word descends from the root word of its piece, which is r or a dependent
+//! of r. Hence there is no cycle, and one root word. If the pieces are projective, the whole is projective. An arc
+//! inside a piece covers only words of that piece, which descend from its head as before. An arc r → r′ covers only
+//! descendants of r, because all words descend from r.
 //!
-//! **What probabilities are of.** Of the pieces: P(tree) = Π P(tree of piece), entropies add. No model has
-//! looked at arcs between pieces. What is said of a word that joins its piece to r (and of r as another
-//! head of a word) is the probability that it is the root word of its piece.
+//! **Loss of accuracy.** `docs/results/raw-text.md` has the number of heads lost for each cut (example `pieces`).
+//!
+//! **Probabilities** are those of the pieces: P(tree) = Π P(tree of piece), and entropies add up. Arcs between pieces
+//! have no score. The probability of the head of a word that joins its piece to r is the probability that the word is
+//! the root word of its piece. The same holds for r as an alternative head.
 
 mod cut;
 mod join;
 mod split_constraints;
+
+use std::ops::Range;
 
 use tutte_treebank::Sentence;
 use tutte_trees::Constraints;
 
 use self::cut::{cut, piece, piece_of};
 use self::join::Joined;
-use self::split_constraints::{divide, renumbered};
-use crate::parse::constraints;
-use crate::{Analysis, Certainty, Error, LabelModel, Notes, Parse, Parser, Weights};
+use self::split_constraints::{renumbered, split_constraints};
+use crate::parse::constraints::check;
+use crate::{
+    Analysis, AnnotatedWord, Annotation, AnnotationOptions, Error, LabelModel, Mixture, Parse,
+    Parser, Weights,
+};
 
-/// The most words of a sentence that is parsed as a whole; longer ones are parsed in pieces, and flagged
-/// by the comment `# tutte_pieces`. At this length, a parse takes up to 120 MB and half a second.
+/// Greatest number of words of a sentence that is parsed as a whole. Longer sentences are parsed in pieces and get
+/// the comment `# tutte_pieces`.
 pub const LONGEST_WHOLE: usize = 500;
 
-/// The most words of a sentence of which there is a [distribution](Parser::distribution), which cannot be
-/// had in pieces; it takes half a gigabyte.
+/// Greatest number of words of a sentence that has a [distribution](Parser::distribution). A distribution cannot be
+/// computed in pieces, and needs half a gigabyte at this length.
 pub const LONGEST_DISTRIBUTION: usize = 1000;
 
-/// The comment that says in how many pieces a sentence was parsed.
-const PIECES: &str = "tutte_pieces";
-
-/// From how many words on a sentence is cut, and how many words a piece has at most.
+/// Greatest lengths of sentences that are parsed as a whole, and of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most words of a sentence that is parsed as a whole; by default [`LONGEST_WHOLE`].
+    /// Greatest number of words of a sentence that is parsed as a whole; by default [`LONGEST_WHOLE`].
     pub whole: usize,
-    /// The most words of a piece, at least 2.
+    /// Greatest number of words of a piece, at least 2.
     pub piece: usize,
 }
 
 impl Default for Limits {
-    /// Pieces are shorter than what is left whole: once a sentence is cut, shorter ones lose little and
-    /// take a third of the time.
+    /// Pieces are half as long as the longest sentence that is parsed as a whole. Once a sentence is cut, shorter
+    /// pieces cost little accuracy and save much time.
     fn default() -> Self {
         Self { whole: LONGEST_WHOLE, piece: LONGEST_WHOLE / 2 }
     }
 }
 
-/// What is wanted of a sentence that is parsed in pieces, whose distributions do not stay.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Thresholds {
-    /// Heads that are not the one of the tree are remembered if they are more probable than this.
-    pub alternatives_above: f64,
-    /// Heads less probable than this are left open, unless they are given.
-    pub open_below: f64,
-}
-
-/// A sentence that was parsed in pieces, each as if it were a sentence.
+/// The result for a long sentence that was parsed in pieces.
 #[derive(Clone, Debug)]
-pub struct Pieces<'a> {
+pub struct LongSentenceParse<'a> {
     /// The best trees of all pieces, joined.
     pub parse: Parse,
-    /// Its heads, but for those that are left open.
-    pub heads: Vec<Option<usize>>,
-    /// How sure the pieces are of each word's head and label, and what else they may be. Of words that join
-    /// pieces, it is about their being the root word of their piece.
-    pub certainties: Vec<Certainty<'a>>,
-    /// The sum of the log-probabilities of the heads and labels of all pieces, in nats.
-    pub log_prob: f64,
-    /// The sum of the entropies of all pieces, in nats.
-    pub entropy: f64,
-    names: &'a [String],
+    /// The annotation of the joined tree. Probabilities are those of the pieces.
+    pub annotation: Annotation<'a>,
 }
 
 impl<'a, W: Weights> Parser<'a, W> {
-    /// The same with other limits of what is parsed as a whole.
+    /// Sets the greatest lengths of whole sentences and of pieces.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Whether a sentence is too long to be parsed as a whole.
+    /// Returns `true` if a sentence is too long to be parsed as a whole.
     pub fn needs_pieces(&self, sentence: &Sentence) -> bool {
         sentence.len() > self.limits.whole
     }
 
-    /// The best trees of the pieces of a sentence, joined.
+    /// Parses the pieces of a sentence and joins their best trees.
     pub(crate) fn parse_in_pieces(&mut self, sentence: &Sentence) -> Result<Parse, Error> {
         let pieces = cut(sentence, &Constraints::new(), self.limits.piece);
         let mut whole = Joined::new(sentence.len(), pieces.len(), self);
@@ -115,12 +98,11 @@ impl<'a, W: Weights> Parser<'a, W> {
         whole.parse()
     }
 
-    /// Parses a sentence in pieces, whatever its length, with what [`analyse`](Self::analyse) would say of
-    /// each piece as far as it is asked for. Heads that are given are kept within pieces; sentences are cut
-    /// where no given arc is, as far as possible.
+    /// Parses a sentence of any length in pieces, and annotates it from the distributions of the pieces. Cuts avoid
+    /// required arcs as far as possible. [`AnnotationOptions::marginals`] is ignored.
     ///
     /// ```
-    /// # use tutte::{TrainingOptions, Parser, Thresholds, train};
+    /// # use tutte::{AnnotationOptions, TrainingOptions, Parser, train};
     /// # let treebank: [tutte_treebank::Sentence; 1] = ["\
     /// # 1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
     /// # 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
@@ -133,127 +115,71 @@ impl<'a, W: Weights> Parser<'a, W> {
     ///
     /// let words = (1..=2000).map(|word| format!("{word}\tDogs\tdog\tNOUN\t_\t_\t_\t_\t_\t_\n"));
     /// let mut sentence: Sentence = words.collect::<String>().parse()?;
-    /// let wanted = Thresholds { alternatives_above: 0.05, open_below: 0.0 };
-    /// let pieces = Parser::new(&model).analyse_in_pieces(&sentence, &Constraints::new(), wanted)?;
-    /// assert_eq!(pieces.parse.pieces, 8);
-    /// pieces.write(&mut sentence)?;
-    /// pieces.annotate(&mut sentence, &[])?;
+    /// let options = AnnotationOptions::default();
+    /// let found = Parser::new(&model).analyse_in_pieces(&sentence, &Constraints::new(), &options)?;
+    /// assert_eq!(found.parse.pieces, 8);
+    /// found.annotation.write(&mut sentence)?;
     /// assert_eq!(sentence.comment("tutte_pieces"), Some("8"));
     /// assert!(sentence.tree()?.root_words().count() == 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::Contradiction`] if no tree satisfies what is known, or a given arc joins two pieces;
-    /// otherwise as [`parse`](Self::parse).
+    /// [`Error::Contradiction`] if no tree satisfies the constraints, or a required arc connects two pieces.
+    /// Otherwise as [`parse`](Self::parse).
     pub fn analyse_in_pieces(
         &mut self,
         sentence: &Sentence,
-        known: &Constraints,
-        wanted: Thresholds,
-    ) -> Result<Pieces<'a>, Error> {
-        let (set, labels): (_, &'a LabelModel<W>) = (self.tree_set(), &self.model().labels);
-        constraints::check(known, sentence, set, labels)?;
-        let pieces = cut(sentence, known, self.limits.piece);
-        let mut told = divide(known, sentence, &pieces)?;
+        constraints: &Constraints,
+        options: &AnnotationOptions,
+    ) -> Result<LongSentenceParse<'a>, Error> {
+        let model = self.model();
+        let labels: &'a LabelModel<W> = &model.labels;
+        check(constraints, sentence, self.tree_set(), labels)?;
+        let pieces = cut(sentence, constraints, self.limits.piece);
+        let mut split = split_constraints(constraints, sentence, &pieces)?;
         let is_root = |arc: &&(usize, usize)| arc.0 == 0;
-        let given_root = known.required_arcs().iter().find(is_root).map(|&(_, word)| word);
-        let first = given_root.map_or(0, |word| piece_of(&pieces, word));
+        let required_root = constraints.required_arcs().iter().find(is_root).map(|&(_, word)| word);
+        let first = required_root.map_or(0, |word| piece_of(&pieces, word));
+        let options = AnnotationOptions { marginals: false, ..options.clone() };
 
         let mut whole = Joined::new(sentence.len(), pieces.len(), self);
-        let mut heads = vec![None; sentence.len()];
-        let mut certainties = vec![Certainty::default(); sentence.len()];
-        let (mut log_prob, mut entropy) = (0.0, 0.0);
-        // The root word that the others are joined to is found first.
+        let mut joined = Annotation::of_words(vec![AnnotatedWord::open(); sentence.len()]);
+        // The piece with the root word that the others are joined to comes first.
         let others = (0..pieces.len()).filter(|&number| number != first);
         for number in std::iter::once(first).chain(others) {
             let words = &pieces[number];
-            let told = told[number].given_root(whole.root);
-            let mut piece = piece(sentence, words)?;
-            let analysis = self.analyse(&piece, &told);
+            let constraints = split[number].given_root(whole.root);
+            let analysis = self.analyse(&piece(sentence, words)?, &constraints);
             let Analysis { parse, distribution } =
                 analysis.map_err(|error| renumbered(error, sentence, words.start))?;
             whole.add(words, &parse, |word| {
-                told.required_labels().iter().any(|(labelled, _)| *labelled == word)
+                constraints.required_labels().iter().any(|(labelled, _)| *labelled == word)
             });
-
-            let mut open: Vec<Option<usize>> = Vec::with_capacity(words.len());
-            let mut names = Vec::with_capacity(words.len());
-            for (arc, prob) in parse.tree.arcs().zip(&parse.head_probs) {
-                let is_open = *prob < wanted.open_below && !told.required_arcs().contains(&arc);
-                open.push((!is_open).then_some(arc.0));
-                let name = distribution.name(parse.labels[arc.1 - 1]);
-                names.push(if is_open { "_" } else { name });
-            }
-            piece.set_heads(&open)?;
-            piece.set_deprels(&names)?;
-            log_prob += distribution.log_prob_in(&piece)?;
-            entropy += distribution.entropy();
-            for (at, head) in open.into_iter().enumerate() {
-                let place = words.start + at;
-                let label = head.map(|_| names[at]).filter(|name| *name != "_");
-                let above = wanted.alternatives_above;
-                let mut sure = distribution.certainty(at + 1, head, label, above)?;
-                sure.head = head.map(|_| parse.head_probs[at]);
-                for other in &mut sure.alternatives {
-                    if let (0, Some(_), Some(label)) =
-                        (other.head, whole.target(words), whole.label)
-                    {
-                        other.label = distribution.name(label);
-                    }
-                    other.head = whole.head(words, other.head);
-                }
-                certainties[place] = sure;
-                heads[place] = head.map(|head| whole.head(words, head));
-            }
+            let mixture = Mixture::from(&distribution);
+            let mut annotation = mixture.annotation(model, &parse, &constraints, &options)?;
+            whole.renumber(words, &mut annotation.words, labels.labels());
+            joined.add_piece(words, annotation);
         }
-        let (parse, names) = (whole.parse()?, labels.labels());
-        Ok(Pieces { parse, heads, certainties, log_prob, entropy, names })
+        joined.detail = options.detail;
+        joined.pieces = pieces.len();
+        Ok(LongSentenceParse { parse: whole.parse()?, annotation: joined })
     }
 }
-
-impl Pieces<'_> {
-    /// Gives a sentence the heads, but for those that are left open, and their labels, and flags it by the
-    /// comment `# tutte_pieces`; what was noted of other heads goes.
-    ///
-    /// # Errors
-    /// If the sentence has another length, or a label cannot be written.
-    pub fn write(&self, sentence: &mut Sentence) -> Result<(), Error> {
-        let name = |(head, label): (&Option<usize>, &usize)| match (head, self.names.get(*label)) {
-            (Some(_), Some(name)) => name.as_str(),
-            _ => "_",
+impl<'a> Annotation<'a> {
+    /// Adds the words of a piece, whose heads have been renumbered, and its log-probability and entropy.
+    fn add_piece(&mut self, words: &Range<usize>, piece: Annotation<'a>) {
+        let sum = |sum: Option<f64>, added: Option<f64>| match added {
+            Some(added) => Some(sum.unwrap_or(0.0) + added),
+            None => sum,
         };
-        let labels: Vec<&str> = self.heads.iter().zip(&self.parse.labels).map(name).collect();
-        sentence.set_heads(&self.heads)?;
-        sentence.set_deprels(&labels)?;
-        Notes::clear(sentence)?;
-        flag(sentence, self.parse.pieces)
+        self.log_prob = sum(self.log_prob, piece.log_prob);
+        self.entropy = sum(self.entropy, piece.entropy);
+        self.calibration = piece.calibration;
+        for (word, annotated) in self.words[words.clone()].iter_mut().zip(piece.words) {
+            *word = annotated;
+        }
     }
-
-    /// Writes into a sentence how sure the pieces are, as [`LabelledDistribution::annotate`] does, and more
-    /// comments: their keys, without prefix, and values.
-    ///
-    /// [`LabelledDistribution::annotate`]: crate::LabelledDistribution::annotate
-    ///
-    /// # Errors
-    /// If the sentence has another length, or is CoNLL-X, which has no room for this.
-    pub fn annotate(
-        &self,
-        sentence: &mut Sentence,
-        comments: &[(&'static str, String)],
-    ) -> Result<(), Error> {
-        let entries: Vec<_> = self.certainties.iter().map(Certainty::entries).collect();
-        Notes::write(sentence, self.log_prob, self.entropy, comments, Some(&entries))?;
-        flag(sentence, self.parse.pieces)
-    }
-}
-
-/// Says in how many pieces a sentence was parsed, where there is room for comments.
-pub(crate) fn flag(sentence: &mut Sentence, pieces: usize) -> Result<(), Error> {
-    if pieces > 1 && sentence.format() == tutte_treebank::Format::ConllU {
-        sentence.set_comment(PIECES, Some(&pieces.to_string()))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,25 +1,27 @@
-//! Trees of a sentence whose tags are uncertain.
+//! Distribution over the trees of a sentence with uncertain tags.
 //!
-//! A parser's distribution is given the tags t. If the tags have several readings, with probabilities
-//! P(t), a tree's probability is the mean of what it is given each:
+//! The distribution of a parser is conditional on the tags t. If the tags have several readings with probabilities
+//! P(t), the probability of a tree is the mean over the readings:
 //!
 //! ```text
 //! P(tree) = Σ_t P(t) P(tree | t)       P(h → m) = Σ_t P(t) P(h → m | t)
 //! ```
 //!
-//! Of all readings, the k most probable count, as if there were no others; all else is exact, but for
-//! [`entropy`](Mixture::entropy). One reading is the ordinary case. O(n²) for each reading, beside what
-//! its distribution costs.
+//! The sum is over the k most probable readings, renormalised. Everything else is exact, except
+//! [`entropy`](Mixture::entropy). Usually there is one reading. The cost is O(n²) for each reading, in addition to
+//! its distribution.
 
 use std::borrow::Cow;
 
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, Constraints, Tree, TreeSet, Workspace, arcs as arcs_of, mbr_with};
 
+use crate::parse::annotation::reported_head_probs;
+use crate::parse::distribution::{head_rank, marginal};
 use crate::{Alternative, Error, LabelledDistribution, Parse, ParserModel};
 
-/// The distribution over the labelled trees of a sentence, given several readings of its tags; see the
-/// formulas in `mixture.rs`.
+/// The distribution over the labelled trees of a sentence under several readings of its tags:
+/// P(tree) = Σ_t P(t) P(tree | t).
 ///
 /// ```
 /// # use tutte::{TrainingOptions, Parser, train};
@@ -28,7 +30,7 @@ use crate::{Alternative, Error, LabelledDistribution, Parse, ParserModel};
 /// # let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
 /// # let model = train(&treebank, &options, |_, _| {})?;
 /// use tutte::Mixture;
-/// let mut other = treebank[0].clone(); // perhaps "cools" is a noun
+/// let mut other = treebank[0].clone(); // "cools" read as a noun
 /// other.set(2, tutte_treebank::Column::Upos, "NOUN")?;
 /// let one = Parser::new(&model).distribution(&treebank[0])?;
 /// let other = Parser::new(&model).distribution(&other)?;
@@ -39,17 +41,17 @@ use crate::{Alternative, Error, LabelledDistribution, Parse, ParserModel};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Mixture<'a, 'd> {
-    /// Weights, which sum to 1, and distributions of the same sentence; one at least.
+    /// Weights, which sum to 1, and distributions of the same sentence; at least one.
     readings: Vec<(f64, &'d LabelledDistribution<'a>)>,
     marginals: Cow<'d, ArcMatrix>,
 }
 
 impl<'a, 'd> Mixture<'a, 'd> {
-    /// From probabilities, which need not sum to 1, and distributions of one model over the trees of one
+    /// Makes a mixture from weights, which need not sum to 1, and distributions of one model over the trees of one
     /// sentence.
     ///
     /// # Panics
-    /// If there are none, or they are of different lengths.
+    /// If there are no readings, or they have different lengths.
     pub fn new(mut readings: Vec<(f64, &'d LabelledDistribution<'a>)>) -> Self {
         let total: f64 = readings.iter().map(|(weight, _)| weight).sum();
         readings.iter_mut().for_each(|(weight, _)| *weight /= total);
@@ -70,67 +72,61 @@ impl<'a, 'd> Mixture<'a, 'd> {
         self.readings[0].1
     }
 
-    /// The number of words.
+    /// Returns the number of words.
     pub fn words(&self) -> usize {
         self.first().words()
     }
 
-    /// The trees that are possible.
+    /// Returns the tree set.
     pub fn tree_set(&self) -> TreeSet {
         self.first().tree_set()
     }
 
-    /// The names of the labels; none if the model has no labels.
+    /// Returns the names of the labels; empty if the model has no labels.
     pub fn labels(&self) -> &'a [String] {
         self.first().labels()
     }
 
-    /// The name of a label; `_` if there is none of this number.
+    /// Returns the name of a label; `_` if there is no such number.
     pub fn name(&self, label: usize) -> &'a str {
         self.first().name(label)
     }
 
-    /// The probabilities of all arcs.
+    /// Returns the marginals of all arcs.
     pub fn marginals(&self) -> &ArcMatrix {
         &self.marginals
     }
 
-    /// The probability of an arc.
+    /// Returns the probability of an arc.
     ///
     /// # Errors
     /// If there is no such arc.
     pub fn marginal(&self, head: usize, word: usize) -> Result<f64, Error> {
-        let words = self.words();
-        match head <= words && (1..=words).contains(&word) && head != word {
-            true => Ok(self.marginals[(head, word)]),
-            false => Err(tutte_trees::Error::NoSuchArc { head, modifier: word, words }.into()),
-        }
+        Ok(marginal(&self.marginals, head, word)?)
     }
 
-    /// How many heads of a word are more probable than this one, and one: 1 for the most probable.
+    /// Returns the rank of a head of a word: 1 plus the number of more probable heads.
     ///
     /// # Errors
     /// If there is no such arc.
     pub fn head_rank(&self, word: usize, head: usize) -> Result<usize, Error> {
-        let own = self.marginal(head, word)?;
-        let heads = (0..=self.words()).filter(|head| *head != word);
-        Ok(1 + heads.filter(|head| self.marginals[(*head, word)] > own).count())
+        Ok(head_rank(&self.marginals, head, word)?)
     }
 
-    /// The most probable head of each word, whether or not they make a tree.
+    /// Returns the most probable head of each word. They need not form a tree.
     pub fn greedy_heads(&self) -> Vec<usize> {
         let best = |word: usize| {
             let heads = (0..=self.words()).filter(|head| *head != word);
             let probable = |a: &usize, b: &usize| {
                 self.marginals[(*a, word)].total_cmp(&self.marginals[(*b, word)])
             };
-            // Of several, the first.
+            // Ties go to the first head.
             heads.rev().max_by(probable).unwrap_or(0)
         };
         (1..=self.words()).map(best).collect()
     }
 
-    /// The probability of each label of an arc, given the arc, by the label's number:
+    /// Returns the probability of each label given an arc, by the number of the label:
     /// Σ_t P(t) P(h → m | t) P(ℓ | h → m, t) / P(h → m).
     ///
     /// # Errors
@@ -154,7 +150,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
         Ok(sums)
     }
 
-    /// The most probable label of an arc and its probability, given the arc. Of several, the first.
+    /// Returns the most probable label of an arc and its probability given the arc. Ties go to the first label.
     ///
     /// # Errors
     /// If there is no such arc.
@@ -164,7 +160,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
         Ok(best.unwrap_or((0, 0.0)))
     }
 
-    /// The heads of a word that are more probable than a threshold, best first, each with its best label.
+    /// Returns the heads of a word that are more probable than a threshold, best first, each with its best label.
     ///
     /// # Errors
     /// If there is no such word.
@@ -176,15 +172,15 @@ impl<'a, 'd> Mixture<'a, 'd> {
         self.others_above(word, None, threshold)
     }
 
-    /// The same without one of them.
+    /// Returns the [alternatives](Self::alternatives_above) to one head.
     pub(crate) fn others_above(
         &self,
         word: usize,
-        but: Option<usize>,
+        excluded: Option<usize>,
         threshold: f64,
     ) -> Result<Vec<Alternative<'a>>, Error> {
         self.marginal(usize::from(word == 0), word)?;
-        let heads = (0..=self.words()).filter(|head| *head != word && Some(*head) != but);
+        let heads = (0..=self.words()).filter(|head| *head != word && Some(*head) != excluded);
         let probs = heads.map(|head| (head, self.marginals[(head, word)]));
         let mut heads: Vec<(usize, f64)> = probs.filter(|(_, prob)| *prob > threshold).collect();
         heads.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -195,17 +191,24 @@ impl<'a, 'd> Mixture<'a, 'd> {
         heads.into_iter().map(alternative).collect()
     }
 
-    /// log P(the heads and labels that a sentence's columns give), as
-    /// [`LabelledDistribution::log_prob_in`] of one reading.
+    /// Returns log P(heads and labels of a sentence), as [`LabelledDistribution::log_prob_in`] does for one reading.
     ///
     /// # Errors
-    /// If it is a sentence of another length.
+    /// If the sentence has another length.
     pub fn log_prob_in(&self, sentence: &Sentence) -> Result<f64, Error> {
-        let terms = self
-            .readings
-            .iter()
-            .map(|(weight, distribution)| Ok(weight.ln() + distribution.log_prob_in(sentence)?));
-        let terms: Vec<f64> = terms.collect::<Result<_, Error>>()?;
+        let columns: Vec<_> = sentence.words().map(|word| (word.head(), word.deprel())).collect();
+        self.log_prob_of_columns(&columns)
+    }
+
+    /// Returns the [log-probability](Self::log_prob_in) of a head and a label for each word.
+    pub(crate) fn log_prob_of_columns(
+        &self,
+        columns: &[(Option<usize>, &str)],
+    ) -> Result<f64, Error> {
+        let term = |(weight, distribution): &(f64, &LabelledDistribution<'_>)| {
+            Ok(weight.ln() + distribution.log_prob_of_columns(columns)?)
+        };
+        let terms: Vec<f64> = self.readings.iter().map(term).collect::<Result<_, Error>>()?;
         let highest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if highest == f64::NEG_INFINITY {
             return Ok(highest);
@@ -213,36 +216,42 @@ impl<'a, 'd> Mixture<'a, 'd> {
         Ok(highest + terms.iter().map(|term| (term - highest).exp()).sum::<f64>().ln())
     }
 
-    /// Σ_t P(t) H(tree | t), in nats: the entropy of trees once the tags are known, a lower bound of what
-    /// it is before; the same with one reading.
+    /// Returns Σ_t P(t) H(tree | t), in nats: the entropy of the tree given the tags. It is a lower bound of the
+    /// entropy of the mixture, and equal to it with one reading.
     pub fn entropy(&self) -> f64 {
         self.readings.iter().map(|(weight, distribution)| weight * distribution.entropy()).sum()
     }
 
-    /// The tree with the most arcs expected to be right, with the most probable label of each. Heads that
-    /// were `known` are reported as they are, others as the model is calibrated.
+    /// Returns the tree with the most arcs expected to be right, with the most probable label of each arc. The
+    /// probabilities of its heads are calibrated, except for arcs that the constraints require.
     ///
     /// # Errors
-    /// If there is none, which cannot be of distributions that have trees.
-    pub fn best<W>(&self, model: &ParserModel<W>, known: &Constraints) -> Result<Parse, Error> {
-        let words = self.words();
+    /// None for distributions that have trees.
+    pub fn best_parse<W>(
+        &self,
+        model: &ParserModel<W>,
+        constraints: &Constraints,
+    ) -> Result<Parse, Error> {
         let mut arcs = ArcMatrix::default();
         possible(&self.marginals, &mut arcs);
-        let (mut heads, mut workspace) = (Vec::with_capacity(words), Workspace::default());
+        let mut heads = Vec::with_capacity(self.words());
+        let mut workspace = Workspace::default();
         mbr_with(&arcs, &self.marginals, self.tree_set(), &mut workspace, &mut heads)?;
-        let tree = Tree::new(&heads)?;
         let labels = (1..).zip(&heads).map(|(word, &head)| self.best_label(head, word));
         let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        let reported = |arc| match known.required_arcs().contains(&arc) {
-            true => self.marginals[arc],
-            false => model.confidence(self.marginals[arc]),
-        };
-        let head_probs = tree.arcs().map(reported).collect();
-        Ok(Parse { tree, labels, head_probs, label_probs, pieces: 1 })
+        let head_probs = reported_head_probs(model, &heads, &self.marginals, constraints);
+        Ok(Parse { tree: Tree::new(&heads)?, labels, head_probs, label_probs, pieces: 1 })
     }
 }
 
-/// Scores of which trees are made that have arcs of some probability only.
+impl<'a, 'd> From<&'d LabelledDistribution<'a>> for Mixture<'a, 'd> {
+    /// Makes a mixture of one reading.
+    fn from(distribution: &'d LabelledDistribution<'a>) -> Self {
+        Self::new(vec![(1.0, distribution)])
+    }
+}
+
+/// Fills `scores` with 0 for arcs of positive probability and −∞ for all others.
 pub(crate) fn possible(marginals: &ArcMatrix, scores: &mut ArcMatrix) {
     scores.reset(marginals.words(), f64::NEG_INFINITY);
     for arc in arcs_of(marginals.words()).filter(|arc| marginals[*arc] > 0.0) {
@@ -272,7 +281,7 @@ mod tests {
         tutte_treebank::Reader::new(TREEBANK.as_bytes()).collect::<Result<_, _>>().unwrap()
     }
 
-    /// Against the definition, tree by tree.
+    /// Compares with the definition, tree by tree.
     #[test]
     fn a_mixture_is_the_mean_over_all_trees() {
         let treebank = treebank();
@@ -310,7 +319,7 @@ mod tests {
         for (found, sum) in found.iter().zip(&labels) {
             assert!((found - sum / marginals[(2, 3)]).abs() < 1e-6);
         }
-        let parse = mixture.best(&model, &Constraints::new()).unwrap();
+        let parse = mixture.best_parse(&model, &Constraints::new()).unwrap();
         assert_eq!(parse.tree.heads(), [2, 0, 2]);
         assert!((parse.head_probs[0] - model.confidence(marginals[(2, 1)])).abs() < 1e-6);
         assert_eq!(mixture.greedy_heads(), [2, 0, 2]);
@@ -325,10 +334,10 @@ mod tests {
             TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::default() };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         for sentence in &treebank {
-            let known = Constraints::new();
-            let analysis = Parser::new(&model).analyse(sentence, &known).unwrap();
+            let constraints = Constraints::new();
+            let analysis = Parser::new(&model).analyse(sentence, &constraints).unwrap();
             let mixture = Mixture::new(vec![(0.4, &analysis.distribution)]);
-            assert_eq!(mixture.best(&model, &known).unwrap(), analysis.parse);
+            assert_eq!(mixture.best_parse(&model, &constraints).unwrap(), analysis.parse);
             assert_eq!(mixture.entropy(), analysis.distribution.entropy());
             let own = analysis.distribution.log_prob_in(sentence).unwrap();
             assert_eq!(mixture.log_prob_in(sentence).unwrap(), own);

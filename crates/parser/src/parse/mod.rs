@@ -1,4 +1,4 @@
-//! Parsing: a sentence in, trees and their probabilities out.
+//! Parsing: from a sentence to an [`Annotation`].
 
 mod annotation;
 mod clock;
@@ -12,14 +12,14 @@ mod pipeline;
 mod stream;
 mod tree_score;
 
-pub use annotation::{Certainty, Notes};
+pub use annotation::{AnnotatedWord, Annotation, AnnotationOptions, Detail, Listed};
 pub use clock::{Clock, Stage, Times};
 pub use constraints::{KeepColumns, check_heads};
 pub use decoding::Decoding;
 pub use distribution::{Alternative, LabelledDistribution, RankedTree};
-pub use long_sentences::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Limits, Pieces, Thresholds};
+pub use long_sentences::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Limits, LongSentenceParse};
 pub use mixture::Mixture;
 pub use parser::{Analysis, Parse, Parser};
-pub use pipeline::{Annotator, Pipeline, Readings, Tags, Trees};
+pub use pipeline::{Annotator, Pipeline, ReadingDistributions, TagReadings, TagSource};
 pub use stream::{map_stream, parse_stream};
 pub use tree_score::TreeScore;

@@ -1,4 +1,4 @@
-//! Parsing: a sentence and a model in, a tree or a distribution out.
+//! The parser: from a sentence and a model to a tree or a distribution.
 
 mod scoring;
 
@@ -15,14 +15,15 @@ use crate::features::{Atoms, Attribute, FirstPassOutput, Prepared};
 use crate::model::labels::ArcLabels;
 use crate::model::pruner::PrunerMemory;
 use crate::model::transition::TransitionMemory;
-use crate::parse::constraints;
-use crate::parse::long_sentences::{Limits, flag};
+use crate::parse::annotation::reported_head_probs;
+use crate::parse::constraints::{allowed, check};
+use crate::parse::long_sentences::Limits;
 use crate::{
-    Candidates, Clock, Contradiction, Decoding, Error, LabelledDistribution, Notes, ParserModel,
-    Stage, Weights,
+    Annotation, Candidates, Clock, Contradiction, Decoding, Error, LabelledDistribution,
+    ParserModel, Stage, Weights,
 };
 
-/// A model and the memory it works in.
+/// Parses sentences with a model, one at a time. It reuses its memory, so it is fastest if it is kept.
 #[derive(Debug)]
 pub struct Parser<'a, W = Vec<f32>> {
     model: &'a ParserModel<W>,
@@ -31,18 +32,18 @@ pub struct Parser<'a, W = Vec<f32>> {
     workspace: Workspace,
     pruner: PrunerMemory,
     transition: TransitionMemory,
-    /// What the templates of all passes look at.
+    /// Columns that the templates of all passes read.
     columns: Vec<Attribute>,
     atoms: Atoms,
     prepared: Prepared,
-    /// What the first of two passes thought of the sentence.
+    /// Output of the first of two passes for the current sentence.
     first_pass_output: Option<Arc<FirstPassOutput>>,
     scores: ArcMatrix,
-    /// The scores of all arcs, each of its best kind; only for [`Decoding::MaxZ`].
+    /// Scores of all arcs, each of its best cluster; only for [`Decoding::MaxZ`].
     best_clusters: ArcMatrix,
     marginals: ArcMatrix,
     labels: Prepared,
-    /// The scores of labels of all arcs, of a joint model.
+    /// Label scores of all arcs, for a joint model.
     arc_labels: ArcLabels,
     rows: Vec<usize>,
     label_scores: Vec<f32>,
@@ -53,31 +54,31 @@ pub struct Parser<'a, W = Vec<f32>> {
 /// The best tree of a sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parse {
-    /// Its heads.
+    /// The heads.
     pub tree: Tree,
-    /// For each word, the number of its label among the model's; 0 if that has none.
+    /// Number of the label of each word, in the labels of the model; 0 if the model has no labels.
     pub labels: Vec<usize>,
-    /// For each word, the probability of its head, as it is reported ([`ParserModel::confidence`]).
+    /// Probability of the head of each word, as it is reported ([`ParserModel::confidence`]).
     pub head_probs: Vec<f64>,
-    /// For each word, the probability of its label, given its head.
+    /// Probability of the label of each word given its head.
     pub label_probs: Vec<f64>,
-    /// In how many pieces it was parsed: 1, but for sentences of more than
-    /// [`LONGEST_WHOLE`](crate::LONGEST_WHOLE) words. The probabilities of a root word of a piece are then
-    /// those of its being one, whatever it was joined to.
+    /// Number of pieces the sentence was parsed in: 1 up to [`LONGEST_WHOLE`](crate::LONGEST_WHOLE) words. The head
+    /// probability of the root word of a piece is the probability that it is the root word, even if it was joined
+    /// to another piece.
     pub pieces: usize,
 }
 
-/// The best tree of a sentence, and all the others.
+/// The best tree of a sentence, and the distribution over all trees.
 #[derive(Clone, Debug)]
 pub struct Analysis<'a> {
-    /// The best one.
+    /// The best tree.
     pub parse: Parse,
-    /// All of them.
+    /// The distribution.
     pub distribution: LabelledDistribution<'a>,
 }
 
 impl<'a, W: Weights> Parser<'a, W> {
-    /// A parser.
+    /// Makes a parser with the tree set of the model and the default decoding.
     pub fn new(model: &'a ParserModel<W>) -> Self {
         Self {
             model,
@@ -102,13 +103,12 @@ impl<'a, W: Weights> Parser<'a, W> {
         }
     }
 
-    /// The same, giving another tree.
+    /// Sets the decoding.
     pub fn with_decoding(self, decoding: Decoding) -> Self {
         Self { decoding, ..self }
     }
 
-    /// The same with other trees than the model's own. Scores were learnt, and their temperature chosen,
-    /// for the model's.
+    /// Sets the tree set. Scores were learnt, and the temperature was chosen, for the tree set of the model.
     pub fn with_tree_set(self, tree_set: TreeSet) -> Self {
         Self { tree_set, ..self }
     }
@@ -117,17 +117,17 @@ impl<'a, W: Weights> Parser<'a, W> {
         self.model
     }
 
-    /// The trees that are possible.
+    /// Returns the tree set.
     pub fn tree_set(&self) -> TreeSet {
         self.tree_set
     }
 
-    /// The same with a [clock](Parser::clock) that runs, from now on.
+    /// Starts the [clock](Parser::clock).
     pub fn timed(self) -> Self {
         Self { clock: Clock::start(), ..self }
     }
 
-    /// Where the time goes.
+    /// Returns the clock, which measures the time of each stage.
     ///
     /// ```
     /// use tutte::{TrainingOptions, Parser, Stage, train};
@@ -148,26 +148,27 @@ impl<'a, W: Weights> Parser<'a, W> {
         &mut self.clock
     }
 
-    /// The scores of all arcs, as probabilities are computed from them, those of a joint model
-    /// summed over labels; −∞ for those that are left out.
+    /// Returns the scores of all arcs from which probabilities are computed; −∞ for pruned arcs. Scores of a joint
+    /// model are summed over labels.
     ///
     /// # Errors
-    /// If scores are no numbers; [`Error::TooLong`].
+    /// If scores are not numbers; [`Error::TooLong`].
     pub fn scores(&mut self, sentence: &Sentence) -> Result<&ArcMatrix, Error> {
         self.scores_within(sentence, &Candidates::all())
     }
 
-    /// The best tree, as [`Decoding`] says, with the most probable label of each arc. A sentence of more than
-    /// [`LONGEST_WHOLE`](crate::LONGEST_WHOLE) words is parsed in pieces, in time that grows with its length
-    /// and in the memory of one piece ([`Parse::pieces`]).
+    /// Returns the best tree, as [`Decoding`] defines it, with the most probable label of each arc. A sentence of
+    /// more than [`LONGEST_WHOLE`](crate::LONGEST_WHOLE) words is parsed in pieces ([`Parse::pieces`]), in time
+    /// linear in its length and in the memory of one piece.
     ///
     /// # Errors
-    /// If the model's tree set has no tree for the sentence; [`Error::NoClusters`].
+    /// If the tree set has no tree for the sentence; [`Error::NoClusters`].
     pub fn parse(&mut self, sentence: &Sentence) -> Result<Parse, Error> {
         self.decoding.check(self.model)?;
-        match self.needs_pieces(sentence) {
-            true => self.parse_in_pieces(sentence),
-            false => self.parse_whole(sentence),
+        if self.needs_pieces(sentence) {
+            self.parse_in_pieces(sentence)
+        } else {
+            self.parse_whole(sentence)
         }
     }
 
@@ -177,15 +178,15 @@ impl<'a, W: Weights> Parser<'a, W> {
         marginals_with(&self.scores, self.tree_set, &mut self.workspace, &mut self.marginals)?;
         let tree = self.best_tree()?;
         self.clock.lap(Stage::Inference);
+        let none = Constraints::new();
         let mut parse = Parse {
             labels: Vec::with_capacity(words),
-            head_probs: Vec::with_capacity(words),
+            head_probs: reported_head_probs(self.model, tree.heads(), &self.marginals, &none),
             label_probs: Vec::with_capacity(words),
             pieces: 1,
             tree,
         };
         for (modifier, &head) in (1..).zip(parse.tree.heads()) {
-            parse.head_probs.push(self.model.confidence(self.marginals[(head, modifier)]));
             let scores = self.label_scores(head, modifier);
             let best = scores.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
             let (label, log_prob) = best
@@ -197,10 +198,11 @@ impl<'a, W: Weights> Parser<'a, W> {
         Ok(parse)
     }
 
-    /// The best tree of the scores there are, and their marginals.
+    /// Returns the best tree of the current scores and marginals.
     fn best_tree(&mut self) -> Result<Tree, Error> {
         let mut heads = Vec::with_capacity(self.scores.words());
-        let (is_joint, tree_set) = (self.is_joint(), self.tree_set);
+        let is_joint = self.is_joint();
+        let tree_set = self.tree_set;
         let temperature = self.model.temperature;
         let Self { scores, best_clusters, marginals, workspace, decoding, arc_labels, .. } = self;
         match decoding {
@@ -212,15 +214,16 @@ impl<'a, W: Weights> Parser<'a, W> {
                 }
                 argmax_with(scores, tree_set, workspace, &mut heads)?
             }
-            // Temperature does not matter, for it changes no order; nor do labels, which are staged.
+            // The temperature does not change the order of trees, and labels are staged.
             Decoding::MaxZ => argmax_with(best_clusters, tree_set, workspace, &mut heads)?,
         };
         Ok(Tree::new(&heads)?)
     }
 
-    /// The tree of [`Decoding::Map`] of a joint model, with the labels that a distribution leaves.
+    /// Returns the tree of [`Decoding::Map`] for a joint model, with the labels that are possible in a distribution.
     fn best_with_labels(&mut self, distribution: &LabelledDistribution<'_>) -> Result<Tree, Error> {
-        let (words, temperature) = (distribution.words(), self.model.temperature);
+        let words = distribution.words();
+        let temperature = self.model.temperature;
         let mut best = ArcMatrix::default();
         best.reset(words, f64::NEG_INFINITY);
         for (head, modifier) in arcs_of(words) {
@@ -228,7 +231,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             let labels = labels.unwrap_or_default().iter().copied().enumerate();
             let possible = labels.filter(|(_, score)| *score > f64::NEG_INFINITY);
             if let Some((label, score)) = possible.max_by(|a, b| a.1.total_cmp(&b.1)) {
-                // θ/T + log p(ℓ | h → m), of which only the first was divided.
+                // The score is θ/T + log p(ℓ | h → m): only the first term was divided by T.
                 let scores = self.label_scores(head, modifier);
                 let log_prob = f64::from(scores[label] - log_sum(scores));
                 best[(head, modifier)] = temperature * (score - log_prob) + log_prob;
@@ -239,11 +242,11 @@ impl<'a, W: Weights> Parser<'a, W> {
         Ok(Tree::new(&heads)?)
     }
 
-    /// The best tree and the distribution it is of, given what is known of the sentence, for instance by
-    /// its columns ([`KeepColumns`](crate::KeepColumns)). Heads that are known are looked at even if the model by itself
-    /// would not, and all its steps are told of them; so probabilities are P(tree | known) of a parser
-    /// that knows. With nothing known, the tree is that of [`parse`](Self::parse), if the sentence is parsed
-    /// as a whole there; what this says of longer ones, [`analyse_in_pieces`](Self::analyse_in_pieces) does.
+    /// Returns the best tree that satisfies constraints, and the distribution given the constraints. Constraints may
+    /// come from the columns of the sentence ([`KeepColumns`](crate::KeepColumns)). Required arcs are candidates even
+    /// if the model would prune them, and every step of the model is conditioned on the constraints. Without
+    /// constraints, the tree is that of [`parse`](Self::parse), if the sentence is not too long. Longer sentences
+    /// are analysed by [`analyse_in_pieces`](Self::analyse_in_pieces).
     ///
     /// ```
     /// # use tutte::{TrainingOptions, Parser, train};
@@ -256,27 +259,28 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// # let model = train(&treebank, &options, |_, _| {})?;
     /// use tutte_trees::Constraints;
     ///
-    /// let known = Constraints::new().require_root(3); // however odd: "cats" is the root word
-    /// let analysis = Parser::new(&model).analyse(&treebank[0], &known)?;
+    /// let constraints = Constraints::new().require_root(3); // "cats" is the root word
+    /// let analysis = Parser::new(&model).analyse(&treebank[0], &constraints)?;
     /// assert_eq!(analysis.parse.tree.head(3), Some(0));
     /// assert_eq!(analysis.parse.head_probs[2], 1.0);
     ///
-    /// let known = known.require_root(1);
-    /// let error = Parser::new(&model).analyse(&treebank[0], &known).unwrap_err();
+    /// let constraints = constraints.require_root(1);
+    /// let error = Parser::new(&model).analyse(&treebank[0], &constraints).unwrap_err();
     /// assert!(error.to_string().contains("words 1 and 3 are given the root as head"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::Contradiction`] if no tree satisfies what is known, naming the cycle or the root words;
-    /// [`Error::TooLong`] above [`LONGEST_DISTRIBUTION`](crate::LONGEST_DISTRIBUTION) words; otherwise as [`parse`](Self::parse).
+    /// [`Error::Contradiction`] if no tree satisfies the constraints; it names the cycle or the root words.
+    /// [`Error::TooLong`] above [`LONGEST_DISTRIBUTION`](crate::LONGEST_DISTRIBUTION) words. Otherwise as
+    /// [`parse`](Self::parse).
     pub fn analyse(
         &mut self,
         sentence: &Sentence,
-        known: &Constraints,
+        constraints: &Constraints,
     ) -> Result<Analysis<'a>, Error> {
         self.decoding.check(self.model)?;
-        let distribution = self.distribution_given(sentence, known)?;
+        let distribution = self.distribution_given(sentence, constraints)?;
         self.marginals.clone_from(distribution.arcs().marginals());
         let tree = match self.decoding {
             Decoding::Map if self.is_joint() => self.best_with_labels(&distribution)?,
@@ -286,67 +290,56 @@ impl<'a, W: Weights> Parser<'a, W> {
         let labels = arcs.map(|(word, &head)| distribution.best_label(head, word));
         let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         let marginals = distribution.arcs().marginals();
-        // Of what it was told, the model has no opinion.
-        let head_probs = tree.arcs().map(|arc| match known.required_arcs().contains(&arc) {
-            true => marginals[arc],
-            false => self.model.confidence(marginals[arc]),
-        });
-        let head_probs = head_probs.collect();
+        let head_probs = reported_head_probs(self.model, tree.heads(), marginals, constraints);
         self.clock.lap(Stage::Inference);
         let parse = Parse { tree, labels, head_probs, label_probs, pieces: 1 };
         Ok(Analysis { parse, distribution })
     }
 
-    /// Gives a sentence the heads and labels of its best tree. A model without labels writes `_`: the
-    /// label that was there belonged to another arc. Nothing else of it changes, but that what was
-    /// [noted](crate::Notes) of the probabilities of other heads goes with them, and that a sentence which was
-    /// parsed in pieces says so (`# tutte_pieces = 8`).
+    /// Parses a sentence and [writes](Annotation::write) heads and labels into it. Nothing else changes, except that
+    /// probabilities of other heads are removed and a sentence parsed in pieces gets a comment
+    /// (`# tutte_pieces = 8`).
     ///
     /// # Errors
     /// As [`parse`](Self::parse), or if a label cannot be written.
-    pub fn annotate(&mut self, sentence: &mut Sentence) -> Result<Parse, Error> {
+    pub fn annotate(&mut self, sentence: &mut Sentence) -> Result<Annotation<'a>, Error> {
         let parse = self.parse(sentence)?;
-        sentence.set_tree(&parse.tree)?;
-        let names = self.model.labels.labels();
-        let name = |label: &usize| names.get(*label).map_or("_", String::as_str);
-        let labels: Vec<&str> = parse.labels.iter().map(name).collect();
-        sentence.set_deprels(&labels)?;
-        Notes::clear(sentence)?;
-        flag(sentence, parse.pieces)?;
+        let annotation = Annotation::from_parse(&parse, self.model.labels.labels());
+        annotation.write(sentence)?;
         self.clock.lap(Stage::Writing);
-        Ok(parse)
+        Ok(annotation)
     }
 
-    /// The distribution over the labelled trees of a sentence. Without labels, all arcs have label
-    /// 0.
+    /// Returns the distribution over the labelled trees of a sentence. Without labels, all arcs have label 0.
     ///
     /// # Errors
-    /// If scores are no numbers; [`Error::TooLong`] above
+    /// If scores are not numbers; [`Error::TooLong`] above
     /// [`LONGEST_DISTRIBUTION`](crate::LONGEST_DISTRIBUTION) words.
     pub fn distribution(&mut self, sentence: &Sentence) -> Result<LabelledDistribution<'a>, Error> {
         self.scores(sentence)?;
         self.labelled()
     }
 
-    /// The same, given what is known, see [`analyse`](Self::analyse).
+    /// Returns the distribution given constraints, see [`analyse`](Self::analyse).
     pub(crate) fn distribution_given(
         &mut self,
         sentence: &Sentence,
-        known: &Constraints,
+        constraints: &Constraints,
     ) -> Result<LabelledDistribution<'a>, Error> {
-        if known.is_empty() {
+        if constraints.is_empty() {
             return self.distribution(sentence);
         }
-        let (labels, tree_set) = (&self.model.labels, self.tree_set);
-        constraints::check(known, sentence, tree_set, labels)?;
-        let allowed = constraints::allowed(known, sentence.len(), tree_set, labels)?;
+        let labels = &self.model.labels;
+        let tree_set = self.tree_set;
+        check(constraints, sentence, tree_set, labels)?;
+        let allowed = allowed(constraints, sentence.len(), tree_set, labels)?;
         let mut distribution = || -> Result<_, Error> {
             self.scores_within(sentence, &allowed)?;
             let distribution = self.labelled()?;
-            if !known.mentions_labels() {
+            if !constraints.mentions_labels() {
                 return Ok(distribution);
             }
-            let distribution = distribution.condition(known)?;
+            let distribution = distribution.condition(constraints)?;
             self.scores.clone_from(distribution.arcs().scores());
             Ok(distribution)
         };
@@ -359,15 +352,16 @@ impl<'a, W: Weights> Parser<'a, W> {
         })
     }
 
-    /// The distribution of the scores there are: θ(h → m, ℓ) = θ(h → m) + log p(ℓ | h → m).
+    /// Returns the distribution of the current scores: θ(h → m, ℓ) = θ(h → m) + log p(ℓ | h → m).
     fn labelled(&mut self) -> Result<LabelledDistribution<'a>, Error> {
-        let (words, names) = (self.scores.words(), self.model.labels.labels());
+        let words = self.scores.words();
+        let names = self.model.labels.labels();
         let mut given_arcs = LabelledArcMatrix::sparse(words, names.len().max(1));
         for (head, modifier) in arcs_of(words) {
             if self.scores[(head, modifier)] == f64::NEG_INFINITY {
                 continue;
             }
-            // Without labels, nothing tells them apart.
+            // Without labels, there is one label.
             given_arcs[(head, modifier, 0)] = 0.0;
             let scores = self.label_scores(head, modifier);
             let cell = given_arcs.labels_of_mut(head, modifier).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Text in, trees out: the parts of a model, one after the other.
+//! From text to trees: the parts of a model, one after the other.
 //!
 //! ```text
 //! text       → sentences, words       the tokenizer, or Unicode       Pipeline::sentences
@@ -7,10 +7,9 @@
 //! Σ_t P(t) P(tree | t) → one tree     most arcs expected to be right  Annotator::annotate
 //! ```
 //!
-//! Sentences that have tags keep them, unless the model's are asked for, and then count as they are; so
-//! does whatever was tagged elsewhere. Of uncertain tags the readings count that are worth a parse
-//! ([`Mixture`](crate::Mixture)). Sentences that are too long to be looked at as a whole, and other trees than those with
-//! the most arcs expected to be right, are of the best tags alone.
+//! Sentences with tags keep them, unless [`TagSource::Model`] is set, and these tags count as certain. For uncertain
+//! tags, the most probable readings are parsed and averaged ([`Mixture`](crate::Mixture)). Long sentences that are
+//! parsed in pieces, and decodings other than [`Decoding::Mbr`], use the best tags only.
 
 mod readings;
 
@@ -20,28 +19,28 @@ use std::sync::OnceLock;
 use tutte_treebank::Sentence;
 use tutte_trees::{Constraints, TreeSet};
 
-pub use self::readings::{Readings, Trees};
+pub use self::readings::{ReadingDistributions, TagReadings};
 use crate::text::{
     Segmenter, SegmenterOptions, Tagger, TaggerMemory, Tagging, Tokenizer, is_untagged,
 };
 use crate::{
-    Analysis, Clock, Compact, Decoding, Error, Model, Notes, Parse, Parser, ParserModel, Stage,
-    Weights, map_stream,
+    Analysis, Annotation, AnnotationOptions, Clock, Compact, Decoding, Error, Model, Parser,
+    ParserModel, Stage, Weights, map_stream,
 };
 
-/// Whose tags and lemmas the parser sees.
+/// Source of the tags and lemmas that the parser sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tags {
-    /// Those that sentences have; sentences without any are tagged.
+pub enum TagSource {
+    /// The sentence. Sentences without tags are tagged by the model.
     #[default]
     Auto,
-    /// Those that sentences have, even if they are none.
+    /// The sentence, even if it has no tags.
     Given,
-    /// Those of the model's tagger.
+    /// The tagger of the model.
     Model,
 }
 
-/// How all parts of a model are used, from text to trees.
+/// Settings for using all parts of a model, from text to trees.
 ///
 /// ```
 /// # let treebank: Vec<tutte_treebank::Sentence> = tutte_treebank::Reader::new("\
@@ -70,12 +69,12 @@ pub enum Tags {
 /// let words: Vec<_> = sentences[1].words().map(|w| (w.form(), w.upos(), w.deprel())).collect();
 /// assert_eq!(words[0], ("Dogs", "NOUN", "nsubj"));
 ///
-/// // The same, one at a time, with all that the model knows.
+/// // The same for one sentence, with its distribution over trees.
 /// let mut annotator = Pipeline::new(&model).annotator();
 /// let mut sentence = sentences[0].clone();
 /// let readings = annotator.tag(&mut sentence)?;
-/// let trees = annotator.analyse(&mut sentence, &readings, &Default::default())?;
-/// assert!(trees.mixture().marginal(2, 1)? > 0.5);
+/// let distributions = annotator.analyse(&mut sentence, &readings, &Default::default())?;
+/// assert!(distributions.mixture().marginal(2, 1)? > 0.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -83,7 +82,7 @@ pub struct Pipeline<'a, W = Compact> {
     parser: Option<&'a ParserModel<W>>,
     tagger: Option<&'a Tagger<W>>,
     tokenizer: Option<&'a Tokenizer<W>>,
-    tags: Tags,
+    tags: TagSource,
     readings: usize,
     decoding: Decoding,
     tree_set: Option<TreeSet>,
@@ -98,58 +97,57 @@ impl<W> Clone for Pipeline<'_, W> {
 impl<W> Copy for Pipeline<'_, W> {}
 
 impl<'a, W: Weights> Pipeline<'a, W> {
-    /// How many readings of uncertain tags count, if nothing else is said: more are hardly ever worth
-    /// the time.
+    /// Default number of readings of uncertain tags. More readings are rarely worth their time.
     pub const READINGS: usize = 4;
 
-    /// Readings less probable than this are not worth a parse.
-    const LEAST: f64 = 0.1;
+    /// Readings less probable than this are not parsed.
+    const LEAST_PROB: f64 = 0.1;
 
-    /// As a model is meant to be used: sentences without tags are tagged, up to
-    /// [`READINGS`](Self::READINGS) readings of these count, and trees are those with the most arcs
-    /// expected to be right.
+    /// Makes a pipeline with the default settings: sentences without tags are tagged, up to
+    /// [`READINGS`](Self::READINGS) readings of their tags count, and trees are those with the most arcs expected
+    /// to be right.
     pub fn new(model: &'a Model<W>) -> Self {
         let Model { parser, tagger, tokenizer } = model;
         Self {
             parser: parser.as_ref(),
             tagger: tagger.as_deref(),
             tokenizer: tokenizer.as_deref(),
-            tags: Tags::default(),
+            tags: TagSource::default(),
             readings: Self::READINGS,
             decoding: Decoding::default(),
             tree_set: None,
         }
     }
 
-    /// Uses a parser alone, on the tags that sentences have.
+    /// Makes a pipeline of a parser only, which uses the tags of the sentences.
     pub fn of_parser(parser: &'a ParserModel<W>) -> Self {
         Self {
             parser: Some(parser),
             tagger: None,
             tokenizer: None,
-            tags: Tags::Given,
+            tags: TagSource::Given,
             readings: Self::READINGS,
             decoding: Decoding::default(),
             tree_set: None,
         }
     }
 
-    /// The same with these tags.
-    pub fn with_tags(self, tags: Tags) -> Self {
+    /// Sets the source of tags.
+    pub fn with_tags(self, tags: TagSource) -> Self {
         Self { tags, ..self }
     }
 
-    /// The same with so many readings of uncertain tags; 1 is the best alone.
+    /// Sets the number of readings of uncertain tags; 1 is the best reading only.
     pub fn with_readings(self, readings: usize) -> Self {
         Self { readings, ..self }
     }
 
-    /// The same, giving another tree.
+    /// Sets the decoding.
     pub fn with_decoding(self, decoding: Decoding) -> Self {
         Self { decoding, ..self }
     }
 
-    /// The same with other trees than the model's own, see [`Parser::with_tree_set`].
+    /// Sets the tree set, see [`Parser::with_tree_set`].
     pub fn with_tree_set(self, tree_set: TreeSet) -> Self {
         Self { tree_set: Some(tree_set), ..self }
     }
@@ -162,7 +160,7 @@ impl<'a, W: Weights> Pipeline<'a, W> {
         self.parser.ok_or(Error::NoParser)
     }
 
-    /// Who does it, one for each thread.
+    /// Makes an annotator. Each thread needs its own.
     pub fn annotator(&self) -> Annotator<'a, W> {
         let parser = self.parser.map(|model| {
             let tree_set = self.tree_set.unwrap_or(model.tree_set);
@@ -176,11 +174,11 @@ impl<'a, W: Weights> Pipeline<'a, W> {
         }
     }
 
-    /// Annotates all sentences that `next` reads and gives them to `write`, in their order and the same for
-    /// any number of threads (see [`map_stream`]).
+    /// Annotates all sentences that `next` reads and passes them to `write` in their order. The result does not
+    /// depend on the number of threads (see [`map_stream`]).
     ///
     /// # Errors
-    /// Those of `next`, of `write` and of [`Annotator::annotate`].
+    /// Errors of `next`, of `write` and of [`Annotator::annotate`].
     pub fn stream<E: From<Error>>(
         &self,
         threads: usize,
@@ -197,11 +195,10 @@ impl<'a, W: Weights> Pipeline<'a, W> {
         })
     }
 
-    /// Sentences as the model annotates them: their words as they are, everything else as
-    /// [`Annotator::annotate`] has it.
+    /// Returns annotated copies of sentences, see [`Annotator::annotate`].
     ///
     /// # Errors
-    /// Those of [`Annotator::annotate`].
+    /// Errors of [`Annotator::annotate`].
     pub fn parse_words(
         &self,
         sentences: &[Sentence],
@@ -223,8 +220,8 @@ impl<'a, W: Weights> Pipeline<'a, W> {
 }
 
 impl<'a> Pipeline<'a, Compact> {
-    /// The sentences of raw text, as the model's tokenizer finds them, or as Unicode does if it has none;
-    /// not annotated yet.
+    /// Splits raw text into sentences and words, by the tokenizer of the model or, without one, by Unicode rules.
+    /// The sentences are not annotated.
     pub fn sentences<R: Read>(
         &self,
         text: R,
@@ -235,10 +232,10 @@ impl<'a> Pipeline<'a, Compact> {
         Segmenter::with_options(tokenizer, text, options)
     }
 
-    /// The sentences of raw text with tags and trees.
+    /// Returns the sentences of raw text with tags and trees.
     ///
     /// # Errors
-    /// Those of [`Annotator::annotate`].
+    /// Errors of [`Annotator::annotate`].
     pub fn parse_text(&self, text: &str, threads: usize) -> Result<Vec<Sentence>, Error> {
         let mut segmenter = self.sentences(text.as_bytes(), SegmenterOptions::default());
         let mut all = Vec::new();
@@ -254,28 +251,28 @@ impl<'a> Pipeline<'a, Compact> {
     }
 }
 
-/// Annotates one sentence after the other, see [`Pipeline`].
+/// Annotates sentences, one at a time, see [`Pipeline`].
 #[derive(Debug)]
 pub struct Annotator<'a, W = Compact> {
     pipeline: Pipeline<'a, W>,
     parser: Option<Parser<'a, W>>,
-    /// Runs where there is no parser, which has its own.
+    /// Used without a parser, which has its own clock.
     clock: Clock,
     memory: TaggerMemory,
 }
 
 impl<'a, W: Weights> Annotator<'a, W> {
-    /// The same with a [clock](Self::clock) that runs, from now on.
+    /// Starts the [clock](Self::clock).
     pub fn timed(self) -> Self {
         Self { parser: self.parser.map(Parser::timed), clock: Clock::start(), ..self }
     }
 
-    /// Where the time goes.
+    /// Returns the clock, which measures the time of each stage.
     pub fn clock(&mut self) -> &mut Clock {
         self.parser.as_mut().map_or(&mut self.clock, Parser::clock)
     }
 
-    /// Returns the parser, for what only trees of one reading can answer.
+    /// Returns the parser, for queries about one reading.
     ///
     /// # Errors
     /// [`Error::NoParser`] if the model has none.
@@ -283,59 +280,66 @@ impl<'a, W: Weights> Annotator<'a, W> {
         self.parser.as_mut().ok_or(Error::NoParser)
     }
 
-    /// Gives a sentence its most probable tags and lemmas, if it is to have the model's; says what else they
-    /// may be.
+    /// Writes the most probable tags and lemmas into a sentence, if the [source of tags](TagSource) is the model.
+    /// Returns the readings of the tags.
     ///
     /// # Errors
-    /// If a column cannot hold what is to be written.
-    pub fn tag(&mut self, sentence: &mut Sentence) -> Result<Readings<'a, W>, Error> {
+    /// If a tag or lemma cannot be written.
+    pub fn tag(&mut self, sentence: &mut Sentence) -> Result<TagReadings<'a, W>, Error> {
         let Pipeline { tagger, tags, readings, .. } = self.pipeline;
-        let wanted = match tags {
-            Tags::Auto => is_untagged(sentence),
-            Tags::Given => false,
-            Tags::Model => true,
+        let needs_tags = match tags {
+            TagSource::Auto => is_untagged(sentence),
+            TagSource::Given => false,
+            TagSource::Model => true,
         };
-        let Some(tagger) = tagger.filter(|_| wanted) else {
-            let (best, others) = (Tagging::default(), Vec::new());
-            return Ok(Readings { tagger: None, best, others, untagged: wanted });
+        let Some(tagger) = tagger.filter(|_| needs_tags) else {
+            return Ok(TagReadings {
+                tagger: None,
+                best: Tagging::default(),
+                readings: Vec::new(),
+                is_untagged: needs_tags,
+            });
         };
-        let least = Pipeline::<W>::LEAST;
-        let (best, others) = tagger.readings(sentence, readings, least, &mut self.memory);
+        let least = Pipeline::<W>::LEAST_PROB;
+        let (best, readings) = tagger.readings(sentence, readings, least, &mut self.memory);
         tagger.write(&best, sentence)?;
         self.clock().lap(Stage::Tagging);
-        Ok(Readings { tagger: Some(tagger), best, others, untagged: false })
+        Ok(TagReadings { tagger: Some(tagger), best, readings, is_untagged: false })
     }
 
-    /// All trees of a sentence that was [tagged](Self::tag), given what is known of it, under each reading of
-    /// its tags that counts. The sentence is left as it was.
+    /// Returns the distributions over the trees of a [tagged](Self::tag) sentence given constraints, one for each
+    /// reading of its tags that counts. Leaves the sentence as it was.
     ///
     /// # Errors
     /// As [`Parser::analyse`].
     pub fn analyse(
         &mut self,
         sentence: &mut Sentence,
-        readings: &Readings<'a, W>,
-        known: &Constraints,
-    ) -> Result<Trees<'a>, Error> {
+        readings: &TagReadings<'a, W>,
+        constraints: &Constraints,
+    ) -> Result<ReadingDistributions<'a>, Error> {
         let decoding = self.pipeline.decoding;
         let parser = self.parser()?;
-        let of_readings = match decoding {
-            Decoding::Mbr => readings.each(sentence, |read| parser.distribution_given(read, known)),
-            _ => Ok(Vec::new()),
+        let distributions = match decoding {
+            Decoding::Mbr => {
+                readings.map_each(sentence, |read| parser.distribution_given(read, constraints))
+            }
+            Decoding::Map | Decoding::MaxZ => Ok(Vec::new()),
         }?;
-        if of_readings.is_empty() {
-            let Analysis { parse, distribution } = parser.analyse(sentence, known)?;
-            return Ok(Trees { of_readings: vec![(1.0, distribution)], parse: Some(parse) });
+        if distributions.is_empty() {
+            let Analysis { parse, distribution } = parser.analyse(sentence, constraints)?;
+            let distributions = vec![(1.0, distribution)];
+            return Ok(ReadingDistributions { distributions, parse: Some(parse) });
         }
-        Ok(Trees { of_readings, parse: None })
+        Ok(ReadingDistributions { distributions, parse: None })
     }
 
-    /// Gives a sentence tags, if it is to have the model's, and a tree, if the model parses: the best one, as
-    /// it was decided to be. Whatever was noted of other trees goes; see [`Parser::annotate`].
+    /// Tags a sentence, if the [source of tags](TagSource) is the model, and writes the best tree into it, if the
+    /// model has a parser; see [`Parser::annotate`].
     ///
     /// # Errors
     /// If the tree set has no tree for the sentence; if a label cannot be written.
-    pub fn annotate(&mut self, sentence: &mut Sentence) -> Result<Option<Parse>, Error> {
+    pub fn annotate(&mut self, sentence: &mut Sentence) -> Result<Option<Annotation<'a>>, Error> {
         let readings = self.tag(sentence)?;
         if self.parser.is_none() {
             return Ok(None);
@@ -343,31 +347,28 @@ impl<'a, W: Weights> Annotator<'a, W> {
         self.annotate_tagged(sentence, &readings).map(Some)
     }
 
-    /// The tree alone, of a sentence that was [tagged](Self::tag).
+    /// Writes the best tree into a [tagged](Self::tag) sentence.
     ///
     /// # Errors
     /// As [`annotate`](Self::annotate).
     pub fn annotate_tagged(
         &mut self,
         sentence: &mut Sentence,
-        readings: &Readings<'a, W>,
-    ) -> Result<Parse, Error> {
+        readings: &TagReadings<'a, W>,
+    ) -> Result<Annotation<'a>, Error> {
         let model = self.pipeline.parser()?;
-        let counts = readings.are_several() && self.pipeline.decoding == Decoding::Mbr;
+        let is_mixture = readings.is_ambiguous() && self.pipeline.decoding == Decoding::Mbr;
         let parser = self.parser()?;
-        if !counts || parser.needs_pieces(sentence) {
+        if !is_mixture || parser.needs_pieces(sentence) {
             return parser.annotate(sentence);
         }
-        let known = Constraints::new();
-        let trees = self.analyse(sentence, readings, &known)?;
-        let mixture = trees.mixture();
-        let parse = mixture.best(model, &known)?;
-        sentence.set_tree(&parse.tree)?;
-        let labels: Vec<&str> = parse.labels.iter().map(|label| mixture.name(*label)).collect();
-        sentence.set_deprels(&labels)?;
-        Notes::clear(sentence)?;
+        let constraints = Constraints::new();
+        let distributions = self.analyse(sentence, readings, &constraints)?;
+        let annotation =
+            distributions.annotation(model, &constraints, &AnnotationOptions::tree())?;
+        annotation.write(sentence)?;
         self.clock().lap(Stage::Writing);
-        Ok(parse)
+        Ok(annotation)
     }
 }
 

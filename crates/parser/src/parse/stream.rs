@@ -1,8 +1,8 @@
-//! Many sentences: with several threads, in order, in little memory.
+//! Parsing of many sentences by several threads, in order and in bounded memory.
 //!
-//! The caller's thread reads and writes; batch k is parsed by worker k mod T. Every worker has a
-//! queue in and a queue out, both short, and results are fetched from the workers in turn, so they
-//! come in the order of the input without being sorted, and what is on its way is bounded.
+//! The thread of the caller reads and writes. Batch k is parsed by worker k mod T. Every worker has a short input
+//! queue and a short output queue. Results are fetched from the workers in turn, so they arrive in the order of the
+//! input without sorting, and the number of batches in memory is bounded.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -12,10 +12,9 @@ use tutte_treebank::{Format, Sentence};
 
 use crate::{Decoding, Error, Parser, ParserModel, Weights};
 
-/// Parses all sentences that `next` reads and gives them, with new heads and labels, to `write`,
-/// in their order and the same for any number of threads. `next` reads into a sentence whose
-/// memory is used again, and says `false` at the end, as
-/// [`Reader::read`](tutte_treebank::Reader::read) does.
+/// Parses all sentences that `next` reads and passes them, with new heads and labels, to `write` in their order. The
+/// result does not depend on the number of threads. `next` reads into a sentence whose memory is reused, and returns
+/// `false` at the end, as [`Reader::read`](tutte_treebank::Reader::read) does.
 ///
 /// ```
 /// use tutte::{Decoding, TrainingOptions, parse_stream, train};
@@ -39,8 +38,8 @@ use crate::{Decoding, Error, Parser, ParserModel, Weights};
 /// ```
 ///
 /// # Errors
-/// Those of `next`, of `write` and of [`Parser::annotate`]. All sentences before the first that
-/// could not be read or parsed have been written then.
+/// Errors of `next`, of `write` and of [`Parser::annotate`]. All sentences before the one that could not be read or
+/// parsed have been written.
 pub fn parse_stream<W: Weights, E: From<Error>>(
     model: &ParserModel<W>,
     decoding: Decoding,
@@ -59,9 +58,9 @@ pub fn parse_stream<W: Weights, E: From<Error>>(
     })
 }
 
-/// Does something to all sentences that `next` reads and gives them, and what came of it, to `write`, in
-/// their order and the same for any number of threads. `worker` makes what does it, once for every
-/// thread; it is told the number of the sentence, from 0.
+/// Calls a function with all sentences that `next` reads, and passes the sentences and the results to `write` in their
+/// order. The result does not depend on the number of threads. `worker` makes the function, once for each thread. The
+/// function gets the number of the sentence, from 0.
 ///
 /// ```
 /// use tutte::map_stream;
@@ -80,8 +79,7 @@ pub fn parse_stream<W: Weights, E: From<Error>>(
 /// ```
 ///
 /// # Errors
-/// Those of `next` and of `write`. All sentences before the first that could not be read have been
-/// written then.
+/// Errors of `next` and of `write`. All sentences before the one that could not be read have been written.
 pub fn map_stream<T: Send, E, F: FnMut(usize, &mut Sentence) -> T + Send>(
     threads: usize,
     worker: impl Fn() -> F,
@@ -117,7 +115,7 @@ pub fn map_stream<T: Send, E, F: FnMut(usize, &mut Sentence) -> T + Send>(
                 let mut batch: Batch<T> = spare.pop().unwrap_or_default();
                 reading = batch.fill(read, &mut next);
                 read += batch.filled;
-                // A worker that is gone has panicked, which ends the scope with its message.
+                // A worker that does not receive has panicked. The scope ends with its message.
                 if workers[sent % threads].batches.send(batch).is_ok() {
                     sent += 1;
                 }
@@ -135,7 +133,7 @@ pub fn map_stream<T: Send, E, F: FnMut(usize, &mut Sentence) -> T + Send>(
     })
 }
 
-/// How many batches wait for a worker, and how many of its results for the writer.
+/// Greatest number of batches in the input queue and in the output queue of a worker.
 const QUEUE: usize = 4;
 
 struct Worker<T> {
@@ -158,14 +156,14 @@ fn work<T>(
     }
 }
 
-/// Some sentences that are worth a trip to another thread.
+/// Sentences that are sent to a worker together.
 struct Batch<T> {
     sentences: Vec<Sentence>,
-    /// How many of them are of this trip.
+    /// Number of sentences in use. The others keep their memory for later.
     filled: usize,
-    /// The number of the first, among all.
+    /// Number of the first sentence of the batch.
     first: usize,
-    /// What came of them.
+    /// Results of the worker.
     results: Vec<T>,
 }
 
@@ -176,16 +174,17 @@ impl<T> Default for Batch<T> {
 }
 
 impl<T> Batch<T> {
-    /// Words of a batch, a few milliseconds' work; one sentence if it is longer.
+    /// Number of words after which a batch is full: work for a few milliseconds.
     const WORDS: usize = 500;
 
-    /// Reads sentences, of which the first has this number; `false` if there are no more.
+    /// Reads sentences, the first of which has this number. Returns `false` if there are no more.
     fn fill<E>(
         &mut self,
         first: usize,
         next: &mut impl FnMut(&mut Sentence) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        (self.first, self.filled) = (first, 0);
+        self.first = first;
+        self.filled = 0;
         let mut words = 0;
         while words < Self::WORDS {
             if self.filled == self.sentences.len() {
@@ -201,7 +200,7 @@ impl<T> Batch<T> {
         Ok(true)
     }
 
-    /// Writes what was done; the batch can be used again.
+    /// Writes the sentences and results. Returns the batch, which can be used again.
     fn write<E>(
         mut self,
         write: &mut impl FnMut(&Sentence, T) -> Result<(), E>,
@@ -216,11 +215,11 @@ impl<T> Batch<T> {
 }
 
 impl<W: Weights> ParserModel<W> {
-    /// How many words of a treebank the model gets right. In CoNLL-U, labels are compared without
-    /// their subtypes, as LAS does.
+    /// Parses a treebank and counts the correct heads and labels. In CoNLL-U, labels are compared without their
+    /// subtypes, as in LAS.
     ///
     /// # Errors
-    /// If a sentence has no tree, or cannot be parsed.
+    /// If a sentence cannot be parsed.
     pub fn evaluate(
         &self,
         gold: &[Sentence],
@@ -228,14 +227,15 @@ impl<W: Weights> ParserModel<W> {
         threads: usize,
     ) -> Result<Attachment, Error> {
         let mut total = Attachment::default();
-        let (mut next, mut done) = (gold.iter(), gold.iter());
+        let mut next = gold.iter();
+        let mut compared = gold.iter();
         let read = |sentence: &mut Sentence| {
             let found = next.next();
             found.inspect(|found| sentence.clone_from(found));
             Ok(found.is_some())
         };
         let compare = |parsed: &Sentence| {
-            if let Some(gold) = done.next() {
+            if let Some(gold) = compared.next() {
                 let label = |label| universal(label, gold.format());
                 let words = gold.words().zip(parsed.words());
                 total += Attachment::of_words(words.map(|(gold, parsed)| {
@@ -248,6 +248,7 @@ impl<W: Weights> ParserModel<W> {
     }
 }
 
+/// Returns a label without its subtype.
 fn universal(label: &str, format: Format) -> &str {
     match format {
         Format::ConllU => label.split_once(':').map_or(label, |(universal, _)| universal),
@@ -262,8 +263,8 @@ mod tests {
     use super::*;
     use crate::{TrainingOptions, train};
 
-    /// Sentences of different lengths, one of 400 words, some without heads, multiword tokens,
-    /// empty nodes, comments.
+    /// Sentences of different lengths, one of 400 words, some without heads; with multiword tokens, empty nodes and
+    /// comments.
     fn text() -> String {
         let mut text = String::new();
         for number in 0..200usize {
@@ -316,7 +317,8 @@ mod tests {
 
     #[test]
     fn any_number_of_threads_writes_the_same() {
-        let (model, text) = (model(), text());
+        let model = model();
+        let text = text();
         let (alone, result) = parsed(&model, &text, 1);
         result.unwrap();
         for threads in [2, 3, 7] {
@@ -337,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_precedes_an_unreadable_sentence_is_written_by_any_number_of_threads() {
+    fn sentences_before_an_unreadable_one_are_written_by_any_number_of_threads() {
         let model = model();
         let text = text().replace("# sent_id = 150\n1\t", "# sent_id = 150\n7\t");
         let (alone, result) = parsed(&model, &text, 1);
@@ -374,8 +376,9 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_says_itself_is_right() {
-        let (model, text) = (model(), text());
+    fn the_output_of_the_model_is_its_own_gold() {
+        let model = model();
+        let text = text();
         let own = parsed(&model, &text, 1).0;
         let gold: Vec<Sentence> = Reader::new(own.as_bytes()).collect::<Result<_, _>>().unwrap();
         let score = model.evaluate(&gold, Decoding::Mbr, 2).unwrap();

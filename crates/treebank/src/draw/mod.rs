@@ -131,6 +131,27 @@ impl Drawing {
         Self { scene: Scene::of(sentence, style), style: style.clone(), differences: None }
     }
 
+    /// Draws a sentence with these probabilities of its heads, instead of `HeadProb` in MISC. `[0]`
+    /// is the probability of word 1.
+    ///
+    /// ```
+    /// use tutte_treebank::{Sentence, draw::{Drawing, Style}};
+    ///
+    /// let sentence: Sentence = "1\tTea\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n".parse()?;
+    /// let drawing = Drawing::with_probabilities(&sentence, &[Some(0.93)], &Style::default());
+    /// assert!(drawing.text().contains("root .93"));
+    /// # Ok::<(), tutte_treebank::Error>(())
+    /// ```
+    pub fn with_probabilities(
+        sentence: &Sentence,
+        probabilities: &[Option<f64>],
+        style: &Style,
+    ) -> Self {
+        let mut scene = Scene::of(sentence, style);
+        scene.set_probabilities(probabilities, style);
+        Self { scene, style: style.clone(), differences: None }
+    }
+
     /// Draws two analyses of the same words: the arcs of the first above, those of the second
     /// below. Arcs that the other analysis does not have are coloured.
     ///

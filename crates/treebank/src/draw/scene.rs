@@ -92,6 +92,16 @@ impl Scene {
         scene
     }
 
+    /// Sets the probabilities of the arcs above the words, by word. Words are numbered from 1.
+    pub(crate) fn set_probabilities(&mut self, probabilities: &[Option<f64>], style: &Style) {
+        let Self { nodes, above, .. } = self;
+        for arc in above {
+            let word = nodes[arc.dependent].id.word();
+            let probability = word.and_then(|word| *probabilities.get(word - 1)?);
+            arc.probability = probability.filter(|_| style.probabilities);
+        }
+    }
+
     pub(crate) fn of(sentence: &Sentence, style: &Style) -> Self {
         let lines: Vec<Token<'_>> = sentence.tokens().collect();
         let mut scene = Self::with_nodes(&lines, None, style);

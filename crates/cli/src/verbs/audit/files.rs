@@ -126,7 +126,7 @@ pub(super) fn conllu(path: &Path, audit: &Audit<'_>, report: &AuditReport) -> Re
     let mut finds = finds.into_iter().peekable();
     let mut writer = create(path)?;
     for (number, sentence) in audit.treebank().iter().enumerate() {
-        let judged = audit.judged(number).iter();
+        let judged = audit.arcs(number).iter();
         let mut entries: Vec<Vec<(&str, String)>> =
             judged.map(|judged| vec![(PROB, format!("{:.4}", judged.prob()))]).collect();
         while let Some(find) = finds.next_if(|find| find.sentence == number) {

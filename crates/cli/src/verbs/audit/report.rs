@@ -116,9 +116,9 @@ impl AuditReport {
             });
         }
         let folds = audit.folds();
-        let all = (0..treebank.len()).flat_map(|at| audit.judged(at));
+        let all = (0..treebank.len()).flat_map(|at| audit.arcs(at));
         let disagreements =
-            all.filter(|judged| judged.rather.is_some_and(|r| r.prob > judged.prob())).count();
+            all.filter(|judged| judged.other.is_some_and(|r| r.prob > judged.prob())).count();
         let names = |group: &[usize]| group.iter().map(|&at| name(at)).collect();
         Self {
             patterns: audit.patterns(&findings),
@@ -131,7 +131,7 @@ impl AuditReport {
             kept_back: folds.kept_back(),
             disagreements,
             below,
-            judges_labels: audit.judges_labels(),
+            judges_labels: audit.has_labels(),
             inconsistent: audit.inconsistent().into_iter().map(names).collect(),
         }
     }
@@ -300,10 +300,10 @@ impl Find {
             deprel: word.map_or("_", Token::deprel).to_owned(),
             prob: rounded(find.prob),
             suspicion: rounded(find.suspicion),
-            rather_head: find.rather_head,
-            rather_head_form: form(find.rather_head),
-            rather_deprel: find.rather_label.clone(),
-            rather_prob: rounded(find.rather_prob),
+            rather_head: find.other_head,
+            rather_head_form: form(find.other_head),
+            rather_deprel: find.other_label.clone(),
+            rather_prob: rounded(find.other_prob),
             pattern: find.pattern.to_string(),
         }
     }

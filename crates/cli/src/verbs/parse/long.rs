@@ -1,18 +1,17 @@
-//! Sentences that are too long to be looked at as a whole, parsed in pieces.
+//! Long sentences, which are parsed in pieces.
 
 use anyhow::{Result, anyhow};
-use tutte::{Error, LONGEST_DISTRIBUTION, Pieces, Thresholds};
+use tutte::{Error, LONGEST_DISTRIBUTION};
 use tutte_treebank::Sentence;
 use tutte_trees::Constraints;
 
-use super::json::Line;
 use super::options::{Decode, ParseOptions, Task};
-use super::result::{Done, ParseResult, Worker};
+use super::result::{ParseResult, Worker};
 use crate::failure::advise;
 use crate::report::count;
 
 impl ParseOptions {
-    /// The options that ask what only the distribution of all trees of a sentence can answer.
+    /// Returns the options that need the distribution over all trees of a sentence.
     fn of_all_trees(&self) -> Vec<&'static str> {
         let asked = [
             (self.kbest.is_some(), "--kbest"),
@@ -24,10 +23,10 @@ impl ParseOptions {
     }
 }
 
-/// What is asked of all trees of a sentence, which the longest sentences cannot answer. These get their best
-/// tree, in pieces, instead: one of them should not end a job of a million sentences.
+/// Options that need the distribution over all trees, which the longest sentences do not have. These sentences get
+/// their best tree, parsed in pieces, instead: one of them should not end a job of a million sentences.
 pub(super) struct OfAllTrees {
-    /// The options that ask it; none, if nothing is.
+    /// Names of the options; empty if none of them is used.
     options: Vec<&'static str>,
 }
 
@@ -37,7 +36,7 @@ impl OfAllTrees {
         Self { options: if has_parser { task.wanted.of_all_trees() } else { Vec::new() } }
     }
 
-    /// What a sentence is left without, if it is too long.
+    /// Returns a warning for a sentence that is too long for these options.
     pub(super) fn left_out_of(&self, sentence: &Sentence) -> Option<anyhow::Error> {
         let words = sentence.len();
         if self.options.is_empty() || words <= LONGEST_DISTRIBUTION {
@@ -56,8 +55,8 @@ impl OfAllTrees {
 }
 
 impl Worker<'_> {
-    /// Whether a sentence is parsed in pieces: it is long, and too long if something is asked that only the
-    /// distribution of all its trees can answer.
+    /// Returns `true` if a sentence is parsed in pieces. Options that need the distribution over all trees raise the
+    /// limit.
     pub(super) fn takes_pieces(&mut self, sentence: &Sentence) -> Result<bool, Error> {
         if self.task.wanted.of_all_trees().is_empty() {
             Ok(self.annotator.parser()?.needs_pieces(sentence))
@@ -66,37 +65,19 @@ impl Worker<'_> {
         }
     }
 
-    /// The best tree of a sentence in pieces.
+    /// Parses a sentence in pieces.
     pub(super) fn in_pieces(
         &mut self,
         sentence: &mut Sentence,
-        known: Result<Constraints, Error>,
+        constraints: Result<Constraints, Error>,
     ) -> Result<ParseResult> {
-        let wanted = Thresholds {
-            alternatives_above: if self.task.probs { self.task.wanted.alt } else { 1.0 },
-            open_below: self.task.min_prob.unwrap_or(0.0),
-        };
+        let options = self.task.annotation_options();
         let parser = self.annotator.parser()?;
-        match known.and_then(|known| parser.analyse_in_pieces(sentence, &known, wanted)) {
-            Ok(pieces) => self.joined(sentence, &pieces),
+        let found = constraints
+            .and_then(|constraints| parser.analyse_in_pieces(sentence, &constraints, &options));
+        match found {
+            Ok(found) => self.annotated(sentence, &found.annotation),
             Err(error) => self.refused(sentence, error),
         }
-    }
-
-    fn joined(&self, sentence: &mut Sentence, pieces: &Pieces<'_>) -> Result<ParseResult> {
-        let probs = self.task.probs;
-        pieces.write(sentence)?;
-        let done = if self.task.jsonl {
-            let line = Line::in_pieces(sentence, pieces, probs).calibrated(self.isotonic());
-            Done::Line(line.text()?)
-        } else {
-            if probs {
-                let comments = self.isotonic().map(|name| ("calibration", name.to_owned()));
-                pieces.annotate(sentence, comments.as_slice())?;
-            }
-            Done::Sentence
-        };
-        let open_heads = pieces.heads.iter().filter(|head| head.is_none()).count();
-        Ok(ParseResult { open_heads, ..ParseResult::of(done) })
     }
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{Compact, Decoding, KeepColumns, Labelling, Model};
+use tutte::{AnnotationOptions, Compact, Decoding, Detail, KeepColumns, Labelling, Model};
+use tutte_treebank::draw::Style;
 
 use super::result::Worker;
 use super::tagging::TagOptions;
@@ -133,9 +134,8 @@ pub(crate) struct Task<'a> {
     pub(super) model: &'a Model<Compact>,
     /// Whether lines of JSON are written.
     pub(super) jsonl: bool,
-    /// Whether trees are drawn, and in how many columns.
-    pub(super) draws: bool,
-    pub(super) width: usize,
+    /// Style of drawings, if trees are drawn.
+    pub(super) style: Option<Style>,
     /// Whether it is said how sure the model is.
     pub(super) probs: bool,
     /// Heads less probable than this are left open.
@@ -162,8 +162,8 @@ impl ParseOptions {
         let min_prob = self.least_probability(model, using, session)?;
         let draws = self.to == Some(To::Draw);
         let probs = self.probs || draws;
-        let width = session.width();
-        let task = Task { wanted: self, model, jsonl, draws, width, probs, min_prob, using };
+        let style = draws.then(|| Style { width_columns: session.width(), ..Style::default() });
+        let task = Task { wanted: self, model, jsonl, style, probs, min_prob, using };
         if let Some(trees) = &model.parser {
             task.decoding().check(trees)?;
         }
@@ -174,6 +174,11 @@ impl ParseOptions {
     pub(super) fn for_people(&self, output: &Path) -> Self {
         let draws = self.to.is_none() && output == Path::new("-") && io::stdout().is_terminal();
         Self { to: if draws { Some(To::Draw) } else { self.to }, ..self.clone() }
+    }
+
+    /// Returns `true` if several trees of a sentence are wanted.
+    pub(super) fn is_list(&self) -> bool {
+        self.kbest.is_some() || self.sample.is_some()
     }
 
     /// Whether lines of JSON are asked for.
@@ -256,6 +261,16 @@ impl<'a> Task<'a> {
         };
         let keep = KeepColumns { heads: keep_heads, labels: keep_labels };
         Worker { annotator, keep, task: self }
+    }
+
+    /// Returns the content of the annotation of a sentence.
+    pub(super) fn annotation_options(&self) -> AnnotationOptions {
+        AnnotationOptions {
+            detail: if self.probs { Detail::Words } else { Detail::Tree },
+            alternatives_above: self.wanted.alt,
+            open_below: self.min_prob.unwrap_or(0.0),
+            marginals: self.wanted.matrix,
+        }
     }
 
     fn decoding(&self) -> Decoding {

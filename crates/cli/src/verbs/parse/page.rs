@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
-use tutte_treebank::draw::{Drawing, Style};
 use tutte_treebank::{Output, Sentence, Writer, create};
 
 use super::long::OfAllTrees;
@@ -46,9 +45,8 @@ fn is_none(count: &usize) -> bool {
 pub(crate) struct Page {
     path: PathBuf,
     writer: Writer<Output>,
-    jsonl: bool,
-    /// How trees are drawn, if they are.
-    style: Option<Style>,
+    /// Writes CoNLL, and so what followed the last sentence of the input.
+    has_tail: bool,
     of_all_trees: OfAllTrees,
     tally: Tally,
 }
@@ -57,9 +55,9 @@ impl Page {
     pub(crate) fn create(path: &Path, task: &Task<'_>) -> Result<Self> {
         let writer = create(path)?;
         let tally = Tally::new(task);
-        let style = task.draws.then(|| Style { width_columns: task.width, ..Style::default() });
-        let (path, jsonl, of_all_trees) = (path.to_owned(), task.jsonl, OfAllTrees::new(task));
-        Ok(Self { path, writer, jsonl, style, of_all_trees, tally })
+        let has_tail = !task.jsonl && task.style.is_none();
+        let of_all_trees = OfAllTrees::new(task);
+        Ok(Self { path: path.to_owned(), writer, has_tail, of_all_trees, tally })
     }
 
     /// Writes what came of a sentence. What cannot be, or be had, is said at once.
@@ -77,27 +75,18 @@ impl Page {
             self.tally.too_long += 1;
             session.warn(&left_out);
         }
-        let Self { writer, path, style, .. } = self;
-        let draw = |sentence: &Sentence, style: &Style, first: bool| {
-            format!("{}{}", if first { "" } else { "\n" }, Drawing::new(sentence, style).text())
-        };
-        match (answer.done, style) {
-            (Done::Sentence, Some(style)) => writer.write_tail(&draw(sentence, style, first)),
-            (Done::Blocks(blocks), Some(style)) => {
-                (0..).zip(&blocks).try_for_each(|(at, block)| {
-                    writer.write_tail(&draw(block, style, first && at == 0))
-                })
-            }
-            (done, _) => write(writer, sentence, done),
+        let Self { writer, path, .. } = self;
+        if !first && matches!(&answer.done, Done::Drawings(drawings) if !drawings.is_empty()) {
+            writer.write_tail("\n").with_context(|| cannot_write(path))?;
         }
-        .with_context(|| cannot_write(path))
+        write(writer, sentence, answer.done).with_context(|| cannot_write(path))
     }
 
     /// Ends with what followed the last sentence of the input.
     pub(crate) fn finish(self, tail: &str) -> Result<Tally> {
-        let Self { path, mut writer, jsonl, style, tally, .. } = self;
+        let Self { path, mut writer, has_tail, tally, .. } = self;
         let cannot_write = || cannot_write(&path);
-        if !jsonl && style.is_none() {
+        if has_tail {
             writer.write_tail(tail).with_context(cannot_write)?;
         }
         writer.finish().with_context(cannot_write)?.commit()?;
@@ -105,7 +94,7 @@ impl Page {
     }
 }
 
-/// Writes what came of a sentence as it is.
+/// Writes the output for a sentence. An empty line separates its drawings.
 pub(crate) fn write<W: Write>(
     writer: &mut Writer<W>,
     sentence: &Sentence,
@@ -115,6 +104,7 @@ pub(crate) fn write<W: Write>(
         Done::Sentence => writer.write(sentence),
         Done::Blocks(blocks) => blocks.iter().try_for_each(|block| writer.write(block)),
         Done::Line(line) => writer.write_tail(&line),
+        Done::Drawings(drawings) => writer.write_tail(&drawings.join("\n")),
     }
 }
 

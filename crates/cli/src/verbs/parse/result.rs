@@ -1,100 +1,93 @@
-//! What becomes of a sentence: its best tree, several trees, or a line of JSON.
+//! The result for a sentence: its best tree or several trees, written into it, as JSON or as drawings.
 
 use anyhow::Result;
 use tutte::{
-    Analysis, Annotator, Clock, Error, KeepColumns, LabelledDistribution, Method, Mixture, Notes,
-    Parse, Readings, Trees,
+    Annotation, AnnotationOptions, Annotator, Clock, Detail, Error, KeepColumns,
+    LabelledDistribution, Listed, Mixture, RankedTree, TagReadings,
 };
+use tutte_treebank::draw::Drawing;
 use tutte_treebank::{Format, Sentence};
-use tutte_trees::{Constraints, LabelledTree, Tree};
+use tutte_trees::Constraints;
 
 use super::json::Line;
 use super::options::{Decode, ParseOptions, Task};
 use crate::failure::usage;
 
-/// Answers for one sentence after the other.
+/// Parses sentences, one at a time. Each thread has its own.
 pub(crate) struct Worker<'a> {
     pub(super) annotator: Annotator<'a>,
     pub(super) keep: KeepColumns,
     pub(super) task: &'a Task<'a>,
 }
 
-/// What became of a sentence.
+/// The result for a sentence.
 pub(crate) struct ParseResult {
     pub(crate) done: Done,
-    /// Why it is as it was.
+    /// Why the sentence was not parsed.
     pub(super) contradiction: Option<Error>,
-    /// Whether its heads are no tree.
+    /// The heads do not form a tree.
     pub(super) is_no_tree: bool,
-    /// How many heads are not given.
+    /// Number of heads that are left open.
     pub(super) open_heads: usize,
-    /// Whether the parser saw no tags.
+    /// The parser saw no tags.
     pub(super) is_untagged: bool,
 }
 
-/// What is to be written.
+/// Output for a sentence.
 pub(crate) enum Done {
     /// The sentence, which may have been changed.
     Sentence,
-    /// Others in its place.
+    /// Other sentences in its place.
     Blocks(Vec<Sentence>),
-    /// This text.
+    /// A line of JSON.
     Line(String),
+    /// Drawings as text.
+    Drawings(Vec<String>),
 }
 
 impl ParseResult {
     pub(super) fn of(done: Done) -> Self {
-        let (contradiction, is_no_tree, open_heads, is_untagged) = (None, false, 0, false);
-        Self { done, contradiction, is_no_tree, open_heads, is_untagged }
+        Self { done, contradiction: None, is_no_tree: false, open_heads: 0, is_untagged: false }
     }
 }
 
-/// What was found for a sentence.
+/// What the parser found for a sentence.
 enum Found<'a> {
-    /// Its best tree, which it has already.
+    /// The best tree, which has been written into the sentence.
     Written,
-    /// Its trees, given its best tags.
-    One(Box<Analysis<'a>>),
-    /// Its trees, given the readings of its tags and what is known.
-    Trees(Box<(Trees<'a>, Constraints)>),
-}
-
-/// A tree among several.
-pub(super) struct Listed {
-    /// From 1.
-    pub(super) number: usize,
-    pub(super) tree: LabelledTree,
-    pub(super) log_prob: f64,
+    /// The best tree, or the best heads.
+    Best(Box<Annotation<'a>>),
+    /// The distribution from which several trees are taken, given the best tags.
+    Distribution(Box<LabelledDistribution<'a>>),
 }
 
 impl<'a> Worker<'a> {
-    /// The same with a clock that runs.
+    /// Starts the clock.
     pub(crate) fn timed(self) -> Self {
         Self { annotator: self.annotator.timed(), ..self }
     }
 
-    /// Where the time goes.
+    /// Returns the clock, which measures the time of each stage.
     pub(crate) fn clock(&mut self) -> &mut Clock {
         self.annotator.clock()
     }
 
-    /// Tags and parses sentence `number` as asked.
+    /// Tags and parses sentence `number`.
     pub(crate) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<ParseResult> {
         let readings = self.annotator.tag(sentence)?;
         let answer = self.parse(number, sentence, &readings)?;
-        Ok(ParseResult { is_untagged: readings.untagged(), ..answer })
+        Ok(ParseResult { is_untagged: readings.is_untagged(), ..answer })
     }
 
     fn parse(
         &mut self,
         number: usize,
         sentence: &mut Sentence,
-        readings: &Readings<'a>,
+        readings: &TagReadings<'a>,
     ) -> Result<ParseResult> {
-        let ParseOptions { kbest, sample, decode, .. } = self.task.wanted;
         let Task { jsonl, probs, .. } = *self.task;
-        let several = kbest.is_some() || sample.is_some();
-        if sentence.format() == Format::ConllX && !jsonl && (probs || several) {
+        let is_list = self.task.wanted.is_list();
+        if sentence.format() == Format::ConllX && !jsonl && (probs || is_list) {
             let file = sentence.place().file;
             return Err(usage(format!(
                 "{file} is CoNLL-X, which has no room for probabilities; use --to jsonl, or make it \
@@ -102,185 +95,172 @@ impl<'a> Worker<'a> {
             )));
         }
         let Some(model) = &self.task.model.parser else {
-            return Ok(ParseResult::of(Done::Sentence));
+            return Ok(ParseResult::of(self.unchanged(sentence)));
         };
-        let known = self.keep.known(sentence, model.labels.labels());
+        let constraints = self.keep.constraints(sentence, model.labels.labels());
         if self.takes_pieces(sentence)? {
-            return self.in_pieces(sentence, known);
+            return self.in_pieces(sentence, constraints);
         }
-        let analysis = known.and_then(|known| {
-            let annotator = &mut self.annotator;
-            if several {
-                return Ok(Found::One(Box::new(annotator.parser()?.analyse(sentence, &known)?)));
-            }
-            let is_plain = known.is_empty() && !probs && self.task.min_prob.is_none();
-            match is_plain && !jsonl && *decode != Decode::Greedy {
-                true => annotator.annotate_tagged(sentence, readings).map(|_| Found::Written),
-                false => {
-                    let trees = annotator.analyse(sentence, readings, &known)?;
-                    Ok(Found::Trees(Box::new((trees, known))))
-                }
-            }
-        });
-        match analysis {
+        let found = constraints.and_then(|constraints| self.find(sentence, readings, &constraints));
+        match found {
             Ok(Found::Written) => Ok(ParseResult::of(Done::Sentence)),
-            Ok(Found::One(analysis)) => self.several(number, sentence, &analysis.distribution),
-            Ok(Found::Trees(found)) => {
-                let (trees, known) = *found;
-                let parse = trees.best(model, &known)?;
-                self.best(sentence, &parse, &trees.mixture(), &known)
-            }
+            Ok(Found::Best(annotation)) => self.annotated(sentence, &annotation),
+            Ok(Found::Distribution(distribution)) => self.list(number, sentence, &distribution),
             Err(error) => self.refused(sentence, error),
         }
     }
 
-    /// A sentence that stays as it was, for what is given cannot be; other errors end it all.
+    /// Parses a sentence as a whole.
+    fn find(
+        &mut self,
+        sentence: &mut Sentence,
+        readings: &TagReadings<'a>,
+        constraints: &Constraints,
+    ) -> Result<Found<'a>, Error> {
+        let Task { wanted, jsonl, probs, min_prob, .. } = *self.task;
+        let annotator = &mut self.annotator;
+        if wanted.is_list() {
+            let analysis = annotator.parser()?.analyse(sentence, constraints)?;
+            return Ok(Found::Distribution(Box::new(analysis.distribution)));
+        }
+        let is_greedy = wanted.decode == Decode::Greedy;
+        let is_plain = constraints.is_empty() && !probs && min_prob.is_none();
+        if is_plain && !jsonl && !is_greedy {
+            annotator.annotate_tagged(sentence, readings)?;
+            return Ok(Found::Written);
+        }
+        let distributions = annotator.analyse(sentence, readings, constraints)?;
+        let model = self.task.model.trees()?;
+        let options = self.task.annotation_options();
+        let annotation = if is_greedy {
+            distributions.mixture().greedy_annotation(model, constraints, &options)
+        } else {
+            distributions.annotation(model, constraints, &options)
+        };
+        Ok(Found::Best(Box::new(annotation?)))
+    }
+
+    /// Leaves a sentence as it was, because its constraints contradict each other. Other errors end the job.
     pub(super) fn refused(&self, sentence: &Sentence, error: Error) -> Result<ParseResult> {
         let Error::Contradiction { .. } = error else { return Err(error.into()) };
-        let done = match self.task.jsonl {
-            true => Done::Line(Line::contradiction(sentence, &error).text()?),
-            false => Done::Sentence,
+        let done = if self.task.jsonl {
+            Done::Line(Line::contradiction(sentence, &error).text()?)
+        } else {
+            self.unchanged(sentence)
         };
         Ok(ParseResult { contradiction: Some(error), ..ParseResult::of(done) })
     }
 
-    /// The best tree, or the best heads.
-    fn best(
+    /// Returns a sentence, or its drawing, as it is.
+    fn unchanged(&self, sentence: &Sentence) -> Done {
+        match &self.task.style {
+            Some(style) => Done::Drawings(vec![Drawing::new(sentence, style).text()]),
+            None => Done::Sentence,
+        }
+    }
+
+    /// Writes an annotation, in the format that is wanted.
+    pub(super) fn annotated(
         &self,
         sentence: &mut Sentence,
-        parse: &Parse,
-        distribution: &Mixture<'_, '_>,
-        known: &Constraints,
+        annotation: &Annotation<'_>,
     ) -> Result<ParseResult> {
-        let ParseOptions { alt, decode, matrix, .. } = self.task.wanted;
-        let probs = self.task.probs;
-        let model = self.task.model.trees()?;
-        let heads = match decode {
-            Decode::Greedy => distribution.greedy_heads(),
-            _ => parse.tree.heads().to_vec(),
-        };
-        let is_tree =
-            Tree::new(&heads).is_ok_and(|tree| tree.check_in(distribution.tree_set()).is_ok());
-        let marginals = distribution.marginals();
-        let (mut open, mut names, mut reported) = (Vec::new(), Vec::new(), Vec::new());
-        for (word, &head) in (1..).zip(&heads) {
-            // What is known is certain, and in the tree.
-            let prob = match parse.tree.heads()[word - 1] == head {
-                true => parse.head_probs[word - 1],
-                false => model.confidence(marginals[(head, word)]),
-            };
-            // What somebody gave stays, even where sums of rounded numbers end below 1.
-            let is_given = known.required_arcs().contains(&(head, word));
-            let is_open = !is_given && self.task.min_prob.is_some_and(|least| prob < least);
-            reported.push(prob);
-            open.push((!is_open).then_some(head));
-            let label = match decode {
-                Decode::Greedy => distribution.best_label(head, word)?.0,
-                _ => parse.labels[word - 1],
-            };
-            names.push(if is_open { "_" } else { distribution.name(label) });
-        }
-        sentence.set_heads(&open)?;
-        sentence.set_deprels(&names)?;
-        Notes::clear(sentence)?;
         let done = if self.task.jsonl {
-            let line = match probs {
-                true => Line::sure(sentence, distribution, *alt, &reported)?,
-                false => Line::new(sentence),
-            };
-            Done::Line(
-                line.calibrated(self.isotonic())
-                    .with_matrix(*matrix, distribution.marginals())
-                    .text()?,
-            )
+            Done::Line(Line::new(sentence, annotation).text()?)
+        } else if self.task.style.is_some() {
+            annotation.write_tree(sentence)?;
+            Done::Drawings(self.drawing(sentence, annotation).into_iter().collect())
         } else {
-            if probs {
-                let comments = self.isotonic().map(|name| ("calibration", name.to_owned()));
-                let notes = Notes {
-                    alternatives_above: *alt,
-                    head_probs: Some(reported),
-                    comments: comments.into_iter().collect(),
-                    ..Notes::default()
-                };
-                distribution.annotate(sentence, &notes)?;
-            }
+            annotation.write(sentence)?;
             Done::Sentence
         };
-        let open_heads = open.iter().filter(|head| head.is_none()).count();
-        Ok(ParseResult { is_no_tree: !is_tree, open_heads, ..ParseResult::of(done) })
+        Ok(ParseResult {
+            is_no_tree: !annotation.is_tree,
+            open_heads: annotation.open_heads(),
+            ..ParseResult::of(done)
+        })
     }
 
-    /// What confidences are called that are no probabilities of the distribution, if they are written.
-    pub(super) fn isotonic(&self) -> Option<&'static str> {
-        let calibration = self.task.model.parser.as_ref()?.calibration.as_ref();
-        let method = calibration.map(|calibration| calibration.method());
-        method.filter(|method| self.task.probs && *method == Method::Isotonic).map(Method::name)
+    /// Draws a sentence that has the heads of an annotation.
+    fn drawing(&self, sentence: &Sentence, annotation: &Annotation<'_>) -> Option<String> {
+        let style = self.task.style.as_ref()?;
+        let mut probabilities = Vec::new();
+        if annotation.detail == Detail::Words {
+            probabilities.extend(annotation.words.iter().map(|word| word.shown_head_prob()));
+        }
+        Some(Drawing::with_probabilities(sentence, &probabilities, style).text())
     }
 
-    /// The most probable trees, or random ones.
-    fn several(
+    /// Lists the most probable trees, or samples.
+    fn list(
         &self,
         number: usize,
         sentence: &Sentence,
         distribution: &LabelledDistribution<'_>,
     ) -> Result<ParseResult> {
-        let ParseOptions { kbest, sample, seed, matrix, alt, .. } = self.task.wanted;
-        let mut list = Vec::new();
+        let ParseOptions { kbest, sample, seed, probs, matrix, alt, .. } = self.task.wanted;
+        let is_ranked = kbest.is_some();
+        let mut trees = Vec::new();
         if let Some(k) = kbest {
-            let ranked = distribution.kbest(*k as usize).into_iter();
-            list.extend(ranked.map(|ranked| (ranked.tree, ranked.log_prob)));
+            trees = distribution.kbest(*k as usize);
         }
         if let Some(count) = sample {
-            // Every sentence has its own stream, whoever draws from it.
+            // Every sentence has its own random numbers, whichever thread parses it.
             let seed = seed.wrapping_add((number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             for tree in distribution.samples(*count as usize, seed) {
                 let log_prob = distribution.log_prob(&tree)?;
-                list.push((tree, log_prob));
+                trees.push(RankedTree { tree, log_prob });
             }
         }
-        let listed = |(number, (tree, log_prob))| Listed { number, tree, log_prob };
-        let list: Vec<Listed> = (1..).zip(list).map(listed).collect();
+        let listed = if is_ranked { Listed::Rank } else { Listed::Sample };
+        let mixture = Mixture::from(distribution);
+        let options = AnnotationOptions {
+            detail: if *probs { Detail::Words } else { Detail::Sentence },
+            alternatives_above: *alt,
+            open_below: 0.0,
+            marginals: *matrix,
+        };
         if self.task.jsonl {
-            let alt = self.task.wanted.probs.then_some(*alt);
-            let line = Line::several(sentence, distribution, &list, kbest.is_some(), alt)?;
-            return Ok(ParseResult::of(Done::Line(
-                line.with_matrix(*matrix, distribution.arcs().marginals()).text()?,
-            )));
+            // Alternatives are listed once for all trees.
+            let open = mixture.open_annotation(&options)?;
+            let tree_options = AnnotationOptions { alternatives_above: 1.0, ..options };
+            let annotations = mixture.annotations_of_trees(trees, listed, &tree_options);
+            let has_labels = !distribution.labels().is_empty();
+            let line = Line::new(sentence, &open).with_trees(annotations, has_labels, is_ranked)?;
+            return Ok(ParseResult::of(Done::Line(line.text()?)));
         }
-        let blocks = list.iter().map(|listed| self.block(sentence, distribution, listed));
-        Ok(ParseResult::of(Done::Blocks(blocks.collect::<Result<_>>()?)))
-    }
-
-    /// The sentence with one of several trees.
-    fn block(
-        &self,
-        sentence: &Sentence,
-        distribution: &LabelledDistribution<'_>,
-        listed: &Listed,
-    ) -> Result<Sentence> {
-        let ParseOptions { probs, alt, kbest, .. } = self.task.wanted;
-        let Listed { number, tree, log_prob } = listed;
-        let mut block = sentence.clone();
-        block.set_tree(tree.tree())?;
-        let names: Vec<&str> =
-            tree.labels().iter().map(|label| distribution.name(*label)).collect();
-        block.set_deprels(&names)?;
-        Notes::clear(&mut block)?;
-        let (letter, key) = if kbest.is_some() { ("k", "rank") } else { ("s", "sample") };
-        if let Some(id) = sentence.sent_id() {
-            block.set_comment("sent_id", Some(&format!("{id}.{letter}{number}")))?;
-        }
-        if *number > 1 {
-            // A document does not begin again.
-            for key in ["newdoc", "newdoc id", "newpar", "newpar id"] {
-                block.set_comment(key, None)?;
+        let mut blocks = Vec::new();
+        let mut drawings = Vec::new();
+        for annotation in mixture.annotations_of_trees(trees, listed, &options) {
+            let annotation = annotation?;
+            let block = block(sentence, &annotation)?;
+            match self.drawing(&block, &annotation) {
+                Some(drawing) => drawings.push(drawing),
+                None => blocks.push(block),
             }
         }
-        let probability = format!("{:.4}", log_prob.exp());
-        let comments = vec![(key, number.to_string()), ("prob", probability)];
-        let notes =
-            Notes { in_misc: *probs, alternatives_above: *alt, comments, ..Notes::default() };
-        distribution.annotate(&mut block, &notes)?;
-        Ok(block)
+        let draws = self.task.style.is_some();
+        Ok(ParseResult::of(if draws { Done::Drawings(drawings) } else { Done::Blocks(blocks) }))
     }
+}
+
+/// Returns a copy of a sentence with one of several trees.
+fn block(sentence: &Sentence, annotation: &Annotation<'_>) -> Result<Sentence> {
+    let mut block = sentence.clone();
+    annotation.write(&mut block)?;
+    let (letter, number) = match annotation.listed {
+        Some(Listed::Sample(number)) => ("s", number),
+        Some(Listed::Rank(number)) => ("k", number),
+        None => return Ok(block),
+    };
+    if let Some(id) = sentence.sent_id() {
+        block.set_comment("sent_id", Some(&format!("{id}.{letter}{number}")))?;
+    }
+    if number > 1 {
+        // A document starts once.
+        for key in ["newdoc", "newdoc id", "newpar", "newpar id"] {
+            block.set_comment(key, None)?;
+        }
+    }
+    Ok(block)
 }

@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{Compact, Model, Pipeline, Tags};
+use tutte::{Compact, Model, Pipeline, TagSource};
 
 use crate::failure::advise;
 
@@ -49,9 +49,9 @@ impl TagOptions {
     /// A model used as is wanted.
     pub(crate) fn of<'a>(&self, model: &'a Model<Compact>) -> Pipeline<'a> {
         let tags = match self.tags {
-            Whose::Auto => Tags::Auto,
-            Whose::File => Tags::Given,
-            Whose::Model => Tags::Model,
+            Whose::Auto => TagSource::Auto,
+            Whose::File => TagSource::Given,
+            Whose::Model => TagSource::Model,
         };
         Pipeline::new(model).with_tags(tags).with_readings(self.tag_uncertainty.into())
     }

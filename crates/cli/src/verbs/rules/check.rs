@@ -12,7 +12,6 @@ use tutte::rules::{self, Coverage, Feasibility, Prospects, Survey};
 use tutte_trees::TreeSet;
 
 use super::{errors, placed, read, refuse};
-
 use crate::failure::Outcome;
 use crate::input::TreebankArgs;
 use crate::report::{Align, Table, count, counted, percent};

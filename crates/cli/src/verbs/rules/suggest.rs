@@ -7,8 +7,7 @@ use std::slice;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::rules::suggest;
-use tutte::rules::{Draft, Rules};
+use tutte::rules::{Draft, Rules, suggest};
 use tutte_treebank::Sentence;
 
 use super::{bytes, placed, refuse};

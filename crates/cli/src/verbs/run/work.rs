@@ -1,9 +1,8 @@
 //! The files of a job, one after the other: finished files are skipped, the others are parsed.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::rc::Rc;
+use std::{fs, io};
 
 use anyhow::Result;
 use tutte_treebank::{Error, Sentence};

@@ -4,7 +4,7 @@ use serde::Serialize;
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-use super::judgement::{Impossible, TreeScore};
+use super::sentence_score::{Impossible, SentenceScore};
 use crate::report::{Align, Table, count, counted, percent};
 
 /// Sums over sentences, and those that are least likely.
@@ -102,31 +102,31 @@ impl Summary {
         Self { tree_set, totals: Totals::default(), most, worst: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, sentence: &Sentence, judgement: TreeScore) {
+    pub(super) fn add(&mut self, sentence: &Sentence, score: SentenceScore) {
         let totals = &mut self.totals;
-        let heads = judgement.heads();
+        let heads = score.heads();
         totals.sentences += 1;
         totals.words += sentence.len();
-        totals.entropy += judgement.entropy;
+        totals.entropy += score.entropy;
         if heads == 0 {
             totals.headless += usize::from(!sentence.is_empty());
             return;
         }
         totals.partial += usize::from(heads < sentence.len());
-        totals.arcs_left_out += judgement.arcs_left_out;
-        match judgement.impossible {
+        totals.arcs_left_out += score.arcs_left_out;
+        match score.impossible {
             None => {
                 totals.possible += 1;
                 totals.possible_words += heads;
-                totals.with_arcs_left_out += usize::from(judgement.arcs_left_out > 0);
-                totals.logprob += judgement.logprob;
+                totals.with_arcs_left_out += usize::from(score.arcs_left_out > 0);
+                totals.logprob += score.logprob;
             }
             Some(Impossible::NoTree) => totals.cycles += 1,
             Some(Impossible::NotInTreeSet) => totals.not_in_tree_set += 1,
             Some(Impossible::Labels) => totals.with_impossible_labels += 1,
             Some(Impossible::Together) => totals.otherwise_impossible += 1,
         }
-        for word in &judgement.words {
+        for word in &score.words {
             if let Some((prob, rank)) = word.head_prob.zip(word.head_rank) {
                 totals.arcs += 1;
                 totals.head_prob += prob;
@@ -142,7 +142,7 @@ impl Summary {
                 totals.label_prob += prob;
             }
         }
-        let unlikely = Unlikely::new(sentence, &judgement);
+        let unlikely = Unlikely::new(sentence, &score);
         let at = self.worst.partition_point(|other| other.key() <= unlikely.key());
         if at < self.most {
             self.worst.insert(at, unlikely);
@@ -167,10 +167,10 @@ impl Summary {
 }
 
 impl Unlikely {
-    fn new(sentence: &Sentence, judgement: &TreeScore) -> Self {
+    fn new(sentence: &Sentence, score: &SentenceScore) -> Self {
         let words = sentence.len();
-        let logprob = Some(judgement.logprob).filter(|nats| nats.is_finite());
-        let oddest = judgement.oddest().and_then(|word| {
+        let logprob = Some(score.logprob).filter(|nats| nats.is_finite());
+        let oddest = score.oddest().and_then(|word| {
             Some(Odd {
                 word: word.id,
                 form: word.form.clone(),
@@ -187,9 +187,9 @@ impl Unlikely {
             sent_id: sentence.sent_id().map(str::to_owned),
             words,
             logprob,
-            logprob_per_word: logprob.map(|nats| nats / judgement.heads().max(1) as f64),
-            arcs_left_out: judgement.arcs_left_out,
-            impossible: judgement.impossible,
+            logprob_per_word: logprob.map(|nats| nats / score.heads().max(1) as f64),
+            arcs_left_out: score.arcs_left_out,
+            impossible: score.impossible,
             oddest,
         }
     }

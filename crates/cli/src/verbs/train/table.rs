@@ -4,7 +4,7 @@ use std::iter;
 
 use serde::Serialize;
 use tutte::text::raw_text;
-use tutte::{Compact, Error, Model, Pipeline, Tags};
+use tutte::{Compact, Error, Model, Pipeline, TagSource};
 use tutte_treebank::eval::{Alignment, Metric, Metrics, Score};
 use tutte_treebank::{Format, Sentence};
 
@@ -40,7 +40,7 @@ impl DevTable {
             return Ok(None);
         }
         let gold_tags = model.tagger.is_none();
-        let tags = if gold_tags { Tags::Given } else { Tags::Model };
+        let tags = if gold_tags { TagSource::Given } else { TagSource::Model };
         let pipeline = Pipeline::new(model);
         let score = |system: Vec<Sentence>| -> Result<Metrics, Error> {
             Ok(Metrics::basic(&Alignment::new(gold, &system)?))

@@ -1,4 +1,4 @@
-//! Arcs by how suspicious they are, and what they have in common.
+//! Suspicious arcs, and patterns among them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -6,117 +6,119 @@ use std::fmt;
 
 use tutte_treebank::{Sentence, Token};
 
-use super::{Audit, Judged, Rather};
+use super::{Audit, AuditedArc, OtherArc};
 
-/// An arc that surprised a model which had not seen it, and what that would rather have.
+/// An arc that is improbable under a model trained without it, and the most probable other arc.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The sentence, by its number in the treebank, from 0.
+    /// Number of the sentence in the treebank, from 0.
     pub sentence: usize,
     /// The word, from 1.
     pub word: usize,
-    /// P(head, label) of its arc.
+    /// P(head, label) of the arc.
     pub prob: f64,
-    /// How [suspicious](Audit::suspicion) it is, in nats.
+    /// [Suspicion](Audit::suspicion), in nats.
     pub suspicion: f64,
-    /// The head that the model would rather have; it may be the same.
-    pub rather_head: usize,
-    /// The label that goes with it; `_` if labels are not judged.
-    pub rather_label: String,
-    /// P(head, label) of these.
-    pub rather_prob: f64,
-    /// What kind of find this is.
+    /// Head of the most probable other arc; it may be the same head.
+    pub other_head: usize,
+    /// Label of the other arc; `_` if labels are not audited.
+    pub other_label: String,
+    /// P(head, label) of the other arc.
+    pub other_prob: f64,
+    /// The pattern of tags and labels.
     pub pattern: Pattern,
 }
 
-/// What finds have in common: the tags of word and head, the label, and what they would become,
-/// `NOUN ← VERB obl → NOUN nmod`, or `NOUN ← VERB obl → obj` if the head stays.
+/// A pattern of findings: the tags of word and head, the label, and the other head and label. It is written as
+/// `NOUN ← VERB obl → NOUN nmod`, or as `NOUN ← VERB obl → obj` if the head is the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pattern {
-    /// The word's tag (UPOS; in CoNLL-X the coarse one).
+    /// Tag of the word (UPOS; in CoNLL-X the coarse tag).
     pub word: String,
-    /// The tag of its head, `ROOT` for none.
+    /// Tag of the head; `ROOT` for the root.
     pub head: String,
-    /// Its label.
+    /// The label.
     pub label: String,
-    /// The tag of the other head, if it is another one.
-    pub rather_head: Option<String>,
-    /// The other label; `_` if labels are not judged.
-    pub rather_label: String,
+    /// Tag of the other head, if the head differs.
+    pub other_head: Option<String>,
+    /// The other label; `_` if labels are not audited.
+    pub other_label: String,
 }
 
-/// A pattern and how often it is there.
+/// A pattern and its frequency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternCount {
     /// The pattern.
     pub pattern: Pattern,
-    /// Finds of it.
+    /// Number of findings with this pattern.
     pub finds: usize,
-    /// All arcs of the treebank with these tags and this label, suspicious or not.
+    /// Number of arcs of the treebank with these tags and this label, suspicious or not.
     pub arcs: usize,
 }
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { word, head, label, rather_head, rather_label } = self;
+        let Self { word, head, label, other_head, other_label } = self;
         write!(f, "{word} ← {head} {label} →")?;
-        if let Some(tag) = rather_head {
+        if let Some(tag) = other_head {
             write!(f, " {tag}")?;
         }
-        match rather_label.as_str() {
+        match other_label.as_str() {
             "_" => Ok(()),
             label => write!(f, " {label}"),
         }
     }
 }
 
-/// The tag of a head.
+/// Returns the tag of a head.
 fn tag(sentence: &Sentence, head: usize) -> &str {
     sentence.word(head).map_or("ROOT", Token::upos)
 }
 
 impl Audit<'_> {
-    /// The arcs whose probability is below a threshold, the most [suspicious](Audit::suspicion) first.
+    /// Returns the arcs whose probability is below a threshold, the most [suspicious](Audit::suspicion) first.
     pub fn findings(&self, below: f64) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (number, sentence) in self.treebank().iter().enumerate() {
-            for (token, judged) in sentence.words().zip(self.judged(number)) {
-                let Some(rather) = judged.rather.filter(|_| judged.prob() < below) else {
-                    continue;
-                };
-                findings.push(self.finding(number, token, judged, rather));
+            for (token, arc) in sentence.words().zip(self.arcs(number)) {
+                let Some(other) = arc.other.filter(|_| arc.prob() < below) else { continue };
+                findings.push(self.finding(number, token, arc, other));
             }
         }
         findings.sort_by(Finding::order);
         findings
     }
 
-    fn finding(&self, number: usize, token: Token<'_>, judged: &Judged, rather: Rather) -> Finding {
+    fn finding(
+        &self,
+        number: usize,
+        token: Token<'_>,
+        arc: &AuditedArc,
+        other: OtherArc,
+    ) -> Finding {
         let sentence = &self.treebank()[number];
         let head = token.head().unwrap_or(0);
-        let label = match self.judges_labels() {
-            true => self.labels().get(rather.label).map_or("_", String::as_str),
-            false => "_",
-        };
+        let label = self.labels().get(other.label).filter(|_| self.has_labels());
+        let label = label.map_or("_", String::as_str);
         Finding {
             sentence: number,
             word: token.id().word().unwrap_or(0),
-            prob: judged.prob(),
-            suspicion: self.suspicion(judged, token.deprel()),
-            rather_head: rather.head,
-            rather_label: label.to_owned(),
-            rather_prob: rather.prob,
+            prob: arc.prob(),
+            suspicion: self.suspicion(arc, token.deprel()),
+            other_head: other.head,
+            other_label: label.to_owned(),
+            other_prob: other.prob,
             pattern: Pattern {
                 word: token.upos().to_owned(),
                 head: tag(sentence, head).to_owned(),
                 label: token.deprel().to_owned(),
-                rather_head: (rather.head != head).then(|| tag(sentence, rather.head).to_owned()),
-                rather_label: label.to_owned(),
+                other_head: (other.head != head).then(|| tag(sentence, other.head).to_owned()),
+                other_label: label.to_owned(),
             },
         }
     }
 
-    /// The patterns of findings, the most frequent first.
+    /// Returns the patterns of findings, the most frequent first.
     pub fn patterns<'f>(
         &self,
         findings: impl IntoIterator<Item = &'f Finding>,
@@ -138,14 +140,14 @@ impl Audit<'_> {
             PatternCount { pattern: pattern.clone(), finds, arcs }
         };
         let mut counts: Vec<PatternCount> = finds.into_iter().map(count).collect();
-        // Stable: patterns that are as frequent stay in their own order.
+        // The sort is stable: patterns of equal frequency stay in their own order.
         counts.sort_by_key(|count| std::cmp::Reverse(count.finds));
         counts
     }
 }
 
 impl Finding {
-    /// What is more suspicious comes first.
+    /// Orders findings by decreasing suspicion.
     fn order(&self, other: &Self) -> Ordering {
         let place = |finding: &Self| (finding.sentence, finding.word);
         other.suspicion.total_cmp(&self.suspicion).then_with(|| place(self).cmp(&place(other)))

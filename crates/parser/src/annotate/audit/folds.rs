@@ -1,13 +1,13 @@
-//! A treebank dealt into parts that can be judged by what was learnt from the others.
+//! Division of a treebank into folds for cross-validation.
 //!
-//! Whole documents (`# newdoc`) stay together, since their sentences share names, topics and an annotator's
-//! habits; a file without them is cut into runs of neighbouring sentences. Documents are dealt from the
-//! largest to the smallest, each to the fold that has the fewest words so far (Graham 1969: no fold is
-//! heavier than 4/3 of the best possible one). O(d log d) for d documents.
+//! Documents (`# newdoc`) are not split, because their sentences share names, topics and the habits of an annotator. A
+//! file without documents is cut into runs of neighbouring sentences. Documents are assigned from the largest to the
+//! smallest, each to the fold with the fewest words so far (Graham 1969: no fold is heavier than 4/3 of the best
+//! possible one). The cost is O(d log d) for d documents.
 //!
-//! **Leakage.** A sentence whose words also are, form by form, a sentence of the fold to be judged is kept
-//! from the model that judges it: it would only repeat what an annotator said there. Tying such sentences to
-//! one fold instead would tie their documents, and in the end everybody says "Thank you".
+//! **Leakage.** A training sentence with the same forms as a held-out sentence is left out of training: the model would
+//! only repeat its annotation. Putting such sentences into one fold would also tie their documents together. Common
+//! sentences like "Thank you" would tie almost all of them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,10 +16,10 @@ use tutte_treebank::select::Choices;
 
 use crate::Error;
 
-/// Sentences of a run, where there are no documents.
+/// Number of sentences in a run, if there are no documents.
 const RUN: usize = 10;
 
-/// Which sentence of a treebank is in which fold.
+/// The fold of each sentence of a treebank.
 ///
 /// ```
 /// use tutte::audit::Folds;
@@ -31,46 +31,46 @@ const RUN: usize = 10;
 /// let folds = Folds::deal(&treebank, 2, 1)?;
 /// assert_eq!(folds.count(), 2);
 /// for fold in 0..2 {
-///     let judged: Vec<_> = folds.held_out(fold).collect();
+///     let held_out: Vec<_> = folds.held_out(fold).collect();
 ///     let learnt: Vec<_> = folds.learnt_for(fold).collect();
-///     assert!(judged.iter().all(|at| learnt.iter().all(|other| words[*at] != words[*other])));
+///     assert!(held_out.iter().all(|at| learnt.iter().all(|other| words[*at] != words[*other])));
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folds {
-    /// Of each sentence.
+    /// Fold of each sentence.
     fold: Vec<usize>,
-    /// Of each sentence, the number of its words' group; sentences with the same words have the same.
+    /// Group of each sentence. Sentences with the same words are in the same group.
     group: Vec<usize>,
-    /// Of each group, its sentences.
+    /// Sentences of each group.
     members: Vec<Vec<usize>>,
     count: usize,
     documents: Option<usize>,
 }
 
 impl Folds {
-    /// Deals a treebank into folds, fewer if there are not enough sentences. The seed decides where those
-    /// of the same length go.
+    /// Divides a treebank into folds; fewer if there are not enough sentences. The seed decides the order of documents
+    /// of the same length.
     ///
     /// # Errors
-    /// [`Error::Setting`] if less than two folds were asked for, or there are less than two sentences.
+    /// [`Error::Setting`] for fewer than two folds or fewer than two sentences.
     pub fn deal(treebank: &[Sentence], folds: usize, seed: u64) -> Result<Self, Error> {
         if folds < 2 {
-            let why = format!("{folds} folds were asked for, but judging needs at least two");
+            let why = format!("the number of folds is {folds}, but an audit needs at least two");
             return Err(Error::Setting(why));
         }
         if treebank.len() < 2 {
             let why = match treebank.len() {
-                0 => "there are no sentences to judge",
-                _ => "a single sentence leaves none to learn from; an audit needs a treebank",
+                0 => "there are no sentences to audit",
+                _ => "an audit trains on the other sentences, but there is a single sentence",
             };
             return Err(Error::Setting(why.to_owned()));
         }
         let documents = documents(treebank);
         let named = treebank.iter().any(|s| s.newdoc().is_some());
         let (count, units, documents) = match documents.len() {
-            // Fewer folds rather than documents of which a model has seen a part.
+            // Rather fewer folds than documents split between training and held-out data.
             found @ 2.. if named => (folds.min(found), documents, Some(found)),
             _ => {
                 let count = folds.min(treebank.len());
@@ -82,33 +82,33 @@ impl Folds {
         Ok(Self { fold, group, members, count, documents })
     }
 
-    /// How many there are.
+    /// Returns the number of folds.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// How many documents were dealt; none if neighbouring sentences were.
+    /// Returns the number of documents; `None` if runs of neighbouring sentences were used.
     pub fn documents(&self) -> Option<usize> {
         self.documents
     }
 
-    /// The fold of a sentence, by its number.
+    /// Returns the fold of a sentence.
     pub fn of(&self, sentence: usize) -> Option<usize> {
         self.fold.get(sentence).copied()
     }
 
-    /// The sentences of a fold, in their order.
+    /// Returns the sentences of a fold, in their order.
     pub fn held_out(&self, fold: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.fold.len()).filter(move |&at| self.fold[at] == fold)
     }
 
-    /// The sentences that the model of a fold may learn from: those of other folds, but for those whose
-    /// words are also a sentence of this one.
+    /// Returns the training sentences for a fold: those of other folds, except those with the same words as a sentence
+    /// of this fold.
     pub fn learnt_for(&self, fold: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.fold.len()).filter(move |&at| self.fold[at] != fold && !self.leaks(at, fold))
     }
 
-    /// How many sentences are kept from a model that would otherwise learn from them.
+    /// Returns the number of sentences that were left out of training for some fold because of their words.
     pub fn kept_back(&self) -> usize {
         let leaks = |at: usize| {
             (0..self.count).any(|fold| self.of(at) != Some(fold) && self.leaks(at, fold))
@@ -116,18 +116,19 @@ impl Folds {
         (0..self.fold.len()).filter(|&at| leaks(at)).count()
     }
 
-    /// Sentences that have the same words, of several each, in their order.
+    /// Returns groups of two or more sentences with the same words, in their order.
     pub fn repeated(&self) -> impl Iterator<Item = &[usize]> {
         self.members.iter().map(Vec::as_slice).filter(|members| members.len() > 1)
     }
 
-    /// Whether a sentence's words are also a sentence of a fold.
+    /// Returns `true` if a sentence of the fold has the same words.
     fn leaks(&self, sentence: usize, fold: usize) -> bool {
         self.members[self.group[sentence]].iter().any(|&other| self.fold[other] == fold)
     }
 }
 
-/// Documents as ranges of sentences. A file starts one; before its first `newdoc`, its sentences come in runs.
+/// Returns the documents as ranges of sentences. A file starts a document. Sentences before its first `newdoc` are cut
+/// into runs.
 fn documents(treebank: &[Sentence]) -> Vec<std::ops::Range<usize>> {
     let file = |at: usize| treebank[at].place().file;
     let starts =
@@ -143,12 +144,13 @@ fn documents(treebank: &[Sentence]) -> Vec<std::ops::Range<usize>> {
         .collect()
 }
 
+/// Cuts a range of sentences into runs.
 fn runs(range: std::ops::Range<usize>, length: usize) -> Vec<std::ops::Range<usize>> {
     let end = range.end;
     range.step_by(length.max(1)).map(|start| start..(start + length.max(1)).min(end)).collect()
 }
 
-/// The fold of each sentence: the largest document first, always to the lightest fold.
+/// Assigns a fold to each sentence: the largest document first, always to the lightest fold.
 fn deal(
     treebank: &[Sentence],
     units: Vec<std::ops::Range<usize>>,
@@ -161,7 +163,7 @@ fn deal(
     let mut units: Vec<_> = units.into_iter().map(|unit| (words(&unit), unit)).collect();
     Choices::new(seed).shuffle(&mut units);
     units.sort_by_key(|(words, _)| std::cmp::Reverse(*words));
-    // Words and units of each fold: of two as light, the one with fewer units, then the first.
+    // Words and units of each fold. Ties go to the fold with fewer units, then to the first.
     let mut lightest: BTreeSet<(usize, usize, usize)> =
         (0..folds).map(|fold| (0, 0, fold)).collect();
     let mut fold_of = vec![0; treebank.len()];
@@ -173,7 +175,7 @@ fn deal(
     fold_of
 }
 
-/// Sentences by their words: the group of each, and the members of each group.
+/// Groups sentences by their words. Returns the group of each sentence, and the members of each group.
 fn groups(treebank: &[Sentence]) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut numbers: HashMap<Vec<&str>, usize> = HashMap::new();
     let mut members: Vec<Vec<usize>> = Vec::new();
@@ -196,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// A sentence of these words; it may start a document.
+    /// A sentence with these words, which may start a document.
     fn sentence(words: &[u8], newdoc: bool) -> Sentence {
         let mut text = if newdoc { "# newdoc\n".to_owned() } else { String::new() };
         for (at, word) in words.iter().enumerate() {
@@ -225,11 +227,11 @@ mod tests {
             for fold in 0..folds.count() {
                 prop_assert!(folds.held_out(fold).count() > 0, "fold {} of {:?}", fold, &folds);
                 folds.held_out(fold).for_each(|at| seen[at] += 1);
-                // Nothing that is judged is learnt from, nor are its words.
-                let judged: BTreeSet<_> = folds.held_out(fold).map(|at| &sentences[at].0).collect();
+                // Neither held-out sentences nor sentences with the same words are learnt from.
+                let held_out: BTreeSet<_> = folds.held_out(fold).map(|at| &sentences[at].0).collect();
                 let learnt: BTreeSet<usize> = folds.learnt_for(fold).collect();
                 for (at, (words, _)) in sentences.iter().enumerate() {
-                    prop_assert_eq!(learnt.contains(&at), !judged.contains(words));
+                    prop_assert_eq!(learnt.contains(&at), !held_out.contains(words));
                 }
             }
             prop_assert!(seen.iter().all(|times| *times == 1));
@@ -248,19 +250,20 @@ mod tests {
                 lengths.iter().map(|&length| sentence(&vec![1; length], true)).collect();
             let folds = Folds::deal(&treebank, 4, 1).unwrap();
             let weights = [0, 1, 2, 3].map(|fold| folds.held_out(fold).map(|at| lengths[at]).sum::<usize>());
-            let (least, most) = (weights.iter().min().unwrap(), weights.iter().max().unwrap());
+            let least = weights.iter().min().unwrap();
+            let most = weights.iter().max().unwrap();
             prop_assert!(most - least <= 8, "{:?}", weights);
         }
     }
 
     #[test]
-    fn neighbours_stay_together_without_documents_and_what_cannot_be_dealt_is_refused() {
+    fn neighbours_stay_together_without_documents_and_too_few_sentences_are_refused() {
         let treebank: Vec<Sentence> = (0..100).map(|at| sentence(&[at], false)).collect();
         let folds = Folds::deal(&treebank, 5, 1).unwrap();
         assert_eq!(folds.documents(), None);
         assert!((0..100).all(|at| folds.of(at) == folds.of(at - at % 10)));
         assert_eq!((folds.kept_back(), folds.repeated().count()), (0, 0));
-        // One document is all there is: it must be cut.
+        // A single document must be cut.
         let mut alone = treebank.clone();
         alone[0] = sentence(&[0], true);
         assert_eq!(Folds::deal(&alone, 5, 1).unwrap().documents(), None);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Labelling, TrainingOptions};
 
-/// Sentences of a language without exceptions, `The N V the N`, whose nouns differ.
+/// Sentences `The N V the N` with different nouns.
 fn treebank(count: usize) -> Vec<Sentence> {
     let sentence = |at: usize| {
         let (one, other) = (format!("n{at}"), format!("o{at}"));
@@ -37,23 +37,23 @@ fn planted_errors_are_found_first() {
     assert_eq!(places.len(), 2, "{findings:#?}");
     assert!(places.contains(&(17, 4)) && places.contains(&(31, 5)), "{places:?}");
     let find = |sentence| findings.iter().find(|find| find.sentence == sentence).unwrap();
-    assert_eq!((find(17).rather_head, find(17).rather_label.as_str()), (5, "det"));
+    assert_eq!((find(17).other_head, find(17).other_label.as_str()), (5, "det"));
     assert_eq!(find(17).pattern.to_string(), "DET ← VERB det → NOUN det");
-    assert_eq!((find(31).rather_head, find(31).rather_label.as_str()), (3, "obj"));
+    assert_eq!((find(31).other_head, find(31).other_label.as_str()), (3, "obj"));
     assert_eq!(find(31).pattern.to_string(), "NOUN ← VERB nsubj → obj");
-    assert!(findings.iter().all(|find| find.rather_prob > 0.5 && find.suspicion > 0.7));
+    assert!(findings.iter().all(|find| find.other_prob > 0.5 && find.suspicion > 0.7));
     let patterns = audit.patterns(&findings);
     let seen: Vec<_> = patterns.iter().map(|count| (count.finds, count.arcs)).collect();
     assert_eq!(seen, [(1, 1), (1, 61)], "{patterns:?}");
     assert_eq!(
         audit.findings(1.1).len(),
         240,
-        "all arcs but those of the only word that can be the root"
+        "all arcs except those of the only possible root word"
     );
 }
 
 #[test]
-fn heads_alone_can_be_judged() {
+fn heads_alone_can_be_audited() {
     let mut treebank = treebank(40);
     treebank[17].set_head(4, Some(3)).unwrap();
     treebank[31].set_deprel(5, "nsubj").unwrap();
@@ -65,9 +65,9 @@ fn heads_alone_can_be_judged() {
     assert_eq!(findings[0].pattern.to_string(), "DET ← VERB det → NOUN");
 }
 
-/// What an audit says of a fold is what a model says that was trained by hand on the others.
+/// An audit of a fold agrees with a model that is trained on the other folds by hand.
 #[test]
-fn arcs_are_judged_by_a_model_that_has_not_seen_them() {
+fn arcs_are_scored_by_a_model_trained_without_them() {
     let mut treebank = treebank(30);
     treebank[17].set_head(4, Some(3)).unwrap();
     let mut settings = settings();
@@ -87,24 +87,24 @@ fn arcs_are_judged_by_a_model_that_has_not_seen_them() {
             let mut parser = Parser::new(&model);
             for at in own {
                 let distribution = parser.distribution(&treebank[at]).unwrap();
-                let judged = (1..).zip(treebank[at].words()).zip(audit.judged(at));
-                for ((word, token), judged) in judged {
+                let arcs = (1..).zip(treebank[at].words()).zip(audit.arcs(at));
+                for ((word, token), arc) in arcs {
                     let head = token.head().unwrap();
                     let head_prob = distribution.head_probs(word).unwrap()[head];
                     if head_prob > 0.0 {
-                        // What steps left out takes its small share.
-                        assert!((judged.head_prob - head_prob).abs() < 0.05);
+                        // Pruned heads have a small share of the probability.
+                        assert!((arc.head_prob - head_prob).abs() < 0.05);
                         let label = distribution.label(token.deprel()).unwrap();
                         let label_prob = distribution.label_probs(head, word).unwrap()[label];
-                        assert_eq!(judged.label_prob, label_prob);
+                        assert_eq!(arc.label_prob, label_prob);
                     } else {
-                        assert!(judged.head_prob < 0.05, "{judged:?}");
+                        assert!(arc.head_prob < 0.05, "{arc:?}");
                     }
                     let best = distribution.alternatives(word, 1).unwrap()[0];
                     if best.head != head {
-                        let rather = judged.rather.unwrap();
-                        assert_eq!(rather.head, best.head);
-                        assert_eq!(audit.labels()[rather.label], best.label);
+                        let other = arc.other.unwrap();
+                        assert_eq!(other.head, best.head);
+                        assert_eq!(audit.labels()[other.label], best.label);
                     }
                 }
             }
@@ -113,7 +113,7 @@ fn arcs_are_judged_by_a_model_that_has_not_seen_them() {
 }
 
 #[test]
-fn probabilities_of_heads_sum_to_one_with_what_steps_left_out() {
+fn probabilities_of_heads_sum_to_one_with_pruned_arcs() {
     let treebank = treebank(12);
     for options in [TrainingOptions::fast(), TrainingOptions::default(), TrainingOptions::plain()] {
         let options = TrainingOptions { bits: 14, label_bits: 8, passes: 1, ..options };
@@ -139,20 +139,20 @@ fn probabilities_of_heads_sum_to_one_with_what_steps_left_out() {
 }
 
 #[test]
-fn any_number_of_threads_says_the_same() {
+fn the_result_does_not_depend_on_the_number_of_threads() {
     let mut treebank = treebank(30);
     treebank[17].set_head(4, Some(3)).unwrap();
     let mut settings = settings();
     let alone = run(&treebank, &settings);
     settings.options.threads = 3;
     let together = run(&treebank, &settings);
-    assert!((0..30).all(|at| alone.judged(at) == together.judged(at)));
+    assert!((0..30).all(|at| alone.arcs(at) == together.arcs(at)));
 }
 
 #[test]
-fn the_same_words_are_no_evidence_for_themselves_and_their_differences_are_told() {
+fn sentences_with_the_same_words_are_not_evidence_and_their_differences_are_listed() {
     let mut treebank = treebank(24);
-    // The same error twice, far apart: whoever had learnt one of them would believe the other.
+    // The same error twice, far apart: a model trained on one of them would predict the other.
     treebank[3].set_head(4, Some(3)).unwrap();
     let twin = treebank[3].clone();
     treebank.push(twin);
@@ -168,20 +168,20 @@ fn the_same_words_are_no_evidence_for_themselves_and_their_differences_are_told(
 }
 
 #[test]
-fn what_cannot_be_judged_is_refused() {
+fn treebanks_of_one_repeated_sentence_are_refused() {
     let same = vec![treebank(1).remove(0); 12];
     let error = Audit::run(&same, &settings(), |_| {}).unwrap_err();
     assert!(error.to_string().contains("same words"), "{error}");
 }
 
 #[test]
-fn labels_that_nobody_else_has_are_impossible() {
+fn labels_that_occur_once_are_impossible() {
     let mut treebank = treebank(40);
     treebank[5].set_deprel(2, "subject").unwrap();
     let audit = run(&treebank, &settings());
     let find = &audit.findings(0.5)[0];
     assert_eq!((find.sentence, find.word, find.prob), (5, 2, 0.0));
-    assert_eq!(find.rather_label, "nsubj");
+    assert_eq!(find.other_label, "nsubj");
 }
 
 #[test]
@@ -199,24 +199,24 @@ fn verdicts_hold_while_the_arc_is_what_they_were_about() {
     assert_eq!(on(&sentence, 5), Some(Decision::Error));
     sentence.set_head(4, Some(3)).unwrap();
     sentence.set_head(5, Some(2)).unwrap();
-    assert_eq!(on(&sentence, 4), None, "it was about another head");
-    assert_eq!(on(&sentence, 5), Some(Decision::Error), "it did not say about what");
+    assert_eq!(on(&sentence, 4), None, "the verdict is about another head");
+    assert_eq!(on(&sentence, 5), Some(Decision::Error), "the verdict does not name an arc");
     assert_eq!(verdicts.on("s1", sentence.word(5).unwrap()), None);
-    // The last one that fits counts.
+    // The last verdict that agrees with the arc counts.
     let verdicts =
         Verdicts::parse("v.tsv", "s0\t4\tfine\ns0\t4\terror\t9:det\ns0\t4\tfine\t9:det").unwrap();
     assert_eq!(verdicts.on("s0", sentence.word(4).unwrap()), Some(Decision::Fine));
 }
 
 #[test]
-fn lines_that_are_no_verdicts_are_named() {
+fn malformed_lines_are_named() {
     for (line, place) in [
         ("s0 4 fine", "v.tsv:2:1: "),
-        ("s0\tfour\tfine", "v.tsv:2:2: \"four\" is no word"),
-        ("s0\t0\tfine", "v.tsv:2:2: \"0\" is no word"),
-        ("s0\t4\tok", "v.tsv:2:3: \"ok\" is no verdict"),
-        ("s0\t4\tfine\tdet", "v.tsv:2:4: \"det\" is no arc"),
-        ("s0\t4\tfine\tx:det", "v.tsv:2:4: \"x:det\" is no arc"),
+        ("s0\tfour\tfine", "v.tsv:2:2: \"four\" is not a word"),
+        ("s0\t0\tfine", "v.tsv:2:2: \"0\" is not a word"),
+        ("s0\t4\tok", "v.tsv:2:3: \"ok\" is not a verdict"),
+        ("s0\t4\tfine\tdet", "v.tsv:2:4: \"det\" is not an arc"),
+        ("s0\t4\tfine\tx:det", "v.tsv:2:4: \"x:det\" is not an arc"),
     ] {
         let error = Verdicts::parse("v.tsv", &format!("# first\n{line}\n")).unwrap_err();
         assert!(error.to_string().starts_with(place), "{error}");
@@ -224,16 +224,16 @@ fn lines_that_are_no_verdicts_are_named() {
 }
 
 #[test]
-fn sentences_without_a_name_are_counted() {
+fn sentences_without_a_name_are_numbered() {
     let sentence: Sentence = "1\tTea\t_\tNOUN\t_\t_\t0\troot\t_\t_\n".parse().unwrap();
     assert_eq!(sentence_name(&sentence, 11), "@12");
     assert_eq!(sentence_name(&treebank(1)[0], 11), "s0");
 }
 
 #[test]
-fn labels_that_nobody_can_foresee_are_less_suspicious() {
+fn unpredictable_labels_are_less_suspicious() {
     let mut treebank = treebank(60);
-    // Every third object is called something else, for no reason; one article hangs from the verb.
+    // Every third object has another label, at random. One article depends on the verb.
     for at in (0..60).step_by(3) {
         treebank[at].set_deprel(5, "odd").unwrap();
     }
@@ -241,9 +241,9 @@ fn labels_that_nobody_can_foresee_are_less_suspicious() {
     let audit = run(&treebank, &settings());
     let find = &audit.findings(0.9)[0];
     assert_eq!((find.sentence, find.word), (17, 4));
-    let judged = &audit.judged(0)[4];
-    let odds = (judged.rather.unwrap().prob / judged.prob()).ln();
-    assert!(audit.suspicion(judged, "odd") < odds, "{judged:?}");
-    let other = audit.suspicion(judged, "obj") - audit.suspicion(judged, "odd");
-    assert!(other > 0.3, "{other}");
+    let arc = &audit.arcs(0)[4];
+    let odds = (arc.other.unwrap().prob / arc.prob()).ln();
+    assert!(audit.suspicion(arc, "odd") < odds, "{arc:?}");
+    let difference = audit.suspicion(arc, "obj") - audit.suspicion(arc, "odd");
+    assert!(difference > 0.3, "{difference}");
 }

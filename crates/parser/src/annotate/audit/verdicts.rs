@@ -1,6 +1,7 @@
-//! What people have said of finds, so that these need not be looked at again.
+//! Verdicts of annotators on findings, so that they need not be checked again.
 //!
-//! A table with tabs, of which the first three columns count and the next two, if they are there, must fit:
+//! A verdict file is a table with tabs. The first three columns are required. The next two, if present, must agree
+//! with the treebank:
 //!
 //! ```text
 //! sent_id       word  verdict  arc     form
@@ -8,11 +9,11 @@
 //! weblog-0042   9     error
 //! ```
 //!
-//! A verdict is `fine` (the arc is right) or `error` (it is wrong, somebody will correct it); `?` and nothing
-//! mean that there is none yet, so a list of finds is a file of verdicts to be filled in. `arc`, the head and
-//! the label, and `form` say what the verdict was about: if the tree has changed since, it no longer holds.
-//! Lines that are empty or start with `#`, and the line of names, are passed over. Of several verdicts on the
-//! same arc the last one counts.
+//! A verdict is `fine` (the arc is right) or `error` (the arc is wrong and will be corrected). `?` or an empty column
+//! means that there is no verdict yet, so a list of findings is a verdict file to fill in. `arc` (head and label) and
+//! `form` say what the verdict was about: if the tree has changed since, the verdict no longer holds. Empty lines,
+//! lines that start with `#`, and the line with column names are ignored. If there are several verdicts on an arc, the
+//! last one counts.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ use tutte_treebank::{Sentence, Token};
 
 use crate::Error;
 
-/// What somebody said of a find.
+/// A decision about a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The arc is right.
@@ -43,7 +44,7 @@ pub enum Decision {
 /// let error = Verdicts::parse("verdicts.tsv", "tea-3\t2\tfein\n").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "verdicts.tsv:1:3: \"fein\" is no verdict; fine, error, or ? for none yet was expected"
+///     "verdicts.tsv:1:3: \"fein\" is not a verdict; write fine, error, or ? for none yet"
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -52,30 +53,30 @@ pub struct Verdicts {
     by_word: BTreeMap<(String, usize), Vec<Verdict>>,
 }
 
-/// One line.
+/// One line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Verdict {
     decision: Decision,
-    /// Head and label that it is about.
+    /// Head and label that the verdict is about.
     arc: Option<(usize, String)>,
     form: Option<String>,
 }
 
-/// What a sentence is called in lists of finds: its `sent_id`, or `@` and its number, which counts from 0
-/// here and from 1 in the name.
+/// Returns the name of a sentence in lists of findings: its `sent_id`, or `@` and its number from 1. `number` counts from
+/// 0.
 pub fn sentence_name(sentence: &Sentence, number: usize) -> String {
     match sentence.sent_id() {
-        // A name must fit into a column.
+        // A tab would end the column.
         Some(id) if !id.is_empty() => id.replace('\t', " "),
         _ => format!("@{}", number + 1),
     }
 }
 
 impl Verdicts {
-    /// Reads a table; `file` is its name, for messages.
+    /// Reads a table. `file` is its name in error messages.
     ///
     /// # Errors
-    /// [`Error::Verdict`] for a line that is none, with its line and column.
+    /// [`Error::Verdict`] for a malformed line, with its line and column.
     pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
         let mut verdicts = Self::default();
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -87,19 +88,19 @@ impl Verdicts {
                 |column, why| Error::Verdict { file: file.to_owned(), line: number, column, why };
             let columns: Vec<&str> = line.split('\t').map(str::trim).collect();
             let [name, word, said, about @ ..] = columns.as_slice() else {
-                let why = "sent_id, word and verdict were expected, with tabs between them";
+                let why = "a line needs sent_id, word and verdict, with tabs between them";
                 return Err(wrong(columns.len(), why.to_owned()));
             };
             let word: usize = word.parse().ok().filter(|word| *word > 0).ok_or_else(|| {
-                wrong(2, format!("{word:?} is no word; its number in the sentence was expected"))
+                wrong(2, format!("{word:?} is not a word; write its number in the sentence"))
             })?;
             let decision = match said.to_ascii_lowercase().as_str() {
                 "fine" => Decision::Fine,
                 "error" => Decision::Error,
                 "?" | "" => continue,
                 _ => {
-                    let expected = "fine, error, or ? for none yet was expected";
-                    return Err(wrong(3, format!("{said:?} is no verdict; {expected}")));
+                    let expected = "write fine, error, or ? for none yet";
+                    return Err(wrong(3, format!("{said:?} is not a verdict; {expected}")));
                 }
             };
             let given = |at: usize| about.get(at).copied().filter(|value| !value.is_empty());
@@ -109,7 +110,7 @@ impl Verdicts {
                 parts.map(|(head, label)| (head, label.to_owned())).ok_or_else(|| {
                     wrong(
                         4,
-                        format!("{arc:?} is no arc; its head and label, 4:nmod say, were expected"),
+                        format!("{arc:?} is not an arc; write head and label, for example 4:nmod"),
                     )
                 })
             });
@@ -120,24 +121,24 @@ impl Verdicts {
         Ok(verdicts)
     }
 
-    /// How many there are.
+    /// Returns the number of verdicts.
     pub fn len(&self) -> usize {
         self.by_word.values().map(Vec::len).sum()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no verdicts.
     pub fn is_empty(&self) -> bool {
         self.by_word.is_empty()
     }
 
-    /// What was said of the arc that a word has, if its sentence has this [name](sentence_name).
+    /// Returns the decision about the arc of a word, in the sentence with this [name](sentence_name).
     pub fn on(&self, name: &str, word: Token<'_>) -> Option<Decision> {
-        let said = self.by_word.get(&(name.to_owned(), word.id().word()?))?;
+        let verdicts = self.by_word.get(&(name.to_owned(), word.id().word()?))?;
         let fits = |verdict: &&Verdict| {
             let arc = verdict.arc.as_ref();
             arc.is_none_or(|(head, label)| word.head() == Some(*head) && label == word.deprel())
                 && verdict.form.as_ref().is_none_or(|form| form == word.form())
         };
-        said.iter().rev().find(fits).map(|verdict| verdict.decision)
+        verdicts.iter().rev().find(fits).map(|verdict| verdict.decision)
     }
 }

@@ -7,7 +7,10 @@ use tutte_trees::Constraints;
 
 use super::*;
 use crate::learn::train::tests::{sentence, treebank};
-use crate::{Decoding, Labelling, Notes, Parse, Parser, SecondPassOptions, TrainingOptions, train};
+use crate::{
+    AnnotationOptions, Decoding, Labelling, Mixture, Parse, Parser, SecondPassOptions,
+    TrainingOptions, train,
+};
 
 /// Returns held-out sentences: words of the treebank in other orders, whose trees are harder to predict.
 fn dev() -> Vec<Sentence> {
@@ -209,12 +212,13 @@ fn required_heads_are_certain_and_reported_confidences_are_written() {
     let mut sentence = dev()[0].clone();
     let constraints = Constraints::new().require_arc(3, 1);
     let analysis = Parser::new(&model).analyse(&sentence, &constraints).unwrap();
-    let Parse { head_probs, tree, .. } = analysis.parse;
+    let Parse { head_probs, .. } = &analysis.parse;
     assert_eq!(head_probs[0], 1.0);
     assert!(head_probs[1..].iter().all(|p| (0.25..=0.75).contains(p)), "{head_probs:?}");
-    sentence.set_tree(&tree).unwrap();
-    let notes = Notes { head_probs: Some(head_probs), ..Notes::default() };
-    analysis.distribution.annotate(&mut sentence, &notes).unwrap();
+    let mixture = Mixture::from(&analysis.distribution);
+    let options = AnnotationOptions::default();
+    let annotation = mixture.annotation(&model, &analysis.parse, &constraints, &options).unwrap();
+    annotation.write(&mut sentence).unwrap();
     let written = |word| sentence.word(word).unwrap().misc_entry("HeadProb").unwrap().to_owned();
     assert_eq!(written(1), "1.0000");
     assert!(written(2).parse::<f64>().unwrap() <= 0.75);

@@ -164,7 +164,6 @@ pub(crate) trait OptimizerRun<S = ArcModel>: Checkpointed {
 }
 
 // The former name, which `learn::train` still uses.
-pub(crate) use self::OptimizerRun as Learn;
 
 impl Optimizer {
     /// Starts a run on a corpus.

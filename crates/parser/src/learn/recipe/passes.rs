@@ -25,7 +25,7 @@ use crate::learn::train::{
 };
 use crate::{
     About, Calibration, Calibrator, CheckpointProblem, Decoding, DevScores, Error, Labelling,
-    Method, Model, ModelFile, ParserModel, Pipeline, Tags,
+    Method, Model, ModelFile, ParserModel, Pipeline, TagSource,
 };
 
 /// Least time between two checkpoints: what an interruption may cost, besides the pass under way.
@@ -185,7 +185,7 @@ impl Passes<'_, '_> {
             return Ok(second_pass.map(|_| TemperatureSource::Folds));
         }
         // A parser that was trained on predicted tags is calibrated on predicted tags.
-        let tags = if data.train.versions() > 1 { Tags::Model } else { Tags::Given };
+        let tags = if data.train.versions() > 1 { TagSource::Model } else { TagSource::Given };
         let pipeline = Pipeline::new(&best.model).with_tags(tags);
         let calibrator = Calibrator::of(&pipeline, &data.gold, self.recipe.threads)?;
         let (temperature, calibration) = calibrator.fit(Method::Temperature)?;

@@ -30,7 +30,7 @@ use crate::features::{Atoms, FeatureSet, FirstPassOutput, Prepared};
 use crate::learn::corpus::with_gold;
 use crate::learn::objective::likelihood;
 use crate::learn::optimizer::Schedule;
-use crate::learn::temperature::{self, Judged};
+use crate::learn::temperature::{self, ScoredSentence};
 use crate::model::pruner::PrunerMemory;
 use crate::model::second_pass;
 use crate::model::transition::TransitionMemory;
@@ -119,7 +119,7 @@ pub(super) struct JackknifeResult {
 struct FoldResult {
     first_pass_outputs: Vec<FirstPassOutput>,
     /// Some of its sentences, to choose a temperature on.
-    judged: Vec<Judged>,
+    judged: Vec<ScoredSentence>,
     /// Weights of its model, if their mean is wanted.
     weights: Vec<f32>,
     transition: Option<TransitionParser>,
@@ -182,7 +182,11 @@ pub(super) fn jackknife(
             if second.temperature.is_none() && example.is_annotated() {
                 if annotated % judged_one_in == 0 {
                     let gold = example.gold.iter().copied();
-                    fold.judged.push(Judged::new(scores.clone(), first_pass_output.heads(), gold));
+                    fold.judged.push(ScoredSentence::new(
+                        scores.clone(),
+                        first_pass_output.heads(),
+                        gold,
+                    ));
                 }
                 annotated += 1;
             }
@@ -221,7 +225,7 @@ pub(super) fn jackknife(
     let in_order =
         (0..corpus.examples.len()).filter_map(|at| first_pass_outputs[fold_of(at)].next());
     let temperature = || {
-        let judged: Vec<&Judged> = judged.iter().collect();
+        let judged: Vec<&ScoredSentence> = judged.iter().collect();
         let first = temperature::best(&judged, options.tree_set, options.threads)?;
         let second = first * overconfidence(second, options.labelling);
         // Models of a few sentences are less confident than one of all. A second pass is never

@@ -5,7 +5,7 @@ use std::io;
 use tutte_linear::{Checkpointed, Codec};
 
 use super::{Corpus, Pass, TrainingSession};
-use crate::learn::optimizer::{Joint, Learn, Optimizer, Report, Schedule};
+use crate::learn::optimizer::{Joint, Optimizer, OptimizerRun, Report, Schedule};
 use crate::{Error, ParserModel};
 
 /// Trains the last pass of a model and its labels together.
@@ -40,7 +40,7 @@ pub(super) fn fit(
 /// Arcs and labels that are being learnt together.
 struct JointTrainer {
     joint: Joint,
-    optimizer: Box<dyn Learn<Joint>>,
+    optimizer: Box<dyn OptimizerRun<Joint>>,
     /// Report of the last pass.
     report: Report,
 }

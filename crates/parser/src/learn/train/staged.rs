@@ -6,7 +6,7 @@ use tutte_linear::{Checkpointed, Codec};
 
 use super::labels::LabelTrainer;
 use super::{Corpus, Pass, TrainingOptions, TrainingSession};
-use crate::learn::optimizer::{Learn, Report, Schedule};
+use crate::learn::optimizer::{OptimizerRun, Report, Schedule};
 use crate::{Error, Labelling, ParserModel};
 
 /// Trains the last pass of a model and its labels.
@@ -60,7 +60,7 @@ pub(super) fn fit(
 struct StagedTrainer {
     /// Model with the current weights, which optimizers may average.
     model: ParserModel,
-    arcs: Box<dyn Learn>,
+    arcs: Box<dyn OptimizerRun>,
     labels: LabelTrainer,
     /// Report of the last pass.
     report: Report,

@@ -1,4 +1,4 @@
-//! What is known is kept, whatever the model thinks of it; what cannot be is named.
+//! Constraints are satisfied, however improbable, and contradictions are named.
 
 use proptest::prelude::*;
 use tutte_trees::{ArcMatrix, TreeDistribution};
@@ -10,7 +10,7 @@ use crate::{
     TrainingOptions, train,
 };
 
-/// A model with all its steps, which has learnt enough to leave arcs out.
+/// A model with all steps, trained enough to prune arcs.
 fn cascade(labelling: Labelling) -> ParserModel {
     let pruning = Some(PrunerOptions { bits: 12, ..PrunerOptions::default() });
     let second =
@@ -32,7 +32,7 @@ fn plain(labelling: Labelling) -> ParserModel {
     train(&treebank(), &options, |_, _| {}).unwrap()
 }
 
-/// Trees of a set, each as probable as any other.
+/// Samples trees of a set uniformly.
 fn any_trees(words: usize, tree_set: TreeSet, count: usize) -> Vec<Tree> {
     use rand_pcg::{Pcg64, rand_core::SeedableRng};
     let d = TreeDistribution::new(ArcMatrix::zeros(words), tree_set).unwrap();
@@ -41,7 +41,7 @@ fn any_trees(words: usize, tree_set: TreeSet, count: usize) -> Vec<Tree> {
 }
 
 #[test]
-fn with_nothing_known_an_analysis_is_a_parse() {
+fn without_constraints_an_analysis_is_a_parse() {
     for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
         let model = cascade(labelling);
         for decoding in [Decoding::Mbr, Decoding::Map] {
@@ -62,10 +62,11 @@ fn with_nothing_known_an_analysis_is_a_parse() {
 }
 
 #[test]
-fn a_whole_tree_is_given_back_with_probability_one_however_odd() {
+fn a_complete_tree_has_probability_one_however_improbable() {
     for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
         let model = cascade(labelling);
-        let (mut left_out, mut seen) = (0, 0);
+        let mut left_out = 0;
+        let mut trees = 0;
         for tree_set in TreeSet::ALL {
             let mut parser = Parser::new(&model).with_tree_set(tree_set);
             for sentence in &treebank() {
@@ -73,17 +74,17 @@ fn a_whole_tree_is_given_back_with_probability_one_however_odd() {
                 for tree in any_trees(sentence.len(), tree_set, 3) {
                     left_out += tree.arcs().filter(|arc| alone[*arc] == f64::NEG_INFINITY).count();
                     let heads: Vec<_> = tree.heads().iter().copied().map(Some).collect();
-                    let known = Constraints::new().partial_tree(&heads);
-                    let analysis = parser.analyse(sentence, &known).unwrap();
+                    let constraints = Constraints::new().partial_tree(&heads);
+                    let analysis = parser.analyse(sentence, &constraints).unwrap();
                     assert_eq!(analysis.parse.tree, tree);
                     let certain = |p: &f64| (p - 1.0).abs() < 1e-9;
                     assert!(analysis.parse.head_probs.iter().all(certain));
                     assert!(analysis.distribution.arcs().log_prob(&tree).unwrap().abs() < 1e-9);
-                    seen += 1;
+                    trees += 1;
                 }
             }
         }
-        assert!(left_out > seen, "only {left_out} arcs of {seen} trees had been left out");
+        assert!(left_out > trees, "only {left_out} arcs of {trees} trees were pruned");
     }
 }
 
@@ -95,33 +96,38 @@ fn some_heads_are_kept_and_some_avoided() {
         for sentence in &treebank() {
             for (number, tree) in any_trees(sentence.len(), tree_set, 3).iter().enumerate() {
                 let avoided = parser.parse(sentence).unwrap().tree;
-                let mut known = Constraints::new();
+                let mut constraints = Constraints::new();
                 for (head, word) in tree.arcs() {
                     if (word + number) % 3 == 0 {
-                        known = known.require_arc(head, word);
+                        constraints = constraints.require_arc(head, word);
                     } else if avoided.head(word) != Some(head) {
-                        // There is a tree without it: the odd one.
-                        known = known.forbid_arc(avoided.head(word).unwrap(), word);
+                        // The sampled tree does not have this arc.
+                        constraints = constraints.forbid_arc(avoided.head(word).unwrap(), word);
                     }
                 }
-                let analysis = parser.analyse(sentence, &known).unwrap();
+                let analysis = parser.analyse(sentence, &constraints).unwrap();
                 let found = &analysis.parse.tree;
-                assert!(known.required_arcs().iter().all(|&(h, m)| found.head(m) == Some(h)));
-                assert!(known.forbidden_arcs().iter().all(|&(h, m)| found.head(m) != Some(h)));
+                assert!(constraints.required_arcs().iter().all(|&(h, m)| found.head(m) == Some(h)));
+                assert!(
+                    constraints.forbidden_arcs().iter().all(|&(h, m)| found.head(m) != Some(h))
+                );
                 found.check_in(tree_set).unwrap();
                 let marginals = analysis.distribution.arcs().marginals();
                 assert!(
-                    known.required_arcs().iter().all(|arc| (marginals[*arc] - 1.0).abs() < 1e-9)
+                    constraints
+                        .required_arcs()
+                        .iter()
+                        .all(|arc| (marginals[*arc] - 1.0).abs() < 1e-9)
                 );
-                assert!(known.forbidden_arcs().iter().all(|arc| marginals[*arc] == 0.0));
+                assert!(constraints.forbidden_arcs().iter().all(|arc| marginals[*arc] == 0.0));
             }
         }
     }
 }
 
-/// A model of one pass leaves nothing out and has no guide: knowing before is conditioning after.
+/// A model of one pass does not prune, so parsing with constraints equals conditioning afterwards.
 #[test]
-fn without_steps_knowing_is_conditioning() {
+fn with_one_pass_constraints_are_conditioning() {
     for labelling in [Labelling::Staged, Labelling::Joint] {
         let model = plain(labelling);
         let mut parser = Parser::new(&model);
@@ -130,35 +136,35 @@ fn without_steps_knowing_is_conditioning() {
             "the/DET/2/det cat/NOUN/3/nsubj sleeps/VERB/0/root in/ADP/6/case a/DET/6/det bed/NOUN/3/obl",
         );
         let alone = parser.distribution(&sentence).unwrap();
-        for known in [
+        for constraints in [
             Constraints::new().require_arc(6, 2),
             Constraints::new().forbid_arc(3, 2).forbid_root(3),
             Constraints::new().require_label(2, label("root")),
             Constraints::new().require_label(2, label("obj")).require_arc(1, 6).forbid_arc(0, 5),
             Constraints::new().forbid_label(2, label("nsubj")),
         ] {
-            let found = parser.analyse(&sentence, &known).unwrap();
-            let expected = alone.condition(&known).unwrap();
-            let (marginals, wanted) =
-                (found.distribution.trees().marginals(), expected.trees().marginals());
+            let found = parser.analyse(&sentence, &constraints).unwrap();
+            let expected = alone.condition(&constraints).unwrap();
+            let marginals = found.distribution.trees().marginals();
+            let wanted = expected.trees().marginals();
             for ((.., p), (.., q)) in marginals.arcs().zip(wanted.arcs()) {
                 assert!((p - q).abs() < 1e-9, "{p} {q}");
             }
             assert!((found.distribution.entropy() - expected.entropy()).abs() < 1e-9);
-            for &(word, label) in known.required_labels() {
+            for &(word, label) in constraints.required_labels() {
                 assert_eq!(found.parse.labels[word - 1], label);
                 assert!((found.parse.label_probs[word - 1] - 1.0).abs() < 1e-9);
             }
-            for &(word, label) in known.forbidden_labels() {
+            for &(word, label) in constraints.forbidden_labels() {
                 assert_ne!(found.parse.labels[word - 1], label);
             }
         }
     }
 }
 
-/// `nsubj` says that the head is a word, `root` that it is not, even to steps that know no labels.
+/// The label `nsubj` implies that the head is a word, and `root` that it is the root, also in steps without labels.
 #[test]
-fn labels_that_are_known_say_where_heads_are() {
+fn required_labels_restrict_heads() {
     let model = cascade(Labelling::Joint);
     let label = |name: &str| model.labels.labels().iter().position(|l| l == name).unwrap();
     for decoding in [Decoding::Mbr, Decoding::Map] {
@@ -167,19 +173,19 @@ fn labels_that_are_known_say_where_heads_are() {
             let parse = parser.parse(sentence).unwrap();
             let root = parse.tree.root_words().next().unwrap();
             let other = if root == 1 { 2 } else { 1 };
-            let known = Constraints::new().require_label(other, label("root"));
-            let found = parser.analyse(sentence, &known).unwrap().parse;
+            let constraints = Constraints::new().require_label(other, label("root"));
+            let found = parser.analyse(sentence, &constraints).unwrap().parse;
             assert_eq!((found.tree.head(other), found.labels[other - 1]), (Some(0), label("root")));
-            let known = Constraints::new().require_label(root, label("nsubj"));
-            let found = parser.analyse(sentence, &known).unwrap().parse;
+            let constraints = Constraints::new().require_label(root, label("nsubj"));
+            let found = parser.analyse(sentence, &constraints).unwrap().parse;
             assert_ne!(found.tree.head(root), Some(0));
             assert_eq!(found.labels[root - 1], label("nsubj"));
         }
     }
 }
 
-/// Words as head:label:MISC.
-fn known_of(words: &str) -> Sentence {
+/// A sentence from words written as head:label:MISC.
+fn sentence_of(words: &str) -> Sentence {
     let line = |(number, word): (usize, &str)| {
         let columns: Vec<&str> = word.split(':').collect();
         let [head, label, misc] = columns[..] else { panic!("{word}") };
@@ -190,14 +196,16 @@ fn known_of(words: &str) -> Sentence {
 }
 
 #[test]
-fn what_cannot_be_is_named() {
+fn contradictions_are_named() {
     let model = cascade(Labelling::Joint);
     let keep = KeepColumns { heads: true, labels: true };
     let message = |words: &str, tree_set| {
-        let sentence = known_of(words);
+        let sentence = sentence_of(words);
         let mut parser = Parser::new(&model).with_tree_set(tree_set);
-        let known = keep.known(&sentence, model.labels.labels());
-        let error = known.and_then(|known| parser.analyse(&sentence, &known)).unwrap_err();
+        let constraints = keep.constraints(&sentence, model.labels.labels());
+        let error = constraints
+            .and_then(|constraints| parser.analyse(&sentence, &constraints))
+            .unwrap_err();
         assert!(matches!(error, Error::Contradiction { .. }), "{error}");
         error.to_string()
     };
@@ -265,23 +273,25 @@ fn what_cannot_be_is_named() {
 }
 
 #[test]
-fn only_what_is_to_be_kept_is_known() {
-    let sentence = known_of("2:nsubj:_ 0:root:_ 2:_:Forbid=0");
+fn only_kept_columns_become_constraints() {
+    let sentence = sentence_of("2:nsubj:_ 0:root:_ 2:_:Forbid=0");
     let names: Vec<String> = ["nsubj", "root"].map(str::to_owned).into();
-    let known = |heads, labels| KeepColumns { heads, labels }.known(&sentence, &names).unwrap();
+    let found =
+        |heads, labels| KeepColumns { heads, labels }.constraints(&sentence, &names).unwrap();
     let forbidden = Constraints::new().forbid_root(3);
-    assert_eq!(known(false, false), forbidden);
+    assert_eq!(found(false, false), forbidden);
     let heads = Constraints::new().partial_tree(&[Some(2), Some(0), Some(2)]).forbid_root(3);
-    assert_eq!(known(true, false), heads);
-    assert_eq!(known(false, true), forbidden.require_label(1, 0).require_label(2, 1));
-    let unknown = KeepColumns { heads: true, labels: true }.known(&sentence, &[]).unwrap_err();
+    assert_eq!(found(true, false), heads);
+    assert_eq!(found(false, true), forbidden.require_label(1, 0).require_label(2, 1));
+    let unknown =
+        KeepColumns { heads: true, labels: true }.constraints(&sentence, &[]).unwrap_err();
     assert!(unknown.hint().is_some_and(|hint| hint.contains("tutte info")));
 }
 
 proptest! {
-    /// The slow twin: any two of the arcs.
+    /// Compares with checking all pairs of arcs.
     #[test]
-    fn arcs_that_cross_are_found(
+    fn crossing_arcs_are_found(
         heads in prop::collection::vec(prop::option::of(0..=7_usize), 7),
     ) {
         let heads: Vec<Option<usize>> =

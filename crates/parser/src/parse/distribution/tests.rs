@@ -1,13 +1,16 @@
-//! Identities that hold for every distribution, and enumeration.
+//! Identities that hold for every distribution, and comparison with enumeration.
 
 use tutte_trees::oracle;
 
 use super::*;
 use crate::learn::train::tests::{options, treebank};
-use crate::{Labelling, Notes, Optimizer, Parser, ParserModel, TrainingOptions, train};
+use crate::{
+    Annotation, AnnotationOptions, Labelling, Mixture, Optimizer, Parser, ParserModel,
+    TrainingOptions, train,
+};
 
-/// Models that have not learnt enough to be sure: staged, joint, without labels; of one pass over all
-/// arcs, and with everything.
+/// Models with little training, so that trees are uncertain: staged, joint, without labels; each with one pass over all
+/// arcs, and with all steps.
 fn models() -> Vec<ParserModel> {
     let plain =
         TrainingOptions { passes: 2, bits: 14, label_bits: 8, ..options(Optimizer::default()) };
@@ -20,7 +23,7 @@ fn models() -> Vec<ParserModel> {
     all.map(|options| train(&treebank(), &options, |_, _| {}).unwrap()).collect()
 }
 
-/// Every sentence of the treebank with every model and tree set.
+/// Calls a check with every third sentence of the treebank, every model and every tree set.
 fn for_all(mut check: impl FnMut(&LabelledDistribution<'_>, &Sentence)) {
     let treebank = treebank();
     for model in models() {
@@ -88,7 +91,7 @@ fn arcs_of_the_best_tree_one_by_one_multiply_to_its_probability() {
 }
 
 #[test]
-fn few_words_are_as_enumeration_says() {
+fn short_sentences_agree_with_enumeration() {
     for_all(|d, sentence| {
         if sentence.len() > 4 {
             return;
@@ -120,7 +123,7 @@ fn few_words_are_as_enumeration_says() {
 }
 
 #[test]
-fn columns_are_as_probable_as_the_constraints_they_make() {
+fn columns_are_as_probable_as_their_constraints() {
     for_all(|d, sentence| {
         let mut sentence = sentence.clone();
         let best = d.kbest(1).remove(0);
@@ -128,12 +131,12 @@ fn columns_are_as_probable_as_the_constraints_they_make() {
         let names: Vec<&str> = best.tree.labels().iter().map(|label| d.name(*label)).collect();
         sentence.set_deprels(&names).unwrap();
         close(d.log_prob_in(&sentence).unwrap(), best.log_prob);
-        let mut known = Constraints::new();
+        let mut constraints = Constraints::new();
         for (head, word, label) in best.tree.arcs().skip(1) {
-            known = known.require_arc(head, word).require_label(word, label);
+            constraints = constraints.require_arc(head, word).require_label(word, label);
         }
         sentence.set_head(1, None).unwrap();
-        close(d.log_prob_in(&sentence).unwrap(), d.log_prob_of(&known).unwrap());
+        close(d.log_prob_in(&sentence).unwrap(), d.log_prob_of(&constraints).unwrap());
         let none = vec![None; sentence.len()];
         sentence.set_heads(&none).unwrap();
         close(d.log_prob_in(&sentence).unwrap(), 0.0);
@@ -143,9 +146,10 @@ fn columns_are_as_probable_as_the_constraints_they_make() {
             assert_eq!(d.log_prob_in(&sentence).unwrap(), f64::NEG_INFINITY, "a cycle");
             sentence.set_head(2, None).unwrap();
             sentence.set_deprel(1, "nowhere").unwrap();
-            let expected = match d.labels().is_empty() {
-                true => d.log_prob_of(&Constraints::new().require_arc(2, 1)).unwrap(),
-                false => f64::NEG_INFINITY,
+            let expected = if d.labels().is_empty() {
+                d.log_prob_of(&Constraints::new().require_arc(2, 1)).unwrap()
+            } else {
+                f64::NEG_INFINITY
             };
             assert_eq!(d.log_prob_in(&sentence).unwrap(), expected);
         }
@@ -155,7 +159,7 @@ fn columns_are_as_probable_as_the_constraints_they_make() {
 }
 
 #[test]
-fn samples_are_repeatable_and_come_as_often_as_they_should() {
+fn samples_are_repeatable_and_have_the_right_frequencies() {
     let treebank = treebank();
     for model in models() {
         let d = Parser::new(&model).distribution(&treebank[3]).unwrap();
@@ -171,14 +175,16 @@ fn samples_are_repeatable_and_come_as_often_as_they_should() {
 }
 
 #[test]
-fn notes_are_of_the_heads_that_are_there_and_are_replaced() {
+fn annotations_of_given_heads_are_written_and_replaced() {
     for_all(|d, sentence| {
-        let mut noted = sentence.clone();
-        let notes = Notes { ranks: true, alternatives_above: 0.01, ..Notes::default() };
-        noted.set_head(1, None).unwrap();
-        d.annotate(&mut noted, &notes).unwrap();
-        assert_eq!(noted.word(1).unwrap().misc_entry("HeadProb"), None);
-        for (word, token) in (1..).zip(noted.words()) {
+        let mut annotated = sentence.clone();
+        let options =
+            AnnotationOptions { alternatives_above: 0.01, ..AnnotationOptions::default() };
+        annotated.set_head(1, None).unwrap();
+        let annotation = Mixture::from(d).annotation_in(&annotated, &options).unwrap();
+        annotation.write_probabilities(&mut annotated).unwrap();
+        assert_eq!(annotated.word(1).unwrap().misc_entry("HeadProb"), None);
+        for (word, token) in (1..).zip(annotated.words()) {
             let number = |key| token.misc_entry(key).map(|value| value.parse::<f64>().unwrap());
             let others = token.misc_entry("AltHead").into_iter().flat_map(|list| list.split(','));
             let mut sum = number("HeadProb").unwrap_or(0.0);
@@ -200,11 +206,15 @@ fn notes_are_of_the_heads_that_are_there_and_are_replaced() {
                 assert_eq!(token.misc_entry("HeadRank"), Some(rank.as_str()));
             }
         }
-        let once = noted.clone();
-        d.annotate(&mut noted, &notes).unwrap();
-        assert_eq!(noted, once);
-        noted.set_heads(&sentence.partial_heads().collect::<Vec<_>>()).unwrap();
-        Notes::clear(&mut noted).unwrap();
-        assert_eq!(noted.as_str(), sentence.as_str(), "what was noted is gone, and nothing else");
+        let once = annotated.clone();
+        annotation.write_probabilities(&mut annotated).unwrap();
+        assert_eq!(annotated, once);
+        annotated.set_heads(&sentence.partial_heads().collect::<Vec<_>>()).unwrap();
+        Annotation::clear(&mut annotated).unwrap();
+        assert_eq!(
+            annotated.as_str(),
+            sentence.as_str(),
+            "everything written is removed, and nothing else"
+        );
     });
 }

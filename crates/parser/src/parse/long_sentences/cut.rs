@@ -1,4 +1,4 @@
-//! Where a sentence is cut, and what is cut out of it.
+//! Cutting a sentence into pieces.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -9,10 +9,15 @@ use tutte_trees::Constraints;
 
 use crate::Error;
 
-/// Cuts a sentence into pieces of ½L to L words: the indices of their words, from 0.
-pub(super) fn cut(sentence: &Sentence, known: &Constraints, longest: usize) -> Vec<Range<usize>> {
-    let (count, longest) = (sentence.len(), longest.max(2));
-    let bonds = bonds(sentence, known);
+/// Cuts a sentence into pieces of ½L to L words. Returns the indices of their words, from 0.
+pub(super) fn cut(
+    sentence: &Sentence,
+    constraints: &Constraints,
+    longest: usize,
+) -> Vec<Range<usize>> {
+    let count = sentence.len();
+    let longest = longest.max(2);
+    let bonds = bonds(sentence, constraints);
     let grades = grades(sentence);
     let mut pieces = Vec::with_capacity(count / longest * 2 + 1);
     let mut start = 0;
@@ -27,32 +32,33 @@ pub(super) fn cut(sentence: &Sentence, known: &Constraints, longest: usize) -> V
     pieces
 }
 
-/// The piece that a word is in.
+/// Returns the number of the piece that contains a word.
 pub(super) fn piece_of(pieces: &[Range<usize>], word: usize) -> usize {
     pieces.partition_point(|piece| piece.end < word).min(pieces.len() - 1)
 }
 
-/// Words of a sentence as a sentence, with all that features look at.
+/// Makes a sentence from some words, with all columns that features read.
 pub(super) fn piece(sentence: &Sentence, words: &Range<usize>) -> Result<Sentence, Error> {
     let mut lines = String::new();
     let words = words.clone().filter_map(|before| sentence.word(before + 1));
     for (number, word) in (1..).zip(words) {
         let (form, lemma, feats) = (word.form(), word.lemma(), word.feats());
         let (upos, xpos) = (word.upos(), word.xpos());
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(lines, "{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t_\t_\t_\t_");
     }
     Ok(lines.parse()?)
 }
 
-/// After each word: how many given arcs are cut there, and whether a multiword token is.
-fn bonds(sentence: &Sentence, known: &Constraints) -> Vec<(usize, bool)> {
+/// Returns, for the place after each word, the number of required arcs that a cut would break, and `true` if it would
+/// break a multiword token.
+fn bonds(sentence: &Sentence, constraints: &Constraints) -> Vec<(usize, bool)> {
     let words = sentence.len();
     let mut begins = vec![0; words + 2];
     let mut ends = vec![0; words + 2];
     let between_words =
         |arc: &&(usize, usize)| [arc.0, arc.1].iter().all(|end| (1..=words).contains(end));
-    for &(head, word) in known.required_arcs().iter().filter(between_words) {
+    for &(head, word) in constraints.required_arcs().iter().filter(between_words) {
         begins[head.min(word)] += 1;
         ends[head.max(word)] += 1;
     }
@@ -72,18 +78,16 @@ fn bonds(sentence: &Sentence, known: &Constraints) -> Vec<(usize, bool)> {
     bonds
 }
 
-/// How good it is to cut after each word: 3 after the end of a sentence, down to 0. What closes a bracket
-/// or a quotation belongs to what is before it.
+/// Grades the place after each word as a cut: 3 after the end of a sentence, down to 0. A closing bracket or
+/// quotation mark takes the grade of the word before it.
 fn grades(sentence: &Sentence) -> Vec<u8> {
     let mut grades: Vec<u8> = Vec::with_capacity(sentence.len());
     for word in sentence.words() {
-        let grade = match is_closing(word.form()) {
-            true => grades.last_mut().map(std::mem::take),
-            false => word
-                .form()
-                .chars()
-                .map(grade)
-                .reduce(|a, b| if a.min(b) == 0 { 0 } else { a.max(b) }),
+        let grade = if is_closing(word.form()) {
+            grades.last_mut().map(std::mem::take)
+        } else {
+            let characters = word.form().chars().map(grade);
+            characters.reduce(|a, b| if a.min(b) == 0 { 0 } else { a.max(b) })
         };
         grades.push(grade.unwrap_or(0));
     }

@@ -1,15 +1,15 @@
-//! Trees of pieces joined to one of the sentence.
+//! Joining the trees of pieces to a tree of the sentence.
 
 use std::ops::Range;
 
 use tutte_trees::Tree;
 
-use crate::{Error, Parse, Parser, Weights};
+use crate::{AnnotatedWord, Error, Parse, Parser, Weights};
 
-/// The label of arcs that join pieces.
+/// Label of arcs that join pieces.
 const JOIN: &str = "parataxis";
 
-/// Trees of pieces as one. The first that is added has the root word, where there is one.
+/// The joined trees of pieces. In single-root sets, the first piece that is added has the root word.
 pub(super) struct Joined {
     heads: Vec<usize>,
     labels: Vec<usize>,
@@ -17,10 +17,10 @@ pub(super) struct Joined {
     label_probs: Vec<f64>,
     pieces: usize,
     single_root: bool,
-    /// The root word that the root words of other pieces are joined to.
+    /// The root word that becomes the head of the root words of other pieces.
     pub(super) root: Option<usize>,
-    /// The label of arcs that join.
-    pub(super) label: Option<usize>,
+    /// Number of the label of arcs that join pieces, if the model has it.
+    label: Option<usize>,
 }
 
 impl Joined {
@@ -39,20 +39,20 @@ impl Joined {
         }
     }
 
-    /// What root words of a piece have as head instead, if anything.
-    pub(super) fn target(&self, words: &Range<usize>) -> Option<usize> {
+    /// Returns the head that replaces the root for the words of a piece, if any.
+    fn target(&self, words: &Range<usize>) -> Option<usize> {
         self.root.filter(|root| !words.contains(&(root - 1)))
     }
 
-    /// A head of a piece in the sentence.
-    pub(super) fn head(&self, words: &Range<usize>, head: usize) -> usize {
+    /// Converts a head from the numbers of a piece to those of the sentence.
+    fn head(&self, words: &Range<usize>, head: usize) -> usize {
         match head {
             0 => self.target(words).unwrap_or(0),
             head => words.start + head,
         }
     }
 
-    /// Adds the tree of a piece. Words whose label is given keep it.
+    /// Adds the tree of a piece. Root words get the label of arcs that join pieces, unless `keeps_label`.
     pub(super) fn add(
         &mut self,
         words: &Range<usize>,
@@ -70,6 +70,30 @@ impl Joined {
         }
         self.head_probs[words.clone()].copy_from_slice(&parse.head_probs);
         self.label_probs[words.clone()].copy_from_slice(&parse.label_probs);
+    }
+
+    /// Converts the annotation of a piece that was added: heads and alternatives to the numbers of the sentence, and
+    /// labels to those of the joined tree.
+    pub(super) fn renumber<'a>(
+        &self,
+        words: &Range<usize>,
+        annotated: &mut [AnnotatedWord<'a>],
+        names: &'a [String],
+    ) {
+        let name = |label: usize| names.get(label).map_or("_", String::as_str);
+        let joining_label = self.target(words).and(self.label);
+        for (place, word) in words.clone().zip(annotated) {
+            if word.head.is_some() {
+                word.label = name(self.labels[place]).into();
+            }
+            word.head = word.head.map(|head| self.head(words, head));
+            for other in &mut word.alternatives {
+                if let Some(label) = joining_label.filter(|_| other.head == 0) {
+                    other.label = name(label);
+                }
+                other.head = self.head(words, other.head);
+            }
+        }
     }
 
     pub(super) fn parse(self) -> Result<Parse, Error> {

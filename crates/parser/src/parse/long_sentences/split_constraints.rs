@@ -1,4 +1,4 @@
-//! What is known of a sentence, told to its pieces; and what they say of it, told of the sentence.
+//! Constraints of a sentence, split into constraints of its pieces.
 
 use std::ops::Range;
 
@@ -8,77 +8,79 @@ use tutte_trees::Constraints;
 use super::cut::piece_of;
 use crate::{Contradiction, Error};
 
-/// What is known of a piece.
+/// Constraints of a piece.
 #[derive(Clone, Default)]
-pub(super) struct Told {
-    /// In the numbers of the piece.
+pub(super) struct PieceConstraints {
+    /// Constraints inside the piece, in its numbers.
     inside: Constraints,
-    /// Arcs to its words from words of other pieces that must not be: the head in the sentence, and the
-    /// word in the piece.
+    /// Forbidden arcs from words of other pieces: the head in the sentence, and the word in the piece.
     forbidden: Vec<(usize, usize)>,
 }
 
-impl Told {
-    /// All of it: a root word must not be joined to a head that is forbidden.
+impl PieceConstraints {
+    /// Takes all constraints, given the root word of the sentence: a word must not be the root word of its piece if
+    /// it would be joined to a forbidden head.
     pub(super) fn given_root(&mut self, root: Option<usize>) -> Constraints {
         let forbidden = self.forbidden.iter().filter(|(head, _)| Some(*head) == root);
         let inside = std::mem::take(&mut self.inside);
-        forbidden.fold(inside, |known, (_, word)| known.forbid_root(*word))
+        forbidden.fold(inside, |constraints, (_, word)| constraints.forbid_root(*word))
+    }
+
+    fn change(&mut self, change: impl FnOnce(Constraints) -> Constraints) {
+        self.inside = change(std::mem::take(&mut self.inside));
     }
 }
 
-/// What is known of each piece.
-pub(super) fn divide(
-    known: &Constraints,
+/// Splits the constraints of a sentence by its pieces.
+pub(super) fn split_constraints(
+    constraints: &Constraints,
     sentence: &Sentence,
     pieces: &[Range<usize>],
-) -> Result<Vec<Told>, Error> {
-    let mut told = vec![Told::default(); pieces.len()];
+) -> Result<Vec<PieceConstraints>, Error> {
+    let mut split = vec![PieceConstraints::default(); pieces.len()];
     let place = |word: usize| {
         let number = piece_of(pieces, word);
         (number, word - pieces[number].start)
     };
-    let change = |told: &mut Told, change: &dyn Fn(Constraints) -> Constraints| {
-        told.inside = change(std::mem::take(&mut told.inside));
-    };
-    for &(head, word) in known.required_arcs() {
+    for &(head, word) in constraints.required_arcs() {
         let (number, inside) = place(word);
         match head {
-            0 => change(&mut told[number], &|known| known.require_root(inside)),
+            0 => split[number].change(|own| own.require_root(inside)),
             head if place(head).0 == number => {
                 let head = place(head).1;
-                change(&mut told[number], &|known| known.require_arc(head, inside));
+                split[number].change(|own| own.require_arc(head, inside));
             }
             head => {
-                let (words, pieces) = (sentence.len(), pieces.len());
+                let words = sentence.len();
+                let pieces = pieces.len();
                 let problem = Contradiction::AcrossPieces { word, head, words, pieces };
                 return Err(problem.at(sentence, word, Column::Head));
             }
         }
     }
-    for &(head, word) in known.forbidden_arcs() {
+    for &(head, word) in constraints.forbidden_arcs() {
         let (number, inside) = place(word);
         match head {
-            0 => change(&mut told[number], &|known| known.forbid_root(inside)),
+            0 => split[number].change(|own| own.forbid_root(inside)),
             head if place(head).0 == number => {
                 let head = place(head).1;
-                change(&mut told[number], &|known| known.forbid_arc(head, inside));
+                split[number].change(|own| own.forbid_arc(head, inside));
             }
-            head => told[number].forbidden.push((head, inside)),
+            head => split[number].forbidden.push((head, inside)),
         }
     }
-    for &(word, label) in known.required_labels() {
+    for &(word, label) in constraints.required_labels() {
         let (number, inside) = place(word);
-        change(&mut told[number], &|known| known.require_label(inside, label));
+        split[number].change(|own| own.require_label(inside, label));
     }
-    for &(word, label) in known.forbidden_labels() {
+    for &(word, label) in constraints.forbidden_labels() {
         let (number, inside) = place(word);
-        change(&mut told[number], &|known| known.forbid_label(inside, label));
+        split[number].change(|own| own.forbid_label(inside, label));
     }
-    Ok(told)
+    Ok(split)
 }
 
-/// An error about a piece, which starts after so many words, as one about the sentence.
+/// Converts an error about a piece, which starts after `start` words, to one about the sentence.
 pub(super) fn renumbered(error: Error, sentence: &Sentence, start: usize) -> Error {
     use tutte_trees::Error::NoTree;
     match error {

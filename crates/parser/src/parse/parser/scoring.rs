@@ -1,4 +1,4 @@
-//! From a sentence to the scores of its arcs, step by step: pruner, first pass, second pass, labels.
+//! Scores of the arcs of a sentence, step by step: pruner, first pass, second pass, labels.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::parse::long_sentences::LONGEST_DISTRIBUTION;
 use crate::{Candidates, Decoding, Error, Labelling, ParserModel, SecondPass, Stage, Weights};
 
 impl<W: Weights> Parser<'_, W> {
-    /// The same of these arcs only: every step is conditioned on the tree being made of them.
+    /// Returns the scores of some arcs; −∞ for all others. Every step is conditioned on trees of these arcs.
     ///
     /// # Errors
-    /// If they make no tree.
+    /// If the arcs do not contain a tree; [`Error::TooLong`].
     pub(super) fn scores_within(
         &mut self,
         sentence: &Sentence,
@@ -25,8 +25,8 @@ impl<W: Weights> Parser<'_, W> {
     ) -> Result<&ArcMatrix, Error> {
         let words = sentence.len();
         if words > LONGEST_DISTRIBUTION {
-            let (place, limit) = (Box::new(sentence.place()), LONGEST_DISTRIBUTION);
-            return Err(Error::TooLong { place, words, limit });
+            let place = Box::new(sentence.place());
+            return Err(Error::TooLong { place, words, limit: LONGEST_DISTRIBUTION });
         }
         let ParserModel { pruner, arcs, second_pass, temperature, .. } = self.model;
         let tree_set = self.tree_set;
@@ -35,15 +35,11 @@ impl<W: Weights> Parser<'_, W> {
         if let Some(pruner) = pruner {
             self.prepared.fill(&pruner.arcs.features, &self.atoms, |_| true);
             self.clock.lap(Stage::Features);
-            candidates = match within.is_all() {
-                true => pruner.candidates(&self.prepared, tree_set, &mut self.pruner),
-                false => constraints::prune(
-                    pruner,
-                    &self.prepared,
-                    within,
-                    tree_set,
-                    &mut self.workspace,
-                ),
+            candidates = if within.is_all() {
+                pruner.candidates(&self.prepared, tree_set, &mut self.pruner)
+            } else {
+                let workspace = &mut self.workspace;
+                constraints::prune(pruner, &self.prepared, within, tree_set, workspace)
             }?;
             self.clock.lap_over(Stage::Pruning, || words * words);
         }
@@ -97,11 +93,11 @@ impl<W: Weights> Parser<'_, W> {
         Ok(&self.scores)
     }
 
-    /// The probability of every arc of the sentence that was scored last, given its marginals: that of
-    /// an arc that a step left out is what the step gave it, and all others share the rest.
+    /// Returns the probability of every arc of the sentence that was scored last, given its marginals. An arc that a
+    /// step left out has the probability that the step gave it. All other arcs share the rest.
     ///
-    /// With μ₀ of the pruner, μ₁ of the first pass and μ of the last, and π and λ what the pruner and the
-    /// first pass left out of the heads of word m,
+    /// Let μ₀, μ₁ and μ be the marginals of the pruner, the first pass and the last pass. Let π and λ be the
+    /// probabilities of the heads of word m that the pruner and the first pass left out. Then
     ///
     /// ```text
     /// P(h → m) = μ₀               if the pruner left it out
@@ -109,14 +105,13 @@ impl<W: Weights> Parser<'_, W> {
     ///            (1 − π)(1 − λ) μ otherwise
     /// ```
     ///
-    /// so heads of a word sum to 1. Left out is also what no tree can have that is made of the arcs which
-    /// are left: where a root word has no other head, no other word can be the root. Letting the last
-    /// pass look at an arc that it would not look at by itself is no way: where it was trained, only gold
-    /// arcs were so hopeless and looked at.
+    /// and the heads of a word sum to 1. Arcs that no tree of candidate arcs contains also count as left out: if a
+    /// root word has no other candidate head, no other word can be the root. Scoring such arcs by the last pass
+    /// would not work: in its training data, all candidate arcs that were this improbable were gold arcs.
     pub(crate) fn with_left_out(&self, marginals: &ArcMatrix) -> ArcMatrix {
         let mut all = marginals.clone();
         let pruned = self.model.pruner.as_ref().map(|_| self.pruner.marginals());
-        // From the last step to the first.
+        // The steps are applied from the last to the first.
         for step in [self.first_pass_output.as_deref().map(FirstPassOutput::marginals), pruned]
             .into_iter()
             .flatten()
@@ -147,7 +142,7 @@ impl<W: Weights> Parser<'_, W> {
         self.labels.fill_for(features, &self.atoms, |_| true, possible);
     }
 
-    /// w_ℓ·g of the labels of an arc.
+    /// Returns the score w_ℓ·g of each label of an arc.
     pub(super) fn label_scores(&mut self, head: usize, modifier: usize) -> &[f32] {
         let Self { model, labels, arc_labels, rows, label_scores, .. } = self;
         arc_labels.of(head, modifier).unwrap_or_else(|| {

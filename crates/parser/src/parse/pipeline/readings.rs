@@ -1,93 +1,105 @@
-//! The tags that a sentence may have, and its trees under each.
+//! The possible tags of a sentence, and its trees under each reading of them.
 
 use tutte_treebank::Sentence;
 use tutte_trees::Constraints;
 
 use crate::text::{Tagger, Tagging};
-use crate::{Compact, Error, LabelledDistribution, Mixture, Parse, ParserModel, Weights};
+use crate::{
+    Annotation, AnnotationOptions, Compact, Error, LabelledDistribution, Mixture, Parse,
+    ParserModel, Weights,
+};
 
-/// The tags of a sentence, and what else they may be.
+/// The tags of a sentence, and their most probable readings.
 #[derive(Debug)]
-pub struct Readings<'a, W = Compact> {
+pub struct TagReadings<'a, W = Compact> {
     pub(super) tagger: Option<&'a Tagger<W>>,
     pub(super) best: Tagging,
-    /// The most probable sequences, if more than one counts.
-    pub(super) others: Vec<Tagging>,
-    pub(super) untagged: bool,
+    /// The most probable sequences of tags, if more than one counts.
+    pub(super) readings: Vec<Tagging>,
+    pub(super) is_untagged: bool,
 }
 
-impl<W: Weights> Readings<'_, W> {
-    /// Whether the sentence was tagged.
-    pub fn are_new(&self) -> bool {
+impl<W: Weights> TagReadings<'_, W> {
+    /// Returns `true` if the sentence was tagged by the model.
+    pub fn is_new(&self) -> bool {
         self.tagger.is_some()
     }
 
-    /// Whether there are no tags, since nobody could give any.
-    pub fn untagged(&self) -> bool {
-        self.untagged
+    /// Returns `true` if the sentence needs tags and the model has no tagger.
+    pub fn is_untagged(&self) -> bool {
+        self.is_untagged
     }
 
-    /// Whether more than one counts.
-    pub fn are_several(&self) -> bool {
-        !self.others.is_empty()
+    /// Returns `true` if more than one reading counts.
+    pub fn is_ambiguous(&self) -> bool {
+        !self.readings.is_empty()
     }
 
-    /// Does something with the sentence under each reading, if there are several, and gives it with the
-    /// reading's probability; leaves the sentence with the best tags.
+    /// Calls a function with the sentence under each reading, and returns the results with the probabilities of
+    /// the readings. Returns an empty list if only one reading counts. Leaves the sentence with the best tags.
     ///
     /// # Errors
-    /// The first.
-    pub fn each<T>(
+    /// The first error of the function.
+    pub fn map_each<T>(
         &self,
         sentence: &mut Sentence,
-        mut work: impl FnMut(&Sentence) -> Result<T, Error>,
+        mut function: impl FnMut(&Sentence) -> Result<T, Error>,
     ) -> Result<Vec<(f64, T)>, Error> {
-        let Some(tagger) = self.tagger.filter(|_| self.are_several()) else {
+        let Some(tagger) = self.tagger.filter(|_| self.is_ambiguous()) else {
             return Ok(Vec::new());
         };
-        let mut all = Vec::with_capacity(self.others.len());
+        let mut results = Vec::with_capacity(self.readings.len());
         let mut failure = None;
-        let mut now = &self.best;
-        for reading in &self.others {
-            tagger.write_over(now, reading, sentence)?;
-            now = reading;
-            match work(sentence) {
-                Ok(done) => all.push((reading.prob, done)),
+        let mut current = &self.best;
+        for reading in &self.readings {
+            tagger.write_over(current, reading, sentence)?;
+            current = reading;
+            match function(sentence) {
+                Ok(result) => results.push((reading.prob, result)),
                 Err(error) => {
                     failure = Some(error);
                     break;
                 }
             }
         }
-        tagger.write_over(now, &self.best, sentence)?;
-        failure.map_or(Ok(all), Err)
+        tagger.write_over(current, &self.best, sentence)?;
+        failure.map_or(Ok(results), Err)
     }
 }
 
-/// The trees of a sentence, under each reading of its tags that counts.
+/// Distributions over the trees of a sentence, one for each reading of its tags that counts.
 #[derive(Clone, Debug)]
-pub struct Trees<'a> {
-    /// One at least, with its probability.
-    pub(super) of_readings: Vec<(f64, LabelledDistribution<'a>)>,
-    /// The best of them, if there is one reading only.
+pub struct ReadingDistributions<'a> {
+    /// At least one distribution, with the probability of its reading.
+    pub(super) distributions: Vec<(f64, LabelledDistribution<'a>)>,
+    /// The best tree, if there is only one reading.
     pub(super) parse: Option<Parse>,
 }
 
-impl<'a> Trees<'a> {
-    /// Their distribution.
+impl<'a> ReadingDistributions<'a> {
+    /// Returns the distribution over trees, summed over readings.
     pub fn mixture(&self) -> Mixture<'a, '_> {
-        let all = self.of_readings.iter();
+        let all = self.distributions.iter();
         Mixture::new(all.map(|(prob, distribution)| (*prob, distribution)).collect())
     }
 
-    /// The best of them by their model, of which this was `known` before.
+    /// Annotates the best tree. Model and constraints are those of the distributions.
     ///
     /// # Errors
-    /// As [`Mixture::best`].
-    pub fn best<W>(&self, model: &ParserModel<W>, known: &Constraints) -> Result<Parse, Error> {
+    /// As [`Mixture::best_parse`].
+    pub fn annotation<W>(
+        &self,
+        model: &ParserModel<W>,
+        constraints: &Constraints,
+        options: &AnnotationOptions,
+    ) -> Result<Annotation<'a>, Error> {
+        let mixture = self.mixture();
         match &self.parse {
-            Some(parse) => Ok(parse.clone()),
-            None => self.mixture().best(model, known),
+            Some(parse) => mixture.annotation(model, parse, constraints, options),
+            None => {
+                let parse = mixture.best_parse(model, constraints)?;
+                mixture.annotation(model, &parse, constraints, options)
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The whole road, against its steps one by one.
+//! The pipeline, compared with its steps one by one.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn uncertain_tags_count_as_they_are_probable() {
     let tagger = model.tagger.as_deref().unwrap();
     let mut sentence = bare(&treebank()[0]);
     let (best, readings) = tagger.readings(&sentence, 4, 0.1, &mut TaggerMemory::default());
-    assert!(readings.len() > 1, "the example has one reading only");
+    assert!(readings.len() > 1, "the example should be ambiguous");
 
     // Step by step.
     let (mut mean, mut total) = (0.0, 0.0);
@@ -68,48 +68,56 @@ fn uncertain_tags_count_as_they_are_probable() {
 
     let mut annotator = Pipeline::new(&model).annotator();
     let found = annotator.tag(&mut sentence).unwrap();
-    assert!(found.are_new() && found.are_several() && !found.untagged());
-    let known = Constraints::new();
-    let trees = annotator.analyse(&mut sentence, &found, &known).unwrap();
-    assert_eq!(sentence, tagged, "what is written are the best tags");
-    assert!((trees.mixture().marginal(2, 1).unwrap() - mean / total).abs() < 1e-12);
-    let parse = annotator.annotate(&mut bare(&treebank()[0])).unwrap();
-    assert_eq!(parse, Some(trees.best(model.trees().unwrap(), &known).unwrap()));
+    assert!(found.is_new() && found.is_ambiguous() && !found.is_untagged());
+    let constraints = Constraints::new();
+    let distributions = annotator.analyse(&mut sentence, &found, &constraints).unwrap();
+    assert_eq!(sentence, tagged, "the best tags are written");
+    assert!((distributions.mixture().marginal(2, 1).unwrap() - mean / total).abs() < 1e-12);
+    let annotation = annotator.annotate(&mut bare(&treebank()[0])).unwrap();
+    let trees = model.trees().unwrap();
+    let options = AnnotationOptions::tree();
+    let expected = distributions.annotation(trees, &constraints, &options).unwrap();
+    assert_eq!(annotation, Some(expected.clone()));
+    let parse = distributions.mixture().best_parse(trees, &constraints).unwrap();
+    let heads = expected.words.iter().map(|word| word.head);
+    assert!(heads.eq(parse.tree.heads().iter().copied().map(Some)));
+    let head_probs: Vec<f64> = expected.words.iter().filter_map(|word| word.head_prob).collect();
+    assert_eq!(head_probs, parse.head_probs);
 
     let mut one = Pipeline::new(&model).with_readings(1).annotator();
-    assert!(!one.tag(&mut bare(&sentence)).unwrap().are_several());
+    assert!(!one.tag(&mut bare(&sentence)).unwrap().is_ambiguous());
 }
 
 #[test]
-fn what_cannot_be_leaves_the_best_tags() {
+fn a_contradiction_leaves_the_best_tags() {
     let model = model();
     let mut sentence = bare(&treebank()[0]);
     let mut annotator = Pipeline::new(&model).annotator();
     let readings = annotator.tag(&mut sentence).unwrap();
     let before = sentence.clone();
-    let known = Constraints::new().require_root(1).require_root(2);
-    let error = annotator.analyse(&mut sentence, &readings, &known).unwrap_err();
+    let constraints = Constraints::new().require_root(1).require_root(2);
+    let error = annotator.analyse(&mut sentence, &readings, &constraints).unwrap_err();
     assert!(matches!(error, Error::Contradiction { .. }), "{error}");
     assert_eq!(sentence, before);
 }
 
 #[test]
-fn tags_are_whose_they_are_to_be() {
+fn tags_come_from_their_source() {
     let model = model();
     let gold = &treebank()[0];
     let odd: Sentence = gold.as_str().replace("VERB", "X").parse().unwrap();
     let tag = |tags, sentence: &Sentence| {
         let mut sentence = sentence.clone();
         let readings = Pipeline::new(&model).with_tags(tags).annotator().tag(&mut sentence);
-        let untagged = readings.unwrap().untagged();
-        (sentence.word(2).unwrap().upos().to_owned(), untagged)
+        let is_untagged = readings.unwrap().is_untagged();
+        (sentence.word(2).unwrap().upos().to_owned(), is_untagged)
     };
-    assert_eq!(tag(Tags::Auto, &odd), ("X".to_owned(), false));
-    assert_eq!(tag(Tags::Given, &bare(gold)), ("_".to_owned(), false));
-    assert_ne!(tag(Tags::Model, &odd).0, "X");
-    assert_ne!(tag(Tags::Auto, &bare(gold)).0, "_");
+    assert_eq!(tag(TagSource::Auto, &odd), ("X".to_owned(), false));
+    assert_eq!(tag(TagSource::Given, &bare(gold)), ("_".to_owned(), false));
+    assert_ne!(tag(TagSource::Model, &odd).0, "X");
+    assert_ne!(tag(TagSource::Auto, &bare(gold)).0, "_");
     let without = Model { tagger: None, ..model.clone() };
-    assert!(Pipeline::new(&without).annotator().tag(&mut bare(gold)).unwrap().untagged());
+    assert!(Pipeline::new(&without).annotator().tag(&mut bare(gold)).unwrap().is_untagged());
 }
 
 #[test]
@@ -121,7 +129,7 @@ fn text_becomes_trees_with_any_number_of_threads() {
     assert_eq!(raw_text(&one), text);
     assert!(one.iter().all(|sentence| sentence.tree().is_ok()));
     assert!(one == Pipeline::new(&model).parse_text(&text, 3).unwrap());
-    let words = Pipeline::new(&model).with_tags(Tags::Model).parse_words(&many, 2).unwrap();
+    let words = Pipeline::new(&model).with_tags(TagSource::Model).parse_words(&many, 2).unwrap();
     assert_eq!(words.len(), many.len());
 }
 

@@ -247,7 +247,8 @@ fn without_labels_arcs_are_learnt_as_with_staged_ones() {
     let bare = trained(&treebank, Labelling::None);
     assert!(bare.labels.labels().is_empty());
     assert_eq!(bare.arcs.weights, trained(&treebank, Labelling::Staged).arcs.weights);
-    let parse = Parser::new(&bare).annotate(&mut treebank[0]).unwrap();
+    let parse = Parser::new(&bare).parse(&treebank[0]).unwrap();
+    Parser::new(&bare).annotate(&mut treebank[0]).unwrap();
     assert!(treebank[0].words().all(|word| word.deprel() == "_"));
     assert_eq!(parse.label_probs, [1.0; 3]);
     // Labels of the treebank do not matter.

@@ -1,43 +1,44 @@
-//! How probable the tree of one sentence is.
+//! Probability of the tree of one sentence.
 
 use anyhow::Result;
 use serde::Serialize;
-use tutte_treebank::Sentence;
+use tutte::{AnnotatedWord, Annotation, TreeScore};
+use tutte_treebank::{Sentence, Token};
 use tutte_trees::{Tree, TreeSet};
 
 use crate::report::rounded;
 
-/// What a model thinks of the tree of a sentence.
+/// The probability of the tree of a sentence, and of its parts.
 #[derive(Serialize)]
-pub(super) struct TreeScore {
-    /// Of the heads and labels that are there, in nats; null, as JSON knows no infinity, if they are
-    /// impossible. With arcs that were left out, an estimate.
+pub(super) struct SentenceScore {
+    /// Log-probability of the heads and labels, in nats; null if they are impossible, because JSON has no infinity.
+    /// An estimate if arcs were left out.
     pub(super) logprob: f64,
-    /// Of all trees, in nats.
+    /// Entropy of the distribution over trees, in nats.
     pub(super) entropy: f64,
     /// Why the tree is impossible, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) impossible: Option<Impossible>,
-    /// Arcs that the model has not looked at.
+    /// Number of arcs that are not candidates of the model.
     pub(super) arcs_left_out: usize,
     pub(super) words: Vec<Word>,
 }
 
-/// Why a tree has probability zero; the first that is true.
+/// The first reason why a tree has probability zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Impossible {
     /// The heads form a cycle.
     NoTree,
-    /// It has several roots, or crossing arcs, and the trees that are possible have not.
+    /// It has several roots or crossing arcs, which the tree set does not allow.
     NotInTreeSet,
-    /// A label that the model does not have, or not there.
+    /// The model does not have a label, or not on such arcs.
     Labels,
-    /// Each part is possible, but not together.
+    /// Each arc is possible, but not all together.
     Together,
 }
 
-/// What it thinks of a word.
+/// The probability of the arc of a word.
 #[derive(Serialize)]
 pub(super) struct Word {
     pub(super) id: usize,
@@ -46,15 +47,15 @@ pub(super) struct Word {
     pub(super) deprel: Option<String>,
     pub(super) head_prob: Option<f64>,
     pub(super) label_prob: Option<f64>,
-    /// Of the head among all heads, 1 if none is more probable.
+    /// Rank of the head among all heads, 1 if none is more probable.
     pub(super) head_rank: Option<usize>,
-    /// Whether the model does not look at the head by itself.
+    /// The head is not a candidate of the model.
     pub(super) left_out: bool,
     /// The most probable head.
     pub(super) rather: Rather,
 }
 
-/// A head that the model would choose.
+/// The most probable head of a word.
 #[derive(Serialize)]
 pub(super) struct Rather {
     pub(super) head: usize,
@@ -62,25 +63,24 @@ pub(super) struct Rather {
     pub(super) prob: f64,
 }
 
-impl TreeScore {
-    pub(super) fn new(sentence: &Sentence, judged: &tutte::TreeScore<'_>) -> Result<Self> {
-        let tutte::TreeScore { distribution, log_prob, head_probs, left_out, given } = judged;
-        let word = |(id, token): (usize, tutte_treebank::Token<'_>)| {
-            let label = Some(token.deprel()).filter(|label| *label != "_");
-            // What the model thinks of the label of an arc, it thinks when it looks at it.
-            let looks = given.as_ref().filter(|_| left_out.contains(&id)).unwrap_or(distribution);
-            // More probable than any: no alternatives but the best are asked for.
-            let sure = looks.certainty(id, token.head(), label, 1.0)?;
+impl SentenceScore {
+    /// Makes the score of a sentence from the score of its tree and from the annotation of that.
+    pub(super) fn new(
+        sentence: &Sentence,
+        tree_score: &TreeScore<'_>,
+        annotation: &Annotation<'_>,
+    ) -> Result<Self> {
+        let TreeScore { distribution, log_prob, left_out, .. } = tree_score;
+        let word = |((id, token), annotated): ((usize, Token<'_>), &AnnotatedWord<'_>)| {
             let best = distribution.alternatives(id, 1)?;
-            let rank = token.head().map(|head| distribution.head_rank(id, head)).transpose()?;
             Ok(Word {
                 id,
                 form: token.form().to_owned(),
-                head: token.head(),
-                deprel: label.map(str::to_owned),
-                head_prob: head_probs[id - 1],
-                label_prob: sure.label,
-                head_rank: rank,
+                head: annotated.head,
+                deprel: annotated.label_name().map(str::to_owned),
+                head_prob: annotated.head_prob,
+                label_prob: annotated.label_prob,
+                head_rank: annotated.head_rank,
                 left_out: left_out.contains(&id),
                 rather: best.first().map_or(
                     Rather { head: 0, deprel: "_".to_owned(), prob: 0.0 },
@@ -92,43 +92,50 @@ impl TreeScore {
                 ),
             })
         };
-        let words: Vec<Word> = (1..).zip(sentence.words()).map(word).collect::<Result<_>>()?;
-        let (logprob, arcs_left_out) = (*log_prob, left_out.len());
+        let words = (1..).zip(sentence.words()).zip(&annotation.words);
+        let words: Vec<Word> = words.map(word).collect::<Result<_>>()?;
+        let logprob = *log_prob;
         let impossible = (logprob == f64::NEG_INFINITY)
             .then(|| Impossible::of(sentence, distribution.tree_set(), &words));
-        Ok(Self { logprob, entropy: distribution.entropy(), impossible, arcs_left_out, words })
+        Ok(Self {
+            logprob,
+            entropy: annotation.entropy.unwrap_or_default(),
+            impossible,
+            arcs_left_out: left_out.len(),
+            words,
+        })
     }
 
-    /// A line of JSON about the sentence.
+    /// Returns a line of JSON.
     pub(super) fn line(&self, sentence: &Sentence) -> Result<String> {
         #[derive(Serialize)]
         struct Line<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
             sent_id: Option<&'a str>,
             #[serde(flatten)]
-            judgement: &'a TreeScore,
+            score: &'a SentenceScore,
         }
-        let mut value =
-            serde_json::to_value(Line { sent_id: sentence.sent_id(), judgement: self })?;
+        let line = Line { sent_id: sentence.sent_id(), score: self };
+        let mut value = serde_json::to_value(line)?;
         round(&mut value);
         Ok(value.to_string() + "\n")
     }
 
-    /// How many heads are there.
+    /// Returns the number of heads.
     pub(super) fn heads(&self) -> usize {
         self.words.iter().filter(|word| word.head.is_some()).count()
     }
 
-    /// The word whose head is least probable.
+    /// Returns the word with the least probable head.
     pub(super) fn oddest(&self) -> Option<&Word> {
-        let judged = self.words.iter().filter_map(|word| Some((word.head_prob?, word)));
-        judged.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, word)| word)
+        let words = self.words.iter().filter_map(|word| Some((word.head_prob?, word)));
+        words.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, word)| word)
     }
 }
 
 impl Impossible {
     fn of(sentence: &Sentence, tree_set: TreeSet, words: &[Word]) -> Self {
-        // Heads that are missing are taken for the root's, which breaks no tree.
+        // Open heads count as the root, which is in no cycle.
         let heads: Vec<usize> = sentence.partial_heads().map(|head| head.unwrap_or(0)).collect();
         if Tree::new(&heads).is_err() {
             Self::NoTree
@@ -142,7 +149,7 @@ impl Impossible {
     }
 }
 
-/// Rounds all numbers that are not whole.
+/// Rounds all numbers that are not integers.
 fn round(value: &mut serde_json::Value) {
     use serde_json::Value;
     match value {

@@ -1,0 +1,258 @@
+//! Annotations from distributions.
+
+use std::borrow::Cow;
+
+use tutte_treebank::Sentence;
+use tutte_trees::{ArcMatrix, Constraints, LabelledTree, Tree};
+
+use super::{AnnotatedWord, Annotation, AnnotationOptions, Detail, Listed};
+use crate::{Error, Method, Mixture, Parse, ParserModel, RankedTree};
+
+/// Returns the probability of each head as it is reported: [calibrated](ParserModel::confidence), unless
+/// constraints require the arc. About required arcs the model has no opinion.
+pub(crate) fn reported_head_probs<W>(
+    model: &ParserModel<W>,
+    heads: &[usize],
+    marginals: &ArcMatrix,
+    constraints: &Constraints,
+) -> Vec<f64> {
+    let reported = |(word, &head): (usize, &usize)| {
+        let arc = (head, word);
+        if constraints.required_arcs().contains(&arc) {
+            marginals[arc]
+        } else {
+            model.confidence(marginals[arc])
+        }
+    };
+    (1..).zip(heads).map(reported).collect()
+}
+
+/// Returns the name of the calibration behind [`ParserModel::confidence`]; `None` if it reports the probabilities of
+/// the distribution.
+fn calibration_name<W>(model: &ParserModel<W>) -> Option<&'static str> {
+    let method = model.calibration.as_ref()?.method();
+    (method == Method::Isotonic).then(|| method.name())
+}
+
+/// One head and one label for each word, by number, with the probabilities to report.
+struct ChosenArcs<'c> {
+    heads: &'c [usize],
+    labels: &'c [usize],
+    head_probs: &'c [f64],
+    label_probs: &'c [f64],
+}
+
+impl<'a> Mixture<'a, '_> {
+    /// Annotates a parse of the sentence. `constraints` are those that it was parsed with.
+    ///
+    /// # Errors
+    /// If the parse has another length.
+    pub fn annotation<W>(
+        &self,
+        model: &ParserModel<W>,
+        parse: &Parse,
+        constraints: &Constraints,
+        options: &AnnotationOptions,
+    ) -> Result<Annotation<'a>, Error> {
+        let Parse { tree, labels, head_probs, label_probs, .. } = parse;
+        let arcs = ChosenArcs { heads: tree.heads(), labels, head_probs, label_probs };
+        self.annotation_of_arcs(model, &arcs, constraints, options)
+    }
+
+    /// Annotates each word with its most probable head. The heads need not form a tree
+    /// ([`Annotation::is_tree`]).
+    ///
+    /// # Errors
+    /// None for distributions that have trees.
+    pub fn greedy_annotation<W>(
+        &self,
+        model: &ParserModel<W>,
+        constraints: &Constraints,
+        options: &AnnotationOptions,
+    ) -> Result<Annotation<'a>, Error> {
+        let heads = self.greedy_heads();
+        let head_probs = reported_head_probs(model, &heads, self.marginals(), constraints);
+        let labels = (1..).zip(&heads).map(|(word, &head)| self.best_label(head, word));
+        let (labels, label_probs): (Vec<_>, Vec<_>) =
+            labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let arcs = ChosenArcs {
+            heads: &heads,
+            labels: &labels,
+            head_probs: &head_probs,
+            label_probs: &label_probs,
+        };
+        let tree = Tree::new(&heads);
+        let is_tree = tree.is_ok_and(|tree| tree.check_in(self.tree_set()).is_ok());
+        Ok(Annotation { is_tree, ..self.annotation_of_arcs(model, &arcs, constraints, options)? })
+    }
+
+    /// Annotates several labelled trees of the sentence, one after the other; `listed` makes the place of a tree
+    /// from its number. Head probabilities are those of the distribution, not calibrated. The annotations have no
+    /// marginals, which all of them would share.
+    ///
+    /// # Errors
+    /// If a tree has another length.
+    pub fn annotations_of_trees<'m>(
+        &'m self,
+        trees: impl IntoIterator<Item = RankedTree> + 'm,
+        listed: fn(usize) -> Listed,
+        options: &'m AnnotationOptions,
+    ) -> impl Iterator<Item = Result<Annotation<'a>, Error>> + 'm {
+        let entropy = (options.detail > Detail::Tree).then(|| self.entropy());
+        (1..).zip(trees).map(move |(number, RankedTree { tree, log_prob })| {
+            Ok(Annotation {
+                detail: options.detail,
+                log_prob: Some(log_prob),
+                entropy,
+                listed: Some(listed(number)),
+                ..Annotation::of_words(self.words_of_tree(&tree, options)?)
+            })
+        })
+    }
+
+    fn words_of_tree(
+        &self,
+        tree: &LabelledTree,
+        options: &AnnotationOptions,
+    ) -> Result<Vec<AnnotatedWord<'a>>, Error> {
+        let word = |(head, word, label): (usize, usize, usize)| {
+            let label_name = self.name(label);
+            let mut annotated = AnnotatedWord {
+                head: Some(head),
+                label: Cow::Borrowed(label_name),
+                ..AnnotatedWord::open()
+            };
+            if options.detail == Detail::Words {
+                annotated.head_prob = Some(self.marginal(head, word)?);
+                annotated.label_prob = self.label_prob(head, word, label_name)?;
+                annotated.alternatives =
+                    self.others_above(word, Some(head), options.alternatives_above)?;
+            }
+            Ok(annotated)
+        };
+        tree.arcs().map(word).collect()
+    }
+
+    /// Annotates every word with all its probable heads as alternatives, and leaves all heads open.
+    ///
+    /// # Errors
+    /// None for distributions that have trees.
+    pub fn open_annotation(&self, options: &AnnotationOptions) -> Result<Annotation<'a>, Error> {
+        let word = |word: usize| {
+            let alternatives = match options.detail {
+                Detail::Words => self.others_above(word, None, options.alternatives_above)?,
+                Detail::Tree | Detail::Sentence => Vec::new(),
+            };
+            Ok(AnnotatedWord { alternatives, ..AnnotatedWord::open() })
+        };
+        let words = (1..=self.words()).map(word).collect::<Result<Vec<_>, Error>>()?;
+        Ok(self.annotation_of_words(words, options))
+    }
+
+    /// Annotates the heads and labels that a sentence has, with the ranks of the heads. A word without head gets
+    /// its alternatives only.
+    ///
+    /// # Errors
+    /// If the sentence has another length.
+    pub fn annotation_in(
+        &self,
+        sentence: &Sentence,
+        options: &AnnotationOptions,
+    ) -> Result<Annotation<'a>, Error> {
+        let log_prob = self.log_prob_in(sentence)?;
+        let words = self.words_in(sentence, options.alternatives_above)?;
+        let annotation = self.annotation_of_words(words, options);
+        Ok(Annotation { log_prob: Some(log_prob), ..annotation })
+    }
+
+    /// Returns the words of [`annotation_in`](Self::annotation_in).
+    pub(crate) fn words_in(
+        &self,
+        sentence: &Sentence,
+        alternatives_above: f64,
+    ) -> Result<Vec<AnnotatedWord<'a>>, Error> {
+        let word = |(word, token): (usize, tutte_treebank::Token<'_>)| {
+            let head = token.head();
+            let label = token.deprel();
+            let label_prob = head.map(|head| self.label_prob(head, word, label)).transpose()?;
+            Ok(AnnotatedWord {
+                head,
+                label: Cow::Owned(label.to_owned()),
+                head_prob: head.map(|head| self.marginal(head, word)).transpose()?,
+                label_prob: label_prob.flatten(),
+                alternatives: self.others_above(word, head, alternatives_above)?,
+                head_rank: head.map(|head| self.head_rank(word, head)).transpose()?,
+            })
+        };
+        (1..).zip(sentence.words()).map(word).collect()
+    }
+
+    /// Returns the probability of a label given its arc, 0 for a label that the model does not have. Returns `None`
+    /// if the label is `_` or the model has no labels.
+    pub(crate) fn label_prob(
+        &self,
+        head: usize,
+        word: usize,
+        label: &str,
+    ) -> Result<Option<f64>, Error> {
+        if self.labels().is_empty() || label == "_" {
+            return Ok(None);
+        }
+        match self.labels().iter().position(|name| name == label) {
+            Some(label) => Ok(Some(self.label_probs(head, word)?[label])),
+            None => Ok(Some(0.0)),
+        }
+    }
+
+    /// Annotates chosen heads and labels. Leaves improbable heads open.
+    fn annotation_of_arcs<W>(
+        &self,
+        model: &ParserModel<W>,
+        arcs: &ChosenArcs<'_>,
+        constraints: &Constraints,
+        options: &AnnotationOptions,
+    ) -> Result<Annotation<'a>, Error> {
+        let mut words = Vec::with_capacity(self.words());
+        for (at, (&head, &prob)) in arcs.heads.iter().zip(arcs.head_probs).enumerate() {
+            let word = at + 1;
+            // A required head stays, even if rounding leaves its probability below 1.
+            let is_open =
+                prob < options.open_below && !constraints.required_arcs().contains(&(head, word));
+            let head = (!is_open).then_some(head);
+            let label = if is_open { "_" } else { self.name(arcs.labels[at]) };
+            words.push(AnnotatedWord {
+                head,
+                label: Cow::Borrowed(label),
+                head_prob: head.map(|_| prob),
+                label_prob: (label != "_").then_some(arcs.label_probs[at]),
+                alternatives: match options.detail {
+                    Detail::Words => self.others_above(word, head, options.alternatives_above)?,
+                    Detail::Tree | Detail::Sentence => Vec::new(),
+                },
+                ..AnnotatedWord::open()
+            });
+        }
+        let mut annotation = self.annotation_of_words(words, options);
+        if options.detail > Detail::Tree {
+            let arcs: Vec<_> =
+                annotation.words.iter().map(|word| (word.head, word.label.as_ref())).collect();
+            annotation.log_prob = Some(self.log_prob_of_columns(&arcs)?);
+            annotation.calibration = calibration_name(model);
+        }
+        Ok(annotation)
+    }
+
+    /// Adds what does not depend on the tree.
+    fn annotation_of_words(
+        &self,
+        words: Vec<AnnotatedWord<'a>>,
+        options: &AnnotationOptions,
+    ) -> Annotation<'a> {
+        Annotation {
+            detail: options.detail,
+            entropy: (options.detail > Detail::Tree).then(|| self.entropy()),
+            marginals: options.marginals.then(|| self.marginals().clone()),
+            ..Annotation::of_words(words)
+        }
+    }
+}
