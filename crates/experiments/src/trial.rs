@@ -165,12 +165,10 @@ impl Try for Trial {
         let tree_set = split.tree_set(self.projective);
         let mut observer = PassObserver::new(self, &split, tree_set);
         let options = |learner: &str, passes| -> Result<TrainingOptions> {
-            Ok(TrainingOptions {
-                optimizer: learner.parse::<Optimizer>()?,
-                passes,
-                labels: LabelOptions { passes: Some(0), ..LabelOptions::default() },
-                ..TrainingOptions::plain()
-            })
+            Ok(TrainingOptions::plain()
+                .with_optimizer(learner.parse::<Optimizer>()?)
+                .with_passes(passes)
+                .with_labels(LabelOptions::default().with_passes(Some(0))))
         };
         let features = self.templates.set();
         let index = Index::Hashed { bits: self.bits };

@@ -105,7 +105,7 @@ const BITS: u32 = 22;
 
 fn presets() -> [(&'static str, TrainingOptions); 2] {
     [("fast", TrainingOptions::fast()), ("default", TrainingOptions::default())]
-        .map(|(name, options)| (name, TrainingOptions { bits: BITS, threads: 2, ..options }))
+        .map(|(name, options)| (name, options.with_bits(BITS).with_threads(2)))
 }
 
 /// Returns the first sentences of a treebank, with at least this many words together.

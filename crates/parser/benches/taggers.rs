@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut greedy = 0.0;
         for seed in 1..=seeds {
             let words = train.iter().map(Sentence::len).sum();
-            let options = TaggerOptions { seed, ..TaggerOptions::for_words(words) };
+            let options = TaggerOptions::for_words(words).with_seed(seed);
             let of_chain = Tagger::train(&train, &options)?.evaluate(&test)?;
             let of_greedy = greedy_baseline(&train, &test, &options)?;
             chain += 100.0 * of_chain.share(of_chain.upos) / seeds as f64;

@@ -72,7 +72,7 @@ fn gradients(
     let micros = |seconds: f64, sentences: usize| 1e6 * seconds / sentences as f64;
     let per = |seconds: f64| micros(seconds, sentences.len());
     let one = WeakOptions::default();
-    let approximately = WeakOptions { approximate: true, ..one.clone() };
+    let approximately = one.clone().with_approximate(true);
     let exact = per(evaluation(&rules, &one, evaluations)?);
     let approximate = per(evaluation(&rules, &approximately, evaluations)?);
     let likelihood = per(evaluation(&trees, &one, evaluations)?);
@@ -131,10 +131,10 @@ fn threads(sentences: &[Sentence], evaluations: usize) -> Result<()> {
     let rules = evidence(sentences, 60, |_, _| 0);
     let mut found = Vec::new();
     for threads in [1, 2] {
-        let options = WeakOptions { threads, ..WeakOptions::default() };
+        let options = WeakOptions::default().with_threads(threads);
         let seconds = evaluation(&rules, &options, evaluations)?;
         println!("{threads:>9}  {:>13.0}", 1e6 * seconds / sentences.len() as f64);
-        let learnt = learn(&rules, &WeakOptions { steps: 10, ..options }, |_| {})?;
+        let learnt = learn(&rules, &options.with_steps(10), |_| {})?;
         found.push((learnt.model.arcs.weights, learnt.after));
     }
     let is_same = found.windows(2).all(|pair| pair[0] == pair[1]);
@@ -160,7 +160,7 @@ fn whole(treebank: &[Sentence]) -> Result<()> {
     let sets = [("tags", FeatureSet::tags()), ("mcdonald-tags", FeatureSet::mcdonald_tags())];
     for (name, features) in sets {
         let templates = features.with_coarse_tags();
-        let options = WeakOptions { templates, tree_set: TREES, ..WeakOptions::default() };
+        let options = WeakOptions::default().with_templates(templates).with_tree_set(TREES);
         let start = Instant::now();
         let learnt = learn(&Evidence::of_rules(&rules, &raw, options.tree_set), &options, |_| {})?;
         println!(
@@ -226,7 +226,7 @@ fn evidence(raw: &[Sentence], most: usize, class: impl Fn(usize, usize) -> usize
 /// subtracted.
 fn evaluation(evidence: &Evidence<'_>, options: &WeakOptions, evaluations: usize) -> Result<f64> {
     let time = |restarts: usize| -> Result<f64> {
-        let options = WeakOptions { steps: 0, restarts, tree_set: TREES, ..options.clone() };
+        let options = options.clone().with_steps(0).with_restarts(restarts).with_tree_set(TREES);
         let start = Instant::now();
         learn(evidence, &options, |_| {})?;
         Ok(start.elapsed().as_secs_f64())

@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let train = read(&folder, "train")?;
         let dev = read(&folder, "dev")?;
         for labelling in [Labelling::Staged, Labelling::Joint] {
-            let found = measure(&train, &dev, &TrainingOptions { labelling, ..options.clone() })?;
+            let found = measure(&train, &dev, &options.clone().with_labelling(labelling))?;
             let Measurements { uas, las, errors: [heads, labels, both], .. } = found;
             let seconds = found.train_seconds;
             let speed = found.words_per_second;
@@ -92,7 +92,7 @@ fn measure(
         TreeSet::NonProjectiveSingleRoot
     };
     let clock = Clock::start();
-    let options = TrainingOptions { tree_set, bits: 22, ..options.clone() };
+    let options = options.clone().with_tree_set(tree_set).with_bits(22);
     let model = train(treebank, &options, |_, _| {})?.compact();
     let train_seconds = clock.seconds();
 

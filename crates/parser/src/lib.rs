@@ -9,7 +9,7 @@
 //! 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
 //! 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
 //! ".parse()?];
-//! let options = TrainingOptions { bits: 16, label_bits: 10, ..TrainingOptions::default() };
+//! let options = TrainingOptions::default().with_bits(16).with_label_bits(10);
 //! let model = train(&treebank, &options, |pass, _| println!("{:.3}", pass.loss))?;
 //!
 //! let mut parser = Parser::new(&model);

@@ -47,17 +47,17 @@ fn write_the_seeds_of_the_fuzzer() {
     .expect("a sentence");
     let treebank = [treebank.clone(), treebank];
     fs::create_dir_all(SEEDS).expect("a folder");
-    let small = |dictionary, options: TrainingOptions| TrainingOptions {
-        templates: FeatureSet::parse(TEMPLATES).expect("templates"),
-        dictionary,
-        passes: 2,
-        bits: 6,
-        label_bits: 2,
-        ..options
+    let small = |dictionary, options: TrainingOptions| {
+        options
+            .with_templates(FeatureSet::parse(TEMPLATES).expect("templates"))
+            .with_dictionary(dictionary)
+            .with_passes(2)
+            .with_bits(6)
+            .with_label_bits(2)
     };
     // One model with every component, and one with a single pass.
-    let pruning = Some(PrunerOptions { bits: 6, ..PrunerOptions::default() });
-    let cascade = small(None, TrainingOptions { pruning, ..TrainingOptions::default() });
+    let pruning = Some(PrunerOptions::default().with_bits(6));
+    let cascade = small(None, TrainingOptions::default().with_pruning(pruning));
     let dictionary = small(Some(Support::Gold), TrainingOptions::plain());
     for (name, options) in SEED_MODELS.into_iter().zip([cascade, dictionary]) {
         let mut model = train(&treebank, &options, |_, _| {}).expect("a model");

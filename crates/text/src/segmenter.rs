@@ -20,6 +20,7 @@ use crate::tokenizer::{Tokenizer, Workspace};
 
 /// Options of a [`Segmenter`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SegmenterOptions {
     /// Name of the input in error messages.
     pub name: String,
@@ -32,6 +33,16 @@ pub struct SegmenterOptions {
     pub longest: usize,
     /// `sent_id` of the first sentence; the others count on from it.
     pub first_id: u64,
+}
+
+tutte_linear::setters! {
+    SegmenterOptions {
+        with_name => name: String,
+        with_presegmented => presegmented: bool,
+        with_ranges => ranges: bool,
+        with_longest => longest: usize,
+        with_first_id => first_id: u64,
+    }
 }
 
 impl Default for SegmenterOptions {

@@ -18,6 +18,7 @@ use crate::unicode;
 
 /// Options of training a [`Tokenizer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TokenizerOptions {
     /// Seed of the order of examples.
     pub seed: u64,
@@ -28,6 +29,15 @@ pub struct TokenizerOptions {
     /// Binary logarithm of the size of each table of weights, that of tokens and that of sentences. By default a table
     /// has about four cells per word of the treebank, from 2^14 to 2^18.
     pub bits: Option<u32>,
+}
+
+tutte_linear::setters! {
+    TokenizerOptions {
+        with_seed => seed: u64,
+        with_passes => passes: usize,
+        with_threads => threads: usize,
+        with_bits => bits: Option<u32>,
+    }
 }
 
 impl Default for TokenizerOptions {

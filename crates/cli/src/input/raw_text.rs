@@ -26,12 +26,10 @@ pub(super) fn sentences<'a>(
     model: &'a Model<Compact>,
     named: u64,
 ) -> Box<dyn Source + 'a> {
-    let options = SegmenterOptions {
-        name: name.to_owned(),
-        presegmented: cut == Cut::Lines,
-        first_id: named + 1,
-        ..SegmenterOptions::default()
-    };
+    let options = SegmenterOptions::default()
+        .with_name(name.to_owned())
+        .with_presegmented(cut == Cut::Lines)
+        .with_first_id(named + 1);
     Box::new(Pipeline::new(model).sentences(transcode(text, encoding), options))
 }
 

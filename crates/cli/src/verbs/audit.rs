@@ -13,9 +13,9 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
+use tutte::Labelling;
 use tutte::audit::{self, Settings, Step};
 use tutte::learn::{Preset, TreeSetChoice};
-use tutte::{Labelling, TrainingOptions};
 use tutte_treebank::{Format, Sentence};
 
 use self::report::AuditReport;
@@ -126,14 +126,13 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
     }
     let words = treebank.iter().map(Sentence::len).sum();
     let usual = Preset::from(arguments.preset).options(words, choice.tree_set);
+    let labelling = if arguments.heads_only { Labelling::None } else { usual.labelling };
     let settings = Settings {
         folds: arguments.folds.into(),
-        options: TrainingOptions {
-            labelling: if arguments.heads_only { Labelling::None } else { usual.labelling },
-            seed: arguments.seed.number,
-            threads: arguments.threads.count(),
-            ..usual
-        },
+        options: usual
+            .with_labelling(labelling)
+            .with_seed(arguments.seed.number)
+            .with_threads(arguments.threads.count()),
     };
     let audit = watched(&treebank, &settings, session)?;
     let report = AuditReport::new(&audit, verdicts.as_ref(), arguments.below);

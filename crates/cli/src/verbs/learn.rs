@@ -238,27 +238,27 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     let too_long = before - raw.len();
     let trees = read(&arguments.trees)?;
     let dev = read(&arguments.dev)?;
-    let options = WeakOptions {
-        criterion: match arguments.score {
+    let options = WeakOptions::default()
+        .with_criterion(match arguments.score {
             Score::L2 => Criterion::Squared,
             Score::Kl => Criterion::Kl,
             Score::KlBernoulli => Criterion::KlBernoulli,
-        },
-        approximate: arguments.covariance == Covariance::Approximate,
-        prior_variance: arguments.prior_variance,
-        rules_weight: arguments.rules_weight,
-        trees_weight: arguments.trees_weight,
-        entropy: (arguments.entropy_weight != 0.0)
-            .then_some((arguments.entropy, arguments.entropy_weight)),
-        templates: features(arguments)?,
-        least: arguments.least,
-        tree_set: arguments.tree_set,
-        steps: arguments.steps,
-        restarts: arguments.restarts,
-        seed: arguments.seed.number,
-        threads: arguments.threads.count(),
-        ..WeakOptions::default()
-    };
+        })
+        .with_approximate(arguments.covariance == Covariance::Approximate)
+        .with_prior_variance(arguments.prior_variance)
+        .with_rules_weight(arguments.rules_weight)
+        .with_trees_weight(arguments.trees_weight)
+        .with_entropy(
+            (arguments.entropy_weight != 0.0)
+                .then_some((arguments.entropy, arguments.entropy_weight)),
+        )
+        .with_templates(features(arguments)?)
+        .with_least(arguments.least)
+        .with_tree_set(arguments.tree_set)
+        .with_steps(arguments.steps)
+        .with_restarts(arguments.restarts)
+        .with_seed(arguments.seed.number)
+        .with_threads(arguments.threads.count());
     let evidence = Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw, options.tree_set) };
     let matched = matched(&rules, &evidence, session);
     let mut options = options;

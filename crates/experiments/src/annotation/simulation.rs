@@ -103,14 +103,12 @@ impl Annotation {
     }
 
     fn options(&self, tree_set: TreeSet) -> TrainingOptions {
-        TrainingOptions {
-            templates: FeatureSet::lean(),
-            labelling: Labelling::None,
-            passes: self.passes,
-            bits: self.bits,
-            tree_set,
-            ..TrainingOptions::plain()
-        }
+        TrainingOptions::plain()
+            .with_templates(FeatureSet::lean())
+            .with_labelling(Labelling::None)
+            .with_passes(self.passes)
+            .with_bits(self.bits)
+            .with_tree_set(tree_set)
     }
 }
 
@@ -315,12 +313,10 @@ mod tests {
             let mut annotator = Annotator::new(&gold, 5);
             annotator.reveal_sentences(6);
             let before = annotator.heads();
-            let options = TrainingOptions {
-                bits: 12,
-                passes: 1,
-                labelling: Labelling::None,
-                ..TrainingOptions::plain()
-            };
+            let options = TrainingOptions::plain()
+                .with_bits(12)
+                .with_passes(1)
+                .with_labelling(Labelling::None);
             let model = train(&annotator.annotated(), &options, |_, _| {}).unwrap();
             annotator.answer(&model, unit, 4, false).unwrap();
             assert!((4..=most).contains(&(annotator.heads() - before)));

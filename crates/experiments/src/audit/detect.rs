@@ -44,15 +44,13 @@ impl Detector {
         threads: usize,
     ) -> Result<Vec<(String, Suspicion)>> {
         let options = options(treebank, tree_set, threads);
-        let small = TrainingOptions {
-            labelling: Labelling::None,
-            templates: FeatureSet::pruner(),
-            bits: options.bits,
-            passes: PASSES,
-            tree_set,
-            threads,
-            ..TrainingOptions::plain()
-        };
+        let small = TrainingOptions::plain()
+            .with_labelling(Labelling::None)
+            .with_templates(FeatureSet::pruner())
+            .with_bits(options.bits)
+            .with_passes(PASSES)
+            .with_tree_set(tree_set)
+            .with_threads(threads);
         let seed = options.seed;
         match self {
             Detector::Audit => {
@@ -100,8 +98,7 @@ impl Detector {
                 Ok(both("one pass: local softmax", suspicion, treebank))
             }
             Detector::Perceptron => {
-                let options =
-                    TrainingOptions { optimizer: Optimizer::Perceptron, threads: 1, ..small };
+                let options = small.with_optimizer(Optimizer::Perceptron).with_threads(1);
                 let judge = |learnt: &[Sentence], judged: &[&Sentence]| {
                     let model = train(learnt, &options, |_, _| {})?;
                     let mut parser = Parser::new(&model);
@@ -156,7 +153,11 @@ fn options(treebank: &[Sentence], tree_set: TreeSet, threads: usize) -> Training
         _ => (words.max(2).ilog2() + 8).clamp(14, 22),
     };
     let label_bits = (words.max(2).ilog2() + 4).clamp(10, 16);
-    TrainingOptions { bits, label_bits, tree_set, threads, ..TrainingOptions::fast() }
+    TrainingOptions::fast()
+        .with_bits(bits)
+        .with_label_bits(label_bits)
+        .with_tree_set(tree_set)
+        .with_threads(threads)
 }
 
 /// Trains on all folds but one and applies `judge` to that one, for every fold, in parallel.

@@ -232,20 +232,18 @@ impl Weak {
     }
 
     fn options(&self) -> WeakOptions {
-        WeakOptions {
-            prior_variance: self.variance.unwrap_or(1.0),
-            rules_weight: self.rules_weight,
-            entropy: self.entropy.map(|(order, weight)| (order.order(), weight)),
-            templates: match self.features {
+        WeakOptions::default()
+            .with_prior_variance(self.variance.unwrap_or(1.0))
+            .with_rules_weight(self.rules_weight)
+            .with_entropy(self.entropy.map(|(order, weight)| (order.order(), weight)))
+            .with_templates(match self.features {
                 Features::Restricted => FeatureSet::restricted(),
                 Features::Full => FeatureSet::mcdonald_tags(),
                 Features::Ours => FeatureSet::tags(),
                 Features::Words => FeatureSet::tags().with_words(),
-            },
-            tree_set: self.tree_set(),
-            steps: self.steps,
-            ..WeakOptions::default()
-        }
+            })
+            .with_tree_set(self.tree_set())
+            .with_steps(self.steps)
     }
 
     pub(crate) fn rules(&self, train: &[Sentence]) -> Result<Rules> {

@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// An attribute of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Attribute {
     /// `form`: the word as written.
     Form,
@@ -136,6 +137,7 @@ impl FromStr for Attribute {
 
 /// An attribute of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum ArcAttribute {
     /// `side`: the side of the head on which the modifier stands; right, for the root.
     Side,

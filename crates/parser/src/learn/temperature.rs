@@ -40,8 +40,6 @@ pub(crate) struct ScoredSentence {
     gold: Vec<Option<usize>>,
 }
 
-/// The former name, which `learn::train` still uses.
-
 impl ScoredSentence {
     /// Creates a sentence with one reading of the tags.
     pub(crate) fn new(
@@ -89,7 +87,7 @@ impl<W: Weights> ParserModel<W> {
     /// # let text = "1\tTea\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\t_\tVERB\t_\t_\t0\troot\t_\t_\n";
     /// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
     /// # let dev = &treebank;
-    /// # let options = TrainingOptions { bits: 12, ..TrainingOptions::default() };
+    /// # let options = TrainingOptions::default().with_bits(12);
     /// let mut model = train(&treebank, &options, |_, _| {})?;
     /// model.temperature = model.best_temperature(dev, 2)?;
     /// # assert!(model.temperature > 0.0);

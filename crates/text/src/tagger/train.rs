@@ -23,6 +23,7 @@ use crate::progress::{Observer, PassCounter, unobserved};
 
 /// Options of training a [`Tagger`].
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TaggerOptions {
     /// Number of passes over the treebank.
     pub passes: usize,
@@ -40,6 +41,19 @@ pub struct TaggerOptions {
     pub word_dropout: f64,
     /// Seed of the order of sentences and of dropout.
     pub seed: u64,
+}
+
+tutte_linear::setters! {
+    TaggerOptions {
+        with_passes => passes: usize,
+        with_bits => bits: u32,
+        with_fine_bits => fine_bits: u32,
+        with_rate => rate: f32,
+        with_damping => damping: f32,
+        with_dropout => dropout: f64,
+        with_word_dropout => word_dropout: f64,
+        with_seed => seed: u64,
+    }
 }
 
 impl TaggerOptions {

@@ -119,14 +119,12 @@ impl Findings<'_> {
             Some(knots) => format!(" and an isotonic function of {}", counted(knots, "knot")),
         };
         let why = match self.arguments.method {
-            super::MethodArg::Auto => match self.calibration.method() {
-                Method::Temperature => {
-                    "isotonic does not have both a lower calibration error and a higher likelihood"
-                }
-                Method::Isotonic => {
-                    "isotonic has the lower calibration error and the higher likelihood"
-                }
-            },
+            super::MethodArg::Auto if self.calibration.method() == Method::Isotonic => {
+                "isotonic has the lower calibration error and the higher likelihood"
+            }
+            super::MethodArg::Auto => {
+                "isotonic does not have both a lower calibration error and a higher likelihood"
+            }
             _ => "as requested",
         };
         let Findings { temperature, before, .. } = self;

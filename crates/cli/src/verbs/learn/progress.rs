@@ -24,7 +24,7 @@ pub(super) fn chosen(
 ) -> Result<f64> {
     let status = session.status();
     let mut runs = 0;
-    let tried = WeakOptions { prior_variance: 1.0, ..options.clone() };
+    let tried = options.clone().with_prior_variance(1.0);
     let found = choose_variance(evidence, &tried, &VARIANCES, || {
         runs += 1;
         status.show(|| format!("choosing the prior's variance, run {runs}"));

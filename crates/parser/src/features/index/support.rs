@@ -17,6 +17,7 @@ use crate::features::{Atoms, FeatureSet, Prepared, bin};
 /// The arcs on which a feature must occur to have a weight. A feature with direction and distance is
 /// counted separately from the bare feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Support {
     /// `supported`: one arc of a gold tree (McDonald et al. 2005; Koo et al. 2007; Smith & Smith
     /// 2007; Nguyen et al. 2007).

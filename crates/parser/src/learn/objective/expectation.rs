@@ -23,6 +23,7 @@ use tutte_trees::{ArcMatrix, arcs};
 
 /// Distance between an expectation and its target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Criterion {
     /// (t − E)², as in the paper.
     #[default]

@@ -163,8 +163,6 @@ pub(crate) trait OptimizerRun<S = ArcModel>: Checkpointed {
     fn learnt(&self, model: &S) -> Option<Vec<f32>>;
 }
 
-// The former name, which `learn::train` still uses.
-
 impl Optimizer {
     /// Starts a run on a corpus.
     pub(crate) fn start<S: PartScorer + 'static>(

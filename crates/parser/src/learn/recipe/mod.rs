@@ -54,6 +54,7 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// A part of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Part {
     /// Finds sentences and words.
     Tokenizer,
@@ -65,6 +66,7 @@ pub enum Part {
 
 /// The tags that a parser learns from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TagVersions {
     /// Gold tags, and in a second version those of taggers that were not trained on the sentence.
     Jackknifed,

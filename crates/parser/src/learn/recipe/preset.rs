@@ -70,11 +70,11 @@ impl Preset {
         /// Binary logarithms of the largest tables of a compact tagger.
         const COMPACT_BITS: u32 = 17;
         const COMPACT_FINE_BITS: u32 = 14;
-        let usual = TaggerOptions { seed, ..TaggerOptions::for_words(words) };
+        let usual = TaggerOptions::for_words(words).with_seed(seed);
         if self == Preset::Compact {
             let bits = usual.bits.min(COMPACT_BITS);
             let fine_bits = usual.fine_bits.min(COMPACT_FINE_BITS);
-            TaggerOptions { bits, fine_bits, ..usual }
+            usual.with_bits(bits).with_fine_bits(fine_bits)
         } else {
             usual
         }

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tutte_text::{
-    Observer as PassObserver, Progress, Tagger, TaggerMemory, TaggerOptions, Tokenizer,
-    TokenizerOptions, jackknife_observed,
+    Observer as PassObserver, Progress, Tagger, TaggerMemory, Tokenizer, TokenizerOptions,
+    jackknife_observed,
 };
 use tutte_treebank::{Format, Sentence};
 
@@ -46,15 +46,14 @@ impl Recipe {
     }
 
     fn tokenizer(&self) -> TokenizerOptions {
-        let &Self { seed, threads, .. } = self;
-        TokenizerOptions { seed, threads, ..TokenizerOptions::default() }
+        TokenizerOptions::default().with_seed(self.seed).with_threads(self.threads)
     }
 
     fn stage_cache(&self, data: &Data) -> StageCache {
         let train = data.train.sentences();
         // The seed is listed once; the number of threads does not matter.
-        let tokenizer = TokenizerOptions { threads: 1, seed: 0, ..self.tokenizer() };
-        let tagger = TaggerOptions { seed: 0, ..self.preset.tagger(data.words, self.seed) };
+        let tokenizer = self.tokenizer().with_threads(1).with_seed(0);
+        let tagger = self.preset.tagger(data.words, 0);
         let settings = [
             ("seed", self.seed.to_string()),
             ("parts", format!("{:?}", self.parts)),

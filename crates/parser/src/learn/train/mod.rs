@@ -48,7 +48,7 @@ use training_data::TransitionTrainingData;
 /// 2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\t_
 /// ".parse::<tutte_treebank::Sentence>()?;
 /// let treebank = [sentence];
-/// let options = TrainingOptions { optimizer: Optimizer::Perceptron, bits: 16, ..TrainingOptions::default() };
+/// let options = TrainingOptions::default().with_optimizer(Optimizer::Perceptron).with_bits(16);
 /// let model = train(&treebank, &options, |_, _| {})?;
 /// assert_eq!(Parser::new(&model).parse(&treebank[0])?.tree.heads(), [2, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -86,7 +86,7 @@ pub fn train<'a, V: Verdict>(
 /// use std::time::Duration;
 /// use tutte::{Checkpoint, Checkpoints, TrainingOptions, train, train_resumable};
 ///
-/// let options = TrainingOptions { bits: 12, ..TrainingOptions::default() };
+/// let options = TrainingOptions::default().with_bits(12);
 /// let mut save = |snapshot: &mut tutte::Snapshot<'_>| snapshot.save(&path);
 /// let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save: &mut save };
 /// train_resumable(&treebank, &options, None, checkpoints, |pass, _| match pass.number {

@@ -9,6 +9,7 @@ use crate::{Error, Labelling, Support};
 
 /// Options of a training.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct TrainingOptions {
     /// Optimizer of the arc weights, with its objective.
     pub optimizer: Optimizer,
@@ -46,8 +47,28 @@ pub struct TrainingOptions {
     pub threads: usize,
 }
 
+tutte_linear::setters! {
+    TrainingOptions {
+        with_optimizer => optimizer: Optimizer,
+        with_labelling => labelling: Labelling,
+        with_labels => labels: LabelOptions,
+        with_passes => passes: usize,
+        with_clusters => clusters: usize,
+        with_templates => templates: FeatureSet,
+        with_dictionary => dictionary: Option<Support>,
+        with_bits => bits: u32,
+        with_label_bits => label_bits: u32,
+        with_pruning => pruning: Option<PrunerOptions>,
+        with_second_pass => second_pass: Option<SecondPassOptions>,
+        with_tree_set => tree_set: TreeSet,
+        with_seed => seed: u64,
+        with_threads => threads: usize,
+    }
+}
+
 /// Options of a [`Pruner`](crate::Pruner).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PrunerOptions {
     /// Least probability of an arc, relative to that of the word's best head.
     pub threshold: f64,
@@ -59,8 +80,18 @@ pub struct PrunerOptions {
     pub bits: u32,
 }
 
+tutte_linear::setters! {
+    PrunerOptions {
+        with_threshold => threshold: f64,
+        with_passes => passes: usize,
+        with_words => words: usize,
+        with_bits => bits: u32,
+    }
+}
+
 /// Options of a [second pass](crate::SecondPass).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SecondPassOptions {
     /// Number of folds of the treebank for jackknifed first-pass outputs.
     pub folds: usize,
@@ -84,8 +115,22 @@ pub struct SecondPassOptions {
     pub transition: Option<TransitionOptions>,
 }
 
+tutte_linear::setters! {
+    SecondPassOptions {
+        with_folds => folds: usize,
+        with_fold_passes => fold_passes: usize,
+        with_first_passes => first_passes: Option<usize>,
+        with_threshold => threshold: f64,
+        with_temperature => temperature: Option<f64>,
+        with_first => first: Option<FirstPassOptions>,
+        with_labels => labels: FeatureSet,
+        with_transition => transition: Option<TransitionOptions>,
+    }
+}
+
 /// Options of a [`TransitionParser`](crate::TransitionParser).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct TransitionOptions {
     /// Number of passes over the treebank for each fold.
     pub passes: usize,
@@ -96,8 +141,17 @@ pub struct TransitionOptions {
     pub bidirectional: bool,
 }
 
+tutte_linear::setters! {
+    TransitionOptions {
+        with_passes => passes: usize,
+        with_bits => bits: u32,
+        with_bidirectional => bidirectional: bool,
+    }
+}
+
 /// Options of a first pass that is smaller than the second.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FirstPassOptions {
     /// Feature templates of arcs.
     pub templates: FeatureSet,
@@ -105,8 +159,16 @@ pub struct FirstPassOptions {
     pub bits: u32,
 }
 
+tutte_linear::setters! {
+    FirstPassOptions {
+        with_templates => templates: FeatureSet,
+        with_bits => bits: u32,
+    }
+}
+
 /// Options of staged labels.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LabelOptions {
     /// Rate η of AdaGrad.
     pub rate: f32,
@@ -116,6 +178,15 @@ pub struct LabelOptions {
     pub dropout: f64,
     /// Number of passes over the treebank; `None` is as many as for arcs.
     pub passes: Option<usize>,
+}
+
+tutte_linear::setters! {
+    LabelOptions {
+        with_rate => rate: f32,
+        with_damping => damping: f32,
+        with_dropout => dropout: f64,
+        with_passes => passes: Option<usize>,
+    }
 }
 
 impl Default for TrainingOptions {

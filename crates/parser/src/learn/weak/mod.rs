@@ -64,6 +64,7 @@ pub struct Constraint {
 
 /// Options of weak supervision.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WeakOptions {
     /// Loss of an expectation that misses its target.
     pub criterion: Criterion,
@@ -93,6 +94,25 @@ pub struct WeakOptions {
     pub seed: u64,
     /// Number of threads; the result is the same for any number.
     pub threads: usize,
+}
+
+tutte_linear::setters! {
+    WeakOptions {
+        with_criterion => criterion: Criterion,
+        with_approximate => approximate: bool,
+        with_prior_variance => prior_variance: f64,
+        with_rules_weight => rules_weight: f64,
+        with_trees_weight => trees_weight: f64,
+        with_entropy => entropy: Option<(f64, f64)>,
+        with_templates => templates: FeatureSet,
+        with_least => least: u32,
+        with_tree_set => tree_set: TreeSet,
+        with_steps => steps: usize,
+        with_tolerance => tolerance: f64,
+        with_restarts => restarts: usize,
+        with_seed => seed: u64,
+        with_threads => threads: usize,
+    }
 }
 
 impl Default for WeakOptions {
@@ -185,7 +205,7 @@ pub struct Learnt {
 ///     arcs: vec![vec![(2, 1, 0)]; 3],
 ///     ..Evidence::default()
 /// };
-/// let options = WeakOptions { least: 1, prior_variance: 1000.0, ..WeakOptions::default() };
+/// let options = WeakOptions::default().with_least(1).with_prior_variance(1000.0);
 /// let learnt = learn(&evidence, &options, |_| {})?;
 /// assert!((learnt.after.expectations[0] - 0.9).abs() < 0.01);
 /// assert_eq!(Parser::new(&learnt.model).parse(&raw[0])?.tree.heads(), [2, 0]);

@@ -28,6 +28,7 @@ pub struct Calibration {
 /// The method of calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Method {
     /// A temperature.
     Temperature,

@@ -589,7 +589,7 @@ fn labels_out_of_place_are_refused() {
 
 /// A model with a tagger and a tokenizer.
 fn tagging_model() -> Model<Compact> {
-    let options = TaggerOptions { bits: 6, fine_bits: 6, ..TaggerOptions::for_words(6) };
+    let options = TaggerOptions::for_words(6).with_bits(6).with_fine_bits(6);
     let tagger = Tagger::train(&treebank(), &options).unwrap();
     let mut model = Model::from(model());
     model.tagger = Some(Arc::new(tagger));

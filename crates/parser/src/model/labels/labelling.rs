@@ -18,6 +18,7 @@ use crate::Error;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Labelling {
     /// First the arc, then its label.
     #[default]

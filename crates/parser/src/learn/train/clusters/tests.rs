@@ -7,7 +7,7 @@ use tutte_trees::{Tree, TreeSet};
 use super::*;
 use crate::features::{Atoms, Prepared};
 use crate::learn::objective::likelihood;
-use crate::learn::optimizer::{Learn, Schedule};
+use crate::learn::optimizer::{OptimizerRun, Schedule};
 use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
 use crate::learn::train::{PrunerOptions, SecondPassOptions, train, train_further};
 use crate::{Decoding, Parser, ParserModel};
@@ -202,7 +202,7 @@ fn optimizers_resume_from_their_checkpoint() {
         let optimizer: Optimizer = name.parse().unwrap();
         let mut arcs = start.arcs.clone();
         let mut before = optimizer.start_arcs(&corpus, &mut arcs, schedule).unwrap();
-        let pass = |optimizer: &mut Box<dyn Learn>, arcs: &mut ArcModel| {
+        let pass = |optimizer: &mut Box<dyn OptimizerRun>, arcs: &mut ArcModel| {
             optimizer.pass(&corpus, arcs).unwrap();
         };
         (0..3).for_each(|_| pass(&mut before, &mut arcs));
