@@ -1,5 +1,5 @@
-//! Unpacks the English model that becomes a part of the program: packed, it has a third of the size in the
-//! repository; unpacked, the program needs no time for it when it starts.
+//! Unpacks the English model that is built into the program. It is packed in the repository to save space, and unpacked
+//! here so that the program starts without delay.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -13,9 +13,9 @@ fn unpack(packed: &str, name: &str) {
     use std::path::Path;
 
     println!("cargo::rerun-if-changed={packed}");
-    let folder = std::env::var_os("OUT_DIR").expect("cargo names the folder of what is built");
+    let folder = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     let source = File::open(packed).unwrap_or_else(|error| panic!("{packed}: {error}"));
-    let mut model = File::create(Path::new(&folder).join(name)).expect("cargo made the folder");
+    let mut model = File::create(Path::new(&folder).join(name)).expect("OUT_DIR exists");
     std::io::copy(&mut flate2::read::GzDecoder::new(source), &mut model)
         .unwrap_or_else(|error| panic!("{packed} cannot be unpacked: {error}"));
 }

@@ -1,12 +1,12 @@
-//! What can be typed. Help, shell completions and manual pages all come from here.
+//! The command line. Help, shell completions and manual pages all come from this definition.
 
 use std::fmt::Write as _;
 
 use clap::{Command, CommandFactory, Parser};
 
-use crate::verbs::Verb;
+use crate::verbs::{GROUPS, Verb};
 
-/// Dependency parsing with probabilities: of text, from treebanks, and all that treebanks need
+/// Dependency parsing with calibrated probabilities, and tools for treebanks
 #[derive(Debug, Parser)]
 #[command(name = "tutte", version, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
@@ -22,39 +22,16 @@ pub(crate) struct Arguments {
     pub(crate) verb: Verb,
 }
 
-/// The verbs by what people come for. Every visible verb is in one group.
-const GROUPS: &[(&str, &[&str])] = &[
-    (
-        "Parse",
-        &[
-            "train",
-            "learn",
-            "rules",
-            "parse",
-            "run",
-            "forest",
-            "score",
-            "ask",
-            "calibrate",
-            "info",
-            "bench",
-        ],
-    ),
-    ("Look at a treebank, change it", &["check", "stats", "audit", "draw", "convert"]),
-    ("Judge a parser", &["eval", "diff"]),
-    ("Set up", &["completions", "manual"]),
-];
-
 const EXAMPLES: &str = "\
 Examples:
   tutte parse -t \"I saw the man with a telescope.\"
   tutte train examples/garden.conllu -o garden.tutte
   tutte parse -m garden.tutte examples/tea.conllu | tutte draw -
 
-Files may be compressed (.gz, .zst); - is standard input. `tutte VERB --help` says more.
-Exit codes: 0 all well, 1 a check failed, 2 wrong usage, 3 bad input.";
+Files may be compressed (.gz, .zst); - is standard input. For details: tutte VERB --help.
+Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 bad input.";
 
-/// The whole command line. The list of verbs is grouped, which clap itself cannot do.
+/// Builds the command line. The list of verbs is grouped, which clap itself cannot do.
 pub(crate) fn command() -> Command {
     let command = Arguments::command();
     let mut verbs = String::new();
@@ -74,6 +51,11 @@ pub(crate) fn command() -> Command {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use clap::ValueEnum as _;
+    use clap_complete::Shell;
+
     use super::*;
 
     #[test]
@@ -100,5 +82,26 @@ mod tests {
         let help = command().render_help().to_string();
         assert!(help.lines().count() <= 45, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+    }
+
+    #[test]
+    fn completions_of_every_shell_and_manual_pages_know_every_verb() {
+        let all = command();
+        let folder = std::env::temp_dir().join(format!("tutte-manual-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        clap_mangen::generate_to(command(), &folder).unwrap();
+        for verb in all.get_subcommands() {
+            let name = verb.get_name();
+            for shell in Shell::value_variants() {
+                let mut script = Vec::new();
+                clap_complete::generate(*shell, &mut command(), "tutte", &mut script);
+                assert!(String::from_utf8(script).unwrap().contains(name), "{shell} {name}");
+            }
+            let page = fs::read_to_string(folder.join(format!("tutte-{name}.1"))).unwrap();
+            assert!(page.contains(".SH SYNOPSIS"), "{page}");
+        }
+        let page = fs::read_to_string(folder.join("tutte.1")).unwrap();
+        assert!(page.contains("Exit codes:"), "{page}");
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,22 +1,21 @@
-//! Errors as people read them, and exit codes.
+//! Error messages and exit codes.
 
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use tutte_treebank::draw::{columns, printable as visible, shorten};
 use tutte_treebank::{Column, Error};
 
-use crate::report::{columns, shorten, visible};
-
-/// How a verb that ran to its end ended.
+/// Result of a verb that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// All is well.
+    /// Success.
     Good,
-    /// What was looked for was found: errors in a treebank, differences between files.
+    /// A check failed: errors in a treebank, differences between files.
     CheckFailed,
-    /// The results are of only part of the input, the rest could not be read.
+    /// Part of the input could not be read; the results are of the rest.
     BadInput,
 }
 
@@ -33,7 +32,7 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// Arguments that each make sense but not together, or not with these files.
+/// Error in the use of the program: arguments that contradict each other or the files.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 
@@ -45,13 +44,12 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// A [`Usage`] error as everything else here carries errors.
+/// Makes a [`Usage`] error.
 pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Usage(message.into()))
 }
 
-/// Advice that travels with an error: `error.context(Hint(…))` would hide the error behind it, so
-/// it is the error that is wrapped.
+/// An error with a hint. It wraps the error, since `error.context(Hint(…))` would print the hint first.
 #[derive(Debug)]
 pub(crate) struct Advised {
     error: anyhow::Error,
@@ -70,26 +68,27 @@ impl std::error::Error for Advised {
     }
 }
 
-/// Bad input that a verb, not a library, found: what is wrong, and what to do about it.
+/// Adds a hint to an error: how to fix it.
 pub(crate) fn advise(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Advised { error: error.into(), hint: hint.into() })
 }
 
-/// What it is called if a path, or standard output for `-`, cannot be written.
+/// Returns the message for a path, or standard output for `-`, that cannot be written.
 pub(crate) fn cannot_write(path: &Path) -> String {
-    match path == Path::new("-") {
-        true => "cannot write to standard output".to_owned(),
-        false => format!("cannot write {}", path.display()),
+    if path == Path::new("-") {
+        "cannot write to standard output".to_owned()
+    } else {
+        format!("cannot write {}", path.display())
     }
 }
 
-/// Says what went wrong on standard error, and with which exit code to end.
+/// Prints the error that ends the run, and returns the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(is_broken_pipe) {
-        // Whoever read the output, `head` for instance, has seen enough.
+        // The reader of the output, `head` for instance, needs no more.
         return ExitCode::SUCCESS;
     }
-    // Errors about files say which; one without a word around it is about the results.
+    // Errors about files name them; a bare I/O error is about standard output.
     match error.chain().next().and_then(|bare| bare.downcast_ref::<io::Error>()) {
         Some(bare) => {
             let error = anyhow::anyhow!("cannot write to standard output: {bare}");
@@ -97,27 +96,27 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         }
         None => explain("error", AnsiColor::Red, error),
     }
-    let usage = error.downcast_ref::<Usage>().is_some();
-    ExitCode::from(if usage { USAGE } else { BAD_INPUT })
+    let is_usage = error.downcast_ref::<Usage>().is_some();
+    ExitCode::from(if is_usage { USAGE } else { BAD_INPUT })
 }
 
-/// Prints an error that ends what is done with a sentence, but not the run.
+/// Prints an error that ends the work on one sentence or file, but not the run.
 pub(crate) fn complain(error: &anyhow::Error) {
     explain("error", AnsiColor::Red, error);
 }
 
-/// Prints an error that does not end the run: a sentence passed over, say.
+/// Prints a warning: a skipped sentence, for instance.
 pub(crate) fn warn(error: &anyhow::Error) {
     explain("warning", AnsiColor::Yellow, error);
 }
 
 fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
-    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    cause.downcast_ref::<io::Error>().is_some_and(broken)
-        || matches!(treebank_error(cause), Some(Error::File { source, .. }) if broken(source))
+    let is_broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    cause.downcast_ref::<io::Error>().is_some_and(is_broken)
+        || matches!(treebank_error(cause), Some(Error::File { source, .. }) if is_broken(source))
 }
 
-/// The error of a treebank that a cause is, or that the parser passes on.
+/// Returns the treebank error of a cause, which the parser may pass on.
 fn treebank_error<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a Error> {
     cause.downcast_ref().or_else(|| match cause.downcast_ref() {
         Some(tutte::Error::Treebank(error)) => Some(error),
@@ -158,11 +157,11 @@ fn explain(kind: &str, colour: AnsiColor, error: &anyhow::Error) {
         let cyan = AnsiColor::Cyan.on_default().bold();
         text.push_str(&format!("{cyan}hint:{cyan:#} {}\n", visible(&hint)));
     }
-    // Nobody is left to hear of a failure to write.
+    // A failure to write to standard error cannot be reported.
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }
 
-/// The chain of causes, without repeating a cause that its effect already quotes.
+/// Joins the chain of causes, without those that the error already quotes.
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = error.to_string();
     for cause in error.chain().skip(1) {
@@ -175,14 +174,14 @@ fn one_line(error: &anyhow::Error) -> String {
     line
 }
 
-/// The line that was refused, with the column to blame underlined:
+/// Shows the line with the error, with the wrong column underlined:
 ///
 /// ```text
 ///   1832 │ 3  far  _  ADV  _  _  14  root  _  _
 ///        │                      ^^
 /// ```
 fn offending_line(margin: &str, line: &str, column: Option<usize>) -> String {
-    // A long word must not push out of sight what is wrong with its head.
+    // Long words are cut so that the wrong column stays visible.
     const WIDEST: usize = 40;
     const LONGEST: usize = 160;
     if line.is_empty() {
@@ -227,7 +226,7 @@ mod tests {
             " ".repeat(3 + 39 + 2 + 12)
         );
         assert_eq!(plain(&long, 7), expected);
-        // Too many columns to show the last.
+        // There are too many columns to show the last.
         let many = "_\t".repeat(100);
         assert!(plain(&many, 99).lines().all(|line| line.chars().count() <= 6 + 160));
         assert_eq!(plain(&many, 99).lines().count(), 1);

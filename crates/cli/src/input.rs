@@ -1,65 +1,74 @@
-//! What verbs share that learn or ask a model: threads, chance, the model, the files, and how sentences go
-//! through threads.
+//! Arguments and inputs that verbs share: models, files, threads, the seed, and the stream of sentences.
 //!
-//! `asking/intake.rs` opens files of any kind for parsing, `asking/tagging.rs` tags sentences that have no
-//! tags.
+//! ```text
+//! input/model.rs      the model: a file, or the English one inside the program
+//! input/treebank.rs   treebanks: --format, --encoding, --lenient
+//! input/source.rs     files of any kind that are parsed: CoNLL, words, JSON lines, raw text
+//! input/jsonl.rs      JSON lines
+//! input/raw_text.rs   raw text
+//! input/sentences.rs  the loop that reads sentences, and with --lenient skips some
+//! input/tagging.rs    tags for sentences without
+//! ```
 
 mod jsonl;
 mod model;
 mod raw_text;
+mod sentences;
 mod source;
 mod tagging;
+mod treebank;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 use tutte::{Compact, Model, ModelFile, ParserModel, map_stream};
-use tutte_treebank::{Error, Input, Reader, Sentence};
+use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
 pub(crate) use self::model::ModelSource;
-use self::source::Unusable;
-pub(crate) use self::source::{ByteCounter, InputArgs, InputKind, Source};
+pub(crate) use self::sentences::Sentences;
+pub(crate) use self::source::{ByteCounter, InputArgs, InputKind};
 pub(crate) use self::tagging::{TagFiller, note_untagged};
-use crate::session::{Progress, Reading, Session};
+pub(crate) use self::treebank::TreebankArgs;
+use crate::session::{Progress, Session};
 
-/// How many threads work; flattened into the arguments of verbs.
+/// Number of threads.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Threads {
-    /// Threads [default: all processors]; any number gives the same result
+    /// Number of threads [default: all processors]; results do not depend on it
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
 
 impl Threads {
-    /// One thread.
+    /// Uses one thread.
     pub(crate) fn one() -> Self {
         Self { threads: Some(1) }
     }
 
-    /// The number of threads to use.
+    /// Returns the number of threads to use.
     pub(crate) fn count(self) -> usize {
         let available = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(available, usize::from)
     }
 }
 
-/// Where chance starts from; flattened into the arguments of verbs that learn.
+/// Seed of the random numbers of verbs that learn.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Seed {
-    /// The number that decides what is random
+    /// Seed of random numbers
     #[arg(long = "seed", value_name = "NUMBER", default_value_t = 1)]
     pub(crate) number: u64,
 }
 
-/// The model and how it is used; flattened into the arguments of verbs.
+/// The model, its tree set and the threads that use it.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelArgs {
     #[command(flatten)]
     pub(crate) which: ModelSource,
 
-    /// Other trees than the model's: nonprojective-multi-root, nonprojective-single-root,
+    /// Tree set instead of the model's: nonprojective-multi-root, nonprojective-single-root,
     /// projective-multi-root or projective-single-root
     #[arg(long, value_name = "SET", hide_short_help = true)]
     pub(crate) tree_set: Option<TreeSet>,
@@ -69,49 +78,49 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// The model.
+    /// Loads the model.
     pub(crate) fn load(&self) -> Result<Model<Compact>> {
         Ok(self.open()?.model)
     }
 
-    /// The model and what its file says of it.
+    /// Opens the model with the metadata of its file.
     pub(crate) fn open(&self) -> Result<ModelFile> {
         self.which.open()
     }
 
-    /// The trees to look for.
+    /// Returns the tree set to parse with.
     pub(crate) fn tree_set(&self, model: &ParserModel<Compact>) -> TreeSet {
         self.tree_set.unwrap_or(model.tree_set)
     }
 }
 
-/// A model and treebanks to ask it about; flattened into the arguments of verbs.
+/// A model, and treebanks that it scores.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelAndFiles {
     #[command(flatten)]
     pub(crate) using: ModelArgs,
 
-    /// The files, one after the other; - is standard input
+    /// Files, one after the other; - is standard input
     #[arg(value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: TreebankArgs,
 }
 
 impl ModelAndFiles {
-    /// The model.
+    /// Loads the model.
     pub(crate) fn load(&self) -> Result<Model<Compact>> {
         self.using.load()
     }
 
-    /// The trees to look for.
+    /// Returns the tree set to parse with.
     pub(crate) fn tree_set(&self, model: &ParserModel<Compact>) -> TreeSet {
         self.using.tree_set(model)
     }
 
-    /// Does something with all sentences of the files, in their order (see [`map_stream`]), each with tags;
-    /// the first failure ends it. Returns what followed the last sentence.
+    /// Tags each sentence that has no tags, passes it to a worker, and writes the results in order (see
+    /// [`map_stream`]). The first failure ends it. Returns the text after the last sentence.
     pub(crate) fn each<T: Send, F: FnMut(usize, &mut Sentence) -> Result<T> + Send>(
         &self,
         model: &Model<Compact>,
@@ -123,27 +132,29 @@ impl ModelAndFiles {
             session,
             reading: &self.reading,
             files: session.files(&self.files)?.into_iter(),
-            reader: None,
+            sentences: None,
             progress: session.progress("sentences"),
             tail: String::new(),
         };
         let worker = || {
-            let (mut tags, mut work) = (TagFiller::new(model), worker());
+            let mut tags = TagFiller::new(model);
+            let mut work = worker();
             move |number, sentence: &mut Sentence| {
-                let lacking = tags.fill(sentence)?;
-                Ok((lacking, work(number, sentence)?))
+                let is_untagged = tags.fill(sentence)?;
+                Ok((is_untagged, work(number, sentence)?))
             }
         };
         let read = |sentence: &mut Sentence| inputs.read(sentence);
-        let (mut sentences, mut untagged) = (0, 0);
+        let mut sentences = 0;
+        let mut untagged = 0;
         map_stream(
             self.using.threads.count(),
             worker,
             read,
             |sentence, done: Result<(bool, T)>| {
-                let (lacking, done) = done?;
+                let (is_untagged, done) = done?;
                 sentences += 1;
-                untagged += usize::from(lacking);
+                untagged += usize::from(is_untagged);
                 write(sentence, done)
             },
         )?;
@@ -152,46 +163,44 @@ impl ModelAndFiles {
     }
 }
 
-/// Whether a file is called as JSON lines are.
+/// Returns `true` if a file has the name of a JSON Lines file.
 pub(crate) fn is_jsonl(path: &Path) -> bool {
     let name = path.to_string_lossy().to_ascii_lowercase();
     [".jsonl", ".jsonl.gz", ".jsonl.zst"].iter().any(|end| name.ends_with(end))
 }
 
-/// The sentences of several files, one after the other.
+/// Sentences of several files, one after the other.
 struct Inputs<'a> {
     session: &'a Session,
-    reading: &'a Reading,
+    reading: &'a TreebankArgs,
     files: std::vec::IntoIter<PathBuf>,
-    reader: Option<Reader<Input>>,
+    /// Sentences of the current file.
+    sentences: Option<Sentences<'a>>,
     progress: Progress,
-    /// What followed the last sentence.
+    /// Text after the last sentence.
     tail: String,
 }
 
 impl Inputs<'_> {
-    /// Reads the next sentence; `false` if there is none.
+    /// Reads the next sentence; returns `false` after the last.
     fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
         loop {
-            let reader = match &mut self.reader {
-                Some(reader) => reader,
+            let sentences = match &mut self.sentences {
+                Some(sentences) => sentences,
                 None => match self.files.next() {
-                    Some(path) => self.reader.insert(self.session.open(&path, self.reading)?),
+                    Some(path) => {
+                        let reader = self.reading.open(&path, self.session)?;
+                        self.sentences.insert(self.reading.sentences_of(reader, self.session))
+                    }
                     None => return Ok(false),
                 },
             };
             self.progress.step();
-            match reader.read(sentence) {
-                Ok(true) => return Ok(true),
-                Ok(false) => {
-                    self.tail = reader.tail().to_owned();
-                    self.reader = None;
-                }
-                Err(error @ Error::Malformed { .. }) if self.reading.lenient => {
-                    self.session.skip(&error.into());
-                }
-                Err(error) => return Err(error.into()),
+            if sentences.read(sentence)? {
+                return Ok(true);
             }
+            self.tail = sentences.tail().to_owned();
+            self.sentences = None;
         }
     }
 }

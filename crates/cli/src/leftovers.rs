@@ -1,14 +1,14 @@
-//! Temporary files of outputs that were never finished: they stand beside the output until it appears.
+//! Temporary files of outputs that were never finished. They lie beside the output until it is complete.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Removes what is unfinished of these outputs; of one process only, if it is named.
+/// Removes the temporary files of these outputs, of all processes or of one.
 pub(crate) fn remove<'a>(outputs: impl Iterator<Item = &'a Path>, process: Option<u32>) {
     let mut folders: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     for output in outputs {
-        // Through a link, it is the file behind that is written.
+        // A link is followed when it is written to.
         let output = fs::canonicalize(output).unwrap_or_else(|_| output.to_owned());
         if let (Some(folder), Some(name)) = (output.parent(), output.file_name()) {
             let here = folder.as_os_str().is_empty();
@@ -19,7 +19,7 @@ pub(crate) fn remove<'a>(outputs: impl Iterator<Item = &'a Path>, process: Optio
     let process = process.map(|process| process.to_string());
     for (folder, mut names) in folders {
         names.sort_unstable();
-        // A folder that is not there, or a file that is gone, is as clean as can be.
+        // A missing folder or file needs no cleaning.
         let Ok(found) = fs::read_dir(folder) else { continue };
         for entry in found.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -34,19 +34,7 @@ pub(crate) fn remove<'a>(outputs: impl Iterator<Item = &'a Path>, process: Optio
     }
 }
 
-/// From now on, Ctrl-C ends the program only after removing what is unfinished of these outputs.
-pub(crate) fn remove_on_interrupt(outputs: Vec<PathBuf>) {
-    if outputs.iter().all(|output| output == Path::new("-")) {
-        return;
-    }
-    // Where it cannot be had, Ctrl-C leaves them.
-    let _ = ctrlc::set_handler(move || {
-        remove(outputs.iter().map(PathBuf::as_path), Some(std::process::id()));
-        std::process::exit(130);
-    });
-}
-
-/// `a.conllu` and `123` for `.a.conllu.123-0.tmp`, as process 123 calls what becomes `a.conllu`.
+/// Splits the name of a temporary file: `.a.conllu.123-0.tmp` is `a.conllu` by process `123`.
 fn temporary(name: &str) -> Option<(&str, &str)> {
     let (of, number) = name.strip_prefix('.')?.strip_suffix(".tmp")?.rsplit_once('.')?;
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());

@@ -1,20 +1,26 @@
-//! The command-line program `tutte`. It parses arguments, calls the libraries and lays out what
-//! they answer; nothing is computed here.
+//! The command-line program `tutte`. It parses arguments, calls the libraries and prints their results; nothing is
+//! computed here.
+//!
+//! Each module uses only modules below it:
 //!
 //! ```text
-//! arguments.rs   what can be typed, help, completions and manual pages from one definition
-//! asking.rs      what verbs that ask a model share
-//! session.rs     what every verb shares: inputs, standard output, JSON, progress
-//! failure.rs     errors as people read them, and exit codes
-//! leftovers.rs   what unfinished outputs leave behind
-//! verbs/         one file a verb: its arguments, and what it prints
+//! arguments.rs   the command line: help, completions and manual pages from one definition
+//! verbs/         one file per verb: its arguments and what it prints
+//! input/         models, files of any format, and the loop that reads sentences
 //! report/        tables for terminals and pages, charts, HTML
+//! session.rs     one run of the program: standard output, JSON, notes, progress
+//! failure.rs     error messages and exit codes
+//! interrupt.rs   Ctrl-C
+//! leftovers.rs   temporary files of outputs that were never finished
+//! numbers.rs     numbers as people read them
 //! ```
 
 mod arguments;
 mod failure;
 mod input;
+mod interrupt;
 mod leftovers;
+mod numbers;
 mod report;
 mod session;
 mod verbs;
@@ -33,7 +39,7 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let session = Session::new(arguments.quiet, arguments.json);
-    match verbs::run(&arguments.verb, &session) {
+    match verbs::run(&arguments.verb, arguments::command, &session) {
         Ok(outcome) => outcome.into(),
         Err(error) => failure::report(&error),
     }

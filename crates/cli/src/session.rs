@@ -1,44 +1,23 @@
-//! What every verb shares: where sentences come from, where results go, and how long it may take
-//! before somebody wonders.
+//! One run of the program: standard output, JSON, notes, warnings and progress.
 
 use std::cell::Cell;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use clap::Args;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use tutte_treebank::{Encoding, Error, Format, Input, Options, Reader, Sentence, open_with};
 
 use crate::failure::{self, Outcome, usage};
-use crate::report::counted;
-
-/// How to read treebanks; flattened into the arguments of every verb that reads some.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Reading")]
-pub(crate) struct Reading {
-    /// The input's format, conllu or conllx [default: recognised from its content]
-    #[arg(long, value_name = "FORMAT", display_order = 800)]
-    pub(crate) format: Option<Format>,
-
-    /// The input's encoding, such as latin1 or iso-8859-2; results are UTF-8
-    #[arg(long, value_name = "NAME", default_value = "utf-8", hide_default_value = true)]
-    #[arg(display_order = 801)]
-    pub(crate) encoding: Encoding,
-
-    /// Skip sentences that cannot be read, count them, and end with exit code 3
-    #[arg(long, display_order = 802)]
-    pub(crate) lenient: bool,
-}
+use crate::numbers::counted;
 
 /// One run of the program.
 #[derive(Debug)]
 pub(crate) struct Session {
     quiet: bool,
     json: bool,
-    /// Sentences passed over because of `--lenient`; none without it.
+    /// Number of sentences skipped because of `--lenient`; `None` if reports do not say.
     skipped: Cell<Option<usize>>,
     stdin_taken: Cell<bool>,
 }
@@ -48,65 +27,38 @@ impl Session {
         Self { quiet, json, skipped: Cell::new(None), stdin_taken: Cell::new(false) }
     }
 
-    /// Whether to print a JSON document instead of tables.
+    /// Returns `true` if a JSON document is printed instead of tables.
     pub(crate) fn json(&self) -> bool {
         self.json
     }
 
-    /// The files to read: those named, or standard input if something is piped into it.
+    /// Returns the files to read: those named, or standard input if it is not a terminal.
     pub(crate) fn files(&self, named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         if !named.is_empty() {
             return Ok(named.to_vec());
         }
         if io::stdin().is_terminal() {
-            return Err(usage("no files given; name some, or - for standard input"));
+            return Err(usage("no files given; name files to read, or - for standard input"));
         }
         Ok(vec![PathBuf::from("-")])
     }
 
-    /// Opens a treebank.
-    pub(crate) fn open(&self, path: &Path, reading: &Reading) -> Result<Reader<Input>> {
-        if path == Path::new("-") && self.stdin_taken.replace(true) {
+    /// Claims standard input, which can be read once.
+    pub(crate) fn take_stdin(&self) -> Result<()> {
+        if self.stdin_taken.replace(true) {
             return Err(usage("standard input (-) can be read only once"));
         }
-        if path.is_dir() {
-            let path = path.display();
-            return Err(usage(format!("{path} is a folder; name its files, {path}/*.conllu say")));
-        }
-        if reading.lenient && self.skipped.get().is_none() {
+        Ok(())
+    }
+
+    /// Makes reports say how many sentences were skipped, even if none was.
+    pub(crate) fn report_skipped(&self) {
+        if self.skipped.get().is_none() {
             self.skipped.set(Some(0));
         }
-        let options = Options { name: None, format: reading.format, encoding: reading.encoding };
-        Ok(open_with(path, &options)?)
     }
 
-    /// The sentences of a treebank, one at a time; with `--lenient` those that can be read, each
-    /// of the others being warned of and counted.
-    pub(crate) fn sentences(
-        &self,
-        path: &Path,
-        reading: &Reading,
-    ) -> Result<impl Iterator<Item = Result<Sentence>>> {
-        let mut reader = self.open(path, reading)?;
-        let lenient = reading.lenient;
-        let mut progress = self.progress("sentences");
-        Ok(std::iter::from_fn(move || {
-            loop {
-                progress.step();
-                match reader.next()? {
-                    Err(error @ Error::Malformed { .. }) if lenient => self.skip(&error.into()),
-                    result => return Some(result.map_err(anyhow::Error::from)),
-                }
-            }
-        }))
-    }
-
-    /// All sentences of a treebank.
-    pub(crate) fn read_all(&self, path: &Path, reading: &Reading) -> Result<Vec<Sentence>> {
-        self.sentences(path, reading)?.collect()
-    }
-
-    /// Passes over a sentence that cannot be used, as `--lenient` asks: warns and counts.
+    /// Counts a sentence that `--lenient` skips. The first few are warned of.
     pub(crate) fn skip(&self, error: &anyhow::Error) {
         const SHOWN: usize = 5;
         let skipped = self.skipped.get().unwrap_or(0) + 1;
@@ -116,19 +68,19 @@ impl Session {
         }
     }
 
-    /// Shows an error that does not end the run, unless `-q` was given.
+    /// Prints an error that does not end the run, unless `-q` was given.
     pub(crate) fn warn(&self, error: &anyhow::Error) {
         if !self.quiet {
             failure::warn(error);
         }
     }
 
-    /// Shows an error that is one of a sentence, not of the run; `-q` does not hide it.
+    /// Prints an error that concerns one sentence or file, even with `-q`.
     pub(crate) fn complain(&self, error: &anyhow::Error) {
         failure::complain(error);
     }
 
-    /// How the run ends: as the verb says, unless sentences were passed over.
+    /// Returns the outcome of the run: that of the verb, unless sentences were skipped.
     pub(crate) fn end(&self, outcome: Outcome) -> Outcome {
         match self.skipped.get() {
             None | Some(0) => outcome,
@@ -141,20 +93,20 @@ impl Session {
         }
     }
 
-    /// Says something on standard error that is no result, unless `-q` was given.
+    /// Prints a note to standard error, unless `-q` was given.
     pub(crate) fn note(&self, text: impl AsRef<str>) {
         if !self.quiet {
-            // Nobody is left to hear of a failure to write.
+            // A failure to write to standard error cannot be reported.
             let _ = writeln!(anstream::stderr().lock(), "{}", text.as_ref());
         }
     }
 
-    /// Standard output for results; colours are taken out where they would not be seen.
+    /// Returns standard output, without colours unless it is a terminal that shows them.
     pub(crate) fn stdout(&self) -> BufWriter<impl Write + use<>> {
         BufWriter::new(anstream::AutoStream::auto(io::stdout()))
     }
 
-    /// Prints a report, an object, as JSON; with `--lenient` it says how many sentences it is without.
+    /// Prints an object as JSON; with `--lenient`, with the number of skipped sentences.
     pub(crate) fn print_report(&self, report: &impl Serialize) -> Result<()> {
         #[derive(Serialize)]
         struct Document<'a, T> {
@@ -174,7 +126,7 @@ impl Session {
         Ok(out.flush()?)
     }
 
-    /// Progress of work that counts `unit`s; shown only to people, and only when it takes long.
+    /// Starts a progress line that counts `unit`s. Only a terminal shows it, and only after a while.
     pub(crate) fn progress(&self, unit: &'static str) -> Progress {
         Progress {
             shown: (!self.quiet && io::stderr().is_terminal()).then_some(unit),
@@ -184,18 +136,18 @@ impl Session {
         }
     }
 
-    /// A line that says what long work is at, shown to people only.
+    /// Starts a status line for long work. Only a terminal shows it.
     pub(crate) fn status(&self) -> Status {
         Status { bar: (!self.quiet && io::stderr().is_terminal()).then(spinner) }
     }
 
-    /// The width of the terminal that results go to, or what suits a file.
+    /// Returns the width of the terminal, or 100 for a file.
     pub(crate) fn width(&self) -> usize {
         terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| width.0.into())
     }
 }
 
-/// A line on standard error that says how far the work is.
+/// A progress line on standard error.
 #[derive(Debug)]
 pub(crate) struct Progress {
     shown: Option<&'static str>,
@@ -205,13 +157,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Before this, nobody wonders.
+    /// Time before the line appears.
     const PATIENCE: Duration = Duration::from_secs(2);
 
-    /// One unit more is done.
+    /// Counts one unit.
     pub(crate) fn step(&mut self) {
         self.done += 1;
-        // Looking at the clock costs more than reading a short sentence.
+        // Reading the clock costs more than reading a short sentence.
         let Some(unit) = self.shown.filter(|_| self.done.is_multiple_of(256)) else { return };
         let elapsed = self.started.elapsed();
         if elapsed < Self::PATIENCE {
@@ -219,8 +171,9 @@ impl Progress {
         }
         let bar = self.bar.get_or_insert_with(spinner);
         let rate = self.done as f64 / elapsed.as_secs_f64();
-        let (done, rate) = (HumanCount(self.done), HumanCount(rate as u64));
-        bar.set_message(format!("{done} {unit}, {rate} a second"));
+        let done = HumanCount(self.done);
+        let rate = HumanCount(rate as u64);
+        bar.set_message(format!("{done} {unit}, {rate} per second"));
         bar.tick();
     }
 }
@@ -233,14 +186,14 @@ impl Drop for Progress {
     }
 }
 
-/// A line on standard error that says what the work is at.
+/// A status line on standard error.
 #[derive(Debug)]
 pub(crate) struct Status {
     bar: Option<ProgressBar>,
 }
 
 impl Status {
-    /// Shows another text, if anybody sees it.
+    /// Shows another text.
     pub(crate) fn show(&self, text: impl FnOnce() -> String) {
         if let Some(bar) = &self.bar {
             bar.set_message(text());
@@ -248,7 +201,7 @@ impl Status {
         }
     }
 
-    /// Does something that prints, with the line out of its way.
+    /// Hides the line while `print` runs.
     pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         match &self.bar {
             Some(bar) => bar.suspend(print),

@@ -1,11 +1,10 @@
-//! Models and answers to the last bit.
+//! Exact models and outputs.
 //!
-//! `bits.golden` lists the hash of every model that the small presets and learners make of the example
-//! treebank, and of what the verbs answer with them. A change that is meant to move code must leave all
-//! hashes as they are. After a change that is meant to change results:
-//! `TUTTE_BITS=overwrite cargo test -p tutte-cli --test bits`, and say in the commit why.
+//! `bits.golden` lists the hash of every model that the small presets and learners make of the example treebank, and of
+//! the outputs of verbs with them. A change that only moves code must leave all hashes unchanged. After an intended
+//! change of results: `TUTTE_BITS=overwrite cargo test -p tutte-cli --test bits`, and say in the commit why.
 //!
-//! The system's logarithm enters some results, so hashes are compared only where they were made.
+//! Some results depend on the logarithm of the system's C library, so hashes are compared on one platform only.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 use std::collections::BTreeMap;
@@ -56,14 +55,14 @@ impl Bits {
         output.stdout
     }
 
-    /// Hashes what a command answers.
+    /// Hashes the output of a command.
     fn answer(&mut self, command: &str) {
         let answer = self.run(command);
         self.found.insert(format!("answer  {command}"), xxh3_64(&answer));
     }
 
-    /// Hashes the model that a command writes to `NAME.tutte`: its tables and, apart, its header, whose
-    /// fields may be renamed on purpose.
+    /// Hashes the model that a command writes to `NAME.tutte`: its tables and, separately, its header, whose fields may
+    /// be renamed.
     fn model(&mut self, name: &str, command: &str) {
         self.run(&format!("{command} -q -o {name}.tutte"));
         let bytes = fs::read(self.folder.join(format!("{name}.tutte"))).unwrap();

@@ -32,7 +32,7 @@ fn piped(arguments: &[&str], input: &[u8]) -> Output {
     let mut stdin = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            // Whoever has seen enough stops reading.
+            // The program may stop reading early.
             let _ = stdin.write_all(input);
         });
         child.wait_with_output().unwrap()
@@ -97,7 +97,7 @@ fn what_is_not_utf8_is_named_and_nothing_half_read_is_written() {
     assert!(String::from_utf8(output.stdout).unwrap().contains("# text = A café please."));
 }
 
-/// In memory that does not grow with the line: 400 MB of addresses, for all that a program maps.
+/// Memory does not grow with the line: 400 MB of address space is enough.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_line_of_ten_megabytes_ends_and_needs_little_memory() {
@@ -135,7 +135,7 @@ fn help_needs_nothing() {
             assert!(String::from_utf8(output.stdout).unwrap().contains("Usage: "), "{verb}");
         }
     }
-    // Not even the model that is named.
+    // Help does not open the model.
     let output = piped(&["parse", "-m", "gone.tutte", "--help"], b"");
     assert!(output.status.success());
 }
@@ -170,11 +170,11 @@ fn colours_are_for_terminals_and_quiet_is_quiet() {
     assert!(!has_escapes(&coloured("NO_COLOR")));
     let output = piped(&["parse", "-q"], b"Tea cools.");
     assert!(output.status.success() && output.stderr.is_empty());
-    // An error is one in any case.
+    // Errors are printed even with -q.
     assert!(!piped(&["parse", "-q"], bad).stderr.is_empty());
 }
 
-/// Whoever looks at the first lines only, and text that never ends.
+/// A reader of the first lines only, and text that never ends.
 #[cfg(unix)]
 #[test]
 fn a_reader_that_has_seen_enough_ends_it() {
@@ -184,7 +184,7 @@ fn a_reader_that_has_seen_enough_ends_it() {
     assert_eq!((output.stdout, output.stderr), (b"# newdoc\n".to_vec(), Vec::new()));
 }
 
-/// Interrupted, there is neither an output nor what was to become one.
+/// An interrupted run leaves neither an output nor a temporary file.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_leaves_nothing() {

@@ -1,4 +1,4 @@
-//! What `tutte learn` makes of raw text, however it ends.
+//! Models of `tutte learn`, and Ctrl-C.
 #![cfg(unix)]
 
 use std::fs;
@@ -13,8 +13,8 @@ root:  VERB      <- ROOT                            80% of words
 never: *         <- PUNCT                           never
 ";
 
-/// A folder with rules and sentences, in which the program runs: a model remembers its command, so files
-/// of models that should be the same are called the same.
+/// A folder with rules and sentences, in which the program runs. A model stores its command, so models that are
+/// compared have the same file name.
 fn folder(name: &str, sentences: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("learn-{name}"));
     let _ = fs::remove_dir_all(&folder);
@@ -31,7 +31,7 @@ fn learn(folder: &Path) -> Command {
     command
 }
 
-/// The bytes of the model of these sentences.
+/// Returns the bytes of the model of these sentences.
 fn model(name: &str, sentences: &str, more: &[&str]) -> Vec<u8> {
     let folder = folder(name, sentences);
     let output = learn(&folder).arg("-q").args(more).output().unwrap();
@@ -44,7 +44,7 @@ fn garden() -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// Sentences whose words have other heads.
+/// Replaces the heads of sentences.
 fn with_heads(text: &str, head: impl Fn(usize) -> String) -> String {
     let mut changed = String::new();
     for line in text.lines() {
@@ -92,7 +92,7 @@ fn ctrl_c_leaves_the_best_model_so_far() {
     assert!(said.any(|line| line.starts_with("step ")), "it ended early");
     let killed = Command::new("kill").args(["-INT", &learning.id().to_string()]).status();
     assert!(killed.unwrap().success());
-    // What it says must not fill the pipe.
+    // Its messages must not fill the pipe.
     said.for_each(drop);
     assert!(learning.wait().unwrap().success());
     let mut parse = Command::new(env!("CARGO_BIN_EXE_tutte"));

@@ -1,4 +1,4 @@
-//! What is called a sentence, but has thousands of words.
+//! Sentences of thousands of words.
 
 #[path = "support/output.rs"]
 mod output;
@@ -136,7 +136,7 @@ fn what_needs_all_trees_is_left_out_and_said() {
 
 #[test]
 fn a_given_head_in_another_piece_is_refused() {
-    // It leaves the sentence as it was; others go on.
+    // The sentence is written unchanged, and parsing continues.
     let output = parse(&["far.conllu", "--keep-heads"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let message =

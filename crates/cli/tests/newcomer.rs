@@ -1,5 +1,5 @@
-//! A whole model from a treebank: tokenizer, tagger and parser, as somebody types it who has never done so,
-//! and however often it is interrupted.
+//! A whole model from a treebank, with tokenizer, tagger and parser: trained with the simplest command, and with
+//! interruptions.
 #![cfg(unix)]
 
 use std::fs;
@@ -12,7 +12,7 @@ fn tutte() -> Command {
     Command::new(env!("CARGO_BIN_EXE_tutte"))
 }
 
-/// An empty folder with a treebank, so many times the garden, and development data beside it.
+/// Makes a folder with a treebank, the garden repeated, and development data beside it.
 fn folder(name: &str, times: usize) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("newcomer-{name}"));
     let _ = fs::remove_dir_all(&folder);
@@ -38,7 +38,7 @@ fn signal(name: &str, process: &Child) {
     assert!(killed.unwrap().success());
 }
 
-/// Waits until something is there; says whether the training ended before.
+/// Waits until a file exists; returns `false` if the training ended before.
 fn wait_for(file: &Path, training: &mut Child) -> bool {
     let started = Instant::now();
     while !file.exists() {
@@ -57,7 +57,7 @@ fn development_data_is_found_and_the_end_is_a_table() {
     let output = train(&folder, "xx.tutte", &[]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("judging by xx-dev.conllu, which lies beside it"), "{said}");
+    assert!(said.contains("development data: xx-dev.conllu, found beside the treebank"), "{said}");
     assert!(said.contains("\nnext: tutte parse -m xx.tutte -t '"), "{said}");
     let shown = String::from_utf8(output.stdout).unwrap();
     let head = shown.lines().find(|line| line.starts_with("F1 on dev")).expect("a table");
@@ -85,7 +85,7 @@ fn development_data_is_found_and_the_end_is_a_table() {
     assert_eq!(summary["scores"]["gold_words"], parse(&["xx-dev.conllu", "--tags", "model"]));
 }
 
-/// Killed without warning while tokenizer, tagger and parser are learnt, training comes to the same model.
+/// Training that is killed during tokenizer, tagger and parser gives the same model when resumed.
 #[test]
 fn what_was_learnt_before_the_parser_is_not_learnt_again() {
     let folder = folder("killed", 4);
@@ -100,8 +100,13 @@ fn what_was_learnt_before_the_parser_is_not_learnt_again() {
     let last = train(&folder, "parts.tutte", &["--resume", "-j", "1"]).output().unwrap();
     let said = String::from_utf8(last.stderr).unwrap();
     assert!(last.status.success(), "{said}");
-    assert!(said.contains("tokenizer was learnt before\ntagger was learnt before"), "{said}");
-    assert!(said.contains("\ngoing on after pass 1"), "{said}");
+    assert!(
+        said.contains(
+            "tokenizer from the interrupted training\ntagger from the interrupted training"
+        ),
+        "{said}"
+    );
+    assert!(said.contains("\nresuming after pass 1"), "{said}");
     let read = |name: &str| fs::read(folder.join(name)).unwrap();
     assert!(read("whole.tutte") == read("parts.tutte"));
     // A kill in the middle of writing may leave a hidden file, never a damaged one.
@@ -110,7 +115,7 @@ fn what_was_learnt_before_the_parser_is_not_learnt_again() {
     assert_eq!(left, 4, "the treebank, development data and two models");
 }
 
-/// Interrupted before there is a parser, training leaves a model of what was ready.
+/// Training that is interrupted before there is a parser leaves a model with the finished parts.
 #[test]
 fn ctrl_c_before_the_parser_leaves_words_and_tags() {
     let folder = folder("interrupted", 16);
@@ -122,22 +127,24 @@ fn ctrl_c_before_the_parser_leaves_words_and_tags() {
     assert!(output.status.success(), "{said}");
     assert!(said.contains("\ninterrupted\nxx.tutte written, "), "{said}");
     assert!(said.contains(": it finds words and "), "{said}");
-    assert!(said.contains("\ngo on with: tutte train xx-train.conllu -o xx.tutte "), "{said}");
+    assert!(said.contains("\nresume with: tutte train xx-train.conllu -o xx.tutte "), "{said}");
     let parse = ["parse", "-q", "-m", "xx.tutte", "-t", "The cat sleeps."];
     let parsed = tutte().current_dir(&folder).args(parse).output().unwrap();
     assert!(parsed.status.success());
     assert!(String::from_utf8(parsed.stdout).unwrap().contains("\n2\tcat\t"));
 
-    // With other files, it does not go on.
+    // Other settings cannot be resumed.
     let mut other = train(&folder, "xx.tutte", &["--resume", "--seed", "2"]);
     let said = String::from_utf8(other.output().unwrap().stderr).unwrap();
     assert!(
-        said.contains("xx.tutte.resume-text: of another training: seed was 1 and is 2"),
+        said.contains(
+            "xx.tutte.resume-text: the checkpoint is of another training: seed was 1 and is 2"
+        ),
         "{said}"
     );
 }
 
-/// A parser that is there is not given up for words and tags.
+/// A model with a parser is not replaced by one without.
 #[test]
 fn ctrl_c_before_the_parser_keeps_a_parser_from_before() {
     let folder = folder("kept", 16);
@@ -154,29 +161,29 @@ fn ctrl_c_before_the_parser_keeps_a_parser_from_before() {
     let mut training = train(&folder, "xx.tutte", &["--resume"]).spawn().unwrap();
     let mut said = std::io::BufReader::new(training.stderr.take().unwrap());
     let mut lines = String::new();
-    while !lines.contains("was learnt before") {
+    while !lines.contains("from the interrupted training") {
         assert!(std::io::BufRead::read_line(&mut said, &mut lines).unwrap() > 0, "{lines}");
     }
     signal("-INT", &training);
     std::io::Read::read_to_string(&mut said, &mut lines).unwrap();
     assert!(training.wait().unwrap().success(), "{lines}");
-    let kept = "xx.tutte has a parser from before, and stays as it is";
+    let kept = "xx.tutte already has a parser, and was not replaced";
     assert!(lines.contains(kept), "{lines}");
     assert!(fs::read(folder.join("xx.tutte")).unwrap() == parser);
 }
 
-/// Interrupted before anything is ready, it says so.
+/// Training that is interrupted before any part is finished says so.
 #[test]
 fn ctrl_c_before_anything_is_ready_leaves_nothing() {
     let folder = folder("nothing", 60);
     let mut training = train(&folder, "xx.tutte", &[]).spawn().unwrap();
-    // What is said first comes before learning.
+    // These lines come before training.
     let mut said = std::io::BufReader::new(training.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains("tree set") {
         assert!(std::io::BufRead::read_line(&mut said, &mut line).unwrap() > 0, "{line}");
     }
-    // Until Ctrl-C is watched for, it simply ends.
+    // Before the handler is installed, Ctrl-C kills the program.
     sleep(Duration::from_millis(300));
     signal("-INT", &training);
     std::io::Read::read_to_string(&mut said, &mut line).unwrap();

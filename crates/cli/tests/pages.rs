@@ -1,6 +1,6 @@
 //! Tests of the pages in docs: what they show is what the program prints, and they are complete.
 //!
-//! After a wanted change: `TRYCMD=overwrite cargo test -p tutte-cli --test pages`, and read the
+//! After an intended change: `TRYCMD=overwrite cargo test -p tutte-cli --test pages`, and read the
 //! difference of docs/CLI.md.
 
 use std::collections::BTreeSet;

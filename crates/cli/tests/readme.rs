@@ -1,6 +1,6 @@
-//! README shows what the program prints, and its commands run.
+//! The output that README shows is what the program prints, and its commands run.
 //!
-//! After a wanted change: `TRYCMD=overwrite cargo test -p tutte-cli --test readme`, and
+//! After an intended change: `TRYCMD=overwrite cargo test -p tutte-cli --test readme`, and
 //! `tutte draw -o svg --only 1 examples/tea-system.conllu > docs/images/telescope.svg`.
 
 use std::fs;

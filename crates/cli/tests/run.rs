@@ -1,4 +1,4 @@
-//! What a job over a corpus leaves behind, however often it is killed.
+//! Output of a job over a corpus that is killed and resumed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -104,16 +104,15 @@ impl World {
         files
     }
 
-    /// Starts a job again and again and kills it at different times; how often that was when some files
-    /// were done and others not.
+    /// Starts a job repeatedly and kills it at different times. Returns how often some files were done and others not.
     fn kill_often(&self, out: &str, more: &[&str]) -> usize {
         let mut halfway = 0;
         for attempt in 0u64..12 {
             let mut more = more.to_vec();
-            // Whoever writes scripts always says so.
+            // Scripts always pass it.
             more.push("--resume");
             let mut job = self.job(out, &more).spawn().unwrap();
-            // Different every time, the same for everybody: somewhere in what the job takes.
+            // A different moment of the job every time, but the same in every test run.
             let wait = Duration::from_millis(4 + (attempt * 37 + 11) % 60);
             if !ends_within(&mut job, wait) {
                 job.kill().unwrap();
@@ -169,7 +168,7 @@ fn a_job_that_was_killed_goes_on_to_the_same_bytes() {
     assert_eq!((again["parsed"].as_u64(), again["done_before"].as_u64()), (Some(0), Some(24)));
     assert_same(&whole, &world.files("killed"));
 
-    // What every input would be alone.
+    // Every output is the same as if its input were parsed alone.
     let parsed = tutte()
         .current_dir(&world.folder)
         .args(["parse", "-q", "--probs", "-m", "garden.tutte", "corpus/inner/most/11.conllu"])
@@ -181,7 +180,7 @@ fn a_job_that_was_killed_goes_on_to_the_same_bytes() {
 #[test]
 fn parts_that_were_killed_are_the_whole() {
     let world = World::new("parts");
-    // Chance is that of each file alone.
+    // Random numbers depend on each file alone.
     let options = ["--sample", "2"];
     world.done("whole", &options);
     let mut whole = world.files("whole");
@@ -206,7 +205,7 @@ fn what_changed_is_done_again() {
     let whole = world.files("out");
     let out = |name: &str| world.path("out").join(name);
 
-    // Outputs that are gone, cut off or altered; something that a kill left, and a line cut off.
+    // Outputs that are missing, truncated or altered, a temporary file, and an incomplete line.
     fs::remove_file(out("00.conllu")).unwrap();
     fs::write(out("06.conllu"), "1\tx").unwrap();
     let mut altered = whole[Path::new("09.conllu")].clone();
@@ -221,7 +220,7 @@ fn what_changed_is_done_again() {
     assert_eq!((said["parsed"].as_u64(), said["done_before"].as_u64()), (Some(3), Some(21)));
     assert_same(&whole, &world.files("out"));
 
-    // Inputs that are others now.
+    // Inputs that have changed.
     let inner = world.path("corpus/inner/01.conllu");
     let changed = fs::read_to_string(&inner).unwrap().replace("sent_id = ", "sent_id = new-");
     fs::write(&inner, changed).unwrap();
@@ -236,7 +235,7 @@ fn an_input_that_fails_does_not_end_a_job() {
     let world = World::new("failing");
     let broken = world.path("corpus/inner/10.conllu");
     let text = fs::read_to_string(&broken).unwrap();
-    // The last sentence cannot be read: what was parsed before it does not appear either.
+    // The last sentence cannot be read, so the file has no output.
     fs::write(&broken, format!("{text}1\tTea\n\n")).unwrap();
     fs::write(world.path("corpus/99.conllu"), b"1\t\xff\n").unwrap();
     let output = world.job("out", &[]).output().unwrap();
@@ -250,7 +249,7 @@ fn an_input_that_fails_does_not_end_a_job() {
     assert_eq!(files.len(), FILES - 1 + 1);
     assert!(!files.contains_key(Path::new("inner/10.conllu")));
 
-    // Mended, they are done; nothing else is.
+    // The repaired files are parsed, and no others.
     fs::write(&broken, text).unwrap();
     fs::remove_file(world.path("corpus/99.conllu")).unwrap();
     let summary = world.done("out", &["--resume"]);
@@ -274,13 +273,13 @@ fn another_model_or_a_job_that_runs_is_refused() {
     lock.lock().unwrap();
     let output = world.job("out", &["--resume"]).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert!(said(&output).contains("another tutte is at work on this job"), "{}", said(&output));
+    assert!(said(&output).contains("another tutte is running this job"), "{}", said(&output));
     drop(lock);
     world.done("out", &["--resume"]);
     assert_same(&whole, &world.files("out"));
 }
 
-/// Interrupted, a job says how to go on, and nothing of what is not done stays.
+/// An interrupted job says how to resume it, and leaves no incomplete files.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_leaves_what_is_done() {
@@ -296,7 +295,11 @@ fn ctrl_c_leaves_what_is_done() {
     assert!(killed.unwrap().success());
     let output = job.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(said(&output).contains("--resume goes on"), "{}", said(&output));
+    assert!(
+        said(&output).contains("continue with the same command and --resume"),
+        "{}",
+        said(&output)
+    );
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(summary["interrupted"], true);
     let done = summary["parsed"].as_u64().unwrap() as usize;

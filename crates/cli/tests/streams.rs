@@ -1,4 +1,4 @@
-//! Standard output that is full, or that nobody reads any more.
+//! Standard output on a full disk, or into a closed pipe.
 #![cfg(target_os = "linux")]
 
 use std::fs::OpenOptions;

@@ -1,4 +1,4 @@
-//! What a training leaves behind, however it ends.
+//! Files that a training leaves when it ends, is interrupted or is killed.
 #![cfg(unix)]
 
 use std::fs;
@@ -28,7 +28,7 @@ fn treebank() -> PathBuf {
     example("tea.conllu")
 }
 
-/// The examples are clean, and enough to learn from: the rest of their world is parsed well.
+/// The examples have no errors, and a model of them parses the test sentences well.
 #[test]
 fn the_garden_teaches_its_grammar() {
     let (garden, test) = (example("garden.conllu"), example("garden-test.conllu"));
@@ -105,7 +105,7 @@ fn wait_for(file: &Path, training: &mut Child) {
     }
 }
 
-/// Killed without warning in both stages, training still comes to the same model.
+/// Training that is killed in both stages gives the same model when resumed.
 #[test]
 fn a_training_that_was_killed_goes_on_to_the_same_bytes() {
     let (folder, garden, test) =
@@ -142,7 +142,7 @@ fn a_training_that_was_killed_goes_on_to_the_same_bytes() {
     assert!(!resume.exists(), "what is finished does not go on");
 }
 
-/// Interrupted, training says how to go on; what was chosen on development data is chosen again.
+/// Interrupted training says how to resume it, and makes the same choices on development data.
 #[test]
 fn a_training_that_was_interrupted_goes_on_to_the_same_bytes() {
     let (folder, garden, test) =
@@ -164,7 +164,7 @@ fn a_training_that_was_interrupted_goes_on_to_the_same_bytes() {
     let said = first.wait_with_output().unwrap().stderr;
     let said = String::from_utf8(said).unwrap();
     assert!(
-        said.contains("\ngo on with: tutte train --with parser --passes 8 --preset fast"),
+        said.contains("\nresume with: tutte train --with parser --passes 8 --preset fast"),
         "{said}"
     );
     assert!(said.trim_end().lines().any(|line| line.ends_with(" --resume")), "{said}");

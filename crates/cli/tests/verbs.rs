@@ -1,6 +1,6 @@
-//! What every verb prints, word for word: each `.trycmd` file holds commands and their output.
+//! Exact output of every verb: each `.trycmd` file has commands and their output.
 //!
-//! After a wanted change: `TRYCMD=overwrite cargo test -p tutte-cli --test verbs`, and read the
+//! After an intended change: `TRYCMD=overwrite cargo test -p tutte-cli --test verbs`, and read the
 //! difference.
 
 #[test]

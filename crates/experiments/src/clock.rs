@@ -1,9 +1,8 @@
-//! How long a thread has worked. On a machine that others use, the clock on the wall tells how busy
-//! they are; Linux tells what this thread has had.
+//! Clocks of processor time. On a shared machine, wall time depends on other programs; processor time does not.
 
 use std::time::{Duration, Instant};
 
-/// A running clock.
+/// A clock of one thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     wall: Instant,
@@ -15,7 +14,7 @@ impl Clock {
         Self { wall: Instant::now(), thread: thread_time() }
     }
 
-    /// Since the start: processor time of this thread, or wall time where that is not told.
+    /// Returns the processor time of this thread since the start, or wall time if the system does not report it.
     pub(crate) fn seconds(&self) -> f64 {
         let time = match (self.thread, thread_time()) {
             (Some(start), Some(now)) => now.saturating_sub(start),
@@ -25,7 +24,7 @@ impl Clock {
     }
 }
 
-/// A running clock for all threads of the program together.
+/// A clock of all threads of the program together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Processor {
     wall: Instant,
@@ -37,7 +36,7 @@ impl Processor {
         Self { wall: Instant::now(), program: program_time() }
     }
 
-    /// Since the start: processor time, or wall time where that is not told.
+    /// Returns the processor time since the start, or wall time if the system does not report it.
     pub(crate) fn seconds(&self) -> f64 {
         let time = match (self.program, program_time()) {
             (Some(start), Some(now)) => now.saturating_sub(start),
@@ -47,17 +46,18 @@ impl Processor {
     }
 }
 
-/// The processor time that all threads have had (Linux, `stat`), to a hundredth of a second.
+/// Returns the processor time of all threads (Linux, `stat`), to a hundredth of a second.
 fn program_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program, in brackets, may hold anything.
+    // The name of the program, in brackets, may contain any character.
     let (_, fields) = text.rsplit_once(')')?;
     let mut fields = fields.split_whitespace().skip(11).map(str::parse::<u64>);
-    let (user, system) = (fields.next()?.ok()?, fields.next()?.ok()?);
+    let user = fields.next()?.ok()?;
+    let system = fields.next()?.ok()?;
     Some(Duration::from_millis(10 * (user + system)))
 }
 
-/// The processor time that this thread has had (Linux, `schedstat`).
+/// Returns the processor time of this thread (Linux, `schedstat`).
 fn thread_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)

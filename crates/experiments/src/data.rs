@@ -1,13 +1,12 @@
-//! What experiments learn from, tune on and are judged by.
+//! Training, tuning and test sentences of experiments.
 //!
-//! A treebank is a folder below the data folder with `train`, `dev` and `test` files, of which some
-//! may be missing:
-//! - without `train`, `dev` stands for it;
-//! - without a `dev` of its own, the last fifth of what is learnt from is kept back to tune on;
-//! - `test` is only ever tested on.
+//! A treebank is a folder in the data folder with the files `train`, `dev` and `test`. Some may be missing:
+//! - without `train`, `dev` is the training file;
+//! - without a `dev` of its own, the last fifth of the training sentences is held out for tuning;
+//! - `test` is used for testing only.
 //!
-//! [`Cut`] makes them smaller by keeping sentences evenly spaced over the file, so that all its
-//! parts remain in it.
+//! [`Cut`] makes them smaller. It keeps sentences evenly spaced over the file, so that all its parts are
+//! represented.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,27 +18,27 @@ use serde::{Deserialize, Serialize};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-/// The treebank whose genres are told by `newdoc id`.
+/// The treebank whose `newdoc id` names genres.
 pub(crate) const ENGLISH: &str = "ud/english-ewt";
 
-/// Where sentences come from.
+/// Source of the sentences of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Source {
     /// All from one treebank.
     Treebank(String),
-    /// Tested on one genre of [`ENGLISH`], learnt and tuned on that genre too or on all others.
+    /// Tested on one genre of [`ENGLISH`]; trained and tuned on the same genre, or on all others.
     Genre {
-        /// What `newdoc id` starts with.
+        /// Start of the `newdoc id`.
         genre: String,
-        /// Whether to learn from the genre itself.
+        /// Trains on the genre itself.
         inside: bool,
     },
-    /// Learnt from and tuned on [`ENGLISH`], tested on another treebank.
+    /// Trained and tuned on [`ENGLISH`], tested on another treebank.
     Transfer(String),
 }
 
 impl Source {
-    /// A treebank by the name of its folder.
+    /// Returns a treebank by the name of its folder.
     pub(crate) fn treebank(name: &str) -> Self {
         Source::Treebank(name.to_owned())
     }
@@ -56,17 +55,17 @@ impl fmt::Display for Source {
     }
 }
 
-/// The name of a treebank without its collection.
+/// Returns the name of a treebank without its collection.
 fn short(name: &str) -> &str {
     name.strip_prefix("ud/").unwrap_or(name)
 }
 
-/// How many words are kept, about.
+/// Approximate numbers of words to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Cut {
-    /// To learn from.
+    /// Training words.
     pub(crate) train: usize,
-    /// To tune on, and as many to test on.
+    /// Tuning words, and the same number of test words.
     pub(crate) test: usize,
 }
 
@@ -76,14 +75,14 @@ pub(crate) struct Split {
     pub(crate) train: Vec<Sentence>,
     pub(crate) dev: Vec<Sentence>,
     pub(crate) test: Vec<Sentence>,
-    /// Whether a tree of the whole training file has several roots.
-    several_roots: bool,
+    /// True if a tree of the whole training file has several roots.
+    has_several_roots: bool,
 }
 
 impl Split {
-    /// The smallest set that holds the training trees, if it may have crossing arcs.
+    /// Returns the smallest tree set that contains the training trees, projective or not as asked.
     pub(crate) fn tree_set(&self, projective: bool) -> TreeSet {
-        match (projective, self.several_roots) {
+        match (projective, self.has_several_roots) {
             (false, false) => TreeSet::NonProjectiveSingleRoot,
             (false, true) => TreeSet::NonProjectiveMultiRoot,
             (true, false) => TreeSet::ProjectiveSingleRoot,
@@ -91,7 +90,7 @@ impl Split {
         }
     }
 
-    /// The share of crossing arcs in what is learnt from.
+    /// Returns the share of crossing arcs in the training trees.
     pub(crate) fn crossing(&self) -> Result<f64> {
         let mut crossing = 0;
         for sentence in &self.train {
@@ -101,12 +100,12 @@ impl Split {
     }
 }
 
-/// The number of words of some sentences.
+/// Returns the number of words.
 pub(crate) fn words(sentences: &[Sentence]) -> usize {
     sentences.iter().map(Sentence::len).sum()
 }
 
-/// The data folder, each split of which is read once.
+/// The data folder. Each split is read once.
 #[derive(Debug)]
 pub(crate) struct Data {
     folder: PathBuf,
@@ -114,32 +113,33 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// The folder that `TUTTE_DATA` names, or `../shared/data`.
+    /// Opens the folder named by `TUTTE_DATA`, or `../shared/data`.
     pub(crate) fn find() -> Result<Self> {
         let folder = std::env::var_os("TUTTE_DATA")
             .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
         if !folder.is_dir() {
             return Err(anyhow!(
-                "{} is no folder, but experiments need treebanks; TUTTE_DATA can name another one",
+                "{} is not a folder: set TUTTE_DATA to the folder with the treebanks",
                 folder.display()
             ));
         }
         Ok(Self::at(folder))
     }
 
-    /// Treebanks below a folder.
+    /// Opens a folder.
     pub(crate) fn at(folder: PathBuf) -> Self {
         Self { folder, splits: Mutex::default() }
     }
 
-    /// The sentences of an experiment.
+    /// Returns the sentences of an experiment.
     pub(crate) fn split(&self, source: &Source, cut: Cut) -> Result<Arc<Split>> {
         let mut splits = self.splits.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (source.clone(), cut);
         if let Some(split) = splits.get(&key) {
             return Ok(Arc::clone(split));
         }
-        let split = self.read(source, cut).with_context(|| format!("the data of {source}"))?;
+        let split =
+            self.read(source, cut).with_context(|| format!("cannot read the data of {source}"))?;
         let split = Arc::new(split);
         splits.insert(key, Arc::clone(&split));
         Ok(split)
@@ -163,18 +163,18 @@ impl Data {
             }
         };
         if train.is_empty() || dev.is_empty() || test.is_empty() {
-            return Err(anyhow!("nothing to learn from, to tune on or to test on"));
+            return Err(anyhow!("no sentences for training, tuning or testing"));
         }
-        let mut several_roots = false;
+        let mut has_several_roots = false;
         for sentence in &train {
-            several_roots |= sentence.tree()?.root_words().count() > 1;
+            has_several_roots |= sentence.tree()?.root_words().count() > 1;
         }
         let [train, dev, test] = [(train, cut.train), (dev, cut.test), (test, cut.test)]
             .map(|(sentences, words)| spaced(sentences, words));
-        Ok(Split { train, dev, test, several_roots })
+        Ok(Split { train, dev, test, has_several_roots })
     }
 
-    /// What is learnt from, and what is tuned on.
+    /// Returns the training and tuning sentences.
     fn learning(&self, treebank: &str) -> Result<(Vec<Sentence>, Vec<Sentence>)> {
         let has = |part| self.path(treebank, part).is_some();
         if has("train") && has("dev") {
@@ -186,8 +186,8 @@ impl Data {
         Ok((train, dev))
     }
 
-    /// What is learnt from, tuned on and tested on, whole. Where there is but a test file, its sentences
-    /// are learnt from too; that is for learners that look at no trees.
+    /// Returns all training, tuning and test sentences. If there is only a test file, its sentences are the training
+    /// sentences too; that is for learners that do not use trees.
     pub(crate) fn parts(&self, treebank: &str) -> Result<[Vec<Sentence>; 3]> {
         let test = self.file(treebank, "test")?;
         let (train, dev) = match self.path(treebank, "train").or(self.path(treebank, "dev")) {
@@ -197,7 +197,7 @@ impl Data {
         Ok([train, dev, test])
     }
 
-    /// The training file of a treebank.
+    /// Returns the sentences of the training file.
     pub(crate) fn train(&self, treebank: &str) -> Result<Vec<Sentence>> {
         self.file(treebank, "train")
     }
@@ -209,14 +209,14 @@ impl Data {
     }
 
     fn file(&self, treebank: &str, part: &str) -> Result<Vec<Sentence>> {
-        let path = self.path(treebank, part).ok_or_else(|| {
-            anyhow!("there is no {part} file of {treebank} in {}", self.folder.display())
-        })?;
+        let path = self
+            .path(treebank, part)
+            .ok_or_else(|| anyhow!("no {part} file of {treebank} in {}", self.folder.display()))?;
         read(&path)
     }
 }
 
-/// All sentences of a file that have words.
+/// Reads all non-empty sentences of a file.
 fn read(path: &Path) -> Result<Vec<Sentence>> {
     let mut sentences = Vec::new();
     for sentence in tutte_treebank::open(path)? {
@@ -226,7 +226,7 @@ fn read(path: &Path) -> Result<Vec<Sentence>> {
     Ok(sentences)
 }
 
-/// Sentences of some genres. A genre is what the `newdoc id` of a document starts with.
+/// Returns the sentences of some genres. A genre is the start of the document's `newdoc id`.
 fn of_genre(sentences: Vec<Sentence>, keep: impl Fn(&str) -> bool) -> Vec<Sentence> {
     let mut kept = Vec::new();
     let mut genre = String::new();
@@ -241,10 +241,11 @@ fn of_genre(sentences: Vec<Sentence>, keep: impl Fn(&str) -> bool) -> Vec<Senten
     kept
 }
 
-/// About so many words, in sentences evenly spaced.
+/// Returns evenly spaced sentences with about `limit` words.
 fn spaced(sentences: Vec<Sentence>, limit: usize) -> Vec<Sentence> {
     let share = (limit as f64 / words(&sentences).max(1) as f64).min(1.0);
-    let (mut seen, mut kept) = (0, 0);
+    let mut seen = 0;
+    let mut kept = 0;
     let keep = |sentence: &Sentence| {
         seen += sentence.len();
         let wanted = share * seen as f64;
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn genres_go_on_until_the_next_document() {
+    fn a_genre_lasts_until_the_next_document() {
         let rows = "1\tw\tw\tX\t_\t_\t0\troot\t_\t_\n";
         let sentence = |comment: &str| format!("{comment}{rows}").parse::<Sentence>().unwrap();
         let all = vec![

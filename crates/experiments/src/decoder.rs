@@ -1,4 +1,4 @@
-//! From the scores of a sentence's arcs to its heads, and how far their probabilities can be trusted.
+//! Decoding of arc scores to heads, and calibration of their probabilities.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use tutte_treebank::eval::calibration::{Calibration, Forecast, Probability};
 use tutte_trees::{ArcMatrix, TreeSet, Workspace};
 use tutte_trees::{argmax_with, log_partition_with, marginals_with, mbr_with};
 
-/// A way to choose heads.
+/// A decoder of arc scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Decoder {
-    /// The most probable tree of the set the model was trained in.
+    /// The most probable tree of the model's tree set.
     Map,
-    /// The most probable projective tree, whatever the model was trained in.
+    /// The most probable projective tree, whatever the model's tree set.
     MapProjective,
     /// The tree with the most arcs expected to be right.
     Mbr,
-    /// The most probable tree together with the kinds of its arcs (latent clusters).
+    /// The most probable pair of a tree and the latent clusters of its arcs.
     MaxZ,
-    /// The head with the highest score, word by word; no tree.
+    /// For each word, the head with the highest score; not necessarily a tree.
     GreedyScore,
-    /// The head with the highest probability, word by word; no tree.
+    /// For each word, the head with the highest probability; not necessarily a tree.
     GreedyPosterior,
 }
 
@@ -39,30 +39,30 @@ impl fmt::Display for Decoder {
     }
 }
 
-/// The scores of a sentence's arcs.
+/// Arc scores of a sentence.
 #[derive(Debug)]
 pub(crate) struct Scores {
-    /// Those that make the distribution.
+    /// Scores of the distribution over trees, with latent clusters summed out.
     pub(crate) summed: ArcMatrix,
-    /// Those of each arc's best kind, if the model has several.
-    pub(crate) best_kind: Option<ArcMatrix>,
+    /// Scores of each arc's best cluster, if the model has several.
+    pub(crate) best_cluster: Option<ArcMatrix>,
 }
 
-/// Chooses heads.
+/// Decodes sentences. Keeps scratch memory between them.
 #[derive(Debug)]
-pub(crate) struct Decoding {
+pub(crate) struct SentenceDecoder {
     tree_set: TreeSet,
     workspace: Workspace,
     marginals: ArcMatrix,
 }
 
-impl Decoding {
-    /// For a model of trees of a set.
+impl SentenceDecoder {
+    /// Returns a decoder for models of a tree set.
     pub(crate) fn new(tree_set: TreeSet) -> Self {
         Self { tree_set, workspace: Workspace::default(), marginals: ArcMatrix::default() }
     }
 
-    /// The head of each word.
+    /// Returns the head of each word.
     pub(crate) fn heads(&mut self, decoder: Decoder, scores: &Scores) -> Result<Vec<usize>> {
         let Self { tree_set, workspace, marginals } = self;
         let mut heads = Vec::new();
@@ -74,7 +74,7 @@ impl Decoding {
                 argmax_with(&scores.summed, projective(*tree_set), workspace, &mut heads)?;
             }
             Decoder::MaxZ => {
-                let scores = scores.best_kind.as_ref().unwrap_or(&scores.summed);
+                let scores = scores.best_cluster.as_ref().unwrap_or(&scores.summed);
                 argmax_with(scores, *tree_set, workspace, &mut heads)?;
             }
             Decoder::Mbr => {
@@ -90,7 +90,7 @@ impl Decoding {
         Ok(heads)
     }
 
-    /// How many heads are right, sentence by sentence.
+    /// Returns the number of correct heads of each sentence.
     pub(crate) fn correct(
         &mut self,
         decoder: Decoder,
@@ -105,28 +105,27 @@ impl Decoding {
         scores.iter().zip(gold).map(count).collect()
     }
 
-    /// How far the probabilities of the heads of MBR trees can be trusted, when scores are γ times
-    /// what they are.
-    pub(crate) fn judge(
+    /// Returns the calibration of the heads of MBR trees, with all scores multiplied by γ.
+    pub(crate) fn calibration(
         &mut self,
         gamma: f64,
         scores: &[Scores],
         gold: &[Sentence],
-    ) -> Result<Option<Judged>> {
+    ) -> Result<Option<CalibrationSummary>> {
         /// Bins of equal mass.
         const BINS: std::num::NonZeroUsize = std::num::NonZeroUsize::new(15).unwrap();
         let mut forecasts = Vec::new();
         for (scores, gold) in scores.iter().zip(gold) {
-            let scaled = Scores { summed: scale(&scores.summed, gamma), best_kind: None };
+            let scaled = Scores { summed: scale(&scores.summed, gamma), best_cluster: None };
             let heads = self.heads(Decoder::Mbr, &scaled)?;
             for (modifier, (head, gold)) in (1..).zip(heads.iter().zip(gold.partial_heads())) {
-                // Rounding may leave a sum of probabilities a hair above 1.
+                // Rounding may put a sum of probabilities slightly above 1.
                 let value = self.marginals[(*head, modifier)].clamp(0.0, 1.0);
                 let Some(probability) = Probability::new(value) else { continue };
                 forecasts.push(Forecast { probability, correct: Some(*head) == gold });
             }
         }
-        let judged = |calibration: Calibration| Judged {
+        let summary = |calibration: Calibration| CalibrationSummary {
             gamma,
             ece: calibration.ece.value,
             ece_by_chance: calibration.ece.if_calibrated,
@@ -134,13 +133,14 @@ impl Decoding {
             mean_probability: calibration.mean_probability,
             accuracy: calibration.accuracy,
         };
-        Ok(Calibration::new(&forecasts, forecasts.len(), BINS).map(judged))
+        Ok(Calibration::new(&forecasts, forecasts.len(), BINS).map(summary))
     }
 
-    /// The γ for which gold trees are most probable: the minimum of Σ −log p_γ(gold), which is
-    /// convex in γ, by golden sections of log γ (Kiefer 1953).
+    /// Returns the γ for which gold trees are most probable.
+    ///
+    /// It is the minimum of Σ −log p_γ(gold), which is convex in γ, by golden sections of log γ (Kiefer 1953).
     pub(crate) fn best_scale(&mut self, scores: &[Scores], gold: &[Sentence]) -> Result<f64> {
-        /// From e⁻⁸ to e⁴ the interval falls below 0.01 in so many steps.
+        /// The interval from e⁻⁸ to e⁴ falls below 0.01 in this many steps.
         const STEPS: usize = 15;
         let shrink = (5f64.sqrt() - 1.0) / 2.0;
         let (mut low, mut high) = (-8.0, 4.0);
@@ -162,7 +162,7 @@ impl Decoding {
         Ok(((low + high) / 2.0).exp())
     }
 
-    /// Σ −log p_γ(gold), over the sentences whose tree is in the set.
+    /// Returns Σ −log p_γ(gold) over the sentences whose gold tree is in the tree set.
     fn loss(&mut self, gamma: f64, scores: &[Scores], gold: &[Sentence]) -> Result<f64> {
         let mut loss = 0.0;
         for (scores, gold) in scores.iter().zip(gold) {
@@ -178,28 +178,29 @@ impl Decoding {
     }
 }
 
-/// What calibration says of a model.
+/// Calibration of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Judged {
-    /// What scores were multiplied with.
+pub(crate) struct CalibrationSummary {
+    /// Factor of the scores.
     pub(crate) gamma: f64,
-    /// The expected calibration error, in bins of equal mass.
+    /// Expected calibration error, in bins of equal mass.
     pub(crate) ece: f64,
-    /// What it would be by chance if probabilities were right.
+    /// Expected value of the ECE if the probabilities were calibrated.
     pub(crate) ece_by_chance: f64,
-    /// The mean squared error of probabilities.
+    /// Mean squared error of the probabilities.
     pub(crate) brier: f64,
-    /// The accuracy that the model expects.
+    /// Accuracy that the model expects.
     pub(crate) mean_probability: f64,
-    /// The accuracy it has.
+    /// Measured accuracy.
     pub(crate) accuracy: f64,
 }
 
-/// The projective trees of a set.
+/// Returns the projective trees of a tree set.
 pub(crate) fn projective(tree_set: TreeSet) -> TreeSet {
-    match tree_set.is_single_root() {
-        true => TreeSet::ProjectiveSingleRoot,
-        false => TreeSet::ProjectiveMultiRoot,
+    if tree_set.is_single_root() {
+        TreeSet::ProjectiveSingleRoot
+    } else {
+        TreeSet::ProjectiveMultiRoot
     }
 }
 
@@ -207,7 +208,7 @@ fn scale(scores: &ArcMatrix, gamma: f64) -> ArcMatrix {
     ArcMatrix::from_fn(scores.words(), |head, modifier| gamma * scores[(head, modifier)])
 }
 
-/// The head with the highest value, word by word; the first of several.
+/// Returns the head with the highest value for each word; the first one of a tie.
 fn highest(values: &ArcMatrix) -> Vec<usize> {
     let words = values.words();
     let best = |modifier: usize| {
@@ -221,13 +222,13 @@ fn highest(values: &ArcMatrix) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// A cycle scores best word by word; trees must break it.
+    /// Scores whose best heads, word by word, form a cycle.
     fn scores() -> Scores {
         let mut summed = ArcMatrix::zeros(2);
         summed[(0, 1)] = 1.0;
         summed[(2, 1)] = 3.0;
         summed[(1, 2)] = 3.0;
-        Scores { summed, best_kind: None }
+        Scores { summed, best_cluster: None }
     }
 
     fn gold() -> Vec<Sentence> {
@@ -236,33 +237,36 @@ mod tests {
     }
 
     #[test]
-    fn trees_break_the_cycle_that_greedy_choices_make() {
-        let mut decoding = Decoding::new(TreeSet::NonProjectiveSingleRoot);
+    fn tree_decoders_break_the_cycle_of_greedy_choices() {
+        let mut sentence_decoder = SentenceDecoder::new(TreeSet::NonProjectiveSingleRoot);
         let scores = scores();
-        assert_eq!(decoding.heads(Decoder::GreedyScore, &scores).unwrap(), [2, 1]);
+        assert_eq!(sentence_decoder.heads(Decoder::GreedyScore, &scores).unwrap(), [2, 1]);
         for decoder in [Decoder::Map, Decoder::MapProjective, Decoder::Mbr, Decoder::MaxZ] {
-            assert_eq!(decoding.heads(decoder, &scores).unwrap(), [0, 1], "{decoder}");
+            assert_eq!(sentence_decoder.heads(decoder, &scores).unwrap(), [0, 1], "{decoder}");
         }
-        assert_eq!(decoding.heads(Decoder::GreedyPosterior, &scores).unwrap(), [0, 1]);
-        assert_eq!(decoding.correct(Decoder::GreedyScore, &[scores], &gold()).unwrap(), [1]);
+        assert_eq!(sentence_decoder.heads(Decoder::GreedyPosterior, &scores).unwrap(), [0, 1]);
+        assert_eq!(
+            sentence_decoder.correct(Decoder::GreedyScore, &[scores], &gold()).unwrap(),
+            [1]
+        );
     }
 
-    /// Two trees that differ by 1 in score: if the better is gold three times of four, it should have
-    /// probability ¾ = 1 / (1 + exp(−γ)), so γ = ln 3.
+    /// Two trees differ by 1 in score. If the better one is gold three times out of four, its probability should be
+    /// ¾ = 1 / (1 + exp(−γ)), so γ = ln 3.
     #[test]
     fn the_best_scale_follows_the_gold_trees() {
-        let mut decoding = Decoding::new(TreeSet::NonProjectiveSingleRoot);
+        let mut sentence_decoder = SentenceDecoder::new(TreeSet::NonProjectiveSingleRoot);
         let other = "1\ta\ta\tX\t_\t_\t2\tdep\t_\t_\n2\tb\tb\tX\t_\t_\t0\troot\t_\t_\n";
         let gold = [gold(), gold(), gold(), vec![other.parse().unwrap()]].concat();
         let scores = [scores(), scores(), scores(), scores()];
-        let gamma = decoding.best_scale(&scores, &gold).unwrap();
+        let gamma = sentence_decoder.best_scale(&scores, &gold).unwrap();
         assert!((gamma - 3f64.ln()).abs() < 0.01, "{gamma}");
     }
 
     #[test]
-    fn sure_and_right_is_calibrated() {
-        let mut decoding = Decoding::new(TreeSet::NonProjectiveSingleRoot);
-        let judged = decoding.judge(100.0, &[scores()], &gold()).unwrap().unwrap();
-        assert!(judged.ece < 1e-9 && judged.brier < 1e-9 && judged.accuracy == 1.0);
+    fn certain_and_correct_is_calibrated() {
+        let mut sentence_decoder = SentenceDecoder::new(TreeSet::NonProjectiveSingleRoot);
+        let summary = sentence_decoder.calibration(100.0, &[scores()], &gold()).unwrap().unwrap();
+        assert!(summary.ece < 1e-9 && summary.brier < 1e-9 && summary.accuracy == 1.0);
     }
 }

@@ -1,7 +1,7 @@
-//! Where trials are run: several at once, none twice.
+//! Runs trials in parallel and caches their outcomes.
 //!
-//! What a trial has found is kept in a file named by all its settings, so that a run that was
-//! interrupted, or a page that is written anew, starts from what is known.
+//! The outcome of a trial is a file named by a hash of all its settings. So an interrupted run, or a page that is
+//! written again, starts from the cached outcomes.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -18,43 +18,43 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::Data;
 
-/// To be raised when the same settings come to find something else: when learners or what
-/// templates look at have changed.
+/// Version of the cache. Raise it when the same settings give another outcome: when learners or the attributes in
+/// templates have changed.
 const VERSION: u32 = 2;
 
-/// Something to be tried, as its settings say.
+/// Settings of a trial.
 pub(crate) trait Try:
     Clone + Display + PartialEq + Serialize + DeserializeOwned + Send + Sync
 {
-    /// What is found.
+    /// Result of the trial.
     type Outcome: Clone + Serialize + DeserializeOwned + Send;
 
-    /// Tries it.
+    /// Runs the trial.
     fn run(&self, data: &Data) -> Result<Self::Outcome>;
 
-    /// What else decides what is found and may change while its name does not: templates.
+    /// Returns the templates as text. They determine the outcome too, and may change while their name does not.
     fn templates(&self) -> String;
 
-    /// The processor time it took.
+    /// Returns the processor time of the trial.
     fn seconds(outcome: &Self::Outcome) -> f64;
 
-    /// The one number to show when it is done, in percent.
+    /// Returns the number to show when the trial is done, in percent.
     fn headline(outcome: &Self::Outcome) -> f64;
 }
 
-/// Data, a folder for what is found, and what has been found.
+/// The data, the cache folder, and the outcomes so far.
 #[derive(Debug)]
 pub(crate) struct Lab<T: Try> {
     pub(crate) data: Data,
     folder: PathBuf,
     threads: usize,
-    found: Mutex<BTreeMap<String, T::Outcome>>,
+    outcomes: Mutex<BTreeMap<String, T::Outcome>>,
 }
 
-/// A file of the folder.
+/// A file of the cache.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
-struct Kept<T: Try> {
+struct CachedOutcome<T: Try> {
     version: u32,
     trial: T,
     templates: String,
@@ -62,24 +62,24 @@ struct Kept<T: Try> {
 }
 
 impl<T: Try> Lab<T> {
-    /// A lab that keeps what it finds in a folder.
+    /// Opens a lab that caches outcomes in a folder.
     pub(crate) fn open(data: Data, folder: PathBuf, threads: usize) -> Result<Self> {
-        let failed = || format!("the folder {} for what is found", folder.display());
+        let failed = || format!("cannot create the cache folder {}", folder.display());
         fs::create_dir_all(&folder).with_context(failed)?;
-        Ok(Self { data, folder, threads: threads.max(1), found: Mutex::default() })
+        Ok(Self { data, folder, threads: threads.max(1), outcomes: Mutex::default() })
     }
 
-    /// Runs all trials that have not been run before; the longest should come first.
+    /// Runs all trials that are not cached. The longest should come first.
     pub(crate) fn run(&self, trials: &[T]) -> Result<()> {
         let mut todo: Vec<&T> = Vec::new();
         for trial in trials {
-            let known = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.contains_key(&key(trial)?) || todo.contains(&trial) {
+            let outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+            if outcomes.contains_key(&key(trial)?) || todo.contains(&trial) {
                 continue;
             }
-            drop(known);
-            match self.recall(trial)? {
-                Some(outcome) => self.remember(trial, outcome)?,
+            drop(outcomes);
+            match self.read_cached(trial)? {
+                Some(outcome) => self.add(trial, outcome)?,
                 None => todo.push(trial),
             }
         }
@@ -89,16 +89,17 @@ impl<T: Try> Lab<T> {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(trial) = todo.get(number) else { return Ok(()) };
                 let outcome = trial.run(&self.data).with_context(|| trial.to_string())?;
-                self.keep(trial, &outcome)?;
-                let (seconds, best) = (T::seconds(&outcome), T::headline(&outcome));
+                self.write_cached(trial, &outcome)?;
+                let seconds = T::seconds(&outcome);
+                let headline = T::headline(&outcome);
                 let of = todo.len();
-                // Progress is not worth failing for.
+                // A failure to print progress is ignored.
                 let _ = writeln!(
                     std::io::stderr(),
-                    "{}/{of} {trial}: {best:.2} in {seconds:.1} s",
+                    "{}/{of} {trial}: {headline:.2} in {seconds:.1} s",
                     number + 1
                 );
-                self.remember(trial, outcome)?;
+                self.add(trial, outcome)?;
             }
         };
         std::thread::scope(|scope| {
@@ -109,21 +110,21 @@ impl<T: Try> Lab<T> {
         })
     }
 
-    /// What a trial that was run has found.
+    /// Returns the outcome of a trial that was run.
     pub(crate) fn outcome(&self, trial: &T) -> Result<T::Outcome> {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.get(&key(trial)?).cloned().ok_or_else(|| anyhow!("{trial} was not run"))
+        let outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        outcomes.get(&key(trial)?).cloned().ok_or_else(|| anyhow!("{trial} was not run"))
     }
 
-    /// The processor time of all that was found.
+    /// Returns the processor time of all outcomes.
     pub(crate) fn seconds(&self) -> f64 {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.values().map(T::seconds).sum()
+        let outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        outcomes.values().map(T::seconds).sum()
     }
 
-    fn remember(&self, trial: &T, outcome: T::Outcome) -> Result<()> {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.insert(key(trial)?, outcome);
+    fn add(&self, trial: &T, outcome: T::Outcome) -> Result<()> {
+        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        outcomes.insert(key(trial)?, outcome);
         Ok(())
     }
 
@@ -132,27 +133,29 @@ impl<T: Try> Lab<T> {
         Ok(self.folder.join(format!("{:016x}.json", xxh3_64(text.as_bytes()))))
     }
 
-    fn recall(&self, trial: &T) -> Result<Option<T::Outcome>> {
+    fn read_cached(&self, trial: &T) -> Result<Option<T::Outcome>> {
         let Ok(text) = fs::read_to_string(self.path(trial)?) else { return Ok(None) };
-        // A file of other settings, or of another version of this program, is written anew.
-        let kept = serde_json::from_str::<Kept<T>>(&text).ok();
-        let same = |kept: &Kept<T>| {
-            kept.version == VERSION && kept.trial == *trial && kept.templates == trial.templates()
+        // A file of other settings, or of another version of this program, is replaced.
+        let cached = serde_json::from_str::<CachedOutcome<T>>(&text).ok();
+        let is_current = |cached: &CachedOutcome<T>| {
+            cached.version == VERSION
+                && cached.trial == *trial
+                && cached.templates == trial.templates()
         };
-        Ok(kept.filter(same).map(|kept| kept.outcome))
+        Ok(cached.filter(is_current).map(|cached| cached.outcome))
     }
 
-    fn keep(&self, trial: &T, outcome: &T::Outcome) -> Result<()> {
-        let kept = Kept {
+    fn write_cached(&self, trial: &T, outcome: &T::Outcome) -> Result<()> {
+        let cached = CachedOutcome {
             version: VERSION,
             trial: trial.clone(),
             templates: trial.templates(),
             outcome: outcome.clone(),
         };
         let path = self.path(trial)?;
-        // Whole or not at all: an interrupted run must not leave half a file.
+        // Written under another name first: an interrupted run must not leave half a file.
         let draft = path.with_extension("draft");
-        fs::write(&draft, serde_json::to_string(&kept)?)
+        fs::write(&draft, serde_json::to_string(&cached)?)
             .and_then(|()| fs::rename(&draft, &path))
             .with_context(|| path.display().to_string())
     }
@@ -169,7 +172,7 @@ mod tests {
     use crate::decoder::Decoder;
     use crate::trial::{Templates, Trial};
 
-    /// A treebank of a language with two words, where verbs head nouns.
+    /// Writes a treebank with two tags, where verbs head nouns.
     fn treebank(folder: &std::path::Path) {
         let folder = folder.join("toy");
         fs::create_dir_all(&folder).unwrap();
@@ -187,7 +190,7 @@ mod tests {
         }
     }
 
-    fn trial(learner: &str, kinds: usize) -> Trial {
+    fn trial(learner: &str, clusters: usize) -> Trial {
         Trial {
             source: Source::treebank("toy"),
             cut: Cut { train: 1000, test: 1000 },
@@ -195,16 +198,16 @@ mod tests {
             after: None,
             templates: Templates::McDonald,
             projective: false,
-            kinds,
+            clusters,
             passes: 3,
             bits: 14,
             decoders: vec![Decoder::Map, Decoder::MaxZ, Decoder::Mbr],
-            judged: true,
+            should_test_calibration: true,
         }
     }
 
     #[test]
-    fn what_was_found_is_not_looked_for_again() {
+    fn cached_outcomes_are_not_computed_again() {
         let folder = std::env::temp_dir().join(format!("tutte-lab-{}", std::process::id()));
         treebank(&folder);
         let after = Some(("perceptron".to_owned(), 2));
@@ -219,11 +222,11 @@ mod tests {
         for trial in &trials {
             let outcome = first.outcome(trial).unwrap();
             assert!((0..3).all(|decoder| outcome.uas(decoder) == 1.0), "{trial}");
-            assert_eq!((outcome.words, outcome.lengths.len()), (96, 30), "a fifth is kept back");
+            assert_eq!((outcome.words, outcome.lengths.len()), (96, 30), "a fifth is held out");
             assert_eq!(outcome.seconds.len(), 3);
-            assert!(outcome.judged.is_some());
+            assert!(outcome.calibration.is_some());
         }
-        // Without data nothing can be run: all must be known.
+        // Without data no trial can run: all outcomes must be cached.
         fs::remove_dir_all(folder.join("toy")).unwrap();
         let second = open();
         second.run(&trials).unwrap();

@@ -1,12 +1,12 @@
-//! The experiments behind `docs/results`: each subcommand writes one page, numbers, text and
-//! verdicts, from treebanks that the project does not hold.
+//! The experiments behind `docs/results`. Each subcommand writes one page: numbers, text and verdicts. The
+//! treebanks are not part of the repository.
 //!
 //! ```sh
 //! cargo run --release -p tutte-experiments -- supervised -o docs/results/supervised.md
 //! ```
 //!
-//! Treebanks are looked for in `$TUTTE_DATA`, or `../shared/data`. What a trial finds is kept below
-//! `target/experiments`, so an interrupted run goes on where it was.
+//! Treebanks are read from `$TUTTE_DATA`, or `../shared/data`. Outcomes of trials are cached in
+//! `target/experiments`, so an interrupted run resumes where it stopped.
 
 mod annotation;
 mod audit;

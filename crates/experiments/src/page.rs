@@ -1,4 +1,4 @@
-//! Pages in Markdown: tables, numbers as people read them, findings and their verdicts.
+//! Parts of Markdown pages: tables, formatted numbers, comparisons, findings and verdicts.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use tutte_treebank::eval::significance::{
     PermutationTest, Resampling, SignTest, UnitCounts, permutation_test, sign_test,
 };
 
-/// Differences with a larger p may be luck.
+/// Level of significance.
 pub(crate) const LEVEL: f64 = 0.05;
 
-/// A table: a name a column, the first for text, the others for numbers.
+/// A table. The first column is text, the others are numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     text: String,
@@ -27,7 +27,7 @@ impl Table {
         table
     }
 
-    /// With words in all columns.
+    /// Starts a table whose columns are all text.
     pub(crate) fn of_text<S: AsRef<str>>(columns: &[S]) -> Self {
         let mut table = Self { text: String::new(), columns: columns.len() };
         table.row(columns);
@@ -50,30 +50,31 @@ impl Table {
     }
 }
 
-/// A share in percent, with two decimals.
+/// Formats a share in percent, with two decimals.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.2}", 100.0 * share)
 }
 
-/// A difference of shares, in points, with its sign.
+/// Formats a difference of shares in points, with its sign.
 pub(crate) fn points(difference: f64) -> String {
     format!("{:+.2}", 100.0 * difference).replace('-', "−")
 }
 
-/// A probability between 0 and 1 with three decimals and no zero before them.
+/// Formats a number between 0 and 1 with three decimals and no leading zero.
 pub(crate) fn decimals(value: f64) -> String {
     let text = format!("{value:.3}");
     text.strip_prefix('0').map_or(text.clone(), str::to_owned)
 }
 
-/// `p = .03`, `p < .001`.
+/// Formats a p-value: `p = .03`, `p < .001`.
 pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 { "p < .001".to_owned() } else { format!("p = {}", decimals(p)) }
 }
 
-/// The mean.
+/// Returns the mean; 0 if there are no values.
 pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
-    let (mut sum, mut number) = (0.0, 0);
+    let mut sum = 0.0;
+    let mut number = 0;
     for value in values {
         sum += value;
         number += 1;
@@ -81,16 +82,16 @@ pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     sum / f64::from(number.max(1))
 }
 
-/// Two systems on the same sentences.
+/// Comparison of two systems on the same sentences.
 #[derive(Clone, Debug)]
-pub(crate) struct Duel {
-    /// Accuracy of the second less that of the first.
+pub(crate) struct Comparison {
+    /// Accuracy of the second minus accuracy of the first.
     pub(crate) difference: f64,
     pub(crate) sign: SignTest,
     pub(crate) permutation: PermutationTest,
 }
 
-impl Duel {
+impl Comparison {
     pub(crate) fn new(first: &[UnitCounts], second: &[UnitCounts]) -> Self {
         let units: Vec<[UnitCounts; 2]> =
             first.iter().zip(second).map(|(&first, &second)| [first, second]).collect();
@@ -106,29 +107,29 @@ impl Duel {
         }
     }
 
-    /// `+0.31 (120 : 95, p = .08)`: points, sentences better and worse, sign test.
+    /// Formats as `+0.31 (120 : 95, p = .08)`: points, sentences better and worse, sign test.
     pub(crate) fn by_signs(&self) -> String {
         let SignTest { better, worse, p, .. } = self.sign;
         format!("{} ({better} : {worse}, {})", points(self.difference), p_value(p))
     }
 
-    /// `+0.31 (p = .08)`: points, permutation test.
+    /// Formats as `+0.31 (p = .08)`: points, permutation test.
     pub(crate) fn by_permutation(&self) -> String {
         format!("{} ({})", points(self.difference), p_value(self.permutation.p))
     }
 }
 
-/// Whether what a paper found was found again.
+/// Outcome of an attempt to reproduce a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     Reproduced,
-    /// The difference points the same way, but may be luck.
+    /// The difference has the same sign, but is not significant.
     SignOnly,
     NotReproduced,
 }
 
 impl Verdict {
-    /// For a claim that something is more.
+    /// Returns the verdict on the claim that a difference is positive.
     pub(crate) fn more(difference: f64, p: f64) -> Self {
         match (difference > 0.0, p < LEVEL) {
             (true, true) => Verdict::Reproduced,
@@ -137,17 +138,18 @@ impl Verdict {
         }
     }
 
-    /// For a claim that something is not less.
+    /// Returns the verdict on the claim that a difference is not negative.
     pub(crate) fn not_less(difference: f64, p: f64) -> Self {
         Self::holds(difference >= 0.0 || p >= LEVEL)
     }
 
-    /// For a claim that there is no difference.
+    /// Returns the verdict on the claim that there is no difference.
     pub(crate) fn same(p: f64) -> Self {
         Self::holds(p >= LEVEL)
     }
 
-    /// For a claim that something is more, of which no test says whether it is luck: half a point at least.
+    /// Returns the verdict on the claim that a difference without a significance test is positive: half a point or
+    /// more.
     pub(crate) fn clearly(difference: f64) -> Self {
         match (difference >= 0.005, difference > 0.0) {
             (true, _) => Verdict::Reproduced,
@@ -156,7 +158,8 @@ impl Verdict {
         }
     }
 
-    /// For a claim that is made of many cases: it must hold of four in five, or of half at least.
+    /// Returns the verdict on a claim about many cases. It is reproduced if it holds in four out of five, and in sign
+    /// only if it holds in half of them.
     pub(crate) fn mostly(cases: usize, of: usize) -> Self {
         match (5 * cases >= 4 * of, 2 * cases >= of) {
             (true, _) => Verdict::Reproduced,
@@ -170,25 +173,25 @@ impl Verdict {
     }
 }
 
-/// What a paper found, and what we did.
+/// A claim of a paper, its numbers and ours.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(crate) claim: String,
-    /// `None` if the paper suggests it, but did not measure it.
+    /// Numbers of the paper; `None` if it makes the claim without measurements.
     pub(crate) paper: Option<String>,
     pub(crate) ours: String,
     pub(crate) verdict: Verdict,
 }
 
 impl Finding {
-    /// A table of findings.
+    /// Formats a table of findings.
     pub(crate) fn table(findings: &[Finding]) -> String {
         let mut table = Table::of_text(&["finding", "in the paper", "here", "verdict"]);
         findings.iter().for_each(|finding| table.row(&finding.row()));
         table.text().to_owned()
     }
 
-    /// The row of a table.
+    /// Returns the row of a table.
     pub(crate) fn row(&self) -> [&str; 4] {
         let verdict = match (self.verdict, self.paper.is_some()) {
             (Verdict::Reproduced, true) => "**reproduced**",
@@ -207,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_well() {
+    fn numbers_are_formatted() {
         assert_eq!(percent(0.81234), "81.23");
         assert_eq!(points(-0.0123), "−1.23");
         assert_eq!(decimals(0.0314), ".031");
@@ -217,22 +220,22 @@ mod tests {
     }
 
     #[test]
-    fn tables_have_a_row_a_line() {
+    fn tables_have_one_row_per_line() {
         let mut table = Table::new(&["a", "b"]);
         table.row(&["x", "1"]);
         assert_eq!(table.text(), "| a | b |\n| --- | ---: |\n| x | 1 |\n");
     }
 
     #[test]
-    fn duels_count_sentences_and_words() {
+    fn comparisons_count_sentences_and_words() {
         let units = |correct: &[u32]| -> Vec<UnitCounts> {
             let unit = |&correct| UnitCounts { correct, gold: 10, system: 10 };
             correct.iter().map(unit).collect()
         };
-        let duel = Duel::new(&units(&[5, 5, 5, 5]), &units(&[6, 7, 5, 4]));
-        assert!((duel.difference - 0.05).abs() < 1e-12);
-        assert_eq!((duel.sign.better, duel.sign.worse), (2, 1));
-        assert_eq!(duel.by_signs(), "+5.00 (2 : 1, p = 1.000)");
+        let comparison = Comparison::new(&units(&[5, 5, 5, 5]), &units(&[6, 7, 5, 4]));
+        assert!((comparison.difference - 0.05).abs() < 1e-12);
+        assert_eq!((comparison.sign.better, comparison.sign.worse), (2, 1));
+        assert_eq!(comparison.by_signs(), "+5.00 (2 : 1, p = 1.000)");
     }
 
     #[test]

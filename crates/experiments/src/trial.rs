@@ -1,7 +1,7 @@
-//! One trial: a learner with its parameters, on one split, judged after every pass.
+//! A supervised trial: a learner with its parameters on one split, evaluated after every pass.
 //!
-//! The number of passes is tuned as Koo et al. (2007) did: for each decoder, the pass that does best
-//! on what is tuned on is the one that is tested.
+//! The number of passes is tuned as in Koo et al. (2007): for each decoder, the pass with the best accuracy on the
+//! tuning sentences is tested.
 
 use std::fmt;
 use std::rc::Rc;
@@ -20,38 +20,41 @@ use tutte_trees::{ArcMatrix, TreeSet};
 
 use crate::clock::Clock;
 use crate::data::{Cut, Data, Source, Split, words};
-use crate::decoder::{Decoder, Decoding, Judged, Scores};
+use crate::decoder::{CalibrationSummary, Decoder, Scores, SentenceDecoder};
 use crate::lab::Try;
 
-/// All that decides what a trial finds.
+/// All settings that determine the outcome. The cache is keyed by their serialised names: to rename a field, keep
+/// its old name with `serde(rename)`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Trial {
     pub(crate) source: Source,
     pub(crate) cut: Cut,
-    /// The learner as text, with the parameters that matter.
+    /// The learner as text, with its parameters.
     pub(crate) learner: String,
-    /// A learner to start from, and its passes.
+    /// A learner to start from, and its number of passes.
     pub(crate) after: Option<(String, usize)>,
     pub(crate) templates: Templates,
-    /// Whether the trees that are learnt are projective.
+    /// Trains over projective trees.
     pub(crate) projective: bool,
-    /// The number of latent kinds of arcs; 0 if there is no such thing.
-    pub(crate) kinds: usize,
+    /// Number of latent clusters of arcs; 0 for a model without clusters.
+    #[serde(rename = "kinds")]
+    pub(crate) clusters: usize,
     pub(crate) passes: usize,
-    /// The binary logarithm of the number of weights.
+    /// Binary logarithm of the number of weights.
     pub(crate) bits: u32,
     pub(crate) decoders: Vec<Decoder>,
-    /// Whether to judge the probabilities of the last decoder's pass.
-    pub(crate) judged: bool,
+    /// Tests the calibration of the last decoder's best pass.
+    #[serde(rename = "judged")]
+    pub(crate) should_test_calibration: bool,
 }
 
-/// What arcs are scored by.
+/// Feature templates of arcs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Templates {
     McDonald,
-    /// Those of Nguyen et al. (2007).
+    /// Templates of Nguyen et al. (2007).
     PassiveAggressive,
-    /// The same with universal tags instead of fine ones.
+    /// `PassiveAggressive` with universal tags instead of fine ones.
     PassiveAggressiveUniversal,
     Richer,
 }
@@ -67,7 +70,7 @@ impl Templates {
     }
 }
 
-/// The same templates, of universal tags.
+/// Replaces fine tags with universal tags.
 fn universal(features: &FeatureSet) -> FeatureSet {
     let text = features.to_string().replace(".tag", ".upos");
     FeatureSet::parse(&text).unwrap_or_else(|_| features.clone())
@@ -79,61 +82,62 @@ impl fmt::Display for Trial {
         if let Some((first, _)) = &self.after {
             write!(f, " after {first}")?;
         }
-        if self.kinds > 0 {
-            write!(f, " with {} kinds of arcs", self.kinds)?;
+        if self.clusters > 0 {
+            write!(f, " with {} clusters of arcs", self.clusters)?;
         }
         let shape = if self.projective { "projective" } else { "non-projective" };
         write!(f, ", {shape}, {:?}", self.templates)
     }
 }
 
-/// What a trial has found.
+/// Outcome of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// The words learnt from.
+    /// Number of training words.
     pub(crate) words: usize,
-    /// The time of each pass of the learner.
+    /// Processor time of each pass.
     pub(crate) seconds: Vec<f64>,
-    /// The length of each test sentence.
+    /// Length of each test sentence.
     pub(crate) lengths: Vec<u32>,
-    /// By decoder.
+    /// Results of each decoder.
     pub(crate) decoded: Vec<Decoded>,
-    /// The probabilities as they are, and with scores multiplied by what is best on dev.
-    pub(crate) judged: Option<[Judged; 2]>,
+    /// Calibration with the scores as they are, and with the scores multiplied by the best factor on dev.
+    #[serde(rename = "judged")]
+    pub(crate) calibration: Option<[CalibrationSummary; 2]>,
 }
 
-/// How a decoder did.
+/// Results of a decoder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Decoded {
     pub(crate) decoder: Decoder,
     /// UAS on dev after each pass.
     pub(crate) dev: Vec<f64>,
-    /// The first of the best of them, from 1.
+    /// The first pass with the best UAS on dev, from 1.
     pub(crate) best_pass: usize,
-    /// Correct heads of each test sentence then.
+    /// Correct heads of each test sentence after that pass.
     pub(crate) correct: Vec<u32>,
 }
 
 impl Decoded {
-    /// UAS on dev after the best pass.
+    /// Returns the UAS on dev after the best pass.
     pub(crate) fn best_dev(&self) -> f64 {
         self.dev.get(self.best_pass - 1).copied().unwrap_or(0.0)
     }
 }
 
 impl Outcome {
-    /// The time of all passes.
+    /// Returns the processor time of all passes.
     pub(crate) fn total_seconds(&self) -> f64 {
         self.seconds.iter().sum()
     }
 
-    /// UAS on test, of a decoder by its place.
+    /// Returns the UAS on test of a decoder, by its index.
     pub(crate) fn uas(&self, decoder: usize) -> f64 {
         let correct: u32 = self.decoded[decoder].correct.iter().sum();
         f64::from(correct) / f64::from(self.lengths.iter().sum::<u32>().max(1))
     }
 
-    /// What tests of significance compare.
+    /// Returns the counts by sentence, for tests of significance.
     pub(crate) fn units(&self, decoder: usize) -> Vec<UnitCounts> {
         let counts = self.decoded[decoder].correct.iter().zip(&self.lengths);
         counts.map(|(&correct, &gold)| UnitCounts { correct, gold, system: gold }).collect()
@@ -155,41 +159,40 @@ impl Try for Trial {
         100.0 * outcome.uas(0)
     }
 
-    /// Learns, decodes and judges.
+    /// Trains, decodes and evaluates.
     fn run(&self, data: &Data) -> Result<Outcome> {
         let split = data.split(&self.source, self.cut)?;
         let tree_set = split.tree_set(self.projective);
-        let mut watcher = Watcher::new(self, &split, tree_set);
+        let mut observer = PassObserver::new(self, &split, tree_set);
         let options = |learner: &str, passes| -> Result<TrainingOptions> {
-            Ok(TrainingOptions {
-                optimizer: learner.parse::<Optimizer>()?,
-                passes,
-                labels: LabelOptions { passes: Some(0), ..LabelOptions::default() },
-                ..TrainingOptions::plain()
-            })
+            Ok(TrainingOptions::plain()
+                .with_optimizer(learner.parse::<Optimizer>()?)
+                .with_passes(passes)
+                .with_labels(LabelOptions::default().with_passes(Some(0))))
         };
-        let (features, index) = (self.templates.set(), Index::Hashed { bits: self.bits });
+        let features = self.templates.set();
+        let index = Index::Hashed { bits: self.bits };
         let last = options(&self.learner, self.passes)?;
-        let arcs = match self.kinds {
+        let arcs = match self.clusters {
             0 => ArcModel::new(features, index),
-            kinds => ArcModel::clustered(features, index, kinds, DEVIATION, last.seed),
+            clusters => ArcModel::clustered(features, index, clusters, NOISE_DEVIATION, last.seed),
         };
         let mut model = empty(&split.train, arcs, tree_set);
         if let Some((first, passes)) = &self.after {
             model = train_further(model, &split.train, &options(first, *passes)?, |_, _| {})?;
         }
-        watcher.start();
+        observer.start();
         train_further(model, &split.train, &last, |_, model| {
-            watcher.pass(|sentence| score(model, sentence));
+            observer.pass(|sentence| score(model, sentence));
         })?;
-        watcher.finish()
+        observer.finish()
     }
 }
 
-/// Of the noise that makes latent kinds differ.
-const DEVIATION: f64 = 0.01;
+/// Standard deviation of the initial noise that makes latent clusters differ.
+const NOISE_DEVIATION: f64 = 0.01;
 
-/// A model whose labels are known but not learnt.
+/// Returns an untrained model with the labels of a treebank.
 fn empty(treebank: &[Sentence], arcs: ArcModel, tree_set: TreeSet) -> ParserModel {
     let labels = treebank.iter().flat_map(|s| s.words().map(|word| word.deprel().to_owned()));
     let mut names: Vec<String> = labels.collect();
@@ -198,53 +201,53 @@ fn empty(treebank: &[Sentence], arcs: ArcModel, tree_set: TreeSet) -> ParserMode
     ParserModel::new(arcs, LabelModel::new(FeatureSet::new(Vec::new()), names, 1), tree_set)
 }
 
-/// The scores of arcs, and those of each arc's best kind if there are several.
+/// Returns the arc scores of a sentence, and those of each arc's best cluster if there are several.
 fn score(model: &ParserModel, sentence: &Sentence) -> Scores {
     let ParserModel { arcs, .. } = model;
     let mut prepared = Prepared::default();
     prepared.fill(&arcs.features, &Atoms::new(sentence, arcs.features.columns()), |_| true);
     if arcs.clusters() > 1 {
-        let clusters = arcs.score_by_cluster(&prepared, |_, _| true);
+        let by_cluster = arcs.score_by_cluster(&prepared, |_, _| true);
         return Scores {
-            summed: latent::summed(&clusters),
-            best_kind: Some(latent::best(&clusters)),
+            summed: latent::summed(&by_cluster),
+            best_cluster: Some(latent::best(&by_cluster)),
         };
     }
     let mut summed = ArcMatrix::zeros(sentence.len());
     arcs.score(&prepared, |_, _| true, &mut summed);
-    Scores { summed, best_kind: None }
+    Scores { summed, best_cluster: None }
 }
 
-/// The scores of what is tuned on and of what is tested on, after one pass.
+/// Scores of the tuning and test sentences after one pass.
 #[derive(Debug)]
-struct Scored {
+struct PassScores {
     dev: Vec<Scores>,
     test: Vec<Scores>,
 }
 
-/// Sees a model after each pass and keeps what the best ones said.
+/// Evaluates the model after each pass and keeps the scores of the best passes.
 #[derive(Debug)]
-struct Watcher<'a> {
+struct PassObserver<'a> {
     trial: &'a Trial,
     split: &'a Split,
-    decoding: Decoding,
+    decoder: SentenceDecoder,
     clock: Clock,
     seconds: Vec<f64>,
     /// UAS on dev after each pass, by decoder.
     dev: Vec<Vec<f64>>,
     /// The best pass and its scores, by decoder.
-    best: Vec<Option<(usize, Rc<Scored>)>>,
-    /// What went wrong; training cannot be told.
+    best: Vec<Option<(usize, Rc<PassScores>)>>,
+    /// First error. It is returned at the end, because training does not take errors from its observer.
     failure: Option<anyhow::Error>,
 }
 
-impl<'a> Watcher<'a> {
+impl<'a> PassObserver<'a> {
     fn new(trial: &'a Trial, split: &'a Split, tree_set: TreeSet) -> Self {
         let decoders = trial.decoders.len();
         Self {
             trial,
             split,
-            decoding: Decoding::new(tree_set),
+            decoder: SentenceDecoder::new(tree_set),
             clock: Clock::start(),
             seconds: Vec::new(),
             dev: vec![Vec::new(); decoders],
@@ -253,26 +256,26 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// The next pass starts.
+    /// Starts the clock of the next pass.
     fn start(&mut self) {
         self.clock = Clock::start();
     }
 
-    /// A pass has ended, and sentences are scored like this now.
+    /// Ends a pass and evaluates the model, which scores sentences by `score`.
     fn pass(&mut self, score: impl FnMut(&Sentence) -> Scores) {
         self.seconds.push(self.clock.seconds());
-        if let Err(error) = self.judge(score) {
+        if let Err(error) = self.evaluate(score) {
             self.failure.get_or_insert(error);
         }
         self.start();
     }
 
-    fn judge(&mut self, mut score: impl FnMut(&Sentence) -> Scores) -> Result<()> {
+    fn evaluate(&mut self, mut score: impl FnMut(&Sentence) -> Scores) -> Result<()> {
         let pass = self.seconds.len();
         let dev: Vec<Scores> = self.split.dev.iter().map(&mut score).collect();
         let mut improved = Vec::new();
         for (number, &decoder) in self.trial.decoders.iter().enumerate() {
-            let correct = self.decoding.correct(decoder, &dev, &self.split.dev)?;
+            let correct = self.decoder.correct(decoder, &dev, &self.split.dev)?;
             let uas = f64::from(correct.iter().sum::<u32>()) / words(&self.split.dev) as f64;
             if self.dev[number].iter().all(|&before| before < uas) {
                 improved.push(number);
@@ -281,9 +284,9 @@ impl<'a> Watcher<'a> {
         }
         if !improved.is_empty() {
             let test = self.split.test.iter().map(&mut score).collect();
-            let scored = Rc::new(Scored { dev, test });
+            let scores = Rc::new(PassScores { dev, test });
             for number in improved {
-                self.best[number] = Some((pass, Rc::clone(&scored)));
+                self.best[number] = Some((pass, Rc::clone(&scores)));
             }
         }
         Ok(())
@@ -297,23 +300,24 @@ impl<'a> Watcher<'a> {
         let gold = &self.split.test;
         let mut decoded = Vec::new();
         for ((&decoder, dev), best) in self.trial.decoders.iter().zip(self.dev).zip(&self.best) {
-            let Some((best_pass, scored)) = best else { continue };
-            let correct = self.decoding.correct(decoder, &scored.test, gold)?;
+            let Some((best_pass, scores)) = best else { continue };
+            let correct = self.decoder.correct(decoder, &scores.test, gold)?;
             decoded.push(Decoded { decoder, dev, best_pass: *best_pass, correct });
         }
-        let mut judged = None;
-        if let Some(Some((_, scored))) = self.best.last().filter(|_| self.trial.judged) {
-            let gamma = self.decoding.best_scale(&scored.dev, &self.split.dev)?;
-            let plain = self.decoding.judge(1.0, &scored.test, gold)?;
-            let scaled = self.decoding.judge(gamma, &scored.test, gold)?;
-            judged = plain.zip(scaled).map(|(plain, scaled)| [plain, scaled]);
+        let mut calibration = None;
+        let last_best = self.best.last().filter(|_| self.trial.should_test_calibration);
+        if let Some(Some((_, scores))) = last_best {
+            let gamma = self.decoder.best_scale(&scores.dev, &self.split.dev)?;
+            let plain = self.decoder.calibration(1.0, &scores.test, gold)?;
+            let scaled = self.decoder.calibration(gamma, &scores.test, gold)?;
+            calibration = plain.zip(scaled).map(|(plain, scaled)| [plain, scaled]);
         }
         Ok(Outcome {
             words: words(&self.split.train),
             seconds: self.seconds,
             lengths: gold.iter().map(|sentence| sentence.len() as u32).collect(),
             decoded,
-            judged,
+            calibration,
         })
     }
 }

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_shrink_with_what_was_moved() {
+    fn steps_shrink_as_gradients_add_up() {
         let mut adagrad = AdaGrad::new(2, 0.5, 1.0);
         let mut weight = 0.0;
         adagrad.descend(&mut weight, 0, -2.0);

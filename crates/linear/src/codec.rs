@@ -90,7 +90,8 @@ impl Codec<'_> {
         if let Codec::Write(_) = self {
             return self.raw(bytemuck::cast_slice_mut(list));
         }
-        let length = usize::try_from(length).map_err(|_| invalid("a table too long"))?;
+        let length = usize::try_from(length)
+            .map_err(|_| invalid("the table is too long for this machine"))?;
         list.clear();
         while list.len() < length {
             let start = list.len();
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_was_written() {
+    fn reading_restores_what_was_written() {
         let (example, bytes) = example();
         let mut read = Everything::default();
         let mut rest = &bytes[..];
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn tapes_that_end_early_or_hold_something_else_are_refused() {
+    fn streams_that_end_early_or_hold_something_else_are_refused() {
         let (_, bytes) = example();
         let mut read = Everything::default();
         for end in [0, 7, 8, 20, 100, bytes.len() - 1] {

@@ -1,8 +1,8 @@
 //! The kit that every linear model of tutte is built from.
 //!
 //! A linear model is a table of weights, a hash that leads from a feature to its cell, and a rule that
-//! moves weights. This crate holds those parts and what training needs around them. It does not know
-//! what a feature is: the parser, the tagger and the tokenizer each bring their own.
+//! moves weights. This crate holds those parts and the tools that training needs around them. Features
+//! themselves belong to the parser, the tagger and the tokenizer.
 //!
 //! ```
 //! use tutte_linear::{BinaryLearner, Compact, Hash, score};
@@ -22,12 +22,13 @@
 //! - [`Weights`]: a table of weights, [`f32`] while it is learnt, [`Compact`] once it is stored.
 //! - [`Hash`], [`mix`], [`KeyedMap`]: hashes that are part of the model format, and maps keyed by them.
 //! - [`AdaGrad`], [`BinaryLearner`]: weights that move; [`Average`], [`LazyAverage`]: their means.
-//! - [`Order`], [`RandomStream`], [`gaussian`]: stream that a seed determines.
+//! - [`Order`], [`RandomStream`], [`gaussian`]: random numbers that a seed determines.
 //! - [`SparseSum`], [`SparseVector`]: sums over few of many cells.
 //! - [`in_parts`], [`for_each_part`], [`join`]: work on several threads, with results that do not depend
 //!   on their number.
 //! - [`Codec`], [`Checkpointed`]: the state of a training as bytes.
 //! - [`Content`]: the bytes of a model file, mapped into memory.
+//! - [`setters!`]: options that are built field by field.
 // Denied, not forbidden: `mapped` holds the one exception.
 #![deny(unsafe_code)]
 
@@ -40,6 +41,7 @@ mod log_sum;
 mod mapped;
 mod order;
 mod parallel;
+mod setters;
 mod sparse;
 mod weights;
 

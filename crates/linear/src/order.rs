@@ -1,4 +1,4 @@
-//! Chance that a seed determines: the order of examples, dropout, random weights.
+//! Random choices that a seed determines: the order of examples, dropout, initial weights.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::codec::{Checkpointed, Codec};
 
-/// A stream of random numbers. Its position is how many were drawn.
+/// A stream of random numbers. A checkpoint stores how many were drawn.
 #[derive(Clone, Debug)]
 pub struct RandomStream {
     rng: Pcg64,
@@ -39,7 +39,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Different streams of one seed are independent of each other.
+    /// Starts a stream of a seed. Different streams of one seed are independent of each other.
     pub fn new(seed: u64, stream: u8) -> Self {
         let mut seeds = Pcg64::seed_from_u64(seed);
         let state = u128::from(seeds.next_u64()) << 64 | u128::from(seeds.next_u64());
@@ -99,9 +99,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_are_permutations_told_by_their_seed() {
+    fn orders_are_permutations_that_the_seed_determines() {
         let mut order = Order::new(5, 0);
-        let (first, second) = (order.shuffled(50), order.shuffled(50));
+        let first = order.shuffled(50);
+        let second = order.shuffled(50);
         for order in [&first, &second] {
             let mut sorted = order.clone();
             sorted.sort_unstable();

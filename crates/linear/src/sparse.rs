@@ -7,7 +7,7 @@
 /// weights would wait for memory twice. At most half of the slots are full.
 #[derive(Clone, Debug)]
 pub struct SparseSum {
-    /// Cells and their sums; `FREE` where there is none.
+    /// Cells and their sums; `FREE` marks an empty slot.
     slots: Vec<(u32, f32)>,
     /// Binary logarithm of the number of slots in use, from the first on. It shrinks again after a long
     /// sentence.
@@ -23,7 +23,7 @@ impl Default for SparseSum {
 }
 
 impl SparseSum {
-    /// A cell that no feature leads to, however large the table is.
+    /// An empty slot. No feature leads to its cell, however large the table is.
     const FREE: (u32, f32) = (u32::MAX, 0.0);
     /// Slots of 512 kB: enough for a sentence of forty words.
     const BITS: u32 = 16;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measure how often the parser is right, and how well it knows when, on five treebanks.
+"""Measure accuracy and calibration of the parser on five treebanks.
 
 Trains the default configuration with two threads, parses the test file and scores it, as a user would:
-`tutte train`, `tutte parse --probs`, `tutte eval`. Needs Python 3.9 or later and nothing else, and
-treebanks in $TUTTE_DATA. The exit code is 1 if a target is missed.
+`tutte train`, `tutte parse --probs`, `tutte eval`. Needs Python 3.9 or later without packages, and treebanks in
+$TUTTE_DATA. The exit code is 1 if a target is missed.
 """
 
 import tempfile
@@ -13,7 +13,7 @@ from program import (
     DATA, Tutte, add_only, argument_parser, chosen, environment, finish, need, parsed, table, words,
 )
 
-# Folder, name, least UAS and LAS, greatest expected calibration error.
+# Folder, name, minimum UAS and LAS, maximum expected calibration error.
 TREEBANKS = [
     ("ud/english-ewt", "English EWT", 88.5, 86.6, 0.02),
     ("ud/portuguese-bosque", "Portuguese Bosque", 89.3, 86.7, 0.02),
@@ -24,15 +24,16 @@ TREEBANKS = [
 
 
 def part(folder, name):
-    """A file of a treebank, or none."""
+    """Returns a file of a treebank, or None."""
     return next((path for path in sorted(folder.glob(f"{name}.conll*"))), None)
 
 
 def measure(tutte, options, folder, treebank):
-    """Everything that was measured on a treebank."""
+    """Returns the measurements on a treebank."""
     train, dev, test = (part(DATA / treebank, name) for name in ("train", "dev", "test"))
     need(train or DATA / treebank / "train.conllu", test or DATA / treebank / "test.conllu")
-    # CoNLL-X has no column for probabilities; features that are none of UD's do not make it that again.
+    # CoNLL-X has no column for probabilities, so the gold file is converted to CoNLL-U. The format is named because
+    # features that are not in UD's form could be detected as CoNLL-X.
     conllu = ["--format", "conllu"]
     gold, model, system = (folder / name for name in ("gold.conllu", "model.tutte", "system.conllu"))
     tutte.convert(test, gold)
@@ -74,9 +75,9 @@ def report(found, shown):
         "# Accuracy and calibration",
         "",
         f"Written by `{shown}`; do not edit. The default configuration, gold words and tags: `tutte train --with parser",
-        "train --dev dev -j 2` (where there is a dev file), `tutte parse --probs` of the test file, `tutte",
-        "eval` of all its words. ECE: expected calibration error of the probabilities of predicted heads,",
-        "in 10 bins of equal mass; Brier: mean of (probability − right)². One seed.",
+        "train --dev dev -j 2` (if there is a dev file), `tutte parse --probs` of the test file, `tutte eval`",
+        "of all its words. ECE: expected calibration error of the probabilities of predicted heads, in 10",
+        "bins of equal mass. Brier: mean of (probability − correct)². One seed.",
         "",
         *environment(),
         "",

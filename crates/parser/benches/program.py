@@ -1,6 +1,4 @@
-"""What the benchmarks of this folder and of peers share: their options, the program tutte, and what a child process
-took.
-"""
+"""Shared code of the benchmarks in this folder and in peers: options, the program tutte, and resources of processes."""
 
 import argparse
 import json
@@ -19,21 +17,20 @@ DATA = Path(os.environ.get("TUTTE_DATA", ROOT / "../shared/data"))
 
 @dataclass
 class Took:
-    """What a child process took, and what it printed."""
+    """Resources that a child process used, and its standard output."""
 
     seconds: float
-    # Of all its threads.
+    # Summed over all its threads.
     processor_seconds: float
     megabytes: float
     output: str
 
 
 def run(*command):
-    """Runs a program to its end; what it says on standard error is seen by who waits.
+    """Runs a program to its end. Its standard error is passed on.
 
-    Memory is the greatest resident set, `ru_maxrss`, which counts pages of mapped files too. On Linux
-    it is at least that of the process that started it, so that must stay small: this module, and who
-    uses it, load nothing.
+    Memory is the peak resident set, `ru_maxrss`, which includes pages of mapped files. On Linux it is at least that
+    of the parent process, so the parent must stay small: this module and its users load no data.
     """
     command = [str(word) for word in command]
     print("+", " ".join(command), file=sys.stderr, flush=True)
@@ -44,13 +41,13 @@ def run(*command):
         seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        sys.exit(f"this failed, with exit code {process.returncode}: {' '.join(command)}")
+        sys.exit(f"exit code {process.returncode} of: {' '.join(command)}")
     unit = 1 if sys.platform == "darwin" else 1024
     return Took(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6, output)
 
 
 class Tutte:
-    """The program, built as it is released."""
+    """The program tutte, built in release mode."""
 
     def __init__(self):
         print("building tutte", file=sys.stderr, flush=True)
@@ -66,21 +63,21 @@ class Tutte:
         return run(self.program, "train", "-q", "--with", "parser", train, "-o", model, *options)
 
     def parse(self, model, file, output, *options):
-        """File to file, on one thread."""
+        """Parses a file to a file, on one thread."""
         return run(self.program, "parse", "-q", "-j", 1, "-m", model, file, "-o", output, *options)
 
     def bench(self, model, file, repeats):
-        """The report of `tutte bench`."""
+        """Returns the report of `tutte bench`."""
         command = [self.program, "bench", "-q", "--json", "-n", repeats, "-m", model, file]
         return json.loads(run(*command).output)
 
     def scores(self, gold, system):
-        """UAS and LAS of all words, in percent."""
+        """Returns UAS and LAS of all words, in percent."""
         metrics = self.eval(gold, system)["metrics"]
         return tuple(100 * metrics[name]["f1"] for name in ("UAS", "LAS"))
 
     def eval(self, gold, system, *options):
-        """The report of `tutte eval`."""
+        """Returns the report of `tutte eval`."""
         report = json.loads(run(self.program, "eval", "-q", "--json", gold, system, *options).output)
         return report["systems"][0]
 
@@ -92,13 +89,13 @@ class Tutte:
 
 
 def words(path):
-    """The number of words of a CoNLL-U file: lines whose id is a plain number."""
+    """Returns the number of words in a CoNLL-U file: lines whose ID is a plain number."""
     with open(path, encoding="utf-8") as file:
         return sum(line.split("\t", 1)[0].isdigit() for line in file if "\t" in line)
 
 
 def first_words(path, wanted, output):
-    """Writes the first sentences that together have so many words."""
+    """Writes the first sentences of a file, with at least this many words together."""
     found = 0
     with open(path, encoding="utf-8") as file, open(output, "w", encoding="utf-8") as part:
         for line in file:
@@ -110,39 +107,39 @@ def first_words(path, wanted, output):
 
 
 def argument_parser(description):
-    """A parser of options, to be ended by `parsed`."""
+    """Returns a parser of options; `parsed` completes it."""
     return argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
 
 
 def add_only(parser, treebanks):
-    """Lets some of the treebanks be chosen, `chosen` of them."""
+    """Adds the option `--only`, which `chosen` reads."""
     parser.add_argument("--only", action="append", choices=treebanks,
                         help="this treebank; may be given several times")
 
 
 def chosen(treebanks, options):
-    """Those of the treebanks that `--only` leaves."""
+    """Returns the treebanks that `--only` selects, or all."""
     return [name for name in treebanks if not options.only or name in options.only]
 
 
 def parsed(parser, what="tables"):
-    """The options, among them what all benchmarks have: where to write."""
+    """Adds the option `--output` and parses all options."""
     parser.add_argument("--output", type=Path, metavar="FILE",
                         help=f"write the {what} to FILE (Markdown) as well")
     return parser.parse_args()
 
 
 def need(*files):
-    """Ends the program if a treebank is not there."""
+    """Ends the program if a file is missing."""
     for file in files:
         if not Path(file).is_file():
-            sys.exit(f"there is no {file}; TUTTE_DATA can name a folder of treebanks")
+            sys.exit(f"there is no file {file}; set TUTTE_DATA to your folder of treebanks")
 
 
 def environment():
-    """Lines that say where and when."""
+    """Returns lines that name the processor, the compiler and the date."""
     compiler = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False)
     return [
         f"- processor: {processor()}, {os.cpu_count()} cores",
@@ -161,18 +158,18 @@ def processor():
 
 
 def table(header, rows):
-    """A table of Markdown, the first column flush left."""
+    """Returns the lines of a Markdown table, with the first column left-aligned."""
     line = lambda cells: "| " + " | ".join(cells) + " |"
     return [line(header), "|---" + "|---:" * (len(header) - 1) + "|", *map(line, rows)]
 
 
 def missed_lines(missed):
-    """Lines that name what was missed."""
+    """Returns lines that list missed targets."""
     return ["", *(["Missed:", "", *(f"- {it}" for it in missed)] if missed else ["No target is missed."])]
 
 
 def finish(lines, output, missed):
-    """Prints the text, writes it, and ends; with exit code 1 if something was missed."""
+    """Prints the lines, writes them to `output`, and ends the program; with exit code 1 if a target was missed."""
     text = "\n".join(lines) + "\n"
     print(text, end="")
     if output:

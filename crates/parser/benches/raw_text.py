@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Measure what comes of raw text: words, sentences, tags and trees, on six treebanks.
+"""Measure the whole pipeline from raw text, on six treebanks: words, sentences, tags and trees.
 
-Learns tokenizer, tagger and parser as a user would (`tutte train train.conllu`), and parses the test file three
-times: its raw text, its words, its words with their tags. Beside that, what UDPipe 1.2 publishes for models of
-another release of the same treebanks, what uncertain tags bring, the English model inside the program, and what
-parsing in pieces costs. Needs Python 3.9 or later and nothing else, and treebanks in $TUTTE_DATA. The exit code is 1
-if a target is missed.
+Trains tokenizer, tagger and parser as a user would (`tutte train train.conllu`). Parses the test file from raw text,
+from gold words, and from gold words with gold tags. Also reports the published scores of UDPipe 1.2, the gain from
+uncertain tags, the English model inside the program, and the loss from parsing in pieces. Needs Python 3.9 or later
+without packages, and treebanks in $TUTTE_DATA. The exit code is 1 if a target is missed.
 """
 
 import tempfile
@@ -17,7 +16,7 @@ from program import (
 )
 
 RAW = ("Words", "Sentences", "UPOS", "UAS", "LAS")
-# Folder, name; what UDPipe 1.2 publishes (UD 2.3): from raw text, from gold words, from gold words and tags.
+# Folder, name, published scores of UDPipe 1.2 (UD 2.3): from raw text, from gold words, from gold words and tags.
 TREEBANKS = [
     ("english-ewt", "English EWT", (99.1, 77.1, 93.5, 80.5, 77.5), (84.5, 81.2), (87.7, 85.8)),
     ("portuguese-bosque", "Portuguese Bosque", (99.6, 90.0, 95.8, 85.3, 82.2), (86.4, 83.2), (87.8, 84.9)),
@@ -26,19 +25,19 @@ TREEBANKS = [
     ("english-partut", "English ParTUT", (99.5, 99.0, 93.9, 84.6, 80.8), (85.1, 81.4), (87.1, 85.6)),
     ("french-partut", "French ParTUT", (99.4, 100.0, 94.8, 89.0, 85.0), (89.5, 85.8), (91.6, 89.5)),
 ]
-# Whose long sentences are parsed whole and in pieces: folder, name, what is learnt from (nothing: the English model
-# inside the program, which has not seen them), what is parsed, the longest pieces.
+# Treebanks whose long sentences are parsed whole and in pieces: folder, name, training file, parsed files, lengths of
+# the longest pieces. Without a training file, the English model inside the program parses; the files are held out.
 IN_PIECES = [
     ("english-ewt", "English EWT", None, ("test",), "25,50"),
     ("english-partut", "English ParTUT", None, ("train", "dev", "test"), "25,50"),
     ("czech-cltt", "Czech CLTT", "train", ("dev", "test"), "25,50,100,250"),
 ]
-# The project's own floors for English EWT.
+# Minimum scores for English EWT.
 FLOORS = {"raw": (99.1, 79.0, 94.2, 82.5, 79.5), "words": (95.0, 86.0, 83.0)}
 
 
 def score(tutte, gold, system):
-    """All scores in percent, and the calibration error."""
+    """Returns all scores in percent, and the calibration error."""
     report = tutte.eval(gold, system)
     found = {name: 100 * it["f1"] for name, it in report["metrics"].items()}
     found["ECE"] = report["calibration"]["ece"]["value"]
@@ -46,7 +45,7 @@ def score(tutte, gold, system):
 
 
 def measure(tutte, folder, name):
-    """Everything that was measured on a treebank."""
+    """Returns the measurements on a treebank."""
     train, dev, test = (DATA / "ud" / name / f"{part}.conllu" for part in ("train", "dev", "test"))
     need(train, dev, test)
     model, text, system = (folder / it for it in ("model.tutte", "test.txt", "system.conllu"))
@@ -72,7 +71,7 @@ def measure(tutte, folder, name):
 
 
 def inside(tutte, test, text, system):
-    """The English model inside the program."""
+    """Returns the measurements of the English model inside the program."""
     start = min(run(tutte.program, "parse", "-q", "-t", "Tea.").seconds for _ in range(5))
     times = [
         run(tutte.program, "parse", "-q", "-j", 1, text, "--probs", "-o", system) for _ in range(5)
@@ -90,7 +89,7 @@ def inside(tutte, test, text, system):
 
 
 def pieces(tutte, folder):
-    """Lines about what is lost if sentences are parsed in pieces, though they could be parsed whole."""
+    """Returns lines on the loss from parsing sentences in pieces that could be parsed whole."""
     example = ["cargo", "run", "--quiet", "--release", "--manifest-path", ROOT / "Cargo.toml", "-p", "tutte",
                "--example", "pieces", "--"]
     rows = []
@@ -109,11 +108,11 @@ def pieces(tutte, folder):
         "",
         "## In pieces",
         "",
-        "Sentences of more than 500 words are parsed in pieces of at most 250. Those are too rare to measure, so here",
-        "sentences are cut that need not be: all that have more words than the longest piece. Their gold words and tags",
-        "are parsed whole and in pieces, and all words count. The last column says what one cut costs, so that it can be",
-        "reckoned for any length of pieces. English is parsed by the model inside the program, which learnt from the",
-        "training part of EWT; Czech by one that learnt from the training part of CLTT.",
+        "Sentences of more than 500 words are parsed in pieces of at most 250. They are too rare to measure, so this",
+        "table cuts shorter ones: all sentences with more words than the longest piece. Their gold words and tags are",
+        "parsed whole and in pieces, and all words count. The last column is the loss per cut, from which the loss at",
+        "other lengths can be estimated. English is parsed by the model inside the program, which was trained on the",
+        "training part of EWT; Czech by a model trained on the training part of CLTT.",
         "",
         *table(header, []),
         *rows,
@@ -124,13 +123,13 @@ def report(found, in_pieces, shown):
     missed, level = [], []
 
     def beside(name, what, ours, theirs, floor=None):
-        """A cell: our score, and theirs in brackets; bold if it is above. It is to be so, if it has no floor."""
-        # What is published has one digit; ours is shown, and compared, with two.
+        """Returns a cell: our score, and theirs in brackets; bold if ours is higher. Without a floor it must be."""
+        # Published scores have one digit; ours are shown and compared with two.
         above = round(ours, 2) > theirs or theirs == 100.0 == round(ours, 2)
         if floor and round(ours, 2) < floor:
-            missed.append(f"{name}, {what}: {ours:.2f}, wanted at least {floor}")
+            missed.append(f"{name}, {what}: {ours:.2f}; the target is at least {floor}")
         elif not floor and not above:
-            missed.append(f"{name}, {what}: {ours:.2f}, wanted above {theirs}")
+            missed.append(f"{name}, {what}: {ours:.2f}; the target is above {theirs}")
         elif round(ours, 1) == theirs < 100:
             level.append(f"{name}, {what}")
         return f"**{ours:.2f}** ({theirs})" if above else f"{ours:.2f} ({theirs})"
@@ -159,28 +158,28 @@ def report(found, in_pieces, shown):
     lines = [
         "# From raw text",
         "",
-        f"Written by `{shown}`; do not edit. `tutte train train.conllu --dev dev.conllu`, the default, and",
-        "`tutte parse --probs` of the test file: of its raw text, of its words (`--tags model`), of its words, tags",
-        "and lemmas (`--tags file`). F1 of the official table. In brackets, what UDPipe 1.2 publishes for its models",
-        "of UD 2.3; the treebanks here are of other releases (2.16 and 2.18), so that is an indication, no comparison.",
-        "Bold is above the number that is published, which has one digit.",
+        f"Written by `{shown}`; do not edit. `tutte train train.conllu --dev dev.conllu` with its defaults, and",
+        "`tutte parse --probs` of the test file: from its raw text, from its words (`--tags model`), and from its words,",
+        "tags and lemmas (`--tags file`). Scores are F1 of the official evaluation. In brackets: published scores of",
+        "UDPipe 1.2 for its models of UD 2.3. The treebanks here are of other releases (2.16 and 2.18), so the numbers",
+        "are an indication and not a comparison. Bold scores are above the published number, which has one digit.",
         "",
-        "The feature of numbers after a stop, by which sentences are split, was thought of at errors in the test file of",
-        "French ParTUT; on development files it gains on three treebanks and loses on three (−1.4 to +1.9, French loses), so the",
-        "score of French sentences here is flattered.",
+        "One feature of the sentence splitter, numbers after a stop, was designed after looking at errors in the test",
+        "file of French ParTUT. On development files it helps on three treebanks and hurts on three (−1.4 to +1.9;",
+        "it hurts French). So the score of French sentences here is optimistic.",
         "",
-        "One seed each. A test file as small as that of French ParTUT, 2,603 words, moves with the seed: UAS by some tenths,",
-        "which is more than it is above the published numbers by.",
+        "One seed each. The test file of French ParTUT has only 2,603 words: its UAS varies with the seed by some",
+        "tenths, which is more than its lead over the published numbers.",
         "",
         *environment(),
         "",
         *table(("", *(f"raw: {key}" for key in RAW), "words: UPOS", "words: UAS", "words: LAS",
                 "tags: UAS", "tags: LAS"), rows),
-        *(("", "Above, but level with it if rounded to its one digit: " + "; ".join(level) + ".") if level else ()),
+        *(("", "Above, but equal after rounding to one digit: " + "; ".join(level) + ".") if level else ()),
         "",
-        "## Training, and what uncertain tags bring",
+        "## Training, and the gain from uncertain tags",
         "",
-        "Gold words: trees given the best tags alone (`--tag-uncertainty 1`), and the mean over the readings of",
+        "Gold words: trees from the best tags alone (`--tag-uncertainty 1`), and from the mean over the readings of",
         "the tags (4, the default). ECE: expected calibration error of HeadProb, in 10 bins of equal mass.",
         "",
         *table(("", "train words", "training, processor s", "model, MB", "UAS, best tags", "UAS, readings",
@@ -189,12 +188,12 @@ def report(found, in_pieces, shown):
     if it := found.get("english-ewt", {}).get("inside"):
         loss = [found["english-ewt"][which]["LAS"] - it[which]["LAS"] for which in ("raw", "words")]
         checks = [
-            ("LAS that it loses to the full model, raw text", "≤ 1.5", loss[0], loss[0] <= 1.5, ""),
-            ("LAS that it loses, gold words", "≤ 1.5", loss[1], loss[1] <= 1.5, ""),
+            ("loss of LAS against the full model, raw text", "≤ 1.5", loss[0], loss[0] <= 1.5, ""),
+            ("loss of LAS, gold words", "≤ 1.5", loss[1], loss[1] <= 1.5, ""),
             ("raw text to trees with `--probs`, one thread, whole process", "≥ 20,000", it["speed"],
              it["speed"] >= 20_000, " tokens/s"),
             ("a process that parses one word", "≤ 60", it["start"], it["start"] <= 60, " ms"),
-            ("greatest memory, raw text with `--probs`", "≤ 150", it["memory"], it["memory"] <= 150, " MB"),
+            ("peak memory, raw text with `--probs`", "≤ 150", it["memory"], it["memory"] <= 150, " MB"),
         ]
         missed += [f"the model inside, {what}: {value:.2f}" for what, _, value, met, _ in checks if not met]
         shown_as = lambda value: f"{value:,.0f}" if value >= 100 else f"{value:.2f}"

@@ -1,12 +1,12 @@
-//! How time grows: parsing with the length of sentences, training with the number of them. Of both,
-//! the exponent e of time ≈ c·nᵉ, by least squares in logarithms.
+//! Benchmark of scaling: parsing time by sentence length, and training time by treebank size. For both it prints the
+//! exponent e of time ≈ c·nᵉ, fitted by least squares in logarithms.
 //!
-//! `cargo bench -p tutte --bench scaling` takes some minutes and needs UD English EWT in `$TUTTE_DATA`;
-//! `cargo test -p tutte --bench scaling` glances at sentences of `examples/`.
+//! `cargo bench -p tutte --bench scaling` needs UD English EWT in `$TUTTE_DATA`. `cargo test -p tutte --bench scaling`
+//! runs a short version on `examples/`.
 //!
-//! Sentences of any length are made from those of the treebank: all their words, in order, form one
-//! row, which is cut after every n words. So every length has the same words to parse, each with
-//! real neighbours; but short pieces are no whole sentences, and long ones are several.
+//! Sentences of any length are made from the treebank: all words in order form one list, which is cut after every n
+//! words. So every length has the same words with real neighbours. Short pieces are parts of sentences, and long ones
+//! span several.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark reports")]
 
 #[path = "../../treebank/tests/support/treebanks.rs"]
@@ -22,19 +22,21 @@ use tutte_treebank::{Sentence, open};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// How much is done.
+/// Sizes of the benchmark.
 struct Plan {
+    /// Sentence lengths to parse.
     lengths: &'static [usize],
-    /// The exponent is also fitted from this length on, where what grows fastest shows.
+    /// Length from which the exponent is fitted again, to show the fastest-growing part.
     long: usize,
-    /// Words to parse, of each length.
+    /// Number of words to parse at each length.
     words: usize,
-    /// Runs over them, of which the fastest counts: what else the machine does only ever adds.
+    /// Number of runs after the first. The fastest counts, because other load only adds time.
     repeats: usize,
-    /// Words to train the models on that parse.
+    /// Number of words to train the parsing models on.
     model_words: usize,
+    /// Numbers of copies of a treebank to train on.
     copies: &'static [usize],
-    /// Words of one copy.
+    /// Number of words in one copy.
     copy_words: usize,
 }
 
@@ -59,31 +61,28 @@ const GLANCE: Plan = Plan {
 };
 
 fn main() -> Result<()> {
-    // Cargo says --bench when it is a benchmark that is wanted, nothing when it is a test.
-    let (plan, train_file, test_file) = match std::env::args().any(|a| a == "--bench") {
-        true => {
-            let ewt = treebanks::root().join("ud/english-ewt");
-            (BENCH, ewt.join("train.conllu"), ewt.join("test.conllu"))
-        }
-        false => {
-            let garden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/garden.conllu");
-            (GLANCE, garden.clone(), garden)
-        }
+    // Cargo passes --bench to benchmarks, and not to tests.
+    let (plan, train_file, test_file) = if std::env::args().any(|a| a == "--bench") {
+        let ewt = treebanks::root().join("ud/english-ewt");
+        (BENCH, ewt.join("train.conllu"), ewt.join("test.conllu"))
+    } else {
+        let garden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/garden.conllu");
+        (GLANCE, garden.clone(), garden)
     };
     println!("\n== tables\n");
     let learn_from = first(&train_file, plan.model_words)?;
     let row = row_of_words(&first(&test_file, plan.words)?);
     println!(
-        "Parsing, one thread, µs a token by the length n of sentences. The {} words of the first sentences\n\
-         to test on stand in one row, which is cut after every n: short sentences are pieces of real\n\
-         ones, long ones are several. Models of {} words; fastest of {} runs. Last rows: the exponent\n\
-         e of time a token ≈ c·nᵉ.",
+        "Parsing, one thread, µs per token by sentence length n. The {} words of the first test sentences\n\
+         form one list, which is cut after every n words: short sentences are pieces of real ones, and\n\
+         long ones span several. Models trained on {} words; fastest of {} runs. Last rows: exponent e\n\
+         of time per token ≈ c·nᵉ.",
         row.len(),
         words_of(&learn_from),
         plan.repeats + 1
     );
     for (name, preset) in presets() {
-        eprintln!("training the model that parses, preset {name}");
+        eprintln!("training the parsing model, preset {name}");
         let model = train(&learn_from, &preset, |_, _| {})?.compact();
         println!("\npreset {name}");
         print_parsing(&plan, &model, &row)?;
@@ -91,8 +90,8 @@ fn main() -> Result<()> {
 
     let copy = first(&train_file, plan.copy_words)?;
     println!(
-        "\nTraining, two threads, seconds by the size of the treebank: copies of {} sentences, {} words;\n\
-         {} passes, 2^{} weights, no dev. e: seconds ≈ c·(words)ᵉ.",
+        "\nTraining, two threads, seconds by treebank size: copies of {} sentences, {} words;\n\
+         {} passes, 2^{} weights, no dev file. e: seconds ≈ c·(words)ᵉ.",
         copy.len(),
         words_of(&copy),
         TrainingOptions::default().passes,
@@ -101,19 +100,19 @@ fn main() -> Result<()> {
     print_training(&plan, &copy)
 }
 
-/// The binary logarithm of the number of weights, the same for all sizes.
+/// Binary logarithm of the number of weights, the same for all sizes.
 const BITS: u32 = 22;
 
 fn presets() -> [(&'static str, TrainingOptions); 2] {
     [("fast", TrainingOptions::fast()), ("default", TrainingOptions::default())]
-        .map(|(name, options)| (name, TrainingOptions { bits: BITS, threads: 2, ..options }))
+        .map(|(name, options)| (name, options.with_bits(BITS).with_threads(2)))
 }
 
-/// The first sentences of a treebank that together have so many words.
+/// Returns the first sentences of a treebank, with at least this many words together.
 fn first(path: &Path, words: usize) -> Result<Vec<Sentence>> {
     let mut found = Vec::new();
     let mut sum = 0;
-    let missing = |error| format!("{error}; TUTTE_DATA can name a folder of treebanks");
+    let missing = |error| format!("{error}; set TUTTE_DATA to your folder of treebanks");
     for sentence in open(path).map_err(missing)? {
         let sentence = sentence?;
         sum += sentence.len();
@@ -129,13 +128,13 @@ fn words_of(sentences: &[Sentence]) -> usize {
     sentences.iter().map(Sentence::len).sum()
 }
 
-/// The columns from FORM to FEATS of all words.
+/// Returns the columns FORM to FEATS of all words.
 fn row_of_words(sentences: &[Sentence]) -> Vec<String> {
     let words = sentences.iter().flat_map(Sentence::words);
     words.map(|w| [w.form(), w.lemma(), w.upos(), w.xpos(), w.feats()].join("\t")).collect()
 }
 
-/// Sentences of `length` words, but for what is left at the end.
+/// Cuts the words into sentences of `length` words, and drops the rest at the end.
 fn cut(row: &[String], length: usize) -> Result<Vec<Sentence>> {
     let pieces = row.chunks_exact(length).map(|piece| {
         let mut text = String::new();
@@ -147,7 +146,7 @@ fn cut(row: &[String], length: usize) -> Result<Vec<Sentence>> {
     pieces.collect()
 }
 
-/// The fastest of several runs, stage by stage.
+/// Returns the times by stage of the fastest of several runs.
 fn fastest(plan: &Plan, model: &ParserModel<Compact>, sentences: &[Sentence]) -> Result<Times> {
     let mut parser = Parser::new(model).timed();
     let mut best: Option<Times> = None;
@@ -214,16 +213,17 @@ fn print_training(plan: &Plan, copy: &[Sentence]) -> Result<()> {
             train(&treebank, &preset, |_, _| {})?;
             points.push((words, started.elapsed().as_secs_f64()));
         }
-        let a_pass = |(words, seconds): &(f64, f64)| seconds * 1e6 / words / preset.passes as f64;
+        let per_pass = |(words, seconds): &(f64, f64)| seconds * 1e6 / words / preset.passes as f64;
         let seconds: String = points.iter().map(|(_, t)| format!("{t:>10.2}")).collect();
         println!("{:<28}{seconds}{:>10.2}", format!("{name}, s"), exponent(&points));
-        let rates: String = points.iter().map(|point| format!("{:>10.1}", a_pass(point))).collect();
-        println!("{:<28}{rates}", format!("{name}, µs a token and pass"));
+        let rates: String =
+            points.iter().map(|point| format!("{:>10.1}", per_pass(point))).collect();
+        println!("{:<28}{rates}", format!("{name}, µs per token, pass"));
     }
     Ok(())
 }
 
-/// The exponent e of y ≈ c·xᵉ: least squares in logarithms.
+/// Returns the exponent e of y ≈ c·xᵉ, by least squares in logarithms.
 fn exponent(points: &[(f64, f64)]) -> f64 {
     let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let count = logs.len() as f64;

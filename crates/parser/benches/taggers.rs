@@ -1,8 +1,8 @@
-//! Two taggers: the linear chain of models, and a greedy one that is robust to its own mistakes. Share of
-//! right UPOS on test sentences with gold words.
+//! Benchmark of two taggers: the linear chain that models use, and a greedy tagger trained on its own mistakes. Prints
+//! their UPOS accuracy on test sentences with gold words.
 //!
-//! `cargo bench -p tutte --bench taggers` takes two minutes and needs treebanks in `$TUTTE_DATA`; `cargo
-//! test -p tutte --bench taggers` glances at sentences of `examples/`.
+//! `cargo bench -p tutte --bench taggers` needs treebanks in `$TUTTE_DATA`. `cargo test -p tutte --bench taggers` runs a
+//! short version on `examples/`.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark reports")]
 
 #[path = "../../treebank/tests/support/treebanks.rs"]
@@ -25,34 +25,32 @@ const TREEBANKS: [&str; 6] = [
 const SEEDS: u64 = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Cargo says --bench when it is a benchmark that is wanted, nothing when it is a test.
-    let (seeds, treebanks): (u64, Vec<(&str, [PathBuf; 2])>) = match std::env::args()
-        .any(|argument| argument == "--bench")
-    {
-        true => {
-            let folder = |name: &&str| treebanks::root().join("ud").join(name);
-            let files = |name: &&str| {
-                ["train", "test"].map(|part| folder(name).join(part).with_extension("conllu"))
-            };
-            (SEEDS, TREEBANKS.iter().map(|name| (*name, files(name))).collect())
-        }
-        false => {
-            let garden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/garden.conllu");
-            (1, vec![("garden", [garden.clone(), garden])])
-        }
+    // Cargo passes --bench to benchmarks, and not to tests.
+    let is_benchmark = std::env::args().any(|argument| argument == "--bench");
+    let (seeds, treebanks): (u64, Vec<(&str, [PathBuf; 2])>) = if is_benchmark {
+        let folder = |name: &&str| treebanks::root().join("ud").join(name);
+        let files = |name: &&str| {
+            ["train", "test"].map(|part| folder(name).join(part).with_extension("conllu"))
+        };
+        (SEEDS, TREEBANKS.iter().map(|name| (*name, files(name))).collect())
+    } else {
+        let garden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/garden.conllu");
+        (1, vec![("garden", [garden.clone(), garden])])
     };
     println!("\n== tables\n");
     println!(
-        "UPOS on test sentences, gold words, %: mean of {seeds} seeds, each learns from the same treebank.\n"
+        "UPOS accuracy on test sentences with gold words, %: mean of {seeds} seeds on the same treebank.\n"
     );
     println!("treebank              chain   greedy   chain − greedy");
     for (name, [train, test]) in treebanks {
         eprintln!("{name}");
-        let (train, test) = (read(&train)?, read(&test)?);
-        let (mut chain, mut greedy) = (0.0, 0.0);
+        let train = read(&train)?;
+        let test = read(&test)?;
+        let mut chain = 0.0;
+        let mut greedy = 0.0;
         for seed in 1..=seeds {
             let words = train.iter().map(Sentence::len).sum();
-            let options = TaggerOptions { seed, ..TaggerOptions::for_words(words) };
+            let options = TaggerOptions::for_words(words).with_seed(seed);
             let of_chain = Tagger::train(&train, &options)?.evaluate(&test)?;
             let of_greedy = greedy_baseline(&train, &test, &options)?;
             chain += 100.0 * of_chain.share(of_chain.upos) / seeds as f64;
@@ -64,8 +62,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn read(file: &Path) -> Result<Vec<Sentence>, Box<dyn Error>> {
-    let missing =
-        |_| format!("there is no {}; TUTTE_DATA can name a folder of treebanks", file.display());
+    let missing = |_| {
+        format!("there is no file {}; set TUTTE_DATA to your folder of treebanks", file.display())
+    };
     file.metadata().map_err(missing)?;
     Ok(open(file)?.collect::<Result<_, _>>()?)
 }

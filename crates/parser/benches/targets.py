@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measure the parser against its targets: accuracy, speed, memory, sizes; and pruning, off and on.
+"""Measure the parser against its targets: accuracy, speed, memory and size, with and without pruning.
 
-Trains the presets fast and default on a treebank with two threads, and one pass over all arcs and one
-over what pruning leaves, then parses its test file with each, on one thread, taking turns. Needs Python 3.9 or later and nothing else, and UD English
-EWT in $TUTTE_DATA (or --treebank). Use an idle machine; the exit code is 1 if a target is missed.
+Trains four models on a treebank with two threads: the presets fast and default, and a single pass without and with
+pruning. Then parses the test file with each in turn, on one thread. Needs Python 3.9 or later without packages, and UD
+English EWT in $TUTTE_DATA (or --treebank). Use an idle machine. The exit code is 1 if a target is missed.
 """
 
 import sys
@@ -23,7 +23,7 @@ OUTPUT = "docs/results/parser.md"
 
 
 def measure(tutte, options, folder):
-    """Preset -> everything that was measured."""
+    """Returns the measurements of each preset."""
     train, dev, test = (options.treebank / f"{part}.conllu" for part in ("train", "dev", "test"))
     need(train, dev, test)
     gold_tagged = folder / "test.conllu"
@@ -40,7 +40,7 @@ def measure(tutte, options, folder):
             "model MB": model.stat().st_size / 1e6,
             "parses": [],
         }
-    # Taking turns, so that what else the machine does meets all alike.
+    # Presets take turns, so that other load on the machine affects all alike.
     for _ in range(options.repeats):
         for preset, it in found.items():
             it["parses"].append(tutte.parse(it["model"], gold_tagged, folder / f"{preset}.conllu"))
@@ -54,7 +54,7 @@ def measure(tutte, options, folder):
 
 
 def targets(found):
-    """(what, target, measured, met) of every target."""
+    """Returns (name, target, measurement, met) of every target."""
     fast, default, plain, pruned = (found[preset] for preset in PRESETS)
 
     def at_least(what, target, value, unit="", digits=0):
@@ -66,7 +66,7 @@ def targets(found):
         return what, f"≤ {target:,}{unit}", shown, value <= target
 
     memory = max(it["train"].megabytes for it in (fast, default))
-    # A model's file is mapped, so it is in the memory that was measured.
+    # The model file is mapped, so the measured memory includes it.
     beside = max(it["parse MB"] - it["model MB"] for it in (fast, default))
     load = 1e3 * default["bench"]["load_seconds"]
     return [
@@ -97,10 +97,10 @@ def report(found, options, shown):
         "# The parser: measured",
         "",
         f"Written by `{shown}`; do not edit. Gold words and tags; labelled trees, exact marginals and",
-        "minimum Bayes risk. Parsing is `tutte parse -j 1` from file to file, the whole process with",
-        f"the model's loading, median of {options.repeats} runs in which all take turns; training is",
-        f"`tutte train --with parser train.conllu --dev dev.conllu -j 2{passes}`. Memory is the greatest resident",
-        "set, mapped files included. UAS and LAS are of all words of the test file, by `tutte eval`.",
+        "minimum Bayes risk. Parsing is `tutte parse -j 1` from file to file: the whole process, with",
+        f"loading the model, median of {options.repeats} runs in which all models take turns. Training is",
+        f"`tutte train --with parser train.conllu --dev dev.conllu -j 2{passes}`. Memory is the peak resident",
+        "set, including mapped files. UAS and LAS count all words of the test file, by `tutte eval`.",
         "",
         f"- treebank: {treebank}; words: {sizes}",
         *environment(),
@@ -117,17 +117,17 @@ def report(found, options, shown):
         "",
         "## Presets",
         "",
-        "Fast: a small model looks at all arcs, a large one, which sees its tree, at what that leaves.",
-        "Default: a pruner looks at all arcs, a large model at what that leaves, and another, which sees",
-        "the tree of the first, again at what this leaves. One pass: a large model (`--preset plain",
-        "--labels joint`), without and with a pruner (`--pruning on`). Probabilities are those of the",
-        "trees that are left.",
+        "Fast: a small model scores all arcs; a large second pass scores the remaining ones, with features of the",
+        "first tree. Default: a pruner scores all arcs, a large first pass the remaining ones, and a second pass, with",
+        "features of the first tree, those that remain then. One pass: a large model (`--preset plain",
+        "--labels joint`), without and with a pruner (`--pruning on`). Probabilities are over the trees",
+        "that pruning leaves.",
         "",
         *table(("", *PRESETS), presets(found)),
         "",
         "## Time by stage",
         "",
-        f"µs a token of `tutte bench -n {options.repeats}`, the run of median time.",
+        f"µs per token by `tutte bench -n {options.repeats}`, from the run of median time.",
         "",
         *table(("", *PRESETS), stages(found)),
     ]
@@ -163,7 +163,7 @@ def stages(found):
         preset: {s["stage"]: s["microseconds_per_word"] for s in it["bench"]["stages"]}
         for preset, it in found.items()
     }
-    # The default goes through all stages.
+    # The default preset has all stages.
     rows = [
         (name, *(f"{times[p][name]:.2f}" if name in times[p] else "–" for p in PRESETS))
         for name in times["default"]
@@ -177,9 +177,9 @@ def main():
     add_argument("--treebank", type=Path, default=DATA / "ud/english-ewt", metavar="FOLDER",
                  help="a folder with train, dev and test.conllu (default: UD English EWT)")
     add_argument("--repeats", type=int, default=7, metavar="N",
-                 help="how often to parse (default: %(default)s)")
+                 help="number of parsing runs (default: %(default)s)")
     add_argument("--passes", type=int, metavar="N",
-                 help="passes of training, for a try (default: those of tutte)")
+                 help="training passes, for a quick trial (default: that of each preset)")
     options = parsed(parser)
     shown = " ".join(["crates/parser/benches/targets.py", *sys.argv[1:]])
     if options.output == Path(OUTPUT) and len(sys.argv) == 3:

@@ -1,9 +1,9 @@
-//! What a gradient of expectations costs: one evaluation of the objective of weak supervision and its
-//! gradient, beside the likelihood of trees on the same sentences, and beside the method of Druck, Mann &
-//! McCallum (2009), which conditions on every arc in turn.
+//! Benchmark of weak supervision: time of one evaluation of the objective and its gradient. Compares it with the
+//! likelihood of trees on the same sentences, and with the method of Druck, Mann & McCallum (2009), which conditions on
+//! every arc in turn.
 //!
-//! `cargo bench -p tutte --bench weak` needs UD English EWT in `$TUTTE_DATA`; `cargo test -p tutte --bench
-//! weak` glances at sentences of `examples/`.
+//! `cargo bench -p tutte --bench weak` needs UD English EWT in `$TUTTE_DATA`. `cargo test -p tutte --bench weak` runs a
+//! short version on `examples/`.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark reports")]
 
 #[path = "../../treebank/tests/support/treebanks.rs"]
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use tutte::features::FeatureSet;
 use tutte::learn::objective::expectation::Wanted;
-use tutte::rules::suggest::{Kind, Suggest};
+use tutte::rules::suggest::{Selection, Suggest};
 use tutte::weak::{Constraint, Evidence, WeakOptions, learn};
 use tutte_treebank::{Sentence, open};
 use tutte_trees::{ArcMatrix, TreeSet, Workspace, arc_covariances_with, marginals_with};
@@ -26,19 +26,16 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const TREES: TreeSet = TreeSet::NonProjectiveMultiRoot;
 
 fn main() -> Result<()> {
-    // Cargo says --bench when it is a benchmark that is wanted, nothing when it is a test.
-    let (path, count, evaluations, lengths): (PathBuf, _, _, &[_]) =
-        match std::env::args().any(|argument| argument == "--bench") {
-            true => {
-                let ewt = treebanks::root().join("ud/english-ewt/train.conllu");
-                (ewt, 1000, 60, &[(1, 20), (36, 44)])
-            }
-            false => {
-                let garden = Path::new(env!("CARGO_MANIFEST_DIR"));
-                (garden.join("../../examples/garden.conllu"), 10, 1, &[(1, 20)])
-            }
-        };
-    let missing = |error| format!("{error}; TUTTE_DATA can name a folder of treebanks");
+    // Cargo passes --bench to benchmarks, and not to tests.
+    let is_benchmark = std::env::args().any(|argument| argument == "--bench");
+    let (path, count, evaluations, lengths): (PathBuf, _, _, &[_]) = if is_benchmark {
+        let ewt = treebanks::root().join("ud/english-ewt/train.conllu");
+        (ewt, 1000, 60, &[(1, 20), (36, 44)])
+    } else {
+        let garden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/garden.conllu");
+        (garden, 10, 1, &[(1, 20)])
+    };
+    let missing = |error| format!("{error}; set TUTTE_DATA to your folder of treebanks");
     let treebank: Vec<Sentence> =
         open(&path).map_err(missing)?.collect::<std::result::Result<_, _>>()?;
     let of_length = |low: usize, high: usize| -> Vec<Sentence> {
@@ -47,9 +44,9 @@ fn main() -> Result<()> {
     };
     println!("\n== tables\n");
     println!(
-        "One evaluation of objective and gradient on one thread, µs a sentence: expectations (60 rules of\n\
-         tags, exact covariances), their approximation in the paper, the likelihood of trees, and Druck et\n\
-         al.'s way to the same covariances, inference alone, which conditions on every arc.\n\
+        "One evaluation of objective and gradient on one thread, µs per sentence: expectations (60 rules\n\
+         of tags, exact covariances), the paper's approximation of them, and the likelihood of trees. The\n\
+         last columns compare covariances alone: Druck et al. condition on every arc (one by one).\n\
          Targets: rules/trees at most 3; ratio (one by one/exact) at least 100 at 40 words."
     );
     println!(
@@ -64,7 +61,7 @@ fn main() -> Result<()> {
     whole(&treebank)
 }
 
-/// One evaluation, beside other ways to the same and to trees.
+/// Prints the time of one evaluation, beside those of the approximation and of trees.
 fn gradients(
     (low, high): (usize, usize),
     sentences: &[Sentence],
@@ -75,11 +72,11 @@ fn gradients(
     let micros = |seconds: f64, sentences: usize| 1e6 * seconds / sentences as f64;
     let per = |seconds: f64| micros(seconds, sentences.len());
     let one = WeakOptions::default();
-    let approximately = WeakOptions { approximate: true, ..one.clone() };
+    let approximately = one.clone().with_approximate(true);
     let exact = per(evaluation(&rules, &one, evaluations)?);
     let approximate = per(evaluation(&rules, &approximately, evaluations)?);
     let likelihood = per(evaluation(&trees, &one, evaluations)?);
-    // The paper's way takes too long for all of them.
+    // The paper's method is too slow for all sentences.
     let few = sentences.len().min(20);
     let (one_by_one, at_once) = covariances(&sentences[..few])?;
     println!(
@@ -94,15 +91,15 @@ fn gradients(
     Ok(())
 }
 
-/// The same with more and more rules, the fewest first: what memory is freed is not given back, so only
-/// growth shows.
+/// Prints time and memory of one evaluation by number of rules. It starts with the fewest rules, because the peak
+/// memory of a process cannot fall.
 fn many_rules(sentences: &[Sentence], evaluations: usize) -> Result<()> {
     println!(
-        "\nMore rules, of tags, direction and distance: one evaluation on one thread. Time and memory should not\n\
-         grow with their number, only with the arcs that match (each one rule); memory is the most that the\n\
-         process has had so far, matches included."
+        "\nMore rules, of tags, direction and distance: one evaluation on one thread. Time and memory should\n\
+         grow with the number of matching arcs, each of which matches one rule, and not with the number of\n\
+         rules. Memory is the peak of the process so far, matches included."
     );
-    println!("\n  rules  arcs that match  µs a sentence  memory, MB");
+    println!("\n  rules    matching arcs    µs/sentence  memory, MB");
     for most in [60, 600, 6000] {
         let rules = evidence(sentences, most, |head, word| head.abs_diff(word));
         let seconds = evaluation(&rules, &WeakOptions::default(), evaluations)?;
@@ -117,7 +114,7 @@ fn many_rules(sentences: &[Sentence], evaluations: usize) -> Result<()> {
     Ok(())
 }
 
-/// The most memory that this process has had, where the system says so.
+/// Returns the peak memory of this process in MB; `None` where the system does not report it.
 fn peak_memory() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -125,37 +122,37 @@ fn peak_memory() -> Option<f64> {
     Some(kilobytes / 1024.0)
 }
 
-/// One thread and two, which must come to the same parser.
+/// Prints times with one thread and two, and checks that both train the same parser.
 fn threads(sentences: &[Sentence], evaluations: usize) -> Result<()> {
     println!(
-        "\nOne thread and two: one evaluation, and whether ten steps lead to the same weights."
+        "\nOne thread and two: time of one evaluation, and a comparison of the weights after ten steps."
     );
-    println!("\n  threads  µs a sentence");
+    println!("\n  threads    µs/sentence");
     let rules = evidence(sentences, 60, |_, _| 0);
     let mut found = Vec::new();
     for threads in [1, 2] {
-        let options = WeakOptions { threads, ..WeakOptions::default() };
+        let options = WeakOptions::default().with_threads(threads);
         let seconds = evaluation(&rules, &options, evaluations)?;
         println!("{threads:>9}  {:>13.0}", 1e6 * seconds / sentences.len() as f64);
-        let learnt = learn(&rules, &WeakOptions { steps: 10, ..options }, |_| {})?;
+        let learnt = learn(&rules, &options.with_steps(10), |_| {})?;
         found.push((learnt.model.arcs.weights, learnt.after));
     }
-    let same = found.windows(2).all(|pair| pair[0] == pair[1]);
-    println!("\n{}", if same { "The same weights." } else { "NOT the same weights." });
+    let is_same = found.windows(2).all(|pair| pair[0] == pair[1]);
+    println!("\n{}", if is_same { "The same weights." } else { "NOT the same weights." });
     Ok(())
 }
 
-/// A parser, from start to end: sentences of at most ten words without punctuation.
+/// Prints the time of a whole training, on sentences of at most ten words without punctuation.
 fn whole(treebank: &[Sentence]) -> Result<()> {
     let mut raw = Vec::new();
     for sentence in treebank {
-        raw.extend(without_punctuation(sentence)?.filter(|left| left.len() <= 10));
+        raw.extend(without_punctuation(sentence)?.filter(|rest| rest.len() <= 10));
     }
-    let suggest = Suggest { kind: Kind::Top, top: 60, ..Suggest::default() };
+    let suggest = Suggest { selection: Selection::Top, top: 60, ..Suggest::default() };
     let rules = suggest.rules("counted.tut", &raw)?;
     println!(
-        "\nA whole run on one thread: {} sentences of at most 10 words without punctuation, universal tags, {}\n\
-         rules (the surest pairs of tags). Target: at most 3 s.",
+        "\nA whole training on one thread: {} sentences of at most 10 words without punctuation, universal\n\
+         tags, {} rules (the pairs of tags with the highest share of arcs). Target: at most 3 s.",
         raw.len(),
         rules.len()
     );
@@ -163,7 +160,7 @@ fn whole(treebank: &[Sentence]) -> Result<()> {
     let sets = [("tags", FeatureSet::tags()), ("mcdonald-tags", FeatureSet::mcdonald_tags())];
     for (name, features) in sets {
         let templates = features.with_coarse_tags();
-        let options = WeakOptions { templates, tree_set: TREES, ..WeakOptions::default() };
+        let options = WeakOptions::default().with_templates(templates).with_tree_set(TREES);
         let start = Instant::now();
         let learnt = learn(&Evidence::of_rules(&rules, &raw, options.tree_set), &options, |_| {})?;
         println!(
@@ -176,34 +173,35 @@ fn whole(treebank: &[Sentence]) -> Result<()> {
     Ok(())
 }
 
-/// A sentence without punctuation, if anything is left; what hung from it hangs from its head.
+/// Returns a sentence without punctuation, or `None` if no word remains. Dependents of punctuation go to its head.
 fn without_punctuation(sentence: &Sentence) -> Result<Option<Sentence>> {
-    let leaves = |word: usize| sentence.word(word).is_some_and(|word| word.upos() == "PUNCT");
-    let left: Vec<usize> = (1..=sentence.len()).filter(|&word| !leaves(word)).collect();
+    let is_removed = |word: usize| sentence.word(word).is_some_and(|word| word.upos() == "PUNCT");
+    let kept: Vec<usize> = (1..=sentence.len()).filter(|&word| !is_removed(word)).collect();
     let mut text = String::new();
-    for (number, &word) in (1..).zip(&left) {
+    for (number, &word) in (1..).zip(&kept) {
         let head_of = |word: usize| sentence.word(word).and_then(|word| word.head()).unwrap_or(0);
         let mut head = head_of(word);
-        while leaves(head) {
+        while is_removed(head) {
             head = head_of(head);
         }
-        let head = left.iter().position(|&word| word == head).map_or(0, |at| at + 1);
+        let head = kept.iter().position(|&word| word == head).map_or(0, |at| at + 1);
         let tag = sentence.word(word).map_or("X", |word| word.upos());
         writeln!(text, "{number}\t_\t_\t{tag}\t_\t_\t{head}\t_\t_\t_")?;
     }
-    if left.is_empty() { Ok(None) } else { Ok(Some(text.parse()?)) }
+    if kept.is_empty() { Ok(None) } else { Ok(Some(text.parse()?)) }
 }
 
-/// Rules for the most frequent pairs of tags, directions and what else tells arcs apart, each wanting three in
-/// four.
-fn evidence(raw: &[Sentence], most: usize, apart: impl Fn(usize, usize) -> usize) -> Evidence<'_> {
+/// Makes one constraint for each of the most frequent classes of arcs, with a target of 0.75. A class is a pair of tags,
+/// a direction, and the value of `class`.
+fn evidence(raw: &[Sentence], most: usize, class: impl Fn(usize, usize) -> usize) -> Evidence<'_> {
     let mut pairs = std::collections::BTreeMap::<String, Vec<(usize, usize, usize)>>::new();
     for (at, sentence) in raw.iter().enumerate() {
         let tag = |word: usize| sentence.word(word).map_or("ROOT", |token| token.upos());
         for word in 1..=sentence.len() {
             for head in (0..=sentence.len()).filter(|&head| head != word) {
-                let (far, left) = (apart(head, word), head < word);
-                let key = format!("{} {} {left} {far}", tag(head), tag(word));
+                let is_left = head < word;
+                let class = class(head, word);
+                let key = format!("{} {} {is_left} {class}", tag(head), tag(word));
                 pairs.entry(key).or_default().push((at, head, word));
             }
         }
@@ -224,22 +222,26 @@ fn evidence(raw: &[Sentence], most: usize, apart: impl Fn(usize, usize) -> usize
     Evidence { raw, constraints, arcs, ..Evidence::default() }
 }
 
-/// The seconds of one evaluation: every start makes one, and all else is done once.
+/// Returns the seconds of one evaluation. A restart without steps makes one evaluation; the rest is done once and
+/// subtracted.
 fn evaluation(evidence: &Evidence<'_>, options: &WeakOptions, evaluations: usize) -> Result<f64> {
     let time = |restarts: usize| -> Result<f64> {
-        let options = WeakOptions { steps: 0, restarts, tree_set: TREES, ..options.clone() };
+        let options = options.clone().with_steps(0).with_restarts(restarts).with_tree_set(TREES);
         let start = Instant::now();
         learn(evidence, &options, |_| {})?;
         Ok(start.elapsed().as_secs_f64())
     };
-    let (once, more) = (time(0)?.min(time(0)?), time(evaluations)?);
+    let once = time(0)?.min(time(0)?);
+    let more = time(evaluations)?;
     Ok((more - once).max(0.0) / evaluations as f64)
 }
 
-/// The seconds of Cov([e ∈ y], G) for all arcs e of some sentences: one by one, and at once.
+/// Returns the seconds of computing Cov([e ∈ y], G) for all arcs e of some sentences: one by one, and at once.
 fn covariances(sentences: &[Sentence]) -> Result<(f64, f64)> {
-    let (mut one_by_one, mut at_once) = (0.0, 0.0);
-    let (mut workspace, mut covariances) = (Workspace::default(), ArcMatrix::default());
+    let mut one_by_one = 0.0;
+    let mut at_once = 0.0;
+    let mut workspace = Workspace::default();
+    let mut covariances = ArcMatrix::default();
     for sentence in sentences {
         let words = sentence.len();
         let scores = ArcMatrix::from_fn(words, |h, m| ((7 * h + 13 * m) % 11) as f64 / 4.0);
@@ -257,7 +259,7 @@ fn covariances(sentences: &[Sentence]) -> Result<(f64, f64)> {
     Ok((one_by_one, at_once))
 }
 
-/// Cov([e ∈ y], G) = μ(e) (E[G | e] − E[G]), with a distribution of its own for every e: O(n⁵).
+/// Returns Cov([e ∈ y], G) = μ(e) (E[G | e] − E[G]), with one inference for every e: O(n⁵).
 fn conditioned(scores: &ArcMatrix, g: &ArcMatrix, workspace: &mut Workspace) -> Result<ArcMatrix> {
     let words = scores.words();
     let mut marginals = ArcMatrix::default();
@@ -269,11 +271,11 @@ fn conditioned(scores: &ArcMatrix, g: &ArcMatrix, workspace: &mut Workspace) -> 
     let mut covariances = ArcMatrix::zeros(words);
     let mut given = ArcMatrix::default();
     for (head, modifier, probability) in marginals.arcs() {
-        let mut known = scores.clone();
+        let mut conditioned = scores.clone();
         for other in (0..=words).filter(|&other| other != head && other != modifier) {
-            known.forbid(other, modifier);
+            conditioned.forbid(other, modifier);
         }
-        marginals_with(&known, TREES, workspace, &mut given)?;
+        marginals_with(&conditioned, TREES, workspace, &mut given)?;
         covariances[(head, modifier)] = probability * (mean(&given) - whole);
     }
     Ok(covariances)

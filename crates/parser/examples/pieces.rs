@@ -1,41 +1,44 @@
-//! What parsing in pieces costs: sentences that can be parsed whole, parsed whole and in pieces.
+//! Measures the accuracy lost by parsing long sentences in pieces.
 //!
 //! ```text
 //! cargo run --release -p tutte --example pieces -- MODEL NAME LONGEST[,LONGEST…] FILES…
 //! ```
 //!
-//! Prints a row of Markdown for each LONGEST: of the sentences with more words than that, how many heads (and
-//! labels) are right if they are parsed whole, and in pieces of at most that many words. All words count, tags are
-//! those of the files.
+//! For each LONGEST it takes the sentences with more words than that, and parses them whole and in pieces of at most
+//! LONGEST words. It prints one Markdown row per LONGEST with UAS and LAS of both. All words count, and tags are those
+//! of the files.
 
 use std::error::Error;
 
 use tutte::{Limits, Model, Parse, Parser};
 use tutte_treebank::{Sentence, open};
 
-/// Words that are right.
+/// Number of correct words.
 #[derive(Default)]
-struct Right {
+struct Correct {
     heads: usize,
+    /// Head and label.
     both: usize,
 }
 
-impl Right {
+impl Correct {
     fn add(&mut self, gold: &Sentence, parse: &Parse, names: &[String]) {
         for (word, (head, label)) in gold.words().zip(parse.tree.heads().iter().zip(&parse.labels))
         {
-            let right = word.head() == Some(*head);
-            self.heads += usize::from(right);
-            self.both += usize::from(right && word.deprel() == names[*label]);
+            let is_head_correct = word.head() == Some(*head);
+            self.heads += usize::from(is_head_correct);
+            self.both += usize::from(is_head_correct && word.deprel() == names[*label]);
         }
     }
 }
 
-#[expect(clippy::print_stdout, reason = "its rows are what an example is run for")]
+#[expect(clippy::print_stdout, reason = "the example prints its results")]
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [model, name, longest, files @ ..] = &arguments[..] else {
-        return Err("usage: pieces MODEL NAME LONGEST[,LONGEST…] FILES…".into());
+        return Err(
+            "arguments are missing; usage: pieces MODEL NAME LONGEST[,LONGEST…] FILES…".into()
+        );
     };
     let model = Model::load(model)?;
     let model = model.trees()?;
@@ -51,8 +54,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             Parser::new(model).with_limits(Limits { whole: usize::MAX, piece: longest });
         let mut cut = Parser::new(model).with_limits(Limits { whole: longest, piece: longest });
         let long = || sentences.iter().filter(|sentence| sentence.len() > longest);
-        let (mut words, mut pieces) = (0, 0);
-        let (mut before, mut after) = (Right::default(), Right::default());
+        let mut words = 0;
+        let mut pieces = 0;
+        let mut before = Correct::default();
+        let mut after = Correct::default();
         for sentence in long() {
             words += sentence.len();
             before.add(sentence, &whole.parse(sentence)?, model.labels.labels());
@@ -61,7 +66,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             after.add(sentence, &parse, model.labels.labels());
         }
         let sentences = long().count();
-        let percent = |right: usize| format!("{:.2}", 100.0 * right as f64 / words.max(1) as f64);
+        let percent =
+            |correct: usize| format!("{:.2}", 100.0 * correct as f64 / words.max(1) as f64);
         let lost = before.heads as f64 - after.heads as f64;
         let cuts = pieces.saturating_sub(sentences).max(1);
         let cells = [

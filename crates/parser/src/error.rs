@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! The error type of this crate: what is wrong, where, and how to fix it.
 
 mod checkpoint;
 mod contradiction;
@@ -10,34 +10,34 @@ pub use self::checkpoint::CheckpointProblem;
 pub use self::contradiction::Contradiction;
 pub use self::model::ModelProblem;
 
-/// Every error of this crate. The message says what was found and what was expected;
-/// [`hint`](Error::hint) says what to do.
+/// Any error of this crate. The message says what is wrong and where; [`hint`](Error::hint) says how to
+/// fix it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A line that is no feature template.
+    /// A line that is not a feature template.
     #[error("template {text:?}: {why}")]
     Template {
         /// The line.
         text: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         why: String,
     },
 
-    /// Gold trees that the model could not give.
+    /// Gold trees outside the tree set of the model.
     #[error("{}", not_in_tree_set(.sentences, *.count, *.tree_set, .source))]
     NotInTreeSet {
         /// The first few sentences.
         sentences: Vec<tutte_treebank::Place>,
-        /// How many there are.
+        /// Number of such sentences.
         count: usize,
-        /// The trees that are possible.
+        /// The tree set of the model.
         tree_set: tutte_trees::TreeSet,
-        /// Why the first one is not.
+        /// Why the first tree is outside the set.
         source: tutte_trees::Error,
     },
 
-    /// A label that the model to be trained does not have.
+    /// A gold label that the model in training does not have.
     #[error("{place}: the model has no label {label:?}")]
     UnknownLabel {
         /// The sentence.
@@ -46,13 +46,13 @@ pub enum Error {
         label: String,
     },
 
-    /// A tree that is known in part, for a learner that must know all of it.
-    #[error("{place}: not every word has a head and a label, and {optimizer} learns from whole trees \
+    /// A partial tree, for an optimizer that needs complete trees.
+    #[error("{place}: a word has no head or no label, but {optimizer} learns from complete trees \
              only{}", in_brackets(.place))]
     PartialTree {
         /// The sentence.
         place: Box<tutte_treebank::Place>,
-        /// The learner.
+        /// Name of the optimizer.
         optimizer: &'static str,
     },
 
@@ -64,84 +64,91 @@ pub enum Error {
     #[error("there is nothing to learn from: the treebank has no words")]
     NoWords,
 
-    /// Learning that whoever watched it has stopped.
-    #[error("stopped before it was learnt")]
+    /// A treebank or development data without sentences.
+    #[error("there are no sentences {purpose}")]
+    NoSentences {
+        /// What they are for.
+        purpose: &'static str,
+    },
+
+    /// Training that an observer stopped.
+    #[error("training was stopped before it was finished")]
     Stopped,
 
-    /// Trees to calibrate by that are none.
-    #[error("there is nothing to judge by: no word has a head")]
+    /// A calibration without gold heads.
+    #[error("there is nothing to calibrate on: no word has a head")]
     NothingToJudge,
 
-    /// A model without a parser, where trees are asked for.
-    #[error("the model has no parser, so it finds no trees")]
+    /// A request for trees to a model without a parser.
+    #[error("the model has no parser")]
     NoParser,
 
-    /// A setting of training that makes no sense.
+    /// An invalid setting of training.
     #[error("{0}")]
     Setting(String),
 
-    /// A question about kinds of arcs to a model that knows none.
-    #[error("max-z looks for the best kind of every arc, but this model's arcs are all of one")]
+    /// A request for the latent clusters of arcs to a model without clusters.
+    #[error("max-z needs a model with latent clusters of arcs, but this model has none")]
     NoClusters,
 
-    /// A sentence too long for a question about all its trees.
-    #[error("{place}: this sentence has {words} words, and all trees of a sentence are looked at together \
-             up to {limit}{}", in_brackets(.place))]
+    /// A sentence too long for a distribution over all its trees.
+    #[error("{place}: this sentence has {words} words, but a distribution over all trees is limited to \
+             {limit} words{}", in_brackets(.place))]
     TooLong {
         /// The sentence.
         place: Box<tutte_treebank::Place>,
-        /// Its number of words.
+        /// Number of words of the sentence.
         words: usize,
-        /// The most that are possible.
+        /// Largest possible number of words.
         limit: usize,
     },
 
-    /// What a sentence says of its tree cannot be true.
+    /// Constraints of a sentence that no tree satisfies.
     #[error("{place}: {problem}{}", in_brackets(.place))]
     Contradiction {
         /// The sentence, and the line of a word involved.
         place: Box<tutte_treebank::Place>,
-        /// What cannot be.
+        /// The contradiction.
         problem: Contradiction,
     },
 
-    /// Weights grew until scores were no numbers.
-    #[error("{place}: training diverged here: {source}; a smaller rate or C would help")]
+    /// Weights that grew until scores were not finite.
+    #[error("{place}: training diverged here: {source}")]
     Diverged {
-        /// The sentence at which it was seen.
+        /// The sentence with the first such score.
         place: Box<tutte_treebank::Place>,
-        /// What was seen.
+        /// The error of inference.
         source: tutte_trees::Error,
     },
 
-    /// A line that is no verdict on a find of an [audit](crate::annotate::audit).
+    /// A line that is not a verdict on a finding of an [audit](crate::annotate::audit).
     #[error("{file}:{line}:{column}: {why}")]
     Verdict {
-        /// The name of the file.
+        /// Name of the file.
         file: String,
         /// The line, from 1.
         line: usize,
         /// The column of the table, from 1.
         column: usize,
-        /// What is wrong with it.
+        /// Why it is invalid.
         why: String,
     },
 
-    /// A file that is no model, or none that can be used.
+    /// A file that is not a model, or that cannot be used.
     #[error("{}: {problem}", .path.display())]
     Model {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: ModelProblem,
     },
 
-    /// A training that cannot go on from a file.
+    /// A checkpoint from which training cannot resume.
     #[error("{}: {problem}", .path.display())]
     Checkpoint {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: CheckpointProblem,
     },
 
@@ -150,10 +157,11 @@ pub enum Error {
     Treebank(#[from] tutte_treebank::Error),
 
     /// A file of rules with errors.
+    #[cfg(feature = "train")]
     #[error(transparent)]
     Rules(#[from] crate::rules::Invalid),
 
-    /// A question that trees cannot answer.
+    /// An error of inference over trees.
     #[error(transparent)]
     Trees(#[from] tutte_trees::Error),
 }
@@ -170,7 +178,7 @@ impl From<tutte_text::Error> for Error {
 }
 
 impl Error {
-    /// What to do about it, where there is advice to give.
+    /// Returns advice on how to fix the error, if there is any.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Model { problem, .. } => problem.hint(),
@@ -178,29 +186,32 @@ impl Error {
             Error::Checkpoint { problem, .. } => Some(problem.hint().to_owned()),
             Error::NotInTreeSet { tree_set, .. } => {
                 let roots = if tree_set.is_single_root() { " with several roots" } else { "" };
-                Some(format!("choose a tree set{roots} that holds it, or leave the choice to auto"))
+                Some(format!("choose a tree set{roots} that contains it, or --tree-set auto"))
             }
             Error::Contradiction { problem, .. } => problem.hint().map(str::to_owned),
             Error::PartialTree { .. } => {
-                Some("adagrad, sgd and lbfgs learn from partial trees; or complete them".to_owned())
+                Some("use adagrad, sgd or lbfgs, or complete the tree".to_owned())
             }
             Error::NoHeads => Some(
-                "give some words heads: `tutte ask` says which would tell most, or parse it first"
+                "give some words heads: `tutte ask` chooses the most useful words, `tutte parse` \
+                 predicts heads"
                     .to_owned(),
             ),
-            Error::NothingToJudge => Some(
-                "calibration needs trees that people made, and that were not learnt from"
-                    .to_owned(),
-            ),
+            Error::NothingToJudge => {
+                Some("calibration needs gold trees that the model was not trained on".to_owned())
+            }
             Error::TooLong { .. } => Some(
-                "split it into sentences; the best tree and its probabilities (`tutte parse --probs`) can \
-                 be had of any length"
+                "split it into sentences; `tutte parse --probs` gives the best tree and its \
+                 probabilities at any length"
                     .to_owned(),
             ),
             Error::NoParser => {
-                Some("train one with a parser: `tutte train TRAIN -o MODEL` makes one".to_owned())
+                Some("train a model with a parser: `tutte train TRAIN -o MODEL`".to_owned())
             }
             Error::NoClusters => Some("use map or mbr, or train with --clusters".to_owned()),
+            Error::Diverged { .. } => {
+                Some("use a smaller rate or C, as in `--learner sgd:rate=0.01`".to_owned())
+            }
             Error::Treebank(error) => error.hint(),
             _ => None,
         }
@@ -226,7 +237,7 @@ fn not_in_tree_set(
     if count > 1 {
         let others: Vec<String> = sentences.iter().skip(1).map(name).collect();
         let more = if count > sentences.len() { ", …" } else { "" };
-        text += &format!("; {} more are not: {}{more}", count - 1, others.join(", "));
+        text += &format!("; {} more trees are not: {}{more}", count - 1, others.join(", "));
     }
     text
 }

@@ -1,4 +1,4 @@
-//! Dependency parsing with exact probabilities: features, models, learners.
+//! Dependency parsing with exact probabilities.
 //!
 //! ```
 //! use tutte::{TrainingOptions, Parser, train};
@@ -9,13 +9,13 @@
 //! 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
 //! 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
 //! ".parse()?];
-//! let options = TrainingOptions { bits: 16, label_bits: 10, ..TrainingOptions::default() };
+//! let options = TrainingOptions::default().with_bits(16).with_label_bits(10);
 //! let model = train(&treebank, &options, |pass, _| println!("{:.3}", pass.loss))?;
 //!
 //! let mut parser = Parser::new(&model);
 //! let parse = parser.parse(&treebank[0])?; // the tree with the most arcs expected to be right
 //! assert_eq!(parse.tree.heads(), [2, 0, 2]);
-//! assert!(parse.head_probs[0] > 0.5); // and how sure the model is of each
+//! assert!(parse.head_probs[0] > 0.5); // the probability of each head
 //!
 //! let distribution = parser.distribution(&treebank[0])?; // all labelled trees
 //! assert!(distribution.entropy() < 3.0);
@@ -23,25 +23,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # The doors
+//! # Contents
 //!
-//! - [`train()`] learns a [`Model`] from trees by any [`Optimizer`]; [`signal`] says what is wanted.
-//!   [`train_resumable`] does so in several sittings.
-//! - [`Parser`] parses one sentence, [`parse_stream`] many with several threads; [`Clock`] says where the
-//!   time goes.
-//! - [`LabelledDistribution`] is all the trees of a sentence and their probabilities, to be asked,
-//!   conditioned and sampled; [`Parser::analyse`] gives it beside the best tree, given constraints
-//!   ([`KeepColumns`]). [`Annotation`] is the result for a sentence, from which all outputs are written.
-//! - [`active`]: active learning, which words to annotate next; [`train()`] learns from partial trees.
-//! - [`Calibrator`] makes probabilities as high as they are right, and knows which threshold keeps heads that
-//!   are right so often as is asked ([`PrecisionTable`]).
-//! - [`audit`] ranks the arcs of a treebank by how much they surprise models that have not seen them.
-//! - [`weak`]: a parser from rules and raw text, from a few trees, or from both.
-//! - [`Model::compact`], [`ModelFile`] and [`About`]: models as files.
-//! - [`text`]: sentences and words of raw text, by a treebank or by Unicode, and their tags.
-//! - [`Pipeline`]: raw text in, sentences with tags and trees out, by all parts of a model.
-//! - [`rules`]: what a linguist knows, as text, and the arcs that match it.
-//! - [`features`]: what models look at, as text; [`Dictionary`]: features by their names.
+//! Parse:
+//! - [`Pipeline`]: raw text in, sentences with tags and trees out, by all parts of a [`Model`].
+//! - [`Parser`]: one sentence at a time; [`parse_stream`]: many, on several threads; [`Clock`]: the time of each
+//!   stage.
+//! - [`LabelledDistribution`]: all trees of a sentence and their probabilities, to be asked, conditioned and
+//!   sampled. [`Parser::analyse`] returns it beside the best tree, given constraints ([`KeepColumns`]).
+//! - [`Annotation`]: the result for one sentence, from which all outputs are written.
+//! - [`ModelFile`], [`About`]: models as files.
+//!
+//! Learn (feature `train`):
+//! - [`learn::train_pipeline`]: all of `tutte train` in one call.
+//! - [`train()`]: a parser from trees, whole or partial, by any [`Optimizer`] of any [`learn::objective`];
+//!   [`train_resumable`] can be interrupted.
+//! - [`weak`]: a parser from [`rules`] and raw text, from a few trees, or from both.
+//! - [`Calibrator`]: calibrated probabilities, and the threshold that reaches a precision ([`PrecisionTable`]).
+//!
+//! Annotate:
+//! - [`active`]: the words to annotate next; [`audit`]: the arcs of a treebank that look wrong.
+//!
+//! Parts: [`features`] (templates as text), [`text`] (tokenizer, tagger), [`rules`], [`treebank`], [`trees`].
 //!
 //! # References
 //!
@@ -51,37 +54,44 @@
 //! - D. Smith, N. Smith (2007). Probabilistic models of nonprojective dependency trees.
 //! - L.-M. Nguyen, A. Shimazu, P.-T. Nguyen, X.-H. Phan (2007). A multilingual dependency analysis
 //!   system using online passive-aggressive learning.
-// Denied, not forbidden: `mapped.rs` holds the one exception.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
+// Much of what models offer is used by learning alone.
+#![cfg_attr(not(feature = "train"), allow(dead_code, unused_imports))]
 
 pub mod annotate;
 mod error;
 pub mod features;
+#[cfg(feature = "train")]
 pub mod learn;
 mod model;
 mod parse;
 
 pub use tutte_linear::{Cell, Compact, Weights};
+#[cfg(feature = "train")]
 pub use tutte_rules as rules;
 pub use tutte_text as text;
-pub use tutte_trees::Candidates;
+pub use tutte_treebank as treebank;
+pub use tutte_treebank::Sentence;
+pub use tutte_trees as trees;
+pub use tutte_trees::{ArcMatrix, Candidates, Constraints, Tree, TreeSet};
 
-pub use annotate::{active, audit};
+pub use annotate::active;
+#[cfg(feature = "train")]
+pub use annotate::audit;
 pub use error::{CheckpointProblem, Contradiction, Error, ModelProblem};
 pub use features::TransitionParse;
 pub use features::index::{Dictionary, Index, Name, Names, Support};
-pub use learn::calibrate::{Calibrator, Comparison};
-pub use learn::optimizer::Optimizer;
-pub use learn::train::{
-    Checkpoint, Checkpoints, FirstPassOptions, LabelOptions, Pass, Place, PrunerOptions,
-    SecondPassOptions, Snapshot, TrainingOptions, TransitionOptions, Verdict, train, train_further,
-    train_resumable,
+#[cfg(feature = "train")]
+pub use learn::{
+    Calibrator, Checkpoint, CheckpointPlace, Checkpoints, Comparison, FirstPassOptions,
+    LabelOptions, Optimizer, Pass, PrunerOptions, SecondPassOptions, Snapshot, TrainingOptions,
+    TransitionOptions, Verdict, train, train_further, train_resumable, weak,
 };
-pub use learn::weak;
 pub use model::latent;
 pub use model::{
-    About, ArcModel, Calibration, DevScores, Isotonic, Kept, LabelModel, Labelling, Method, Model,
-    ModelFile, ParserModel, PrecisionTable, Pruner, PrunerMemory, SecondPass, TransitionParser,
+    About, ArcModel, Calibration, DevScores, Isotonic, KeptHeads, LabelModel, Labelling, Method,
+    Model, ModelFile, ParserModel, PrecisionTable, Pruner, PrunerMemory, SecondPass,
+    TransitionParser,
 };
 pub use parse::{
     Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, Clock,

@@ -1,6 +1,6 @@
-//! No file makes the reader of models panic: the shared questions of `support/any_model.rs`, asked of
-//! the fuzzer's seeds, of damaged models and of random bytes. `fuzz/` asks the same questions with
-//! coverage feedback, and without a checksum that guards what is behind it.
+//! Checks that no file makes the model reader panic. Runs the shared checks of `support/any_model.rs` on the fuzzer's
+//! seeds, on damaged models and on random bytes. `fuzz/` runs the same checks with coverage feedback, and without the
+//! checksum, which would hide the code behind it.
 
 #[path = "support/any_model.rs"]
 mod any_model;
@@ -16,12 +16,12 @@ use tutte_treebank::Sentence;
 
 const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/model");
 
-/// A place for a test's files.
+/// Returns a path for a test's file.
 fn place(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("no-panic-{name}"))
 }
 
-/// One template of each kind, so that models are small.
+/// Feature templates: one of each form, so that models are small.
 const TEMPLATES: &str = "\
 conjoin only
 pairs 3
@@ -35,7 +35,7 @@ h.upos m.marker a.punctuation";
 
 const SEED_MODELS: [&str; 2] = ["hashed.tutte", "dictionary.tutte"];
 
-/// After a change of the format: `cargo test -p tutte --test no_panic -- --ignored`.
+/// Writes the seeds. Run it after a change of the format: `cargo test -p tutte --test no_panic -- --ignored`.
 #[test]
 #[ignore = "writes fuzz/seeds/model"]
 fn write_the_seeds_of_the_fuzzer() {
@@ -47,24 +47,25 @@ fn write_the_seeds_of_the_fuzzer() {
     .expect("a sentence");
     let treebank = [treebank.clone(), treebank];
     fs::create_dir_all(SEEDS).expect("a folder");
-    let small = |dictionary, options: TrainingOptions| TrainingOptions {
-        templates: FeatureSet::parse(TEMPLATES).expect("templates"),
-        dictionary,
-        passes: 2,
-        bits: 6,
-        label_bits: 2,
-        ..options
+    let small = |dictionary, options: TrainingOptions| {
+        options
+            .with_templates(FeatureSet::parse(TEMPLATES).expect("templates"))
+            .with_dictionary(dictionary)
+            .with_passes(2)
+            .with_bits(6)
+            .with_label_bits(2)
     };
-    // One with all that a model can have, one of one pass.
-    let pruning = Some(PrunerOptions { bits: 6, ..PrunerOptions::default() });
-    let cascade = small(None, TrainingOptions { pruning, ..TrainingOptions::default() });
+    // One model with every component, and one with a single pass.
+    let pruning = Some(PrunerOptions::default().with_bits(6));
+    let cascade = small(None, TrainingOptions::default().with_pruning(pruning));
     let dictionary = small(Some(Support::Gold), TrainingOptions::plain());
     for (name, options) in SEED_MODELS.into_iter().zip([cascade, dictionary]) {
         let mut model = train(&treebank, &options, |_, _| {}).expect("a model");
         if options.pruning.is_some() {
             let calibrator = Calibrator::new(&model, &treebank, 1).expect("trees");
             let (temperature, calibration) = calibrator.fit(Method::Isotonic).expect("a fit");
-            (model.temperature, model.calibration) = (temperature, Some(calibration));
+            model.temperature = temperature;
+            model.calibration = Some(calibration);
         }
         let path = Path::new(SEEDS).join(name);
         model.compact().save(path, &About::default()).expect("a file");
@@ -76,7 +77,10 @@ fn seeds_of_the_fuzzer() {
     for name in SEED_MODELS {
         let seed = fs::read(Path::new(SEEDS).join(name)).expect("the seeds are in the repository");
         let path = place("seed");
-        assert!(any_model::ask_everything(&seed, &path), "{name} is no model any more");
+        assert!(
+            any_model::ask_everything(&seed, &path),
+            "{name} is not readable; write the seeds again"
+        );
         for end in (0..seed.len()).step_by(13) {
             assert!(!any_model::ask_everything(&seed[..end], &path));
         }
@@ -84,7 +88,7 @@ fn seeds_of_the_fuzzer() {
 }
 
 proptest! {
-    // A finding becomes a seed, not a file of random ones.
+    // A failing input is added to the seeds by hand, not to a file of proptest.
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
 
     #[test]

@@ -1,25 +1,26 @@
-//! The parser that adds up targets and learns nothing: what training must beat.
+//! Baseline parser that adds up targets and needs no training.
 //!
-//! θ(h, m) = Σ_{q: g_q(h,m)} t_q, where t_q is the middle of what rule q allows (Druck, Mann and McCallum
-//! 2009). Two things are added so that the best tree is the one that people would expect:
+//! θ(h, m) = Σ_{q: g_q(h,m)} t_q, where t_q is the middle of the range that rule q allows (Druck, Mann and
+//! McCallum 2009). Two terms are added:
 //!
-//! - `always` is +B and `never` −B, where B = (n+1)(R+1) for R rules is more than all other targets of a tree
-//!   together: as few laws are broken as can be, and there always is a tree.
-//! - Most arcs have equal sums, and what decides between them moves accuracy by many points. Here it is the
-//!   nearest head: ε = 2⁻³⁰ is subtracted for each word from modifier to head, ε/2 more if the head is on the
-//!   right. The root is further than any word, at n + 1.
+//! - `always` adds +B and `never` −B, where B = (n+1)(R+1) for R rules exceeds the sum of all other targets of
+//!   a tree. So the best tree violates as few hard constraints as possible, and there is always a tree.
+//! - Most arcs have equal sums, and the tie-break changes accuracy much. Ties go to the nearest head:
+//!   ε = 2⁻³⁰ is subtracted for each word from modifier to head, and ε/2 more if the head is on the right. The
+//!   root is at distance n + 1, farther than any word.
 
 use tutte_treebank::Sentence;
 use tutte_trees::ArcMatrix;
 
-use super::{Rules, Target};
+use crate::rule::Target;
+use crate::rule_set::Rules;
 
-/// What a word of distance costs: too little to outweigh a hundredth of a target, even in all arcs of a
-/// sentence of a thousand words together.
-const NEARNESS: f64 = 1.0 / (1u64 << 30) as f64;
+/// Penalty per word of distance. Summed over all arcs of a sentence of a thousand words, it stays below a
+/// hundredth of a target.
+const DISTANCE_PENALTY: f64 = 1.0 / (1u64 << 30) as f64;
 
 impl Rules {
-    /// Scores of arcs whose best tree is the parse of the rules alone.
+    /// Returns arc scores whose best tree is the parse of the baseline.
     ///
     /// ```
     /// use tutte_rules::Rules;
@@ -42,18 +43,18 @@ impl Rules {
     /// ```
     pub fn baseline_scores(&self, sentence: &Sentence) -> ArcMatrix {
         let n = sentence.len();
-        let law = ((n + 1) * (self.len() + 1)) as f64;
+        let hard = ((n + 1) * (self.len() + 1)) as f64;
         let mut scores = ArcMatrix::from_fn(n, |head, modifier| match head {
-            0 => -NEARNESS * (n + 1) as f64,
+            0 => -DISTANCE_PENALTY * (n + 1) as f64,
             _ => {
                 let right = if head > modifier { 0.5 } else { 0.0 };
-                -NEARNESS * (head.abs_diff(modifier) as f64 + right)
+                -DISTANCE_PENALTY * (head.abs_diff(modifier) as f64 + right)
             }
         });
         for (head, modifier, rule) in self.matches(sentence).arcs {
             scores[(head as usize, modifier as usize)] += match self.rules()[rule as usize].target {
-                Target::Always => law,
-                Target::Never => -law,
+                Target::Always => hard,
+                Target::Never => -hard,
                 target => target.middle(),
             };
         }

@@ -1,152 +1,119 @@
-//! Rules that can be read and cannot be meant.
+//! Semantic checks: rules that are well-formed but contradict themselves or each other.
 
 use std::collections::BTreeMap;
 
-use super::{
-    Attribute, Counting, Direction, Head, Neighbour, Problem, Rule, Target, cursor, read, test,
-};
+use crate::condition::{Attribute, Test};
+use crate::cursor::needs_quotes;
+use crate::error::Problem;
+use crate::located::{LocatedRule, Part};
+use crate::read;
+use crate::rule::{Counting, Direction, Head, Neighbour, Rule, Target};
 
-/// A piece of a rule, for errors about it.
+/// Treatment of the open target `?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    Rule,
-    Dependent,
-    Nearest,
-    Head,
-    Label,
-    Direction,
-    Distance,
-    Between,
-    Beside(Neighbour),
-    Target,
-    Counting,
-    Weight,
-    Group,
-}
-
-/// Whether targets may be open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Open {
+pub(crate) enum OpenTargets {
     Allowed,
     Refused,
 }
 
-/// A rule, and the columns of its parts.
-#[derive(Debug)]
-pub(super) struct Placed {
-    pub(super) rule: Rule,
-    pub(super) columns: Vec<(Part, usize)>,
-}
-
-impl From<Rule> for Placed {
-    fn from(rule: Rule) -> Self {
-        Self { rule, columns: Vec::new() }
-    }
-}
-
-impl Placed {
-    fn problem(&self, part: Part, message: String) -> Problem {
-        let column = self.columns.iter().find(|(found, _)| *found == part);
-        Problem { line: self.rule.line, column: column.map_or(1, |&(_, column)| column), message }
-    }
-}
-
-/// What is wrong with a rule that a program has made and no file could hold.
-pub(super) fn writable(rule: &Rule) -> Option<Problem> {
+/// Returns the problem of a rule that a program has built and that would not be read back as it is.
+pub(crate) fn roundtrip_problem(rule: &Rule) -> Option<Problem> {
     let text = rule.to_string();
     let read = read::rule(&text, rule.line, &Attribute::Upos);
-    let same = matches!(&read, Ok(Some(read)) if read.rule == *rule);
-    (!same || text.contains(['\n', '\r'])).then(|| Problem {
+    let is_same = matches!(&read, Ok(Some(read)) if read.rule == *rule);
+    (!is_same || text.contains(['\n', '\r'])).then(|| Problem {
         line: rule.line,
         column: 1,
         message: format!(
-            "the rule {text:?} would not be read as it is meant{}",
+            "the rule {text:?} cannot be written to a file and read back{}",
             read.err().map_or(String::new(), |problem| format!(": {}", problem.message))
         ),
     })
 }
 
-/// The rules to keep, in order, and warnings about the others; what is wrong is added to `problems`.
-pub(super) fn check(
-    rules: Vec<Placed>,
+/// Returns the rules to keep, in order, and the warnings. Adds errors to `problems`.
+pub(crate) fn check(
+    rules: Vec<LocatedRule>,
     problems: &mut Vec<Problem>,
-    open: Open,
+    open: OpenTargets,
 ) -> (Vec<Rule>, Vec<Problem>) {
-    let (mut kept, mut warnings) = (Vec::<Rule>::new(), Vec::new());
+    let mut kept = Vec::<Rule>::new();
+    let mut warnings = Vec::new();
     let mut names = BTreeMap::new();
     let mut predicates = BTreeMap::<String, usize>::new();
-    for mut placed in rules {
+    for mut located in rules {
         let before = problems.len();
-        alone(&placed, problems);
-        if placed.rule.target == Target::Open && open == Open::Refused {
-            let message = "the target is open (?): `tutte rules suggest --fill RULES TREEBANK` counts it \
-                           in a treebank";
-            problems.push(placed.problem(Part::Target, message.to_owned()));
+        check_alone(&located, problems);
+        if located.rule.target == Target::Open && open == OpenTargets::Refused {
+            let message = "the target is open (?): count it in a treebank with `tutte rules suggest \
+                           --fill RULES TREEBANK`";
+            problems.push(located.problem(Part::Target, message.to_owned()));
         }
-        if placed.rule.head == Head::Root && placed.rule.place.direction == Direction::Left {
-            // The root always stands there.
-            placed.rule.place.direction = Direction::Any;
+        if located.rule.head == Head::Root && located.rule.place.direction == Direction::Left {
+            // The root is always on the left.
+            located.rule.place.direction = Direction::Any;
         }
-        let line = placed.rule.line;
-        if let Some(first) = names.insert(placed.rule.name.clone(), line) {
+        let line = located.rule.line;
+        if let Some(first) = names.insert(located.rule.name.clone(), line) {
             let message = format!(
-                "found the name {:?} again, which line {first} has: give each rule its own",
-                placed.rule.name
+                "the name {:?} is already used on line {first}: rename one of the two rules",
+                located.rule.name
             );
-            problems.push(placed.problem(Part::Rule, message));
+            problems.push(located.problem(Part::Rule, message));
         }
         if problems.len() > before {
             continue;
         }
-        match predicates.get(&predicate(&placed.rule)).map(|&at| &kept[at]) {
-            Some(first) if first.target == placed.rule.target => {
-                let message =
-                    format!("this is the rule of line {} again, and is left out", first.line);
-                warnings.push(placed.problem(Part::Rule, message));
+        match predicates.get(&predicate(&located.rule)).map(|&at| &kept[at]) {
+            Some(first) if first.target == located.rule.target => {
+                let message = format!("duplicate of the rule on line {}: left out", first.line);
+                warnings.push(located.problem(Part::Rule, message));
             }
             Some(first) => {
                 let message = format!(
-                    "the target here is {}, but {} for the same arcs on line {}: keep one of them",
-                    placed.rule.target, first.target, first.line
+                    "the target is {} here and {} on line {}, but both rules match the same arcs: \
+                     remove one of them",
+                    located.rule.target, first.target, first.line
                 );
-                problems.push(placed.problem(Part::Target, message));
+                problems.push(located.problem(Part::Target, message));
             }
             None => {
-                predicates.insert(predicate(&placed.rule), kept.len());
-                kept.push(placed.rule);
+                predicates.insert(predicate(&located.rule), kept.len());
+                kept.push(located.rule);
             }
         }
     }
-    warnings.extend(overfull(&kept));
+    warnings.extend(overfull_groups(&kept));
     (kept, warnings)
 }
 
-/// Groups whose shares add up to more than there is to share out.
-fn overfull(rules: &[Rule]) -> Vec<Problem> {
+/// Returns a warning for each group whose smallest shares add up to more than 100 %.
+fn overfull_groups(rules: &[Rule]) -> Vec<Problem> {
     let mut sums = BTreeMap::<&str, (usize, f64)>::new();
     for rule in rules {
         if let Some(group) = &rule.group {
             sums.entry(group).or_insert((rule.line, 0.0)).1 += rule.target.bounds().0;
         }
     }
-    // Percentages that add up to 100 may do so but nearly.
-    let full = sums.into_iter().filter(|(_, (_, sum))| *sum > 1.0 + 1e-9);
-    full.map(|(group, (line, sum))| Problem {
-        line,
-        column: 1,
-        message: format!(
-            "the shares of group {group} add up to {:.0} %, but a group shares out the heads of one kind of \
-             word: lower some of them",
-            100.0 * sum
-        ),
-    })
-    .collect()
+    // Rounding may put a sum of 100 % slightly above 1.
+    let overfull = sums.into_iter().filter(|(_, (_, sum))| *sum > 1.0 + 1e-9);
+    overfull
+        .map(|(group, (line, sum))| Problem {
+            line,
+            column: 1,
+            message: format!(
+                "the shares of group {group} add up to {:.0} %, but a group divides the heads of the \
+                 same words among its rules: lower some shares to reach at most 100 %",
+                100.0 * sum
+            ),
+        })
+        .collect()
 }
 
-/// What a rule counts, as text that is the same for the same arcs: without its name and target, and with
-/// alternatives in one order.
+/// Returns a text that is equal for rules that count the same arcs in the same way. It has no name and no target,
+/// and alternatives are sorted.
 fn predicate(rule: &Rule) -> String {
-    let sorted = |test: &test::Test| {
+    let sorted = |test: &Test| {
         let mut alternatives: Vec<String> =
             test.alternatives.iter().map(ToString::to_string).collect();
         alternatives.sort_unstable();
@@ -174,61 +141,75 @@ fn predicate(rule: &Rule) -> String {
     )
 }
 
-/// What is wrong with a rule whatever the others are.
-fn alone(placed: &Placed, problems: &mut Vec<Problem>) {
-    let Placed { rule, .. } = placed;
-    let mut found = |part, message: &str| problems.push(placed.problem(part, message.to_owned()));
+/// Adds the errors that do not depend on other rules.
+fn check_alone(located: &LocatedRule, problems: &mut Vec<Problem>) {
+    let LocatedRule { rule, .. } = located;
+    let mut found = |part, message: &str| problems.push(located.problem(part, message.to_owned()));
     let (low, high) = rule.target.bounds();
-    let share = |share: f64| (0.0..=1.0).contains(&share);
-    if !share(low) || !share(high) {
+    let is_share = |share: f64| (0.0..=1.0).contains(&share);
+    if !is_share(low) || !is_share(high) {
         let message = format!("found the target {}, expected 0 to 1, or 0% to 100%", rule.target);
         found(Part::Target, &message);
     } else if let Target::Range(low, high) = rule.target
         && low > high
     {
-        found(Part::Target, "this range ends before it begins: write the smaller share first");
+        found(Part::Target, "the range ends before it begins: write the smaller share first");
     }
     if !rule.weight.is_finite() || rule.weight <= 0.0 {
-        let message = format!("found the weight {}, expected more than 0", rule.weight);
+        let message = format!("found the weight {}, expected a number above 0", rule.weight);
         found(Part::Weight, &message);
     }
     if let Some(distance) = rule.place.distance {
         if distance.least == 0 {
-            found(Part::Distance, "found the distance 0, expected 1 or more: neighbours are at 1");
+            found(
+                Part::Distance,
+                "found the distance 0, expected 1 or more: neighbours are at distance 1",
+            );
         }
         if distance.most.is_some_and(|most| most < distance.least) {
             found(
                 Part::Distance,
-                "this range ends before it begins: write the smaller distance first",
+                "the range ends before it begins: write the smaller distance first",
             );
         }
     }
     if rule.counting == Counting::Nearest && !rule.nearest {
-        found(Part::Counting, "`of nearest` needs a rule with `nearest` before its head");
+        found(
+            Part::Counting,
+            "`of nearest` needs a nearest head: write `<- nearest TAG`, or `of words`",
+        );
     }
     if rule.head == Head::Root {
         let place = &rule.place;
         if rule.nearest {
-            found(Part::Nearest, "`nearest ROOT`: there is one root only, leave out `nearest`");
+            found(Part::Nearest, "found `nearest ROOT`: there is only one root, remove `nearest`");
         }
         if place.direction == Direction::Right {
             found(
                 Part::Direction,
-                "this never matches: the root stands to the left of all words (as an arrow, \
-                 ROOT -> TAG)",
+                "this never matches: the root is left of all words; write `head left` or nothing (as \
+                 an arrow, ROOT -> TAG)",
             );
         }
         if place.distance.is_some() {
-            found(Part::Distance, "this never matches: the root is at no distance from a word");
+            found(
+                Part::Distance,
+                "this never matches: the root has no distance to a word; remove the clause",
+            );
         }
         for neighbour in [Neighbour::BeforeHead, Neighbour::AfterHead] {
             if place.beside.iter().any(|(found, _)| *found == neighbour) {
-                found(Part::Beside(neighbour), "this never matches: no word is beside the root");
+                found(
+                    Part::Beside(neighbour),
+                    "this never matches: no word is beside the root; remove the clause",
+                );
             }
         }
     }
     let name = &rule.name;
-    if name.is_empty() || cursor::needs_quotes(name, false) {
-        found(Part::Rule, &format!("found {name:?}, expected a name without spaces and |[],\"=~<"));
+    if name.is_empty() || needs_quotes(name, false) {
+        let message =
+            format!("found {name:?}, expected a name without spaces and without |[],\"=~<");
+        found(Part::Rule, &message);
     }
 }

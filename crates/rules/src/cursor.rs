@@ -1,34 +1,36 @@
-//! A line of a rules file, read from left to right, and the tests that stand in it.
+//! Lexer of one line of a rules file, and the parser of the word tests in it.
 
 use regex::Regex;
 
-use super::{Alternative, Attribute, Condition, Problem, Test, Value};
+use crate::condition::{Alternative, Attribute, Condition, Test, Value, regex_reason};
+use crate::error::Problem;
 
-/// What ends a value that is not quoted, beside spaces.
+/// Characters that end an unquoted value, besides spaces.
 const SPECIAL: &[char] = &['|', '[', ']', ',', '"', '=', '~', '<'];
 
-/// Words that mean something where a tag is expected.
+/// Words with a special meaning in the place of a tag.
 const RESERVED: [&str; 3] = ["*", "ROOT", "nearest"];
 
-/// Whether a value must be quoted to be read back; `tag` where it stands for a tag.
-pub(super) fn needs_quotes(value: &str, tag: bool) -> bool {
+/// Returns true if a value must be quoted. In the place of a tag (`is_tag`), reserved words must be too.
+pub(crate) fn needs_quotes(value: &str, is_tag: bool) -> bool {
     value.is_empty()
         || value.starts_with('#')
         || value.contains(|c: char| c.is_whitespace() || SPECIAL.contains(&c))
-        || (tag && RESERVED.contains(&value))
+        || (is_tag && RESERVED.contains(&value))
 }
 
-pub(super) struct Cursor<'a> {
+/// A position in a line.
+pub(crate) struct Cursor<'a> {
     text: &'a str,
-    /// In bytes.
+    /// Byte offset.
     at: usize,
     line: usize,
-    /// What a bare tag is a value of.
+    /// Column that bare tags belong to.
     tags: &'a Attribute,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str, line: usize, tags: &'a Attribute) -> Self {
+    pub(crate) fn new(text: &'a str, line: usize, tags: &'a Attribute) -> Self {
         Self { text, at: 0, line, tags }
     }
 
@@ -40,8 +42,8 @@ impl<'a> Cursor<'a> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// The column of what comes next, from 1.
-    pub(super) fn column(&mut self) -> usize {
+    /// Returns the column of the next token, from 1.
+    pub(crate) fn column(&mut self) -> usize {
         self.skip_space();
         self.here()
     }
@@ -50,56 +52,56 @@ impl<'a> Cursor<'a> {
         self.text[..self.at].chars().count() + 1
     }
 
-    /// Whether nothing is left but a comment.
-    pub(super) fn at_end(&mut self) -> bool {
+    /// Returns true if only a comment or nothing is left.
+    pub(crate) fn at_end(&mut self) -> bool {
         self.skip_space();
         self.rest().is_empty() || self.rest().starts_with('#')
     }
 
-    /// What comes next, up to a space.
-    pub(super) fn peek(&mut self) -> &'a str {
+    /// Returns the text up to the next space without consuming it.
+    pub(crate) fn peek(&mut self) -> &'a str {
         if self.at_end() { "" } else { self.rest().split_whitespace().next().unwrap_or_default() }
     }
 
-    /// Goes past what `peek` has shown.
-    pub(super) fn word(&mut self) -> &'a str {
+    /// Consumes and returns the text up to the next space.
+    pub(crate) fn word(&mut self) -> &'a str {
         let word = self.peek();
         self.at += word.len();
         word
     }
 
-    /// Goes past a text if it comes next.
-    pub(super) fn eat(&mut self, text: &str) -> bool {
+    /// Consumes `text` if it comes next.
+    pub(crate) fn eat(&mut self, text: &str) -> bool {
         self.skip_space();
         let found = self.rest().starts_with(text);
         self.at += if found { text.len() } else { 0 };
         found
     }
 
-    /// Goes past a word if it comes next.
-    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+    /// Consumes `word` and its end if they come next.
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek() == word;
         self.at += if found { word.len() } else { 0 };
         found
     }
 
-    /// The error that something else was expected here.
-    pub(super) fn expected(&mut self, what: &str) -> Problem {
-        let (column, found) = (self.column(), self.peek());
-        let found = match found {
+    /// Returns the error "found …, expected …" for the next token.
+    pub(crate) fn expected(&mut self, what: &str) -> Problem {
+        let column = self.column();
+        let found = match self.peek() {
             "" => "the end of the line".to_owned(),
             found => format!("{found:?}"),
         };
         Problem { line: self.line, column, message: format!("found {found}, expected {what}") }
     }
 
-    /// An error at a column.
-    pub(super) fn problem(&self, column: usize, message: String) -> Problem {
+    /// Returns an error at a column.
+    pub(crate) fn problem(&self, column: usize, message: String) -> Problem {
         Problem { line: self.line, column, message }
     }
 
-    /// Goes past `name:`, if that is how the line begins.
-    pub(super) fn name(&mut self) -> Option<&'a str> {
+    /// Consumes `name:` if it comes next.
+    pub(crate) fn name(&mut self) -> Option<&'a str> {
         self.skip_space();
         let name = self.rest().split([':', ' ', '\t', '"', '#', '|', '[']).next()?;
         let after = self.rest()[name.len()..].trim_start();
@@ -110,8 +112,8 @@ impl<'a> Cursor<'a> {
         self.eat(":").then_some(name)
     }
 
-    /// A value, quoted or not, and whether it was.
-    pub(super) fn value(&mut self, what: &str) -> Result<(String, bool), Problem> {
+    /// Reads a value. The flag is true if it was quoted.
+    pub(crate) fn value(&mut self, what: &str) -> Result<(String, bool), Problem> {
         if self.at_end() || !self.rest().starts_with('"') {
             let ends = |c: char| c.is_whitespace() || SPECIAL.contains(&c);
             let value = self.rest().split(ends).next().unwrap_or_default();
@@ -134,11 +136,14 @@ impl<'a> Cursor<'a> {
                 c => value.push(c),
             }
         }
-        Err(self.problem(start, "this quotation mark is never closed".to_owned()))
+        Err(self.problem(
+            start,
+            "found an opening `\"`, expected a closing one: add `\"` after the value".to_owned(),
+        ))
     }
 
-    /// A test: alternatives with `|` between them.
-    pub(super) fn test(&mut self, what: &str) -> Result<Test, Problem> {
+    /// Reads a test: alternatives separated by `|`.
+    pub(crate) fn test(&mut self, what: &str) -> Result<Test, Problem> {
         let mut alternatives = vec![self.alternative(what)?];
         while self.eat("|") {
             alternatives.push(self.alternative("another tag after `|`")?);
@@ -152,16 +157,15 @@ impl<'a> Cursor<'a> {
         match self.value(what)? {
             (any, false) if any == "*" => {}
             (root, false) if root == "ROOT" => {
-                let message = "found ROOT, expected a test of words: the root can only be a head, and \
-                               stands alone (quote the tag \"ROOT\" if there is one)";
+                let message = "found ROOT, expected a test of words: ROOT can only be the whole head, as \
+                               in `VERB <- ROOT` (for a tag of this name, write \"ROOT\" in quotes)";
                 return Err(self.problem(column, message.to_owned()));
             }
             (name, false) if self.rest().starts_with(['=', '~']) => {
                 conditions.push(self.comparison(name, column, false)?);
             }
             (tag, _) => {
-                let (attribute, value) = (self.tags.clone(), Value::Is(tag));
-                conditions.push(Condition { attribute, value });
+                conditions.push(Condition { attribute: self.tags.clone(), value: Value::Is(tag) });
             }
         }
         if self.rest().starts_with('[') {
@@ -181,7 +185,7 @@ impl<'a> Cursor<'a> {
         Ok(Alternative { conditions })
     }
 
-    /// The name of a feature or column. It may have brackets of its own, as `Number[psor]`.
+    /// Reads the name of a feature or column. A feature may have brackets in its name: `Number[psor]`.
     fn feature_name(&mut self) -> Result<String, Problem> {
         self.skip_space();
         let mut depth = 0;
@@ -197,22 +201,22 @@ impl<'a> Cursor<'a> {
         Ok(name.to_owned())
     }
 
-    /// `=VALUE` or `~/REGEX/`, after a name.
+    /// Reads `=VALUE` or `~/REGEX/` after a name.
     fn comparison(
         &mut self,
         name: String,
         column: usize,
-        features: bool,
+        in_brackets: bool,
     ) -> Result<Condition, Problem> {
         let attribute = match &*name {
             "upos" => Attribute::Upos,
             "xpos" => Attribute::Xpos,
             "lemma" => Attribute::Lemma,
             "form" => Attribute::Form,
-            _ if features => Attribute::Feature(name),
+            _ if in_brackets => Attribute::Feature(name),
             _ => {
                 let message = format!(
-                    "found {name:?}, expected upos, xpos, lemma or form; features stand in brackets, as \
+                    "found {name:?}, expected upos, xpos, lemma or form: write a feature in brackets, as \
                      in NOUN[Case=Loc]"
                 );
                 return Err(self.problem(column, message));
@@ -225,12 +229,12 @@ impl<'a> Cursor<'a> {
             self.at += 2;
             Value::Like(self.pattern()?)
         } else {
-            return Err(self.expected("`=` and a value or `~/` and a regular expression"));
+            return Err(self.expected("`=` and a value, or `~/` and a regular expression"));
         };
         Ok(Condition { attribute, value })
     }
 
-    /// A regular expression and the slash that ends it.
+    /// Reads a regular expression and the slash that ends it.
     fn pattern(&mut self) -> Result<String, Problem> {
         let start = self.here();
         let mut pattern = String::new();
@@ -242,8 +246,9 @@ impl<'a> Cursor<'a> {
                     return match Regex::new(&pattern) {
                         Ok(_) => Ok(pattern),
                         Err(error) => {
+                            let reason = regex_reason(&error);
                             Err(self
-                                .problem(start, format!("this is no pattern: {}", reason(&error))))
+                                .problem(start, format!("invalid regular expression: {reason}")))
                         }
                     };
                 }
@@ -258,13 +263,7 @@ impl<'a> Cursor<'a> {
                 _ => pattern.push(c),
             }
         }
-        Err(self.problem(start, "this regular expression has no `/` at its end".to_owned()))
+        let message = "found a regular expression without an end: add `/` after it";
+        Err(self.problem(start, message.to_owned()))
     }
-}
-
-/// The last line of an error about a pattern, which says why; those before it draw the pattern.
-pub(super) fn reason(error: &regex::Error) -> String {
-    let text = error.to_string();
-    let last = text.lines().last().unwrap_or_default();
-    last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }

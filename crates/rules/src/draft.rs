@@ -1,11 +1,15 @@
-//! Rules whose targets are not known yet, and targets that are counted instead of guessed.
+//! Rules with open targets, and targets counted in a treebank.
 
 use tutte_treebank::Sentence;
 
-use super::check::{Open, Placed};
-use super::{Invalid, Problem, Rules, Target, bin, read, text};
+use crate::check::OpenTargets;
+use crate::error::{Invalid, Problem};
+use crate::located::LocatedRule;
+use crate::read;
+use crate::rule::{Target, bin};
+use crate::rule_set::Rules;
 
-/// A set of rules of which some have an open target, `?`, for a treebank to tell.
+/// A set of rules in which targets may be open (`?`), to be counted in a treebank.
 ///
 /// ```
 /// use tutte_rules::{Draft, Rules};
@@ -30,91 +34,93 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Reads a rules file as [`Rules::parse`] does, but for open targets.
+    /// Reads a rules file as [`Rules::parse`] does, and allows open targets.
     ///
     /// # Errors
-    /// Those of [`Rules::parse`], without open targets.
+    /// Those of [`Rules::parse`], except for open targets.
     pub fn parse(file: &str, text: &str) -> Result<Self, Invalid> {
-        Ok(Self { rules: read::rules(file, text, Open::Allowed)? })
+        Ok(Self { rules: Rules::read(file, text, OpenTargets::Allowed)? })
     }
 
-    /// [`parse`](Draft::parse) for bytes, which should be UTF-8.
+    /// Reads a rules file from bytes, as [`parse`](Draft::parse) does from text.
     ///
     /// # Errors
-    /// As for `parse`; also where bytes are no UTF-8.
+    /// Those of `parse`, and [`Invalid`] if the bytes are not UTF-8.
     pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self, Invalid> {
-        Self::parse(file, text(file, bytes)?)
+        Self::parse(file, read::utf8(file, bytes)?)
     }
 
-    /// The number of rules whose targets are open.
+    /// Returns the number of rules with open targets.
     pub fn open(&self) -> usize {
         self.rules.rules().iter().filter(|rule| rule.target == Target::Open).count()
     }
 
-    /// The number of rules.
+    /// Returns the number of rules.
     pub fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// Whether there is no rule.
+    /// Returns true if there are no rules.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// The rules with the targets that a treebank gives those that are open, rounded by [`bin`] if `binned`.
+    /// Returns the rules with open targets counted in a treebank, rounded by [`bin`] if `binned`.
     ///
-    /// An open rule that has nothing to count in the treebank is left out, with a [warning](Rules::warnings).
+    /// An open rule that matches nothing in the treebank is left out, with a [warning](Rules::warnings).
     ///
     /// # Errors
-    /// None that `parse` would not have given.
+    /// Only those that `parse` would have returned.
     pub fn filled<'a>(
         &self,
         treebank: impl IntoIterator<Item = &'a Sentence>,
         binned: bool,
     ) -> Result<Rules, Invalid> {
-        self.rules.counted(treebank, binned, |target| target == Target::Open)
+        self.rules.count_targets(treebank, binned, |target| target == Target::Open)
     }
 }
 
 impl Rules {
-    /// The rules with the targets that a treebank gives them, rounded by [`bin`] if `binned`. Laws stay laws,
-    /// and rules that have nothing to count keep their targets.
+    /// Returns the rules with targets counted in a treebank, rounded by [`bin`] if `binned`.
+    ///
+    /// Hard constraints, and rules that match nothing in the treebank, keep their targets.
     ///
     /// # Errors
-    /// None that [`Rules::parse`] would not have given.
+    /// Only those that [`Rules::parse`] would have returned.
     pub fn filled<'a>(
         &self,
         treebank: impl IntoIterator<Item = &'a Sentence>,
         binned: bool,
     ) -> Result<Rules, Invalid> {
-        self.counted(treebank, binned, |target| !target.is_hard())
+        self.count_targets(treebank, binned, |target| !target.is_hard())
     }
 
-    fn counted<'a>(
+    /// Counts the targets that `should_count` selects.
+    fn count_targets<'a>(
         &self,
         treebank: impl IntoIterator<Item = &'a Sentence>,
         binned: bool,
-        which: impl Fn(Target) -> bool,
+        should_count: impl Fn(Target) -> bool,
     ) -> Result<Rules, Invalid> {
-        let mut warnings = self.warnings.clone();
+        let mut warnings = self.warnings().to_vec();
         let mut rules = Vec::with_capacity(self.len());
-        for (rule, statistics) in self.rules.iter().zip(self.statistics(treebank)) {
+        for (rule, statistics) in self.rules().iter().zip(self.statistics(treebank)) {
             let mut rule = rule.clone();
-            let told = statistics.target(rule.counting).filter(|_| which(rule.target));
-            if let Some(share) = told {
+            let counted = statistics.target(rule.counting).filter(|_| should_count(rule.target));
+            if let Some(share) = counted {
                 rule.target = Target::Exactly(if binned { bin(share) } else { share });
             }
             if rule.target == Target::Open {
                 let message = format!(
-                    "{}: the treebank has nothing to count for this rule, which is left out",
+                    "{}: left out, because it matches no annotated word of the treebank",
                     rule.name
                 );
                 warnings.push(Problem { line: rule.line, column: 1, message });
             } else {
-                rules.push(Placed::from(rule));
+                rules.push(LocatedRule::from(rule));
             }
         }
-        let rules = Rules::checked(&self.file, rules, Vec::new(), Open::Refused)?;
-        Ok(Rules { warnings, ..rules })
+        let rules = Rules::checked(self.file(), rules, Vec::new(), OpenTargets::Refused)?;
+        Ok(rules.with_warnings(warnings))
     }
 }

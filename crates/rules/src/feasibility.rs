@@ -1,25 +1,25 @@
-//! Whether rules can be kept, all of them together, and what there is to learn from them.
+//! Feasibility: can rules be satisfied together, and does training learn anything from them?
 //!
-//! A parser gives word m one head: Σ_h μ(h, m) = 1. So the mass M_q = Σ μ(h, m) g_q(h, m) that a rule asks for,
-//! at least low_q · c_q and at most high_q · c_q, has limits that can be counted without any parser. Let A_q be
-//! the arcs that rule q matches, W(A) the words with an arc in A, and |·| numbers of words:
+//! A parser gives word m one head: Σ_h μ(h, m) = 1. A rule requires that its mass M_q = Σ μ(h, m) g_q(h, m) is at
+//! least low_q · c_q and at most high_q · c_q. The largest possible mass can be counted without a parser. Let A_q
+//! be the arcs that rule q matches, W(A) the words with an arc in A, and |·| numbers of words:
 //!
 //! ```text
-//! M_q         ≤ |W(A_q)|                                       a rule alone; from the root, with one root a
-//!                                                              sentence, the number of sentences
-//! M_q + M_r   ≤ |W(A_q ∪ A_r)| + |W(A_q ∩ A_r)|                two rules for the same words
-//! M_q         ≤ M_r + |W(A_q \ A_r)|                           two rules for the same arcs
+//! M_q         ≤ |W(A_q)|                            one rule; for a root rule in a single-root tree set, the
+//!                                                   number of sentences with an arc in A_q
+//! M_q + M_r   ≤ |W(A_q ∪ A_r)| + |W(A_q ∩ A_r)|     two rules for the same words
+//! M_q         ≤ M_r + |W(A_q \ A_r)|                two rules for the same arcs
 //! ```
 //!
-//! Where what is asked for is more, no parser can give it, and the difference, in words, is what it will at
-//! least be wrong by. Limits of three rules and more are not looked at. Laws may besides leave a sentence
-//! without any tree, which is asked of the trees themselves.
+//! If the required mass exceeds a bound, no parser can reach it. The excess, in words, is a lower bound on the
+//! error. Bounds over three or more rules are not computed. Hard constraints may also leave a sentence without a
+//! tree; inference over the allowed arcs shows that.
 //!
-//! What a parser without rules expects is the uniform distribution over trees, whose μ depends on the length of
-//! the sentence only. A rule whose target it meets teaches nothing.
+//! A parser without rules predicts the uniform distribution over trees. Its μ depends only on the sentence length.
+//! A rule whose target the uniform distribution already meets teaches nothing.
 //!
-//! Cost: for each word the square of the number of rules that have a candidate for it; for each length of a
-//! sentence one inference, O(n³), and for each sentence with laws another.
+//! Cost: for each word, the square of the number of rules with a candidate head for it; for each sentence length,
+//! one inference, O(n³); for each sentence with hard constraints, one more.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,84 +27,86 @@ use serde::Serialize;
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
 
-use super::{Direction, Head, Matches, Rules, Target};
+use crate::matching::Matches;
+use crate::rule::{Direction, Head, Target};
+use crate::rule_set::Rules;
 
-/// What may be expected of rules on a text; see the [`Feasibility`].
+/// Feasibility of rules on a text, computed by [`Feasibility`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prospects {
-    /// By rule.
+    /// Feasibility of each rule.
     pub rules: Vec<RuleProspects>,
-    /// Pairs of rules that cannot both be kept, the worst first.
+    /// Pairs of rules that cannot both be satisfied, sorted by excess, largest first.
     pub conflicts: Vec<Conflict>,
-    /// How many sentences laws leave without a tree.
+    /// Number of sentences that hard constraints leave without a tree.
     pub without_tree: u64,
-    /// The first of them.
+    /// The first of these sentences.
     pub first_without_tree: Option<WithoutTree>,
-    /// UPOS tags of at least two in a hundred words for which no rule has a head, the most frequent first.
+    /// Tags without candidate heads that at least 2 % of the words have, most frequent first.
     pub headless: Vec<Headless>,
 }
 
-/// What may be expected of one rule.
+/// Feasibility of one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RuleProspects {
-    /// What it counts: c_q.
+    /// Denominator c_q.
     pub units: f64,
-    /// The share that a parser without rules expects, if there is anything to count.
+    /// Share under the uniform distribution over trees; `None` if `units` is 0.
     pub uniform: Option<f64>,
-    /// The largest share that any parser could expect, likewise.
+    /// Largest share that any parser can reach; `None` if `units` is 0.
     pub reachable: Option<f64>,
-    /// Whether that is less than its target.
+    /// True if the largest share is below the target.
     pub unreachable: bool,
-    /// Whether a parser without rules meets its target, to half a hundredth.
+    /// True if the uniform distribution meets the target, up to 0.005.
     pub teaches_nothing: bool,
-    /// Whether it asks for heads and says neither where they stand nor that they are the nearest, nor the root.
+    /// True if the rule requires heads but has no direction, no `nearest` and no root.
     pub undirected: bool,
 }
 
-/// Two rules that cannot both be kept.
+/// Two rules that cannot both be satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Conflict {
-    /// The rules, by number, the smaller one first.
+    /// Indices of the two rules, the smaller one first.
     pub rules: [usize; 2],
-    /// Why.
+    /// Reason of the conflict.
     pub over: Over,
-    /// For how many words at least one of them is not kept.
+    /// Smallest number of words for which one of the two is violated.
     pub excess: f64,
-    /// How many words have candidates by both.
+    /// Number of words with candidate heads by both.
     pub shared: u64,
 }
 
-/// What two rules are at odds over.
+/// Reason of a conflict between two rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Over {
-    /// They give the same words different heads, and each word has one.
+    /// The rules require different heads for the same words.
     Words,
-    /// One asks for more of the other's arcs than that one allows.
+    /// One rule requires more of the other's arcs than the other allows.
     Arcs,
 }
 
-/// A sentence that laws leave without a tree.
+/// A sentence that hard constraints leave without a tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WithoutTree {
-    /// Its number, from 1.
+    /// Number of the sentence, from 1.
     pub sentence: u64,
-    /// Its name, if it has one.
+    /// Its `sent_id`, if it has one.
     pub sent_id: Option<String>,
-    /// What is impossible.
+    /// Message of the error that inference returned.
     pub why: String,
 }
 
-/// A tag whose words no rule has a head for.
+/// A tag whose words have no candidate head by any rule that allows arcs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Headless {
     /// The UPOS.
     pub tag: String,
-    /// How many words have it.
+    /// Number of words with this tag.
     pub words: u64,
 }
 
-/// Looks at a text, sentence by sentence, for what may be expected of rules.
+/// Computes [`Prospects`] on a text, sentence by sentence.
 ///
 /// ```
 /// use tutte_rules::{Feasibility, Over, Rules};
@@ -120,10 +122,10 @@ pub struct Headless {
 /// 2\tbirds\tbird\tNOUN\t_\t_\t_\t_\t_\t_
 /// 3\tsing\tsing\tVERB\t_\t_\t_\t_\t_\t_
 /// ".parse()?;
-/// let mut outlook = Feasibility::new(&rules, TreeSet::NonProjectiveMultiRoot);
-/// outlook.add(&sentence);
-/// let prospects = outlook.finish();
-/// // Each noun has one head: 0.8 + 0.6 is 0.4 too much.
+/// let mut feasibility = Feasibility::new(&rules, TreeSet::NonProjectiveMultiRoot);
+/// feasibility.add(&sentence);
+/// let prospects = feasibility.finish();
+/// // Each noun has one head: 0.8 + 0.6 exceeds 1 by 0.4.
 /// assert_eq!(prospects.conflicts[0].rules, [0, 1]);
 /// assert_eq!(prospects.conflicts[0].over, Over::Words);
 /// assert!((prospects.conflicts[0].excess - 0.4).abs() < 1e-12);
@@ -134,19 +136,19 @@ pub struct Feasibility<'a> {
     rules: &'a Rules,
     tree_set: TreeSet,
     sentences: u64,
-    found: Vec<Found>,
-    pairs: HashMap<[u32; 2], Pair>,
+    counts: Vec<RuleCounts>,
+    pair_counts: HashMap<[u32; 2], PairCounts>,
     /// By length: μ of the uniform distribution.
     uniform: HashMap<usize, Option<ArcMatrix>>,
     without_tree: u64,
     first_without_tree: Option<WithoutTree>,
-    /// By UPOS: words, and those with a head by some rule.
+    /// By UPOS: number of words, and number of words with a candidate head by a rule that allows arcs.
     tags: BTreeMap<String, [u64; 2]>,
 }
 
-/// What is counted of a rule.
+/// Counts of a rule q.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct RuleCounts {
     units: f64,
     /// |W(A_q)|.
     words: u64,
@@ -156,29 +158,29 @@ struct Found {
     mass: f64,
 }
 
-/// What is counted of two rules q < r.
+/// Counts of two rules q < r.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pair {
-    /// Words with an arc in A_q and one in A_r.
+struct PairCounts {
+    /// |W(A_q) ∩ W(A_r)|.
     words: u64,
     /// |W(A_q ∩ A_r)|.
-    arcs: u64,
-    /// Of `words`, those with an arc in A_q \ A_r, and in A_r \ A_q.
-    apart: [u64; 2],
+    common_arcs: u64,
+    /// Those of `words` with an arc in A_q \ A_r, and those with an arc in A_r \ A_q.
+    own_arcs: [u64; 2],
 }
 
-/// Shares this near are the same for people.
-const NEAR: f64 = 0.005;
+/// Tolerance of shares. Targets are not more exact than this.
+const TOLERANCE: f64 = 0.005;
 
 impl<'a> Feasibility<'a> {
-    /// Nothing seen yet. `tree_set` is that of the parser to be learnt.
+    /// Starts with no sentence. `tree_set` is the tree set of the parser to train.
     pub fn new(rules: &'a Rules, tree_set: TreeSet) -> Self {
         Self {
             rules,
             tree_set,
             sentences: 0,
-            found: vec![Found::default(); rules.len()],
-            pairs: HashMap::new(),
+            counts: vec![RuleCounts::default(); rules.len()],
+            pair_counts: HashMap::new(),
             uniform: HashMap::new(),
             without_tree: 0,
             first_without_tree: None,
@@ -186,13 +188,13 @@ impl<'a> Feasibility<'a> {
         }
     }
 
-    /// Looks at a sentence; its heads are not looked at.
+    /// Adds a sentence. Its gold heads are ignored.
     pub fn add(&mut self, sentence: &Sentence) {
         self.sentences += 1;
         let matches = self.rules.matches(sentence);
-        let mut here = vec![Found::default(); self.rules.len()];
-        for (found, &units) in here.iter_mut().zip(&matches.units) {
-            found.units = units;
+        let mut here = vec![RuleCounts::default(); self.rules.len()];
+        for (counts, &units) in here.iter_mut().zip(&matches.units) {
+            counts.units = units;
         }
         let tree_set = self.tree_set;
         let uniform = self.uniform.entry(sentence.len()).or_insert_with(|| {
@@ -215,51 +217,52 @@ impl<'a> Feasibility<'a> {
             for arcs in &by_rule {
                 here[arcs[0].0 as usize].words += 1;
             }
-            self.compare(&by_rule);
-            let gives = |arcs: &&[(u32, u32)]| {
+            self.count_pairs(&by_rule);
+            let allows_arcs = |arcs: &&[(u32, u32)]| {
                 self.rules.rules()[arcs[0].0 as usize].target.bounds().1 > 0.0
             };
-            let given = by_rule.iter().any(gives);
+            let has_head = by_rule.iter().any(allows_arcs);
             if let Some(token) = sentence.word(word) {
                 let [words, heads] = self.tags.entry(token.upos().to_owned()).or_default();
                 *words += 1;
-                *heads += u64::from(given);
+                *heads += u64::from(has_head);
             }
         }
-        for (sum, here) in self.found.iter_mut().zip(here) {
+        for (sum, here) in self.counts.iter_mut().zip(here) {
             sum.units += here.units;
             sum.words += here.words;
             sum.sentences += u64::from(here.words > 0);
             sum.mass += here.mass;
         }
-        self.ask_laws(sentence, &matches);
+        self.check_hard_constraints(sentence, &matches);
     }
 
-    /// Counts what the rules of a word share, given the heads that each has for it, in order.
-    fn compare(&mut self, by_rule: &[&[(u32, u32)]]) {
+    /// Updates the counts of all pairs of rules with candidates for one word. `by_rule` has the `(rule, head)`
+    /// candidates of each rule, sorted.
+    fn count_pairs(&mut self, by_rule: &[&[(u32, u32)]]) {
         for (at, first) in by_rule.iter().enumerate() {
             for second in &by_rule[at + 1..] {
                 let is_common = |arc: &&(u32, u32)| {
                     second.binary_search_by_key(&arc.1, |&(_, head)| head).is_ok()
                 };
                 let common = first.iter().filter(is_common).count();
-                let pair = self.pairs.entry([first[0].0, second[0].0]).or_default();
+                let pair = self.pair_counts.entry([first[0].0, second[0].0]).or_default();
                 pair.words += 1;
-                pair.arcs += u64::from(common > 0);
-                pair.apart[0] += u64::from(common < first.len());
-                pair.apart[1] += u64::from(common < second.len());
+                pair.common_arcs += u64::from(common > 0);
+                pair.own_arcs[0] += u64::from(common < first.len());
+                pair.own_arcs[1] += u64::from(common < second.len());
             }
         }
     }
 
-    /// Whether laws leave the sentence a tree.
-    fn ask_laws(&mut self, sentence: &Sentence, matches: &Matches) {
-        let left = self.rules.allowed_arcs(sentence.len(), matches);
-        if left.is_all() {
+    /// Records the sentence if hard constraints leave it without a tree.
+    fn check_hard_constraints(&mut self, sentence: &Sentence, matches: &Matches) {
+        let allowed = self.rules.allowed_arcs(sentence.len(), matches);
+        if allowed.is_all() {
             return;
         }
         let scores = ArcMatrix::from_fn(sentence.len(), |head, word| {
-            if left.allows(head, word) { 0.0 } else { f64::NEG_INFINITY }
+            if allowed.allows(head, word) { 0.0 } else { f64::NEG_INFINITY }
         });
         if let Err(error) = TreeDistribution::new(scores, self.tree_set) {
             self.without_tree += 1;
@@ -271,11 +274,12 @@ impl<'a> Feasibility<'a> {
         }
     }
 
-    /// Says what may be expected.
+    /// Returns the feasibility of the rules on all added sentences.
     pub fn finish(self) -> Prospects {
-        let rules = (0..self.rules.len()).map(|rule| self.of_rule(rule)).collect();
-        let mut conflicts: Vec<Conflict> =
-            self.pairs.iter().filter_map(|(&rules, pair)| self.conflict(rules, pair)).collect();
+        let rules = (0..self.rules.len()).map(|rule| self.rule_prospects(rule)).collect();
+        let mut conflicts: Vec<Conflict> = (self.pair_counts.iter())
+            .filter_map(|(&rules, pair)| self.conflict(rules, pair))
+            .collect();
         conflicts.sort_by(|a, b| b.excess.total_cmp(&a.excess).then(a.rules.cmp(&b.rules)));
         let all: u64 = self.tags.values().map(|[words, _]| words).sum();
         let mut headless: Vec<Headless> = (self.tags.into_iter())
@@ -292,70 +296,70 @@ impl<'a> Feasibility<'a> {
         }
     }
 
-    fn of_rule(&self, rule: usize) -> RuleProspects {
-        let (said, found) = (&self.rules.rules()[rule], self.found[rule]);
-        let share = |mass: f64| (found.units > 0.0).then(|| mass / found.units);
-        let (low, high) = said.target.bounds();
-        let soft = !said.target.is_hard();
-        let (uniform, reachable) = (share(found.mass), share(self.most(rule)));
+    fn rule_prospects(&self, number: usize) -> RuleProspects {
+        let rule = &self.rules.rules()[number];
+        let counts = self.counts[number];
+        let share = |mass: f64| (counts.units > 0.0).then(|| mass / counts.units);
+        let (low, high) = rule.target.bounds();
+        let is_soft = !rule.target.is_hard();
+        let uniform = share(counts.mass);
+        let reachable = share(self.largest_mass(number));
         RuleProspects {
-            units: found.units,
+            units: counts.units,
             uniform,
             reachable,
-            unreachable: soft && reachable.is_some_and(|reachable| reachable < low - NEAR),
-            teaches_nothing: soft
-                && uniform.is_some_and(|share| (low - NEAR..=high + NEAR).contains(&share)),
-            undirected: soft
+            unreachable: is_soft && reachable.is_some_and(|reachable| reachable < low - TOLERANCE),
+            teaches_nothing: is_soft
+                && uniform
+                    .is_some_and(|share| (low - TOLERANCE..=high + TOLERANCE).contains(&share)),
+            undirected: is_soft
                 && low > 0.0
-                && !said.nearest
-                && said.head != Head::Root
-                && said.place.direction == Direction::Any,
+                && !rule.nearest
+                && rule.head != Head::Root
+                && rule.place.direction == Direction::Any,
         }
     }
 
-    /// The largest M_q that there can be.
-    fn most(&self, rule: usize) -> f64 {
-        let found = self.found[rule];
-        let one_root = matches!(
-            self.tree_set,
-            TreeSet::NonProjectiveSingleRoot | TreeSet::ProjectiveSingleRoot
-        );
+    /// Returns the largest M_q that any parser can reach.
+    fn largest_mass(&self, rule: usize) -> f64 {
+        let counts = self.counts[rule];
         match self.rules.rules()[rule].head {
-            Head::Root if one_root => found.sentences as f64,
-            _ => found.words as f64,
+            Head::Root if self.tree_set.is_single_root() => counts.sentences as f64,
+            _ => counts.words as f64,
         }
     }
 
-    /// The least and the largest M_q that a rule asks for, if it can have it alone.
-    fn asked(&self, rule: usize) -> (f64, f64) {
-        let (target, units) = (self.rules.rules()[rule].target, self.found[rule].units);
+    /// Returns the smallest and the largest M_q that a rule requires, limited to what is reachable.
+    fn required_mass(&self, rule: usize) -> (f64, f64) {
+        let target = self.rules.rules()[rule].target;
+        let units = self.counts[rule].units;
         let (low, high) = target.bounds();
-        let most = self.most(rule);
+        let largest = self.largest_mass(rule);
         match target {
-            // A law is about words that have a candidate, however it counts.
-            Target::Always => (most, most),
-            _ => ((low * units).min(most), (high * units).min(most)),
+            // A hard constraint is about words with a candidate head, whatever the rule counts.
+            Target::Always => (largest, largest),
+            _ => ((low * units).min(largest), (high * units).min(largest)),
         }
     }
 
-    fn conflict(&self, rules: [u32; 2], pair: &Pair) -> Option<Conflict> {
+    /// Returns the conflict of two rules, if a bound of the module documentation is exceeded.
+    fn conflict(&self, rules: [u32; 2], pair: &PairCounts) -> Option<Conflict> {
         let rules = rules.map(|rule| rule as usize);
-        let [words, other] = rules.map(|rule| self.found[rule].words);
-        let [asked, others] = rules.map(|rule| self.asked(rule));
-        let union = words + other - pair.words;
-        let over_words = asked.0 + others.0 - (union + pair.arcs) as f64;
-        let outside = [words, other].map(|words| words - pair.words);
+        let words = rules.map(|rule| self.counts[rule].words);
+        let [(low, high), (other_low, other_high)] = rules.map(|rule| self.required_mass(rule));
+        let union = words[0] + words[1] - pair.words;
+        let over_words = low + other_low - (union + pair.common_arcs) as f64;
+        let outside = words.map(|words| words - pair.words);
         let over_arcs = f64::max(
-            asked.0 - others.1 - (outside[0] + pair.apart[0]) as f64,
-            others.0 - asked.1 - (outside[1] + pair.apart[1]) as f64,
+            low - other_high - (outside[0] + pair.own_arcs[0]) as f64,
+            other_low - high - (outside[1] + pair.own_arcs[1]) as f64,
         );
         let (over, excess) = if over_arcs > over_words {
             (Over::Arcs, over_arcs)
         } else {
             (Over::Words, over_words)
         };
-        // Targets are no more exact than this.
-        let limit = NEAR * union as f64;
+        let limit = TOLERANCE * union as f64;
         (excess > limit).then_some(Conflict { rules, over, excess, shared: pair.words })
     }
 }

@@ -1,13 +1,12 @@
-//! Reading rules: the forms of the paper (Druck, Mann and McCallum 2009), a table and arrows.
+//! Parser of the formats of the paper (Druck, Mann and McCallum 2009): a table, and arrows.
 
-use super::check::{Part, Placed};
-use super::read::{exactly, number};
-use super::{
-    Attribute, Between, Counting, Direction, Distance, Head, Neighbour, Place, Problem, Rule,
-    Target, Test,
-};
+use crate::condition::{Attribute, Test};
+use crate::error::Problem;
+use crate::located::{LocatedRule, Part};
+use crate::number::{number, plain_target};
+use crate::rule::{Between, Counting, Direction, Distance, Head, Neighbour, Place, Rule, Target};
 
-/// The columns of the table.
+/// Names of the columns of the table.
 const COLUMNS: [&str; 9] =
     ["type", "parent", "child", "dir", "dist", "context", "target", "group", "weight"];
 
@@ -18,8 +17,8 @@ const NEIGHBOURS: [(&str, Neighbour); 4] = [
     ("c+1=", Neighbour::AfterDependent),
 ];
 
-/// What tags are after a header: `#tags=pos` the fine ones, `#tags=cpos` the coarse ones.
-pub(super) fn tags(header: &str) -> Option<Attribute> {
+/// Reads a header that selects the column of bare tags: `#tags=pos` for XPOS, `#tags=cpos` for UPOS.
+pub(crate) fn tags(header: &str) -> Option<Attribute> {
     match header.strip_prefix("#tags")?.trim_start().strip_prefix('=')?.trim() {
         "pos" => Some(Attribute::Xpos),
         "cpos" => Some(Attribute::Upos),
@@ -27,12 +26,13 @@ pub(super) fn tags(header: &str) -> Option<Attribute> {
     }
 }
 
-/// A line that is a row of the table or an arrow; `Some(Ok(None))` for the table's head.
-pub(super) fn rule(
+/// Reads a row of the table or an arrow. Returns `None` for any other line, and `Some(Ok(None))` for the header
+/// of the table.
+pub(crate) fn rule(
     text: &str,
     line: usize,
     tags: &Attribute,
-) -> Option<Result<Option<Placed>, Problem>> {
+) -> Option<Result<Option<LocatedRule>, Problem>> {
     let fields = fields(text);
     let words: Vec<&str> = fields.iter().map(|&(_, field)| field).collect();
     let reader = Row { fields: &fields, line, tags };
@@ -40,7 +40,7 @@ pub(super) fn rule(
         ["type", "parent", ..] => Some(Ok(None)),
         ["edge" | "between" | "surround", ..] => Some(reader.row().map(Some)),
         [_, arrow @ ("<-" | "←" | "->" | "→"), _, target, ref rest @ ..]
-            if exactly(target).is_some()
+            if plain_target(target).is_some()
                 && rest.first().is_none_or(|word| word.starts_with('#')) =>
         {
             Some(reader.arrow(matches!(arrow, "->" | "→")).map(Some))
@@ -49,27 +49,28 @@ pub(super) fn rule(
     }
 }
 
-/// The fields of a line, between tabs if it has some, and the columns in which they begin.
+/// Splits a line into fields, each with its column. A table row with tabs is split at tabs, other lines at spaces.
 fn fields(text: &str) -> Vec<(usize, &str)> {
-    let tabs = text.contains('\t') && !text.contains("<-") && !text.contains("->");
-    let separates = |c: char| if tabs { c == '\t' } else { c.is_whitespace() };
+    let has_tabs = text.contains('\t') && !text.contains("<-") && !text.contains("->");
+    let is_separator = |c: char| if has_tabs { c == '\t' } else { c.is_whitespace() };
     let mut column = 1;
     let mut fields = Vec::new();
-    for field in text.split(separates) {
+    for field in text.split(is_separator) {
         let space = field.chars().take_while(|c| c.is_whitespace()).count();
         fields.push((column + space, field.trim()));
         column += field.chars().count() + 1;
     }
-    // Empty fields count between tabs, except at the end of the line.
+    // Between tabs, an empty field counts, except at the end of the line.
     while fields.last().is_some_and(|(_, field)| field.is_empty()) {
         fields.pop();
     }
-    fields.retain(|(_, field)| tabs || !field.is_empty());
+    fields.retain(|(_, field)| has_tabs || !field.is_empty());
     fields
 }
 
+/// The fields of one line.
 struct Row<'a> {
-    /// Each with its column.
+    /// Column and text of each field.
     fields: &'a [(usize, &'a str)],
     line: usize,
     tags: &'a Attribute,
@@ -93,17 +94,17 @@ impl<'a> Row<'a> {
         self.problem(field, format!("{}: found {found:?}, expected {what}", COLUMNS[field]))
     }
 
-    /// `NNS <- VBD 0.75`: tags in the order of the sentence, the arrow from head to modifier.
-    fn arrow(&self, to_the_right: bool) -> Result<Placed, Problem> {
+    /// Reads `NNS <- VBD 0.75`: tags in sentence order, the arrow from head to dependent.
+    fn arrow(&self, points_right: bool) -> Result<LocatedRule, Problem> {
         let (head, dependent, direction) =
-            if to_the_right { (0, 2, Direction::Left) } else { (2, 0, Direction::Right) };
+            if points_right { (0, 2, Direction::Left) } else { (2, 0, Direction::Right) };
         let place = Place { direction, ..Place::default() };
         let target = self.target(3)?;
         let columns = vec![(Part::Direction, self.column(1)), (Part::Target, self.column(3))];
         self.rule(head, dependent, place, target, columns)
     }
 
-    fn row(&self) -> Result<Placed, Problem> {
+    fn row(&self) -> Result<LocatedRule, Problem> {
         let count = self.fields.len();
         if !(7..=9).contains(&count) {
             let message = format!("found {count} columns, expected 7 to 9: {}", COLUMNS.join(", "));
@@ -130,14 +131,14 @@ impl<'a> Row<'a> {
             (Part::Target, self.column(6)),
             (Part::Weight, self.column(8)),
         ];
-        let mut placed = self.rule(1, 2, place, self.target(6)?, columns)?;
-        placed.rule.group =
+        let mut located = self.rule(1, 2, place, self.target(6)?, columns)?;
+        located.rule.group =
             Some(self.field(7)).filter(|group| !matches!(*group, "" | "*")).map(str::to_owned);
         if count == 9 {
-            placed.rule.weight =
+            located.rule.weight =
                 number(self.field(8)).ok_or_else(|| self.expected(8, "a number, such as 1"))?;
         }
-        Ok(placed)
+        Ok(located)
     }
 
     fn rule(
@@ -147,11 +148,12 @@ impl<'a> Row<'a> {
         place: Place,
         target: Target,
         mut columns: Vec<(Part, usize)>,
-    ) -> Result<Placed, Problem> {
+    ) -> Result<LocatedRule, Problem> {
         columns.push((Part::Rule, self.column(0)));
         if self.field(dependent) == "ROOT" {
-            let message = "ROOT is the dependent here, but the root has no head".to_owned();
-            return Err(self.problem(dependent, message));
+            let message = "found ROOT as the dependent, expected a tag: the root has no head (in an \
+                           arrow, write ROOT -> TAG; in a table, write ROOT as the parent)";
+            return Err(self.problem(dependent, message.to_owned()));
         }
         let head = match self.field(head) {
             "ROOT" => Head::Root,
@@ -170,10 +172,10 @@ impl<'a> Row<'a> {
             weight: 1.0,
             group: None,
         };
-        Ok(Placed { rule, columns })
+        Ok(LocatedRule { rule, columns })
     }
 
-    /// A tag as it stands, or `*`.
+    /// Reads a tag or `*`. Tags are not quoted here.
     fn test(&self, field: usize, tag: &str) -> Result<Test, Problem> {
         match tag {
             "" => Err(self.problem(field, "found nothing, expected a tag or *".to_owned())),
@@ -184,14 +186,13 @@ impl<'a> Row<'a> {
 
     fn target(&self, field: usize) -> Result<Target, Problem> {
         let found = self.field(field);
-        exactly(found).ok_or_else(|| {
-            let message =
-                format!("target: found {found:?}, expected a number, 0.75, bin:0.83 or ?");
+        plain_target(found).ok_or_else(|| {
+            let message = format!("target: found {found:?}, expected 0.75, 75%, bin:0.83 or ?");
             self.problem(field, message)
         })
     }
 
-    /// `3`, `6-10`, `>10` or `*`.
+    /// Reads `3`, `6-10`, `>10` or `*`.
     fn distance(&self) -> Result<Option<Distance>, Problem> {
         let word = self.field(4);
         let number = |word: &str| word.parse::<usize>().ok();
@@ -213,18 +214,18 @@ impl<'a> Row<'a> {
             return Ok(Vec::new());
         }
         match self.field(5) {
-            "*" | "" => Err(self.expected(5, "the tag of a word between the two")),
+            "*" | "" => Err(self.expected(5, "the tag of a word between parent and child")),
             tag => Ok(vec![Between { some: true, test: self.test(5, tag)? }]),
         }
     }
 
-    /// `p-1=det,c+1=noun`. A tag may be a comma.
+    /// Reads `p-1=det,c+1=noun`. A tag may be a comma.
     fn beside(&self) -> Result<Vec<(Neighbour, Test)>, Problem> {
         let mut rest = self.field(5);
         match self.field(0) {
             "surround" => {}
             "edge" if !matches!(rest, "*" | "") => {
-                return Err(self.expected(5, "*: an edge has no context"));
+                return Err(self.expected(5, "*: a rule of type edge has no context"));
             }
             _ => return Ok(Vec::new()),
         }
@@ -234,7 +235,9 @@ impl<'a> Row<'a> {
                 rest.strip_prefix(prefix).map(|rest| (neighbour, rest))
             });
             let Some((neighbour, after)) = found else {
-                return Err(self.expected(5, "p-1=, p+1=, c-1= or c+1= and a tag"));
+                return Err(
+                    self.expected(5, "p-1=, p+1=, c-1= or c+1= with a tag, such as p-1=det")
+                );
             };
             let next = after.match_indices(',').map(|(at, _)| at).find(|&at| {
                 NEIGHBOURS.iter().any(|(prefix, _)| after[at + 1..].starts_with(prefix))

@@ -1,20 +1,35 @@
-//! Reading rules: the form that can be read aloud.
+//! Parser of rules files. Each line is a rule `name: DEPENDENT <- HEAD …` or a line of [`paper_format`].
 
-use super::check::{Open, Part, Placed};
-use super::cursor::Cursor;
-use super::{
-    Attribute, Between, Counting, Direction, Distance, Head, Invalid, Neighbour, Place, Problem,
-    Rule, Rules, Target, bin, paper_format,
-};
+use crate::condition::Attribute;
+use crate::cursor::Cursor;
+use crate::error::{Invalid, Problem};
+use crate::located::{LocatedRule, Part};
+use crate::number::{number, plain_target, share};
+use crate::paper_format;
+use crate::rule::{Between, Counting, Direction, Distance, Head, Neighbour, Place, Rule, Target};
 
-/// What may stand after the head.
+/// The clauses after the head, for error messages.
 const CLAUSES: &str = "a target (90%, 0.6..0.8, >= 50%, always, never), `head left`, `head right`, \
                        `distance`, `adjacent`, `no … between`, `some … between`, `head just`, \
                        `dependent just`, `as`, `of`, `weight` or `group`";
 
-pub(super) fn rules(file: &str, text: &str, open: Open) -> Result<Rules, Invalid> {
+/// Decodes the bytes of a file as UTF-8.
+pub(crate) fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Invalid> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
+        let message = format!("found the byte {byte:#04x}, expected UTF-8: save the file as UTF-8");
+        Invalid { file: file.to_owned(), problems: vec![Problem { line, column, message }] }
+    })
+}
+
+/// Reads all lines of a file. Returns the rules, and the problems of the lines that are not rules.
+pub(crate) fn lines(text: &str) -> (Vec<LocatedRule>, Vec<Problem>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let (mut rules, mut problems) = (Vec::new(), Vec::new());
+    let mut rules = Vec::new();
+    let mut problems = Vec::new();
     let mut tags = Attribute::Upos;
     for (line, text) in (1..).zip(text.lines()) {
         match text.trim() {
@@ -33,36 +48,41 @@ pub(super) fn rules(file: &str, text: &str, open: Open) -> Result<Rules, Invalid
             },
         }
     }
-    Rules::checked(file, rules, problems, open)
+    (rules, problems)
 }
 
-/// A line that is a rule, or the head of a table.
-pub(super) fn rule(text: &str, line: usize, tags: &Attribute) -> Result<Option<Placed>, Problem> {
+/// Reads a rule. Returns `None` for the header of a table.
+pub(crate) fn rule(
+    text: &str,
+    line: usize,
+    tags: &Attribute,
+) -> Result<Option<LocatedRule>, Problem> {
     if let Some(found) = paper_format::rule(text, line, tags) {
         return found;
     }
-    aloud(&mut Cursor::new(text, line, tags), line).map(Some)
+    named_rule(&mut Cursor::new(text, line, tags), line).map(Some)
 }
 
-fn aloud(cursor: &mut Cursor<'_>, line: usize) -> Result<Placed, Problem> {
+fn named_rule(cursor: &mut Cursor<'_>, line: usize) -> Result<LocatedRule, Problem> {
     let start = cursor.column();
     let name = cursor.name().ok_or_else(|| {
         cursor.expected(
-            "a name and a colon, as in `det: DET <- nearest NOUN  head right  90%` (without a name: \
-             TAG <- TAG NUMBER)",
+            "a name and a colon, as in `det: DET <- nearest NOUN  head right  90%` (only \
+             `TAG <- TAG NUMBER` needs no name)",
         )
     })?;
     let dependent_column = cursor.column();
-    let dependent = cursor.test("which words depend, such as DET, NOUN|PRON or *")?;
+    let dependent = cursor.test("the dependent: a tag, NOUN|PRON or *")?;
     if !cursor.eat("<-") {
         return Err(cursor.expected("`<-` between dependent and head"));
     }
     let nearest_column = cursor.column();
     let nearest = cursor.eat_word("nearest");
     let head_column = cursor.column();
-    let head = match cursor.eat_word("ROOT") {
-        true => Head::Root,
-        false => Head::Word(cursor.test("the head: ROOT, or a test such as NOUN|PROPN")?),
+    let head = if cursor.eat_word("ROOT") {
+        Head::Root
+    } else {
+        Head::Word(cursor.test("the head: ROOT, a tag, NOUN|PROPN or *")?)
     };
     let mut clauses = Clauses::default();
     while !cursor.at_end() {
@@ -79,7 +99,7 @@ fn aloud(cursor: &mut Cursor<'_>, line: usize) -> Result<Placed, Problem> {
         nearest,
         as_label: clauses.as_label,
         place: clauses.place,
-        counting: clauses.counting.unwrap_or(Rule::usual_counting(nearest)),
+        counting: clauses.counting.unwrap_or(Rule::default_counting(nearest)),
         target,
         weight: clauses.weight.unwrap_or(1.0),
         group: clauses.group,
@@ -91,10 +111,10 @@ fn aloud(cursor: &mut Cursor<'_>, line: usize) -> Result<Placed, Problem> {
         (Part::Nearest, nearest_column),
         (Part::Head, head_column),
     ]);
-    Ok(Placed { rule, columns })
+    Ok(LocatedRule { rule, columns })
 }
 
-/// What stands after the head.
+/// The clauses after the head.
 #[derive(Default)]
 struct Clauses {
     as_label: Option<String>,
@@ -116,7 +136,7 @@ impl Clauses {
                 once(cursor, column, "label", &mut self.as_label, label)?;
                 Part::Label
             }
-            "head" | "dependent" => self.stands(cursor)?,
+            "head" | "dependent" => self.position(cursor)?,
             "distance" => {
                 cursor.word();
                 let distance = distance(cursor)?;
@@ -131,7 +151,7 @@ impl Clauses {
             }
             word @ ("no" | "some") => {
                 cursor.word();
-                let test = cursor.test("which words, such as PUNCT")?;
+                let test = cursor.test("a tag, as in `no PUNCT between`")?;
                 if !cursor.eat_word("between") {
                     return Err(cursor.expected("`between`, as in `no PUNCT between`"));
                 }
@@ -177,16 +197,16 @@ impl Clauses {
         Ok(())
     }
 
-    /// `head left`, `head right`, `head just after TEST`, `dependent just before TEST`.
-    fn stands(&mut self, cursor: &mut Cursor<'_>) -> Result<Part, Problem> {
+    /// Reads `head left`, `head right`, `head just after TEST` or `dependent just before TEST`.
+    fn position(&mut self, cursor: &mut Cursor<'_>) -> Result<Part, Problem> {
         let column = cursor.column();
-        let head = cursor.word() == "head";
+        let is_head = cursor.word() == "head";
         let direction = match cursor.peek() {
-            "left" if head => Direction::Left,
-            "right" if head => Direction::Right,
+            "left" if is_head => Direction::Left,
+            "right" if is_head => Direction::Right,
             "just" => {
                 cursor.word();
-                let neighbour = match (head, cursor.peek()) {
+                let neighbour = match (is_head, cursor.peek()) {
                     (true, "after") => Neighbour::BeforeHead,
                     (true, "before") => Neighbour::AfterHead,
                     (false, "after") => Neighbour::BeforeDependent,
@@ -194,23 +214,24 @@ impl Clauses {
                     _ => return Err(cursor.expected("`after` or `before` after `just`")),
                 };
                 cursor.word();
-                let test = cursor.test("which word, such as DET")?;
+                let test = cursor.test("a tag, as in `just after DET`")?;
                 self.place.beside.push((neighbour, test));
                 return Ok(Part::Beside(neighbour));
             }
-            _ if head => return Err(cursor.expected("`left`, `right` or `just` after `head`")),
+            _ if is_head => return Err(cursor.expected("`left`, `right` or `just` after `head`")),
             _ => return Err(cursor.expected("`just` after `dependent`")),
         };
         cursor.word();
         if self.place.direction != Direction::Any {
-            return Err(cursor.problem(column, "the direction is given twice".to_owned()));
+            let message = "found a second direction: a rule has at most one, remove one of them";
+            return Err(cursor.problem(column, message.to_owned()));
         }
         self.place.direction = direction;
         Ok(Part::Direction)
     }
 }
 
-/// Sets what may be said once.
+/// Sets the value of a clause that a rule may have only once.
 fn once<T>(
     cursor: &Cursor<'_>,
     column: usize,
@@ -220,7 +241,10 @@ fn once<T>(
 ) -> Result<(), Problem> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(cursor.problem(column, format!("a second {what}: a rule has one"))),
+        Some(_) => Err(cursor.problem(
+            column,
+            format!("found a second {what}: a rule has at most one, remove one of them"),
+        )),
     }
 }
 
@@ -261,36 +285,9 @@ fn target(cursor: &mut Cursor<'_>) -> Result<Target, Problem> {
         Some((low, high)) => {
             share(low).zip(share(high)).map(|(low, high)| Target::Range(low, high))
         }
-        None => exactly(word),
+        None => plain_target(word),
     };
     let target = target.ok_or_else(|| cursor.expected(CLAUSES))?;
     cursor.word();
     Ok(target)
-}
-
-/// `0.75`, `75%`, `bin:0.83` or `?`.
-pub(super) fn exactly(word: &str) -> Option<Target> {
-    if word == "?" {
-        return Some(Target::Open);
-    }
-    match word.strip_prefix("bin:") {
-        // What is not a share stays as it is, and is refused with the others.
-        Some(word) => share(word).map(|p| if p <= 1.0 { bin(p) } else { p }),
-        None => share(word),
-    }
-    .map(Target::Exactly)
-}
-
-/// `0.75` or `75%`; whether it is at most 1 is asked later.
-fn share(word: &str) -> Option<f64> {
-    match word.strip_suffix('%') {
-        Some(percent) => number(percent).map(|percent| percent / 100.0),
-        None => number(word),
-    }
-}
-
-/// A number without sign or exponent, so that neither `nan` nor `inf` is one.
-pub(super) fn number(word: &str) -> Option<f64> {
-    let digits = |c: char| c.is_ascii_digit() || c == '.';
-    word.parse().ok().filter(|number: &f64| word.chars().all(digits) && number.is_finite())
 }

@@ -1,83 +1,83 @@
-//! What a rule says.
+//! The parts of a rule.
 
-use super::Test;
+use crate::condition::Test;
 
-/// A rule: arcs, how they are counted, and how many there should be.
+/// A rule: a predicate of arcs, a way to count them, and a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// What people call it; no two rules of a file have the same name.
+    /// Name, unique in its file.
     pub name: String,
-    /// The line it is on, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// Which words may be dependents.
+    /// Test of the dependent.
     pub dependent: Test,
-    /// Which may be heads.
+    /// Test of the head.
     pub head: Head,
-    /// Whether only the nearest word of the head's kind is a candidate, on each side.
+    /// True if only the nearest word that passes the head's test is a candidate, on each side.
     pub nearest: bool,
-    /// The label of the arcs.
+    /// Label of the arcs.
     pub as_label: Option<String>,
-    /// Where the two stand.
+    /// Conditions on the positions of head and dependent.
     pub place: Place,
-    /// What the target is a share of.
+    /// Denominator of the share.
     pub counting: Counting,
-    /// How large that share should be.
+    /// Required share.
     pub target: Target,
-    /// How much it matters, 1 if nothing is said.
+    /// Weight of the rule in training; 1 by default.
     pub weight: f64,
-    /// The rules whose shares add up to one.
+    /// Name of a group. The shares of a group add up to at most one.
     pub group: Option<String>,
 }
 
-/// What a head may be.
+/// The head of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Head {
-    /// The root, which is no word.
+    /// The root, which is not a word.
     Root,
-    /// A word.
+    /// A word that passes a test.
     Word(Test),
 }
 
-/// Where head and dependent stand: all of it must hold.
+/// Conditions on the positions of head and dependent. All of them must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// On which side of the dependent the head stands.
+    /// Side of the dependent on which the head stands.
     pub direction: Direction,
-    /// How far apart they are.
+    /// Allowed distances.
     pub distance: Option<Distance>,
-    /// What stands strictly between them, or does not.
+    /// Conditions on the words strictly between them.
     pub between: Vec<Between>,
-    /// What stands beside them.
+    /// Tests of their neighbours.
     pub beside: Vec<(Neighbour, Test)>,
 }
 
-/// On which side of the dependent the head stands.
+/// Side of the dependent on which the head stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// On either side.
     #[default]
     Any,
-    /// The head comes first. The root does.
+    /// The head comes first. The root always does.
     Left,
     /// The dependent comes first.
     Right,
 }
 
-/// How far apart two words are; neighbours are at distance 1.
+/// A range of distances between two words. Neighbours are at distance 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Distance {
-    /// At least.
+    /// Smallest distance.
     pub least: usize,
-    /// At most, if there is a limit.
+    /// Largest distance, if there is a limit.
     pub most: Option<usize>,
 }
 
-/// What stands strictly between head and dependent.
+/// A condition on the words strictly between head and dependent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Between {
-    /// Whether some such word must be there, or none.
+    /// True if at least one word must pass the test, false if none may.
     pub some: bool,
-    /// Which words.
+    /// Test of these words.
     pub test: Test,
 }
 
@@ -94,38 +94,38 @@ pub enum Neighbour {
     AfterDependent,
 }
 
-/// What a target is a share of.
+/// Denominator of a rule's share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// Of the candidate arcs that match.
+    /// Candidate arcs that match.
     Pairs,
-    /// Of the words that match the left side.
+    /// Words that pass the dependent's test.
     Words,
-    /// Of the words that match the left side and have a candidate. Only for `nearest` rules.
+    /// Words that pass the dependent's test and have a candidate head. Only for `nearest` rules.
     Nearest,
 }
 
-/// How large a share should be.
+/// Required share of arcs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// This large.
+    /// Exactly this share.
     Exactly(f64),
-    /// Between the two.
+    /// A share in this range, ends included.
     Range(f64, f64),
-    /// This large or larger.
+    /// This share or more.
     AtLeast(f64),
-    /// This large or smaller.
+    /// This share or less.
     AtMost(f64),
-    /// All of it, by law.
+    /// A hard constraint: all of them.
     Always,
-    /// Nothing of it, by law.
+    /// A hard constraint: none of them.
     Never,
-    /// To be counted in a treebank, written `?`. Only a [`Draft`](super::Draft) has such rules.
+    /// Not known yet, written `?`; to be counted in a treebank. Only a [`Draft`](crate::Draft) has such rules.
     Open,
 }
 
 impl Target {
-    /// The smallest and the largest share it allows.
+    /// Returns the smallest and the largest share that the target allows.
     pub fn bounds(self) -> (f64, f64) {
         match self {
             Target::Exactly(share) => (share, share),
@@ -138,33 +138,48 @@ impl Target {
         }
     }
 
-    /// The middle of what it allows.
+    /// Returns the middle of the allowed range.
     pub fn middle(self) -> f64 {
         let (low, high) = self.bounds();
         if low == high { low } else { (low + high) / 2.0 }
     }
 
-    /// Whether it asks for anything to be there, not only for it not to be.
+    /// Returns true if the target requires some arcs, or is open.
     pub fn wants_some(self) -> bool {
         self == Target::Open || self.bounds().0 > 0.0
     }
 
-    /// Whether it is a law, which no tree may break.
+    /// Returns true for a hard constraint (`always`, `never`), which every tree must satisfy.
     pub fn is_hard(self) -> bool {
         matches!(self, Target::Always | Target::Never)
     }
 }
 
 impl Distance {
-    /// Whether two words at this distance are so far apart.
+    /// Returns true if a distance is in the range.
     pub fn holds(self, distance: usize) -> bool {
         self.least <= distance && self.most.is_none_or(|most| distance <= most)
     }
 }
 
 impl Rule {
-    /// What is counted if nothing is said.
-    pub(super) fn usual_counting(nearest: bool) -> Counting {
-        if nearest { Counting::Nearest } else { Counting::Words }
+    /// Returns how a rule counts if it has no `of` clause.
+    pub(crate) fn default_counting(is_nearest: bool) -> Counting {
+        if is_nearest { Counting::Nearest } else { Counting::Words }
     }
+}
+
+/// Rounds a share to the nearest of 0, 0.1, 0.25, 0.5, 0.75 and 1; a tie goes to the smaller one.
+///
+/// People can be asked for targets as coarse as these (Druck, Mann and McCallum 2009).
+///
+/// ```
+/// assert_eq!(tutte_rules::bin(0.83), 0.75);
+/// assert_eq!(tutte_rules::bin(0.375), 0.25);
+/// ```
+pub fn bin(p: f64) -> f64 {
+    // The end of each bin, half-way to the next, and its value.
+    const BINS: [(f64, f64); 5] =
+        [(0.05, 0.0), (0.175, 0.1), (0.375, 0.25), (0.625, 0.5), (0.875, 0.75)];
+    BINS.iter().find(|&&(end, _)| p <= end).map_or(1.0, |&(_, bin)| bin)
 }

@@ -1,38 +1,39 @@
-//! What a treebank says of rules: the targets that people would have given had they counted.
+//! Counts of rule matches in a treebank, and the targets that follow from them.
 
 use tutte_treebank::Sentence;
 
-use super::{Counting, Rule, Rules};
+use crate::rule::{Counting, Rule};
+use crate::rule_set::Rules;
 
-/// What a treebank says of one rule. Words without a head count nowhere.
+/// Counts of one rule in a treebank. Words without a head are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RuleStatistics {
     /// Candidate arcs that match: c̃(g).
     pub pairs: u64,
-    /// Those that are arcs of the treebank's trees, with the label of the rule if it has one: c̃_edge(g).
+    /// Matching arcs that are in gold trees, with the rule's label if it has one: c̃_edge(g).
     pub arcs: u64,
-    /// Words that match the left side.
+    /// Words that pass the dependent's test.
     pub words: u64,
-    /// Those of them with at least one candidate.
+    /// Words that also have at least one candidate head.
     pub candidates: u64,
-    /// Those of them that are attached to the nearest word of the head's kind on its side.
+    /// Words whose gold head is the nearest candidate on its side.
     pub nearest: u64,
 }
 
 impl RuleStatistics {
-    /// The target that the treebank gives a rule that counts so, or `None` if there is nothing to count.
+    /// Returns the share of gold arcs, or `None` if its denominator is 0.
     pub fn target(&self, counting: Counting) -> Option<f64> {
-        let unit = match counting {
+        let units = match counting {
             Counting::Pairs => self.pairs,
             Counting::Words => self.words,
             Counting::Nearest => self.candidates,
         };
-        (unit > 0).then(|| self.arcs as f64 / unit as f64)
+        (units > 0).then(|| self.arcs as f64 / units as f64)
     }
 }
 
 impl Rules {
-    /// What a treebank says of each rule.
+    /// Counts the matches of each rule in a treebank.
     ///
     /// ```
     /// use tutte_rules::Rules;
@@ -55,25 +56,26 @@ impl Rules {
     ) -> Vec<RuleStatistics> {
         let mut statistics = vec![RuleStatistics::default(); self.len()];
         for sentence in treebank {
-            let answers = self.answers(sentence);
+            let results = self.test_results(sentence);
             for ((rule, predicate), statistics) in self.predicates().zip(&mut statistics) {
-                for &modifier in answers.dependents(predicate) {
-                    let Some((gold, label)) = gold(sentence, modifier) else { continue };
-                    let labelled = is_label(rule, label);
-                    let (mut pairs, mut hit) = (0, false);
-                    answers.heads(predicate, modifier, predicate.nearest, |head| {
+                for &modifier in results.dependents(predicate) {
+                    let Some((gold, label)) = gold_arc(sentence, modifier) else { continue };
+                    let has_label = allows_label(rule, label);
+                    let mut pairs = 0;
+                    let mut is_arc = false;
+                    results.heads(predicate, modifier, predicate.is_nearest, |head| {
                         pairs += 1;
-                        hit |= head == gold && labelled;
+                        is_arc |= head == gold && has_label;
                     });
-                    let mut nearest = false;
-                    answers.heads(predicate, modifier, true, |head| {
-                        nearest |= head == gold && labelled;
+                    let mut is_nearest = false;
+                    results.heads(predicate, modifier, true, |head| {
+                        is_nearest |= head == gold && has_label;
                     });
                     statistics.words += 1;
                     statistics.pairs += pairs;
                     statistics.candidates += u64::from(pairs > 0);
-                    statistics.arcs += u64::from(hit);
-                    statistics.nearest += u64::from(nearest);
+                    statistics.arcs += u64::from(is_arc);
+                    statistics.nearest += u64::from(is_nearest);
                 }
             }
         }
@@ -81,26 +83,12 @@ impl Rules {
     }
 }
 
-fn gold(sentence: &Sentence, word: usize) -> Option<(usize, &str)> {
+/// Returns the gold head and label of a word.
+fn gold_arc(sentence: &Sentence, word: usize) -> Option<(usize, &str)> {
     let token = sentence.word(word)?;
     Some((token.head()?, token.deprel()))
 }
 
-fn is_label(rule: &Rule, label: &str) -> bool {
-    rule.as_label.as_ref().is_none_or(|wanted| wanted == label)
-}
-
-/// The nearest of 0, 0.1, 0.25, 0.5, 0.75 and 1, the smaller of two that are equally near.
-///
-/// Coarse targets are what people can be asked for (Druck, Mann and McCallum 2009).
-///
-/// ```
-/// assert_eq!(tutte_rules::bin(0.83), 0.75);
-/// assert_eq!(tutte_rules::bin(0.375), 0.25);
-/// ```
-pub fn bin(p: f64) -> f64 {
-    // Where one ends and the next begins: half-way between them.
-    const BINS: [(f64, f64); 5] =
-        [(0.05, 0.0), (0.175, 0.1), (0.375, 0.25), (0.625, 0.5), (0.875, 0.75)];
-    BINS.iter().find(|&&(end, _)| p <= end).map_or(1.0, |&(_, bin)| bin)
+fn allows_label(rule: &Rule, label: &str) -> bool {
+    rule.as_label.as_ref().is_none_or(|required| required == label)
 }

@@ -1,64 +1,67 @@
-//! What rules find in raw text: how much of it they cover, which arcs they share, and which tags they name
-//! that are not there.
+//! Survey of raw text: words that rules cover, arcs that rules share, and tags in rules that the text lacks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use tutte_treebank::Sentence;
 
-use super::{Attribute, Condition, Head, Rules, Test, Value};
+use crate::condition::{Attribute, Condition, Test, Value};
+use crate::rule::Head;
+use crate::rule_set::Rules;
+use crate::spelling;
 
-/// What rules find in a text.
+/// Coverage of a text by rules.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Coverage {
-    /// Sentences looked at.
+    /// Number of sentences.
     pub sentences: u64,
-    /// Their words.
+    /// Number of words.
     pub words: u64,
-    /// Words that are the dependent of an arc which some rule matches that wants some of them.
+    /// Number of words with a candidate head by a rule whose target [requires some
+    /// arcs](crate::Target::wants_some).
     pub covered: u64,
-    /// By rule.
+    /// Coverage of each rule.
     pub rules: Vec<RuleCoverage>,
-    /// Pairs of rules that match the same arcs, those with most arcs first.
+    /// Pairs of rules that match the same arcs, sorted by the number of arcs, largest first.
     pub overlaps: Vec<Overlap>,
-    /// Tags and features that rules name and no word has, in the order of the rules.
+    /// Tags and features that occur in rules but not in the text, in the order of the rules.
     pub unknown: Vec<Unknown>,
 }
 
-/// What one rule finds.
+/// Coverage of a text by one rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RuleCoverage {
-    /// Words that match its left side.
+    /// Words that pass the dependent's test.
     pub words: u64,
-    /// Those with at least one candidate.
+    /// Words that also have at least one candidate head.
     pub candidates: u64,
-    /// Arcs that match.
+    /// Candidate arcs that match.
     pub pairs: u64,
 }
 
 /// Two rules that match the same arcs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Overlap {
-    /// The rules, by number, the smaller one first.
+    /// Indices of the two rules, the smaller one first.
     pub rules: [usize; 2],
-    /// How many arcs both match.
+    /// Number of arcs that both match.
     pub arcs: u64,
 }
 
-/// A tag or feature that no word has.
+/// A tag or feature of a rule that no word of the text has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unknown {
-    /// The rule, by number.
+    /// Index of the rule.
     pub rule: usize,
     /// UPOS, XPOS or FEATS.
     pub column: &'static str,
-    /// What the rule says, such as `NOUM` or `Case=Lok`.
+    /// The tag or feature, such as `NOUM` or `Case=Lok`.
     pub found: String,
-    /// What words do have that is most like it, if anything is.
+    /// The closest tag or feature of the text, if any is close.
     pub like: Option<String>,
 }
 
-/// Looks at a text, sentence by sentence.
+/// Computes the [`Coverage`] of a text, sentence by sentence.
 ///
 /// ```
 /// use tutte_rules::{Rules, Survey};
@@ -82,62 +85,70 @@ pub struct Survey<'a> {
     sentences: u64,
     words: u64,
     covered: u64,
-    found: Vec<RuleCoverage>,
-    shared: BTreeMap<[u32; 2], u64>,
-    /// By column: what words have there.
-    seen: BTreeMap<&'static str, BTreeSet<String>>,
+    by_rule: Vec<RuleCoverage>,
+    /// By pair of rules: the arcs that both match.
+    shared_arcs: BTreeMap<[u32; 2], u64>,
+    /// By column: the values in the text.
+    values: BTreeMap<&'static str, BTreeSet<String>>,
 }
 
 impl<'a> Survey<'a> {
-    /// Nothing seen yet.
+    /// Starts a survey.
     pub fn new(rules: &'a Rules) -> Self {
-        let found = vec![RuleCoverage::default(); rules.len()];
-        let (shared, seen) = (BTreeMap::new(), BTreeMap::new());
-        Self { rules, sentences: 0, words: 0, covered: 0, found, shared, seen }
+        Self {
+            rules,
+            sentences: 0,
+            words: 0,
+            covered: 0,
+            by_rule: vec![RuleCoverage::default(); rules.len()],
+            shared_arcs: BTreeMap::new(),
+            values: BTreeMap::new(),
+        }
     }
 
-    /// Looks at a sentence. What it costs is what [`Rules::matches`] does, and for each arc the square of the
-    /// number of rules that match it.
+    /// Adds a sentence.
+    ///
+    /// Costs as much as [`Rules::matches`], and for each arc the square of the number of rules that match it.
     pub fn add(&mut self, sentence: &Sentence) {
         self.sentences += 1;
         self.words += sentence.len() as u64;
         for word in sentence.words() {
-            self.see("UPOS", word.upos());
-            self.see("XPOS", word.xpos());
+            self.add_value("UPOS", word.upos());
+            self.add_value("XPOS", word.xpos());
             for (name, values) in word.features() {
                 for value in values.split(',').chain([values]) {
-                    self.see("FEATS", &feature(name, value));
+                    self.add_value("FEATS", &feature(name, value));
                 }
             }
         }
-        let answers = self.rules.answers(sentence);
-        for ((_, predicate), found) in self.rules.predicates().zip(&mut self.found) {
-            for &modifier in answers.dependents(predicate) {
+        let results = self.rules.test_results(sentence);
+        for ((_, predicate), coverage) in self.rules.predicates().zip(&mut self.by_rule) {
+            for &modifier in results.dependents(predicate) {
                 let mut pairs = 0;
-                answers.heads(predicate, modifier, predicate.nearest, |_| pairs += 1);
-                found.words += 1;
-                found.candidates += u64::from(pairs > 0);
-                found.pairs += pairs;
+                results.heads(predicate, modifier, predicate.is_nearest, |_| pairs += 1);
+                coverage.words += 1;
+                coverage.candidates += u64::from(pairs > 0);
+                coverage.pairs += pairs;
             }
         }
         let arcs = self.rules.matches(sentence).arcs;
-        // What a word must not be attached to says little of what it is attached to.
-        let wanted = |rule: u32| self.rules.rules()[rule as usize].target.wants_some();
+        // A rule that only forbids heads says little about the right one.
+        let wants_some = |rule: u32| self.rules.rules()[rule as usize].target.wants_some();
         let covered: BTreeSet<u32> =
-            arcs.iter().filter(|arc| wanted(arc.2)).map(|&(_, modifier, _)| modifier).collect();
+            arcs.iter().filter(|arc| wants_some(arc.2)).map(|&(_, modifier, _)| modifier).collect();
         self.covered += covered.len() as u64;
         for same in arcs.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             for (at, &(_, _, first)) in same.iter().enumerate() {
                 for &(_, _, second) in &same[at + 1..] {
-                    *self.shared.entry([first, second]).or_default() += 1;
+                    *self.shared_arcs.entry([first, second]).or_default() += 1;
                 }
             }
         }
     }
 
-    /// Says what was found.
+    /// Returns the coverage of all added sentences.
     pub fn finish(self) -> Coverage {
-        let mut overlaps: Vec<Overlap> = (self.shared.iter())
+        let mut overlaps: Vec<Overlap> = (self.shared_arcs.iter())
             .map(|(&[first, second], &arcs)| Overlap {
                 rules: [first as usize, second as usize],
                 arcs,
@@ -149,28 +160,28 @@ impl<'a> Survey<'a> {
             sentences: self.sentences,
             words: self.words,
             covered: self.covered,
-            rules: self.found,
+            rules: self.by_rule,
             overlaps,
             unknown,
         }
     }
 
-    fn see(&mut self, column: &'static str, value: &str) {
-        let seen = self.seen.entry(column).or_default();
-        if !seen.contains(value) {
-            seen.insert(value.to_owned());
+    fn add_value(&mut self, column: &'static str, value: &str) {
+        let values = self.values.entry(column).or_default();
+        if !values.contains(value) {
+            values.insert(value.to_owned());
         }
     }
 
     fn unknown(&self) -> Vec<Unknown> {
         let mut unknown = Vec::new();
-        for (rule, said) in self.rules.rules().iter().enumerate() {
-            let mut tests: Vec<&Test> = vec![&said.dependent];
-            if let Head::Word(test) = &said.head {
+        for (number, rule) in self.rules.rules().iter().enumerate() {
+            let mut tests: Vec<&Test> = vec![&rule.dependent];
+            if let Head::Word(test) = &rule.head {
                 tests.push(test);
             }
-            tests.extend(said.place.between.iter().map(|between| &between.test));
-            tests.extend(said.place.beside.iter().map(|(_, test)| test));
+            tests.extend(rule.place.between.iter().map(|between| &between.test));
+            tests.extend(rule.place.beside.iter().map(|(_, test)| test));
             let alternatives = tests.iter().flat_map(|test| &test.alternatives);
             for Condition { attribute, value } in alternatives.flat_map(|one| &one.conditions) {
                 let Value::Is(value) = value else { continue };
@@ -178,16 +189,17 @@ impl<'a> Survey<'a> {
                     Attribute::Upos => ("UPOS", value.clone()),
                     Attribute::Xpos => ("XPOS", value.clone()),
                     Attribute::Feature(name) => ("FEATS", feature(name, value)),
-                    // Any text has few of the words of a language.
+                    // A text has only a few of the words of a language.
                     Attribute::Lemma | Attribute::Form => continue,
                 };
-                let seen = self.seen.get(column);
-                if seen.is_some_and(|seen| seen.contains(&found)) {
+                let values = self.values.get(column);
+                if values.is_some_and(|values| values.contains(&found)) {
                     continue;
                 }
-                let like = seen.and_then(|seen| most_alike(&found, seen.iter().map(|one| &**one)));
-                let like = like.map(str::to_owned);
-                let one = Unknown { rule, column, found, like };
+                let like = values
+                    .and_then(|values| spelling::closest(&found, values.iter().map(|one| &**one)))
+                    .map(str::to_owned);
+                let one = Unknown { rule: number, column, found, like };
                 if !unknown.contains(&one) {
                     unknown.push(one);
                 }
@@ -199,30 +211,4 @@ impl<'a> Survey<'a> {
 
 fn feature(name: &str, value: &str) -> String {
     format!("{name}={value}")
-}
-
-/// The text with the fewest changes to another, if those are no more than two and fewer than half its letters.
-pub(super) fn most_alike<'a>(text: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = 2.min(text.chars().count().saturating_sub(1) / 2);
-    others
-        .map(|other| (changes(text, other), other))
-        .min()
-        .filter(|(changes, _)| *changes <= limit)
-        .map(|(_, other)| other)
-}
-
-/// The number of letters to insert, delete or replace (Levenshtein 1965); capitals are no change.
-fn changes(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().flat_map(char::to_lowercase).collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for c in from.chars().flat_map(char::to_lowercase) {
-        let mut diagonal = row[0];
-        row[0] += 1;
-        for (at, &d) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(c != d);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }

@@ -1,4 +1,4 @@
-//! Rules are read as the documentation says, written back, and match what a slow reader would match.
+//! Tests of the crate, and what they share.
 
 mod feasibility;
 mod matching;
@@ -10,7 +10,7 @@ use tutte_treebank::Sentence;
 
 use super::*;
 
-/// Words as `form/UPOS/XPOS/FEATS/HEAD/label`, of which those at the end may be missing.
+/// Builds a sentence from words `form/UPOS/XPOS/FEATS/HEAD/label`; trailing fields may be missing.
 fn sentence(words: &str) -> Sentence {
     let line = |(number, word): (usize, &str)| {
         let mut columns = word.split('/');
@@ -25,14 +25,14 @@ fn read(text: &str) -> Rules {
     Rules::parse("test.tut", text).unwrap()
 }
 
-/// The errors of a file, without its name.
+/// Returns the errors of a file, without its name.
 fn errors(text: &str) -> Vec<String> {
     let invalid = Rules::parse("test.tut", text).unwrap_err();
     let lines = invalid.to_string();
     lines.lines().map(|line| line.strip_prefix("test.tut:").unwrap().to_owned()).collect()
 }
 
-/// Three sentences, in which determiners, subjects and roots have been counted by hand.
+/// Three sentences whose determiners, subjects and roots were counted by hand.
 fn treebank() -> [Sentence; 3] {
     [
         sentence(

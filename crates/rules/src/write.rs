@@ -1,52 +1,34 @@
-//! Writing rules, in the form that can be read aloud and is read back to the same rules.
+//! Writer of rules. Reading the text back gives the same rules.
 
 use std::fmt;
 
-use super::cursor::needs_quotes;
-use super::{
-    Alternative, Attribute, Condition, Counting, Direction, Distance, Head, Neighbour, Rule, Rules,
-    Target, Test, Value,
-};
-
-/// One rule a line, in columns.
-impl fmt::Display for Rules {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<_> = self.rules().iter().map(Rule::pieces).collect();
-        let width = |piece: usize| lines.iter().map(|line| line[piece].chars().count()).max();
-        let widths: [usize; 4] = std::array::from_fn(|piece| width(piece).unwrap_or(0));
-        for line in &lines {
-            for (piece, width) in line.iter().zip(widths).filter(|&(_, width)| width > 0) {
-                write!(f, "{piece:width$}  ")?;
-            }
-            writeln!(f, "{}", line[4])?;
-        }
-        Ok(())
-    }
-}
+use crate::condition::{Alternative, Attribute, Condition, Test, Value};
+use crate::cursor::needs_quotes;
+use crate::rule::{Counting, Direction, Distance, Head, Neighbour, Rule, Target};
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pieces = self.pieces();
-        let pieces: Vec<&str> =
-            pieces.iter().map(|piece| &**piece).filter(|p| !p.is_empty()).collect();
-        f.write_str(&pieces.join("  "))
+        let columns = self.columns();
+        let columns: Vec<&str> =
+            columns.iter().map(|text| &**text).filter(|text| !text.is_empty()).collect();
+        f.write_str(&columns.join("  "))
     }
 }
 
 impl Rule {
-    /// Name, dependent, head, place, and the rest.
-    fn pieces(&self) -> [String; 5] {
+    /// Returns the columns of a line: name, dependent, head, place clauses, and target with the rest.
+    pub(crate) fn columns(&self) -> [String; 5] {
         let nearest = if self.nearest { "nearest " } else { "" };
         let head = match &self.head {
             Head::Root => "ROOT".to_owned(),
             Head::Word(test) => test.to_string(),
         };
         let label = match &self.as_label {
-            Some(label) => format!(" as {}", Quoted(label, false)),
+            Some(label) => format!(" as {}", quoted(label)),
             None => String::new(),
         };
         let mut rest = self.target.to_string();
-        if self.counting != Rule::usual_counting(self.nearest) {
+        if self.counting != Rule::default_counting(self.nearest) {
             rest += match self.counting {
                 Counting::Pairs => " of pairs",
                 Counting::Words => " of words",
@@ -59,18 +41,18 @@ impl Rule {
             rest += &format!("  weight {}", self.weight);
         }
         if let Some(group) = &self.group {
-            rest += &format!("  group {}", Quoted(group, false));
+            rest += &format!("  group {}", quoted(group));
         }
         [
             format!("{}:", self.name),
             self.dependent.to_string(),
             format!("<- {nearest}{head}{label}"),
-            self.where_clauses(),
+            self.place_clauses(),
             rest,
         ]
     }
 
-    fn where_clauses(&self) -> String {
+    fn place_clauses(&self) -> String {
         let place = &self.place;
         let mut clauses = Vec::new();
         match place.direction {
@@ -93,13 +75,13 @@ impl Rule {
             clauses.push(format!("{some} {} between", between.test));
         }
         for (neighbour, test) in &place.beside {
-            let whose = match neighbour {
+            let position = match neighbour {
                 Neighbour::BeforeHead => "head just after",
                 Neighbour::AfterHead => "head just before",
                 Neighbour::BeforeDependent => "dependent just after",
                 Neighbour::AfterDependent => "dependent just before",
             };
-            clauses.push(format!("{whose} {test}"));
+            clauses.push(format!("{position} {test}"));
         }
         clauses.join("  ")
     }
@@ -119,16 +101,13 @@ impl fmt::Display for Target {
     }
 }
 
-/// A share, in per cent where those are whole.
+/// A share, displayed in per cent if that is a whole number.
 struct Share(f64);
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = (self.0 * 100.0).round();
-        match percent / 100.0 == self.0 {
-            true => write!(f, "{percent}%"),
-            false => write!(f, "{}", self.0),
-        }
+        if percent / 100.0 == self.0 { write!(f, "{percent}%") } else { write!(f, "{}", self.0) }
     }
 }
 
@@ -147,7 +126,7 @@ impl fmt::Display for Alternative {
         let is_feature = |c: &Condition| matches!(c.attribute, Attribute::Feature(_));
         let bracketed = match &self.conditions[..] {
             [Condition { attribute: Attribute::Upos, value: Value::Is(tag) }, rest @ ..] => {
-                write!(f, "{}", Quoted(tag, true))?;
+                write!(f, "{}", Quoted { text: tag, is_tag: true })?;
                 rest
             }
             [first, rest @ ..] if !is_feature(first) => {
@@ -177,7 +156,7 @@ impl fmt::Display for Condition {
             Attribute::Feature(name) => name,
         })?;
         match &self.value {
-            Value::Is(value) => write!(f, "={}", Quoted(value, false)),
+            Value::Is(value) => write!(f, "={}", quoted(value)),
             Value::Like(pattern) => {
                 f.write_str("~/")?;
                 let mut chars = pattern.chars();
@@ -194,14 +173,22 @@ impl fmt::Display for Condition {
     }
 }
 
-/// A value, in quotation marks if need be; the flag is whether it stands for a tag.
-struct Quoted<'a>(&'a str, bool);
+/// A value, displayed in quotation marks if it needs them.
+struct Quoted<'a> {
+    text: &'a str,
+    /// True in the place of a tag, where reserved words need quotes too.
+    is_tag: bool,
+}
+
+fn quoted(text: &str) -> Quoted<'_> {
+    Quoted { text, is_tag: false }
+}
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !needs_quotes(self.0, self.1) {
-            return f.write_str(self.0);
+        if !needs_quotes(self.text, self.is_tag) {
+            return f.write_str(self.text);
         }
-        write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
+        write!(f, "\"{}\"", self.text.replace('\\', "\\\\").replace('"', "\\\""))
     }
 }

@@ -53,8 +53,8 @@ macro_rules! dispatched {
                     && is_x86_feature_detected!("avx2")
                     && is_x86_feature_detected!("bmi2")
                 {
-                    // SAFETY: the machine has every feature the function is compiled with, each
-                    // one asked for above; the function itself is safe code.
+                    // SAFETY: the machine has every feature the function is compiled with: each is
+                    // checked above. The function itself is safe code.
                     return unsafe { avx512($($arg),*) };
                 }
                 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {

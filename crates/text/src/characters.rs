@@ -1,38 +1,38 @@
-//! A paragraph as characters: lower-cased, with their classes, and where a token cannot end.
+//! Characters of a paragraph: lower-cased, with their classes and the places where no token can end.
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// What kind of character something is; part of the format of models.
-pub(super) mod class {
-    pub(in super::super) const SPACE: u8 = 0;
-    pub(in super::super) const LOWER: u8 = 1;
-    pub(in super::super) const UPPER: u8 = 2;
-    pub(in super::super) const LETTER: u8 = 3;
-    pub(in super::super) const HAN: u8 = 4;
-    pub(in super::super) const HIRAGANA: u8 = 5;
-    pub(in super::super) const KATAKANA: u8 = 6;
-    pub(in super::super) const DIGIT: u8 = 7;
-    pub(in super::super) const MARK: u8 = 8;
-    pub(in super::super) const STOP: u8 = 9;
-    pub(in super::super) const COMMA: u8 = 10;
-    pub(in super::super) const APOSTROPHE: u8 = 11;
-    pub(in super::super) const QUOTE: u8 = 12;
-    pub(in super::super) const OPEN: u8 = 13;
-    pub(in super::super) const CLOSE: u8 = 14;
-    pub(in super::super) const DASH: u8 = 15;
-    pub(in super::super) const PUNCTUATION: u8 = 16;
-    pub(in super::super) const SYMBOL: u8 = 17;
-    pub(in super::super) const OTHER: u8 = 18;
+/// Classes of characters. Their numbers are part of the model format.
+pub(crate) mod class {
+    pub(crate) const SPACE: u8 = 0;
+    pub(crate) const LOWER: u8 = 1;
+    pub(crate) const UPPER: u8 = 2;
+    pub(crate) const LETTER: u8 = 3;
+    pub(crate) const HAN: u8 = 4;
+    pub(crate) const HIRAGANA: u8 = 5;
+    pub(crate) const KATAKANA: u8 = 6;
+    pub(crate) const DIGIT: u8 = 7;
+    pub(crate) const MARK: u8 = 8;
+    pub(crate) const STOP: u8 = 9;
+    pub(crate) const COMMA: u8 = 10;
+    pub(crate) const APOSTROPHE: u8 = 11;
+    pub(crate) const QUOTE: u8 = 12;
+    pub(crate) const OPEN: u8 = 13;
+    pub(crate) const CLOSE: u8 = 14;
+    pub(crate) const DASH: u8 = 15;
+    pub(crate) const PUNCTUATION: u8 = 16;
+    pub(crate) const SYMBOL: u8 = 17;
+    pub(crate) const OTHER: u8 = 18;
 }
 
-/// Whether a class is one of letters that stand side by side in words.
+/// Returns `true` if a class holds letters that stand side by side in words.
 #[inline]
-pub(super) fn is_letter(class: u8) -> bool {
+pub(crate) fn is_letter(class: u8) -> bool {
     matches!(class, class::LOWER | class::UPPER | class::LETTER)
 }
 
-/// The class of a character.
-pub(super) fn class_of(c: char) -> u8 {
+/// Returns the class of a character.
+pub(crate) fn class_of(c: char) -> u8 {
     match c {
         'a'..='z' => class::LOWER,
         'A'..='Z' => class::UPPER,
@@ -52,11 +52,11 @@ pub(super) fn class_of(c: char) -> u8 {
         | '\u{F900}'..='\u{FAFF}'
         | '\u{20000}'..='\u{3FFFF}' => class::HAN,
         c if c.is_whitespace() => class::SPACE,
-        c => of_category(c.general_category()),
+        c => class_of_category(c.general_category()),
     }
 }
 
-fn of_category(category: GeneralCategory) -> u8 {
+fn class_of_category(category: GeneralCategory) -> u8 {
     use GeneralCategory::*;
     match category {
         LowercaseLetter => class::LOWER,
@@ -74,23 +74,30 @@ fn of_category(category: GeneralCategory) -> u8 {
     }
 }
 
-/// The characters of a paragraph, side by side.
-#[derive(Debug, Default)]
-pub(super) struct Characters {
-    /// Lower-cased; of several characters the first.
-    pub(super) lower: Vec<char>,
-    /// Their classes, and [`JOINED`].
-    classes: Vec<u8>,
-    /// The byte at which each starts, and the length of the text.
-    pub(super) offsets: Vec<u32>,
+/// A range of characters, by their index in the paragraph: a token, or a chunk without white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CharSpan {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
-/// Set where a character belongs to the one before, whatever a model thinks.
+/// Characters of a paragraph, in parallel arrays.
+#[derive(Debug, Default)]
+pub(crate) struct Characters {
+    /// Lower-cased characters, see [`lower`].
+    pub(crate) lower: Vec<char>,
+    /// Class of each character, with the bit [`JOINED`].
+    classes: Vec<u8>,
+    /// Byte at which each character starts, and at the end the length of the text.
+    pub(crate) offsets: Vec<u32>,
+}
+
+/// Bit of a character that always belongs to the same token as the one before.
 const JOINED: u8 = 0x80;
 
 impl Characters {
-    /// Takes a text apart; it is shorter than 4 GB.
-    pub(super) fn read(&mut self, text: &str) {
+    /// Reads a text of less than 4 GB.
+    pub(crate) fn read(&mut self, text: &str) {
         self.lower.clear();
         self.classes.clear();
         self.offsets.clear();
@@ -99,7 +106,7 @@ impl Characters {
         for (offset, c) in text.char_indices() {
             let class = class_of(c);
             let is_flag = matches!(c, '\u{1F1E6}'..='\u{1F1FF}');
-            let joined = class != class::SPACE
+            let is_joined = class != class::SPACE
                 && !before.is_whitespace()
                 && (class == class::MARK
                     || matches!(c, '\u{200C}' | '\u{200D}' | '\u{1F3FB}'..='\u{1F3FF}')
@@ -108,46 +115,60 @@ impl Characters {
                     || (is_flag && flags % 2 == 1));
             flags = if is_flag { flags + 1 } else { 0 };
             self.lower.push(lower(c));
-            self.classes.push(class | if joined { JOINED } else { 0 });
+            self.classes.push(class | if is_joined { JOINED } else { 0 });
             self.offsets.push(offset as u32);
             before = c;
         }
         self.offsets.push(text.len() as u32);
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.lower.len()
     }
 
     #[inline]
-    pub(super) fn class(&self, at: usize) -> u8 {
+    pub(crate) fn class(&self, at: usize) -> u8 {
         self.classes[at] & !JOINED
     }
 
     #[inline]
-    pub(super) fn is_space(&self, at: usize) -> bool {
+    pub(crate) fn is_space(&self, at: usize) -> bool {
         self.classes[at] == class::SPACE
     }
 
-    /// Whether a character belongs to the one before: a mark to its base, a joined emoji to its
+    /// Returns `true` if a character belongs to the one before: a mark to its base, a joined emoji to its
     /// sequence, the second letter of a flag to the first.
     #[inline]
-    pub(super) fn is_joined(&self, at: usize) -> bool {
+    pub(crate) fn is_joined(&self, at: usize) -> bool {
         self.classes[at] & JOINED != 0
     }
 }
 
-/// A character in lower case; of several, the first.
+/// Returns a character in lower case. If its lower case is several characters, this is the first of them.
 #[inline]
-pub(super) fn lower(c: char) -> char {
-    match c.is_ascii() {
-        true => c.to_ascii_lowercase(),
-        false => c.to_lowercase().next().unwrap_or(c),
+pub(crate) fn lower(c: char) -> char {
+    if c.is_ascii() { c.to_ascii_lowercase() } else { c.to_lowercase().next().unwrap_or(c) }
+}
+
+/// Returns a lower-case letter without what vowel harmony and voicing change in suffixes.
+///
+/// All open vowels are one letter, and all close ones. So are `t` and `d`, `k`, `g` and `ğ`, `ç` and `c`, `p` and `b`.
+/// Turkish `-dır`, `-dir`, `-dur`, `-tür` have one skeleton. Past `-dı` and locative `-da` have two.
+pub(crate) fn skeleton(lower: char) -> char {
+    match lower {
+        'a' | 'â' | 'e' => 'a',
+        'ı' | 'i' | 'î' | 'u' | 'ü' | 'û' => 'i',
+        'o' | 'ö' => 'o',
+        't' => 'd',
+        'k' | 'ğ' => 'g',
+        'ç' => 'c',
+        'p' => 'b',
+        c => c,
     }
 }
 
-/// Whether white space holds a blank line, which ends a paragraph.
-pub(super) fn ends_paragraph(spaces: &str) -> bool {
+/// Returns `true` if white space contains a blank line, which ends a paragraph.
+pub(crate) fn ends_paragraph(spaces: &str) -> bool {
     spaces.bytes().filter(|&byte| byte == b'\n').count() >= 2
 }
 

@@ -1,70 +1,80 @@
-//! Sentences that were found, written as CoNLL-U.
+//! Writes the sentences of a segmenter as CoNLL-U.
 
 use std::fmt::Write;
 use std::ops::Range;
 
 use tutte_treebank::Sentence;
 
-use super::multiword::Rule;
-use super::raw_text::push_escaped;
-use super::tokenizer::FoundToken;
 use crate::Error;
+use crate::multiword::Rule;
+use crate::raw_text::push_escaped;
+use crate::segmentation::SegmentedToken;
 
-/// A sentence of a block.
-pub(super) struct Layout<'a> {
-    /// The block, with the white space before and after it, and its tokens.
-    pub(super) text: &'a str,
-    pub(super) tokens: &'a [FoundToken],
-    /// The tokens of the sentence.
-    pub(super) sentence: Range<usize>,
-    /// Whether it is a part, and its sentence goes on.
-    pub(super) goes_on: bool,
-    pub(super) new_paragraph: bool,
-    /// Whether it is the last one of the input.
-    pub(super) ends_input: bool,
+/// A sentence in its block of text.
+pub(crate) struct SentenceInBlock<'a> {
+    /// Text of the block, with the white space before and after it.
+    pub(crate) text: &'a str,
+    /// Tokens of the block.
+    pub(crate) tokens: &'a [SegmentedToken],
+    /// Tokens of the sentence.
+    pub(crate) sentence: Range<usize>,
+    /// `true` if this is only a part of a sentence, and another part follows.
+    pub(crate) is_continued: bool,
+    pub(crate) starts_paragraph: bool,
+    /// `true` for the last sentence of the input.
+    pub(crate) ends_input: bool,
 }
 
-/// What was written so far, as far as it matters for what follows.
+/// Writes sentences one after the other, with their numbers and the ranges of their tokens.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(crate) struct ConlluWriter {
     next_id: u64,
-    ranges: bool,
-    /// Whether nothing was written.
+    /// Writes `TokenRange`.
+    has_ranges: bool,
+    /// `true` until the first sentence is written.
     is_new: bool,
-    /// How many parts of a sentence that goes on were written.
+    /// Number of parts already written of a sentence that is continued.
     parts: u64,
-    /// How many characters the text had up to a byte of the block.
+    /// Number of characters of the input before `byte` of the block.
     characters: u64,
     byte: usize,
     words: Vec<String>,
 }
 
-impl Written {
-    pub(super) fn new(next_id: u64, ranges: bool) -> Self {
-        Self { next_id, ranges, is_new: true, parts: 0, characters: 0, byte: 0, words: Vec::new() }
+impl ConlluWriter {
+    pub(crate) fn new(next_id: u64, has_ranges: bool) -> Self {
+        Self {
+            next_id,
+            has_ranges,
+            is_new: true,
+            parts: 0,
+            characters: 0,
+            byte: 0,
+            words: Vec::new(),
+        }
     }
 
-    /// The text goes on behind a block that had so many bytes.
-    pub(super) fn leave(&mut self, block: &str) {
-        if self.ranges {
+    /// Counts the rest of a block; the next sentence is in the block after it.
+    pub(crate) fn finish_block(&mut self, block: &str) {
+        if self.has_ranges {
             self.characters += block[self.byte..].chars().count() as u64;
             self.byte = 0;
         }
     }
 
-    /// Writes a sentence. `rules` knows the rules of multiword tokens.
-    pub(super) fn write<'r>(
+    /// Writes a sentence. `rules` returns the rule of a multiword token by its index.
+    pub(crate) fn write<'r>(
         &mut self,
-        layout: &Layout<'_>,
+        block: &SentenceInBlock<'_>,
         rules: impl Fn(u16) -> Option<&'r Rule>,
         sentence: &mut Sentence,
     ) -> Result<(), Error> {
         sentence.rewrite_text(|out| {
-            self.write_comments(layout, out);
+            self.write_comments(block, out);
             let mut word = 1;
-            for at in layout.sentence.clone() {
-                let FoundToken { start, end, rule } = layout.tokens[at];
-                let form = &layout.text[start..end];
+            for at in block.sentence.clone() {
+                let SegmentedToken { start, end, rule } = block.tokens[at];
+                let form = &block.text[start..end];
                 let rule = rule.and_then(&rules);
                 let is_multiword = rule.is_some_and(|rule| rule.apply(form, &mut self.words));
                 if is_multiword {
@@ -75,16 +85,15 @@ impl Written {
                 out.push('\t');
                 out.push_str(form);
                 out.push_str(EMPTY);
-                self.write_misc(layout, at, out);
-                match is_multiword {
-                    false => word += 1,
-                    true => {
-                        for form in &self.words {
-                            push(out, format_args!("{word}\t"));
-                            out.extend([form, EMPTY, "_\n"]);
-                            word += 1;
-                        }
+                self.write_misc(block, at, out);
+                if is_multiword {
+                    for form in &self.words {
+                        push(out, format_args!("{word}\t"));
+                        out.extend([form, EMPTY, "_\n"]);
+                        word += 1;
                     }
+                } else {
+                    word += 1;
                 }
             }
             out.push('\n');
@@ -92,38 +101,38 @@ impl Written {
         Ok(())
     }
 
-    fn write_comments(&mut self, layout: &Layout<'_>, out: &mut String) {
+    fn write_comments(&mut self, block: &SentenceInBlock<'_>, out: &mut String) {
         if std::mem::take(&mut self.is_new) {
             out.push_str("# newdoc\n");
         }
-        if layout.new_paragraph {
+        if block.starts_paragraph {
             out.push_str("# newpar\n");
         }
         push(out, format_args!("# sent_id = {}\n", self.next_id));
         self.next_id += 1;
-        if layout.goes_on || self.parts > 0 {
+        if block.is_continued || self.parts > 0 {
             self.parts += 1;
             push(out, format_args!("# tutte_split = {}\n", self.parts));
-            self.parts *= u64::from(layout.goes_on);
+            self.parts *= u64::from(block.is_continued);
         }
         out.push_str("# text = ");
         let mut before = usize::MAX;
-        for token in &layout.tokens[layout.sentence.clone()] {
+        for token in &block.tokens[block.sentence.clone()] {
             if token.start > before {
                 out.push(' ');
             }
-            out.push_str(&layout.text[token.start..token.end]);
+            out.push_str(&block.text[token.start..token.end]);
             before = token.end;
         }
         out.push('\n');
     }
 
-    fn write_misc(&mut self, layout: &Layout<'_>, at: usize, out: &mut String) {
-        let FoundToken { start, end, .. } = layout.tokens[at];
-        let next = layout.tokens.get(at + 1).map_or(layout.text.len(), |next| next.start);
-        let before = if at == 0 { &layout.text[..start] } else { "" };
-        let after = &layout.text[end..next.min(layout.text.len())];
-        let is_last = layout.ends_input && at + 1 == layout.sentence.end;
+    fn write_misc(&mut self, block: &SentenceInBlock<'_>, at: usize, out: &mut String) {
+        let SegmentedToken { start, end, .. } = block.tokens[at];
+        let next = block.tokens.get(at + 1).map_or(block.text.len(), |next| next.start);
+        let before = if at == 0 { &block.text[..start] } else { "" };
+        let after = &block.text[end..next.min(block.text.len())];
+        let is_last = block.ends_input && at + 1 == block.sentence.end;
         let begin = out.len();
         let key = |out: &mut String, key: &str| {
             out.push_str(if out.len() > begin { "|" } else { "" });
@@ -139,13 +148,14 @@ impl Written {
             key(out, "SpacesBefore=");
             push_escaped(out, before);
         }
-        if self.ranges {
+        if self.has_ranges {
             let mut count = |to: usize| {
-                self.characters += layout.text[self.byte..to].chars().count() as u64;
+                self.characters += block.text[self.byte..to].chars().count() as u64;
                 self.byte = to;
                 self.characters
             };
-            let (start, end) = (count(start), count(end));
+            let start = count(start);
+            let end = count(end);
             key(out, "TokenRange=");
             push(out, format_args!("{start}:{end}"));
         }
@@ -153,7 +163,7 @@ impl Written {
     }
 }
 
-/// The columns from LEMMA to DEPS.
+/// Empty columns from LEMMA to DEPS.
 const EMPTY: &str = "\t_\t_\t_\t_\t_\t_\t_\t";
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {

@@ -1,18 +1,18 @@
-//! Tokenizers in files: a document of all that is no weights, and tables of weights.
+//! Tokenizers in model files: a document of everything but the weights, and tables of weights.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tutte_linear::{Compact, Weights};
 
-use super::multiword::{Lexicon, Multiword, Rule};
-use super::scripts::Scripts;
-use super::sentence_boundaries::Breaks;
-use super::token_boundaries::Gaps;
-use super::tokenizer::{Learnt, Tokenizer};
 use crate::DocumentProblem;
+use crate::multiword::{Lexicon, Multiword, Rule};
+use crate::scripts::Scripts;
+use crate::sentence_boundaries::SentenceBoundaries;
+use crate::token_boundaries::TokenBoundaries;
+use crate::tokenizer::{Models, Tokenizer};
 
-/// What a tokenizer is besides its weights, for a model file.
+/// A tokenizer without its weights, for a model file.
 ///
 /// ```
 /// use tutte_text::{Tokenizer, TokenizerDocument};
@@ -27,15 +27,15 @@ use crate::DocumentProblem;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TokenizerDocument {
-    /// Without, Unicode decides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    learnt: Option<LearntDocument>,
+    /// `None` for a tokenizer that follows Unicode's rules alone.
+    #[serde(default, rename = "learnt", skip_serializing_if = "Option::is_none")]
+    models: Option<ModelsDocument>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LearntDocument {
-    /// The number of weights of each table, a power of two, or 0.
+struct ModelsDocument {
+    /// Number of weights of the table [`TOKENS`]; of each table, a power of two or 0.
     tokens: usize,
     sentences: usize,
     multiword: usize,
@@ -43,18 +43,19 @@ struct LearntDocument {
     kinds: usize,
     spaces_in_tokens: bool,
     temperature: f32,
-    price: f32,
+    #[serde(rename = "price")]
+    sentence_penalty: f32,
     rules: Vec<Rule>,
-    /// The rules for forms with an ending.
+    /// Indices of the rules for forms with an ending.
     endings: BTreeMap<String, Vec<u16>>,
-    /// The classes of what rules leave of forms.
+    /// Class of each remainder of a form, see [`Multiword::classes`].
     classes: BTreeMap<String, u16>,
-    /// The scripts of the treebank (ISO 15924); without, all are taken for known.
+    /// Scripts of the treebank (ISO 15924). Without them, no script is foreign.
     #[serde(default)]
     scripts: Vec<String>,
 }
 
-/// The names of the tables.
+// Names of the tables.
 const TOKENS: &str = "tokens";
 const SENTENCES: &str = "sentences";
 const MULTIWORD: &str = "multiword";
@@ -62,53 +63,54 @@ const FORMS: &str = "forms";
 const KINDS: &str = "kinds";
 
 impl Tokenizer<Compact> {
-    /// All that is no weights.
+    /// Returns everything but the weights.
     pub fn document(&self) -> TokenizerDocument {
-        let learnt = self.learnt.as_ref().map(|Learnt { gaps, breaks, multiword, scripts }| {
-            LearntDocument {
-                tokens: gaps.weights.cells().len(),
-                sentences: breaks.weights.cells().len(),
+        let models = self.models.as_ref().map(|models| {
+            let Models { token_boundaries, sentence_boundaries, multiword, scripts } = models;
+            ModelsDocument {
+                tokens: token_boundaries.weights.cells().len(),
+                sentences: sentence_boundaries.weights.cells().len(),
                 multiword: multiword.weights.cells().len(),
-                forms: multiword.lexicon.forms.cells().len(),
-                kinds: multiword.lexicon.kinds.cells().len(),
-                spaces_in_tokens: gaps.spaces,
-                temperature: breaks.temperature,
-                price: breaks.price,
+                forms: multiword.lexicon.frequencies.cells().len(),
+                kinds: multiword.lexicon.parts_of_speech.cells().len(),
+                spaces_in_tokens: token_boundaries.has_spaces_in_tokens,
+                temperature: sentence_boundaries.temperature,
+                sentence_penalty: sentence_boundaries.penalty,
                 rules: multiword.rules.clone(),
                 endings: multiword.endings.clone(),
                 classes: multiword.classes.clone(),
                 scripts: scripts.names(),
             }
         });
-        TokenizerDocument { learnt }
+        TokenizerDocument { models }
     }
 
-    /// The weights, by the names with which [`TokenizerDocument::tokenizer`] asks for them.
+    /// Returns the tables of weights, by the names with which [`TokenizerDocument::tokenizer`] asks for them.
     pub fn tables(&self) -> Vec<(&'static str, &Compact)> {
-        let Some(Learnt { gaps, breaks, multiword, .. }) = &self.learnt else { return Vec::new() };
+        let Some(models) = &self.models else { return Vec::new() };
         let tables = [
-            (TOKENS, &gaps.weights),
-            (SENTENCES, &breaks.weights),
-            (MULTIWORD, &multiword.weights),
-            (FORMS, &multiword.lexicon.forms),
-            (KINDS, &multiword.lexicon.kinds),
+            (TOKENS, &models.token_boundaries.weights),
+            (SENTENCES, &models.sentence_boundaries.weights),
+            (MULTIWORD, &models.multiword.weights),
+            (FORMS, &models.multiword.lexicon.frequencies),
+            (KINDS, &models.multiword.lexicon.parts_of_speech),
         ];
         tables.into_iter().filter(|(_, table)| !table.cells().is_empty()).collect()
     }
 }
 
 impl TokenizerDocument {
-    /// The tokenizer, with its weights: `table` is asked for each table by its name and the number of
-    /// its cells.
+    /// Returns the tokenizer. `table` is called with the name of each table and the number of its cells, and returns
+    /// its weights.
     ///
     /// # Errors
-    /// Those of `table`, and [`DocumentProblem::Altered`] if this is not what [`Tokenizer::document`] gives.
+    /// Those of `table`, and [`DocumentProblem`] if this is not a document of [`Tokenizer::document`].
     pub fn tokenizer<E: From<DocumentProblem>>(
         self,
         mut table: impl FnMut(&'static str, usize) -> Result<Compact, E>,
     ) -> Result<Tokenizer<Compact>, E> {
-        let Some(learnt) = self.learnt else { return Ok(Tokenizer::fallback()) };
-        learnt.check()?;
+        let Some(document) = self.models else { return Ok(Tokenizer::fallback()) };
+        document.check()?;
         let mut weights = |name: &'static str, cells: usize| -> Result<Compact, E> {
             if cells == 0 {
                 return Ok(Compact::new(&[]));
@@ -125,34 +127,40 @@ impl TokenizerDocument {
             }
             Ok(table)
         };
-        let gaps =
-            Gaps { weights: weights(TOKENS, learnt.tokens)?, spaces: learnt.spaces_in_tokens };
-        let breaks = Breaks {
-            weights: weights(SENTENCES, learnt.sentences)?,
-            temperature: learnt.temperature,
-            price: learnt.price,
+        let token_boundaries = TokenBoundaries {
+            weights: weights(TOKENS, document.tokens)?,
+            has_spaces_in_tokens: document.spaces_in_tokens,
+        };
+        let sentence_boundaries = SentenceBoundaries {
+            weights: weights(SENTENCES, document.sentences)?,
+            temperature: document.temperature,
+            penalty: document.sentence_penalty,
         };
         let multiword = Multiword::new(
-            weights(MULTIWORD, learnt.multiword)?,
-            Lexicon { forms: weights(FORMS, learnt.forms)?, kinds: weights(KINDS, learnt.kinds)? },
-            learnt.rules,
-            learnt.endings,
-            learnt.classes,
+            weights(MULTIWORD, document.multiword)?,
+            Lexicon {
+                frequencies: weights(FORMS, document.forms)?,
+                parts_of_speech: weights(KINDS, document.kinds)?,
+            },
+            document.rules,
+            document.endings,
+            document.classes,
         );
         let scripts =
-            Scripts::from_names(&learnt.scripts).ok_or_else(|| DocumentProblem::Altered {
+            Scripts::from_names(&document.scripts).ok_or_else(|| DocumentProblem::Altered {
                 what: format!(
-                    "its tokenizer has learnt a script that is none, of {:?}",
-                    learnt.scripts
+                    "its tokenizer names a script that is not in ISO 15924, among {:?}",
+                    document.scripts
                 ),
             })?;
-        Ok(Tokenizer { learnt: Some(Learnt { gaps, breaks, multiword, scripts }) })
+        let models = Models { token_boundaries, sentence_boundaries, multiword, scripts };
+        Ok(Tokenizer { models: Some(models) })
     }
 }
 
-impl LearntDocument {
+impl ModelsDocument {
     fn check(&self) -> Result<(), DocumentProblem> {
-        let bad = |what: String| {
+        let altered = |what: String| {
             Err(DocumentProblem::Altered { what: format!("its tokenizer has {what}") })
         };
         let tables = [
@@ -164,24 +172,30 @@ impl LearntDocument {
         ];
         for (name, cells) in tables {
             if cells != 0 && (!cells.is_power_of_two() || cells > 1 << 28) {
-                return bad(format!(
-                    "{cells} weights for {name}, which is no power of two up to 2^28"
+                return altered(format!(
+                    "{cells} weights for {name}, which is not a power of two up to 2^28"
                 ));
             }
         }
         if !(self.temperature.is_finite() && self.temperature > 0.0) {
-            return bad(format!("the temperature {}", self.temperature));
+            return altered(format!(
+                "the temperature {}, which is not a positive number",
+                self.temperature
+            ));
         }
-        if !(0.0..=1.0).contains(&self.price) {
-            return bad(format!("the price {} for a sentence", self.price));
+        if !(0.0..=1.0).contains(&self.sentence_penalty) {
+            return altered(format!(
+                "the penalty {} for a sentence, which is not between 0 and 1",
+                self.sentence_penalty
+            ));
         }
         if let Some(rule) = self.rules.iter().position(|rule| !rule.is_sound()) {
-            return bad(format!("a rule for multiword tokens, number {rule}, that makes no words"));
+            return altered(format!("an invalid rule for multiword tokens, number {rule}"));
         }
-        let known = |rule: &u16| usize::from(*rule) < self.rules.len();
-        match self.endings.iter().find(|(_, rules)| !rules.iter().all(known)) {
+        let is_listed = |rule: &u16| usize::from(*rule) < self.rules.len();
+        match self.endings.iter().find(|(_, rules)| !rules.iter().all(is_listed)) {
             Some((ending, _)) => {
-                bad(format!("rules for the ending {ending:?} that it does not list"))
+                altered(format!("rules for the ending {ending:?} that it does not list"))
             }
             None => Ok(()),
         }

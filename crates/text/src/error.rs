@@ -4,25 +4,25 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A treebank without words.
+    /// The treebank has no words.
     #[error("there is nothing to learn from: the treebank has no words")]
     NoWords,
 
-    /// Training that its observer has stopped.
-    #[error("stopped before it was learnt")]
+    /// The observer stopped the training.
+    #[error("training was stopped before it was finished")]
     Stopped,
 
-    /// An option with a value that cannot be used.
+    /// An option has a value that cannot be used.
     #[error("{0}")]
     Setting(String),
 
-    /// A text or treebank that cannot be read.
+    /// A text or treebank cannot be read, or a column cannot be written.
     #[error(transparent)]
     Treebank(#[from] tutte_treebank::Error),
 }
 
 impl Error {
-    /// Returns advice on how to fix it, where there is some.
+    /// Returns advice on how to fix the error, if there is any.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Treebank(error) => error.hint(),
@@ -31,14 +31,14 @@ impl Error {
     }
 }
 
-/// Why a stored tokenizer or tagger cannot be used.
+/// Reason why a stored tokenizer or tagger cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentProblem {
-    /// Its content is not what was written.
+    /// Its content was changed after it was written.
     #[error("{what}")]
     Altered {
-        /// The part that is wrong.
+        /// The part that is wrong, as a clause about the model.
         what: String,
     },
 

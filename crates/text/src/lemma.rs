@@ -1,12 +1,17 @@
-//! Lemmas by learnt edit rules.
+//! Lemmas by edit rules that are learnt from a treebank.
 //!
-//! From a form to its lemma there is a rule: how its letters are cased, what is taken from its start and its
-//! end, and what is put there instead (`dogs → dog`: lower case, one letter off the end). Which rule a word
-//! gets is decided by the most specific of what is known: its form with its tag and features, its form with
-//! its tag, then its endings with its tag from the longest to the shortest, then the tag alone. What a
-//! shorter ending says as well is not stored, so a treebank leaves a few thousand entries. Forms count as often as they
-//! were seen, endings by the number of different words that have them: new words are like other words, not
-//! like frequent ones. O(letters) look-ups a word.
+//! A rule leads from a form to its lemma: it sets the case of the letters, removes characters at the start and at the
+//! end, and adds others there (`dogs → dog`: lower case, one letter off the end). The most specific context that the
+//! treebank has chooses the rule of a word:
+//!
+//! 1. its form with its tag and features;
+//! 2. its form with its tag;
+//! 3. its endings with its tag, from the longest to the shortest;
+//! 4. its tag alone.
+//!
+//! A context is stored only if the next more general one chooses another rule, so a treebank leaves a few thousand
+//! entries. Forms count as often as they occur. Endings count once per different word: an unknown word resembles other
+//! words, not frequent ones. Cost: O(letters) look-ups per word.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use tutte_linear::KeyedMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// What stands for no lemma.
-const NONE: &str = "_";
+/// The empty column.
+const NO_LEMMA: &str = "_";
 
-/// The longest ending that is looked at.
-const LONGEST_ENDING: usize = 8;
+/// Maximal number of letters of an ending.
+const MAX_ENDING: usize = 8;
 
-/// How a form is cased before it is edited.
+/// Case into which a form is put before it is edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Casing {
@@ -47,18 +52,19 @@ impl Casing {
     }
 }
 
-/// How a lemma is made from a form.
+/// Makes a lemma out of a form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Rule {
-    /// It is this, whatever the form.
+    /// The lemma is this text, for any form.
     Is(String),
-    /// Casing; characters taken from the start, and what is put there; the same of the end.
+    /// Sets the case, removes characters at the start and puts a prefix there, then does the same at the end with a
+    /// suffix.
     Edit(Casing, usize, String, usize, String),
 }
 
 impl Rule {
-    /// The rule that changes least.
+    /// Returns the rule that changes the fewest characters.
     fn new(form: &str, lemma: &str) -> Self {
         let edit = |casing: Casing| {
             let cased: Vec<char> = casing.apply(form).chars().collect();
@@ -82,14 +88,14 @@ impl Rule {
         }
     }
 
-    /// The lemma of a form, if the rule can be applied.
+    /// Returns the lemma of a form, or `None` if the rule cannot be applied.
     fn apply(&self, form: &str) -> Option<String> {
         match self {
             Rule::Is(lemma) => Some(lemma.clone()),
             Rule::Edit(casing, start, prefix, end, suffix) => {
                 let cased = casing.apply(form);
                 let letters = cased.chars().count();
-                // Something must be left.
+                // At least one character must be left.
                 let kept =
                     letters.checked_sub(start.checked_add(*end)?).filter(|kept| *kept > 0)?;
                 let middle = cased.chars().skip(*start).take(kept);
@@ -99,12 +105,12 @@ impl Rule {
     }
 }
 
-/// The longest piece that two words share, the first of the longest: where it starts in both, and its length.
+/// Returns the longest common substring of two words, the first of several: its start in both, and its length.
 fn longest_common(a: &[char], b: &[char]) -> (usize, usize, usize) {
     let mut best = (0, 0, 0);
     let mut ending_at = vec![0usize; b.len() + 1];
     for (i, x) in a.iter().enumerate() {
-        // Backwards, so that what was found for the letter before is still there.
+        // Backwards, so that the value for the letter before is still there.
         for (j, y) in b.iter().enumerate().rev() {
             ending_at[j + 1] = if x == y { ending_at[j] + 1 } else { 0 };
             let length = ending_at[j + 1];
@@ -116,121 +122,127 @@ fn longest_common(a: &[char], b: &[char]) -> (usize, usize, usize) {
     best
 }
 
-/// A word whose lemma is known.
+/// A word of a treebank with its lemma.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'a> {
-    pub(super) form: &'a str,
-    pub(super) upos: &'a str,
-    pub(super) feats: &'a str,
-    pub(super) lemma: &'a str,
+pub(crate) struct LemmaExample<'a> {
+    pub(crate) form: &'a str,
+    pub(crate) upos: &'a str,
+    pub(crate) feats: &'a str,
+    pub(crate) lemma: &'a str,
 }
 
-/// Rules, and what decides among them.
+/// Rules, and the contexts that choose among them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Lemmatizer {
+pub(crate) struct Lemmatizer {
     rules: Vec<Rule>,
-    /// From what is known of a word to the number of its rule.
+    /// Index of the rule that each context chooses.
     chosen: KeyedMap<u16>,
 }
 
-/// Lemmas as a file has them, besides the list of what decides.
+/// A lemmatizer without its contexts, for a model file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct LemmaDocument {
+pub(crate) struct LemmaDocument {
     rules: Vec<Rule>,
 }
 
-/// Counts of rules; more than one can be the most frequent, then the first.
+/// Counts of rules, by context.
 type Counts = HashMap<u64, BTreeMap<u16, u32>>;
 
-fn best(counts: &BTreeMap<u16, u32>) -> Option<(u16, u32)> {
+/// Returns the most frequent rule and its count; of several, the first.
+fn most_frequent(counts: &BTreeMap<u16, u32>) -> Option<(u16, u32)> {
     counts.iter().rev().max_by_key(|(_, count)| **count).map(|(rule, count)| (*rule, *count))
 }
 
-/// What is known of a word, as numbers.
-struct Context<'a> {
+/// Contexts of a word, as keys.
+struct Contexts<'a> {
     upos: &'a str,
     lower: String,
+    /// Byte at which each character starts.
     starts: Vec<usize>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> Contexts<'a> {
     fn new(form: &str, upos: &'a str) -> Self {
         let lower = form.to_lowercase();
         let starts = lower.char_indices().map(|(at, _)| at).collect();
         Self { upos, lower, starts }
     }
 
-    fn key(&self, kind: u64, text: &str) -> u64 {
-        xxh3_64_with_seed(text.as_bytes(), xxh3_64_with_seed(self.upos.as_bytes(), kind))
+    fn key(&self, seed: u64, text: &str) -> u64 {
+        xxh3_64_with_seed(text.as_bytes(), xxh3_64_with_seed(self.upos.as_bytes(), seed))
     }
 
-    /// The form as written, with its features.
+    /// Returns the key of the form as written, with its features.
     fn exact(&self, form: &str, feats: &str) -> u64 {
         self.key(xxh3_64_with_seed(feats.as_bytes(), 1), form)
     }
 
-    /// The form in lower case.
+    /// Returns the key of the form in lower case.
     fn form(&self) -> u64 {
         self.key(2, &self.lower)
     }
 
-    /// An ending of so many letters.
+    /// Returns the key of the ending of `length` letters, or `None` for shorter words.
     fn ending(&self, length: usize) -> Option<u64> {
-        let start = self.starts.len().checked_sub(length)?;
-        Some(
-            self.key(3, &self.lower[self.starts.get(start).copied().unwrap_or(self.lower.len())..]),
-        )
+        let letter = self.starts.len().checked_sub(length)?;
+        let byte = self.starts.get(letter).copied().unwrap_or(self.lower.len());
+        Some(self.key(3, &self.lower[byte..]))
     }
 }
 
 impl Lemmatizer {
-    /// Learns from words; those whose lemma is `_` say nothing. `None` if all are so.
-    pub(super) fn train<'a>(words: impl Iterator<Item = Known<'a>> + Clone) -> Option<Self> {
-        let words = words.filter(|word| word.lemma != NONE || word.form == NONE);
-        let mut numbers: BTreeMap<Rule, u32> = BTreeMap::new();
+    /// Trains a lemmatizer on words. Words without a lemma (`_`) are ignored. Returns `None` if no word has a lemma.
+    pub(crate) fn train<'a>(words: impl Iterator<Item = LemmaExample<'a>> + Clone) -> Option<Self> {
+        let words = words.filter(|word| word.lemma != NO_LEMMA || word.form == NO_LEMMA);
+        let mut rule_counts: BTreeMap<Rule, u32> = BTreeMap::new();
         for word in words.clone() {
-            *numbers.entry(Rule::new(word.form, word.lemma)).or_default() += 1;
+            *rule_counts.entry(Rule::new(word.form, word.lemma)).or_default() += 1;
         }
         // The most frequent first.
-        let mut rules: Vec<(Rule, u32)> = numbers.into_iter().collect();
+        let mut rules: Vec<(Rule, u32)> = rule_counts.into_iter().collect();
         rules.sort_by_key(|(_, count)| u32::MAX - count);
         rules.truncate(usize::from(u16::MAX));
         let number: HashMap<&Rule, u16> = rules.iter().map(|(rule, _)| rule).zip(0..).collect();
+        // Counts of the contexts with the form, by lower-cased form and tag.
         let mut of_form: HashMap<(String, &str), Counts> = HashMap::new();
         for word in words {
             let Some(&rule) = number.get(&Rule::new(word.form, word.lemma)) else { continue };
-            let context = Context::new(word.form, word.upos);
-            let (exact, form) = (context.exact(word.form, word.feats), context.form());
-            let counts = of_form.entry((context.lower, word.upos)).or_default();
+            let contexts = Contexts::new(word.form, word.upos);
+            let exact = contexts.exact(word.form, word.feats);
+            let form = contexts.form();
+            let counts = of_form.entry((contexts.lower, word.upos)).or_default();
             for key in [exact, form] {
                 *counts.entry(key).or_default().entry(rule).or_default() += 1;
             }
         }
         let mut of_form: Vec<_> = of_form.into_iter().collect();
         of_form.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        // Endings, each different word once.
-        let mut endings: Vec<Counts> = vec![Counts::new(); LONGEST_ENDING + 1];
+        // Endings, by length. Each different word counts once.
+        let mut endings: Vec<Counts> = vec![Counts::new(); MAX_ENDING + 1];
         for ((lower, upos), counts) in &of_form {
-            let context = Context::new(lower, upos);
-            let Some((rule, _)) = counts.get(&context.form()).and_then(best) else { continue };
+            let contexts = Contexts::new(lower, upos);
+            let Some((rule, _)) = counts.get(&contexts.form()).and_then(most_frequent) else {
+                continue;
+            };
             for (length, counts) in endings.iter_mut().enumerate() {
-                if let Some(key) = context.ending(length) {
+                if let Some(key) = contexts.ending(length) {
                     *counts.entry(key).or_default().entry(rule).or_default() += 1;
                 }
             }
         }
         let rules = rules.into_iter().map(|(rule, _)| rule).collect();
         let mut lemmatizer = Self { rules, chosen: KeyedMap::default() };
-        // From what is general to what is specific, only what is new.
-        for length in 0..=LONGEST_ENDING {
+        // From general contexts to specific ones, only those that change the rule.
+        for length in 0..=MAX_ENDING {
             let mut new = HashMap::new();
             for ((lower, upos), _) in &of_form {
-                let context = Context::new(lower, upos);
-                let Some(key) = context.ending(length) else { continue };
-                let Some((rule, count)) = endings[length].get(&key).and_then(best) else {
+                let contexts = Contexts::new(lower, upos);
+                let Some(key) = contexts.ending(length) else { continue };
+                let Some((rule, count)) = endings[length].get(&key).and_then(most_frequent) else {
                     continue;
                 };
-                let shorter = length.checked_sub(1).and_then(|l| lemmatizer.of_ending(&context, l));
+                let shorter =
+                    length.checked_sub(1).and_then(|l| lemmatizer.of_ending(&contexts, l));
                 if shorter != Some(rule) && (count > 1 || length == 0) {
                     new.insert(key, rule);
                 }
@@ -238,16 +250,16 @@ impl Lemmatizer {
             lemmatizer.chosen.extend(new);
         }
         for ((lower, upos), counts) in &of_form {
-            let context = Context::new(lower, upos);
-            let form = context.form();
-            let rule = counts.get(&form).and_then(best).map(|(rule, _)| rule);
+            let contexts = Contexts::new(lower, upos);
+            let form = contexts.form();
+            let rule = counts.get(&form).and_then(most_frequent).map(|(rule, _)| rule);
             if let Some(rule) = rule
-                && lemmatizer.of_ending(&context, LONGEST_ENDING) != Some(rule)
+                && lemmatizer.of_ending(&contexts, MAX_ENDING) != Some(rule)
             {
                 lemmatizer.chosen.insert(form, rule);
             }
             for (key, counts) in counts.iter().filter(|(key, _)| **key != form) {
-                match best(counts) {
+                match most_frequent(counts) {
                     Some((own, _)) if Some(own) != rule => lemmatizer.chosen.insert(*key, own),
                     _ => None,
                 };
@@ -256,30 +268,30 @@ impl Lemmatizer {
         (!lemmatizer.rules.is_empty()).then_some(lemmatizer)
     }
 
-    /// What the longest known ending of at most so many letters says.
-    fn of_ending(&self, context: &Context<'_>, longest: usize) -> Option<u16> {
-        let endings = (0..=longest).rev().filter_map(|length| context.ending(length));
+    /// Returns the rule of the longest known ending of at most `longest` letters.
+    fn of_ending(&self, contexts: &Contexts<'_>, longest: usize) -> Option<u16> {
+        let endings = (0..=longest).rev().filter_map(|length| contexts.ending(length));
         endings.into_iter().find_map(|key| self.chosen.get(&key).copied())
     }
 
-    /// The lemma of a word.
-    pub(super) fn lemma(&self, form: &str, upos: &str, feats: &str) -> String {
-        let context = Context::new(form, upos);
-        let known = [context.exact(form, feats), context.form()];
-        let known = known.into_iter().filter_map(|key| self.chosen.get(&key).copied());
-        let endings = (0..=LONGEST_ENDING).rev().filter_map(|length| context.ending(length));
-        let general = endings.filter_map(|key| self.chosen.get(&key).copied());
-        let rules = known.chain(general).filter_map(|rule| self.rules.get(usize::from(rule)));
+    /// Returns the lemma of a word.
+    pub(crate) fn lemma(&self, form: &str, upos: &str, feats: &str) -> String {
+        let contexts = Contexts::new(form, upos);
+        let forms = [contexts.exact(form, feats), contexts.form()].into_iter();
+        let endings = (0..=MAX_ENDING).rev().filter_map(|length| contexts.ending(length));
+        let chosen = forms.chain(endings).filter_map(|key| self.chosen.get(&key).copied());
+        let rules = chosen.filter_map(|rule| self.rules.get(usize::from(rule)));
         let lemma = rules.filter_map(|rule| rule.apply(form)).find(|lemma| is_writable(lemma));
         lemma.unwrap_or_else(|| form.to_owned())
     }
 
-    pub(super) fn document(&self) -> LemmaDocument {
+    /// Returns everything but the contexts.
+    pub(crate) fn document(&self) -> LemmaDocument {
         LemmaDocument { rules: self.rules.clone() }
     }
 
-    /// What decides, by number.
-    pub(super) fn sorted(&self) -> Vec<(u64, u16)> {
+    /// Returns all contexts and their rules, sorted by key.
+    pub(crate) fn sorted(&self) -> Vec<(u64, u16)> {
         let mut all: Vec<_> = self.chosen.iter().map(|(key, rule)| (*key, *rule)).collect();
         all.sort_unstable();
         all
@@ -287,13 +299,13 @@ impl Lemmatizer {
 }
 
 impl LemmaDocument {
-    /// With what decides. Rules that are not there decide nothing.
-    pub(super) fn lemmatizer(self, chosen: impl Iterator<Item = (u64, u16)>) -> Lemmatizer {
+    /// Returns the lemmatizer with these contexts. Contexts with a rule that does not exist are ignored.
+    pub(crate) fn lemmatizer(self, chosen: impl Iterator<Item = (u64, u16)>) -> Lemmatizer {
         Lemmatizer { rules: self.rules, chosen: chosen.collect() }
     }
 }
 
-/// Whether a column can hold it.
+/// Returns `true` if a column can hold the lemma.
 fn is_writable(lemma: &str) -> bool {
     !lemma.is_empty() && !lemma.contains(['\t', '\n', '\r'])
 }
@@ -335,13 +347,10 @@ mod tests {
             ("Mary", "PROPN", "Mary"),
             ("_", "SYM", "_"),
         ];
-        let known = |&(form, upos, lemma): &(&'static str, &'static str, &'static str)| Known {
-            form,
-            upos,
-            feats: "_",
-            lemma,
+        let example = |&(form, upos, lemma): &(&'static str, &'static str, &'static str)| {
+            LemmaExample { form, upos, feats: "_", lemma }
         };
-        Lemmatizer::train(words.iter().map(known)).unwrap()
+        Lemmatizer::train(words.iter().map(example)).unwrap()
     }
 
     #[test]
@@ -355,12 +364,12 @@ mod tests {
         assert_eq!(lemma("toys", "NOUN"), "toy");
         assert_eq!(lemma("Turing", "PROPN"), "Turing");
         assert_eq!(lemma("s", "NOUN"), "s", "no rule can be applied");
-        assert_eq!(lemma("x", "ADJ"), "x", "nothing is known of the tag");
+        assert_eq!(lemma("x", "ADJ"), "x", "the tag is unknown");
     }
 
     #[test]
     fn a_treebank_without_lemmas_teaches_none() {
-        let word = Known { form: "tea", upos: "NOUN", feats: "_", lemma: "_" };
+        let word = LemmaExample { form: "tea", upos: "NOUN", feats: "_", lemma: "_" };
         assert_eq!(Lemmatizer::train(std::iter::repeat_n(word, 3)), None);
     }
 
@@ -383,8 +392,8 @@ mod tests {
         }
 
         #[test]
-        fn what_was_learnt_alone_is_known(form in "[a-zA-Zäß]{1,8}", lemma in "[a-zA-Zäß]{1,8}") {
-            let word = Known { form: &form, upos: "X", feats: "_", lemma: &lemma };
+        fn a_single_word_is_learnt(form in "[a-zA-Zäß]{1,8}", lemma in "[a-zA-Zäß]{1,8}") {
+            let word = LemmaExample { form: &form, upos: "X", feats: "_", lemma: &lemma };
             let lemmatizer = Lemmatizer::train(std::iter::once(word)).unwrap();
             prop_assert_eq!(lemmatizer.lemma(&form, "X", "_"), lemma);
         }

@@ -1,43 +1,53 @@
-//! From raw text to sentences, words and tags: what comes before trees.
+//! From raw text to sentences of tagged words: everything that comes before trees.
+//!
+//! A [`Tokenizer`] and a [`Tagger`] are trained on a treebank. A [`Segmenter`] applies the tokenizer to a stream of
+//! text of any length.
 //!
 //! ```
-//! use tutte_text::{Segmenter, Tokenizer, TokenizerOptions};
+//! use tutte_text::{Segmenter, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions};
 //! use tutte_treebank::{Reader, Sentence};
 //!
 //! let treebank = "\
-//! 1\tTea\t_\t_\t_\t_\t_\t_\t_\t_
-//! 2\tcools\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
-//! 3\t.\t_\t_\t_\t_\t_\t_\t_\t_
+//! 1\tTea\ttea\tNOUN\t_\t_\t_\t_\t_\t_
+//! 2\tcools\tcool\tVERB\t_\t_\t_\t_\t_\tSpaceAfter=No
+//! 3\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_
 //!
 //! 1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_
-//! 1\tDo\t_\t_\t_\t_\t_\t_\t_\t_
-//! 2\tn't\t_\t_\t_\t_\t_\t_\t_\t_
-//! 3\twait\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
-//! 4\t.\t_\t_\t_\t_\t_\t_\t_\t_
+//! 1\tDo\tdo\tAUX\t_\t_\t_\t_\t_\t_
+//! 2\tn't\tnot\tPART\t_\t_\t_\t_\t_\t_
+//! 3\twait\twait\tVERB\t_\t_\t_\t_\t_\tSpaceAfter=No
+//! 4\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_
 //!
 //! ";
 //! let treebank: Vec<Sentence> = Reader::new(treebank.as_bytes()).collect::<Result<_, _>>()?;
-//! let tokenizer = Tokenizer::train(&treebank, &TokenizerOptions::default())?.compact();
+//! let tokenizer = Tokenizer::train(&treebank, &TokenizerOptions::default())?;
+//! let tagger = Tagger::train(&treebank, &TaggerOptions::for_words(7))?;
 //!
 //! let mut segmenter = Segmenter::new(&tokenizer, "Tea cools. Don't wait.\n".as_bytes());
 //! let mut sentence = Sentence::default();
 //! assert!(segmenter.read(&mut sentence)?);
 //! assert_eq!(sentence.text(), Some("Tea cools."));
 //! assert!(segmenter.read(&mut sentence)?);
-//! let words: Vec<&str> = sentence.words().map(|word| word.form()).collect();
-//! assert_eq!(words, ["Do", "n't", "wait", "."]);
+//! tagger.annotate(&mut sentence, &mut TaggerMemory::default())?;
+//! let words: Vec<_> = sentence.words().map(|word| (word.form(), word.upos())).collect();
+//! assert_eq!(words, [("Do", "AUX"), ("n't", "PART"), ("wait", "VERB"), (".", "PUNCT")]);
 //! assert!(!segmenter.read(&mut sentence)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Tokenizer`] is learnt from a treebank's own text ([`raw_text`]): where tokens end (`gaps`), where
-//! sentences end (`breaks`, and `segments` for the sentences of which most are expected to be right), which
-//! tokens are several words (`multiword`). [`Tokenizer::fallback`] has learnt nothing and follows Unicode, as all do in
-//! what is written in scripts that their treebank does not have.
-//! [`Segmenter`] applies one to a stream of any length, and loses nothing: [`raw_text`] of what it gives is
-//! what it read.
-//!
-//! A [`Tagger`] gives words UPOS, XPOS, FEATS and lemmas, with exact probabilities.
+//! - [`Tokenizer`]: where tokens end (`token_boundaries`), where sentences end (`sentence_boundaries` gives the
+//!   probabilities, `sentence_decoder` the sentences), and which tokens are several words (`multiword`). It is trained
+//!   on the treebank's own text ([`raw_text()`]). Text in a script that the treebank does not have follows Unicode's
+//!   rules (`unicode`), and so does all text for [`Tokenizer::fallback`].
+//! - [`Segmenter`]: sentences of a stream, one at a time. Nothing is lost: [`raw_text()`] of the sentences is the
+//!   input.
+//! - [`Tagger`]: UPOS, XPOS, FEATS and lemmas of words, with exact probabilities. [`jackknife`] tags a treebank by
+//!   taggers that did not see the tagged part.
+//! - [`TokenizerDocument`], [`TaggerDocument`], [`TaggerTables`]: tokenizers and taggers in model files.
+//! - [`Observer`], [`Progress`]: called after every pass of a training, which it can stop.
+
+// Much of what models offer is used by training alone.
+#![cfg_attr(not(feature = "train"), allow(dead_code, unused_imports, unreachable_pub))]
 
 mod characters;
 mod conllu_output;
@@ -48,9 +58,10 @@ mod multiword;
 mod progress;
 mod raw_text;
 mod scripts;
+mod segmentation;
 mod segmenter;
-mod segments;
 mod sentence_boundaries;
+mod sentence_decoder;
 mod source;
 mod tagger;
 mod token_attributes;
@@ -61,15 +72,18 @@ mod unicode;
 
 pub use document::TokenizerDocument;
 pub use error::{DocumentProblem, Error};
+#[cfg(feature = "train")]
 pub use progress::{Observer, Progress};
 pub use raw_text::raw_text;
 pub use segmenter::{Segmenter, SegmenterOptions};
 pub use tagger::{
-    TagScores, Tagger, TaggerMemory, TaggerOptions, Tagging, greedy_baseline, is_untagged,
-    jackknife, jackknife_observed,
+    TagScores, Tagger, TaggerDocument, TaggerMemory, TaggerTables, Tagging, is_untagged,
 };
-pub use tagger::{TaggerDocument, TaggerTables};
-pub use tokenizer::{Tokenizer, TokenizerOptions};
+#[cfg(feature = "train")]
+pub use tagger::{TaggerOptions, greedy_baseline, jackknife, jackknife_observed};
+pub use tokenizer::Tokenizer;
+#[cfg(feature = "train")]
+pub use tokenizer::TokenizerOptions;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "train"))]
 mod tests;

@@ -1,4 +1,4 @@
-//! Learning that somebody watches: how many passes are over, and whether there are to be more.
+//! Progress of training: an observer that is called after every pass and may stop the training.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -6,44 +6,52 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::Error;
 
-/// How far learning has come, in passes over the treebank by any part of what is learnt.
+/// Number of finished passes over the treebank, summed over all models that are trained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Passes that are over.
+    /// Finished passes.
     pub done: usize,
-    /// Passes in all.
+    /// Passes in total.
     pub of: usize,
 }
 
-/// Whom learning tells of every pass, from whichever thread made it; [`ControlFlow::Break`] ends it with
-/// [`Error::Stopped`] when passes under way are over.
+/// Called after every pass, on the thread that made the pass.
+///
+/// [`ControlFlow::Break`] ends training with [`Error::Stopped`]. Passes that other threads are making are
+/// finished first.
 pub type Observer<'a> = dyn Fn(Progress) -> ControlFlow<()> + Sync + 'a;
 
-/// For those who do not observer.
-pub(super) fn unobserved(_: Progress) -> ControlFlow<()> {
+/// An [`Observer`] that ignores progress and never stops the training.
+pub(crate) fn unobserved(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Counts passes for a watcher.
-pub(super) struct PassCounter<'a> {
+/// Counts finished passes and calls the observer after each.
+pub(crate) struct PassCounter<'a> {
     observer: &'a Observer<'a>,
     done: AtomicUsize,
     of: usize,
 }
 
 impl<'a> PassCounter<'a> {
-    /// So many are to come.
-    pub(super) fn new(of: usize, observer: &'a Observer<'a>) -> Self {
+    /// Starts counting; `of` is the total number of passes.
+    pub(crate) fn new(of: usize, observer: &'a Observer<'a>) -> Self {
         Self { observer, done: AtomicUsize::new(0), of }
     }
 
-    /// One more is over. [`Error::Stopped`] if it is to be the last.
-    pub(super) fn lap(&self) -> Result<(), Error> {
-        self.pass_over(1)
+    /// Counts one more finished pass.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if the observer stops the training.
+    pub(crate) fn finish_pass(&self) -> Result<(), Error> {
+        self.finish_passes(1)
     }
 
-    /// So many more are over, or need not be made.
-    pub(super) fn pass_over(&self, passes: usize) -> Result<(), Error> {
+    /// Counts several passes that are finished or not needed, and calls the observer once.
+    ///
+    /// # Errors
+    /// As [`finish_pass`](Self::finish_pass).
+    pub(crate) fn finish_passes(&self, passes: usize) -> Result<(), Error> {
         let done = passes + self.done.fetch_add(passes, Ordering::Relaxed);
         match (self.observer)(Progress { done, of: self.of }) {
             ControlFlow::Continue(()) => Ok(()),
@@ -77,37 +85,45 @@ mod tests {
         vec![sentence("Tea", "cools"), sentence("Ice", "melts"), sentence("Cats", "purr")]
     }
 
-    /// Learns something twice: to the end, and up to its second pass.
-    fn watched<T>(learn: impl Fn(&Observer<'_>) -> Result<T, Error>) {
-        let told = Mutex::new(Vec::new());
-        learn(&|lap| {
-            told.lock().unwrap().push(lap);
+    /// Trains a model twice: to the end, and up to its second pass.
+    fn observed_and_stopped<T>(train: impl Fn(&Observer<'_>) -> Result<T, Error>) {
+        let seen = Mutex::new(Vec::new());
+        train(&|progress| {
+            seen.lock().unwrap().push(progress);
             ControlFlow::Continue(())
         })
         .unwrap();
-        let mut told = told.into_inner().unwrap();
-        told.sort_by_key(|lap| lap.done);
-        assert!(told.iter().all(|lap| lap.of == told[0].of));
-        assert_eq!(told.last().map(|lap| lap.done), Some(told[0].of), "all that was promised");
-        assert!(told.windows(2).all(|pair| pair[0].done < pair[1].done));
+        let mut seen = seen.into_inner().unwrap();
+        seen.sort_by_key(|progress| progress.done);
+        assert!(seen.iter().all(|progress| progress.of == seen[0].of));
+        assert_eq!(
+            seen.last().map(|progress| progress.done),
+            Some(seen[0].of),
+            "the last call reports the total"
+        );
+        assert!(seen.windows(2).all(|pair| pair[0].done < pair[1].done));
 
-        let stop = |lap: Progress| match lap.done {
+        let stop = |progress: Progress| match progress.done {
             0..2 => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         };
-        assert!(matches!(learn(&stop), Err(Error::Stopped)));
+        assert!(matches!(train(&stop), Err(Error::Stopped)));
     }
 
     #[test]
-    fn all_passes_are_told_and_any_may_be_the_last() {
+    fn every_pass_is_reported_and_any_may_be_the_last() {
         let treebank = treebank();
         for threads in [1, 4] {
             let options = TokenizerOptions { threads, ..TokenizerOptions::default() };
-            watched(|observer| Tokenizer::train_observed(&treebank, &options, observer));
+            observed_and_stopped(|observer| {
+                Tokenizer::train_observed(&treebank, &options, observer)
+            });
             let options = TaggerOptions::for_words(6);
-            watched(|observer| jackknife_observed(&treebank, &options, 3, threads, observer));
+            observed_and_stopped(|observer| {
+                jackknife_observed(&treebank, &options, 3, threads, observer)
+            });
         }
-        watched(|observer| {
+        observed_and_stopped(|observer| {
             Tagger::train_observed(&treebank, &TaggerOptions::for_words(6), observer)
         });
     }

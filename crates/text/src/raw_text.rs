@@ -1,20 +1,24 @@
-//! The text that sentences stand for, and where each of their tokens is in it.
+//! Raw text of annotated sentences, and the place of each token in it.
 //!
-//! Between two tokens stands what `SpacesAfter` of the first says (with the escapes of UDPipe: `\s \t \n
-//! \r \p \\`) and `SpacesBefore` of the second; where both are silent, what stands between them in `# text`,
-//! if all tokens are found there one after the other and nothing else is; otherwise nothing if the first says
-//! `SpaceAfter=No`, and else a space. Of a multiword token, its own line decides, not its words. Sentences
-//! are joined like tokens, but a paragraph or document (`# newpar`, `# newdoc`) starts after a blank line. The
-//! text ends with a newline unless the last token says something else. Cost: linear.
+//! The white space between two tokens comes from the first of these sources that has any:
+//!
+//! 1. `SpacesAfter` of the first token and `SpacesBefore` of the second, with the escapes of UDPipe
+//!    (`\s \t \n \r \p \\`);
+//! 2. the comment `# text`, if it holds all tokens in order and nothing else but white space;
+//! 3. nothing if the first token has `SpaceAfter=No`, otherwise a space.
+//!
+//! For a multiword token its own line counts, not the lines of its words. Sentences are joined like tokens, but a
+//! paragraph or document (`# newpar`, `# newdoc`) starts after a blank line. The text ends with a newline unless the
+//! last token says something else. Cost: linear.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use tutte_treebank::{Id, Sentence, Token};
 
-use super::characters::ends_paragraph;
+use crate::characters::ends_paragraph;
 
-/// The text that sentences stand for: what a tokenizer would have to take apart to get them.
+/// Returns the raw text of sentences: the input from which a tokenizer should make them.
 ///
 /// ```
 /// use tutte_text::raw_text;
@@ -35,27 +39,28 @@ pub fn raw_text(sentences: &[Sentence]) -> String {
     RawText::new(sentences).text
 }
 
-/// A text and its tokens.
+/// Raw text and its tokens.
 #[derive(Debug, Default)]
-pub(super) struct RawText<'a> {
-    pub(super) text: String,
-    pub(super) tokens: Vec<RawToken<'a>>,
+pub(crate) struct RawText<'a> {
+    pub(crate) text: String,
+    pub(crate) tokens: Vec<RawToken<'a>>,
 }
 
 /// A word, or a multiword token and its words.
 #[derive(Debug)]
-pub(super) struct RawToken<'a> {
-    /// The bytes of the text.
-    pub(super) span: Range<usize>,
-    /// Whether a sentence ends with it.
-    pub(super) ends_sentence: bool,
-    /// Its line, and those of the words of a multiword token.
-    pub(super) token: Token<'a>,
-    pub(super) words: Vec<Token<'a>>,
+pub(crate) struct RawToken<'a> {
+    /// Its bytes in the text.
+    pub(crate) span: Range<usize>,
+    /// `true` for the last token of a sentence.
+    pub(crate) ends_sentence: bool,
+    /// Its line.
+    pub(crate) token: Token<'a>,
+    /// Lines of its words, if it is a multiword token.
+    pub(crate) words: Vec<Token<'a>>,
 }
 
 impl<'a> RawText<'a> {
-    pub(super) fn new(sentences: &'a [Sentence]) -> Self {
+    pub(crate) fn new(sentences: &'a [Sentence]) -> Self {
         let mut raw = Self::default();
         for (sentence, next) in
             sentences.iter().zip(sentences.iter().skip(1).map(Some).chain([None]))
@@ -68,8 +73,10 @@ impl<'a> RawText<'a> {
     fn push(&mut self, sentence: &'a Sentence, next: Option<&Sentence>) {
         let text = sentence.text().unwrap_or_default();
         let mut places = locate(sentence, text).unwrap_or_default().into_iter();
+        // The words up to here belong to the last multiword token.
         let mut covered = 0;
-        let (mut last, mut last_end) = (None, 0);
+        let mut last = None;
+        let mut last_end = 0;
         for token in sentence.tokens() {
             match token.id() {
                 Id::Multiword(_, end) => covered = end,
@@ -85,9 +92,9 @@ impl<'a> RawText<'a> {
             let place = places.next();
             let spaces = token.misc_entry("SpacesBefore");
             if let Some(before) = last.replace(token) {
-                let says = before.misc_entry("SpacesAfter").is_some() || spaces.is_some();
+                let has_spaces = before.misc_entry("SpacesAfter").is_some() || spaces.is_some();
                 self.text.push_str(&match &place {
-                    Some(place) if !says => Cow::Borrowed(&text[last_end..place.start]),
+                    Some(place) if !has_spaces => Cow::Borrowed(&text[last_end..place.start]),
                     _ => spaces_after(before).unwrap_or(Cow::Borrowed(" ")),
                 });
             }
@@ -109,18 +116,19 @@ impl<'a> RawText<'a> {
             token.ends_sentence = true;
         }
         let spaces = spaces_after(last);
-        let new_paragraph =
+        let starts_paragraph =
             next.is_some_and(|next| next.newpar().is_some() || next.newdoc().is_some());
         self.text.push_str(&match (spaces, next) {
-            (Some(spaces), _) if !new_paragraph || ends_paragraph(&spaces) => spaces,
+            (Some(spaces), _) if !starts_paragraph || ends_paragraph(&spaces) => spaces,
             (_, None) => Cow::Borrowed("\n"),
-            (_, Some(_)) if new_paragraph => Cow::Borrowed("\n\n"),
+            (_, Some(_)) if starts_paragraph => Cow::Borrowed("\n\n"),
             (_, Some(_)) => Cow::Borrowed(" "),
         });
     }
 }
 
-/// Where the tokens of a sentence are in its text, if they are all there, and nothing else but spaces.
+/// Returns the place of each token in the text of a sentence, or `None` if the text holds anything else but them and
+/// white space.
 fn locate(sentence: &Sentence, text: &str) -> Option<Vec<Range<usize>>> {
     let mut covered = 0;
     let tokens = sentence.tokens().filter(|token| match token.id() {
@@ -135,14 +143,14 @@ fn locate(sentence: &Sentence, text: &str) -> Option<Vec<Range<usize>>> {
     let mut at = 0;
     for token in tokens {
         let start = text.len() - text[at..].trim_start().len();
-        at = text.len() - without(&text[start..], token.form())?.len();
+        at = text.len() - strip_form(&text[start..], token.form())?.len();
         places.push(start..at);
     }
     text[at..].trim_start().is_empty().then_some(places)
 }
 
-/// What follows a form at the start of a text; any spaces in the form stand for any in the text.
-fn without<'t>(mut text: &'t str, form: &str) -> Option<&'t str> {
+/// Strips a form from the start of a text. White space in the form matches any white space in the text.
+fn strip_form<'t>(mut text: &'t str, form: &str) -> Option<&'t str> {
     let mut parts = form.split_whitespace();
     text = text.strip_prefix(parts.next()?)?;
     for part in parts {
@@ -152,7 +160,7 @@ fn without<'t>(mut text: &'t str, form: &str) -> Option<&'t str> {
     Some(text)
 }
 
-/// What a token says about the spaces after it.
+/// Returns the white space after a token that MISC states, if it does.
 fn spaces_after(token: Token<'_>) -> Option<Cow<'_, str>> {
     match token.misc_entry("SpacesAfter") {
         Some(spaces) => Some(unescape(spaces)),
@@ -160,12 +168,12 @@ fn spaces_after(token: Token<'_>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// What MISC cannot hold, by a backslash and a letter.
+/// Characters that MISC cannot hold, and the letters that stand for them after a backslash.
 const ESCAPES: [(char, char); 6] =
     [(' ', 's'), ('\t', 't'), ('\n', 'n'), ('\r', 'r'), ('|', 'p'), ('\\', '\\')];
 
-/// Appends a text as MISC can hold it.
-pub(super) fn push_escaped(out: &mut String, text: &str) {
+/// Appends a text with the characters escaped that MISC cannot hold.
+pub(crate) fn push_escaped(out: &mut String, text: &str) {
     for c in text.chars() {
         match ESCAPES.iter().find(|(plain, _)| *plain == c) {
             Some((_, letter)) => out.extend(['\\', *letter]),
@@ -174,7 +182,7 @@ pub(super) fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-/// The text that MISC holds, also with characters as `\u00a0`, which some treebanks have. A backslash before
+/// Undoes [`push_escaped`]. It also reads characters such as `\u00a0`, which some treebanks have. A backslash before
 /// any other letter stands for itself.
 fn unescape(escaped: &str) -> Cow<'_, str> {
     if !escaped.contains('\\') {
@@ -183,9 +191,10 @@ fn unescape(escaped: &str) -> Cow<'_, str> {
     let mut text = String::with_capacity(escaped.len());
     let mut rest = escaped.chars();
     while let Some(c) = rest.next() {
-        let (letter, behind) = (rest.clone().next().filter(|_| c == '\\'), rest.as_str());
+        let letter = rest.clone().next().filter(|_| c == '\\');
+        let after = rest.as_str();
         let hex = || {
-            let digits = behind.get(1..5).filter(|digits| !digits.starts_with('+'))?;
+            let digits = after.get(1..5).filter(|digits| !digits.starts_with('+'))?;
             char::from_u32(u32::from_str_radix(digits, 16).ok()?)
         };
         match ESCAPES.iter().find(|(_, known)| Some(*known) == letter) {
@@ -195,7 +204,7 @@ fn unescape(escaped: &str) -> Cow<'_, str> {
             }
             None if letter == Some('u') && hex().is_some() => {
                 text.extend(hex());
-                rest = behind[5..].chars();
+                rest = after[5..].chars();
             }
             None => text.push(c),
         }
@@ -237,16 +246,16 @@ mod tests {
     }
 
     #[test]
-    fn where_tokens_are_silent_the_written_text_decides() {
+    fn where_misc_states_no_spaces_the_text_comment_decides() {
         let text = |lines: &str| raw_text(&read(lines));
-        // Two spaces, a space that the tokens forgot and one that they have too many.
+        // Two spaces, a space that the tokens lack, and a space that only the tokens have.
         let tokens = "1\tTea~_\n2\tcools~_\n3\t.~SpaceAfter=No\n4\t\"~_\n\n";
         assert_eq!(text(&format!("# text = Tea  cools. \"\n{tokens}")), "Tea  cools. \"\n");
-        // Letters that the tokens do not have: they are right.
+        // The comment has other letters than the tokens: the tokens are right.
         for other in ["Tea cool. \"", "Tea cools. \" x", "Tea cools. ", "Teacools .x\"", ""] {
             assert_eq!(text(&format!("# text = {other}\n{tokens}")), "Tea cools .\"\n");
         }
-        // What they say of spaces is more than a line can hold.
+        // SpacesAfter and SpacesBefore can state more than the comment can.
         let said = "# text = a b c\n1\ta~SpacesAfter=\\n\n2\tb~_\n3\tc~SpacesBefore=\\t\n\n";
         assert_eq!(text(said), "a\nb \tc\n");
         // Spaces in tokens, multiword tokens, empty nodes.

@@ -1,23 +1,23 @@
-//! Which scripts a treebank is written in: what was learnt from Latin letters knows nothing of Chinese, and
-//! leaves it to Unicode.
+//! Scripts of a treebank. A model trained on Latin letters cannot divide Chinese, so text in other scripts follows
+//! Unicode's rules.
 
 use std::collections::BTreeMap;
 
 use unicode_script::{Script, UnicodeScript};
 
-/// The scripts that something was learnt from.
+/// Scripts of the text that a model was trained on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scripts {
-    /// None if nothing is known of them.
+pub(crate) struct Scripts {
+    /// Empty if the scripts were not recorded; then no script is foreign.
     known: Vec<Script>,
 }
 
 impl Scripts {
-    /// Of so many letters, one at least must be of a script for it to be known.
+    /// A script is known if at least one letter in this many belongs to it.
     const ONE_IN: usize = 1000;
 
-    /// Those of a text.
-    pub(super) fn of(text: impl Iterator<Item = char>) -> Self {
+    /// Returns the known scripts of a text.
+    pub(crate) fn of(text: impl Iterator<Item = char>) -> Self {
         let mut letters = BTreeMap::<&str, (Script, usize)>::new();
         for script in text.filter_map(script_of) {
             letters.entry(script.short_name()).or_insert((script, 0)).1 += 1;
@@ -28,31 +28,36 @@ impl Scripts {
         Self { known: known.map(|(script, _)| script).collect() }
     }
 
-    /// By their names in ISO 15924; nothing if one of these is none.
-    pub(super) fn from_names(names: &[String]) -> Option<Self> {
+    /// Reads scripts from their names in ISO 15924. Returns `None` if a name is not a script.
+    pub(crate) fn from_names(names: &[String]) -> Option<Self> {
         let known =
             names.iter().map(|name| Script::from_short_name(name)).collect::<Option<_>>()?;
         Some(Self { known })
     }
 
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         self.known.iter().map(|script| script.short_name().to_owned()).collect()
     }
 
-    /// Whether most letters of a text are of other scripts.
-    pub(super) fn are_foreign_to(&self, text: impl Iterator<Item = char>) -> bool {
+    /// Returns `true` if most letters of a text belong to other scripts.
+    pub(crate) fn are_foreign_to(&self, text: impl Iterator<Item = char>) -> bool {
         if self.known.is_empty() {
             return false;
         }
-        let (mut known, mut foreign) = (0usize, 0usize);
+        let mut known = 0usize;
+        let mut foreign = 0usize;
         for script in text.filter_map(script_of) {
-            *if self.known.contains(&script) { &mut known } else { &mut foreign } += 1;
+            if self.known.contains(&script) {
+                known += 1;
+            } else {
+                foreign += 1;
+            }
         }
         foreign > known
     }
 }
 
-/// The script of a letter; none of what stands in texts of any script.
+/// Returns the script of a letter, or `None` for characters that texts of any script contain.
 fn script_of(c: char) -> Option<Script> {
     match c {
         'a'..='z' | 'A'..='Z' => Some(Script::Latin),
@@ -88,7 +93,7 @@ mod tests {
         assert_eq!(japanese.names(), ["Hani", "Hira", "Kana"]);
         assert!(
             !Scripts::default().are_foreign_to("茶".chars()),
-            "what knows of none is asked about all"
+            "without recorded scripts, none is foreign"
         );
     }
 }

@@ -1,9 +1,9 @@
-//! Text to sentences, one at a time, from anything that can be read.
+//! Reads raw text from any input and gives its sentences one at a time.
 //!
-//! Text is taken paragraph by paragraph (up to a blank line), and at most 2¹⁷ bytes of a paragraph at
-//! once. A longer one is cut where its last sentence starts, as far as can be seen, and goes on from there;
-//! if that is too far back, before its last token; if there is only one, where the block ends. What is
-//! found depends on the text only, not on how it arrives. Memory: a block, and white space of any length.
+//! Text is segmented paragraph by paragraph (up to a blank line), and at most 2¹⁷ bytes of a paragraph at once. A
+//! longer paragraph is cut before the last sentence of the block, and the next block starts there. If that sentence
+//! starts too far back, the cut is before the last token. If the block is one token, the cut is at its end. Sentences
+//! depend on the text only, not on the sizes of the reads. Memory: one block, and white space of any length.
 
 use std::fmt;
 use std::io::Read;
@@ -11,26 +11,38 @@ use std::io::Read;
 use tutte_linear::{Compact, Weights};
 use tutte_treebank::Sentence;
 
-use super::characters::ends_paragraph;
-use super::conllu_output::{Layout, Written};
-use super::source::{BLOCK, Source};
-use super::tokenizer::{Found, Tokenizer};
 use crate::Error;
+use crate::characters::ends_paragraph;
+use crate::conllu_output::{ConlluWriter, SentenceInBlock};
+use crate::segmentation::Segmentation;
+use crate::source::{MAX_BLOCK_BYTES, Source};
+use crate::tokenizer::{Tokenizer, Workspace};
 
-/// How to take text apart, where the defaults will not do.
+/// Options of a [`Segmenter`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SegmenterOptions {
-    /// What messages call the input.
+    /// Name of the input in error messages.
     pub name: String,
-    /// Whether each line is one sentence.
+    /// Takes each line as one sentence.
     pub presegmented: bool,
-    /// Whether to write `TokenRange=start:end`, in characters from the start of the input, to MISC.
+    /// Writes `TokenRange=start:end` to MISC, in characters from the start of the input.
     pub ranges: bool,
-    /// The most words of a sentence. A longer one is split at its most probable inner breaks, and its
-    /// parts are numbered by the comment `# tutte_split`.
+    /// Maximal number of words of a sentence. A longer one is split at its most probable inner breaks, and the
+    /// comment `# tutte_split` numbers its parts.
     pub longest: usize,
-    /// The number of the first sentence.
+    /// `sent_id` of the first sentence; the others count on from it.
     pub first_id: u64,
+}
+
+tutte_linear::setters! {
+    SegmenterOptions {
+        with_name => name: String,
+        with_presegmented => presegmented: bool,
+        with_ranges => ranges: bool,
+        with_longest => longest: usize,
+        with_first_id => first_id: u64,
+    }
 }
 
 impl Default for SegmenterOptions {
@@ -40,11 +52,11 @@ impl Default for SegmenterOptions {
     }
 }
 
-/// Sentences of raw text, with one block of it in memory at a time.
+/// Iterator over the sentences of raw text, with one block of text in memory at a time.
 ///
-/// Sentences are CoNLL-U with ID, FORM and MISC; `SpaceAfter`, `SpacesAfter` and `SpacesBefore` hold the white
-/// space, so that [`raw_text`](super::raw_text) of them all is the input again (a byte order mark is
-/// dropped, and text without any word gives no sentence).
+/// Sentences are CoNLL-U with ID, FORM and MISC. `SpaceAfter`, `SpacesAfter` and `SpacesBefore` hold the white space,
+/// so [`raw_text`](crate::raw_text()) of all sentences is the input again. Only a byte order mark is dropped, and white
+/// space that stands alone gives no sentence.
 ///
 /// ```
 /// use tutte_text::{Segmenter, Tokenizer, raw_text};
@@ -65,112 +77,121 @@ impl Default for SegmenterOptions {
 /// ");
 /// assert_eq!(sentences.len(), 3);
 /// assert_eq!(raw_text(&sentences), text);
-/// # Ok::<(), tutte::Error>(())
+/// # Ok::<(), tutte_text::Error>(())
 /// ```
 pub struct Segmenter<'a, R, W = Compact> {
     tokenizer: &'a Tokenizer<W>,
     options: SegmenterOptions,
     source: Source<R>,
-    /// The length of the block at hand, with which the source's text starts.
+    /// Length of the current block, with which the text of `source` starts.
     block: usize,
-    found: Found,
-    /// The sentences of the block: the number of tokens up to the end of each, and whether it goes on.
-    sentences: Vec<(usize, bool)>,
-    /// How many of them were given.
-    given: usize,
-    /// Whether the block starts a paragraph.
-    new_paragraph: bool,
-    written: Written,
-    finished: bool,
+    workspace: Workspace,
+    /// Sentences of the block.
+    sentences: Vec<SentenceEnd>,
+    /// Index of the next sentence to give.
+    next: usize,
+    /// `true` if the block starts a paragraph.
+    starts_paragraph: bool,
+    writer: ConlluWriter,
+    is_finished: bool,
+}
+
+/// End of a sentence, or of a part of one, in a block.
+#[derive(Clone, Copy, Debug)]
+struct SentenceEnd {
+    /// Number of tokens of the block before it.
+    tokens: usize,
+    /// `true` if another part of the same sentence follows.
+    is_continued: bool,
 }
 
 impl<'a, R: Read, W: Weights> Segmenter<'a, R, W> {
-    /// Takes UTF-8 apart.
+    /// Creates a segmenter of UTF-8 text, with the default options.
     pub fn new(tokenizer: &'a Tokenizer<W>, input: R) -> Self {
         Self::with_options(tokenizer, input, SegmenterOptions::default())
     }
 
-    /// With options.
+    /// Creates a segmenter with options.
     pub fn with_options(tokenizer: &'a Tokenizer<W>, input: R, options: SegmenterOptions) -> Self {
         let options = SegmenterOptions { longest: options.longest.max(1), ..options };
         Self {
             source: Source::new(input, &options.name),
-            written: Written::new(options.first_id, options.ranges),
+            writer: ConlluWriter::new(options.first_id, options.ranges),
             tokenizer,
             options,
             block: 0,
-            found: Found::default(),
+            workspace: Workspace::default(),
             sentences: Vec::new(),
-            given: 0,
-            new_paragraph: true,
-            finished: false,
+            next: 0,
+            starts_paragraph: true,
+            is_finished: false,
         }
     }
 
-    /// Reads the next sentence into `sentence`, whose memory is used again; `false` at the end.
+    /// Reads the next sentence into `sentence`, whose memory is reused. Returns `false` at the end of the input.
     ///
     /// # Errors
-    /// If the input cannot be read or is not UTF-8. Paragraphs (or lines, if these are sentences) that ended
-    /// before that have been given; nothing of the one at hand is, and nothing follows.
+    /// If the input cannot be read or is not UTF-8. Sentences of all paragraphs before the error are given first (of
+    /// all lines if the text is presegmented). The paragraph with the error gives none, and the input ends there.
     pub fn read(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
-        while self.given == self.sentences.len() {
-            if self.finished {
+        while self.next == self.sentences.len() {
+            if self.is_finished {
                 return Ok(false);
             }
             if let Err(error) = self.next_block() {
-                self.finished = true;
+                self.is_finished = true;
                 return Err(error);
             }
         }
-        let start = self.given.checked_sub(1).map_or(0, |before| self.sentences[before].0);
-        let (end, goes_on) = self.sentences[self.given];
-        self.given += 1;
-        let is_last_of_block = self.given == self.sentences.len();
-        let layout = Layout {
+        let start = self.next.checked_sub(1).map_or(0, |before| self.sentences[before].tokens);
+        let SentenceEnd { tokens: end, is_continued } = self.sentences[self.next];
+        self.next += 1;
+        let is_last_of_block = self.next == self.sentences.len();
+        let block = SentenceInBlock {
             text: &self.source.text[..self.block],
-            tokens: &self.found.tokens,
+            tokens: &self.workspace.segmentation.tokens,
             sentence: start..end,
-            goes_on,
-            new_paragraph: start == 0 && self.new_paragraph,
+            is_continued,
+            starts_paragraph: start == 0 && self.starts_paragraph,
             ends_input: is_last_of_block && self.source.is_at_end(self.block),
         };
-        self.written.write(&layout, |rule| self.tokenizer.rule(rule), sentence)?;
+        self.writer.write(&block, |rule| self.tokenizer.rule(rule), sentence)?;
         Ok(true)
     }
 
-    /// Takes the next block apart.
+    /// Reads the next block and divides it into sentences.
     fn next_block(&mut self) -> Result<(), Error> {
         self.sentences.clear();
-        self.given = 0;
+        self.next = 0;
         let before = &self.source.text[..self.block];
         let spaces = &before[before.trim_end_matches(char::is_whitespace).len()..];
-        self.new_paragraph = before.is_empty() || ends_paragraph(spaces);
-        self.written.leave(before);
+        self.starts_paragraph = before.is_empty() || ends_paragraph(spaces);
+        self.writer.finish_block(before);
         self.source.consume(self.block);
-        let (end, whole) = self.source.next_block(self.options.presegmented);
+        let (end, is_whole) = self.source.next_block(self.options.presegmented);
         self.block = end;
         if end == 0 {
-            self.finished = true;
+            self.is_finished = true;
             return self.source.failure.take().map_or(Ok(()), Err);
         }
-        let one_sentence = self.options.presegmented && whole;
-        self.tokenizer.find(&self.source.text[..end], one_sentence, &mut self.found);
+        let is_one_sentence = self.options.presegmented && is_whole;
+        self.tokenizer.segment(&self.source.text[..end], is_one_sentence, &mut self.workspace);
         self.split_long_sentences();
-        if !whole {
-            self.leave_the_rest();
+        if !is_whole {
+            self.defer_incomplete();
         }
         Ok(())
     }
 
-    /// Splits sentences with too many words.
+    /// Collects the sentences of the block, and splits those with too many words.
     fn split_long_sentences(&mut self) {
-        let Found { tokens, ends, probabilities, .. } = &self.found;
+        let Segmentation { tokens, sentence_ends, break_probs } = &self.workspace.segmentation;
         let words = |token: usize| {
             let rule = tokens[token].rule.and_then(|rule| self.tokenizer.rule(rule));
             rule.map_or(1, |rule| rule.words())
         };
         let mut start = 0;
-        for &end in ends {
+        for &end in sentence_ends {
             let mut count = 0;
             let mut at = start;
             while at < end {
@@ -178,34 +199,34 @@ impl<'a, R: Read, W: Weights> Segmenter<'a, R, W> {
                 if count > self.options.longest && at > start {
                     // In the second half, so that parts are not too short.
                     let half = start + 1 + (at - start - 1) / 2;
-                    let likely = |a: &usize, b: &usize| {
-                        probabilities[a - 1].total_cmp(&probabilities[b - 1])
-                    };
-                    let split = (half..=at).max_by(likely).unwrap_or(at);
-                    self.sentences.push((split, true));
+                    let by_prob =
+                        |a: &usize, b: &usize| break_probs[a - 1].total_cmp(&break_probs[b - 1]);
+                    let split = (half..=at).max_by(by_prob).unwrap_or(at);
+                    self.sentences.push(SentenceEnd { tokens: split, is_continued: true });
                     (start, at, count) = (split, split, 0);
                 } else {
                     at += 1;
                 }
             }
-            self.sentences.push((end, false));
+            self.sentences.push(SentenceEnd { tokens: end, is_continued: false });
             start = end;
         }
     }
 
-    /// Keeps what may not be all of its sentence, or of its token, for the next block.
-    fn leave_the_rest(&mut self) {
-        let tokens = &self.found.tokens;
+    /// Shortens the block by its last sentence, which may be incomplete, or by its last token if that sentence is
+    /// long. The next block starts with it.
+    fn defer_incomplete(&mut self) {
+        let tokens = &self.workspace.segmentation.tokens;
         let count = self.sentences.len();
-        let last_start = count.checked_sub(2).map_or(0, |before| self.sentences[before].0);
-        if last_start > 0 && tokens[last_start].start > BLOCK / 2 {
+        let last_start = count.checked_sub(2).map_or(0, |before| self.sentences[before].tokens);
+        if last_start > 0 && tokens[last_start].start > MAX_BLOCK_BYTES / 2 {
             self.sentences.pop();
             self.block = tokens[last_start].start;
-        } else if let Some((end, goes_on)) = self.sentences.last_mut() {
-            *goes_on = true;
-            if *end - last_start > 1 {
-                *end -= 1;
-                self.block = tokens[*end].start;
+        } else if let Some(end) = self.sentences.last_mut() {
+            end.is_continued = true;
+            if end.tokens - last_start > 1 {
+                end.tokens -= 1;
+                self.block = tokens[end.tokens].start;
             }
         }
     }

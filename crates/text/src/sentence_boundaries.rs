@@ -1,142 +1,154 @@
-//! Where sentences end: the probability of a break after every token.
+//! Sentence boundaries: the probability of a sentence break after every token.
 //!
-//! p_i = σ(w·f(i)/T), where f(i) sees the forms, endings and shapes of the tokens around the gap after token
-//! i, white space, quotation marks and brackets that are open, and how far the paragraph's ends and the last
-//! stop are. Learnt by logistic regression with dropout (Srivastava et al. 2014): of every example's
-//! features a part is left out, so that no weight relies on another, and probabilities are less sure of
-//! themselves. T is chosen, like the price λ of a sentence ([`super::segments`]), on parts of the treebank
-//! by models that were learnt from the others. Cost: linear.
+//! > p_i = σ(w·f(i)/T)
+//!
+//! The features f(i) are the forms, endings and shapes of the tokens around the gap after token i, the white space,
+//! open quotation marks and brackets, and the distance to the last stop and to both ends of the paragraph.
+//!
+//! Training is logistic regression with dropout (Srivastava et al. 2014): a random part of the features of every
+//! example is left out. So no weight relies on another, and probabilities are less extreme. The temperature T and the
+//! penalty λ of a sentence ([`sentence_decoder`](crate::sentence_decoder)) are chosen by cross-validation. Cost:
+//! linear.
 
 use std::ops::Range;
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
-use tutte_linear::{BinaryLearner, Hash, Order, Weights, in_parts, score, sigmoid};
+use tutte_linear::{BinaryLearner, Compact, Hash, Order, Weights, in_parts, score, sigmoid};
 
-use super::progress::PassCounter;
-use super::segments::Segments;
-use super::token_attributes::Facts;
-use super::tokenizer::TokenizerOptions;
-use super::training_text::Paragraph;
 use crate::Error;
+use crate::progress::PassCounter;
+use crate::sentence_decoder::SentenceDecoder;
+use crate::token_attributes::TokenAttributes;
+use crate::training_text::GoldParagraph;
 
-/// A model of the ends of sentences.
+/// A model of sentence boundaries.
 #[derive(Clone, Debug)]
-pub(super) struct Breaks<W> {
-    pub(super) weights: W,
+pub(crate) struct SentenceBoundaries<W> {
+    pub(crate) weights: W,
     /// T.
-    pub(super) temperature: f32,
+    pub(crate) temperature: f32,
     /// λ.
-    pub(super) price: f32,
+    pub(crate) penalty: f32,
 }
 
-impl<W: Weights> Breaks<W> {
-    /// The probability of a break after every token of a paragraph; it is certain after the last.
-    pub(super) fn probabilities(
+impl<W: Weights> SentenceBoundaries<W> {
+    /// Writes the probability of a break after every token of a paragraph. It is 1 after the last token.
+    pub(crate) fn break_probs(
         &self,
-        facts: &Facts,
+        attributes: &TokenAttributes,
         features: &mut Vec<u32>,
-        probabilities: &mut Vec<f32>,
+        break_probs: &mut Vec<f32>,
     ) {
-        probabilities.clear();
-        for at in 0..facts.len() {
-            read_features(facts, at, features);
-            probabilities.push(sigmoid(score(&self.weights, features) / self.temperature));
+        break_probs.clear();
+        for at in 0..attributes.len() {
+            read_features(attributes, at, features);
+            break_probs.push(sigmoid(score(&self.weights, features) / self.temperature));
         }
-        if let Some(last) = probabilities.last_mut() {
+        if let Some(last) = break_probs.last_mut() {
             *last = 1.0;
         }
     }
 }
 
-impl Breaks<Vec<f32>> {
+impl SentenceBoundaries<Vec<f32>> {
     const RATE: f32 = 0.3;
     const DROPOUT: f32 = 0.3;
-    /// Parts of the treebank for the choice of T and λ.
-    const PARTS: usize = 5;
-    /// Those that are learnt: without each of the parts, and from all.
-    pub(super) const MODELS: usize = Self::PARTS + 1;
+    /// Number of folds of the cross-validation that chooses T and λ.
+    const FOLDS: usize = 5;
+    /// Number of models that are trained: one without each fold, and one on everything.
+    pub(crate) const MODELS: usize = Self::FOLDS + 1;
 
-    /// Learns from paragraphs whose sentences are known; the same for any number of threads.
-    pub(super) fn train(
-        paragraphs: &[Paragraph<'_>],
-        options: &TokenizerOptions,
+    /// Trains a model on paragraphs. The result does not depend on the number of threads.
+    pub(crate) fn train(
+        paragraphs: &[GoldParagraph<'_>],
         bits: u32,
-        laps: &PassCounter<'_>,
+        passes: usize,
+        seed: u64,
+        threads: usize,
+        counter: &PassCounter<'_>,
     ) -> Result<Self, Error> {
-        let lesson = Lesson::new(paragraphs, options, bits);
-        // After the models for the choice, one of all places.
-        let parts: Vec<usize> = (0..Self::MODELS).collect();
-        let mut models = in_parts(&parts, options.threads, |parts| {
-            parts.iter().map(|&part| lesson.learn(&lesson.part(part), laps)).collect()
+        let trainer = Trainer::new(paragraphs, bits, passes, seed);
+        // The fold after the last is empty: the last model is trained on everything.
+        let folds: Vec<usize> = (0..Self::MODELS).collect();
+        let mut models = in_parts(&folds, threads, |folds| {
+            folds.iter().map(|&fold| trainer.train(&trainer.fold(fold), counter)).collect()
         })?;
         let weights = models.pop().unwrap_or_default();
-        let (temperature, price) = choose(paragraphs, &lesson.judge(&models));
-        Ok(Self { weights, temperature, price })
+        let log_odds = trainer.held_out_log_odds(&models);
+        let (temperature, penalty) = choose_temperature_and_penalty(paragraphs, &log_odds);
+        Ok(Self { weights, temperature, penalty })
+    }
+
+    /// Returns this model with weights of 8 bits.
+    pub(crate) fn compact(&self) -> SentenceBoundaries<Compact> {
+        let &Self { ref weights, temperature, penalty } = self;
+        SentenceBoundaries { weights: Compact::new(weights), temperature, penalty }
     }
 }
 
-/// What there is to learn from.
-struct Lesson<'a> {
-    paragraphs: &'a [Paragraph<'a>],
-    facts: Vec<Facts>,
-    /// The paragraphs and tokens after which there may be a break or none: not the last ones.
-    places: Vec<(usize, usize)>,
+/// Trains models on parts of the same paragraphs.
+struct Trainer<'a> {
+    paragraphs: &'a [GoldParagraph<'a>],
+    attributes: Vec<TokenAttributes>,
+    /// Paragraph and token of each gap that is an example: all but those at the end of a paragraph.
+    gaps: Vec<(usize, usize)>,
     bits: u32,
     passes: usize,
     seed: u64,
 }
 
-impl<'a> Lesson<'a> {
-    fn new(paragraphs: &'a [Paragraph<'a>], options: &TokenizerOptions, bits: u32) -> Self {
-        let &TokenizerOptions { seed, passes, .. } = options;
-        let inner = |(number, paragraph): (usize, &Paragraph<'_>)| {
+impl<'a> Trainer<'a> {
+    fn new(paragraphs: &'a [GoldParagraph<'a>], bits: u32, passes: usize, seed: u64) -> Self {
+        let inner = |(number, paragraph): (usize, &GoldParagraph<'_>)| {
             (0..paragraph.tokens.len() - 1).map(move |token| (number, token))
         };
-        let places = paragraphs.iter().enumerate().flat_map(inner).collect();
-        let facts = paragraphs.iter().map(Paragraph::facts).collect();
-        Self { paragraphs, facts, places, bits, passes, seed }
+        let gaps = paragraphs.iter().enumerate().flat_map(inner).collect();
+        let attributes = paragraphs.iter().map(GoldParagraph::attributes).collect();
+        Self { paragraphs, attributes, gaps, bits, passes, seed }
     }
 
-    /// The places of a part; none of the one after the last.
-    fn part(&self, part: usize) -> Range<usize> {
-        let border = |part: usize| self.places.len() * part.min(Breaks::PARTS) / Breaks::PARTS;
-        border(part)..border(part + 1)
+    /// Returns the gaps of a fold. The fold after the last is empty.
+    fn fold(&self, fold: usize) -> Range<usize> {
+        const FOLDS: usize = SentenceBoundaries::FOLDS;
+        let border = |fold: usize| self.gaps.len() * fold.min(FOLDS) / FOLDS;
+        border(fold)..border(fold + 1)
     }
 
-    /// Weights that are learnt from all places but some.
-    fn learn(&self, left_out: &Range<usize>, laps: &PassCounter<'_>) -> Result<Vec<f32>, Error> {
-        const DROPOUT: f32 = Breaks::DROPOUT;
-        let mut learner = BinaryLearner::new(self.bits, Breaks::RATE);
+    /// Returns weights trained on all gaps but the held-out ones.
+    fn train(&self, held_out: &Range<usize>, counter: &PassCounter<'_>) -> Result<Vec<f32>, Error> {
+        const DROPOUT: f32 = SentenceBoundaries::DROPOUT;
+        let mut learner = BinaryLearner::new(self.bits, SentenceBoundaries::RATE);
         let mut order = Order::new(self.seed, 1);
-        let mut chance = Pcg64::seed_from_u64(self.seed);
-        let (mut features, mut kept) = (Vec::new(), Vec::new());
+        let mut generator = Pcg64::seed_from_u64(self.seed);
+        let mut features = Vec::new();
+        let mut kept = Vec::new();
         for _ in 0..self.passes {
-            for place in order.shuffled(self.places.len()) {
-                if left_out.contains(&place) {
+            for gap in order.shuffled(self.gaps.len()) {
+                if held_out.contains(&gap) {
                     continue;
                 }
-                let (paragraph, token) = self.places[place];
-                read_features(&self.facts[paragraph], token, &mut features);
-                keep_some(&features, &mut chance, &mut kept);
+                let (paragraph, token) = self.gaps[gap];
+                read_features(&self.attributes[paragraph], token, &mut features);
+                drop_out(&features, &mut generator, &mut kept);
                 learner.tick();
                 let log_odds = learner.score(&kept) / (1.0 - DROPOUT);
                 let is_break = self.paragraphs[paragraph].sentence_ends[token];
                 learner.update(&kept, sigmoid(log_odds) - f32::from(u8::from(is_break)));
             }
-            laps.lap()?;
+            counter.finish_pass()?;
         }
         Ok(learner.averaged())
     }
 
-    /// The log-odds of a break after each token, by the model that has not seen it.
-    fn judge(&self, models: &[Vec<f32>]) -> Vec<Vec<f32>> {
+    /// Returns the log-odds of a break after each token, by the model that held it out.
+    fn held_out_log_odds(&self, models: &[Vec<f32>]) -> Vec<Vec<f32>> {
         let mut log_odds: Vec<Vec<f32>> =
             self.paragraphs.iter().map(|paragraph| vec![0.0; paragraph.tokens.len()]).collect();
         let mut features = Vec::new();
-        for (part, weights) in models.iter().enumerate() {
-            for &(paragraph, token) in &self.places[self.part(part)] {
-                read_features(&self.facts[paragraph], token, &mut features);
+        for (fold, weights) in models.iter().enumerate() {
+            for &(paragraph, token) in &self.gaps[self.fold(fold)] {
+                read_features(&self.attributes[paragraph], token, &mut features);
                 log_odds[paragraph][token] = score(weights, &features);
             }
         }
@@ -145,11 +157,11 @@ impl<'a> Lesson<'a> {
 }
 
 /// Leaves out each feature with the probability of dropout.
-fn keep_some(features: &[u32], chance: &mut Pcg64, kept: &mut Vec<u32>) {
-    const THRESHOLD: u64 = (Breaks::DROPOUT * 256.0) as u64;
+fn drop_out(features: &[u32], generator: &mut Pcg64, kept: &mut Vec<u32>) {
+    const THRESHOLD: u64 = (SentenceBoundaries::DROPOUT * 256.0) as u64;
     kept.clear();
     for features in features.chunks(8) {
-        let mut random = chance.next_u64();
+        let mut random = generator.next_u64();
         for &feature in features {
             if random & 0xff >= THRESHOLD {
                 kept.push(feature);
@@ -159,53 +171,60 @@ fn keep_some(features: &[u32], chance: &mut Pcg64, kept: &mut Vec<u32>) {
     }
 }
 
-/// The temperature and the price with which most sentences would have been found.
-fn choose(paragraphs: &[Paragraph<'_>], log_odds: &[Vec<f32>]) -> (f32, f32) {
+/// Returns the temperature and the penalty with the highest F₁ of sentences.
+fn choose_temperature_and_penalty(
+    paragraphs: &[GoldParagraph<'_>],
+    log_odds: &[Vec<f32>],
+) -> (f32, f32) {
     let mut best = (0.0, 1.0, 0.4);
-    let (mut segments, mut ends) = (Segments::default(), Vec::new());
+    let mut decoder = SentenceDecoder::default();
+    let mut ends = Vec::new();
     for temperature in [1.0, 0.65, 0.8, 1.25, 1.5, 2.0] {
         let probabilities: Vec<Vec<f32>> = log_odds
             .iter()
             .map(|paragraph| paragraph.iter().map(|x| sigmoid(x / temperature)).collect())
             .collect();
-        // Closer together where sentences are hard to find, and λ is small.
+        // Steps are closer together where λ is small, as it is when sentences are hard to find.
         for step in (0..=14u8).rev() {
-            let price = 0.6 * (f32::from(step) / 14.0).powi(2);
-            let (mut right, mut all) = (0, 0);
+            let penalty = 0.6 * (f32::from(step) / 14.0).powi(2);
+            let mut right = 0;
+            let mut all = 0;
             for (paragraph, probabilities) in paragraphs.iter().zip(&probabilities) {
-                segments.divide(probabilities, price, &mut ends);
+                decoder.decode(probabilities, penalty, &mut ends);
                 let gold = paragraph.sentence_ends.iter().filter(|&&end| end).count();
                 all += gold + ends.len();
                 right += count_right(&paragraph.sentence_ends, &ends);
             }
             let f1 = 2.0 * right as f64 / all.max(1) as f64;
             if f1 > best.0 {
-                best = (f1, temperature, price);
+                best = (f1, temperature, penalty);
             }
         }
     }
     (best.1, best.2)
 }
 
-/// How many sentences have both of their ends, and no other between them. The last token of a paragraph
-/// is an end, whatever the treebank says.
+/// Counts the predicted sentences that are right: both of their ends are gold, and no gold end is between them. The
+/// last token of a paragraph counts as an end, even if the treebank does not end a sentence there.
 fn count_right(is_end: &[bool], ends: &[usize]) -> usize {
     let is_end = |tokens: usize| tokens == is_end.len() || is_end[tokens - 1];
     let mut start = 0;
     let mut right = 0;
     for &end in ends {
-        let starts = start == 0 || is_end(start);
-        right += usize::from(starts && is_end(end) && !(start + 1..end).any(is_end));
+        let is_start = start == 0 || is_end(start);
+        right += usize::from(is_start && is_end(end) && !(start + 1..end).any(is_end));
         start = end;
     }
     right
 }
 
-/// The features of the gap after a token.
-fn read_features(facts: &Facts, at: usize, features: &mut Vec<u32>) {
-    let [a3, a2, a1, b1, b2, b3] = [-2, -1, 0, 1, 2, 3].map(|k| facts.near(at, k));
-    let begun = (at as u64).min(7);
-    let left = ((facts.len() - 1 - at) as u64).min(7);
+/// Writes the features of the gap after a token. The numbers and the order of the features are part of the model
+/// format.
+fn read_features(attributes: &TokenAttributes, at: usize, features: &mut Vec<u32>) {
+    // Three tokens before the gap and three after it.
+    let [a3, a2, a1, b1, b2, b3] = [-2, -1, 0, 1, 2, 3].map(|k| attributes.near(at, k));
+    let from_start = (at as u64).min(7);
+    let to_end = ((attributes.len() - 1 - at) as u64).min(7);
     features.clear();
     let mut add = |t: u64, a: u64, b: u64, c: u64| {
         features.push(Hash::of(t).and(a).and(b).and(c).feature());
@@ -236,8 +255,8 @@ fn read_features(facts: &Facts, at: usize, features: &mut Vec<u32>) {
     add(23, edge, a2.length, a2.first);
     add(24, edge, a1.open, 0);
     add(25, edge, a1.since_stop, 0);
-    add(26, edge, begun, 0);
-    add(27, edge, left, 0);
+    add(26, edge, from_start, 0);
+    add(27, edge, to_end, 0);
     add(28, a1.ending3, 0, 0);
     add(29, b1.ending3, 0, 0);
     add(30, a1.ending3, b1.form, 0);
@@ -257,7 +276,7 @@ fn read_features(facts: &Facts, at: usize, features: &mut Vec<u32>) {
     add(44, b1.form, b1.shape, a1.since_stop);
     add(45, a1.form, a1.shape, b1.shape);
     add(46, b1.form, b1.shape, b2.shape);
-    // A number right after a stop is that of what follows: `… home. 2. Everyone …`.
+    // A number right after a stop numbers what follows: `… home. 2. Everyone …`.
     let short = a2.first << 4 | a2.length;
     add(47, edge, a1.since_stop, short);
     add(48, a1.form ^ a1.since_stop.rotate_left(32), a2.shape, b1.shape);

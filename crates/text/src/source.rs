@@ -1,4 +1,4 @@
-//! Bytes to text, and text to blocks.
+//! Input of a segmenter: decodes bytes to text and divides the text into blocks.
 
 use std::io::{ErrorKind, Read};
 use std::sync::Arc;
@@ -6,72 +6,76 @@ use std::sync::Arc;
 use memchr::{memchr, memchr_iter, memrchr};
 use tutte_treebank::{Place, Problem};
 
-use super::characters::{class, class_of, ends_paragraph};
 use crate::Error;
+use crate::characters::{class, class_of, ends_paragraph};
 
-/// The most bytes of a paragraph that are looked at together.
-pub(super) const BLOCK: usize = 1 << 17;
-/// How much is read at once.
-const READ: usize = 1 << 16;
+/// Maximal number of bytes of a paragraph that are segmented together.
+pub(crate) const MAX_BLOCK_BYTES: usize = 1 << 17;
+/// Number of bytes that are read at once.
+const READ_BYTES: usize = 1 << 16;
 
-/// The text of an input that was read and not yet consumed.
-pub(super) struct Source<R> {
+/// Text that was read from an input and not yet consumed.
+pub(crate) struct Source<R> {
     input: R,
     name: Arc<str>,
-    pub(super) text: String,
-    /// Bytes of a character whose rest was not yet read.
-    rest: Vec<u8>,
-    /// How many bytes became text, how many line ends they have, and where the last line starts.
-    read: u64,
-    lines: u64,
+    pub(crate) text: String,
+    /// Bytes that are not yet text: the start of a character whose rest was not yet read.
+    undecoded: Vec<u8>,
+    /// Number of bytes that became text.
+    decoded_bytes: u64,
+    /// Number of line ends in them.
+    line_ends: u64,
+    /// Byte of the input at which the last line starts.
     line_start: u64,
-    /// What is wrong with what follows the text.
-    pub(super) failure: Option<Error>,
-    at_end: bool,
+    /// The error that follows the text.
+    pub(crate) failure: Option<Error>,
+    has_ended: bool,
 }
 
 impl<R: Read> Source<R> {
-    pub(super) fn new(input: R, name: &str) -> Self {
+    pub(crate) fn new(input: R, name: &str) -> Self {
         Self {
             input,
             name: Arc::from(name),
             text: String::new(),
-            rest: Vec::new(),
-            read: 0,
-            lines: 0,
+            undecoded: Vec::new(),
+            decoded_bytes: 0,
+            line_ends: 0,
             line_start: 0,
             failure: None,
-            at_end: false,
+            has_ended: false,
         }
     }
 
-    /// Whether the input ends at a byte of the text, and nothing is wrong with it there.
-    pub(super) fn is_at_end(&self, byte: usize) -> bool {
-        self.at_end && self.failure.is_none() && byte == self.text.len()
+    /// Returns `true` if the input ends without an error at this byte of the text.
+    pub(crate) fn is_at_end(&self, byte: usize) -> bool {
+        self.has_ended && self.failure.is_none() && byte == self.text.len()
     }
 
-    /// Forgets text.
-    pub(super) fn consume(&mut self, bytes: usize) {
+    /// Removes bytes from the start of the text.
+    pub(crate) fn consume(&mut self, bytes: usize) {
         self.text.drain(..bytes);
     }
 
-    /// The length of the next block, with the white space after it, and whether it is a whole paragraph, or
-    /// a line if lines are sentences. 0 if there is no more text, or no more before what is wrong with the
-    /// input that is whole: nobody wants half a sentence.
-    pub(super) fn next_block(&mut self, lines: bool) -> (usize, bool) {
-        // Up to here there is no end.
+    /// Returns the length of the next block, with the white space after it, and `true` if the block is a whole
+    /// paragraph. With `by_line`, a block is a whole line instead.
+    ///
+    /// The length is 0 at the end of the text. It is also 0 if the input has an error before the end of the block,
+    /// so that no part of a sentence is given.
+    pub(crate) fn next_block(&mut self, by_line: bool) -> (usize, bool) {
+        // No block ends before this byte.
         let mut searched = self.skip_spaces(0);
         if self.is_at_end(searched) {
             return (0, true);
         }
-        let limit = searched + BLOCK;
+        let limit = searched + MAX_BLOCK_BYTES;
         loop {
-            let known = self.text.len().min(limit);
-            match memchr(b'\n', &self.text.as_bytes()[searched..known]) {
+            let available = self.text.len().min(limit);
+            match memchr(b'\n', &self.text.as_bytes()[searched..available]) {
                 Some(newline) => {
                     let newline = searched + newline;
                     searched = self.skip_spaces(newline);
-                    if lines
+                    if by_line
                         || ends_paragraph(&self.text[newline..searched])
                         || self.is_at_end(searched)
                     {
@@ -80,9 +84,9 @@ impl<R: Read> Source<R> {
                 }
                 None if self.text.len() >= limit => return (self.cut(limit), false),
                 None => {
-                    searched = known;
+                    searched = available;
                     if !self.fill() {
-                        let end = if self.failure.is_some() { 0 } else { known };
+                        let end = if self.failure.is_some() { 0 } else { available };
                         return (end, true);
                     }
                 }
@@ -90,15 +94,16 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// The next place at or before a byte where no character belongs to the one before, and behind white
-    /// space.
+    /// Returns the last byte up to `limit` at which the text can be cut: no character after it belongs to the one
+    /// before it. White space after the cut is added.
     fn cut(&mut self, limit: usize) -> usize {
-        const MARKS: usize = 64;
+        /// Number of characters after which the search gives up.
+        const MAX_STEPS: usize = 64;
         let mut cut = self.text.floor_char_boundary(limit);
-        for _ in 0..MARKS {
+        for _ in 0..MAX_STEPS {
             let joins = |c: char| class_of(c) == class::MARK || c == '\u{200D}';
-            let (before, behind) = self.text.split_at(cut);
-            if !behind.starts_with(joins) && !before.ends_with('\u{200D}') {
+            let (before, after) = self.text.split_at(cut);
+            if !after.starts_with(joins) && !before.ends_with('\u{200D}') {
                 break;
             }
             cut = self.text.floor_char_boundary(cut - 1);
@@ -106,7 +111,7 @@ impl<R: Read> Source<R> {
         self.skip_spaces(cut)
     }
 
-    /// The first byte that is not white space, from a byte on.
+    /// Returns the first byte from `from` on that is not white space.
     fn skip_spaces(&mut self, mut from: usize) -> usize {
         loop {
             let rest = &self.text[from..];
@@ -120,65 +125,65 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Reads more; `false` at the end of the input, or before what is wrong with it.
+    /// Reads more text. Returns `false` at the end of the input or at an error.
     fn fill(&mut self) -> bool {
-        if self.at_end {
+        if self.has_ended {
             return false;
         }
-        let kept = self.rest.len();
-        self.rest.resize(kept + READ, 0);
+        let kept = self.undecoded.len();
+        self.undecoded.resize(kept + READ_BYTES, 0);
         let result = loop {
-            match self.input.read(&mut self.rest[kept..]) {
+            match self.input.read(&mut self.undecoded[kept..]) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 result => break result,
             }
         };
         let count = *result.as_ref().unwrap_or(&0);
-        self.rest.truncate(kept + count);
-        let (valid, is_wrong) = match str::from_utf8(&self.rest) {
+        self.undecoded.truncate(kept + count);
+        let (valid, is_invalid) = match str::from_utf8(&self.undecoded) {
             Ok(text) => (text.len(), false),
             Err(error) => (error.valid_up_to(), error.error_len().is_some() || count == 0),
         };
-        self.accept(valid);
+        self.decode(valid);
         if let Err(source) = result {
             let place = Box::new(self.place());
             self.failure = Some(tutte_treebank::Error::Read { place, source }.into());
-        } else if is_wrong {
+        } else if is_invalid {
             self.failure = Some(self.not_utf8().into());
         }
-        self.at_end = count == 0 || self.failure.is_some();
-        valid > 0 || !self.at_end
+        self.has_ended = count == 0 || self.failure.is_some();
+        valid > 0 || !self.has_ended
     }
 
-    /// Makes bytes text that are known to be some.
-    fn accept(&mut self, valid: usize) {
-        let text = str::from_utf8(&self.rest[..valid]).unwrap_or_default();
-        let is_start = self.read == 0;
+    /// Appends bytes that are valid UTF-8 to the text, without a byte order mark at the start of the input.
+    fn decode(&mut self, valid: usize) {
+        let text = str::from_utf8(&self.undecoded[..valid]).unwrap_or_default();
+        let is_start = self.decoded_bytes == 0;
         self.text.push_str(text.strip_prefix('\u{feff}').filter(|_| is_start).unwrap_or(text));
-        self.lines += memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        self.line_ends += memchr_iter(b'\n', text.as_bytes()).count() as u64;
         if let Some(newline) = memrchr(b'\n', text.as_bytes()) {
-            self.line_start = self.read + newline as u64 + 1;
+            self.line_start = self.decoded_bytes + newline as u64 + 1;
         }
-        self.read += valid as u64;
-        self.rest.drain(..valid);
+        self.decoded_bytes += valid as u64;
+        self.undecoded.drain(..valid);
     }
 
     fn not_utf8(&self) -> tutte_treebank::Error {
         let before = self.text.rsplit('\n').next().unwrap_or_default();
-        let behind = self.rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        let shown = &behind[..behind.len().min(80)];
+        let after = self.undecoded.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let shown = &after[..after.len().min(80)];
         tutte_treebank::Error::Malformed {
             place: Box::new(self.place()),
             problem: Problem::NotUtf8 {
-                byte: self.rest.first().copied().unwrap_or_default(),
-                in_line: (self.read - self.line_start) as usize,
-                offset: self.read,
+                byte: self.undecoded.first().copied().unwrap_or_default(),
+                in_line: (self.decoded_bytes - self.line_start) as usize,
+                offset: self.decoded_bytes,
             },
             line: format!("{before}{}", String::from_utf8_lossy(shown)),
         }
     }
 
     fn place(&self) -> Place {
-        Place { file: self.name.clone(), line: self.lines + 1, column: None, sent_id: None }
+        Place { file: self.name.clone(), line: self.line_ends + 1, column: None, sent_id: None }
     }
 }

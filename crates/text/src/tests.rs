@@ -1,4 +1,4 @@
-//! Whole tokenizers: nothing of a text is lost, however it arrives, and treebanks are learnt.
+//! Tests of whole tokenizers: they learn their treebank, and lose nothing of a text, in whatever pieces it arrives.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use tutte_treebank::{Reader, Sentence};
 use super::*;
 use crate::Error;
 
-/// Sentences of a few languages as one treebank: multiword tokens, abbreviations, a number with a space.
+/// Returns sentences of a few languages as one treebank: multiword tokens, abbreviations, a number with a space.
 fn treebank() -> Vec<Sentence> {
     let text = "Mr.|Tea|cools_.\nI|do+n't=don't|mind_,|said|Ms.|Cup_.\nWe|ca+n't=can't|wait_!\n\
                 \"_Is|it|hot_?_\"\nShe|does+n't=doesn't|know_.\nIt|cost|1 000|euros_.\nWhy_?\n\
@@ -24,10 +24,8 @@ fn treebank() -> Vec<Sentence> {
             part.split('_').rev().enumerate().collect::<Vec<_>>().into_iter().rev()
         }) {
             let (words, form) = token.split_once('=').unwrap_or((token, token));
-            let words: Vec<&str> = match words == form {
-                true => vec![form],
-                false => words.split('+').collect(),
-            };
+            let words: Vec<&str> =
+                if words == form { vec![form] } else { words.split('+').collect() };
             let misc = if spaces == 0 { "_" } else { "SpaceAfter=No" };
             let empty = "\t_\t_\t_\t_\t_\t_\t_\t";
             if words.len() > 1 {
@@ -48,7 +46,7 @@ fn treebank() -> Vec<Sentence> {
     Reader::new(lines.as_bytes()).collect::<Result<_, _>>().unwrap()
 }
 
-fn learnt() -> Tokenizer<Compact> {
+fn trained() -> Tokenizer<Compact> {
     let treebank: Vec<Sentence> = std::iter::repeat_n(treebank(), 4).flatten().collect();
     let options = TokenizerOptions { bits: Some(14), ..TokenizerOptions::default() };
     Tokenizer::train(&treebank, &options).unwrap().compact()
@@ -58,7 +56,7 @@ fn segment<W: Weights>(tokenizer: &Tokenizer<W>, text: &str) -> Vec<Sentence> {
     Segmenter::new(tokenizer, text.as_bytes()).collect::<Result<_, _>>().unwrap()
 }
 
-/// `a b | c`: words and sentences.
+/// Returns the words of sentences, as `a b | c`.
 fn words(sentences: &[Sentence]) -> String {
     let words = |sentence: &Sentence| {
         sentence.words().map(|word| word.form().to_owned()).collect::<Vec<_>>().join(" ")
@@ -66,7 +64,7 @@ fn words(sentences: &[Sentence]) -> String {
     sentences.iter().map(words).collect::<Vec<_>>().join(" | ")
 }
 
-/// Gives its text in pieces of the given sizes.
+/// A reader that gives its text in pieces of the given sizes.
 struct Chopped<'a>(&'a [u8], std::iter::Cycle<std::vec::IntoIter<usize>>);
 
 impl Read for Chopped<'_> {
@@ -82,14 +80,14 @@ impl Read for Chopped<'_> {
 fn a_treebank_is_learnt() {
     let treebank = treebank();
     let text = raw_text(&treebank);
-    let found = segment(&learnt(), &text);
+    let found = segment(&trained(), &text);
     assert_eq!(words(&found), words(&treebank));
     assert_eq!(raw_text(&found), text);
 }
 
 #[test]
-fn what_was_learnt_goes_for_other_texts() {
-    let tokenizer = learnt();
+fn other_texts_follow_the_treebank() {
+    let tokenizer = trained();
     let found = |text: &str| words(&segment(&tokenizer, text));
     assert_eq!(found("We don't wait."), "We do n't wait .");
     assert_eq!(found("Did Mr. Cup know?\nShe doesn't!"), "Did Mr. Cup know ? | She does n't !");
@@ -97,23 +95,23 @@ fn what_was_learnt_goes_for_other_texts() {
     assert_eq!(found("Why\n\nWait"), "Why | Wait");
 }
 
-/// What was learnt from Latin letters is asked about these alone.
+/// A model trained on Latin letters decides about Latin letters alone.
 #[test]
 fn unicode_decides_about_scripts_that_the_treebank_does_not_have() {
-    let found = |text: &str| words(&segment(&learnt(), text));
+    let found = |text: &str| words(&segment(&trained(), text));
     assert_eq!(found("茶を飲む。コーヒーも！"), "茶 を 飲 む 。 | コーヒー も ！");
     assert_eq!(
         found("Чай готов. Пора!\n\nLe thé du lac."),
         "Чай готов . | Пора ! | Le thé de le lac ."
     );
     let text = "Le thé du lac (茶を飲む。) مرحبا don't!";
-    let mixed = segment(&learnt(), text);
+    let mixed = segment(&trained(), text);
     assert_eq!(words(&mixed), "Le thé de le lac ( 茶 を 飲 む 。 ) مرحبا do n't !");
     assert_eq!(raw_text(&mixed), text);
 }
 
 #[test]
-fn unicode_decides_where_nothing_was_learnt() {
+fn unicode_decides_without_a_treebank() {
     let tokenizer = Tokenizer::fallback();
     let found = |text: &str| words(&segment(&tokenizer, text));
     assert_eq!(found("It's 3.14, isn't it?  Yes."), "It's 3.14 , isn't it ? | Yes .");
@@ -130,8 +128,8 @@ fn unicode_decides_where_nothing_was_learnt() {
 }
 
 #[test]
-fn lines_are_sentences_if_they_are_said_to_be() {
-    let tokenizer = learnt();
+fn lines_of_presegmented_text_are_sentences() {
+    let tokenizer = trained();
     let options = SegmenterOptions {
         presegmented: true,
         ranges: true,
@@ -174,7 +172,7 @@ fn text_without_end_is_cut() {
         for text in
             [text.clone(), format!("{text} \n"), format!("{}{text}\n\n", " \n".repeat(200_000))]
         {
-            for tokenizer in [learnt(), Tokenizer::fallback()] {
+            for tokenizer in [trained(), Tokenizer::fallback()] {
                 let found = segment(&tokenizer, &text);
                 assert!(raw_text(&found) == text);
                 assert!(found.iter().all(|s| s.len() <= 1000));
@@ -186,7 +184,7 @@ fn text_without_end_is_cut() {
 }
 
 #[test]
-fn what_is_not_utf8_is_told_after_the_paragraphs_before_it() {
+fn invalid_utf8_is_reported_after_the_paragraphs_before_it() {
     let tokenizer = Tokenizer::fallback();
     let text = b"One.\n\nTwo.\nThree \xe9t\xe9\n";
     let mut segmenter = Segmenter::new(&tokenizer, &text[..]);
@@ -198,7 +196,7 @@ fn what_is_not_utf8_is_told_after_the_paragraphs_before_it() {
         error.to_string(),
         "input:4: byte 0xE9 is not UTF-8 (byte 6 of the line, byte 17 of the input, counted from 0)"
     );
-    // If lines are sentences, those that ended.
+    // In presegmented text, the lines before it.
     let options = SegmenterOptions { presegmented: true, ..SegmenterOptions::default() };
     let lines = Segmenter::with_options(&tokenizer, &text[..], options);
     let given: Vec<_> = lines.map_while(Result::ok).collect();
@@ -211,12 +209,12 @@ fn what_is_not_utf8_is_told_after_the_paragraphs_before_it() {
 }
 
 #[test]
-fn nothing_in_nothing_out() {
+fn text_without_words_gives_no_sentences() {
     for text in ["", "\u{feff}", " \n\n\t"] {
         assert!(segment(&Tokenizer::fallback(), text).is_empty());
-        assert!(segment(&learnt(), text).is_empty());
+        assert!(segment(&trained(), text).is_empty());
     }
-    assert_eq!(raw_text(&segment(&learnt(), "\u{feff}Why?")), "Why?");
+    assert_eq!(raw_text(&segment(&trained(), "\u{feff}Why?")), "Why?");
     assert!(matches!(Tokenizer::train(&[], &TokenizerOptions::default()), Err(Error::NoWords)));
     let none = TokenizerOptions { bits: Some(40), ..TokenizerOptions::default() };
     assert!(matches!(Tokenizer::train(&treebank(), &none), Err(Error::Setting(_))));
@@ -224,7 +222,7 @@ fn nothing_in_nothing_out() {
 
 #[test]
 fn the_same_seed_gives_the_same_weights_with_any_number_of_threads() {
-    let one = learnt();
+    let one = trained();
     let treebank: Vec<Sentence> = std::iter::repeat_n(treebank(), 4).flatten().collect();
     let options = TokenizerOptions { bits: Some(14), threads: 4, ..TokenizerOptions::default() };
     let other = Tokenizer::train(&treebank, &options).unwrap().compact();
@@ -236,7 +234,7 @@ fn the_same_seed_gives_the_same_weights_with_any_number_of_threads() {
 
 #[test]
 fn documents_and_tables_are_all_there_is() {
-    let tokenizer = learnt();
+    let tokenizer = trained();
     let json = serde_json::to_string(&tokenizer.document()).unwrap();
     let tables = tokenizer.tables();
     let load = |json: &str| {
@@ -251,7 +249,7 @@ fn documents_and_tables_are_all_there_is() {
     let text = raw_text(&treebank());
     let again = load(&json).unwrap();
     assert_eq!(segment(&again, &text), segment(&tokenizer, &text));
-    // Damaged documents are refused, or do something else, but nothing breaks.
+    // A damaged document is refused, or gives another tokenizer that still loses nothing.
     for at in 0..json.len() {
         for byte in [b'0', b'9', b'"', b'-', b'}'] {
             let mut damaged = json.clone().into_bytes();
@@ -263,7 +261,7 @@ fn documents_and_tables_are_all_there_is() {
     }
 }
 
-/// Text with all that makes text difficult.
+/// Returns text with many difficult characters.
 fn any_text() -> impl Strategy<Value = String> {
     let one_of = |pieces: &'static [&str]| prop::sample::select(pieces).prop_map(str::to_owned);
     let piece = prop_oneof![
@@ -279,7 +277,7 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 thread_local! {
-    static LEARNT: Tokenizer<Compact> = learnt();
+    static TRAINED: Tokenizer<Compact> = trained();
 }
 
 proptest! {
@@ -291,7 +289,7 @@ proptest! {
         longest in 1usize..12,
     ) {
         let expected = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        for tokenizer in [LEARNT.with(Clone::clone), Tokenizer::fallback()] {
+        for tokenizer in [TRAINED.with(Clone::clone), Tokenizer::fallback()] {
             let options = SegmenterOptions { presegmented, longest, ranges: true, ..SegmenterOptions::default() };
             let whole: Vec<Sentence> =
                 Segmenter::with_options(&tokenizer, text.as_bytes(), options.clone())
@@ -308,7 +306,8 @@ proptest! {
             for sentence in &whole {
                 for token in sentence.tokens().filter(|token| token.misc_entry("TokenRange").is_some()) {
                     let range = token.misc_entry("TokenRange").unwrap().split_once(':').unwrap();
-                    let (start, end): (usize, usize) = (range.0.parse()?, range.1.parse()?);
+                    let start: usize = range.0.parse()?;
+                    let end: usize = range.1.parse()?;
                     let form: String = expected.chars().skip(start).take(end - start).collect();
                     prop_assert_eq!(form, token.form());
                 }
@@ -317,18 +316,15 @@ proptest! {
     }
 }
 
-/// Every treebank there is: the text of its sentences, taken apart, is the text again.
+/// For every treebank in TUTTE_DATA, the sentences of its raw text have the same raw text again.
 #[test]
-#[expect(
-    clippy::print_stderr,
-    reason = "who runs the tests should know that this one had nothing to do"
-)]
+#[expect(clippy::print_stderr, reason = "a skipped test should say that it was skipped")]
 fn texts_of_treebanks_come_back() {
     let Some(folder) = std::env::var_os("TUTTE_DATA") else {
         eprintln!("skipped: TUTTE_DATA does not name a folder with treebanks");
         return;
     };
-    let tokenizer = learnt();
+    let tokenizer = trained();
     let mut treebanks: Vec<_> = std::fs::read_dir(std::path::Path::new(&folder).join("ud"))
         .unwrap()
         .map(|entry| entry.unwrap().path().join("test.conllu"))

@@ -1,144 +1,148 @@
-//! Where tokens end: a decision at every gap between two characters.
+//! Token boundaries: a decision at every gap between two characters.
 //!
-//! A paragraph is a row of chunks with white space in between. Inside a chunk, a token ends at the gap
-//! before character i with probability σ(w·f(i)), and does if that is above ½; decisions are made from left
-//! to right, and features see where the token began. They are the characters around the gap, their
-//! classes, the chunk before and behind the gap, its shape, and the chunk that follows. Between two letters,
-//! where nearly all gaps are and hardly any token ends, fewer are looked at. Between chunks a token always
-//! ends, unless the treebank has tokens with spaces inside (`1 000`): a single space is then a gap like
-//! others. Marks, joiners and the like are never separated from what they belong to.
+//! A paragraph is a sequence of chunks with white space between them. Inside a chunk, a token ends at the gap before
+//! character i with probability σ(w·f(i)). It is taken to end there if that is above ½. Decisions are made from left
+//! to right, and the features see where the current token began. The other features are the characters around the
+//! gap, their classes, the chunk before and after the gap, its shape, and the next chunk. Gaps between two letters
+//! have fewer features: nearly all gaps are such, and few tokens end there.
 //!
-//! Learnt by logistic regression. Cost: linear in the text; what a gap sees is at most 2⁸ characters.
+//! Between chunks a token always ends, unless the treebank has tokens with spaces inside (`1 000`). Then a single space
+//! is a gap like others. Marks and joiners are never separated from the character before them.
+//!
+//! Training is logistic regression. Cost: linear in the text; a gap sees at most 2⁸ characters.
 
-use tutte_linear::{BinaryLearner, Hash, Order, Weights, score, sigmoid};
+use tutte_linear::{BinaryLearner, Compact, Hash, Order, Weights, score, sigmoid};
 
-use super::characters::{Characters, class, is_letter};
-use super::progress::PassCounter;
-use super::training_text::Paragraph;
-use super::unicode::{self, Address};
 use crate::Error;
+use crate::characters::{CharSpan, Characters, class, is_letter};
+use crate::progress::PassCounter;
+use crate::training_text::GoldParagraph;
+use crate::unicode::{self, Address};
 
-/// A stretch of characters (by their number in the paragraph): a token, or characters without space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
-
-/// Chunks longer than this are looked at in pieces.
+/// Length of the pieces in which longer chunks are read.
 const PIECE: usize = 1 << 8;
 
-/// A model of the ends of tokens.
+/// A model of token boundaries.
 #[derive(Clone, Debug)]
-pub(super) struct Gaps<W> {
-    pub(super) weights: W,
-    /// Whether tokens may have spaces inside.
-    pub(super) spaces: bool,
+pub(crate) struct TokenBoundaries<W> {
+    pub(crate) weights: W,
+    /// Allows spaces inside tokens.
+    pub(crate) has_spaces_in_tokens: bool,
 }
 
-impl<W: Weights> Gaps<W> {
-    /// Finds the tokens of a paragraph; those of chunks of which nothing was learnt, since they are of a
-    /// foreign script, by Unicode's rules.
-    pub(super) fn tokens(
+impl<W: Weights> TokenBoundaries<W> {
+    /// Finds the tokens of a paragraph. Chunks in a foreign script are divided by Unicode's rules.
+    pub(crate) fn tokens(
         &self,
         text: &Characters,
         is_foreign: impl Fn(&[char]) -> bool,
-        view: &mut View,
-        tokens: &mut Vec<Stretch>,
+        gaps: &mut GapFeatures,
+        tokens: &mut Vec<CharSpan>,
     ) {
         tokens.clear();
-        view.read(text);
-        for chunk in 0..view.chunks.len() {
-            let Stretch { start, end } = view.chunks[chunk];
+        gaps.read(text);
+        for chunk in 0..gaps.chunks.len() {
+            let CharSpan { start, end } = gaps.chunks[chunk];
             if is_foreign(&text.lower[start..end]) {
                 let written: String = text.lower[start..end].iter().collect();
                 let mut at = start;
                 unicode::each_token(&written, |_, token| {
                     let end = at + token.chars().count();
-                    tokens.push(Stretch { start: at, end });
+                    tokens.push(CharSpan { start: at, end });
                     at = end;
                 });
                 continue;
             }
             let mut token_start = start;
-            if self.spaces
-                && let Some(features) = view.space_features(text, chunk)
+            if self.has_spaces_in_tokens
+                && let Some(features) = gaps.space_features(text, chunk)
                 && score(&self.weights, features) <= 0.0
                 && let Some(joined) = tokens.pop()
             {
                 token_start = joined.start;
             }
-            view.each_gap(text, chunk, |gap, features| {
-                let ends = score(&self.weights, features) > 0.0;
-                if ends {
-                    tokens.push(Stretch { start: token_start, end: gap });
+            gaps.each_gap(text, chunk, |gap, features| {
+                let is_end = score(&self.weights, features) > 0.0;
+                if is_end {
+                    tokens.push(CharSpan { start: token_start, end: gap });
                     token_start = gap;
                 }
-                ends
+                is_end
             });
-            tokens.push(Stretch { start: token_start, end });
+            tokens.push(CharSpan { start: token_start, end });
         }
     }
 }
 
-impl Gaps<Vec<f32>> {
+impl TokenBoundaries<Vec<f32>> {
     const RATE: f32 = 0.5;
-    /// Gaps that are as sure as this teach nothing more.
-    const SURE: f32 = 0.005;
+    /// Examples with a smaller gradient move no weights.
+    const MIN_GRADIENT: f32 = 0.005;
 
-    /// Learns from paragraphs whose tokens are known.
-    pub(super) fn train(
-        paragraphs: &[Paragraph<'_>],
+    /// Trains a model on paragraphs.
+    pub(crate) fn train(
+        paragraphs: &[GoldParagraph<'_>],
         bits: u32,
         passes: usize,
         seed: u64,
-        laps: &PassCounter<'_>,
+        counter: &PassCounter<'_>,
     ) -> Result<Self, Error> {
         let mut learner = BinaryLearner::new(bits, Self::RATE);
-        let mut learn = |features: &[u32], ends: bool| {
+        let mut learn = |features: &[u32], is_end: bool| {
             learner.tick();
-            let gradient = sigmoid(learner.score(features)) - if ends { 1.0 } else { 0.0 };
-            if gradient.abs() > Self::SURE {
+            let gradient = sigmoid(learner.score(features)) - if is_end { 1.0 } else { 0.0 };
+            if gradient.abs() > Self::MIN_GRADIENT {
                 learner.update(features, gradient);
             }
-            ends
+            is_end
         };
-        let spaces = paragraphs.iter().any(Paragraph::has_spaces_in_tokens);
-        let mut view = View::default();
+        let has_spaces_in_tokens = paragraphs.iter().any(GoldParagraph::has_spaces_in_tokens);
+        let mut gaps = GapFeatures::default();
         let mut order = Order::new(seed, 0);
         for _ in 0..passes {
             for paragraph in order.shuffled(paragraphs.len()) {
-                let Paragraph { characters: text, starts, .. } = &paragraphs[paragraph];
-                view.read(text);
-                for chunk in 0..view.chunks.len() {
-                    let start = view.chunks[chunk].start;
-                    if spaces && let Some(features) = view.space_features(text, chunk) {
+                let GoldParagraph { characters: text, starts, .. } = &paragraphs[paragraph];
+                gaps.read(text);
+                for chunk in 0..gaps.chunks.len() {
+                    let start = gaps.chunks[chunk].start;
+                    if has_spaces_in_tokens && let Some(features) = gaps.space_features(text, chunk)
+                    {
                         learn(features, starts[start]);
                     }
-                    view.each_gap(text, chunk, |gap, features| learn(features, starts[gap]));
+                    gaps.each_gap(text, chunk, |gap, features| learn(features, starts[gap]));
                 }
             }
-            laps.lap()?;
+            counter.finish_pass()?;
         }
-        Ok(Self { weights: learner.averaged(), spaces })
+        Ok(Self { weights: learner.averaged(), has_spaces_in_tokens })
+    }
+
+    /// Returns this model with weights of 8 bits.
+    pub(crate) fn compact(&self) -> TokenBoundaries<Compact> {
+        TokenBoundaries {
+            weights: Compact::new(&self.weights),
+            has_spaces_in_tokens: self.has_spaces_in_tokens,
+        }
     }
 }
 
-/// What gaps look at, and memory for it.
+/// Features of the gaps of a paragraph, and memory to compute them.
 #[derive(Debug, Default)]
-pub(super) struct View {
-    chunks: Vec<Stretch>,
-    /// A hash of each chunk.
+pub(crate) struct GapFeatures {
+    chunks: Vec<CharSpan>,
+    /// Hash of each chunk.
     hashes: Vec<u64>,
-    /// The text of the chunk, and the address in it.
+    /// Text of the chunk in which an address is looked for.
     form: String,
-    /// Of the piece of a chunk: what is before each of its gaps, what is behind.
+    /// For each gap of a piece, the hash of the characters before it.
     before: Vec<u64>,
-    behind: Vec<u64>,
+    /// For each gap of a piece, the hash of the characters after it.
+    after: Vec<u64>,
     features: Vec<u32>,
 }
 
-impl View {
+impl GapFeatures {
+    /// Divides a paragraph into chunks.
     fn read(&mut self, text: &Characters) {
         self.chunks.clear();
         self.hashes.clear();
@@ -152,38 +156,41 @@ impl View {
             while at < text.len() && !text.is_space(at) {
                 at += 1;
             }
-            self.chunks.push(Stretch { start, end: at });
-            let seen = &text.lower[start..at.min(start + PIECE)];
-            self.hashes.push(seen.iter().fold(Hash::of(0), |hash, &c| hash.and(c.into())).value());
+            self.chunks.push(CharSpan { start, end: at });
+            let hashed = &text.lower[start..at.min(start + PIECE)];
+            self.hashes
+                .push(hashed.iter().fold(Hash::of(0), |hash, &c| hash.and(c.into())).value());
         }
     }
 
-    /// A hash of a chunk and the class of its first character; zeros after the last one.
+    /// Returns the hash of a chunk and the class of its first character, plus 1; zeros after the last chunk.
     fn chunk(&self, text: &Characters, chunk: usize) -> (u64, u64) {
         match self.chunks.get(chunk) {
-            Some(stretch) => (self.hashes[chunk], u64::from(text.class(stretch.start)) + 1),
+            Some(span) => (self.hashes[chunk], u64::from(text.class(span.start)) + 1),
             None => (0, 0),
         }
     }
 
-    /// What is seen of the space before a chunk, if a token could go on over it.
+    /// Returns the features of the space before a chunk, if it is a single one that a token could include.
     fn space_features(&mut self, text: &Characters, chunk: usize) -> Option<&[u32]> {
-        let (start, before) = (self.chunks[chunk].start, self.chunks[chunk.checked_sub(1)?]);
-        let single = before.end + 1 == start
+        let start = self.chunks[chunk].start;
+        let before = self.chunks[chunk.checked_sub(1)?];
+        let is_single = before.end + 1 == start
             && matches!(text.lower[before.end], ' ' | '\u{a0}' | '\u{202f}');
-        if !single {
+        if !is_single {
             return None;
         }
-        let shape = |stretch: Stretch| {
-            let classes =
-                (stretch.start..stretch.end.min(stretch.start + PIECE)).map(|at| text.class(at));
+        let shape = |span: CharSpan| {
+            let classes = (span.start..span.end.min(span.start + PIECE)).map(|at| text.class(at));
             classes.fold(Hash::of(1), |hash, class| hash.and(class.into())).value()
         };
-        let (left, right) = (self.hashes[chunk - 1], self.hashes[chunk]);
-        let (left_shape, right_shape) = (shape(before), shape(self.chunks[chunk]));
+        let left = self.hashes[chunk - 1];
+        let right = self.hashes[chunk];
+        let left_shape = shape(before);
+        let right_shape = shape(self.chunks[chunk]);
         let next = self.chunk(text, chunk + 1);
         self.features.clear();
-        let seen = [
+        let templates = [
             [100, 0, 0],
             [101, left, right],
             [102, left, right_shape],
@@ -193,41 +200,40 @@ impl View {
             [106, left, 0],
             [107, right, 0],
         ];
-        self.features.extend(seen.map(|[t, a, b]| Hash::of(t).and(a).and(b).feature()));
+        self.features.extend(templates.map(|[t, a, b]| Hash::of(t).and(a).and(b).feature()));
         Some(&self.features)
     }
 
-    /// Gives every gap of a chunk at which a token may end, and its features, to `decide`, which says
-    /// whether one does.
+    /// Calls `is_end` with every gap of a chunk at which a token may end, and the features of the gap. It returns
+    /// `true` if a token ends there.
     fn each_gap(
         &mut self,
         text: &Characters,
         chunk: usize,
-        mut decide: impl FnMut(usize, &[u32]) -> bool,
+        mut is_end: impl FnMut(usize, &[u32]) -> bool,
     ) {
-        let Stretch { start, end } = self.chunks[chunk];
+        let CharSpan { start, end } = self.chunks[chunk];
         let next = self.chunk(text, chunk + 1);
         let last = text.class(end - 1).into();
         let address = self.address(text, chunk);
         let mut token = Hash::of(0);
         for piece in (start..end).step_by(PIECE) {
-            self.read_piece(text, Stretch { start: piece, end: end.min(piece + PIECE) });
+            self.read_piece(text, CharSpan { start: piece, end: end.min(piece + PIECE) });
             for gap in piece..end.min(piece + PIECE) {
                 let c = text.lower[gap].into();
                 if gap > start && !text.is_joined(gap) {
-                    let (before, behind) = (self.before[gap - piece], self.behind[gap - piece]);
-                    let seen = Seen {
+                    let context = Gap {
                         text,
                         chunk: self.chunks[chunk],
-                        gap,
-                        before,
-                        behind,
+                        at: gap,
+                        before: self.before[gap - piece],
+                        after: self.after[gap - piece],
                         next,
                         last,
                         address,
                     };
-                    seen.features(token.value(), &mut self.features);
-                    if decide(gap, &self.features) {
+                    context.features(token.value(), &mut self.features);
+                    if is_end(gap, &self.features) {
                         token = Hash::of(0);
                     }
                 }
@@ -236,30 +242,28 @@ impl View {
         }
     }
 
-    /// The address in a chunk, by its characters, and what it is; 0 without one.
-    fn address(&mut self, text: &Characters, chunk: usize) -> (Stretch, u64) {
-        let Stretch { start, end } = self.chunks[chunk];
-        let none = (Stretch { start, end: start }, 0);
+    /// Returns the address in a chunk, and the number of its kind; 0 if there is none.
+    fn address(&mut self, text: &Characters, chunk: usize) -> (CharSpan, u64) {
+        let CharSpan { start, end } = self.chunks[chunk];
+        let none = (CharSpan { start, end: start }, 0);
         let characters = &text.lower[start..end];
         if !characters.iter().any(|c| matches!(c, '@' | '/' | '.')) {
             return none;
         }
         self.form.clear();
         self.form.extend(characters);
-        let Some((address, kind)) = unicode::address(&self.form) else { return none };
+        let Some((bytes, address)) = unicode::address(&self.form) else { return none };
         let count = |bytes: usize| self.form[..bytes].chars().count();
-        let stretch =
-            Stretch { start: start + count(address.start), end: start + count(address.end) };
-        (
-            stretch,
-            match kind {
-                Address::Page => 1,
-                Address::Mail => 2,
-            },
-        )
+        let span = CharSpan { start: start + count(bytes.start), end: start + count(bytes.end) };
+        let kind = match address {
+            Address::WebPage => 1,
+            Address::Mailbox => 2,
+        };
+        (span, kind)
     }
 
-    fn read_piece(&mut self, text: &Characters, piece: Stretch) {
+    /// Computes the hashes before and after each gap of a piece of a chunk.
+    fn read_piece(&mut self, text: &Characters, piece: CharSpan) {
         let characters = &text.lower[piece.start..piece.end];
         let mut hash = Hash::of(1);
         self.before.clear();
@@ -269,36 +273,39 @@ impl View {
             before
         }));
         hash = Hash::of(2);
-        self.behind.clear();
-        self.behind.resize(characters.len(), 0);
+        self.after.clear();
+        self.after.resize(characters.len(), 0);
         for (at, &c) in characters.iter().enumerate().rev() {
             hash = hash.and(c.into());
-            self.behind[at] = hash.value();
+            self.after[at] = hash.value();
         }
     }
 }
 
-/// A gap and what is around it.
-struct Seen<'a> {
+/// A gap and its context.
+struct Gap<'a> {
     text: &'a Characters,
-    chunk: Stretch,
-    gap: usize,
-    /// Hashes of the chunk before and behind the gap.
+    chunk: CharSpan,
+    /// Index of the character after the gap.
+    at: usize,
+    /// Hash of the piece before the gap.
     before: u64,
-    behind: u64,
-    /// The next chunk and the class of its first character.
+    /// Hash of the piece after the gap.
+    after: u64,
+    /// Hash of the next chunk, and the class of its first character.
     next: (u64, u64),
-    /// The class of the chunk's last character.
+    /// Class of the last character of the chunk.
     last: u64,
-    /// The chunk's address.
-    address: (Stretch, u64),
+    /// Address in the chunk, and the number of its kind.
+    address: (CharSpan, u64),
 }
 
-impl Seen<'_> {
-    /// The k-th character to the left (−1, −2, …) or right (0, 1, …); a space outside of the chunk.
+impl Gap<'_> {
+    /// Returns the character at an offset from the gap and its class: −1, −2, … to the left, 0, 1, … to the right.
+    /// Outside the chunk it is a space.
     #[inline]
-    fn at(&self, k: isize) -> (u64, u64) {
-        match self.gap.checked_add_signed(k) {
+    fn near(&self, offset: isize) -> (u64, u64) {
+        match self.at.checked_add_signed(offset) {
             Some(at) if at >= self.chunk.start && at < self.chunk.end => {
                 (self.text.lower[at].into(), self.text.class(at).into())
             }
@@ -306,33 +313,34 @@ impl Seen<'_> {
         }
     }
 
-    /// `token` is a hash of the token so far.
+    /// Writes the features of the gap. `token` is the hash of the token so far. The numbers and the order of the
+    /// features are part of the model format.
     #[inline]
     fn features(&self, token: u64, features: &mut Vec<u32>) {
-        let [l3, l2, l1, r1, r2, r3] = [-3, -2, -1, 0, 1, 2].map(|k| self.at(k));
+        let [l3, l2, l1, r1, r2, r3] = [-3, -2, -1, 0, 1, 2].map(|k| self.near(k));
         let pair = l1.0 << 21 | r1.0;
         let left = l3.0 << 21 | l2.0;
         let right = r2.0 << 21 | r3.0;
-        let (before, behind, next) = (self.before, self.behind, self.next);
-        let (address, kind) = self.address;
-        let address = match self.gap {
+        let &Self { before, after, next, .. } = self;
+        let (span, kind) = self.address;
+        let address = match self.at {
             _ if kind == 0 => 0,
-            gap if gap < address.start || gap > address.end => 0,
-            gap if gap == address.start => kind << 2 | 1,
-            gap if gap == address.end => kind << 2 | 2,
+            at if at < span.start || at > span.end => 0,
+            at if at == span.start => kind << 2 | 1,
+            at if at == span.end => kind << 2 | 2,
             _ => kind << 2 | 3,
         };
         features.clear();
         let mut add = |t: u64, a: u64, b: u64| features.push(Hash::of(t).and(a).and(b).feature());
-        add(1, before, behind);
-        add(2, token, behind);
+        add(1, before, after);
+        add(2, token, after);
         add(3, pair, left);
         add(4, pair, right);
         if is_letter(l1.1 as u8) && is_letter(r1.1 as u8) {
             add(5, l1.1, r1.1);
             add(6, pair, left ^ right.rotate_left(11));
             add(7, before, r1.0);
-            add(8, behind, l1.0);
+            add(8, after, l1.0);
             add(9, pair, 0);
             add(30, address, 0);
             return;
@@ -348,14 +356,14 @@ impl Seen<'_> {
         add(16, inner, l1.0);
         add(17, inner, r1.0);
         add(18, before, r1.1 << 5 | r2.1);
-        add(19, behind, l1.1 << 5 | l2.1);
+        add(19, after, l1.1 << 5 | l2.1);
         add(20, before, r1.0 << 10 | next.1 << 5 | r2.1);
-        add(21, behind, next.0);
+        add(21, after, next.0);
         add(22, token, r1.0 << 10 | next.1 << 5 | r2.1);
-        add(23, behind, next.1 << 5 | l1.1);
+        add(23, after, next.1 << 5 | l1.1);
         add(24, before, next.0);
         add(25, token, next.1 << 21 | r1.0);
-        add(26, self.shape(), (self.gap - self.chunk.start).min(31) as u64);
+        add(26, self.shape(), (self.at - self.chunk.start).min(31) as u64);
         add(27, inner, self.last << 5 | next.1);
         add(28, self.left_run(), r1.0);
         add(29, pair, next.1);
@@ -364,7 +372,7 @@ impl Seen<'_> {
         add(32, address, pair);
     }
 
-    /// The classes of the chunk, each run of one class once.
+    /// Returns the hash of the classes of the chunk; a run of one class counts once.
     fn shape(&self) -> u64 {
         let mut hash = Hash::of(3);
         let mut before = u8::MAX;
@@ -378,11 +386,11 @@ impl Seen<'_> {
         hash.value()
     }
 
-    /// The run of characters of one class that ends at the gap.
+    /// Returns the hash of the run of characters of one class that ends at the gap.
     fn left_run(&self) -> u64 {
-        let class = self.text.class(self.gap - 1);
+        let class = self.text.class(self.at - 1);
         let mut hash = Hash::of(4);
-        for at in (self.chunk.start.max(self.gap.saturating_sub(32))..self.gap).rev() {
+        for at in (self.chunk.start.max(self.at.saturating_sub(32))..self.at).rev() {
             if self.text.class(at) != class {
                 break;
             }

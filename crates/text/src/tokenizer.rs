@@ -1,31 +1,43 @@
-//! A tokenizer: three models and the order in which they are asked.
+//! A tokenizer: models of token boundaries, sentence boundaries and multiword tokens, applied in this order.
 
 use tutte_linear::{Compact, Weights};
 use tutte_treebank::Sentence;
 
-use super::characters::Characters;
-use super::multiword::{Multiword, Rule};
-use super::progress::{Observer, PassCounter, unobserved};
-use super::scripts::Scripts;
-use super::segments::Segments;
-use super::sentence_boundaries::Breaks;
-use super::token_attributes::Facts;
-use super::token_boundaries::{self, Gaps, Stretch};
-use super::training_text::Paragraph;
-use super::unicode;
 use crate::Error;
+use crate::characters::{CharSpan, Characters};
+use crate::multiword::{Multiword, Rule};
+use crate::progress::{Observer, PassCounter, unobserved};
+use crate::scripts::Scripts;
+use crate::segmentation::{Segmentation, SegmentedToken};
+use crate::sentence_boundaries::SentenceBoundaries;
+use crate::sentence_decoder::SentenceDecoder;
+use crate::token_attributes::TokenAttributes;
+use crate::token_boundaries::{GapFeatures, TokenBoundaries};
+use crate::training_text::GoldParagraph;
+use crate::unicode;
 
-/// How to learn a [`Tokenizer`].
+/// Options of training a [`Tokenizer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TokenizerOptions {
-    /// Decides the order in which examples are seen.
+    /// Seed of the order of examples.
     pub seed: u64,
-    /// How often each is seen.
+    /// Number of passes over the treebank.
     pub passes: usize,
-    /// How many threads may learn; what is learnt is the same for any number.
+    /// Maximal number of threads. The result does not depend on it.
     pub threads: usize,
-    /// The tables of tokens and of sentences have 2^bits cells each. By default about four times as many as the treebank has words, 2^14 to 2^18.
+    /// Binary logarithm of the size of each table of weights, that of tokens and that of sentences. By default a table
+    /// has about four cells per word of the treebank, from 2^14 to 2^18.
     pub bits: Option<u32>,
+}
+
+tutte_linear::setters! {
+    TokenizerOptions {
+        with_seed => seed: u64,
+        with_passes => passes: usize,
+        with_threads => threads: usize,
+        with_bits => bits: Option<u32>,
+    }
 }
 
 impl Default for TokenizerOptions {
@@ -34,35 +46,41 @@ impl Default for TokenizerOptions {
     }
 }
 
-/// Finds sentences, tokens and words in text; see the [module](super).
+/// Divides raw text into sentences, tokens and words. A [`Segmenter`](crate::Segmenter) applies it to an input.
+///
+/// Weights have 32 bits when they are trained ([`train`](Self::train)), and 8 bits in model files
+/// ([`compact`](Self::compact)).
 #[derive(Clone, Debug)]
 pub struct Tokenizer<W = Vec<f32>> {
-    /// Without, Unicode decides.
-    pub(super) learnt: Option<Learnt<W>>,
+    /// `None` for a tokenizer that follows Unicode's rules alone.
+    pub(crate) models: Option<Models<W>>,
 }
 
+/// The trained models of a tokenizer.
 #[derive(Clone, Debug)]
-pub(super) struct Learnt<W> {
-    pub(super) gaps: Gaps<W>,
-    pub(super) breaks: Breaks<W>,
-    pub(super) multiword: Multiword<W>,
-    /// Those of the treebank.
-    pub(super) scripts: Scripts,
+pub(crate) struct Models<W> {
+    pub(crate) token_boundaries: TokenBoundaries<W>,
+    pub(crate) sentence_boundaries: SentenceBoundaries<W>,
+    pub(crate) multiword: Multiword<W>,
+    /// Scripts of the treebank.
+    pub(crate) scripts: Scripts,
 }
 
 impl Tokenizer {
-    /// Learns from a treebank. The same seed gives the same weights.
+    /// Trains a tokenizer on a treebank. The same seed gives the same weights.
     ///
     /// # Errors
-    /// [`Error::NoWords`] if the treebank has none, [`Error::Setting`] if the options make no sense.
+    /// [`Error::NoWords`] if the treebank has no words, [`Error::Setting`] if an option is out of range.
+    #[cfg(feature = "train")]
     pub fn train(sentences: &[Sentence], options: &TokenizerOptions) -> Result<Self, Error> {
         Self::train_observed(sentences, options, &unobserved)
     }
 
-    /// The same, telling of every pass.
+    /// Trains a tokenizer, and calls `observer` after every pass.
     ///
     /// # Errors
     /// As [`train`](Self::train), and [`Error::Stopped`].
+    #[cfg(feature = "train")]
     pub fn train_observed(
         sentences: &[Sentence],
         options: &TokenizerOptions,
@@ -72,51 +90,48 @@ impl Tokenizer {
         if words == 0 {
             return Err(Error::NoWords);
         }
-        let &TokenizerOptions { seed, passes, bits, .. } = options;
+        let &TokenizerOptions { seed, passes, threads, bits } = options;
         let bits = bits.unwrap_or_else(|| (words.ilog2() + 2).clamp(14, 18));
         if !(8..=28).contains(&bits) {
             return Err(Error::Setting(format!(
-                "a tokenizer's tables have 2^8 to 2^28 weights, not 2^{bits}"
+                "the tables of a tokenizer cannot have 2^{bits} weights: set bits to 8 … 28"
             )));
         }
         if passes == 0 {
-            return Err(Error::Setting("a tokenizer learns in at least one pass".to_owned()));
+            return Err(Error::Setting(
+                "a tokenizer cannot be trained in 0 passes: set passes to 1 or more".to_owned(),
+            ));
         }
-        let paragraphs = Paragraph::of(sentences);
-        let laps =
-            PassCounter::new(passes * (Breaks::MODELS + 1) + Multiword::passes(passes), observer);
+        let paragraphs = GoldParagraph::of(sentences);
+        // One model of tokens, several of sentences.
+        let boundary_passes = passes * (1 + SentenceBoundaries::MODELS);
+        let counter = PassCounter::new(boundary_passes + Multiword::passes(passes), observer);
+        let token_boundaries = TokenBoundaries::train(&paragraphs, bits, passes, seed, &counter)?;
+        let sentence_boundaries =
+            SentenceBoundaries::train(&paragraphs, bits, passes, seed, threads, &counter)?;
+        let multiword = Multiword::train(&paragraphs, passes, seed, &counter)?;
+        let characters = paragraphs.iter().flat_map(|p| p.characters.lower.iter().copied());
+        let scripts = Scripts::of(characters);
         Ok(Self {
-            learnt: Some(Learnt {
-                gaps: Gaps::train(&paragraphs, bits, passes, seed, &laps)?,
-                breaks: Breaks::train(&paragraphs, options, bits, &laps)?,
-                multiword: Multiword::train(&paragraphs, passes, seed, &laps)?,
-                scripts: Scripts::of(
-                    paragraphs.iter().flat_map(|p| p.characters.lower.iter().copied()),
-                ),
-            }),
+            models: Some(Models { token_boundaries, sentence_boundaries, multiword, scripts }),
         })
     }
 
-    /// With 8 bits a weight, to be stored and applied.
+    /// Returns this tokenizer with weights of 8 bits, as a model file holds them.
     pub fn compact(&self) -> Tokenizer<Compact> {
-        let learnt =
-            self.learnt.as_ref().map(|Learnt { gaps, breaks, multiword, scripts }| Learnt {
-                gaps: Gaps { weights: Compact::new(&gaps.weights), spaces: gaps.spaces },
-                breaks: Breaks {
-                    weights: Compact::new(&breaks.weights),
-                    temperature: breaks.temperature,
-                    price: breaks.price,
-                },
-                multiword: multiword.compact(),
-                scripts: scripts.clone(),
-            });
-        Tokenizer { learnt }
+        let models = self.models.as_ref().map(|models| Models {
+            token_boundaries: models.token_boundaries.compact(),
+            sentence_boundaries: models.sentence_boundaries.compact(),
+            multiword: models.multiword.compact(),
+            scripts: models.scripts.clone(),
+        });
+        Tokenizer { models }
     }
 }
 
 impl Tokenizer<Compact> {
-    /// Without a treebank: words and sentences as Unicode (UAX #29) finds them in any script. Addresses of
-    /// pages and mails are one token; there are no multiword tokens.
+    /// Returns a tokenizer that needs no treebank: it finds words and sentences of any script by Unicode's rules
+    /// (UAX #29). Addresses of web pages and mailboxes are one token. There are no multiword tokens.
     ///
     /// ```
     /// use tutte_text::{Segmenter, Tokenizer};
@@ -130,72 +145,69 @@ impl Tokenizer<Compact> {
     /// segmenter.read(&mut sentence)?;
     /// let words: Vec<&str> = sentence.words().map(|word| word.form()).collect();
     /// assert_eq!(words, ["See", "http://tea.example/a?b=1", "."]);
-    /// # Ok::<(), tutte::Error>(())
+    /// # Ok::<(), tutte_text::Error>(())
     /// ```
     pub fn fallback() -> Self {
-        Self { learnt: None }
+        Self { models: None }
     }
 }
 
-/// What a paragraph was found to be, and memory to find it.
+/// The segmentation of a block, and memory that the next block reuses.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) tokens: Vec<FoundToken>,
-    /// The sentences: the number of tokens up to the end of each.
-    pub(super) ends: Vec<usize>,
-    /// The probability of a break after each token.
-    pub(super) probabilities: Vec<f32>,
+pub(crate) struct Workspace {
+    pub(crate) segmentation: Segmentation,
     characters: Characters,
-    stretches: Vec<Stretch>,
-    gaps: token_boundaries::View,
-    facts: Facts,
-    segments: Segments,
+    tokens: Vec<CharSpan>,
+    gap_features: GapFeatures,
+    attributes: TokenAttributes,
+    decoder: SentenceDecoder,
     features: Vec<u32>,
 }
 
-/// A token: its bytes, and the rule that makes its words if it is several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FoundToken {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) rule: Option<u16>,
-}
-
 impl<W: Weights> Tokenizer<W> {
-    /// Takes a text without blank lines apart, and what is of a script that nothing was learnt of by Unicode's
-    /// rules. If it is known to be one sentence, it stays one.
-    pub(super) fn find(&self, text: &str, one_sentence: bool, found: &mut Found) {
-        match &self.learnt {
-            Some(learnt) if !learnt.scripts.are_foreign_to(text.chars()) => {
-                learnt.find(text, found)
+    /// Divides a text without blank lines into tokens and sentences. Text in a script that the treebank does not have
+    /// follows Unicode's rules. With `is_one_sentence`, all tokens are one sentence.
+    pub(crate) fn segment(&self, text: &str, is_one_sentence: bool, workspace: &mut Workspace) {
+        match &self.models {
+            Some(models) if !models.scripts.are_foreign_to(text.chars()) => {
+                models.segment(text, workspace)
             }
-            _ => unicode::find(text, found),
+            _ => unicode::segment(text, &mut workspace.segmentation),
         }
-        if one_sentence {
-            found.ends.clear();
-            found.ends.extend((!found.tokens.is_empty()).then_some(found.tokens.len()));
+        if is_one_sentence {
+            let Segmentation { tokens, sentence_ends, .. } = &mut workspace.segmentation;
+            sentence_ends.clear();
+            sentence_ends.extend((!tokens.is_empty()).then_some(tokens.len()));
         }
     }
 
-    pub(super) fn rule(&self, rule: u16) -> Option<&Rule> {
-        self.learnt.as_ref()?.multiword.rules.get(usize::from(rule))
+    /// Returns a rule of multiword tokens by its index.
+    pub(crate) fn rule(&self, rule: u16) -> Option<&Rule> {
+        self.models.as_ref()?.multiword.rules.get(usize::from(rule))
     }
 }
 
-impl<W: Weights> Learnt<W> {
-    fn find(&self, text: &str, found: &mut Found) {
-        let Found { characters, stretches, facts, features, probabilities, .. } = found;
+impl<W: Weights> Models<W> {
+    fn segment(&self, text: &str, workspace: &mut Workspace) {
+        let Workspace { characters, tokens, attributes, features, .. } = workspace;
+        let segmentation = &mut workspace.segmentation;
         characters.read(text);
         let is_foreign = |chunk: &[char]| self.scripts.are_foreign_to(chunk.iter().copied());
-        self.gaps.tokens(characters, is_foreign, &mut found.gaps, stretches);
-        facts.read(characters, stretches);
-        self.breaks.probabilities(facts, features, probabilities);
-        found.segments.divide(probabilities, self.breaks.price, &mut found.ends);
-        found.tokens.clear();
-        for (at, &Stretch { start, end }) in stretches.iter().enumerate() {
-            let rule = self.multiword.rule(&characters.lower[start..end], facts, at, features);
-            let (start, end) = (characters.offsets[start], characters.offsets[end]);
-            found.tokens.push(FoundToken { start: start as usize, end: end as usize, rule });
+        self.token_boundaries.tokens(characters, is_foreign, &mut workspace.gap_features, tokens);
+        attributes.read(characters, tokens);
+        let break_probs = &mut segmentation.break_probs;
+        self.sentence_boundaries.break_probs(attributes, features, break_probs);
+        let penalty = self.sentence_boundaries.penalty;
+        workspace.decoder.decode(break_probs, penalty, &mut segmentation.sentence_ends);
+        segmentation.tokens.clear();
+        for (at, &CharSpan { start, end }) in tokens.iter().enumerate() {
+            let form = &characters.lower[start..end];
+            let rule = self.multiword.rule(form, attributes, at, features);
+            segmentation.tokens.push(SegmentedToken {
+                start: characters.offsets[start] as usize,
+                end: characters.offsets[end] as usize,
+                rule,
+            });
         }
     }
 }

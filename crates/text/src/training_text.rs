@@ -1,63 +1,86 @@
-//! Treebanks as tokenizers learn from them: paragraphs of characters, and what is known of each.
+//! Training data of a tokenizer: the paragraphs of a treebank's raw text, with their gold tokens and sentences.
 
 use std::ops::Range;
 
 use tutte_treebank::{Sentence, Token};
 
-use super::characters::{Characters, ends_paragraph, lower};
-use super::multiword::kind;
-use super::raw_text::{RawText, RawToken};
-use super::token_attributes::{self, Facts};
-use super::token_boundaries::Stretch;
+use crate::characters::{CharSpan, Characters, ends_paragraph, lower};
+use crate::raw_text::{RawText, RawToken};
+use crate::token_attributes::{TokenAttributes, form_hash};
 
-/// A paragraph and its tokens.
+/// Parts of speech that the model of multiword tokens tells apart, one bit each. Seven fit: a cell with 8 bits and a
+/// sign holds at most 127.
+pub(crate) const PARTS_OF_SPEECH: [&str; 7] =
+    ["NOUN", "PROPN", "ADJ", "VERB", "ADV", "PRON", "NUM"];
+
+/// Returns the index of a UPOS tag in [`PARTS_OF_SPEECH`].
+pub(crate) fn part_of_speech(upos: &str) -> Option<u8> {
+    PARTS_OF_SPEECH.iter().position(|part| *part == upos).map(|at| at as u8)
+}
+
+/// A paragraph of a treebank's text, with its gold tokens and sentences.
 #[derive(Debug)]
-pub(super) struct Paragraph<'a> {
-    pub(super) characters: Characters,
-    /// Its tokens, and after which of them a sentence ends.
-    pub(super) tokens: Vec<Stretch>,
-    pub(super) sentence_ends: Vec<bool>,
-    /// Of multiword tokens: the token, its form, its words.
-    pub(super) multiword: Vec<(usize, String, Vec<&'a str>)>,
-    /// Whether a token starts at a character.
-    pub(super) starts: Vec<bool>,
+pub(crate) struct GoldParagraph<'a> {
+    pub(crate) characters: Characters,
+    pub(crate) tokens: Vec<CharSpan>,
+    /// `true` for each token after which a sentence ends.
+    pub(crate) sentence_ends: Vec<bool>,
+    pub(crate) multiword: Vec<GoldMultiword<'a>>,
+    /// `true` for each character at which a token starts.
+    pub(crate) starts: Vec<bool>,
     /// All words, in their order.
-    pub(super) words: Vec<Word>,
+    pub(crate) words: Vec<GoldWord>,
 }
 
-/// What is looked at in a word.
+/// A multiword token of a treebank.
+#[derive(Debug)]
+pub(crate) struct GoldMultiword<'a> {
+    /// Index of the token in its paragraph.
+    pub(crate) token: usize,
+    pub(crate) form: String,
+    /// Forms of its words.
+    pub(crate) words: Vec<&'a str>,
+}
+
+/// A word of a treebank.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Word {
-    /// The token that it is, or is in.
+pub(crate) struct GoldWord {
+    /// Index of the token that it is, or is in.
     token: usize,
-    /// Hashes of its form and its lemma.
-    pub(super) form: u64,
-    pub(super) lemma: u64,
-    /// Its part of speech, see [`kind`].
-    pub(super) kind: Option<u8>,
+    /// Hash of its form.
+    pub(crate) form: u64,
+    /// Hash of its lemma.
+    pub(crate) lemma: u64,
+    /// Its index in [`PARTS_OF_SPEECH`].
+    pub(crate) part_of_speech: Option<u8>,
 }
 
-impl Word {
+impl GoldWord {
     fn new(token: usize, word: Token<'_>) -> Self {
-        let hash = |text: &str| token_attributes::form(text.chars().map(lower));
-        Self { token, form: hash(word.form()), lemma: hash(word.lemma()), kind: kind(word.upos()) }
+        let hash = |text: &str| form_hash(text.chars().map(lower));
+        Self {
+            token,
+            form: hash(word.form()),
+            lemma: hash(word.lemma()),
+            part_of_speech: part_of_speech(word.upos()),
+        }
     }
 }
 
-impl<'a> Paragraph<'a> {
-    /// The paragraphs of a treebank's text.
-    pub(super) fn of(sentences: &'a [Sentence]) -> Vec<Self> {
+impl<'a> GoldParagraph<'a> {
+    /// Returns the paragraphs of a treebank's text.
+    pub(crate) fn of(sentences: &'a [Sentence]) -> Vec<Self> {
         let RawText { text, tokens } = RawText::new(sentences);
         let mut paragraphs = Vec::new();
         let mut rest = &tokens[..];
         while let Some(first) = rest.first() {
             let mut end = first.span.end;
-            let goes_on = |token: &&RawToken<'_>| {
-                let same = !ends_paragraph(&text[end..token.span.start]);
+            let is_same_paragraph = |token: &&RawToken<'_>| {
+                let is_same = !ends_paragraph(&text[end..token.span.start]);
                 end = token.span.end;
-                same
+                is_same
             };
-            let count = 1 + rest[1..].iter().take_while(goes_on).count();
+            let count = 1 + rest[1..].iter().take_while(is_same_paragraph).count();
             let (paragraph, others) = rest.split_at(count);
             paragraphs.push(Self::new(&text, paragraph));
             rest = others;
@@ -71,7 +94,8 @@ impl<'a> Paragraph<'a> {
         let mut characters = Characters::default();
         characters.read(&text[bytes]);
         let mut starts = vec![false; characters.len()];
-        let (mut tokens, mut multiword) = (Vec::with_capacity(raw.len()), Vec::new());
+        let mut tokens = Vec::with_capacity(raw.len());
+        let mut multiword = Vec::new();
         let mut words = Vec::with_capacity(raw.len());
         let mut at = 0;
         for token in raw {
@@ -82,50 +106,54 @@ impl<'a> Paragraph<'a> {
                 }
                 at
             };
-            let stretch = Stretch { start: find(first), end: find(last) };
-            if let Some(starts) = starts.get_mut(stretch.start) {
+            let span = CharSpan { start: find(first), end: find(last) };
+            if let Some(starts) = starts.get_mut(span.start) {
                 *starts = true;
             }
             if token.words.len() > 1 {
-                let forms = token.words.iter().map(|word| word.form()).collect();
-                multiword.push((tokens.len(), text[token.span.clone()].to_owned(), forms));
-                words.extend(token.words.iter().map(|&word| Word::new(tokens.len(), word)));
+                multiword.push(GoldMultiword {
+                    token: tokens.len(),
+                    form: text[token.span.clone()].to_owned(),
+                    words: token.words.iter().map(|word| word.form()).collect(),
+                });
+                words.extend(token.words.iter().map(|&word| GoldWord::new(tokens.len(), word)));
             } else {
-                words.push(Word::new(tokens.len(), token.token));
+                words.push(GoldWord::new(tokens.len(), token.token));
             }
-            tokens.push(stretch);
+            tokens.push(span);
         }
         let sentence_ends = raw.iter().map(|token| token.ends_sentence).collect();
         Self { characters, tokens, sentence_ends, multiword, starts, words }
     }
 
-    /// The words of a token.
-    pub(super) fn words_of(&self, token: usize) -> &[Word] {
+    /// Returns the words of a token.
+    pub(crate) fn words_of(&self, token: usize) -> &[GoldWord] {
         let start = self.words.partition_point(|word| word.token < token);
         let end = self.words.partition_point(|word| word.token <= token);
         &self.words[start..end]
     }
 
-    /// The form of a token, lower-cased.
-    pub(super) fn form(&self, token: usize) -> &[char] {
-        let Stretch { start, end } = self.tokens[token];
+    /// Returns the lower-cased form of a token.
+    pub(crate) fn form(&self, token: usize) -> &[char] {
+        let CharSpan { start, end } = self.tokens[token];
         &self.characters.lower[start..end]
     }
 
-    /// The forms of all tokens.
-    pub(super) fn forms(&self) -> impl Iterator<Item = &[char]> {
+    /// Returns the lower-cased forms of all tokens.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = &[char]> {
         (0..self.tokens.len()).map(|token| self.form(token))
     }
 
-    /// What is seen of its tokens.
-    pub(super) fn facts(&self) -> Facts {
-        let mut facts = Facts::default();
-        facts.read(&self.characters, &self.tokens);
-        facts
+    /// Returns the attributes of all tokens.
+    pub(crate) fn attributes(&self) -> TokenAttributes {
+        let mut attributes = TokenAttributes::default();
+        attributes.read(&self.characters, &self.tokens);
+        attributes
     }
 
-    pub(super) fn has_spaces_in_tokens(&self) -> bool {
-        let has = |token: &Stretch| (token.start..token.end).any(|at| self.characters.is_space(at));
-        self.tokens.iter().any(has)
+    pub(crate) fn has_spaces_in_tokens(&self) -> bool {
+        let has_space =
+            |token: &CharSpan| (token.start..token.end).any(|at| self.characters.is_space(at));
+        self.tokens.iter().any(has_space)
     }
 }

@@ -1,50 +1,50 @@
-//! Tokens and sentences where nothing was learnt: by Unicode's rules (UAX #29) for any script.
+//! Tokens and sentences by Unicode's rules (UAX #29), which need no training and work for any script.
 //!
-//! White space is no token. What looks like the address of a page or a mail is one token, without the
-//! punctuation after it, where Unicode would make many. Sentences end where Unicode ends one and a token
-//! ends too. Chinese and Japanese, which Unicode alone cannot divide into words, come apart into single
-//! characters, but for runs of Katakana.
+//! White space is not a token. The address of a web page or a mailbox is one token, without the punctuation after
+//! it; Unicode alone would make many. A sentence ends where Unicode ends one and a token ends too. Unicode alone
+//! cannot divide Chinese and Japanese into words: each character becomes a token, except for runs of Katakana.
 
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::characters::{class, class_of};
-use super::tokenizer::{Found, FoundToken};
+use crate::characters::{class, class_of};
+use crate::segmentation::{Segmentation, SegmentedToken};
 
-/// Takes a text apart. A single line end is like a space: lines may be wrapped anywhere.
-pub(super) fn find(text: &str, found: &mut Found) {
+/// Divides a text into tokens and sentences. A single line end counts as a space, since lines may be wrapped
+/// anywhere.
+pub(crate) fn segment(text: &str, segmentation: &mut Segmentation) {
     let flat: String =
         text.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect();
-    let Found { tokens, ends, probabilities, .. } = found;
+    let Segmentation { tokens, sentence_ends, break_probs } = segmentation;
     tokens.clear();
     let mut at = 0;
     for chunk in flat.split_inclusive(char::is_whitespace) {
         each_token(chunk.trim_end_matches(char::is_whitespace), |start, token| {
             let start = at + start;
-            tokens.push(FoundToken { start, end: start + token.len(), rule: None });
+            tokens.push(SegmentedToken { start, end: start + token.len(), rule: None });
         });
         at += chunk.len();
     }
-    ends.clear();
-    probabilities.clear();
-    probabilities.resize(tokens.len(), 0.0);
+    sentence_ends.clear();
+    break_probs.clear();
+    break_probs.resize(tokens.len(), 0.0);
     let mut token = 0;
     for (start, sentence) in flat.split_sentence_bound_indices() {
         let end = start + sentence.len();
         while token < tokens.len() && tokens[token].end <= end {
             token += 1;
         }
-        let inside = tokens.get(token).is_some_and(|next| next.start < end);
-        if !inside && token > ends.last().copied().unwrap_or(0) {
-            ends.push(token);
-            probabilities[token - 1] = 1.0;
+        let is_inside_token = tokens.get(token).is_some_and(|next| next.start < end);
+        if !is_inside_token && token > sentence_ends.last().copied().unwrap_or(0) {
+            sentence_ends.push(token);
+            break_probs[token - 1] = 1.0;
         }
     }
 }
 
-/// The tokens of characters without white space, each with the byte it starts at.
-pub(super) fn each_token(chunk: &str, mut found: impl FnMut(usize, &str)) {
+/// Calls `found` with each token of a chunk without white space, and the byte at which it starts.
+pub(crate) fn each_token(chunk: &str, mut found: impl FnMut(usize, &str)) {
     let nowhere = chunk.len()..chunk.len();
     let Range { start, end } = address(chunk).map_or(nowhere, |(address, _)| address);
     chunk[..start].split_word_bound_indices().for_each(|(start, word)| found(start, word));
@@ -54,50 +54,51 @@ pub(super) fn each_token(chunk: &str, mut found: impl FnMut(usize, &str)) {
     chunk[end..].split_word_bound_indices().for_each(|(start, word)| found(end + start, word));
 }
 
-/// What an address is of.
+/// A kind of address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Address {
-    Page,
-    Mail,
+pub(crate) enum Address {
+    WebPage,
+    Mailbox,
 }
 
-/// Where the first address of a page or a mail is in a text without white space.
-pub(super) fn address(chunk: &str) -> Option<(Range<usize>, Address)> {
-    let page = page(chunk).map(|range| (range, Address::Page));
-    let (Range { start, mut end }, kind) =
-        page.or_else(|| mail(chunk).map(|range| (range, Address::Mail)))?;
+/// Finds the first address in a chunk without white space: its bytes and its kind.
+pub(crate) fn address(chunk: &str) -> Option<(Range<usize>, Address)> {
+    let page = web_page(chunk).map(|range| (range, Address::WebPage));
+    let (Range { start, mut end }, address) =
+        page.or_else(|| mailbox(chunk).map(|range| (range, Address::Mailbox)))?;
     let count = |bracket: char| chunk[start..end].matches(bracket).count();
-    let (open, mut closed) = (count('('), count(')'));
+    let open = count('(');
+    let mut closed = count(')');
     while let Some(last) = chunk[start..end].chars().next_back() {
-        let punctuation = matches!(
+        let is_punctuation = matches!(
             class_of(last),
             class::STOP | class::COMMA | class::APOSTROPHE | class::QUOTE | class::CLOSE
         );
-        if !punctuation || (last == ')' && closed <= open) {
+        if !is_punctuation || (last == ')' && closed <= open) {
             break;
         }
         closed -= usize::from(last == ')');
         end -= last.len_utf8();
     }
-    (start < end).then_some((start..end, kind))
+    (start < end).then_some((start..end, address))
 }
 
-/// `scheme://…` or `www.…`, as far as it can be one.
-fn page(chunk: &str) -> Option<Range<usize>> {
+/// Finds `scheme://…` or `www.…`, up to the first character that cannot be part of it.
+fn web_page(chunk: &str) -> Option<Range<usize>> {
     let start = match chunk.find("://") {
         Some(colon) => run_before(chunk, colon, |c| c.is_ascii_alphabetic())?,
         None => chunk.find("www.").filter(|&at| !chunk[..at].ends_with(char::is_alphanumeric))?,
     };
-    let goes_on = |c: char| match class_of(c) {
+    let continues = |c: char| match class_of(c) {
         class::HAN | class::HIRAGANA | class::KATAKANA => false,
         _ => is_part(c) || (c.is_ascii_graphic() && !matches!(c, '<' | '>' | '"')),
     };
-    let length = chunk[start..].find(|c| !goes_on(c)).unwrap_or(chunk.len() - start);
+    let length = chunk[start..].find(|c| !continues(c)).unwrap_or(chunk.len() - start);
     Some(start..start + length)
 }
 
-/// `name@host.top`.
-fn mail(chunk: &str) -> Option<Range<usize>> {
+/// Finds `name@host.top`.
+fn mailbox(chunk: &str) -> Option<Range<usize>> {
     let at = chunk.find('@')?;
     let start = run_before(chunk, at, |c| is_part(c) || matches!(c, '.' | '_' | '%' | '+' | '-'))?;
     let host = &chunk[at + 1..];
@@ -106,14 +107,14 @@ fn mail(chunk: &str) -> Option<Range<usize>> {
     (dot > 0 && dot + 1 < length).then_some(start..at + 1 + length)
 }
 
-/// Where the characters start that end at a byte, at least one.
+/// Returns the start of the run of such characters that ends at a byte, or `None` if the run is empty.
 fn run_before(chunk: &str, end: usize, is_in: impl Fn(char) -> bool) -> Option<usize> {
     let run =
         chunk[..end].chars().rev().take_while(|&c| is_in(c)).map(char::len_utf8).sum::<usize>();
     (run > 0).then_some(end - run)
 }
 
-/// Letters and digits, and what cannot be separated from them.
+/// Returns `true` for letters and digits, and for marks that cannot be separated from them.
 fn is_part(c: char) -> bool {
     c.is_alphanumeric() || matches!(class_of(c), class::MARK | class::OTHER)
 }

@@ -1,4 +1,4 @@
-//! Sentences as JSON objects, one a line.
+//! Sentences as JSON objects, one per line.
 //!
 //! ```json
 //! {"id": "tea-1", "tokens": ["Tea", "helps", "."]}
@@ -6,8 +6,8 @@
 //! {"id": "letter", "text": "Dear Ann, tea helps. It always did."}
 //! ```
 //!
-//! Tokens are words as they are, those of `tutte parse --to jsonl` too; a text alone is raw and may become
-//! several sentences, `letter-1`, `letter-2`, …, and so do tokens that are too many for one.
+//! Tokens become words unchanged; `tutte parse --to jsonl` writes such lines. A text without tokens is raw. It may
+//! become several sentences, `letter-1`, `letter-2`, …, and so does a list of more tokens than one sentence may have.
 
 use std::io::Cursor;
 
@@ -17,37 +17,39 @@ use tutte::{Compact, Model};
 use tutte_treebank::{Encoding, Input, Lines, Place, Sentence, WordReader};
 
 use super::raw_text::{self, Cut};
-use super::{Source, Unusable};
+use super::source::{Source, Unusable};
 use crate::failure::advise;
 
-const HINT: &str = r#"a line is {"tokens": ["…", "…"]} or {"text": "…"}, with an "id" if you like"#;
+const HINT: &str =
+    r#"write each line as {"tokens": ["…", "…"]} or {"text": "…"}; "id" is optional"#;
 
-/// The sentences of a file of JSON lines.
+/// Sentences of a JSON Lines file.
 pub(super) struct Jsonl<'a> {
     lines: Lines<Input>,
     model: &'a Model<Compact>,
-    /// How many sentences have a number instead of a name.
+    /// Number of sentences without a name so far; they are numbered.
     named: u64,
-    /// The object at hand, if it is more than one sentence.
-    inner: Option<Inner<'a>>,
+    /// Current object, if it has several sentences.
+    current: Option<SeveralSentences<'a>>,
 }
 
-struct Inner<'a> {
+/// An object that becomes several sentences.
+struct SeveralSentences<'a> {
     source: Box<dyn Source + 'a>,
-    /// Its name, and how many sentences it had so far.
     id: Option<String>,
+    /// Number of its sentences read so far.
     sentences: u64,
 }
 
-/// More tokens than a sentence has.
-struct Parts {
+/// A list of more tokens than one sentence may have.
+struct SplitTokens {
     tokens: std::vec::IntoIter<String>,
     place: Place,
     part: u64,
     named: u64,
 }
 
-impl Source for Parts {
+impl Source for SplitTokens {
     fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
         let tokens: Vec<String> = self.tokens.by_ref().take(LONGEST).collect();
         if tokens.is_empty() {
@@ -63,7 +65,7 @@ impl Source for Parts {
 
 const LONGEST: usize = WordReader::<Input>::LONGEST;
 
-/// What a line says.
+/// Content of a line.
 struct Object {
     id: Option<String>,
     tokens: Option<Vec<String>>,
@@ -72,20 +74,20 @@ struct Object {
 
 impl<'a> Jsonl<'a> {
     pub(super) fn new(lines: Lines<Input>, model: &'a Model<Compact>, named: u64) -> Self {
-        Self { lines, model, named, inner: None }
+        Self { lines, model, named, current: None }
     }
 
-    /// Goes on with the object at hand; `false` if there is none, or no more of it.
-    fn read_inner(&mut self, sentence: &mut Sentence) -> Result<bool> {
-        let Some(inner) = &mut self.inner else { return Ok(false) };
-        if !inner.source.read(sentence)? {
-            self.inner = None;
+    /// Reads the next sentence of the current object; returns `false` if there is none.
+    fn read_current(&mut self, sentence: &mut Sentence) -> Result<bool> {
+        let Some(current) = &mut self.current else { return Ok(false) };
+        if !current.source.read(sentence)? {
+            self.current = None;
             return Ok(false);
         }
-        inner.sentences += 1;
-        match &inner.id {
+        current.sentences += 1;
+        match &current.id {
             Some(id) => {
-                let id = format!("{id}-{}", inner.sentences);
+                let id = format!("{id}-{}", current.sentences);
                 sentence.set_comment("sent_id", Some(&id))?;
             }
             None => self.named += 1,
@@ -97,7 +99,7 @@ impl<'a> Jsonl<'a> {
 impl Source for Jsonl<'_> {
     fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
         loop {
-            if self.read_inner(sentence)? {
+            if self.read_current(sentence)? {
                 return Ok(true);
             }
             let Some(line) = self.lines.next_line()? else { return Ok(false) };
@@ -116,8 +118,9 @@ impl Source for Jsonl<'_> {
             match (tokens, text) {
                 (Some(tokens), _) if tokens.len() > LONGEST => {
                     let tokens = tokens.into_iter();
-                    let source = Box::new(Parts { tokens, place, part: 0, named: self.named });
-                    self.inner = Some(Inner { source, id, sentences: 0 });
+                    let source =
+                        Box::new(SplitTokens { tokens, place, part: 0, named: self.named });
+                    self.current = Some(SeveralSentences { source, id, sentences: 0 });
                 }
                 (Some(tokens), text) => {
                     self.named += u64::from(id.is_none());
@@ -136,10 +139,10 @@ impl Source for Jsonl<'_> {
                         self.model,
                         self.named,
                     );
-                    self.inner = Some(Inner { source, id, sentences: 0 });
+                    self.current = Some(SeveralSentences { source, id, sentences: 0 });
                 }
                 (None, None) => {
-                    let problem = r#"neither "tokens" nor "text" is there"#.to_owned();
+                    let problem = r#"the object has neither "tokens" nor "text""#.to_owned();
                     return Err(unusable(problem));
                 }
             }
@@ -148,7 +151,7 @@ impl Source for Jsonl<'_> {
 }
 
 impl Object {
-    /// What a line says, or what is wrong with it.
+    /// Parses a line; the error says what is wrong with it.
     fn parse(line: &str) -> Result<Self, String> {
         let mut object: Map<String, Value> = match serde_json::from_str(line) {
             Ok(Value::Object(object)) => object,
@@ -172,7 +175,7 @@ impl Object {
             }
             Some((name, value)) => {
                 return Err(format!(
-                    "{name:?} is {value}, but it names a sentence: a word or a number"
+                    "{name:?} is {value}, but must be a string on one line, or a number"
                 ));
             }
         };
@@ -180,17 +183,19 @@ impl Object {
             None => None,
             Some((_, Value::String(text))) => Some(text),
             Some((name, other)) => {
-                return Err(format!("{name:?} is {}, but a text is a string", kind(&other)));
+                return Err(format!("{name:?} is {}, but must be a string", kind(&other)));
             }
         };
         let tokens = match take(["tokens", "words"]) {
             None => None,
             Some((name, Value::Array(tokens))) => {
                 if tokens.is_empty() {
-                    return Err(format!("{name:?} is an empty list, but a sentence has words"));
+                    return Err(format!(
+                        "{name:?} is an empty list, but a sentence needs at least one word"
+                    ));
                 }
                 let token = |(number, token)| {
-                    let wrong = |what: &str| Err(format!("number {number} of {name:?} is {what}"));
+                    let wrong = |what: &str| Err(format!("item {number} of {name:?} is {what}"));
                     let form = match token {
                         Value::String(form) => form,
                         Value::Object(mut word) => match word.remove("form") {
@@ -198,30 +203,28 @@ impl Object {
                             _ => return wrong("an object without a \"form\""),
                         },
                         other => {
-                            return wrong(&format!("{}, but a token is a string", kind(&other)));
+                            return wrong(&format!("{}, but must be a string", kind(&other)));
                         }
                     };
-                    match form.is_empty() || form.contains(['\t', '\n', '\r']) {
-                        true => wrong(&format!(
-                            "{form:?}, but a word has no tabs and no line ends, and is not empty"
-                        )),
-                        false => Ok(form),
+                    if form.is_empty() || form.contains(['\t', '\n', '\r']) {
+                        wrong(&format!(
+                            "{form:?}, but a word must not be empty or contain tabs or line ends"
+                        ))
+                    } else {
+                        Ok(form)
                     }
                 };
                 Some((1..).zip(tokens).map(token).collect::<Result<Vec<_>, _>>()?)
             }
             Some((name, other)) => {
-                return Err(format!(
-                    "{name:?} is {}, but tokens are a list of strings",
-                    kind(&other)
-                ));
+                return Err(format!("{name:?} is {}, but must be a list of strings", kind(&other)));
             }
         };
         Ok(Self { id, tokens, text })
     }
 }
 
-/// What a value is, for people.
+/// Names the type of a value.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

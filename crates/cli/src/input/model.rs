@@ -1,4 +1,4 @@
-//! Which model is asked: one that was named, or the English one inside the program.
+//! The model: a file, or the English one inside the program.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use anyhow::Result;
 use clap::Args;
 use tutte::ModelFile;
 
-/// The English model; `models/README.md` says where it comes from.
+/// The English model, described in `models/README.md`.
 #[cfg(feature = "english")]
 static ENGLISH: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/en.tutte"));
 
-/// The model; flattened into the arguments of verbs.
+/// Argument that names the model.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelSource {
-    /// The model, as `tutte train` writes it [default: a small English one inside tutte]
+    /// Model written by `tutte train` [default: a small English one inside tutte]
     #[arg(short, long, value_name = "MODEL")]
     model: Option<PathBuf>,
 }
 
 impl ModelSource {
-    /// The model and what its file says of it.
+    /// Opens the model with the metadata of its file.
     pub(crate) fn open(&self) -> Result<ModelFile> {
         match &self.model {
             Some(path) => Ok(ModelFile::open(path)?),
@@ -27,7 +27,7 @@ impl ModelSource {
         }
     }
 
-    /// What messages call it.
+    /// Returns the name of the model for messages.
     pub(crate) fn name(&self) -> String {
         match &self.model {
             Some(path) => path.display().to_string(),
@@ -43,7 +43,7 @@ fn inside() -> Result<ModelFile> {
 
 #[cfg(not(feature = "english"))]
 fn inside() -> Result<ModelFile> {
-    let error = anyhow::anyhow!("no model was named, and this tutte was built without one inside");
-    let hint = "name one with -m MODEL; `tutte train TRAIN -o MODEL` makes one from a treebank";
+    let error = anyhow::anyhow!("no model was named, and this build of tutte has none inside");
+    let hint = "name a model with -m MODEL; `tutte train TREEBANK -o MODEL` makes one";
     Err(crate::failure::advise(error, hint))
 }

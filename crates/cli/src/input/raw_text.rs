@@ -1,23 +1,23 @@
-//! Raw text as sentences: the one place where a tokenizer comes in.
+//! Raw text as sentences. This is the only input that needs a tokenizer.
 
 use anyhow::Result;
 use tutte::text::{Segmenter, SegmenterOptions};
 use tutte::{Compact, Model, Pipeline};
 use tutte_treebank::{Encoding, Input, Sentence, transcode};
 
-use super::Source;
+use super::source::Source;
 
-/// How a raw text is cut.
+/// How raw text is segmented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
-    /// Into sentences and words.
+    /// Into sentences, then words.
     Text,
-    /// Into words: each line is a sentence.
+    /// Into words; each line is a sentence.
     Lines,
 }
 
-/// The sentences of a raw text, which messages call by this name, as the model's tokenizer finds them, or
-/// as Unicode does if it has none. Those without a name are counted after `named`.
+/// Returns the sentences of a raw text, found by the model's tokenizer, or by the rules of Unicode if it has none.
+/// Messages call the text `name`. Sentences are numbered from `named` + 1.
 pub(super) fn sentences<'a>(
     text: Input,
     name: &str,
@@ -26,17 +26,16 @@ pub(super) fn sentences<'a>(
     model: &'a Model<Compact>,
     named: u64,
 ) -> Box<dyn Source + 'a> {
-    let options = SegmenterOptions {
-        name: name.to_owned(),
-        presegmented: cut == Cut::Lines,
-        first_id: named + 1,
-        ..SegmenterOptions::default()
-    };
+    let options = SegmenterOptions::default()
+        .with_name(name.to_owned())
+        .with_presegmented(cut == Cut::Lines)
+        .with_first_id(named + 1);
     Box::new(Pipeline::new(model).sentences(transcode(text, encoding), options))
 }
 
 impl Source for Segmenter<'_, Input, Compact> {
     fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
-        Ok(Segmenter::read(self, sentence)?)
+        // An error about the text becomes one of the treebank, so that it is shown with its line and a hint.
+        Ok(Segmenter::read(self, sentence).map_err(tutte::Error::from)?)
     }
 }

@@ -1,10 +1,10 @@
-//! Files of any kind as a stream of sentences.
+//! Files of any format as a stream of sentences.
 //!
 //! ```text
-//! file, standard input ─▶ ByteCounter ─▶ decompress ─▶ what is it? ─┬▶ Reader      CoNLL-U, CoNLL-X
-//!                         bytes                  -i, or its   ├▶ WordReader  vertical, horizontal
-//!                         read                   first lines  ├▶ Jsonl       {"tokens": […]}, {"text": "…"}
-//!                                                             └▶ text.rs     raw text
+//! file, standard input ─▶ ByteCounter ─▶ decompress ─▶ format? ─┬▶ Reader       CoNLL-U, CoNLL-X
+//!                         bytes read                 -i, or its ├▶ WordReader   vertical, horizontal
+//!                                                   first lines ├▶ Jsonl        {"tokens": […]}, {"text": "…"}
+//!                                                               └▶ raw_text.rs  raw text
 //! ```
 
 use std::fmt;
@@ -23,17 +23,19 @@ use tutte_treebank::{
     decompress,
 };
 
+use super::Sentences;
 use super::jsonl::Jsonl;
 use super::raw_text::{self, Cut};
 use crate::failure::usage;
+use crate::session::Session;
 
-/// What gives sentences, one at a time.
-pub(crate) trait Source {
-    /// Reads the next sentence into one whose memory is used again; `false` at the end. After an error
-    /// that is [`Unusable`] or [`Error::Malformed`], reading can go on.
+/// A stream of sentences.
+pub(super) trait Source {
+    /// Reads the next sentence into `sentence`, whose memory is reused; returns `false` at the end. Reading can
+    /// continue after an error that is [`Unusable`] or [`Error::Malformed`].
     fn read(&mut self, sentence: &mut Sentence) -> Result<bool>;
 
-    /// What followed the last sentence.
+    /// Text after the last sentence.
     fn tail(&self) -> &str {
         ""
     }
@@ -55,20 +57,19 @@ impl Source for WordReader<Input> {
     }
 }
 
-/// How to read what is to be parsed; flattened into the arguments of verbs.
+/// Arguments of verbs that read files of any format.
 #[derive(Args, Clone, Debug, Serialize)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct InputArgs {
-    /// What the files are; auto looks at their content
+    /// Format of the files
     ///
-    /// auto looks at the first lines of each file: CoNLL, JSON lines, or else text. The words of files
-    /// that are cut into words, and nothing more, become CoNLL-U with # sent_id and # text; what has more than
-    /// 1,000 of them is split, and # tutte_split numbers the parts.
+    /// auto recognises CoNLL and JSON Lines by the first lines of each file; everything else is text. A sentence of
+    /// more than 1,000 words is split; # tutte_split numbers its parts.
     #[arg(short, long, value_name = "FORMAT", alias = "format", default_value = "auto")]
     #[arg(display_order = 800)]
     pub(crate) input: InputKind,
 
-    /// The input's encoding, such as latin1 or iso-8859-2; results are UTF-8
+    /// Encoding of the input, such as latin1 or iso-8859-2; results are UTF-8
     #[arg(long, value_name = "NAME", default_value = "utf-8", hide_default_value = true)]
     #[arg(display_order = 801, hide_short_help = true)]
     #[serde(serialize_with = "name_of")]
@@ -79,7 +80,7 @@ pub(crate) struct InputArgs {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) lenient: bool,
 
-    /// Text that stands for standard input.
+    /// Text that is read instead of standard input.
     #[arg(skip)]
     #[serde(skip)]
     text: Option<String>,
@@ -89,11 +90,11 @@ fn name_of<S: Serializer>(encoding: &Encoding, serializer: S) -> Result<S::Ok, S
     serializer.serialize_str(encoding.name())
 }
 
-/// What a file is.
+/// Format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum InputKind {
-    /// What its first lines look like
+    /// Recognised by the first lines
     Auto,
     /// CoNLL-U
     #[value(alias = "conll-u")]
@@ -101,21 +102,21 @@ pub(crate) enum InputKind {
     /// CoNLL-X, of the shared tasks of 2006 and 2007
     #[value(aliases = ["conll-x", "conll2006", "conll2007"])]
     Conllx,
-    /// One word a line, a blank line after each sentence; what follows a tab is not read
+    /// One word per line, a blank line after each sentence; text after a tab is ignored
     Vertical,
-    /// One sentence a line, spaces between words
+    /// One sentence per line, spaces between words
     Horizontal,
-    /// One JSON object a line: {"tokens": ["…"]} or {"text": "…"}, with an "id" if you like
+    /// One JSON object per line: {"tokens": ["…"]} or {"text": "…"}, and optionally "id"
     Jsonl,
     /// Raw text
     Text,
-    /// Raw text, each line a sentence
+    /// Raw text, one sentence per line
     Lines,
 }
 
-/// Input that is no CoNLL and cannot be used, but what follows it can.
+/// Error in one sentence of an input other than CoNLL. Reading can continue after it.
 #[derive(Debug)]
-pub(crate) struct Unusable {
+pub(super) struct Unusable {
     pub(super) place: Place,
     pub(super) problem: String,
 }
@@ -128,7 +129,7 @@ impl fmt::Display for Unusable {
 
 impl std::error::Error for Unusable {}
 
-/// How many bytes of files were read, before any decompression.
+/// Number of bytes read, before decompression.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ByteCounter(Arc<AtomicU64>);
 
@@ -152,22 +153,26 @@ impl<R: Read> Read for Counted<R> {
 }
 
 impl InputArgs {
-    /// The same, with a text for standard input.
+    /// Sets a text that is read instead of standard input.
     pub(crate) fn with_text(self, text: Option<String>) -> Self {
         Self { text, ..self }
     }
 
-    /// Whether an error concerns one sentence, which `--lenient` passes over.
-    pub(crate) fn forgives(&self, error: &anyhow::Error) -> bool {
-        let is_malformed = |cause: &(dyn std::error::Error + 'static)| {
-            cause.is::<Unusable>() || matches!(cause.downcast_ref(), Some(Error::Malformed { .. }))
-        };
-        self.lenient && error.chain().any(is_malformed)
+    /// Opens a file, or standard input for `-`, and returns its sentences. Those without a name are numbered from
+    /// `named` + 1. The model has the tokenizer for raw text.
+    pub(crate) fn open<'a>(
+        &self,
+        path: &Path,
+        model: &'a Model<Compact>,
+        named: u64,
+        counter: &ByteCounter,
+        session: &'a Session,
+    ) -> Result<Sentences<'a>> {
+        let source = self.source(path, model, named, counter)?;
+        Ok(Sentences::new(source, self.lenient, session))
     }
 
-    /// Opens a file, or standard input for `-`. Sentences that have no name are counted after `named`.
-    /// Whatever is needed to make sentences of raw text, the model knows.
-    pub(crate) fn open<'a>(
+    fn source<'a>(
         &self,
         path: &Path,
         model: &'a Model<Compact>,
@@ -177,7 +182,8 @@ impl InputArgs {
         if path.is_dir() {
             let path = path.display();
             return Err(usage(format!(
-                "{path} is a folder; name its files, {path}/*.conllu say, or let `tutte run` parse them all"
+                "{path} is a folder; name the files in it, for example {path}/*.conllu, or parse all of them \
+                 with `tutte run {path} -o DIR`"
             )));
         }
         if let Some(text) = self.text.as_ref().filter(|_| path == Path::new("-")) {
@@ -205,8 +211,8 @@ impl InputArgs {
             kind => kind,
         };
         let conll = |input, format| {
-            let (name, encoding) = (Some(name.clone()), self.encoding);
-            Box::new(Reader::with_options(input, &Options { name, format, encoding }))
+            let options = Options { name: Some(name.clone()), format, encoding: self.encoding };
+            Box::new(Reader::with_options(input, &options))
         };
         let lines = |input| Lines::new(input, &name, self.encoding);
         let words = |input, layout| Box::new(WordReader::new(lines(input), layout).after(named));
@@ -229,11 +235,11 @@ impl InputArgs {
     /// Looks at the first lines of an input, and puts them back. [`InputKind::Auto`] stands for CoNLL-U or
     /// CoNLL-X, which their reader tells apart.
     fn recognise(&self, path: &Path, input: &mut Input) -> io::Result<InputKind> {
-        /// What has no line by then has none that anybody would read.
+        /// Bytes to look at; a file without a line end in them is taken for text.
         const ENOUGH: usize = 1 << 16;
         let mut first = Vec::new();
         let mut piece = [0; 1 << 12];
-        // No more is read than it takes: whoever is at the other end may be waiting.
+        // Reads no more than needed: the program at the other end of a pipe may wait for an answer.
         let found = loop {
             let is_all = match input.read(&mut piece) {
                 Ok(read) => {
@@ -260,14 +266,14 @@ impl InputArgs {
         Ok(match found {
             InputKind::Jsonl if is_called(".txt") => InputKind::Text,
             InputKind::Text if is_called(".jsonl") => InputKind::Jsonl,
-            // Whoever calls a text so wants to hear what is wrong with its columns.
+            // The name promises columns, so errors in them are reported.
             InputKind::Text if is_called(".conllu") || is_called(".conll") => InputKind::Auto,
             found => found,
         })
     }
 }
 
-/// What the first lines of a file look like, if that can be told already.
+/// Recognises the format of a file by its first lines; `None` if more lines are needed.
 fn recognise(first: &str, is_all: bool) -> Option<InputKind> {
     const KEYS: [&str; 5] = ["sent_id", "text", "newdoc", "newpar", "global.columns"];
     for line in first.split_inclusive('\n') {
@@ -291,7 +297,7 @@ fn recognise(first: &str, is_all: bool) -> Option<InputKind> {
         };
         let mut columns = line.split('\t');
         let starts_with_id = columns.next().is_some_and(is_id);
-        // Ten columns with spaces between them: an editor has replaced the tabs.
+        // Ten columns separated by spaces: an editor has replaced the tabs.
         let is_spaced = || {
             let mut fields = line.split_whitespace();
             fields.next().is_some_and(is_id) && fields.count() == 9

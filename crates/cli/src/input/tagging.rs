@@ -1,5 +1,4 @@
-//! TagFiller of sentences that have none, for verbs that ask about the trees of files. (`tutte parse` has more to
-//! say about whose tags count.)
+//! Tags for sentences without, for verbs that score the trees of files. `tutte parse` has options of its own.
 
 use tutte::text::{Tagger, TaggerMemory, is_untagged};
 use tutte::{Compact, Error, Model};
@@ -8,7 +7,7 @@ use tutte_treebank::Sentence;
 use crate::report::{count, counted};
 use crate::session::Session;
 
-/// Gives sentences tags, and counts those that nobody could.
+/// Tags sentences that have no tags.
 pub(crate) struct TagFiller<'a> {
     tagger: Option<&'a Tagger<Compact>>,
     memory: TaggerMemory,
@@ -19,7 +18,7 @@ impl<'a> TagFiller<'a> {
         Self { tagger: model.tagger.as_deref(), memory: TaggerMemory::default() }
     }
 
-    /// TagFiller a sentence that has no tags; whether it still has none.
+    /// Tags a sentence that has no tags, if the model has a tagger. Returns `true` if it is still untagged.
     pub(crate) fn fill(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
         let untagged = is_untagged(sentence);
         match self.tagger {
@@ -32,13 +31,13 @@ impl<'a> TagFiller<'a> {
     }
 }
 
-/// Says of how many sentences the parser saw forms only.
+/// Prints how many sentences had no tags, so that the parser saw word forms only.
 pub(crate) fn note_untagged(untagged: usize, sentences: usize, session: &Session) {
     if untagged > 0 {
         let of = counted(sentences, "sentence");
         session.note(format!(
-            "{} of {of} had no tags, and this model has no tagger (`tutte train` learns one): their trees \
-             are guesses",
+            "{} of {of} had no tags, and this model has no tagger: their trees are guesses; tag them, or use a \
+             model with a tagger (`tutte train` makes one)",
             count(untagged)
         ));
     }

@@ -1,5 +1,4 @@
-//! One self-contained HTML page: no scripts, no links to anywhere, light or dark as the reader's
-//! system is.
+//! One self-contained HTML page: no scripts, no links, light or dark as the reader's system is.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -33,15 +32,15 @@ details { margin: .4rem 0; } summary { cursor: pointer; color: var(--accent); }
 footer { margin-top: 3rem; color: var(--faint); font-size: .85rem; }
 ";
 
-/// A page that grows from top to bottom.
+/// An HTML page, built from top to bottom.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct HtmlPage {
     title: String,
     body: String,
 }
 
-impl Page {
-    /// A page with a title; `subtitle` says of what, the files for instance.
+impl HtmlPage {
+    /// Starts a page with a title and a subtitle, for instance the names of the files.
     pub(crate) fn new(title: &str, subtitle: &str) -> Self {
         let mut page = Self { title: title.to_owned(), body: String::new() };
         let _ = write!(
@@ -53,55 +52,55 @@ impl Page {
         page
     }
 
-    /// A section.
+    /// Adds the title of a section.
     pub(crate) fn heading(&mut self, text: &str) {
         let _ = writeln!(self.body, "<h2>{}</h2>", escape(text));
     }
 
-    /// A part of a section.
+    /// Adds the title of a subsection.
     pub(crate) fn subheading(&mut self, text: &str) {
         let _ = writeln!(self.body, "<h3>{}</h3>", escape(text));
     }
 
-    /// Plain text.
+    /// Adds plain text.
     pub(crate) fn paragraph(&mut self, text: &str) {
         let _ = writeln!(self.body, "<p>{}</p>", escape(text));
     }
 
-    /// A table.
+    /// Adds a table.
     pub(crate) fn table(&mut self, table: &Table) {
         self.body.push_str(&table.html());
     }
 
-    /// A picture: SVG as it stands, with a caption.
+    /// Adds an SVG picture with a caption.
     pub(crate) fn figure(&mut self, svg: &str, caption: &str) {
         let caption = escape(caption);
         let _ =
             writeln!(self.body, "<figure>\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>");
     }
 
-    /// Things beside each other where there is room; `fill` adds them.
+    /// Adds a row of blocks, which `fill` adds. They stand side by side if the window is wide enough.
     pub(crate) fn side_by_side(&mut self, fill: impl FnOnce(&mut Self)) {
         self.body.push_str("<div class=\"side\">\n");
         fill(self);
         self.body.push_str("</div>\n");
     }
 
-    /// A block of `side_by_side` that keeps what belongs together.
+    /// Adds a block of `side_by_side`.
     pub(crate) fn block(&mut self, fill: impl FnOnce(&mut Self)) {
         self.body.push_str("<div>\n");
         fill(self);
         self.body.push_str("</div>\n");
     }
 
-    /// Something that is shown when its summary is clicked.
+    /// Adds a part that is shown after a click on its summary.
     pub(crate) fn folded(&mut self, summary: &str, fill: impl FnOnce(&mut Self)) {
         let _ = writeln!(self.body, "<details>\n<summary>{}</summary>", escape(summary));
         fill(self);
         self.body.push_str("</details>\n");
     }
 
-    /// The whole page.
+    /// Returns the whole page.
     pub(crate) fn html(&self) -> String {
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -114,13 +113,13 @@ impl Page {
         )
     }
 
-    /// Writes the page to a file, which appears whole or not at all.
+    /// Writes the page to a file, atomically.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         write_whole(path, &self.html())
     }
 }
 
-/// Writes a text file that appears whole or not at all.
+/// Writes a text file atomically.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;

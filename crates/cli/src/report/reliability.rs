@@ -1,5 +1,4 @@
-//! Whether probabilities of heads mean what they say: the section of a report that `tutte eval` and
-//! `tutte calibrate` share.
+//! Calibration of the probabilities of heads: the section of a report that `tutte eval` and `tutte calibrate` share.
 
 use std::fs;
 use std::path::Path;
@@ -12,37 +11,37 @@ use super::chart::{self, Axes, Line, Reliability, Scale};
 use super::{Align, Results, Table, count, hundredths, write_whole};
 use crate::session::Session;
 
-/// A report as JSON.
+/// Calibration of a system, for JSON.
 #[derive(Serialize)]
-struct Record<'a> {
+struct CalibrationRecord<'a> {
     missing: usize,
     #[serde(flatten)]
     calibration: &'a Calibration,
 }
 
-/// Somebody who gives probabilities.
+/// A system that gives probabilities.
 pub(crate) struct Forecaster {
-    /// Its place among the systems of the [`Results`].
+    /// Index among the systems of the [`Results`].
     pub(crate) number: usize,
     pub(crate) name: String,
-    /// Heads without a probability.
+    /// Number of heads without a probability.
     pub(crate) missing: usize,
     pub(crate) calibration: Calibration,
 }
 
-/// What the section is like.
+/// Layout of the section.
 pub(crate) struct Section<'a> {
     pub(crate) title: String,
-    /// How many there are, with probabilities or without.
+    /// Number of systems, with probabilities or without.
     pub(crate) systems: usize,
-    /// Whether a summary is enough for the terminal.
+    /// Shows only the summary on the terminal.
     pub(crate) brief: bool,
-    /// Where the diagrams go, too.
+    /// Folder that the diagrams are written to as well.
     pub(crate) svg_dir: Option<&'a Path>,
 }
 
 impl Section<'_> {
-    /// Tables, diagrams, and files of them.
+    /// Adds tables and diagrams to the results, and writes the diagrams to files.
     pub(crate) fn show(
         &self,
         forecasters: &[Forecaster],
@@ -61,7 +60,7 @@ impl Section<'_> {
             let Forecaster { number, missing, calibration, .. } = forecaster;
             results.subheading(&self.of("Reliability", forecaster));
             results.table(&reliability_table(&calibration.ece));
-            let record = Record { missing: *missing, calibration };
+            let record = CalibrationRecord { missing: *missing, calibration };
             results.record_of(*number, "calibration", &record)?;
         }
         results.set_page_only(false);
@@ -75,7 +74,7 @@ impl Section<'_> {
         });
         if let Some(folder) = self.svg_dir {
             fs::create_dir_all(folder)
-                .with_context(|| format!("cannot make {}", folder.display()))?;
+                .with_context(|| format!("cannot create {}", folder.display()))?;
             let mut written = vec![(folder.join("risk-coverage.svg"), curves)];
             for forecaster in forecasters {
                 let name = match self.systems {
@@ -92,7 +91,7 @@ impl Section<'_> {
         Ok(())
     }
 
-    /// A title, with the name where there are several.
+    /// Returns a title, with the system's name if there are several.
     fn of(&self, what: &str, forecaster: &Forecaster) -> String {
         if self.systems > 1 { format!("{what}: {}", forecaster.name) } else { what.to_owned() }
     }
@@ -104,7 +103,7 @@ fn summary(forecasters: &[Forecaster]) -> Table {
         (name.to_owned(), Align::Right)
     });
     let mut table = Table::new([(String::new(), Align::Left)].into_iter().chain(names));
-    // Values that round to zero are zero, not −0.
+    // Values that round to zero are shown as 0, not as −0.
     let plain = |value: f64| format!("{:.4}", if value.abs() < 0.000_05 { 0.0 } else { value });
     type Value = Box<dyn Fn(&Forecaster) -> String>;
     let of = |value: fn(&Calibration) -> f64| -> Value {
@@ -138,8 +137,8 @@ fn summary(forecasters: &[Forecaster]) -> Table {
 
 fn impossible(forecaster: &Forecaster) -> String {
     format!(
-        "{}: {} of these probabilities are 0 or 1 and wrong; the log-likelihood takes them as one in \
-         a million.",
+        "{}: {} of these probabilities are 0 or 1 and wrong; the log-likelihood counts them as one in a \
+         million.",
         forecaster.name,
         count(forecaster.calibration.impossible)
     )

@@ -1,5 +1,4 @@
-//! Where results go: sections are described once, and come out on the terminal, on the page and in
-//! the JSON document.
+//! Results that are described once and shown on the terminal, on an HTML page and in a JSON document.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,25 +7,25 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Page, Table};
+use super::{HtmlPage, Table};
 use crate::session::Session;
 
-/// Everything that was found out.
+/// Results of a verb, section by section.
 #[derive(Debug)]
 pub(crate) struct Results {
     text: String,
-    /// Whether what is added is for the page alone.
-    page_only: bool,
-    page: Page,
-    /// What concerns all that is judged.
+    /// `true` while additions go to the page alone.
+    is_page_only: bool,
+    page: HtmlPage,
+    /// JSON entries about all systems.
     json: Map<String, Value>,
-    /// What they are called in the JSON document, and what concerns each.
+    /// Key of the systems in the JSON document, and the entries about each.
     systems: (&'static str, Vec<Map<String, Value>>),
 }
 
 impl Results {
-    /// Nothing found yet. `systems` is what those that are judged are called in the JSON document, and
-    /// the first entry of each.
+    /// Starts without results. The last argument is the key of the systems in the JSON document, and the first
+    /// entry of each.
     pub(crate) fn new(
         title: &str,
         subtitle: &str,
@@ -36,47 +35,47 @@ impl Results {
         let systems = systems.map(|(key, name)| Map::from_iter([(key.to_owned(), name.into())]));
         Results {
             text: String::new(),
-            page_only: false,
-            page: Page::new(title, subtitle),
+            is_page_only: false,
+            page: HtmlPage::new(title, subtitle),
             json: Map::new(),
             systems: (kind, systems.collect()),
         }
     }
 
-    /// From here on, whether what is added is for the page alone: a page has room for what nobody
-    /// asked for.
-    pub(crate) fn set_page_only(&mut self, page_only: bool) {
-        self.page_only = page_only;
+    /// Sends all further additions to the page alone, or to the terminal too. A page shows all analyses, a terminal
+    /// only the requested ones.
+    pub(crate) fn set_page_only(&mut self, is_page_only: bool) {
+        self.is_page_only = is_page_only;
     }
 
-    /// A section. On the terminal, a blank line and the title.
+    /// Adds the title of a section, on the terminal after a blank line.
     pub(crate) fn heading(&mut self, title: &str) {
         self.gap();
         self.terminal(&format!("{title}\n"));
         self.page.heading(title);
     }
 
-    /// A part of a section. On the terminal it looks like a section.
+    /// Adds the title of a subsection. On the terminal it looks like a section.
     pub(crate) fn subheading(&mut self, title: &str) {
         self.gap();
         self.terminal(&format!("{title}\n"));
         self.page.subheading(title);
     }
 
-    /// A blank line on the terminal, unless nothing stands above it.
+    /// Adds a blank line on the terminal, unless it is the first line.
     pub(crate) fn gap(&mut self) {
         if !self.text.is_empty() {
             self.terminal("\n");
         }
     }
 
-    /// A table.
+    /// Adds a table.
     pub(crate) fn table(&mut self, table: &Table) {
         self.terminal(&table.text(0));
         self.page.table(table);
     }
 
-    /// Tables below each other on the terminal, side by side on a page where there is room.
+    /// Adds tables, below each other on the terminal and side by side on the page.
     pub(crate) fn tables(&mut self, tables: &[Table]) {
         for (at, table) in tables.iter().enumerate() {
             if at > 0 {
@@ -87,31 +86,31 @@ impl Results {
         self.page.side_by_side(|page| tables.iter().for_each(|table| page.table(table)));
     }
 
-    /// A sentence or two.
+    /// Adds a paragraph.
     pub(crate) fn paragraph(&mut self, text: &str) {
         self.terminal(&format!("{text}\n"));
         self.page.paragraph(text);
     }
 
-    /// Lines for the terminal alone, where the page shows the same in another way.
+    /// Adds lines to the terminal alone, where the page shows the same in another way.
     pub(crate) fn terminal(&mut self, text: &str) {
-        if !self.page_only {
+        if !self.is_page_only {
             self.text.push_str(text);
         }
     }
 
-    /// The page alone, for charts and what else a terminal cannot show.
-    pub(crate) fn page(&mut self) -> &mut Page {
+    /// Returns the page, for charts and whatever else a terminal cannot show.
+    pub(crate) fn page(&mut self) -> &mut HtmlPage {
         &mut self.page
     }
 
-    /// An entry of the JSON document.
+    /// Adds an entry to the JSON document.
     pub(crate) fn record(&mut self, key: &str, value: &impl Serialize) -> Result<()> {
         self.json.insert(key.to_owned(), serde_json::to_value(value)?);
         Ok(())
     }
 
-    /// An entry of a system's part of the JSON document.
+    /// Adds an entry to a system's part of the JSON document.
     pub(crate) fn record_of(
         &mut self,
         system: usize,
@@ -124,7 +123,7 @@ impl Results {
         Ok(())
     }
 
-    /// Further entries of an object in a system's part of the JSON document.
+    /// Adds entries to an object in a system's part of the JSON document.
     pub(crate) fn extend_of(&mut self, system: usize, key: &str, entries: Map<String, Value>) {
         let Some(system) = self.systems.1.get_mut(system) else { return };
         match system.entry(key).or_insert_with(|| Value::Object(Map::new())) {
@@ -133,7 +132,7 @@ impl Results {
         }
     }
 
-    /// Prints what was found out, and writes the page if one was asked for.
+    /// Prints the results, and writes the page if a path is given.
     pub(crate) fn publish(mut self, session: &Session, html: Option<&Path>) -> Result<()> {
         if let Some(path) = html {
             self.page.write(path)?;

@@ -1,10 +1,10 @@
-//! Tables, described once for terminals and for pages.
+//! Tables that are described once, for terminals and for pages.
 
 use std::fmt::Write as _;
 
 use crate::report::{columns, escape, visible};
 
-/// On which side a column is flush.
+/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -19,14 +19,14 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table with these columns. Names are flush left, numbers flush right.
+    /// Makes a table with these columns. By convention, names are aligned left and numbers right.
     pub(crate) fn new<S: Into<String>>(columns: impl IntoIterator<Item = (S, Align)>) -> Self {
         let shown = |name: S| visible(&name.into()).into_owned();
         let columns = columns.into_iter().map(|(name, align)| (shown(name), align)).collect();
         Self { columns, rows: Vec::new() }
     }
 
-    /// Adds a row. Cells beyond the last column are dropped, cells missing are empty.
+    /// Adds a row. Cells beyond the last column are dropped; missing cells are empty.
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         let mut cells: Vec<String> =
             cells.into_iter().map(|cell| visible(&cell.into()).into_owned()).collect();
@@ -34,13 +34,13 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Whether there are no rows.
+    /// Returns `true` if there are no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// For a terminal: columns padded to their widest cell, two spaces between them, each line
-    /// after an indent.
+    /// Formats the table for a terminal: columns padded to their widest cell, two spaces between them, each line
+    /// indented.
     pub(crate) fn text(&self, indent: usize) -> String {
         let names = self.columns.iter().map(|(name, _)| name.as_str());
         let widths: Vec<usize> = names
@@ -73,7 +73,7 @@ impl Table {
         text
     }
 
-    /// For a page.
+    /// Formats the table for a page.
     pub(crate) fn html(&self) -> String {
         let class = |column: usize| match self.columns[column].1 {
             Align::Left => "",

@@ -16,20 +16,17 @@ use tutte_treebank::{Format, Sentence, create};
 use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::input::ModelAndFiles;
-use crate::leftovers;
+use crate::interrupt;
 use crate::report::{count, counted, rounded};
 use crate::session::Session;
 
-/// Choose the words whose heads would teach a model most, for somebody to annotate
+/// Choose the words that annotators should annotate next
 ///
-/// Writes the sentences that have such words as CoNLL-U, those with the best question first. In MISC,
-/// Ask is the rank of a word that is asked about, AskEntropy the doubt about its head in nats (which is
-/// what the answer would tell about the tree), and AskHead the heads it may have, as
-/// head:label:probability. All heads and labels are _: fill in those of the words that are asked about,
-/// leave the others, and give the file to `tutte train`, which learns from partial trees.
+/// Writes the sentences whose heads the model is least certain of, as CoNLL-U without heads and labels. Annotators fill
+/// in those of the words with Ask in MISC, and `tutte train` learns from these partial trees.
 ///
-/// With --keep-heads, heads that are there are kept: other words are asked about, given them. Sentences
-/// without tags get those of the model's tagger.
+/// In MISC, Ask is the rank of a word, AskEntropy the entropy of its head in nats, and AskHead lists its probable heads
+/// as HEAD:LABEL:PROBABILITY. Sentences without tags are tagged by the model.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -40,29 +37,27 @@ pub(crate) struct Ask {
     #[command(flatten)]
     asking: ModelAndFiles,
 
-    /// The queue to write, compressed if it is called .gz or .zst; - is standard output
+    /// File to write, compressed if its name ends in .gz or .zst; - is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     output: PathBuf,
 
-    /// What is asked about: single words, by the entropy of their heads; or whole sentences, by the
-    /// entropy of their trees for each word
+    /// Choose words by the entropy of their heads, or sentences by the entropy of their trees per word
     #[arg(long, value_name = "UNIT", value_enum, default_value_t = By::Words)]
     by: By,
 
-    /// How many of them
+    /// Number of words or sentences
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
     count: usize,
 
-    /// Prefer questions that are not like others: the doubt counts less the more of the words, tags and
-    /// possible heads were in questions before; if all were, it is not asked
+    /// Prefer words unlike those already chosen, by form, tag and probable heads
     #[arg(long)]
     diverse: bool,
 
-    /// Keep the heads that are there, and ask about other words given them
+    /// Keep the heads of the input, and ask about the other words
     #[arg(long)]
     keep_heads: bool,
 
-    /// List heads that are more probable than this
+    /// List heads more probable than this
     #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = probability)]
     alt: f64,
 }
@@ -114,7 +109,7 @@ pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
     let model = arguments.asking.load()?;
     let output = arguments.output.display().to_string();
     let cannot_write = || cannot_write(&arguments.output);
-    leftovers::remove_on_interrupt(vec![arguments.output.clone()]);
+    interrupt::remove_temporary_files(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
     let (pool, contradictions) = Pool::read(arguments, &model, session)?;
     let Pool { sentences, uncertainties } = &pool;

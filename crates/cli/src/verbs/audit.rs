@@ -1,7 +1,7 @@
-//! `tutte audit`: which arcs of a treebank are likely to be errors.
+//! `tutte audit`: the arcs of a treebank that are likely to be errors.
 //!
-//! `audit/report.rs` puts what was found into words and tables, `audit/page.rs` draws it, `audit/files.rs`
-//! writes it.
+//! `audit/report.rs` makes text, tables and JSON of the finds, `audit/page.rs` draws them, `audit/files.rs` writes
+//! files.
 
 mod files;
 mod page;
@@ -13,29 +13,26 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
-use tutte::audit::{Audit as TreeScore, Settings, Step};
-use tutte::{Labelling, TrainingOptions};
+use tutte::Labelling;
+use tutte::audit::{self, Settings, Step};
+use tutte::learn::{Preset, TreeSetChoice};
 use tutte_treebank::{Format, Sentence};
 
-use self::report::Report;
+use self::report::AuditReport;
 use super::parse::probability;
-use super::train::{Preset, choose, clock, label_bits, trees};
+use super::train::{PresetArg, tree_set_note};
 use crate::failure::{Outcome, usage};
-use crate::input::{Seed, Threads};
-use crate::report::counted;
-use crate::session::{Reading, Session};
+use crate::input::{Seed, Threads, TreebankArgs};
+use crate::numbers::{clock, counted};
+use crate::session::Session;
 
 /// Find the arcs of a treebank that are likely to be annotation errors
 ///
-/// The treebank is dealt into folds, whole documents (# newdoc) each, or runs of sentences where there are
-/// none; for every fold a model is learnt from the others, and judges the arcs that it has not seen.
-/// Sentences with the same words as one to be judged are not learnt from. Arcs are listed by how
-/// suspicious they are: by how much surer the model is of another head or label (in nats), above what is
-/// usual for arcs of this label; with what the model would rather have, and by what they have in common. No
-/// file that is read is changed.
+/// Trains on parts of the treebank, scores the held-out rest, and lists the least plausible arcs with the arc that
+/// the model prefers. Input files are not changed.
 ///
-/// Finds that you have looked at need not come again: write fine or error into the third column of OUT,
-/// and give that file with --verdicts next time. A verdict holds while head, label and form are the same.
+/// Finds that you have reviewed are hidden next time: write fine or error into the third column of OUT, and pass that
+/// file with --verdicts. A verdict holds while head, label and form stay the same.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -43,52 +40,52 @@ Examples:
   tutte audit treebank.conllu --verdicts looked-at.tsv --top 50
   tutte audit *.conllu --conllu judged.conllu.zst --heads-only
 
-A file of verdicts has lines like (with tabs; what the verdict is about may be left out)
+Lines of a verdict file (columns separated by tabs; the last two are optional):
   weblog-0042  7  fine   4:nmod  telescope
   weblog-0042  9  error")]
 pub(crate) struct Audit {
-    /// The treebank, all files together; - is standard input
+    /// Files of the treebank; - is standard input
     #[arg(value_name = "TREEBANK")]
     files: Vec<PathBuf>,
 
-    /// Write all finds as a table with tabs
+    /// Write all finds as a tab-separated table
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 
-    /// Write a page with the trees of the first finds
+    /// Write an HTML page with the trees of the first finds
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Write the trees of the first finds as SVG into a folder, named by their rank
+    /// Write the trees of the first finds as SVG into a folder, named by rank
     #[arg(long, value_name = "DIR")]
     svg_dir: Option<PathBuf>,
 
-    /// Write the treebank as CoNLL-U with AuditProb, the probability of head and label, in MISC of every
-    /// word, and AuditAlt=head:label:probability, what the model would rather have, where the arc is a find
+    /// Write the treebank as CoNLL-U with AuditProb=PROBABILITY in MISC, and for finds the preferred arc as
+    /// AuditAlt=HEAD:LABEL:PROBABILITY
     #[arg(long, value_name = "FILE")]
     conllu: Option<PathBuf>,
 
-    /// What was said of earlier finds; these are not shown again
+    /// Verdicts on earlier finds, which are then hidden
     #[arg(long, value_name = "FILE")]
     verdicts: Option<PathBuf>,
 
-    /// How many finds to show, and to draw on the page
+    /// Number of finds to show, and to draw on the page
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
 
-    /// A find is an arc whose probability is below this
+    /// List arcs with a probability below P
     #[arg(long, value_name = "P", default_value_t = 0.1, value_parser = probability)]
     below: f64,
 
-    /// Judge heads only, not labels
+    /// Check heads only, not labels
     #[arg(long)]
     heads_only: bool,
 
-    /// Into how many parts to deal the treebank
+    /// Number of folds
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..=1000))]
     folds: u16,
 
-    /// Which models judge, as in `tutte train`: fast, default (takes several times as long) or plain
+    /// Preset of the models, as in `tutte train`: fast, default (slower) or plain
     #[arg(
         long,
         value_name = "PRESET",
@@ -96,7 +93,7 @@ pub(crate) struct Audit {
         default_value = "fast",
         hide_possible_values = true
     )]
-    preset: Preset,
+    preset: PresetArg,
 
     #[command(flatten)]
     seed: Seed,
@@ -105,7 +102,7 @@ pub(crate) struct Audit {
     threads: Threads,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
@@ -115,33 +112,30 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
         files::check(output, &read)?;
     }
     files::apart(arguments.outputs())?;
-    // Somebody's work: not to be lost.
+    // Verdicts are an annotator's work and must not be lost.
     arguments.output.as_deref().map_or(Ok(()), files::refuse_verdicts)?;
     let verdicts = arguments.verdicts.as_deref().map(files::verdicts).transpose()?;
-    let all = trees(&inputs, &arguments.reading, false, session)?;
-    let tree_set = choose(&all, session);
-    let treebank: Vec<Sentence> = all.into_iter().map(|(sentence, _)| sentence).collect();
+    let treebank = arguments.reading.read_trees(&inputs, session)?;
+    let choice = TreeSetChoice::of(&treebank);
+    session.note(tree_set_note(&choice));
     if arguments.conllu.is_some() && treebank.iter().any(|s| s.format() == Format::ConllX) {
         return Err(usage(
-            "CoNLL-X has no room for probabilities; leave out --conllu, or make it CoNLL-U with `tutte convert`",
+            "CoNLL-X has no column for probabilities; leave out --conllu, or convert the treebank with \
+             `tutte convert IN OUT.conllu`",
         ));
     }
     let words = treebank.iter().map(Sentence::len).sum();
-    let usual = arguments.preset.options();
+    let usual = Preset::from(arguments.preset).options(words, choice.tree_set);
+    let labelling = if arguments.heads_only { Labelling::None } else { usual.labelling };
     let settings = Settings {
         folds: arguments.folds.into(),
-        options: TrainingOptions {
-            labelling: if arguments.heads_only { Labelling::None } else { usual.labelling },
-            bits: arguments.preset.bits(words),
-            label_bits: label_bits(words),
-            tree_set,
-            seed: arguments.seed.number,
-            threads: arguments.threads.count(),
-            ..usual
-        },
+        options: usual
+            .with_labelling(labelling)
+            .with_seed(arguments.seed.number)
+            .with_threads(arguments.threads.count()),
     };
     let audit = watched(&treebank, &settings, session)?;
-    let report = Report::new(&audit, verdicts.as_ref(), arguments.below);
+    let report = AuditReport::new(&audit, verdicts.as_ref(), arguments.below);
     if let Some(path) = &arguments.output {
         files::table(path, &report)?;
     }
@@ -173,12 +167,12 @@ impl Audit {
     }
 }
 
-/// Runs an audit and says how far it is.
+/// Runs an audit and shows its progress.
 fn watched<'a>(
     treebank: &'a [Sentence],
     settings: &Settings,
     session: &Session,
-) -> Result<TreeScore<'a>> {
+) -> Result<audit::Audit<'a>> {
     let started = Instant::now();
     let status = session.status();
     let folds = settings.folds.min(treebank.len());
@@ -195,26 +189,26 @@ fn watched<'a>(
             format!("fold {} of {folds}: {what}, {}{left}", fold + 1, clock(elapsed))
         });
     };
-    show(0, "learning from the others");
+    show(0, "training on the other folds");
     let watch = |step: Step| match step {
         Step::Trained { fold, pass } => {
             let which = if pass.second { "second pass" } else { "pass" };
-            show(fold, &format!("{which} {} is over", pass.number));
+            show(fold, &format!("{which} {} done", pass.number));
         }
         Step::Scored { fold, temperature } => {
             let time = clock(started.elapsed());
             status.aside(|| {
                 session.note(format!(
-                    "fold {} of {folds} judged, temperature {temperature:.2}, {time}",
+                    "fold {} of {folds} scored, temperature {temperature:.2}, {time}",
                     fold + 1
                 ));
             });
             if fold + 1 < folds {
-                show(fold + 1, "learning from the others");
+                show(fold + 1, "training on the other folds");
             }
         }
     };
-    let audit = TreeScore::run(treebank, settings, watch)?;
+    let audit = audit::Audit::run(treebank, settings, watch)?;
     let words: usize = treebank.iter().map(Sentence::len).sum();
     session.note(format!("{} in {}", counted(words, "arc"), clock(started.elapsed())));
     Ok(audit)

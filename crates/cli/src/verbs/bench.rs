@@ -1,8 +1,7 @@
-//! `tutte bench`: how fast a model parses, and where the time goes.
+//! `tutte bench`: throughput of a model, by stage.
 //!
-//! What `tutte parse -j 1` does, file by file, with a clock between the stages and the result
-//! thrown away. After a run to warm up, the run whose time is the median is shown, so that its stages
-//! add up to it.
+//! Does what `tutte parse -j 1` does, with a clock between the stages, and discards the result. After a warm-up run,
+//! the run with the median time is shown, so that its stages add up to it.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -20,11 +19,10 @@ use crate::input::{ByteCounter, InputArgs, ModelArgs, ModelSource, Threads};
 use crate::report::{Align, Table, count, counted};
 use crate::session::Session;
 
-/// Time a model by stage, on one thread
+/// Measure the speed of a model, stage by stage, on one thread
 ///
-/// Parses the files again and again, as `tutte parse -j 1` does, and shows the run of median time:
-/// microseconds a token of every stage, tokens a second of the whole, and how many arcs were looked
-/// at. Reading raw text is finding its sentences and words too. Results are thrown away. Use an idle machine.
+/// Parses the files several times, as `tutte parse -j 1` does, and shows the run with the median time: microseconds
+/// per token of each stage and tokens per second. Nothing is written. Use an idle machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,11 +33,11 @@ pub(crate) struct Bench {
     #[command(flatten)]
     which: ModelSource,
 
-    /// The files to parse; standard input cannot be read twice, so it is none
+    /// Files to parse; standard input is not possible
     #[arg(value_name = "FILES", required = true)]
     files: Vec<PathBuf>,
 
-    /// How often to parse them, after a run to warm up
+    /// Number of runs after a warm-up run
     #[arg(short = 'n', long, value_name = "REPEATS", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeats: u32,
@@ -51,36 +49,36 @@ pub(crate) struct Bench {
     intake: InputArgs,
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Debug, Serialize)]
-struct Report {
+struct BenchReport {
     model: String,
     sentences: usize,
     words: usize,
     repeats: u32,
-    /// Opening, checking and mapping the model, in the median.
+    /// Median time to open, check and map the model.
     load_seconds: f64,
-    /// Of the median run.
+    /// Time of the median run.
     seconds: f64,
     words_per_second: f64,
     slowest_words_per_second: f64,
     fastest_words_per_second: f64,
     arcs_per_word: Arcs,
-    stages: Vec<Part>,
+    stages: Vec<StageTime>,
 }
 
-/// Arcs of a word that are possible, and those looked at.
+/// Possible and scored arcs per word.
 #[derive(Debug, Serialize)]
 struct Arcs {
     possible: f64,
     first_pass: f64,
-    /// If there is a second.
+    /// `None` if the model has no second pass.
     second_pass: Option<f64>,
 }
 
 /// A stage of the median run.
 #[derive(Debug, Serialize)]
-struct Part {
+struct StageTime {
     stage: &'static str,
     seconds: f64,
     microseconds_per_word: f64,
@@ -89,7 +87,7 @@ struct Part {
 
 pub(crate) fn run(arguments: &Bench, session: &Session) -> Result<Outcome> {
     if arguments.files.iter().any(|file| file == Path::new("-")) {
-        return Err(usage("standard input (-) can be read only once; name files to parse again"));
+        return Err(usage("standard input (-) can be read only once; name a file"));
     }
     let model = arguments.which.open()?.model;
     let load = || {
@@ -97,8 +95,8 @@ pub(crate) fn run(arguments: &Bench, session: &Session) -> Result<Outcome> {
         arguments.which.open().map(|_| started.elapsed())
     };
     let loads = (0..arguments.repeats).map(|_| load()).collect::<Result<_, _>>()?;
-    let (which, threads) = (arguments.which.clone(), Threads::one());
-    let using = ModelArgs { which, tree_set: None, threads };
+    let which = arguments.which.clone();
+    let using = ModelArgs { which, tree_set: None, threads: Threads::one() };
     let jsonl = arguments.answering.is_jsonl();
     let task = arguments.answering.of(&model, &using, jsonl, session)?;
     let mut worker = task.worker().timed();
@@ -112,9 +110,9 @@ pub(crate) fn run(arguments: &Bench, session: &Session) -> Result<Outcome> {
     }
     drop(status);
     if size.words == 0 {
-        return Err(anyhow::anyhow!("there are no words to parse"));
+        return Err(anyhow::anyhow!("the files have no words to parse"));
     }
-    let report = Report::new(arguments, &model, size, median(loads), runs);
+    let report = BenchReport::new(arguments, &model, size, median(loads), runs);
     if session.json() {
         session.print_report(&report)?;
     } else {
@@ -123,41 +121,34 @@ pub(crate) fn run(arguments: &Bench, session: &Session) -> Result<Outcome> {
     Ok(session.end(Outcome::Good))
 }
 
-/// What was parsed.
+/// Size of the input.
 #[derive(Clone, Copy, Default)]
 struct Size {
     sentences: usize,
     words: usize,
-    /// Arcs that are possible.
+    /// Number of possible arcs.
     arcs: usize,
 }
 
-/// Parses everything once. Sentences that cannot be read are told of in the `first` run only.
+/// Parses everything once. Warnings of skipped sentences are printed in the first run only.
 fn parse_all(
     arguments: &Bench,
     session: &Session,
     model: &Model<Compact>,
     worker: &mut Worker<'_>,
-    first: bool,
+    is_first: bool,
 ) -> Result<(Size, Times)> {
     let mut size = Size::default();
     let mut sentence = Sentence::default();
     let mut writer = Writer::new(io::sink());
     worker.clock().restart();
     for path in &arguments.files {
-        let mut reader = arguments.intake.open(path, model, 0, &ByteCounter::default())?;
-        loop {
-            match reader.read(&mut sentence) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) if arguments.intake.forgives(&error) => {
-                    if first {
-                        session.skip(&error);
-                    }
-                    continue;
-                }
-                Err(error) => return Err(error),
-            }
+        let counter = ByteCounter::default();
+        let mut sentences = arguments.intake.open(path, model, 0, &counter, session)?;
+        if !is_first {
+            sentences = sentences.silent();
+        }
+        while sentences.read(&mut sentence)? {
             worker.clock().lap(Stage::Reading);
             let answer = worker.answer(size.sentences, &mut sentence)?;
             write(&mut writer, &sentence, answer.done)?;
@@ -172,13 +163,13 @@ fn parse_all(
     Ok((size, worker.clock().restart()))
 }
 
-/// The one in the middle, the lower one of two.
+/// Returns the median; the lower of two middle values.
 fn median<T: Ord + Copy + Default>(mut values: Vec<T>) -> T {
     values.sort_unstable();
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or_default()
 }
 
-impl Report {
+impl BenchReport {
     fn new(
         arguments: &Bench,
         model: &Model<Compact>,
@@ -195,7 +186,7 @@ impl Report {
         let a_word = |stage| times.arcs(stage) as f64 / words;
         let part = |stage: Stage| {
             let time = times.of(stage).as_secs_f64();
-            Part {
+            StageTime {
                 stage: stage.name(),
                 seconds: time,
                 microseconds_per_word: time * 1e6 / words,
@@ -229,7 +220,7 @@ impl Report {
     fn text(&self) -> String {
         let mut table = Table::new([
             ("stage", Align::Left),
-            ("µs a token", Align::Right),
+            ("µs per token", Align::Right),
             ("share", Align::Right),
         ]);
         let mut row = |stage: &str, microseconds: f64, share: f64| {
@@ -239,12 +230,12 @@ impl Report {
         for part in &self.stages {
             row(part.stage, part.microseconds_per_word, part.share);
         }
-        row("whole", self.seconds * 1e6 / self.words as f64, 1.0);
+        row("total", self.seconds * 1e6 / self.words as f64, 1.0);
         let mut text = table.text(0);
 
         let rate = |rate: f64| count(rate as usize);
-        let (sentences, words) =
-            (counted(self.sentences, "sentence"), counted(self.words, "token"));
+        let sentences = counted(self.sentences, "sentence");
+        let words = counted(self.words, "token");
         let runs = match self.repeats {
             1 => "one run".to_owned(),
             runs => format!(
@@ -255,11 +246,11 @@ impl Report {
             ),
         };
         let Arcs { possible, first_pass, second_pass } = self.arcs_per_word;
-        let second = second_pass.map(|arcs| format!(", {arcs:.1} looked at again"));
+        let second = second_pass.map(|arcs| format!(", {arcs:.1} scored again"));
         text.push_str(&format!(
-            "\n{} tokens a second on one thread ({runs}): {sentences}, {words}\n\
-             Heads a token: {possible:.1} possible, {first_pass:.1} looked at{}\n\
-             The model was loaded in {:.1} ms\n",
+            "\n{} tokens per second on one thread ({runs}): {sentences}, {words}\n\
+             Candidate heads per token: {possible:.1} possible, {first_pass:.1} scored{}\n\
+             Model loaded in {:.1} ms\n",
             rate(self.words_per_second),
             second.unwrap_or_default(),
             1e3 * self.load_seconds,

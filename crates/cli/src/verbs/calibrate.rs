@@ -1,10 +1,10 @@
-//! `tutte calibrate`: probabilities that are as high as they are right.
+//! `tutte calibrate`: calibrated probabilities of heads.
 //!
-//! The library fits and compares (`tutte::Calibrator`); `calibrate/doubts.rs` looks for reasons not to
-//! trust what comes of it, `calibrate/findings.rs` lays it out.
+//! The library fits and compares (`tutte::Calibrator`). `calibrate/warnings.rs` looks for reasons not to trust the
+//! result, `calibrate/findings.rs` lays it out.
 
-mod doubts;
 mod findings;
+mod warnings;
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -21,31 +21,20 @@ pub(super) use self::findings::precision_row;
 use super::eval::analyses::bins;
 use super::parse::TagOptions;
 use crate::failure::{Outcome, usage};
-use crate::input::{Threads, note_untagged};
-use crate::session::{Reading, Session};
+use crate::input::{Threads, TreebankArgs, note_untagged};
+use crate::session::Session;
 
-/// Make a model's probabilities as high as they are right
+/// Calibrate a model's probabilities on held-out trees
 ///
-/// Compares the probabilities of heads with the trees of DEV, which the model must not have learnt
-/// from, chooses what makes them fit best, and stores it in the model, where every probability is
-/// computed by it from then on. Two ways are judged, each on parts of DEV that it was not fitted on:
+/// Compares the probabilities of heads with the trees of DEV, which must not be training data, and stores the better
+/// of two methods in the model. Each method is tested on parts of DEV that it was not fitted on.
 ///
-/// temperature divides the scores of arcs by one number. All probabilities are of one distribution over
-/// trees as before, bare trees keep their order, and labels of an arc their shares.
+/// temperature divides the scores of all arcs by one number. It changes every probability, and may change the tree of
+/// --decode mbr. isotonic also maps the probabilities of the heads that are written (HeadProb, --min-prob,
+/// --precision) by a rising function; it changes nothing else.
 ///
-/// isotonic adds a rising function of the probability. It concerns what is reported of the heads of
-/// the tree that is written (HeadProb, --min-prob, --precision) and nothing else: other heads,
-/// log-probabilities, entropies, --kbest, `tutte forest` and `tutte score` stay with the distribution.
-///
-/// Neither changes the tree of parse --decode map, which is the most probable one before any temperature; a temperature may change the one with the
-/// most arcs expected to be right (mbr, the default), isotonic does not.
-///
-/// Sentences without tags get those of the model's tagger, as in `tutte parse`: probabilities are then the mean
-/// over readings of the tags. If the model will parse raw text, calibrate with --tags model, as `tutte train`
-/// does.
-///
-/// The table of precision that is stored, too, is what `tutte parse --precision` chooses by. It promises
-/// what the lower end of a 95 % interval reaches, of heads; labels are not looked at.
+/// Also stores the table that `tutte parse --precision` uses. If the model will parse raw text, calibrate with
+/// --tags model, as `tutte train` does.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -53,34 +42,34 @@ Examples:
   tutte calibrate -m en.tutte dev.conllu --dry-run --html calibration.html
   tutte calibrate -m en.tutte letters.conllu -o en-letters.tutte --method temperature")]
 pub(crate) struct Calibrate {
-    /// The model, which is replaced if there is no -o
+    /// Model to calibrate; it is replaced unless -o is given
     #[arg(short, long, value_name = "MODEL")]
     model: PathBuf,
 
-    /// Trees that the model has not learnt from; - is standard input
+    /// Held-out trees; - is standard input
     #[arg(value_name = "DEV", required = true)]
     files: Vec<PathBuf>,
 
-    /// The model to write instead of replacing MODEL
+    /// Model to write instead of replacing MODEL
     #[arg(short, long, value_name = "NEW")]
     output: Option<PathBuf>,
 
-    /// How: auto (isotonic if it has both a lower calibration error and a higher likelihood on parts of
-    /// DEV that it was not fitted on), temperature or isotonic
+    /// Method: temperature, isotonic, or auto (isotonic if it has both a lower calibration error and a higher
+    /// likelihood on held-out parts of DEV)
     #[arg(
         long,
-        value_name = "HOW",
+        value_name = "METHOD",
         value_enum,
         default_value = "auto",
         hide_possible_values = true
     )]
-    method: Wanted,
+    method: MethodArg,
 
-    /// Write no model, only say what would be done
+    /// Report the result without writing a model
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
 
-    /// Write a page with tables and diagrams
+    /// Write an HTML page with tables and diagrams
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -88,7 +77,7 @@ pub(crate) struct Calibrate {
     #[arg(long, value_name = "DIR")]
     svg_dir: Option<PathBuf>,
 
-    /// The number of bins of probabilities in tables and diagrams
+    /// Number of bins of probabilities in tables and diagrams
     #[arg(long, value_name = "N", default_value = "10", value_parser = bins)]
     bins: NonZeroUsize,
 
@@ -99,12 +88,12 @@ pub(crate) struct Calibrate {
     threads: Threads,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
-/// How to calibrate.
+/// Method of calibration, as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Wanted {
+enum MethodArg {
     Auto,
     Temperature,
     Isotonic,
@@ -113,13 +102,13 @@ enum Wanted {
 pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     let output = arguments.output.as_ref().unwrap_or(&arguments.model);
     if output.as_os_str() == "-" {
-        return Err(usage("a model is no text; name the file to write with -o"));
+        return Err(usage("a model is not text; name a file to write with -o"));
     }
     refuse_inputs(arguments, output)?;
     let ModelFile { mut model, about, .. } = ModelFile::open(&arguments.model)?;
     let mut dev: Vec<Sentence> = Vec::new();
     for path in &arguments.files {
-        dev.extend(session.read_all(path, &arguments.reading)?);
+        dev.extend(arguments.reading.read_all(path, session)?);
     }
     arguments.tagging.check(&model, &arguments.model.display().to_string())?;
     if model.tagger.is_none() {
@@ -130,14 +119,14 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     let calibrator = Calibrator::of(&pipeline, &dev, arguments.threads.count())?;
     let comparison = calibrator.compare()?;
     let method = match arguments.method {
-        Wanted::Auto => comparison.better(),
-        Wanted::Temperature => Method::Temperature,
-        Wanted::Isotonic => Method::Isotonic,
+        MethodArg::Auto => comparison.better(),
+        MethodArg::Temperature => Method::Temperature,
+        MethodArg::Isotonic => Method::Isotonic,
     };
     let (temperature, calibration) = calibrator.fit(method)?;
     let calibration = Calibration { data: Some(names(&arguments.files)), ..calibration };
-    for doubt in doubts::find(&arguments.files, &dev, &comparison, pipeline.parser()?, &about) {
-        session.warn(&anyhow::Error::msg(doubt));
+    for warning in warnings::find(&arguments.files, &dev, &comparison, pipeline.parser()?, &about) {
+        session.warn(&anyhow::Error::msg(warning));
     }
     let findings = Findings {
         arguments,
@@ -148,7 +137,7 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     };
     findings.publish(session)?;
     if arguments.dry_run {
-        session.note(format!("{} is as it was", arguments.model.display()));
+        session.note(format!("{} is unchanged", arguments.model.display()));
     } else {
         if let Some(parser) = &mut model.parser {
             parser.temperature = temperature;
@@ -160,29 +149,29 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     Ok(session.end(Outcome::Good))
 }
 
-/// What is read must not be what is written, but for the model.
+/// Refuses outputs that are inputs, except for the model.
 fn refuse_inputs(arguments: &Calibrate, output: &Path) -> Result<()> {
-    let same = |a: &Path, b: &Path| match (fs::canonicalize(a), fs::canonicalize(b)) {
+    let is_same = |a: &Path, b: &Path| match (fs::canonicalize(a), fs::canonicalize(b)) {
         (Ok(a), Ok(b)) => a == b,
         _ => a == b,
     };
     let refuse = |path: &Path, what: &str| {
         Err(usage(format!("{} is {what}; name another file to write", path.display())))
     };
-    let is_dev = |path: &Path| arguments.files.iter().any(|file| same(file, path));
+    let is_dev = |path: &Path| arguments.files.iter().any(|file| is_same(file, path));
     if is_dev(output) {
-        return refuse(output, "what is calibrated on");
+        return refuse(output, "an input (DEV)");
     }
     match &arguments.html {
-        Some(page) if is_dev(page) => refuse(page, "what is calibrated on"),
-        Some(page) if same(page, &arguments.model) || same(page, output) => {
+        Some(page) if is_dev(page) => refuse(page, "an input (DEV)"),
+        Some(page) if is_same(page, &arguments.model) || is_same(page, output) => {
             refuse(page, "the model")
         }
         _ => Ok(()),
     }
 }
 
-/// Files, as they were named.
+/// Joins the names of files.
 pub(super) fn names(files: &[PathBuf]) -> String {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     names.join(", ")

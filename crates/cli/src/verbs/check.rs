@@ -1,4 +1,4 @@
-//! `tutte check`: what is wrong with a treebank.
+//! `tutte check`: errors in treebanks.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,17 @@ use tutte_treebank::check::{CheckedFile, Checker, Finding, Overlap, Report, SHOR
 use tutte_treebank::{Encoding, Format, Sentence};
 
 use crate::failure::Outcome;
+use crate::input::TreebankArgs;
 use crate::report::{Align, Table, count, counted, percent, shorten, visible};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
-/// Find what is wrong with treebanks, or may be
+/// Find errors and suspicious values in treebanks
 ///
-/// Looks at the format (columns, IDs, ranges, heads), the trees (cycles, roots, labels), the shape
-/// of FEATS, DEPS and MISC, `# text`, and, over all files given, at names and sentences that repeat,
-/// at training sentences in the test file, and at labels and tags that are rare, suspiciously many
-/// or of another scheme. How grave something is depends on the scheme of the file: several roots
-/// are an error in Universal Dependencies, and a remark in CoNLL-X.
+/// Checks the format, the trees, FEATS, DEPS, MISC and `# text` of each file. Across files, it finds repeated
+/// sentences, training sentences in the test file, and rare labels and tags. Exit code 1 if there are errors.
 ///
-/// Exit code 1 if there are errors. Sentences that cannot be read are errors too; each is left at
-/// its first problem.
+/// Severity depends on the annotation scheme: several roots are an error in Universal Dependencies and a note in
+/// CoNLL-X. Of a sentence that cannot be read, only the first problem is reported.
 ///
 /// Example: tutte check train.conllu dev.conllu test.conllu
 #[derive(Debug, Args)]
@@ -31,29 +29,29 @@ pub(crate) struct Check {
     /// Treebanks, checked together; - is standard input
     files: Vec<PathBuf>,
 
-    /// Show so many places of every kind of finding
+    /// Number of places to show for each finding
     #[arg(short = 'n', long, value_name = "N", default_value_t = 3)]
     examples: usize,
 
-    /// Fail for warnings too
+    /// Exit with code 1 for warnings too
     #[arg(long)]
     strict: bool,
 
-    /// Show only what is at least as grave
+    /// Lowest severity to show
     #[arg(long, value_enum, default_value_t = Level::Note)]
     level: Level,
 
-    /// The input's format, conllu or conllx [default: recognised from its content]
+    /// Format of the input, conllu or conllx [default: recognised from its content]
     #[arg(long, value_name = "FORMAT", help_heading = "Reading", display_order = 800)]
     format: Option<Format>,
 
-    /// The input's encoding, such as latin1 or iso-8859-2
+    /// Encoding of the input, such as latin1 or iso-8859-2
     #[arg(long, value_name = "NAME", default_value = "utf-8", hide_default_value = true)]
     #[arg(help_heading = "Reading", display_order = 801)]
     encoding: Encoding,
 }
 
-/// The gravity of findings, as typed.
+/// Severity of findings, as typed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Level {
     Note,
@@ -81,7 +79,7 @@ struct Document<'a> {
     overlaps: &'a [Overlap],
 }
 
-/// A finding in words.
+/// A finding with its title.
 #[derive(Serialize)]
 struct Titled<'a> {
     title: &'static str,
@@ -120,9 +118,9 @@ pub(crate) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
 }
 
 fn read(checker: &mut Checker, path: &Path, check: &Check, session: &Session) -> Result<()> {
-    // Nothing is skipped: what cannot be read is a finding.
-    let reading = Reading { format: check.format, encoding: check.encoding, lenient: false };
-    let mut reader = session.open(path, &reading)?;
+    // Nothing is skipped: a sentence that cannot be read is a finding.
+    let reading = TreebankArgs { format: check.format, encoding: check.encoding, lenient: false };
+    let mut reader = reading.open(path, session)?;
     let mut progress = session.progress("sentences");
     let mut sentence = Sentence::default();
     checker.start(reader.name().to_owned());
@@ -166,7 +164,8 @@ fn files(report: &Report) -> Table {
                 counted(file.unreadable as usize, "sentence")
             ));
         }
-        let (sentences, words) = (count(file.sentences as usize), count(file.words as usize));
+        let sentences = count(file.sentences as usize);
+        let words = count(file.words as usize);
         table.row([file.name.clone(), sentences, words, scheme]);
     }
     table
@@ -181,7 +180,8 @@ fn print_finding(finding: &Finding, out: &mut impl std::io::Write) -> Result<()>
     .on_default()
     .bold();
     let dim = Style::new().dimmed();
-    let (kind, severity) = (finding.kind, finding.severity);
+    let kind = finding.kind;
+    let severity = finding.severity;
     let amount = counted(finding.count, kind.unit());
     writeln!(out, "{bold}{severity}:{bold:#} {} ({amount})", kind.title())?;
     let place = |example: &tutte_treebank::check::Example| {
@@ -202,7 +202,7 @@ fn print_finding(finding: &Finding, out: &mut impl std::io::Write) -> Result<()>
     Ok(())
 }
 
-/// Pair by pair, as seen from the smaller file: that is the one to keep clean.
+/// Lists overlaps pair by pair, from the point of view of the smaller file: usually the test set.
 fn overlaps(shared: &[&Overlap], report: &Report) -> Table {
     let size = |name: &str| {
         let file = report.files.iter().find(|file| file.name == name);
@@ -224,7 +224,7 @@ fn overlaps(shared: &[&Overlap], report: &Report) -> Table {
     table
 }
 
-/// One sentence that says whether all is well.
+/// Sums up the report in one sentence.
 fn verdict(report: &Report) -> String {
     let sentences: u64 = report.files.iter().map(|file| file.sentences + file.unreadable).sum();
     let sentences = counted(sentences as usize, "sentence");
@@ -233,7 +233,11 @@ fn verdict(report: &Report) -> String {
         let places: usize = of.map(|finding| finding.count).sum();
         let kinds = report.count(severity);
         (kinds > 0).then(|| {
-            format!("{} ({} in all)", counted(kinds, &format!("kind of {severity}")), count(places))
+            format!(
+                "{} ({} in total)",
+                counted(kinds, &format!("kind of {severity}")),
+                count(places)
+            )
         })
     };
     match (kinds(Severity::Error), kinds(Severity::Warning)) {

@@ -1,10 +1,10 @@
-//! `tutte convert`: a treebank in another format, another order, or in parts.
+//! `tutte convert`: another format, another order, a sample or a split of a treebank.
 //!
 //! ```text
 //! read → leave out → (sample) → (shuffle) → (split) → change → convert → write
 //! ```
-//! Without the steps in brackets one sentence is in memory at a time; a sample is in memory, and
-//! for a shuffle or a split the text of the whole treebank. Files appear when all are complete.
+//! Without the steps in brackets, one sentence is in memory at a time. A sample is kept in memory; a shuffle or a split
+//! keeps the text of the whole treebank. Files appear when all of them are complete.
 
 mod conversion;
 mod summary;
@@ -19,15 +19,15 @@ use tutte_treebank::{Format, create};
 
 use self::conversion::Conversion;
 use crate::failure::{Outcome, cannot_write, usage};
-use crate::leftovers;
-use crate::session::{Reading, Session};
+use crate::input::TreebankArgs;
+use crate::interrupt;
+use crate::session::Session;
 
-/// Change a treebank's format, trees or order; take a sample or split it
+/// Change the format, trees or order of a treebank; sample or split it
 ///
-/// Formats are recognised: IN's from its content, OUT's from its name (.conllu, .conll, .conllx,
-/// and .gz or .zst behind). What a format cannot hold is left out, counted and said. The same
-/// format is written byte for byte as it was. IN and OUT may be the same file: files are replaced
-/// when everything is written.
+/// The format of IN is recognised from its content, that of OUT from its name (.conllu, .conll, .conllx, optionally
+/// .gz or .zst). Values that the new format has no column for are left out and counted. IN and OUT may be the same
+/// file: outputs are replaced when all are complete. A file that keeps its format and trees is copied byte for byte.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,29 +35,28 @@ Examples:
   tutte convert bank.conllu.gz parts.conllu --shuffle --seed 1 --split 80/10/10
   tutte convert bank.conllu - --sample 100 --strip-heads | my-parser")]
 pub(crate) struct Convert {
-    /// The treebank to read; - is standard input
+    /// Treebank to read; - is standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
 
-    /// The file to write; - is standard output
+    /// File to write; - is standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
 
-    /// The format to write, conllu or conllx [default: as OUT is called, or as IN is]
+    /// Format to write, conllu or conllx [default: by the name of OUT, else that of IN]
     #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
 
-    /// Write the raw text that the treebank stands for: words with the spaces of SpaceAfter, a blank line
-    /// between paragraphs and documents
+    /// Write the raw text of the treebank, with a blank line between paragraphs and documents
     #[arg(long, conflicts_with_all = ["to", "conllx_pos_from", "projectivise", "strip_heads", "max_length"])]
     #[arg(conflicts_with_all = ["sample", "shuffle", "split"])]
     raw_text: bool,
 
-    /// What fills CPOSTAG and POSTAG of CoNLL-X [default: UPOS the one, XPOS the other]
+    /// Source of CPOSTAG and POSTAG in CoNLL-X [default: UPOS for CPOSTAG, XPOS for POSTAG]
     #[arg(long, value_name = "TAGS")]
     conllx_pos_from: Option<PosFrom>,
 
-    /// Change as few heads as possible so that no arcs cross; labels stay
+    /// Make all trees projective with as few changed heads as possible; labels stay
     #[arg(long, conflicts_with = "strip_heads")]
     projectivise: bool,
 
@@ -65,44 +64,44 @@ pub(crate) struct Convert {
     #[arg(long)]
     strip_heads: bool,
 
-    /// Leave out sentences of more than N words
+    /// Leave out sentences longer than N words
     #[arg(long, value_name = "N")]
     max_length: Option<usize>,
 
-    /// Take N sentences at random, in their order
+    /// Take N random sentences, in their order
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
 
-    /// Put sentences, or with --split-by document documents, into random order
+    /// Shuffle sentences, or documents with --split-by document
     #[arg(long)]
     shuffle: bool,
 
-    /// The number that decides what is random; the same number, the same result
+    /// Seed of random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
 
-    /// Write parts of these shares: OUT-train, OUT-dev and OUT-test (two: OUT-train, OUT-test)
+    /// Write parts with these shares: OUT-train, OUT-dev and OUT-test (two shares: OUT-train, OUT-test)
     #[arg(long, value_name = "80/10/10", value_parser = shares)]
     split: Option<Shares>,
 
-    /// What a part is made of
+    /// Unit that is not divided between parts
     #[arg(long, value_name = "UNIT", requires = "split", default_value = "sentence")]
     split_by: Unit,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
-/// A column of tags.
+/// Column of tags.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum PosFrom {
-    /// POSTAG is XPOS, or where there is none UPOS; CPOSTAG the other way round
+    /// POSTAG is XPOS or else UPOS; CPOSTAG is UPOS or else XPOS
     Xpos,
-    /// Both are UPOS, or where there is none XPOS
+    /// Both are UPOS, or else XPOS
     Upos,
 }
 
-/// What goes into one part as a whole.
+/// Unit that is not divided between parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Unit {
     Sentence,
@@ -110,7 +109,7 @@ enum Unit {
     Document,
 }
 
-/// The shares of a split.
+/// Shares of a split.
 #[derive(Clone, Debug)]
 struct Shares(Vec<u32>);
 
@@ -121,7 +120,7 @@ fn shares(typed: &str) -> Result<Shares, String> {
         .collect();
     match shares {
         Some(shares) if (2..=3).contains(&shares.len()) => Ok(Shares(shares)),
-        _ => Err("shares are two or three whole numbers above 0, as in 80/10/10 or 9/1".into()),
+        _ => Err("expected two or three whole numbers above 0, such as 80/10/10 or 9/1".into()),
     }
 }
 
@@ -133,7 +132,7 @@ impl Shares {
 
 pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
     arguments.check(session)?;
-    leftovers::remove_on_interrupt(arguments.outputs());
+    interrupt::remove_temporary_files(arguments.outputs());
     if arguments.raw_text {
         return write_text(arguments, session);
     }
@@ -149,7 +148,7 @@ pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
 
 /// Writes the raw text of a treebank.
 fn write_text(arguments: &Convert, session: &Session) -> Result<Outcome> {
-    let sentences = session.read_all(&arguments.input, &arguments.reading)?;
+    let sentences = arguments.reading.read_all(&arguments.input, session)?;
     let mut writer = create(&arguments.output)?;
     let failed = || cannot_write(&arguments.output);
     writer.write_tail(&raw_text(&sentences)).with_context(failed)?;
@@ -158,23 +157,25 @@ fn write_text(arguments: &Convert, session: &Session) -> Result<Outcome> {
 }
 
 impl Convert {
-    /// What clap cannot see.
+    /// Checks combinations of arguments that clap cannot check.
     fn check(&self, session: &Session) -> Result<()> {
         if self.output == Path::new("-") {
             if self.split.is_some() {
-                return Err(usage("--split writes several files; name OUT, parts.conllu say"));
+                return Err(usage(
+                    "--split writes several files; name OUT, for example parts.conllu",
+                ));
             }
             if session.json() {
-                return Err(usage("--json goes to standard output, and so does OUT; name a file"));
+                return Err(usage("--json and OUT both go to standard output; name a file as OUT"));
             }
         }
         if self.conllx_pos_from.is_some() && self.target() != Some(Format::ConllX) {
-            return Err(usage("--conllx-pos-from is for output in CoNLL-X: add --to conllx"));
+            return Err(usage("--conllx-pos-from needs output in CoNLL-X: add --to conllx"));
         }
         Ok(())
     }
 
-    /// The format to write; `None` for that of the input.
+    /// Returns the format to write; `None` for that of the input.
     fn target(&self) -> Option<Format> {
         let extension = split_name(&self.output).1.to_ascii_lowercase();
         self.to.or_else(|| match extension.to_str()?.split('.').nth(1)? {
@@ -184,7 +185,7 @@ impl Convert {
         })
     }
 
-    /// The files to write.
+    /// Returns the files to write.
     fn outputs(&self) -> Vec<PathBuf> {
         let Some(shares) = &self.split else { return vec![self.output.clone()] };
         let (stem, extension) = split_name(&self.output);
@@ -196,18 +197,19 @@ impl Convert {
     }
 }
 
-/// `bank.conllu.gz` as `bank` and `.conllu.gz`.
+/// Splits `bank.conllu.gz` into `bank` and `.conllu.gz`.
 fn split_name(path: &Path) -> (OsString, OsString) {
-    let (mut stem, mut extension) = (path.as_os_str(), OsString::new());
-    // Names need not be UTF-8, so they are taken apart by the path's own methods.
+    let mut stem = path.as_os_str();
+    let mut extension = OsString::new();
+    // Names may not be UTF-8, so the methods of `Path` split them.
     while let (Some(shorter), Some(end)) =
         (Path::new(stem).file_stem(), Path::new(stem).extension())
     {
-        let compression = ["gz", "zst"].iter().any(|known| end.eq_ignore_ascii_case(known));
-        let first = extension.is_empty();
+        let is_compression = ["gz", "zst"].iter().any(|known| end.eq_ignore_ascii_case(known));
+        let is_first = extension.is_empty();
         extension = [OsStr::new("."), end, &extension].into_iter().collect();
         stem = shorter;
-        if !(compression && first) {
+        if !(is_compression && is_first) {
             break;
         }
     }

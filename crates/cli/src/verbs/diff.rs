@@ -1,4 +1,4 @@
-//! `tutte diff`: where two analyses of the same sentences differ.
+//! `tutte diff`: differences between two analyses of the same sentences.
 
 use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
@@ -12,14 +12,15 @@ use tutte_treebank::{Column, Format, Sentence};
 
 use super::draw::{Columns, Kind, Look, columns, figure, number};
 use crate::failure::Outcome;
-use crate::report::{Align, Page, Table, count, counted, percent, visible};
-use crate::session::{Reading, Session};
+use crate::input::TreebankArgs;
+use crate::report::{Align, HtmlPage, Table, count, counted, percent, visible};
+use crate::session::Session;
 
 /// Show where two analyses of the same sentences differ
 ///
-/// Sentences are paired by position, or by sent_id where both files have them in different order.
-/// As SVG or TikZ, the arcs of the first file are above the words and those of the second below.
-/// The exit code is 1 if anything differs.
+/// Sentences are paired by position, or by sent_id if both files have them in different order.
+/// As SVG or TikZ, arcs of A are above the words and arcs of B below. Exit code 1 if anything
+/// differs.
 ///
 ///   tutte diff gold.conllu system.conllu
 ///   tutte diff gold.conllu system.conllu --columns upos,feats
@@ -27,15 +28,15 @@ use crate::session::{Reading, Session};
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Diff {
-    /// The first treebank, gold say
+    /// First treebank, for example the gold standard
     #[arg(value_name = "A")]
     first: PathBuf,
 
-    /// The second treebank, a parser's output say
+    /// Second treebank, for example the output of a parser
     #[arg(value_name = "B")]
     second: PathBuf,
 
-    /// Which columns count: lemma, upos, xpos, feats, head, deprel, deps, misc
+    /// Columns to compare: lemma, upos, xpos, feats, head, deprel, deps, misc
     #[arg(long, value_name = "COLUMNS", default_value = "head,deprel", value_parser = columns)]
     columns: Columns,
 
@@ -43,12 +44,11 @@ pub(crate) struct Diff {
     #[arg(short = 'n', value_name = "N", value_parser = number)]
     number: Option<usize>,
 
-    /// How to show them: text, svg, tikz, or png-svg, which is SVG that any renderer can turn into
-    /// pixels
+    /// How to show them: text, svg, tikz, or png-svg, which is SVG that any renderer can convert to PNG
     #[arg(short = 'o', long = "output", value_name = "KIND", default_value = "text")]
     kind: Kind,
 
-    /// Write a page with drawings of all sentences that differ
+    /// Write an HTML page with drawings of all sentences that differ
     #[arg(long, value_name = "FILE", conflicts_with = "kind")]
     html: Option<PathBuf>,
 
@@ -56,10 +56,10 @@ pub(crate) struct Diff {
     look: Look,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
-/// Both files and what differs between them.
+/// Both files and their differences.
 struct Comparison {
     names: [String; 2],
     sentences: [Vec<Sentence>; 2],
@@ -68,8 +68,9 @@ struct Comparison {
     style: Style,
 }
 
+/// The document of `--json`.
 #[derive(Serialize)]
-struct Json<'a> {
+struct Document<'a> {
     first: &'a str,
     second: &'a str,
     #[serde(flatten)]
@@ -77,8 +78,8 @@ struct Json<'a> {
 }
 
 pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
-    let first = session.read_all(&arguments.first, &arguments.reading)?;
-    let second = session.read_all(&arguments.second, &arguments.reading)?;
+    let first = arguments.reading.read_all(&arguments.first, session)?;
+    let second = arguments.reading.read_all(&arguments.second, session)?;
     let kind = if arguments.html.is_some() { Kind::Svg } else { arguments.kind };
     let comparison = Comparison {
         names: [&arguments.first, &arguments.second].map(|path| path.display().to_string()),
@@ -96,7 +97,7 @@ pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
     }
     if session.json() {
         let [first, second] = &comparison.names;
-        session.print_report(&Json { first, second, differences })?;
+        session.print_report(&Document { first, second, differences })?;
     } else if arguments.html.is_none() {
         let mut out = BufWriter::new(io::stdout().lock());
         match kind {
@@ -123,11 +124,11 @@ pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
 }
 
 impl Comparison {
-    /// Two sentences with the same words.
+    /// Returns both sentences if they have the same words.
     fn pair(&self, difference: &SentenceDifference) -> Option<(&Sentence, &Sentence)> {
         let [first, second] = &self.sentences;
-        let (a, b) = (first.get(difference.first? - 1)?, second.get(difference.second? - 1)?);
-        matches!(difference.what, What::Words(_)).then_some((a, b))
+        let pair = (first.get(difference.first? - 1)?, second.get(difference.second? - 1)?);
+        matches!(difference.what, What::Words(_)).then_some(pair)
     }
 
     fn drawing(&self, difference: &SentenceDifference) -> Option<Drawing> {
@@ -137,7 +138,7 @@ impl Comparison {
         Some(Drawing::of_two(first, second, &self.columns, &self.style).with_caption(&caption))
     }
 
-    /// Says on standard error what no drawing shows.
+    /// Prints the differences that are not drawn to standard error.
     fn undrawn(&self, shown: &[SentenceDifference], session: &Session) {
         for difference in shown {
             if let Some(text) = self.without_words(difference) {
@@ -147,7 +148,7 @@ impl Comparison {
         session.note(self.summary().trim_end());
     }
 
-    /// Why a sentence was not compared word by word.
+    /// Explains why a sentence was not compared word by word.
     fn without_words(&self, difference: &SentenceDifference) -> Option<String> {
         let [first_name, second_name] = &self.names;
         match &difference.what {
@@ -163,7 +164,7 @@ impl Comparison {
                 };
                 let (first, second) = (form(first), form(second));
                 Some(format!(
-                    "other words: word {word} is {first} in {first_name}, {second} in {second_name}"
+                    "different words: word {word} is {first} in {first_name}, {second} in {second_name}"
                 ))
             }
         }
@@ -236,14 +237,14 @@ impl Comparison {
         let tokens = self.differences.differences.iter();
         let tokens = tokens.filter(|d| matches!(d.what, What::Tokens { .. })).count();
         if tokens > 0 {
-            line(format!("{} with other words, not compared", counted(tokens, "sentence")));
+            line(format!("{} with different words, not compared", counted(tokens, "sentence")));
         }
         text
     }
 
-    fn page(&self, shown: &[SentenceDifference]) -> Page {
+    fn page(&self, shown: &[SentenceDifference]) -> HtmlPage {
         let [first, second] = &self.names;
-        let mut page = Page::new(
+        let mut page = HtmlPage::new(
             "Differences",
             &format!("{first} (above, blue) and {second} (below, orange)"),
         );
@@ -262,13 +263,13 @@ impl Comparison {
             ]);
         }
         page.table(&table);
-        let mut drawn = false;
+        let mut has_drawing = false;
         for difference in shown {
             page.subheading(&name(difference));
             match self.pair(difference) {
                 Some((a, b)) => {
                     let drawing = Drawing::of_two(a, b, &self.columns, &self.style);
-                    page.figure(&figure(&drawing, !std::mem::replace(&mut drawn, true)), "");
+                    page.figure(&figure(&drawing, !std::mem::replace(&mut has_drawing, true)), "");
                 }
                 None => page.paragraph(&self.without_words(difference).unwrap_or_default()),
             }

@@ -14,19 +14,19 @@ use serde::Serialize;
 use tutte_treebank::Sentence;
 use tutte_treebank::draw::{self, Drawing};
 
+use crate::failure::Outcome;
+use crate::input::TreebankArgs;
+use crate::report::{HtmlPage, counted, write_whole};
+use crate::session::Session;
 use look::TreeLook;
 pub(super) use look::{Columns, Kind, Look, columns, figure};
 pub(super) use selection::number;
 use selection::{Selection, SelectionArgs};
 
-use crate::failure::Outcome;
-use crate::report::{Page, counted, write_whole};
-use crate::session::{Reading, Session};
-
 /// Draw dependency trees, in the terminal or as SVG or TikZ
 ///
-/// Arcs above the words, long sentences wrapped, right-to-left sentences drawn right to left,
-/// non-projective arcs in another colour, probabilities of arcs (HeadProb in MISC) as opacity.
+/// Long sentences are wrapped, right-to-left sentences are drawn right to left, non-projective
+/// arcs have another colour, and probabilities of arcs (HeadProb in MISC) are shown as opacity.
 ///
 ///   tutte draw tea.conllu                      the first ten, as text
 ///   tutte draw tea.conllu --only 3 > tree.svg  one, for a web page
@@ -35,20 +35,20 @@ use crate::session::{Reading, Session};
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Draw {
-    /// Treebanks; standard input if there are none
+    /// Treebanks [default: standard input]
     #[arg(value_name = "FILES")]
     files: Vec<PathBuf>,
 
-    /// What to make: text, svg, tikz, or png-svg, which is SVG that any renderer can turn into
-    /// pixels [default: text in a terminal, svg otherwise]
+    /// Format: text, svg, tikz, or png-svg, which is SVG that any renderer can convert to PNG [default: text in a
+    /// terminal, svg otherwise]
     #[arg(short = 'o', long = "output", value_name = "KIND")]
     kind: Option<Kind>,
 
-    /// Write a file for every sentence into this folder, named after its sent_id
+    /// Write one file per sentence into this folder, named after its sent_id
     #[arg(long, value_name = "DIR", conflicts_with = "html")]
     out_dir: Option<PathBuf>,
 
-    /// Write a page with all drawings
+    /// Write an HTML page with all drawings
     #[arg(long, value_name = "FILE", conflicts_with = "kind")]
     html: Option<PathBuf>,
 
@@ -62,7 +62,7 @@ pub(crate) struct Draw {
     tree_look: TreeLook,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 /// A drawing for programs.
@@ -108,7 +108,7 @@ fn collect(
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    let mut page = Page::new("Dependency trees", &names.join(", "));
+    let mut page = HtmlPage::new("Dependency trees", &names.join(", "));
     let mut entries = Vec::new();
     let mut taken = HashSet::new();
     for (at, item) in selection.enumerate() {

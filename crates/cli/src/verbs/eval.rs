@@ -1,11 +1,11 @@
-//! `tutte eval`: how good analyses are, judged against a gold standard.
+//! `tutte eval`: scores of analyses against a gold standard.
 //!
 //! ```text
-//! scores.rs        the tables of the shared tasks
-//! analyses.rs      what else can be asked, each in a file of its own:
-//! significance.rs  whether systems differ
+//! scores.rs        tables of the shared tasks
+//! analyses.rs      further analyses, each in a file of its own:
+//! significance.rs  tests of the difference between systems
 //! breakdown.rs     scores by class
-//! errors.rs        confusions, frequent errors, the tables of Druck et al.
+//! errors.rs        confusions, frequent errors, tables of Druck et al.
 //! ```
 
 pub(super) mod analyses;
@@ -23,36 +23,35 @@ use tutte_treebank::eval::conllx::Punctuation;
 use tutte_treebank::eval::{Alignment, Irregular, Subtypes};
 
 use crate::failure::Outcome;
+use crate::input::TreebankArgs;
 use crate::report::{Results, counted};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
 /// Score analyses against a gold standard
 ///
-/// Words are aligned by their characters, so that a system may divide the text into sentences and
-/// words as it likes. The table is that of the CoNLL 2018 shared task, with ELAS and EULAS of the
-/// IWPT shared tasks if both files have enhanced dependencies; numbers are theirs to the last
-/// digit.
+/// Computes the metrics of the CoNLL 2018 shared task, exactly as its official script does, and ELAS and EULAS if both
+/// files have enhanced dependencies. Words are aligned by their characters, so tokens and sentences may differ.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tutte eval gold.conllu system.conllu
-  tutte eval gold.conllu baseline.conllu better.conllu  compared, too
+  tutte eval gold.conllu baseline.conllu better.conllu
   tutte eval gold.conllu system.conllu --by deprel,length --errors
-  tutte eval gold.conllu system.conllu --html report.html  with charts
+  tutte eval gold.conllu system.conllu --html report.html
   tutte eval --conllx --punct keep gold.conll system.conll")]
 pub(crate) struct Eval {
-    /// The gold standard
+    /// Gold standard
     gold: PathBuf,
 
-    /// One or more analyses of the same text
+    /// Analyses of the same text; several are compared with the first
     #[arg(value_name = "SYSTEM", required = true)]
     systems: Vec<PathBuf>,
 
-    /// Score as CoNLL-X (2006) and CoNLL 2007 did: same words required, whole labels
+    /// Score as CoNLL-X (2006) and CoNLL 2007 did; files must have the same words
     #[arg(long)]
     conllx: bool,
 
-    /// Whether punctuation counts with --conllx: drop as in 2006 (default), keep as in 2007
+    /// Punctuation with --conllx: drop as in 2006 (default) or keep as in 2007
     #[arg(long, value_name = "drop|keep", requires = "conllx", hide_possible_values = true)]
     punct: Option<Punct>,
 
@@ -64,7 +63,7 @@ pub(crate) struct Eval {
     #[arg(long, conflicts_with = "conllx")]
     counts: bool,
 
-    /// Write a page with everything below and charts
+    /// Write an HTML page with all analyses and charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -72,9 +71,10 @@ pub(crate) struct Eval {
     analyses: analyses::Analyses,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
+/// Treatment of punctuation, as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Punct {
     Drop,
@@ -82,7 +82,7 @@ enum Punct {
 }
 
 impl Eval {
-    /// Which words count, as asked with `--punct`. Without `--conllx` all do.
+    /// Returns the treatment of punctuation. Without `--conllx` all words count.
     fn punctuation(&self) -> Punctuation {
         match self.punct {
             None if self.conllx => Punctuation::Drop,
@@ -92,15 +92,15 @@ impl Eval {
     }
 }
 
-/// An analysis that is judged.
+/// An analysis aligned with the gold standard.
 struct System<'a> {
-    /// What it is called in tables.
+    /// Name in tables.
     name: String,
     alignment: Alignment<'a>,
 }
 
 pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
-    let read = |path: &Path| session.read_all(path, &arguments.reading);
+    let read = |path: &Path| arguments.reading.read_all(path, session);
     let gold = read(&arguments.gold)?;
     let analyses: Vec<Vec<Sentence>> =
         arguments.systems.iter().map(|path| read(path)).collect::<Result<_>>()?;
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
         })
         .collect::<Result<_>>()?;
     if gold.is_empty() {
-        session.note(format!("note: {} holds no sentences", arguments.gold.display()));
+        session.note(format!("note: {} has no sentences", arguments.gold.display()));
     }
     note_swapped(arguments, &gold, &analyses, session);
     if !arguments.conllx {
@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
     Ok(session.end(outcome))
 }
 
-/// Short names for files: as typed, or without the folders if that is enough to tell them apart.
+/// Returns short names of files: without folders if those are distinct, else as typed.
 fn names(paths: &[PathBuf]) -> Vec<String> {
     let short = |path: &PathBuf| {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -163,7 +163,7 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
     names
 }
 
-/// Says so if a parser seems to have made the gold standard, but not the analyses, or files are called so.
+/// Prints a note if gold standard and system seem swapped, by their probabilities or names.
 fn note_swapped(
     arguments: &Eval,
     gold: &[Sentence],
@@ -178,18 +178,19 @@ fn note_swapped(
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         name.contains("gold")
     };
-    let (path, system) = (arguments.gold.as_path(), arguments.systems[0].as_path());
+    let path = arguments.gold.as_path();
+    let system = arguments.systems[0].as_path();
     let why = if has_probs(gold) && !analyses.iter().any(|analysis| has_probs(analysis)) {
-        format!("{} has a parser's probabilities, {} has none", path.display(), system.display())
+        format!("{} has probabilities of a parser, {} has none", path.display(), system.display())
     } else if is_gold(system) && !is_gold(path) {
-        format!("{} is called gold, {} is not", system.display(), path.display())
+        format!("{} has gold in its name, {} does not", system.display(), path.display())
     } else {
         return;
     };
-    session.note(format!("note: {why}: are they swapped? The gold standard comes first"));
+    session.note(format!("note: {why}: are they swapped? Name the gold standard first"));
 }
 
-/// Says what the official evaluation would refuse.
+/// Prints a note about trees that the official evaluation refuses.
 fn note_irregular(path: &Path, sentences: &[Sentence], session: &Session) {
     let irregular = Irregular::find(sentences);
     let Some(first) = &irregular.first else { return };

@@ -12,20 +12,17 @@ use tutte_treebank::{Sentence, create};
 use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::input::ModelAndFiles;
-use crate::leftovers;
+use crate::interrupt;
 use crate::report::{counted, rounded};
 use crate::session::Session;
 
-/// List the arcs that are possible in each sentence, with their probabilities
+/// List the probable arcs of each sentence, with their probabilities
 ///
-/// Writes a JSON object a line for every sentence: its words, and the arcs whose probability is at
-/// least EPS, each with the labels whose probability, together with the arc's, is. Heads are numbers
-/// of words, 0 is the root. `missing` is the probability of what is not listed, in arcs a sentence.
-/// Heads that are there are not looked at unless you say so; heads that MISC forbids (Forbid=4,7) are
-/// avoided. Sentences without tags get those of the model's tagger.
+/// Writes one JSON object per line and sentence: its words, and the arcs and labels with a probability of at least EPS.
+/// Existing heads are ignored unless --keep-heads is given. Sentences without tags are tagged by the model.
 ///
-/// Probabilities are exact, and of the trees that are made of the arcs the model looks at; what its
-/// pruner leaves out has probability zero.
+/// Heads are numbers of words; 0 is the root. `missing` is the expected number of arcs that are not listed. Forbid=4,7
+/// in MISC forbids heads. Arcs that the model prunes have probability zero.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,19 +32,19 @@ pub(crate) struct Forest {
     #[command(flatten)]
     asking: ModelAndFiles,
 
-    /// The file to write, compressed if it is called .gz or .zst; - is standard output
+    /// File to write, compressed if its name ends in .gz or .zst; - is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     output: PathBuf,
 
-    /// List arcs and labels that have at least this probability
+    /// List arcs and labels with at least this probability
     #[arg(long, value_name = "EPS", default_value_t = 0.01, value_parser = probability)]
     eps: f64,
 
-    /// Keep the heads that are there: probabilities given them
+    /// Keep the heads of the input; probabilities are conditional on them
     #[arg(long)]
     keep_heads: bool,
 
-    /// Keep the labels that are there: probabilities given them
+    /// Keep the labels of the input; probabilities are conditional on them
     #[arg(long)]
     keep_labels: bool,
 }
@@ -101,7 +98,7 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
     let tree_set = arguments.asking.tree_set(trees);
     let output = arguments.output.display().to_string();
     let cannot_write = || cannot_write(&arguments.output);
-    leftovers::remove_on_interrupt(vec![arguments.output.clone()]);
+    interrupt::remove_temporary_files(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
     let mut summary = Summary::default();
     let worker = || {

@@ -1,4 +1,4 @@
-//! `tutte info`: what a model file says about itself.
+//! `tutte info`: metadata of a model file.
 
 mod weights;
 
@@ -14,15 +14,16 @@ use tutte::{
 
 use crate::failure::Outcome;
 use crate::input::ModelSource;
+use crate::numbers::megabytes;
 use crate::report::{Align, Table, columns, count, counted};
 use crate::session::Session;
 use crate::verbs::calibrate::precision_row;
-use crate::verbs::train::{Scores, megabytes};
+use crate::verbs::train::Scores;
 
-/// Show what a model is and where it comes from
+/// Show what a model contains and how it was trained
 ///
-/// Everything that the file says: versions, language, data and licence, how it was trained and how
-/// well it did, its trees, labels, templates and sizes. The file is checked as for parsing.
+/// Prints the metadata of the file: versions, language, data, licence, training command, dev scores, tree set, labels,
+/// templates and sizes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -33,19 +34,18 @@ pub(crate) struct Info {
     #[command(flatten)]
     which: ModelSource,
 
-    /// Show the features with the largest weights, of a model that was trained with
-    /// --features dictionary
+    /// Show the features with the largest weights; needs a model trained with --features dictionary
     #[arg(long)]
     weights: bool,
 
-    /// So many features
+    /// Number of features to show
     #[arg(long, value_name = "N", default_value_t = 20, requires = "weights")]
     top: usize,
 }
 
-/// What is said about a model.
+/// Metadata of a model.
 #[derive(Debug, Serialize)]
-struct Report {
+struct InfoReport {
     model: String,
     bytes: u64,
     format: u64,
@@ -71,17 +71,17 @@ struct ParserReport {
     tree_set: String,
     /// Number of latent clusters of arcs.
     clusters: usize,
-    /// Divides all scores.
+    /// Divisor of all scores.
     temperature: f64,
     calibration: Option<Calibration>,
     labels: Vec<String>,
-    pruner: Option<Part>,
-    arcs: Part,
-    /// Its tree is shown to the second pass; its weights are of actions.
+    pruner: Option<WeightTable>,
+    arcs: WeightTable,
+    /// Transition parser, whose tree the second pass uses; its weights are of actions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    transition: Option<Part>,
-    second_pass: Option<Part>,
-    label_weights: Part,
+    transition: Option<WeightTable>,
+    second_pass: Option<WeightTable>,
+    label_weights: WeightTable,
 }
 
 #[derive(Debug, Serialize)]
@@ -91,29 +91,29 @@ struct Dev {
     scores: Scores,
 }
 
-/// Number and kinds of tags that a tagger gives.
+/// Tags that a tagger assigns.
 #[derive(Debug, Serialize)]
 struct TagInventory {
     upos: Vec<String>,
-    /// Different XPOS and FEATS, with their UPOS.
+    /// Number of different combinations of UPOS, XPOS and FEATS.
     fine: usize,
     lemmas: bool,
 }
 
-/// A table of weights and what it is about.
+/// A table of weights and its features.
 #[derive(Debug, Serialize)]
-struct Part {
+struct WeightTable {
     index: &'static str,
-    /// Features in the dictionary, not counting those with direction and distance.
+    /// Number of features in the dictionary, not counting those with direction and distance.
     #[serde(skip_serializing_if = "Option::is_none")]
     features: Option<usize>,
     weights: usize,
-    /// Those that are not zero.
+    /// Number of weights that are not zero.
     used: usize,
     bits_per_weight: u32,
     /// Copies of each feature: alone, with direction and distance, or both.
     conjoin: String,
-    /// How many pairs of morphological features count.
+    /// Limit on pairs of morphological features.
     pairs: Option<usize>,
     templates: Vec<String>,
 }
@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &Info, session: &Session) -> Result<Outcome> {
     if arguments.weights {
         return weights::show(&file, arguments.top, session);
     }
-    let report = Report::new(arguments, &file);
+    let report = InfoReport::new(arguments, &file);
     if session.json() {
         session.print_json(&report)?;
     } else {
@@ -132,7 +132,7 @@ pub(crate) fn run(arguments: &Info, session: &Session) -> Result<Outcome> {
     Ok(Outcome::Good)
 }
 
-impl Report {
+impl InfoReport {
     fn new(arguments: &Info, file: &ModelFile) -> Self {
         let ModelFile { model, about, .. } = file;
         let training = about.training.iter();
@@ -212,7 +212,7 @@ impl Report {
         row("calibration", parser.calibration.as_ref().map_or("–".to_owned(), calibrated));
         let parts = parser.parts();
         for (name, part) in &parts {
-            let Part { index, features, weights, used, bits_per_weight, .. } = part;
+            let WeightTable { index, features, weights, used, bits_per_weight, .. } = part;
             let share = 100.0 * *used as f64 / (*weights).max(1) as f64;
             let features = match features {
                 Some(features) => format!("{index} of {}, ", counted(*features, "feature")),
@@ -222,7 +222,7 @@ impl Report {
             row(name, format!("{features}{weights}, {share:.0} % not zero"));
         }
         let mut text = table.text(0);
-        let of = |part: &Part, what| {
+        let of = |part: &WeightTable, what| {
             let mut title = format!("{} of {what}", counted(part.templates.len(), "template"));
             if part.conjoin != Conjoin::default().to_string() {
                 title += &format!(", conjoin {}", part.conjoin);
@@ -241,7 +241,7 @@ impl Report {
 
 impl ParserReport {
     fn new(parser: &ParserModel<Compact>) -> Self {
-        let part = |index, known, weights: &[i8], features: &FeatureSet| Part {
+        let part = |index, known, weights: &[i8], features: &FeatureSet| WeightTable {
             index,
             features: known,
             weights: weights.len(),
@@ -269,7 +269,7 @@ impl ParserReport {
             calibration: parser.calibration.clone(),
             pruner: parser.pruner.as_ref().map(|pruner| arcs(&pruner.arcs)),
             arcs: arcs(&parser.arcs),
-            transition: transition.map(|transition| Part {
+            transition: transition.map(|transition| WeightTable {
                 index: "hashed",
                 features: None,
                 weights: transition.cells().len(),
@@ -284,8 +284,8 @@ impl ParserReport {
         }
     }
 
-    /// The tables of weights, as parsing goes through them.
-    fn parts(&self) -> Vec<(&'static str, &Part)> {
+    /// Returns the tables of weights, in the order of parsing.
+    fn parts(&self) -> Vec<(&'static str, &WeightTable)> {
         let parts = [
             ("pruner", self.pruner.as_ref()),
             ("arcs", Some(&self.arcs)),
@@ -297,21 +297,22 @@ impl ParserReport {
     }
 }
 
-/// How probabilities were calibrated, on what, and how precise that makes them.
+/// Describes the calibration: method, data and precision.
 fn calibrated(calibration: &Calibration) -> String {
     let Calibration { data, sentences, words, precision, .. } = calibration;
     let method = calibration.method().name();
     let data = data.as_deref().unwrap_or("–");
-    let (sentences, words) = (counted(*sentences, "sentence"), counted(*words, "word"));
+    let sentences = counted(*sentences, "sentence");
+    let words = counted(*words, "word");
     let [wanted, threshold, kept, _] = precision_row(precision, 0.98);
     let promise = match precision.keeping(0.98) {
-        None => format!("no precision of {wanted}"),
-        Some(_) => format!("precision {wanted} from {threshold} on, {kept} % of heads"),
+        None => format!("precision {wanted} cannot be reached"),
+        Some(_) => format!("precision {wanted} above probability {threshold}, {kept} % of heads"),
     };
     format!("{method}, on {data} ({sentences}, {words}); {promise}")
 }
 
-/// Items one after the other, in lines that fit.
+/// Joins items, in lines of at most `width` columns.
 fn wrapped(items: &[String], width: usize) -> String {
     const GAP: &str = " · ";
     let mut text = String::new();

@@ -1,6 +1,6 @@
 //! `tutte learn`: a parser without a treebank.
 //!
-//! `learn/progress.rs` watches it being learnt, `learn/summary.rs` says what came of it.
+//! `learn/progress.rs` shows the progress of learning, `learn/summary.rs` the result.
 
 mod progress;
 mod summary;
@@ -20,20 +20,18 @@ use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
 use self::progress::{chosen, watched};
-use self::summary::{Accuracy, Judged, Summary, lines};
-use super::train::{command, templates};
+use self::summary::{Accuracy, DevAccuracy, LearnSummary, lines};
+use super::train::{command_line, templates};
 use crate::failure::{Outcome, advise, usage};
-use crate::input::{Seed, Threads};
+use crate::input::{Seed, Threads, TreebankArgs};
 use crate::report::{counted, rounded};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
-/// Learn a parser from rules and raw text, with or without a few trees
+/// Learn a parser from rules and unannotated text, with or without a few trees
 ///
-/// RAW is CoNLL-U with words and tags; its heads are not looked at. The rules say what share of some words
-/// hang from some others; the parser is the one whose expectations come closest to that over all of RAW,
-/// and nearest to knowing nothing otherwise (generalized expectation, Druck, Mann & McCallum 2009).
-/// --trees adds the likelihood of trees, whole or partial, and --entropy-weight makes the parser decide where
-/// nobody tells it anything (Smith & Eisner 2007). The parser gives bare trees, without labels.
+/// RAW is CoNLL-U with words and tags; its heads are ignored. Each rule says what share of some words depends on
+/// others, and learning fits the parser to these shares (Druck, Mann & McCallum 2009). --trees adds trees, whole or
+/// partial. The parser predicts heads without labels.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -41,7 +39,7 @@ Examples:
   tutte learn raw.conllu --rules rules.tut --trees few.conllu --dev dev.conllu -o got.tutte
   tutte learn raw.conllu --trees few.conllu --entropy renyi:2 --entropy-weight 0.1 -o got.tutte
 
-A rule is a line such as
+Rules are lines such as
   det:   DET  <- nearest NOUN|PROPN   head right   90%
   root:  VERB <- ROOT                              80% of words
   never: *    <- PUNCT                             never")]
@@ -50,83 +48,81 @@ pub(crate) struct Learn {
     #[arg(value_name = "RAW")]
     files: Vec<PathBuf>,
 
-    /// The model to write
+    /// Model to write
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
 
-    /// What is known of the language, a rule a line
+    /// File of rules, one per line
     #[arg(long, value_name = "RULES")]
     rules: Option<PathBuf>,
 
-    /// Trees to learn from as well, whole or partial; may be given several times
+    /// Trees to learn from as well, whole or partial; repeatable
     #[arg(long, value_name = "FILE")]
     trees: Vec<PathBuf>,
 
-    /// How much a tree counts, beside a rule that is quite wrong
+    /// Weight of the trees in the objective
     #[arg(long, value_name = "WEIGHT", default_value_t = 1.0)]
     trees_weight: f64,
 
-    /// How much rules count
+    /// Weight of the rules in the objective
     #[arg(long, value_name = "WEIGHT", default_value_t = 1.0)]
     rules_weight: f64,
 
-    /// Trees to judge by, which decide nothing; may be given several times
+    /// Trees to report accuracy on; they do not affect learning; repeatable
     #[arg(long, value_name = "FILE")]
     dev: Vec<PathBuf>,
 
-    /// Which doubt is made small, if any: shannon, renyi:ORDER or viterbi
+    /// Entropy to minimise with --entropy-weight: shannon, renyi:ORDER or viterbi
     #[arg(long, value_name = "KIND", default_value = "shannon", value_parser = order)]
     entropy: f64,
 
-    /// How much the doubt about a sentence counts
+    /// Weight of the entropy in the objective
     #[arg(long, value_name = "WEIGHT", default_value_t = 0.0)]
     entropy_weight: f64,
 
-    /// How a share is compared with its target: l2 (squared), kl (for groups that share out all heads of a
-    /// kind of word) or kl-bernoulli
+    /// Distance between a share and its target: l2 (squared), kl (for groups of rules that cover all heads of a class
+    /// of words) or kl-bernoulli
     #[arg(long, value_name = "SCORE", value_enum, default_value_t = Score::L2)]
     score: Score,
 
-    /// Gradients of shares: exact, or approximate as in the paper
+    /// Gradients of the shares: exact, or approximate as in the paper
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Covariance::Exact)]
     covariance: Covariance,
 
-    /// How far weights may be from zero; auto finds out with what some rules predict the others best, in
-    /// some thirty times the time
+    /// Variance of the Gaussian prior on weights; auto chooses it on held-out rules, which is much slower
     #[arg(long, value_name = "VARIANCE|auto", default_value = "300", value_parser = variance)]
     prior_variance: f64,
 
-    /// Start again from so many random points, and keep what fits the rules best
+    /// Number of random restarts; the best fit to the rules is kept
     #[arg(long, value_name = "N", default_value_t = 0)]
     restarts: usize,
 
-    /// Steps at most
+    /// Maximum number of steps
     #[arg(long, value_name = "N", default_value_t = 200)]
     steps: usize,
 
-    /// Leave out sentences of RAW with more words than this
+    /// Leave out sentences of RAW longer than this
     #[arg(long, value_name = "WORDS", default_value_t = 60)]
     max_length: usize,
 
-    /// The trees that are possible: nonprojective-multi-root, nonprojective-single-root,
-    /// projective-multi-root or projective-single-root
+    /// Tree set: nonprojective-multi-root, nonprojective-single-root, projective-multi-root or projective-single-root
     #[arg(long, value_name = "SET", default_value = "nonprojective-single-root")]
     tree_set: TreeSet,
 
-    /// What arcs are looked at by: tags, mcdonald-tags (full, in the paper), restricted (two tags and the
-    /// direction), another set of templates that train knows, or a FILE of templates
+    /// Feature templates: tags, mcdonald-tags (full in the paper), restricted (two tags and the direction), another
+    /// set of `tutte train --templates`, or a FILE of templates
     #[arg(long, value_name = "SET", default_value = "tags")]
     features: String,
 
-    /// Look at words, too
+    /// Add features of word forms
     #[arg(long)]
     words: bool,
 
-    /// Which tags features see
-    #[arg(long, value_name = "COLUMN", value_enum, default_value_t = Tags::Upos)]
-    tags: Tags,
+    /// Tags that features use
+    #[arg(long, value_name = "COLUMN", value_enum, default_value_t = TagColumn::Upos)]
+    tags: TagColumn,
 
-    /// Look at features only that so many arcs have, right or wrong
+    /// Use only features of at least N candidate arcs
     #[arg(long, value_name = "N", default_value_t = 10)]
     least: u32,
 
@@ -137,7 +133,7 @@ pub(crate) struct Learn {
     threads: Threads,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -154,12 +150,12 @@ enum Covariance {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Tags {
+enum TagColumn {
     Upos,
     Xpos,
 }
 
-/// A variance; 0 stands for auto.
+/// Parses a variance; 0 stands for auto.
 fn variance(text: &str) -> Result<f64, String> {
     if text == "auto" {
         return Ok(0.0);
@@ -168,10 +164,10 @@ fn variance(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number above 0, or auto".to_owned())
 }
 
-/// By more than this, in the mean, rules are missed: then the prior, or another rule, is in their way.
+/// Mean distance from the targets above which a note is printed.
 const MISSED: f64 = 0.1;
 
-/// The order of an entropy.
+/// Parses the order of an entropy.
 fn order(text: &str) -> Result<f64, String> {
     match text {
         "shannon" => return Ok(1.0),
@@ -185,24 +181,24 @@ fn order(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     if arguments.output == Path::new("-") {
-        return Err(usage("a model is no text; name the file to write with -o"));
+        return Err(usage("a model is not text; name a file to write with -o"));
     }
     if arguments.rules.is_none() && arguments.trees.is_empty() {
-        return Err(usage("there is nothing to learn from: give --rules, or --trees, or both"));
+        return Err(usage("there is nothing to learn from: add --rules or --trees, or both"));
     }
     let started = Instant::now();
     let rules = match &arguments.rules {
         Some(path) => {
             let name = path.display().to_string();
             let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
-            Rules::from_bytes(&name, &bytes).map_err(|invalid| told(&invalid, session))?
+            Rules::from_bytes(&name, &bytes).map_err(|invalid| rules_error(&invalid, session))?
         }
         None => Rules::parse("no rules", "")?,
     };
     if rules.is_empty() && arguments.trees.is_empty() {
         return Err(advise(
             anyhow!("there is nothing to learn from: {} has no rules", rules.file()),
-            "write one, such as `det: DET <- nearest NOUN  head right  90%`, or give trees with --trees",
+            "add a rule, such as `det: DET <- nearest NOUN  head right  90%`, or trees with --trees",
         ));
     }
     for Problem { line, column, message } in rules.warnings() {
@@ -211,54 +207,58 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     let read = |files: &[PathBuf]| -> Result<Vec<Sentence>> {
         let mut all = Vec::new();
         for path in files {
-            all.extend(session.read_all(path, &arguments.reading)?);
+            all.extend(arguments.reading.read_all(path, session)?);
         }
         all.retain(|sentence| !sentence.is_empty());
         Ok(all)
     };
     let inputs = arguments.files.iter().chain(&arguments.rules).chain(&arguments.trees);
     for input in inputs.chain(&arguments.dev) {
-        let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
-        if same(input, &arguments.output) {
+        let is_same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if is_same(input, &arguments.output) {
             let name = input.display();
-            return Err(usage(format!("{name} is read: write the model to another file")));
+            return Err(usage(format!("{name} is an input; name another file to write with -o")));
         }
     }
     let folder = arguments.output.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         let name = folder.display();
-        return Err(usage(format!("{name} is no folder: the model could not be written there")));
+        return Err(usage(format!(
+            "{name} is not a folder; create it, or name another file with -o"
+        )));
     }
-    // Trees are enough to learn from: nobody waits for raw text then.
-    let mut raw = match arguments.files.is_empty() && arguments.rules.is_none() {
-        true => Vec::new(),
-        false => read(&session.files(&arguments.files)?)?,
+    // Trees alone are enough to learn from: standard input is not read then.
+    let mut raw = if arguments.files.is_empty() && arguments.rules.is_none() {
+        Vec::new()
+    } else {
+        read(&session.files(&arguments.files)?)?
     };
     let before = raw.len();
     raw.retain(|sentence| sentence.len() <= arguments.max_length);
     let too_long = before - raw.len();
-    let (trees, dev) = (read(&arguments.trees)?, read(&arguments.dev)?);
-    let options = WeakOptions {
-        criterion: match arguments.score {
+    let trees = read(&arguments.trees)?;
+    let dev = read(&arguments.dev)?;
+    let options = WeakOptions::default()
+        .with_criterion(match arguments.score {
             Score::L2 => Criterion::Squared,
             Score::Kl => Criterion::Kl,
             Score::KlBernoulli => Criterion::KlBernoulli,
-        },
-        approximate: arguments.covariance == Covariance::Approximate,
-        prior_variance: arguments.prior_variance,
-        rules_weight: arguments.rules_weight,
-        trees_weight: arguments.trees_weight,
-        entropy: (arguments.entropy_weight != 0.0)
-            .then_some((arguments.entropy, arguments.entropy_weight)),
-        templates: features(arguments)?,
-        least: arguments.least,
-        tree_set: arguments.tree_set,
-        steps: arguments.steps,
-        restarts: arguments.restarts,
-        seed: arguments.seed.number,
-        threads: arguments.threads.count(),
-        ..WeakOptions::default()
-    };
+        })
+        .with_approximate(arguments.covariance == Covariance::Approximate)
+        .with_prior_variance(arguments.prior_variance)
+        .with_rules_weight(arguments.rules_weight)
+        .with_trees_weight(arguments.trees_weight)
+        .with_entropy(
+            (arguments.entropy_weight != 0.0)
+                .then_some((arguments.entropy, arguments.entropy_weight)),
+        )
+        .with_templates(features(arguments)?)
+        .with_least(arguments.least)
+        .with_tree_set(arguments.tree_set)
+        .with_steps(arguments.steps)
+        .with_restarts(arguments.restarts)
+        .with_seed(arguments.seed.number)
+        .with_threads(arguments.threads.count());
     let evidence = Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw, options.tree_set) };
     let matched = matched(&rules, &evidence, session);
     let mut options = options;
@@ -269,25 +269,24 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     skipped(&learnt.impossible, &raw, session);
     let model = learnt.model.compact();
     let about = About {
-        command: Some(command::of_model()),
+        command: Some(command_line::of_model()),
         seed: arguments.seed.number,
         training: settings(&rules, &raw, &trees, &options),
         ..About::default()
     };
     model.save(&arguments.output, &about)?;
-    let judged = match dev.is_empty() {
-        true => None,
-        false => {
-            let alone = (!rules.is_empty()).then(|| Accuracy::of_rules(&rules, &dev, &options));
-            Some(Judged {
-                model: Accuracy::of_model(&model, &dev, options.threads)?,
-                rules_alone: alone.transpose()?,
-            })
-        }
+    let accuracy = if dev.is_empty() {
+        None
+    } else {
+        let alone = (!rules.is_empty()).then(|| Accuracy::of_rules(&rules, &dev, &options));
+        Some(DevAccuracy {
+            model: Accuracy::of_model(&model, &dev, options.threads)?,
+            rules_alone: alone.transpose()?,
+        })
     };
     let without_tree = learnt.impossible.iter().map(|&at| raw[at].len());
     let words: usize = raw.iter().map(Sentence::len).sum();
-    let summary = Summary {
+    let summary = LearnSummary {
         model: arguments.output.display().to_string(),
         sentences: raw.len() - learnt.impossible.len(),
         words: words - without_tree.sum::<usize>(),
@@ -297,65 +296,68 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         tree_set: options.tree_set.to_string(),
         steps: learnt.after.step,
         objective: rounded(learnt.after.objective),
-        dev: judged,
+        dev: accuracy,
         rules: lines(&rules, &evidence, &matched, &learnt),
         seconds: rounded(started.elapsed().as_secs_f64()),
     };
-    match session.json() {
-        true => session.print_report(&summary)?,
-        false => {
-            use std::io::Write as _;
-            session.stdout().write_all(summary.text().as_bytes())?;
-            if summary.misses() > MISSED {
-                session.note(format!(
-                    "rules are off by {:.2} in the mean: a --prior-variance above {} lets the parser keep \
-                     them, unless they contradict each other or the text",
-                    summary.misses(),
-                    options.prior_variance
-                ));
-            }
-            session.note(format!("next: tutte parse -m {} FILE --probs", summary.model));
+    if session.json() {
+        session.print_report(&summary)?;
+    } else {
+        use std::io::Write as _;
+        session.stdout().write_all(summary.text().as_bytes())?;
+        if summary.misses() > MISSED {
+            session.note(format!(
+                "rules are off by {:.2} on average; a --prior-variance above {} fits them better, unless they \
+                 contradict each other or the text",
+                summary.misses(),
+                options.prior_variance
+            ));
         }
+        session.note(format!("next: tutte parse -m {} FILE --probs", summary.model));
     }
     Ok(session.end(Outcome::Good))
 }
 
-/// Says all that is wrong with rules; the last of it is the error.
-fn told(invalid: &Invalid, session: &Session) -> anyhow::Error {
+/// Prints all problems of the rules but the last, which is returned as the error.
+fn rules_error(invalid: &Invalid, session: &Session) -> anyhow::Error {
     let error = |problem: &Problem| {
         let Problem { line, column, message } = problem;
         anyhow!("{}:{line}:{column}: {message}", invalid.file)
     };
     let (last, others) = match invalid.problems.split_last() {
         Some(split) => split,
-        None => return anyhow!("{}: these are no rules", invalid.file),
+        None => return anyhow!("{}: not a file of rules", invalid.file),
     };
     others.iter().for_each(|problem| session.complain(&error(problem)));
     error(last)
 }
 
-/// Which rules match some arc; those that match none are warned of.
+/// Returns which rules match an arc, and warns of the others.
 fn matched(rules: &Rules, evidence: &Evidence<'_>, session: &Session) -> Vec<bool> {
     let mut matched = vec![false; rules.len()];
     evidence.arcs.iter().flatten().for_each(|&(_, _, rule)| matched[rule] = true);
     for (rule, _) in rules.rules().iter().zip(&matched).filter(|(_, matched)| !**matched) {
-        let (file, line, name) = (rules.file(), rule.line, &rule.name);
-        session.warn(&anyhow!("{file}:{line}: {name}: matches nothing, and teaches nothing"));
+        let name = &rule.name;
+        session.warn(&anyhow!(
+            "{}:{}: {name}: matches no arc, and has no effect",
+            rules.file(),
+            rule.line
+        ));
     }
     if matched.contains(&false) {
-        session.note(format!("`tutte rules check {} RAW` says what is missing", rules.file()));
+        session.note(format!("find out why with `tutte rules check {} RAW`", rules.file()));
     }
     matched
 }
 
-/// Says which sentences were not learnt from, since laws leave them without a tree.
+/// Warns of sentences that hard constraints leave without a tree.
 fn skipped(impossible: &[usize], raw: &[Sentence], session: &Session) {
     const SHOWN: usize = 10;
     for &at in impossible.iter().take(SHOWN) {
         let place = raw[at].place();
         let name = place.sent_id.as_ref().map(|name| format!(" (sent_id = {name})"));
         session.warn(&anyhow!(
-            "{place}: skipped: what always or never is so leaves no tree{}",
+            "{place}: skipped: rules with `always` or `never` leave no tree{}",
             name.unwrap_or_default()
         ));
     }
@@ -365,7 +367,7 @@ fn skipped(impossible: &[usize], raw: &[Sentence], session: &Session) {
     }
 }
 
-/// What the model says of how it was made.
+/// Returns the settings that the model file records.
 fn settings(
     rules: &Rules,
     raw: &[Sentence],
@@ -381,14 +383,14 @@ fn settings(
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The templates that are asked for.
+/// Returns the requested templates.
 fn features(arguments: &Learn) -> Result<FeatureSet> {
     let mut features = templates(&arguments.features)?;
     if arguments.words {
         features = features.with_words();
     }
     Ok(match arguments.tags {
-        Tags::Upos => features.with_coarse_tags(),
-        Tags::Xpos => features,
+        TagColumn::Upos => features.with_coarse_tags(),
+        TagColumn::Xpos => features,
     })
 }

@@ -36,34 +36,24 @@ pub(super) use self::stream::{End, Sink, Stream, Watcher};
 pub(super) use self::tagging::TagOptions;
 use crate::failure::{Outcome, usage};
 use crate::input::{ByteCounter, InputArgs, ModelArgs};
-use crate::leftovers;
+use crate::interrupt;
 use crate::report::{count, counted};
 use crate::session::{Progress, Session};
 
-/// Give sentences the trees that a model thinks best, and say how sure it is
+/// Parse text or treebanks, with probabilities if you ask for them
 ///
-/// Reads raw text, or files that are only cut into words (-i), and writes CoNLL-U; or reads CoNLL files and
-/// writes them with new HEAD and DEPREL. Heads that are there are not looked at unless you say so,
-/// probabilities noted of them go, and everything else stays byte for byte as it was, DEPS too (`tutte
-/// convert --strip-heads` empties what other trees left there). Sentences without tags get those of the
-/// model's tagger, others keep their own (--tags), which should be as the model's treebank had them.
+/// Reads raw text, words, JSON Lines or CoNLL, and writes CoNLL-U, JSON Lines or drawings. Existing heads are replaced
+/// unless --keep-heads is given; other columns stay. Sentences without tags are tagged by the model (--tags).
 ///
-/// Probabilities are exact, and of the trees that are made of the arcs the model looks at; what its
-/// pruner leaves out has probability zero. What you know of a sentence (--keep-heads, --keep-labels,
-/// Forbid=4,7 in MISC) is told to every step of the model, so that it is looked at in any case and
-/// probabilities are those of the rest, given it. Since the first of two passes is told too and guides
-/// the second, they are not quite the quotients of probabilities without that knowledge.
+/// Heads can be constrained: --keep-heads and --keep-labels keep those of the input, and Forbid=4,7 in MISC forbids
+/// heads. Probabilities are then conditional on these constraints. Arcs that the model prunes have probability zero.
 ///
-/// Sentences of more than 500 words are parsed in pieces of at most 250, cut after punctuation where there
-/// is some, and a comment says so (# tutte_pieces = 8): probabilities are then of the pieces, and those of
-/// a word that joins its piece to the first are of its being the root word of its piece. Heads that you
-/// give must be in the same piece as their words. --kbest, --sample, --decode greedy and --matrix need all
-/// trees at once, which are looked at up to 1,000 words; longer sentences have their best tree in pieces
-/// instead, and a warning names them.
+/// Sentences of more than 500 words are parsed in parts of at most 250 (# tutte_pieces = 8), and heads that you give
+/// must be in the same part as their words. --kbest, --sample, --decode greedy and --matrix work up to 1,000 words; of
+/// longer sentences, the best tree is written, with a warning.
 ///
-/// If `tutte calibrate` found isotonic calibration the best, HeadProb is not the probability of the
-/// head but how often heads of that probability are right, and a comment says so (# tutte_calibration
-/// = isotonic). Everything else stays as it is: AltHead, log-probabilities, entropies, trees.
+/// With isotonic calibration (# tutte_calibration = isotonic), only HeadProb is calibrated; AltHead,
+/// log-probabilities and entropies are those of the distribution.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -75,7 +65,7 @@ pub(crate) struct Parse {
     #[command(flatten)]
     using: ModelArgs,
 
-    /// The files, one after the other; - is standard input
+    /// Files, one after the other; - is standard input
     #[arg(value_name = "FILES")]
     files: Vec<PathBuf>,
 
@@ -83,15 +73,14 @@ pub(crate) struct Parse {
     #[arg(short, long, value_name = "TEXT", conflicts_with = "files")]
     text: Option<String>,
 
-    /// The file to write, compressed if called .gz or .zst; - is standard output
+    /// File to write, compressed if its name ends in .gz or .zst; - is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
     output: PathBuf,
 
-    /// One output for each input; {} is its path without extension
+    /// One output per input; {} is its path without extension
     ///
-    /// {} stands for the input's path, with its folder, without its extension (and without .gz or .zst): with
-    /// '{}.parsed.conllu', a/b.conllu.gz becomes a/b.parsed.conllu. Outputs are compressed if called .gz or
-    /// .zst. Each appears when it is complete.
+    /// With '{}.parsed.conllu', a/b.conllu.gz becomes a/b.parsed.conllu. Outputs are compressed if their names end in
+    /// .gz or .zst.
     #[arg(long, value_name = "PATTERN", conflicts_with = "output")]
     outfile: Option<String>,
 
@@ -145,7 +134,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let stream =
         Stream { paths: &files, intake: &intake, counter: &ByteCounter::default(), apart, session };
     let outputs = outputs.unwrap_or_else(|| vec![output.to_owned()]);
-    leftovers::remove_on_interrupt(outputs.clone());
+    interrupt::remove_temporary_files(outputs.clone());
     let mut pages = Pages {
         task: &task,
         session,

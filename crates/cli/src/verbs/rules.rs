@@ -1,4 +1,4 @@
-//! `tutte rules`: what a linguist knows, as a file of rules.
+//! `tutte rules`: rules of a language, for `tutte learn`.
 
 mod check;
 mod show;
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Rules, session: &Session) -> Result<Outcome> {
     }
 }
 
-/// The name of a file and what is in it.
+/// Returns the name and the content of a file.
 fn bytes(path: &Path) -> Result<(String, Vec<u8>)> {
     let name = path.display().to_string();
     let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
@@ -49,7 +49,7 @@ fn read(path: &Path) -> Result<Result<rules::Rules, Invalid>> {
     Ok(rules::Rules::from_bytes(&name, &bytes))
 }
 
-/// Says all that is wrong.
+/// Prints all problems of the rules.
 fn refuse(invalid: &Invalid, session: &Session) -> Result<Outcome> {
     let errors = errors(invalid);
     for error in &errors {

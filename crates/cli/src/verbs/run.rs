@@ -1,15 +1,16 @@
-//! `tutte run`: whole corpora, one output for each input, in a folder that can be gone on with.
+//! `tutte run`: whole corpora, one output for each input, in a job that can be resumed.
 //!
 //! ```text
-//! run/inputs.rs    which files, in which order, of which part; where the output of each goes
-//! run/manifest.rs  what is done, and by what
-//! run/work.rs      what is to be done, file by file
-//! run/summary.rs   what was done, for people and programs
+//! run/inputs.rs    the files of a job or shard, their order and outputs
+//! run/manifest.rs  the record of finished files
+//! run/work.rs      the files, one after the other
+//! run/progress.rs  progress and Ctrl-C
+//! run/summary.rs   the result, as a table or JSON
 //! parse/           everything else
 //! ```
 //!
-//! Outputs are written under temporary names and renamed, then noted in the manifest. Whatever ends a run,
-//! an output is whole or not there, and what the manifest does not have is done again.
+//! An output is written under a temporary name, renamed, then recorded in the manifest. If a run is killed, each output
+//! is complete or absent, and files that the manifest does not list are parsed again.
 
 mod inputs;
 mod manifest;
@@ -27,8 +28,8 @@ use serde::Serialize;
 use tutte_treebank::Error;
 
 use self::inputs::{Choice, Listing, Shard};
-use self::manifest::{Manifest, Means};
-use self::summary::Summary;
+use self::manifest::{JobSettings, Manifest};
+use self::summary::RunSummary;
 use self::work::Work;
 use super::parse::{ParseOptions, Tally};
 use crate::failure::{Outcome, usage};
@@ -37,21 +38,19 @@ use crate::leftovers;
 use crate::report::counted;
 use crate::session::Session;
 
-/// Parse a corpus, one output for each file, and go on after an interruption
+/// Parse a corpus, one output per file, and resume after an interruption
 ///
-/// Files are named, or found in folders (hidden files and links to folders are not looked at; unless -i says
-/// what files are, only those called .conllu, .conll, .conllx, .jsonl or .txt, plain or compressed). The
-/// output of corpus/a/b.txt.gz is DIR/a/b.conllu if the folder corpus was named, and DIR/b.conllu if the file
-/// was. It appears when it is complete.
+/// Parses the files named and all files in the folders named. If killed, you lose at most the file in progress: the
+/// same command with --resume parses the rest, and the result is the same as without interruption.
 ///
-/// DIR/manifest.jsonl says by which model, options and version of tutte outputs were made, and of each that
-/// is done the hashes (XXH3) of input and output. With --resume, what it has, unchanged, is not done again;
-/// everything else is. The result is that of a run without interruption, byte for byte.
+/// Of files in folders, only .conllu, .conll, .conllx, .jsonl and .txt are parsed, plain or compressed, unless -i
+/// names the format. Hidden files and links to folders are skipped. If the folder corpus is named, the output of
+/// corpus/a/b.txt.gz is DIR/a/b.conllu.
 ///
-/// With --shard 2/4, the second of four parts is done, on this machine or another: every fourth file of the
-/// sorted list. Each part has its own manifest, manifest-2of4.jsonl.
+/// DIR/manifest.jsonl records the model, the options and each finished file. With --shard 2/4, every fourth file is
+/// parsed, from the second on; each shard has its own manifest, manifest-2of4.jsonl.
 ///
-/// A file that cannot be parsed is reported and has no output; others go on, and the exit code is 3.
+/// A file that cannot be parsed is reported and has no output. Parsing continues, and the exit code is 3.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,28 +61,28 @@ pub(crate) struct Run {
     #[command(flatten)]
     using: ModelArgs,
 
-    /// Files, and folders of files
+    /// Files and folders
     #[arg(value_name = "INPUTS", required = true)]
     inputs: Vec<PathBuf>,
 
-    /// The folder for outputs and manifest
+    /// Folder for outputs and manifest
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 
-    /// Go on with the job that is in DIR: leave what is done
+    /// Resume the job in DIR; files that are done are left
     #[arg(long)]
     resume: bool,
 
-    /// Do part i of n only: every n-th file
+    /// Parse only shard i of n: every n-th file
     #[arg(long, value_name = "i/n")]
     shard: Option<Shard>,
 
-    /// End at the first file that cannot be parsed
+    /// Stop at the first file that cannot be parsed
     #[arg(long)]
     fail_fast: bool,
 
     /// Compress outputs
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "FORMAT")]
     compress: Option<Compress>,
 
     #[command(flatten)]
@@ -93,7 +92,7 @@ pub(crate) struct Run {
     intake: InputArgs,
 }
 
-/// How outputs are compressed.
+/// Compression of outputs.
 #[derive(Clone, Copy, Debug, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum Compress {
@@ -110,17 +109,16 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
     let extension = arguments.extension();
     let jsonl = answering.check_output(Path::new(&extension))?;
     let choice = if intake.input == InputKind::Auto { Choice::ByName } else { Choice::All };
-    let Listing { jobs, passed_over } =
-        Listing::new(&arguments.inputs, folder, &extension, choice)?;
-    if let [one, ..] = &passed_over[..] {
-        let others = counted(passed_over.len(), "file");
+    let Listing { jobs, skipped } = Listing::new(&arguments.inputs, folder, &extension, choice)?;
+    if let [one, ..] = &skipped[..] {
+        let others = counted(skipped.len(), "file");
         session.note(format!(
-            "passed over {others} of other kinds, such as {}; -i says what they are",
+            "skipped {others} with other extensions, such as {}; parse them with -i FORMAT",
             one.display()
         ));
     }
     if jobs.is_empty() {
-        return Err(usage("there is no file to parse; name some, or say with -i what they are"));
+        return Err(usage("there is no file to parse; name files, or their format with -i"));
     }
     let jobs = shard.of(jobs);
     let file = using.open()?;
@@ -132,36 +130,36 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
         source,
     })?;
     let is_new = !folder.join(Manifest::name(shard)).exists();
-    let means = arguments.means(file.checksum.clone())?;
-    let manifest = Manifest::open(folder, shard, means, arguments.resume)?;
+    let settings = arguments.settings(file.checksum.clone())?;
+    let manifest = Manifest::open(folder, shard, settings, arguments.resume)?;
     let outputs: Vec<PathBuf> = jobs.iter().map(|job| folder.join(&job.output)).collect();
     if let Some(there) = outputs.iter().find(|output| is_new && output.exists()) {
         let _ = fs::remove_file(folder.join(Manifest::name(shard)));
         let there = there.display();
         return Err(usage(format!(
-            "{there} is there, and no manifest says where it is from; choose another folder with -o"
+            "{there} exists, but the folder has no manifest; choose another folder with -o"
         )));
     }
     leftovers::remove(outputs.iter().map(PathBuf::as_path), None);
     leftovers::remove([folder.join(Manifest::name(shard)).as_path()].into_iter(), None);
 
-    let summary = Summary {
+    let summary = RunSummary {
         folder: folder.display().to_string(),
         manifest: Manifest::name(shard),
         files: jobs.len(),
         tally: Tally::new(&task),
-        ..Summary::default()
+        ..RunSummary::default()
     };
     let mut work = Work::new(folder, &task, session, arguments.fail_fast, manifest, summary);
-    work.leave_what_is_done(jobs)?;
-    let (mut summary, words) = work.do_the_rest(intake)?;
+    work.skip_finished(jobs)?;
+    let (mut summary, words) = work.parse_rest(intake)?;
     summary.seconds = started.elapsed().as_secs_f64();
     summary.words_per_second = words as f64 / summary.seconds;
-    summary.tell(session)
+    summary.print(session)
 }
 
 impl Run {
-    /// How outputs are called that end in nothing yet.
+    /// Returns the extension of outputs.
     fn extension(&self) -> String {
         let kind = if self.answering.is_jsonl() { ".jsonl" } else { ".conllu" };
         let packed = match self.compress {
@@ -172,8 +170,8 @@ impl Run {
         format!("{kind}{packed}")
     }
 
-    /// Everything that decides what outputs are.
-    fn means(&self, model: String) -> Result<Means> {
+    /// Returns all settings that outputs depend on.
+    fn settings(&self, model: String) -> Result<JobSettings> {
         #[derive(Serialize)]
         struct Options<'a> {
             #[serde(flatten)]
@@ -192,6 +190,6 @@ impl Run {
             compress: self.compress,
         };
         let options = serde_json::from_value(serde_json::to_value(options)?)?;
-        Ok(Means { tutte: env!("CARGO_PKG_VERSION").to_owned(), model, options })
+        Ok(JobSettings { tutte: env!("CARGO_PKG_VERSION").to_owned(), model, options })
     }
 }

@@ -17,20 +17,16 @@ use self::sentence_score::SentenceScore;
 use self::summary::Summary;
 use crate::failure::{Outcome, usage};
 use crate::input::{ModelAndFiles, is_jsonl};
-use crate::leftovers;
+use crate::interrupt;
 use crate::session::Session;
 
-/// Say how probable a model finds the trees of a file
+/// Compute the probability of the trees of a file
 ///
-/// Prints a summary, and the sentences that are least likely word by word. With -o every sentence is
-/// written too: HeadProb, LabelProb, AltHead and HeadRank (1 if no head is more probable) of its own
-/// heads in MISC, log-probability and entropy in comments, or all of that as a line of JSON. Sentences
-/// without tags get those of the model's tagger.
+/// Prints a summary, and the sentences with the lowest probability per word. With -o, writes every sentence with the
+/// probabilities of its own heads: HeadProb, LabelProb, AltHead and HeadRank in MISC.
 ///
-/// Where heads are missing (_), the rest is judged. An arc that a step of the model leaves out has the
-/// probability which that step gave it, and a tree with such arcs the product of theirs and of the rest
-/// given them: an estimate, and how many there are is said. A tree that is not in the tree set has
-/// probability zero.
+/// Missing heads (_) are left out. The probability of a tree with arcs that the model prunes is an estimate; the
+/// summary counts such trees. A tree outside the tree set has probability zero.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -41,12 +37,11 @@ pub(crate) struct Score {
     #[command(flatten)]
     asking: ModelAndFiles,
 
-    /// Write the sentences with their probabilities: CoNLL-U, or JSON lines if it is called .jsonl;
-    /// compressed if it is called .gz or .zst
+    /// Write the sentences with probabilities, as CoNLL-U or, if the name ends in .jsonl, as JSON Lines
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 
-    /// How many of the least likely sentences to show
+    /// Number of sentences with the lowest probability to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     worst: usize,
 }
@@ -61,7 +56,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
     let tree_set = arguments.asking.tree_set(trees);
     let jsonl = arguments.output.as_deref().is_some_and(is_jsonl);
     let writes_conll = arguments.output.is_some() && !jsonl;
-    leftovers::remove_on_interrupt(arguments.output.iter().cloned().collect());
+    interrupt::remove_temporary_files(arguments.output.iter().cloned().collect());
     let mut writer = arguments.output.as_ref().map(create).transpose()?;
     let cannot_write = || {
         let output = arguments.output.as_ref().map(|path| path.display().to_string());

@@ -1,4 +1,4 @@
-//! `tutte stats`: what a treebank is made of.
+//! `tutte stats`: statistics of treebanks.
 
 mod page;
 mod terminal;
@@ -11,34 +11,34 @@ use serde::Serialize;
 use tutte_treebank::stats::{Histogram, Statistics, Summary};
 
 use crate::failure::Outcome;
+use crate::input::TreebankArgs;
 use crate::report::{Align, Table, count};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
-/// Count what treebanks are made of
+/// Show statistics of treebanks
 ///
-/// Sentences, words and their lengths, vocabulary, labels, tags and features; of the trees, how many
-/// arcs and sentences are not projective, gap degrees, roots, lengths and directions of arcs,
-/// branching and depth. Words are syntactic words, the lines with a whole number as ID.
+/// Counts sentences, words, vocabulary, labels, tags and features, and describes the trees: projectivity, gap degrees,
+/// roots, lengths and directions of arcs, branching and depth. Words are syntactic words.
 ///
 /// Example: tutte stats train.conllu dev.conllu --html stats.html
 #[derive(Debug, Args)]
 pub(crate) struct Stats {
-    /// Treebanks, counted each and together; - is standard input
+    /// Treebanks, counted one by one and together; - is standard input
     files: Vec<PathBuf>,
 
     /// Show the N most frequent labels, tags and pairs of tags
     #[arg(short = 'n', long, value_name = "N", default_value_t = 12)]
     top: usize,
 
-    /// Write a page with charts and complete tables to FILE too
+    /// Write an HTML page with charts and complete tables
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
-/// A file and its numbers.
+/// A file and its statistics.
 #[derive(Serialize)]
 struct Named {
     name: String,
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Stats, session: &Session) -> Result<Outcome> {
     let mut total = Statistics::default();
     for path in session.files(&arguments.files)? {
         let mut statistics = Statistics::default();
-        for sentence in session.sentences(&path, &arguments.reading)? {
+        for sentence in arguments.reading.sentences(&path, session)? {
             statistics.add(&sentence?);
         }
         total.merge(&statistics);
@@ -78,10 +78,10 @@ pub(crate) fn run(arguments: &Stats, session: &Session) -> Result<Outcome> {
     Ok(session.end(Outcome::Good))
 }
 
-/// More files than this get rows instead of columns.
+/// Number of files above which files are rows instead of columns.
 const MOST_COLUMNS: usize = 5;
 
-/// The few numbers that tell treebanks apart, a row a file; for many files only.
+/// Compares many files, one row per file; `None` if there are few.
 fn by_file(document: &Document) -> Option<Table> {
     if document.files.len() <= MOST_COLUMNS {
         return None;
@@ -123,19 +123,18 @@ fn by_file(document: &Document) -> Option<Table> {
     Some(table)
 }
 
-/// The numbers at a glance, a column a file (unless there are many) and, if there are several, one
-/// for all.
+/// Sums up the statistics, one column per file, unless there are many, and one for all files together.
 fn overview(document: &Document) -> Table {
-    let several = document.files.len() > 1;
+    let has_total = document.files.len() > 1;
     let shown = if document.files.len() > MOST_COLUMNS { 0 } else { document.files.len() };
     let names = short_names(document).into_iter().take(shown);
-    let columns = names.chain(several.then(|| "total".to_owned()));
+    let columns = names.chain(has_total.then(|| "total".to_owned()));
     let first = std::iter::once((String::new(), Align::Left));
     let mut table = Table::new(first.chain(columns.map(|name| (name, Align::Right))));
     let all: Vec<&Summary> = document.files[..shown]
         .iter()
         .map(|file| &file.summary)
-        .chain(several.then_some(&document.total))
+        .chain(has_total.then_some(&document.total))
         .collect();
     let mut row = |name: &str, value: &dyn Fn(&Summary) -> String| {
         table.row(std::iter::once(name.to_owned()).chain(all.iter().map(|summary| value(summary))));
@@ -190,12 +189,11 @@ fn overview(document: &Document) -> Table {
     table
 }
 
-/// Sentences (or what else) in bins of equal width, at most a dozen, the last one open: names and
-/// counts.
+/// Divides a histogram into at most a dozen bins of equal width, the last one open. Returns names and counts.
 fn bins(histogram: &Histogram) -> Vec<(String, u64)> {
     const MOST: usize = 12;
     let Some(largest) = histogram.max() else { return Vec::new() };
-    // The few largest of all go into the open bin.
+    // The largest 2 % go into the open bin.
     let total = histogram.total();
     let mut seen = 0;
     let usual = histogram.iter().find_map(|(value, count)| {
@@ -213,7 +211,7 @@ fn bins(histogram: &Histogram) -> Vec<(String, u64)> {
     let mut from = histogram.min().unwrap_or(1).min(1);
     while from <= largest {
         let open = bins.len() + 1 == MOST && largest > from;
-        // Zero stands alone; 1–5 and 6–10 are bins, 0–4 and 5–9 are not.
+        // Zero has its own bin, so bins are 1–5 and 6–10 rather than 0–4 and 5–9.
         let to = match from {
             _ if open => largest,
             0 => 0,
@@ -230,7 +228,7 @@ fn bins(histogram: &Histogram) -> Vec<(String, u64)> {
     bins
 }
 
-/// The names of the files without the folders that all of them are in.
+/// Returns the names of the files without their common folders.
 fn short_names(document: &Document) -> Vec<String> {
     let names: Vec<&str> = document.files.iter().map(|file| file.name.as_str()).collect();
     let folder =

@@ -1,112 +1,109 @@
 //! `tutte train`: a treebank in, a model out.
 //!
-//! Training runs in a thread of its own and tells of every pass; this thread keeps the file of the
-//! best one, so that whatever ends the work, Ctrl-C, `--time` or a kill, leaves the best model so
-//! far, and beside it a checkpoint that `--resume` goes on from.
+//! The recipe is [`train_pipeline`]. This verb adds arguments, progress and a summary. Training that ends early, by
+//! Ctrl-C, `--time` or a kill, leaves the best model so far, and beside it a checkpoint for `--resume`.
 
-mod checkpoint;
-pub(crate) mod command;
-mod ending;
+mod choices;
+pub(crate) mod command_line;
+mod dev_file;
 mod features;
-mod interrupt;
-mod learning;
-mod material;
-mod plan;
-mod preset;
 mod progress;
 mod scores;
-mod shelf;
 mod summary;
 mod table;
-mod text;
-mod watching;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use tutte::{About, Labelling, Optimizer, TrainingOptions};
+use tutte::learn::{Ending, Part, Preset, Recipe, Trained, train_pipeline};
+use tutte::{About, Compact, Labelling, Model, Optimizer};
+use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-use self::ending::{WithoutParser, dev_table};
+pub(crate) use self::choices::PresetArg;
+use self::choices::{PartArg, TagsArg};
 pub(crate) use self::features::templates;
-use self::interrupt::Interrupt;
-use self::material::Material;
-pub(crate) use self::material::{choose, trees};
-pub(crate) use self::plan::clock;
-pub(crate) use self::preset::{Preset, label_bits};
-use self::preset::{second_pass, settings};
-use self::progress::{Ending, Run};
+use self::progress::Terminal;
+pub(crate) use self::progress::tree_set_note;
 pub(crate) use self::scores::Scores;
-pub(crate) use self::summary::megabytes;
-use self::summary::{Summary, next_step};
-use self::text::{Parts, Sizes, Study};
+use self::summary::{Summary, TextSummary, next_step};
+use self::table::DevTable;
 use super::calibrate;
-use crate::failure::{Outcome, usage};
-use crate::input::{Seed, Threads};
-use crate::session::{Reading, Session};
+use crate::failure::{Outcome, advise, usage};
+use crate::input::{Seed, Threads, TreebankArgs};
+use crate::interrupt::Interrupt;
+use crate::numbers::megabytes;
+use crate::session::Session;
 
-/// Learn a parser from a treebank
+/// Train a parser, with tokenizer and tagger, on a treebank
 ///
-/// Learns from the trees of all TRAIN files together. Trees may be partial: heads that are _ are
-/// unknown, and summed over (by adagrad, sgd and lbfgs; other learners need whole trees). With --dev, the model of the pass that does
-/// best on DEV (by LAS; by UAS if there are no labels) is kept, otherwise that of the last pass. DEV also chooses the temperature,
-/// which makes probabilities as high as they are right (as `tutte calibrate` does), and tells how precise
-/// they are, for `parse --precision`; without it, models of two passes have one
-/// from parts of TRAIN that were kept from what parsed them. The file is replaced whenever a
-/// better model is found; Ctrl-C ends training and leaves the best so far (before there is a parser, what
-/// finds words and tags), and the same command with --resume goes on. The same files, options and seed give the same bytes, in one sitting or several.
+/// With --dev, the best pass on DEV is kept, and probabilities are calibrated on DEV. Ctrl-C stops training and keeps
+/// the best model so far; the same command with --resume continues. The same files, options and seed give the same
+/// model.
+///
+/// Trees may be partial: heads that are _ are treated as unknown (with adagrad, sgd and lbfgs; other learners need
+/// whole trees).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tutte train train.conllu --dev dev.conllu -o en.tutte
   tutte train *-train.conllu -o en.tutte --time 5m --language en --licence 'CC BY-SA 4.0'")]
 pub(crate) struct Train {
-    /// The treebank to learn from; - is standard input
+    /// Training treebank; - is standard input
     #[arg(value_name = "TRAIN", required = true)]
     files: Vec<PathBuf>,
 
-    /// The model to write, packed if called .gz or .zst
+    /// Model to write, compressed if its name ends in .gz or .zst
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
 
-    /// Trees to judge by, which are not learnt from; may be given several times [default: the file beside
-    /// TRAIN with dev for train in its name, if there is one]
+    /// Development treebank; repeatable [default: the file beside TRAIN with dev for train in its name, if it exists]
     #[arg(long, value_name = "DEV")]
     dev: Vec<PathBuf>,
 
-    /// Judge by nothing, even if there is such a file
+    /// Train without a development treebank, even if that file exists
     #[arg(long, conflicts_with = "dev")]
     no_dev: bool,
 
-    #[command(flatten)]
-    parts: Parts,
+    /// Parts to train: tokenizer, tagger, parser, separated by commas [default: all that TRAIN has data for; for
+    /// CoNLL-X only the parser]
+    #[arg(
+        long,
+        value_name = "PARTS",
+        value_enum,
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    with: Vec<PartArg>,
 
-    /// How much to do: default, fast (a small first pass of parsing before the second: twice as fast,
-    /// less accurate), compact (fast with small tables of tags, so that the model has half the size) or plain (one pass over
-    /// all arcs, as in the papers)
+    /// Tags that the parser is trained on: jackknife (gold tags and predicted ones of held-out folds) or gold
+    /// [default: jackknife if there is a tagger]
+    #[arg(long, value_name = "TAGS", value_enum, hide_possible_values = true)]
+    tags: Option<TagsArg>,
+
+    /// Trade-off: default, fast (faster, less accurate), compact (fast, with a smaller model) or plain (one parsing
+    /// pass over all arcs, as in the papers)
     #[arg(long, value_name = "PRESET", value_enum, hide_possible_values = true)]
-    preset: Option<Preset>,
+    preset: Option<PresetArg>,
 
-    /// How to learn: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or
-    /// mira, with parameters behind a colon: mira:k=5,c=0.1
+    /// Learner: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or mira; parameters
+    /// follow a colon: mira:k=5,c=0.1 [default: adagrad]
     #[arg(long, value_name = "LEARNER", default_value_t = Optimizer::default())]
     #[arg(hide_default_value = true)]
     learner: Optimizer,
 
-    /// How labels go with arcs: joint (both at once: more accurate), staged (after them: faster) or
-    /// none (trees are bare, and DEPREL is written as _) [default: joint; staged with --preset
-    /// plain and with --clusters]
+    /// Labels: joint (with the arcs, more accurate), staged (after the arcs, faster) or none (DEPREL is _) [default:
+    /// joint; staged with --preset plain and with --clusters]
     #[arg(long, value_name = "HOW")]
     labels: Option<Labelling>,
 
-    /// Whether a small model leaves out hopeless arcs before others look at them: on or off
-    /// [default: on, but for --preset fast and plain]
-    #[arg(long, value_name = "WHETHER", value_enum, hide_possible_values = true)]
+    /// Prune improbable arcs with a small model first: on or off [default: on; off with --preset fast and plain]
+    #[arg(long, value_name = "on|off", value_enum, hide_possible_values = true)]
     pruning: Option<Switch>,
 
-    /// Passes over the treebank [default: 8; 4 with --preset fast; with jackknifed tags 5 and 3]
+    /// Number of passes over the treebank [default: 8; 4 with --preset fast; with jackknifed tags 5 and 3]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     passes: Option<u32>,
@@ -115,85 +112,79 @@ pub(crate) struct Train {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
 
-    /// Go on with a training that was interrupted, from MODEL.resume; the files and options must be
-    /// the same, but for --time and -j
+    /// Resume an interrupted training from MODEL.resume; files and options must be the same, except --time and -j
     #[arg(long)]
     resume: bool,
 
     #[command(flatten)]
     seed: Seed,
 
-    /// The trees that are possible: auto (as those of TRAIN are), nonprojective-single-root,
-    /// nonprojective-multi-root, projective-single-root or projective-multi-root
+    /// Tree set: auto (by the trees of TRAIN), nonprojective-single-root, nonprojective-multi-root,
+    /// projective-single-root or projective-multi-root
     #[arg(long, value_name = "SET", default_value = "auto", value_parser = tree_set)]
-    tree_set: Wanted,
+    tree_set: TreeSetArg,
 
-    /// Let every arc be of one of K kinds that nobody has named, each with weights of its own: takes
-    /// K times the time, memory and file; needs adagrad or sgd (Smith & Smith 2007)
+    /// Give arcs K latent clusters, each with its own weights (Smith & Smith 2007); takes K times the time and memory;
+    /// needs adagrad or sgd
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=256))]
     clusters: Option<u16>,
 
-    /// What is looked at in an arc: richer, lean, mcdonald (McDonald et al. 2005), pa (Nguyen et al.
-    /// 2007), or a file of templates, one a line: h.lemma b.upos m.upos [default: richer; lean with
-    /// --preset fast]
+    /// Feature templates: richer, lean, mcdonald (McDonald et al. 2005), pa (Nguyen et al. 2007), or a file with one
+    /// template per line, such as h.lemma b.upos m.upos [default: richer; lean with --preset fast]
     #[arg(long, value_name = "SET", help_heading = "Features")]
     templates: Option<String>,
 
-    /// How features find their weights: hashed (fast), dictionary:supported (exact, for features of arcs
-    /// of gold trees) or dictionary:10 (of at least so many possible arcs); `tutte info --weights` shows
-    /// the weights of a dictionary
+    /// Feature index: hashed (fast), dictionary:supported (exact, features of gold arcs only) or dictionary:N (exact,
+    /// features of at least N candidate arcs); `tutte info --weights` needs a dictionary
     #[arg(long, value_name = "INDEX", default_value = "hashed", help_heading = "Features")]
     #[arg(value_parser = features::index)]
     features: features::Index,
 
-    /// 2^BITS weights of hashed features [default: by the size of the treebank, at most 24]
+    /// Number of weights of hashed features, as a power of two [default: by the size of the treebank, at most 24]
     #[arg(long, help_heading = "Features", value_name = "BITS", value_parser = clap::value_parser!(u32).range(10..=28))]
     bits: Option<u32>,
 
     #[command(flatten)]
     threads: Threads,
 
-    /// The language, for the model's description
+    /// Language, for the model's metadata
     #[arg(long, value_name = "NAME", help_heading = "Description")]
     language: Option<String>,
 
-    /// The treebank's name, for the model's description
+    /// Name of the treebank, for the model's metadata
     #[arg(long, value_name = "NAME", help_heading = "Description")]
     data: Option<String>,
 
-    /// The treebank's licence, for the model's description
+    /// Licence of the treebank, for the model's metadata
     #[arg(long, value_name = "NAME", help_heading = "Description")]
     licence: Option<String>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
-/// Whether to do something.
+/// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Switch {
     On,
     Off,
 }
 
-/// The temperature of models with a second pass until development data has its say.
-const UNTIL_CHOSEN: f64 = 1.5;
-
-/// A tree set, or the choice of one.
+/// A tree set, or its choice by the treebank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum TreeSetArg {
     Auto,
     Set(TreeSet),
 }
 
-fn tree_set(typed: &str) -> Result<Wanted, String> {
+fn tree_set(typed: &str) -> Result<TreeSetArg, String> {
     match typed {
-        "auto" => Ok(Wanted::Auto),
-        typed => typed.parse().map(Wanted::Set).map_err(|error| format!("{error}, or auto")),
+        "auto" => Ok(TreeSetArg::Auto),
+        typed => typed.parse().map(TreeSetArg::Set).map_err(|error| format!("{error}, or auto")),
     }
 }
 
-/// `90s`, `5m`, `1h30m`.
+/// Reads a duration such as `90s`, `5m` or `1h30m`.
 fn duration(typed: &str) -> Result<Duration, String> {
     let wrong = || "a time is 90s, 5m or 1h30m".to_owned();
     let mut rest = typed;
@@ -215,165 +206,259 @@ fn duration(typed: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
-    if arguments.output == Path::new("-") {
-        return Err(usage("a model is no text; name the file to write with -o"));
+    let output = &arguments.output;
+    if output == Path::new("-") {
+        return Err(usage("a model cannot be written to standard output; name a file with -o"));
     }
-    if arguments.output.is_dir() {
-        let path = arguments.output.display();
-        return Err(usage(format!("{path} is a folder; name a file, {path}/en.tutte say")));
+    if output.is_dir() {
+        let path = output.display();
+        return Err(usage(format!("{path} is a folder; name a file, for example {path}/en.tutte")));
     }
-    let dictionary = arguments.features.support();
-    if dictionary.is_some() && arguments.bits.is_some() {
-        return Err(usage(
-            "--bits is for hashed features; a dictionary has as many weights as it needs",
+    let dev_files = arguments.dev_files(session);
+    let recipe = arguments.recipe(&dev_files)?;
+    if !arguments.resume && recipe.can_resume() {
+        let checkpoint = recipe.checkpoint().unwrap_or_default();
+        let checkpoint = checkpoint.display();
+        session
+            .note(format!("starting afresh; --resume would resume the training of {checkpoint}"));
+    }
+    let treebank = arguments.read(&arguments.files, session)?;
+    let dev = arguments.read(&dev_files, session)?;
+    if !dev_files.is_empty() && dev.is_empty() {
+        return Err(advise(
+            anyhow!("the development data has no sentences"),
+            "name another file with --dev, or train with --no-dev",
         ));
     }
-    let preset = match (arguments.preset, dictionary) {
-        (Some(Preset::Default | Preset::Fast | Preset::Compact), Some(_)) => {
-            return Err(usage(
-                "the features of a second pass have no names; with a dictionary, choose --preset plain",
-            ));
-        }
-        (None, Some(_)) => Preset::Plain,
-        (preset, _) => preset.unwrap_or(Preset::Default),
-    };
-    let named = arguments.templates.as_deref().unwrap_or(match preset {
-        Preset::Fast | Preset::Compact => "lean",
-        Preset::Default | Preset::Plain => "richer",
-    });
-    let templates = features::templates(named)?;
-    arguments.parts.check()?;
-    let resumed = checkpoint::open(arguments, session)?;
-    let dev = arguments.dev_files(session);
-    let mut material = Material::read(arguments, &dev, session)?;
-    let tags = arguments.parts.tags(&material.train);
-    let threads = arguments.threads.count();
-    let sizes = match preset {
-        Preset::Compact => Sizes::compact(),
-        _ => Sizes::default(),
-    };
-    let seed = arguments.seed.number;
-    let interrupt = Interrupt::watch()?;
-    let output = &arguments.output;
-    let study = Study { session, interrupt: &interrupt, output, sizes, seed, threads };
-    let (text, ready) = arguments.parts.learn(&mut material, &study, arguments.resume)?;
-    let (sentences, words) = (material.train.len() / material.versions, material.words);
-    let without = WithoutParser { text: &text, sentences, words };
-    if !ready {
-        session.note("interrupted");
-        return arguments.save_without_parser(&without, &[], Ending::Interrupted, session);
+    let started = std::time::Instant::now();
+    let mut terminal = Terminal::new(session, Interrupt::watch()?);
+    let trained = train_pipeline(treebank, dev, &recipe, &mut terminal);
+    drop(terminal);
+    let trained = trained.map_err(|error| arguments.explain(error))?;
+    arguments.note_ending(&trained, &recipe, session);
+    if !trained.is_written {
+        return Ok(session.end(Outcome::Good));
     }
-    if !arguments.parts.parser() {
-        return arguments.save_without_parser(&without, &material.gold, Ending::Finished, session);
-    }
-    features::tell_of_pairs(&templates, &material.train, session);
-    let usual = preset.options();
-    let provisional = (!material.dev.is_empty()).then_some(UNTIL_CHOSEN);
-    let second = usual.second_pass.clone();
-    let second = second
-        .map(|second| second_pass(second, &arguments.learner, material.versions, provisional));
-    let options = TrainingOptions {
-        templates,
-        dictionary,
-        optimizer: arguments.learner.clone(),
-        labelling: arguments.labels.unwrap_or(match arguments.clusters {
-            None => usual.labelling,
-            Some(_) => Labelling::Staged,
-        }),
-        passes: match (arguments.passes, material.versions) {
-            (Some(passes), _) => passes as usize,
-            (None, 1) => usual.passes,
-            // Each sentence is seen twice in a pass.
-            (None, _) => usual.passes / 2 + 1,
-        },
-        versions: material.versions,
-        pruning: match arguments.pruning {
-            None => usual.pruning.clone(),
-            Some(Switch::On) => Some(usual.pruning.clone().unwrap_or_default()),
-            Some(Switch::Off) => None,
-        },
-        clusters: arguments.clusters.map_or(1, usize::from),
-        bits: arguments.bits.unwrap_or_else(|| preset.bits(material.words)),
-        label_bits: label_bits(material.words),
-        second_pass: second,
-        tree_set: material.tree_set,
-        seed: arguments.seed.number,
-        threads,
-        ..usual
-    };
-    let about = About { training: settings(&options, preset, named, tags), ..arguments.about() };
-    let run = Run {
-        session,
-        output: &arguments.output,
-        checkpoint: checkpoint::path(&arguments.output),
-        dev: calibrate::names(&dev),
-        text: text.clone(),
-        about,
-        options,
-        time: arguments.time,
-        interrupt: interrupt.clone(),
-        headed: false,
-    };
-    let Some(result) = run.watch(material, resumed, threads)? else {
-        let ending = if interrupt.is_asked() { Ending::Interrupted } else { Ending::TimeUp };
-        return arguments.save_without_parser(&without, &[], ending, session);
-    };
-    if result.ending == Ending::Finished {
-        arguments.clear_shelf()?;
-    }
-
-    let scores = dev_table(&result.model, &result.gold, threads, session);
-    let next = next_step(output, result.model.tokenizer.is_some(), &result.gold, dev.first());
-    let model = arguments.output.display().to_string();
-    let summary = Summary {
-        bytes: std::fs::metadata(&arguments.output).map_or(0, |file| file.len()),
-        model,
-        sentences,
-        words,
-        labels: result.model.trees()?.labels.labels().len(),
-        tree_set: result.model.trees()?.tree_set.to_string(),
-        passes: result.passes,
-        best_pass: result.best_pass,
-        temperature: result.model.trees()?.temperature,
-        temperature_chosen_on: result.chosen_on,
-        dev: result.dev,
-        scores,
-        ended: result.ending,
-        seconds: result.seconds,
-    };
-    if session.json() {
-        session.print_json(&summary)?;
-    } else {
-        summary.print(session)?;
-        session.note(next);
-    }
-    Ok(session.end(Outcome::Good))
+    let seconds = started.elapsed().as_secs_f64();
+    arguments.report(trained, dev_files.first(), seconds, session)
 }
 
 impl Train {
-    /// What is told of the model.
+    /// Returns the recipe that the options describe.
+    fn recipe(&self, dev_files: &[PathBuf]) -> Result<Recipe> {
+        let dictionary = self.features.support();
+        if dictionary.is_some() && self.bits.is_some() {
+            return Err(usage(
+                "--bits is for hashed features; a dictionary has as many weights as it needs",
+            ));
+        }
+        let preset = match (self.preset, dictionary) {
+            (Some(PresetArg::Default | PresetArg::Fast | PresetArg::Compact), Some(_)) => {
+                return Err(usage(
+                    "a dictionary needs --preset plain, since features of a second pass have no names",
+                ));
+            }
+            (None, Some(_)) => Preset::Plain,
+            (preset, _) => preset.map_or(Preset::Default, Preset::from),
+        };
+        let without_tagger = !self.with.is_empty() && !self.with.contains(&PartArg::Tagger);
+        if self.tags == Some(TagsArg::Jackknife) && without_tagger {
+            return Err(usage("--tags jackknife needs a tagger: --with tagger,parser"));
+        }
+        let mut recipe = Recipe::new()
+            .with_preset(preset)
+            .with_parts(self.with.iter().copied().map(Part::from))
+            .with_optimizer(self.learner.clone())
+            .with_seed(self.seed.number)
+            .with_threads(self.threads.count())
+            .with_output(&self.output)
+            .with_description(self.about())
+            .with_dev_name(calibrate::names(dev_files));
+        if let Some(name) = &self.templates {
+            recipe = recipe.with_templates(name, templates(name)?);
+        }
+        if let Some(tags) = self.tags {
+            recipe = recipe.with_tags(tags.into());
+        }
+        if let Some(labelling) = self.labels {
+            recipe = recipe.with_labelling(labelling);
+        }
+        if let Some(pruning) = self.pruning {
+            recipe = recipe.with_pruner(pruning == Switch::On);
+        }
+        if let Some(passes) = self.passes {
+            recipe = recipe.with_passes(passes as usize);
+        }
+        if let TreeSetArg::Set(tree_set) = self.tree_set {
+            recipe = recipe.with_tree_set(tree_set);
+        }
+        if let Some(clusters) = self.clusters {
+            recipe = recipe.with_clusters(clusters.into());
+        }
+        if let Some(support) = dictionary {
+            recipe = recipe.with_dictionary(support);
+        }
+        if let Some(bits) = self.bits {
+            recipe = recipe.with_bits(bits);
+        }
+        if let Some(time) = self.time {
+            recipe = recipe.with_time(time);
+        }
+        if self.reading.lenient {
+            recipe = recipe.leniently();
+        }
+        if self.resume {
+            recipe = recipe.resuming();
+        }
+        Ok(recipe)
+    }
+
+    fn read(&self, files: &[PathBuf], session: &Session) -> Result<Vec<Sentence>> {
+        let mut all = Vec::new();
+        for path in files {
+            all.extend(self.reading.read_all(path, session)?);
+        }
+        Ok(all)
+    }
+
+    /// Adds a hint to an error of a training.
+    fn explain(&self, error: tutte::Error) -> anyhow::Error {
+        let output = self.output.display();
+        match error {
+            tutte::Error::Stopped => {
+                let error =
+                    anyhow!("stopped before the first pass was over; {output} was not written");
+                advise(error, "raise --time, or train on fewer sentences")
+            }
+            tutte::Error::Treebank(
+                error @ (tutte_treebank::Error::NoHead { .. }
+                | tutte_treebank::Error::NotATree { .. }),
+            ) => advise(error, "--lenient leaves out sentences without a tree"),
+            error => error.into(),
+        }
+    }
+
+    /// Notes why the training ended early, and how to resume it.
+    fn note_ending(&self, trained: &Trained, recipe: &Recipe, session: &Session) {
+        let output = self.output.display();
+        match trained.ending {
+            Ending::Interrupted if trained.model.parser.is_some() => {
+                session.note("interrupted; the best model so far is kept");
+            }
+            Ending::Interrupted => session.note("interrupted"),
+            Ending::TimeUp => session.note("time is up"),
+            _ => {}
+        }
+        if !trained.is_written {
+            session.note(format!("{output} already has a parser, and was not replaced"));
+        }
+        if trained.ending != Ending::Finished && recipe.can_resume() {
+            session.note(format!("resume with: {}", command_line::to_resume()));
+        }
+    }
+
+    /// Scores the model on development data and prints the summary.
+    fn report(
+        &self,
+        trained: Trained,
+        dev_file: Option<&PathBuf>,
+        seconds: f64,
+        session: &Session,
+    ) -> Result<Outcome> {
+        let Trained { model, ending, sentences, words, gold, .. } = trained;
+        let path = self.output.display().to_string();
+        let bytes = std::fs::metadata(&self.output).map_or(0, |file| file.len());
+        let has_tokenizer = model.tokenizer.is_some();
+        let Some(parser) = &model.parser else {
+            let abilities = abilities(&model);
+            session.note(format!("{path} written, {}: it {abilities}", megabytes(bytes)));
+            let gold = if ending == Ending::Finished { &gold[..] } else { &[] };
+            let scores = dev_table(&model, gold, self.threads.count(), session);
+            let summary =
+                TextSummary { model: path, bytes, sentences, words, scores, ended: ending };
+            if session.json() {
+                session.print_json(&summary)?;
+            } else {
+                summary.print(session)?;
+            }
+            if ending == Ending::Finished {
+                session.note(next_step(&self.output, has_tokenizer, gold, None));
+            }
+            return Ok(session.end(Outcome::Good));
+        };
+        let labelling = parser.labels.labelling();
+        let summary = Summary {
+            model: path,
+            bytes,
+            sentences,
+            words,
+            labels: parser.labels.labels().len(),
+            tree_set: parser.tree_set.to_string(),
+            passes: trained.passes,
+            best_pass: trained.best_pass,
+            temperature: parser.temperature,
+            temperature_chosen_on: trained.temperature_source,
+            dev: trained.dev.map(|dev| Scores::new(&dev, labelling)),
+            scores: dev_table(&model, &gold, self.threads.count(), session),
+            ended: ending,
+            seconds,
+        };
+        if session.json() {
+            session.print_json(&summary)?;
+        } else {
+            summary.print(session)?;
+            session.note(next_step(&self.output, has_tokenizer, &gold, dev_file));
+        }
+        Ok(session.end(Outcome::Good))
+    }
+
+    /// Returns the description of the model.
     fn about(&self) -> About {
         About {
             language: self.language.clone(),
             data: self.data.clone(),
             licence: self.licence.clone(),
-            command: Some(command::of_model()),
-            seed: self.seed.number,
-            training: Vec::new(),
-            dev: None,
+            command: Some(command_line::of_model()),
+            ..About::default()
         }
     }
 
-    /// The development data: what was named, or what lies beside the treebank.
+    /// Returns the development data: the named files, or the file beside the treebank.
     fn dev_files(&self, session: &Session) -> Vec<PathBuf> {
         if self.no_dev || !self.dev.is_empty() {
             return self.dev.clone();
         }
-        let found = text::sibling(&self.files);
+        let found = dev_file::sibling(&self.files);
         if let Some(dev) = &found {
-            session.note(format!("judging by {}, which lies beside it", dev.display()));
+            session.note(format!("development data: {}, found beside the treebank", dev.display()));
         }
         found.into_iter().collect()
+    }
+}
+
+/// Scores a model by the official table. A failure is a warning, since the model is written already.
+fn dev_table(
+    model: &Model<Compact>,
+    gold: &[Sentence],
+    threads: usize,
+    session: &Session,
+) -> Option<DevTable> {
+    let status = session.status();
+    status.show(|| "scoring on dev, from raw text to trees".to_owned());
+    let table = DevTable::new(model, gold, threads);
+    drop(status);
+    table.unwrap_or_else(|error| {
+        session.warn(&advise(error, "the model is written; only its scores are missing"));
+        None
+    })
+}
+
+/// Returns the abilities of a model without a parser.
+fn abilities(model: &Model<Compact>) -> &'static str {
+    match (&model.tokenizer, &model.tagger) {
+        (Some(_), Some(_)) => "finds words and tags, but no trees",
+        (Some(_), None) => "finds words and sentences, but neither tags nor trees",
+        _ => "finds tags, but no trees",
     }
 }
 

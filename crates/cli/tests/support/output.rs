@@ -1,15 +1,15 @@
-//! What a run of the program gave.
+//! Output of a run of the program.
 
 use std::process::Output;
 
 use tutte_treebank::Sentence;
 
-/// What it said on standard error.
+/// Returns the text on standard error.
 pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The sentences it wrote; it must have succeeded.
+/// Returns the sentences that a successful run wrote.
 pub(crate) fn sentences(output: &Output) -> Vec<Sentence> {
     assert!(output.status.success(), "{}", said(output));
     let text = std::str::from_utf8(&output.stdout).unwrap();

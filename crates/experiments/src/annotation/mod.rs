@@ -1,4 +1,4 @@
-//! What asking the right questions saves an annotator: `docs/results/annotation.md`.
+//! Simulated active learning: annotation effort by query strategy. Writes `docs/results/annotation.md`.
 
 mod simulation;
 
@@ -9,23 +9,23 @@ use anyhow::{Context, Result};
 use clap::Args;
 use tutte_charts::{Axes, Line, Scale, lines};
 
-use self::simulation::{Annotation, Strategy, TrainingSession, pool};
+use self::simulation::{Annotation, LearningCurve, Strategy, pool};
 use crate::data::{Cut, Data, ENGLISH, Source};
 use crate::lab::Lab;
 use crate::page::{Table, count, mean, percent};
 
-/// Simulated annotation: what to ask for next
+/// Simulate annotation with several query strategies
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The page to write; pictures go into `images` beside its folder
+    /// The page to write; charts go into `images` beside its folder
     #[arg(short, long, value_name = "FILE", default_value = "docs/results/annotation.md")]
     output: PathBuf,
 
-    /// Annotators at work at once [default: one for each processor]
+    /// Simulations run at once [default: one for each processor]
     #[arg(short = 'j', long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Where to keep what was found
+    /// Folder for cached outcomes
     #[arg(long, value_name = "DIR", default_value = "target/experiments")]
     cache: PathBuf,
 }
@@ -46,7 +46,7 @@ fn annotation(treebank: &str, strategy: Strategy, seed: u64) -> Annotation {
     }
 }
 
-/// Runs all annotators and writes the page.
+/// Runs all simulations and writes the page.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let threads = arguments
         .threads
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let folder = arguments.output.parent().map(PathBuf::from).unwrap_or_default();
     let images = folder.join("../images");
     for study in &studies {
-        let path = images.join(study.picture());
+        let path = images.join(study.chart_file());
         fs::write(&path, study.chart()).with_context(|| path.display().to_string())?;
     }
     let path = &arguments.output;
@@ -73,54 +73,56 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// All annotators of one treebank.
+/// All simulations on one treebank.
 struct Study {
     source: Source,
-    /// By strategy, as in [`Strategy::ALL`], and seed.
-    courses: Vec<Vec<TrainingSession>>,
-    /// With all heads: how many they are, and UAS.
+    /// By strategy, in the order of [`Strategy::ALL`], and seed.
+    curves: Vec<Vec<LearningCurve>>,
+    /// Number of all heads, and UAS when all are annotated.
     everything: (usize, f64),
 }
 
-/// The place of random sentences among the strategies: what the others are compared with.
+/// Index of random sentences among the strategies. The others are compared with it.
 const BASELINE: usize = 4;
 
 impl Study {
     fn of(lab: &Lab<Annotation>, treebank: &str) -> Result<Self> {
-        let courses = |strategy| {
+        let curves = |strategy| {
             SEEDS.map(|seed| lab.outcome(&annotation(treebank, strategy, seed))).collect()
         };
         let all = lab.outcome(&annotation(treebank, Strategy::Everything, 1))?;
         let point = all.points.last().map_or((0, 0.0), |point| (point.heads, point.uas));
         Ok(Self {
             source: Source::treebank(treebank),
-            courses: Strategy::ALL.into_iter().map(courses).collect::<Result<_>>()?,
+            curves: Strategy::ALL.into_iter().map(curves).collect::<Result<_>>()?,
             everything: point,
         })
     }
 
-    fn picture(&self) -> String {
+    fn chart_file(&self) -> String {
         format!("annotation-{}.svg", self.source)
     }
 
-    /// The mean over seeds, point by point: heads and UAS.
-    fn curve(&self, strategy: usize) -> Vec<(f64, f64)> {
-        let courses = &self.courses[strategy];
-        let points = courses.iter().map(|session| session.points.len()).min().unwrap_or(0);
-        let heads = |at: usize| mean(courses.iter().map(|c| c.points[at].heads as f64));
-        let uas = |at: usize| mean(courses.iter().map(|c| c.points[at].uas));
+    /// Returns the mean curve over seeds: heads and UAS.
+    fn mean_curve(&self, strategy: usize) -> Vec<(f64, f64)> {
+        let curves = &self.curves[strategy];
+        let points = curves.iter().map(|curve| curve.points.len()).min().unwrap_or(0);
+        let heads = |at: usize| mean(curves.iter().map(|c| c.points[at].heads as f64));
+        let uas = |at: usize| mean(curves.iter().map(|c| c.points[at].uas));
         (0..points).map(|at| (heads(at), uas(at))).collect()
     }
 
-    /// What share of the heads that random sentences needed for their last accuracy a strategy
-    /// spares, by seed; those that never reached it spare nothing.
+    /// Returns the share of heads that a strategy saves, by seed.
+    ///
+    /// It is relative to the heads that random sentences need for their final accuracy. A strategy that never
+    /// reaches that accuracy saves nothing.
     fn savings(&self, strategy: usize) -> Vec<f64> {
-        let random = self.courses[BASELINE].iter();
+        let random = self.curves[BASELINE].iter();
         random
-            .zip(&self.courses[strategy])
-            .map(|(random, session)| {
+            .zip(&self.curves[strategy])
+            .map(|(random, curve)| {
                 let Some(end) = random.points.last() else { return 0.0 };
-                let needed = needed(&curve_of(session), end.uas).unwrap_or(end.heads as f64);
+                let needed = needed(&points_of(curve), end.uas).unwrap_or(end.heads as f64);
                 1.0 - needed / end.heads as f64
             })
             .collect()
@@ -128,7 +130,7 @@ impl Study {
 
     fn chart(&self) -> String {
         let curves: Vec<Vec<(f64, f64)>> =
-            (0..Strategy::ALL.len()).map(|strategy| self.curve(strategy)).collect();
+            (0..Strategy::ALL.len()).map(|strategy| self.mean_curve(strategy)).collect();
         let all = || curves.iter().flatten();
         let most = all().map(|point| point.0).fold(1.0, f64::max);
         let step = 5.0;
@@ -150,17 +152,17 @@ impl Study {
     }
 
     fn table(&self) -> String {
-        let curve = self.curve(0);
+        let curve = self.mean_curve(0);
         let mut columns = vec!["UAS with about".to_owned()];
         columns.extend(curve.iter().map(|(heads, _)| count((heads / 10.0).round() as usize * 10)));
         columns.extend(["± at the end", "sentences touched", "heads spared"].map(str::to_owned));
         let mut table = Table::new(&columns);
         for (at, strategy) in Strategy::ALL.iter().enumerate() {
             let last: Vec<f64> =
-                self.courses[at].iter().filter_map(|c| Some(c.points.last()?.uas)).collect();
-            let touched = self.courses[at].iter().filter_map(|c| Some(c.points.last()?.sentences));
+                self.curves[at].iter().filter_map(|c| Some(c.points.last()?.uas)).collect();
+            let touched = self.curves[at].iter().filter_map(|c| Some(c.points.last()?.sentences));
             let mut row = vec![strategy.name().to_owned()];
-            row.extend(self.curve(at).iter().map(|(_, uas)| percent(*uas)));
+            row.extend(self.mean_curve(at).iter().map(|(_, uas)| percent(*uas)));
             row.push(format!("{:.2}", 100.0 * deviation(&last)));
             row.push(count(mean(touched.map(|n| n as f64)).round() as usize));
             row.push(match at {
@@ -172,23 +174,28 @@ impl Study {
         table.text().to_owned()
     }
 
-    /// Mean and range of what is spared.
+    /// Formats mean and range of the share of saved heads.
     fn saving(&self, strategy: usize) -> String {
         let savings = self.savings(strategy);
         let (low, high) = savings
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), s| (s.min(l), s.max(h)));
-        let whole = |share: f64| format!("{:.0}", 100.0 * share).replace('-', "−");
-        format!("{} % ({} to {})", whole(mean(savings)), whole(low), whole(high))
+        let whole_percent = |share: f64| format!("{:.0}", 100.0 * share).replace('-', "−");
+        format!(
+            "{} % ({} to {})",
+            whole_percent(mean(savings)),
+            whole_percent(low),
+            whole_percent(high)
+        )
     }
 }
 
-fn curve_of(session: &TrainingSession) -> Vec<(f64, f64)> {
-    session.points.iter().map(|point| (point.heads as f64, point.uas)).collect()
+fn points_of(curve: &LearningCurve) -> Vec<(f64, f64)> {
+    curve.points.iter().map(|point| (point.heads as f64, point.uas)).collect()
 }
 
-/// How many heads a curve needs to reach an accuracy, between its points as if it were straight over
-/// the logarithm of heads; nothing if it never does.
+/// Returns the number of heads at which a curve reaches an accuracy, if it does. Between its points, the curve is
+/// taken as linear in the logarithm of heads.
 fn needed(curve: &[(f64, f64)], uas: f64) -> Option<f64> {
     let at = curve.iter().position(|point| point.1 >= uas)?;
     let Some(before) = at.checked_sub(1) else { return Some(curve[0].0) };
@@ -206,23 +213,24 @@ fn page(lab: &Lab<Annotation>, studies: &[Study]) -> Result<String> {
     let minutes = lab.seconds() / 60.0;
     let mut text = format!(
         "# Which words to annotate next: a simulation\n\n\
-         Written by `scripts/record-experiments annotation`; do not edit. Every number is computed by it, \
+         Written by `scripts/record-experiments annotation`; do not edit. The script computes every number, \
          in {minutes:.0} minutes of processor time.\n\n\
-         An annotator starts with random sentences of about 300 words together, all of whose heads are \
-         given. Then a parser is trained on what is known, as partial trees (`tutte train`), judged on \
-         the test file, and says what it wants to know next (`tutte ask`), until √2 times as many heads \
-         are known, eight times over. Five seeds choose the first sentences and all that is random; \
-         numbers are means over them. Heads only, gold tags, one pass over all arcs, {} templates, {} \
-         passes of AdaGrad; about {} words can be asked about, {} are tested on.\n\n\
-         - *word entropy*: the words whose heads have the highest entropy, wherever they are, given the \
-         heads that are known; *diverse*: the same with `--diverse`;\n\
-         - *sentence entropy*: whole sentences, by the entropy of their trees for each word;\n\
-         - *random words*, *random sentences*: by chance.\n\n\
-         *Heads spared* compares with random sentences: how many fewer heads a strategy needs for the \
-         accuracy that they end with, seed by seed (mean, lowest and highest), between rounds as if the \
-         curve were straight over the logarithm of heads; a strategy that never gets there spares \
-         nothing. It counts heads, not hours: single words are scattered over many sentences that must be \
-         read, of which *sentences touched* gives an idea.\n\n",
+         A simulated annotator starts with random sentences of about 300 words, with all heads annotated. In \
+         each of eight rounds, a parser is trained on these partial trees (`tutte train`) and tested on the \
+         test file. Then it selects what to annotate next (`tutte ask`), until the number of annotated heads \
+         has grown by a factor of √2. Five seeds determine the first sentences and all random choices; \
+         numbers are means over seeds. Settings: heads without labels, gold tags, a single parsing pass over \
+         all arcs, {} templates, {} passes of AdaGrad over the annotated sentences, about {} words to select \
+         from, {} test words.\n\n\
+         - *word entropy*: the words whose heads have the highest entropy, given the annotated heads; \
+         *diverse*: with `--diverse`;\n\
+         - *sentence entropy*: whole sentences, by the entropy of their trees per word;\n\
+         - *random words*, *random sentences*: a random choice.\n\n\
+         *Heads spared* compares a strategy with random sentences: how many fewer heads it needs for the \
+         final accuracy of random sentences (mean, lowest and highest over seeds). Between rounds, the curve \
+         is taken as linear in the logarithm of heads. A strategy that never reaches that accuracy spares \
+         nothing. The numbers count heads, not hours: selected words are scattered over many sentences, and \
+         each must be read. *Sentences touched* shows how many.\n\n",
         tutte::features::FeatureSet::lean().templates().len(),
         annotation(ENGLISH, Strategy::Words, 1).passes,
         count(annotation(ENGLISH, Strategy::Words, 1).cut.train),
@@ -245,22 +253,22 @@ fn page(lab: &Lab<Annotation>, studies: &[Study]) -> Result<String> {
             pool(&lab.data, &study.source, annotation(ENGLISH, Strategy::Words, 1).cut)?;
         let (heads, uas) = study.everything;
         text += &format!(
-            "\n## {}\n\n{} sentences, {} words to ask about; {} words to test on. With all {} heads, UAS \
-             {}.\n\n![UAS against annotated heads](../images/{})\n\n",
+            "\n## {}\n\n{} sentences and {} words to select from; {} test words. With all {} heads annotated, \
+             UAS is {}.\n\n![UAS by number of annotated heads](../images/{})\n\n",
             study.source,
             count(sentences),
             count(words),
             count(test),
             count(heads),
             percent(uas),
-            study.picture(),
+            study.chart_file(),
         );
         text += &study.table();
     }
     Ok(text)
 }
 
-/// The strategy that spares most, in words.
+/// Names the strategy that saves most. `docs/GUIDE.md` quotes this sentence.
 fn conclusion(studies: &[Study]) -> String {
     let spared = |at: usize| mean(studies.iter().map(|study| mean(study.savings(at))));
     let others = (0..Strategy::ALL.len()).filter(|at| *at != BASELINE);
@@ -284,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn curves_are_read_between_their_points() {
+    fn curves_are_interpolated() {
         let curve = [(100.0, 0.5), (200.0, 0.6), (400.0, 0.8)];
         assert_eq!(needed(&curve, 0.5), Some(100.0));
         assert!((needed(&curve, 0.7).unwrap() - 200.0 * 2f64.sqrt()).abs() < 1e-9);

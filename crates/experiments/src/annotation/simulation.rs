@@ -1,9 +1,8 @@
-//! An annotator who is asked, simulated: heads of a treebank are hidden, and told when somebody asks.
+//! Simulated annotator: the heads of a treebank are hidden, and revealed when a strategy selects them.
 //!
-//! It starts with a few whole sentences. In every round a parser is trained on what is known, as
-//! partial trees, judged on the test file, and asked what to annotate next, until √2 times as many heads
-//! are known as before. Random choices depend on the seed alone, so that strategies with the same seed
-//! start from the same sentences.
+//! It starts with a few whole sentences. In every round a parser is trained on the partial trees and tested on the
+//! test file. Then it selects what to annotate next, until the number of annotated heads has grown by a factor of √2.
+//! Random choices depend on the seed alone, so strategies with the same seed start from the same sentences.
 
 use std::fmt;
 
@@ -21,23 +20,23 @@ use crate::clock::Clock;
 use crate::data::{Cut, Data, Source, words};
 use crate::lab::Try;
 
-/// How to choose what is annotated next.
+/// Query strategy: the choice of what to annotate next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Strategy {
     /// Words, by the entropy of their heads.
     Words,
-    /// The same, avoiding those that are alike.
+    /// Words by entropy, avoiding similar ones.
     DiverseWords,
-    /// Sentences, by the entropy of their trees for each word.
+    /// Sentences, by the entropy of their trees per word.
     Sentences,
     RandomWords,
     RandomSentences,
-    /// All at once.
+    /// All words at once.
     Everything,
 }
 
 impl Strategy {
-    /// Those that are compared.
+    /// The strategies that are compared.
     pub(super) const ALL: [Strategy; 5] = [
         Strategy::Words,
         Strategy::DiverseWords,
@@ -58,35 +57,35 @@ impl Strategy {
     }
 }
 
-/// One annotator.
+/// Settings of one simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Annotation {
     pub(super) source: Source,
     pub(super) cut: Cut,
     pub(super) strategy: Strategy,
     pub(super) seed: u64,
-    /// Words of the sentences to start with, about.
+    /// Approximate number of words of the initial sentences.
     pub(super) start: usize,
-    /// How often the number of known heads grows √2-fold.
+    /// Number of rounds. In each, the number of annotated heads grows by a factor of √2.
     pub(super) rounds: u32,
     pub(super) passes: usize,
-    /// The binary logarithm of the number of weights.
+    /// Binary logarithm of the number of weights.
     pub(super) bits: u32,
 }
 
-/// How it went.
+/// Accuracy by number of annotated heads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct TrainingSession {
+pub(super) struct LearningCurve {
     pub(super) points: Vec<Point>,
     pub(super) seconds: f64,
 }
 
-/// What a parser can when so much is known.
+/// Accuracy after one round.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Point {
-    /// Heads that are known.
+    /// Number of annotated heads.
     pub(super) heads: usize,
-    /// Sentences that somebody has looked at.
+    /// Number of sentences with annotated heads.
     pub(super) sentences: usize,
     pub(super) uas: f64,
 }
@@ -98,46 +97,44 @@ impl fmt::Display for Annotation {
 }
 
 impl Annotation {
-    /// How many heads are to be known in a round.
+    /// Returns the number of annotated heads at the end of a round.
     fn budget(&self, round: u32) -> usize {
         (self.start as f64 * 2f64.powf(f64::from(round) / 2.0)).round() as usize
     }
 
     fn options(&self, tree_set: TreeSet) -> TrainingOptions {
-        TrainingOptions {
-            templates: FeatureSet::lean(),
-            labelling: Labelling::None,
-            passes: self.passes,
-            bits: self.bits,
-            tree_set,
-            ..TrainingOptions::plain()
-        }
+        TrainingOptions::plain()
+            .with_templates(FeatureSet::lean())
+            .with_labelling(Labelling::None)
+            .with_passes(self.passes)
+            .with_bits(self.bits)
+            .with_tree_set(tree_set)
     }
 }
 
 impl Try for Annotation {
-    type Outcome = TrainingSession;
+    type Outcome = LearningCurve;
 
     fn templates(&self) -> String {
         FeatureSet::lean().to_string()
     }
 
-    fn seconds(session: &TrainingSession) -> f64 {
-        session.seconds
+    fn seconds(curve: &LearningCurve) -> f64 {
+        curve.seconds
     }
 
-    fn headline(session: &TrainingSession) -> f64 {
-        session.points.last().map_or(0.0, |point| 100.0 * point.uas)
+    fn headline(curve: &LearningCurve) -> f64 {
+        curve.points.last().map_or(0.0, |point| 100.0 * point.uas)
     }
 
-    fn run(&self, data: &Data) -> Result<TrainingSession> {
+    fn run(&self, data: &Data) -> Result<LearningCurve> {
         let clock = Clock::start();
         let split = data.split(&self.source, self.cut)?;
         let tree_set = split.tree_set(false);
         let mut annotator = Annotator::new(&split.train, self.seed);
         match self.strategy {
-            Strategy::Everything => annotator.tell_sentences(usize::MAX),
-            _ => annotator.tell_sentences(self.start),
+            Strategy::Everything => annotator.reveal_sentences(usize::MAX),
+            _ => annotator.reveal_sentences(self.start),
         }
         let mut points = Vec::new();
         for round in 1.. {
@@ -156,22 +153,24 @@ impl Try for Annotation {
                 Strategy::Words => annotator.answer(&model, Unit::Word, wanted, false)?,
                 Strategy::DiverseWords => annotator.answer(&model, Unit::Word, wanted, true)?,
                 Strategy::Sentences => annotator.answer(&model, Unit::Sentence, wanted, false)?,
-                Strategy::RandomWords => annotator.tell_words(wanted),
+                Strategy::RandomWords => annotator.reveal_words(wanted),
                 Strategy::RandomSentences | Strategy::Everything => {
-                    annotator.tell_sentences(wanted)
+                    annotator.reveal_sentences(wanted)
                 }
             }
         }
-        Ok(TrainingSession { points, seconds: clock.seconds() })
+        Ok(LearningCurve { points, seconds: clock.seconds() })
     }
 }
 
-/// Somebody who knows all heads, and what was asked so far.
+/// The gold heads, and which of them are revealed.
 struct Annotator<'a> {
     gold: &'a [Sentence],
-    known: Vec<Vec<bool>>,
-    /// Sentences and words in an order that nothing but chance decides, the next last.
+    /// By sentence and word: true if the head is revealed.
+    is_revealed: Vec<Vec<bool>>,
+    /// Sentences in random order, the next one last.
     sentence_order: Vec<usize>,
+    /// `(sentence, word)` in random order, the next one last.
     word_order: Vec<(usize, usize)>,
 }
 
@@ -183,57 +182,57 @@ impl<'a> Annotator<'a> {
         let words = |(at, sentence): (usize, &Sentence)| (0..sentence.len()).map(move |w| (at, w));
         let mut word_order: Vec<(usize, usize)> = gold.iter().enumerate().flat_map(words).collect();
         shuffle(&mut word_order, &mut rng);
-        let known = gold.iter().map(|sentence| vec![false; sentence.len()]).collect();
-        Self { gold, known, sentence_order, word_order }
+        let is_revealed = gold.iter().map(|sentence| vec![false; sentence.len()]).collect();
+        Self { gold, is_revealed, sentence_order, word_order }
     }
 
     fn heads(&self) -> usize {
-        self.known.iter().flatten().filter(|known| **known).count()
+        self.is_revealed.iter().flatten().filter(|is_revealed| **is_revealed).count()
     }
 
     fn sentences(&self) -> usize {
-        self.known.iter().filter(|known| known.contains(&true)).count()
+        self.is_revealed.iter().filter(|words| words.contains(&true)).count()
     }
 
-    /// Tells all of some random sentences, until so many heads are told.
-    fn tell_sentences(&mut self, wanted: usize) {
-        let mut told = 0;
-        while told < wanted {
+    /// Reveals random whole sentences, until `wanted` new heads are revealed.
+    fn reveal_sentences(&mut self, wanted: usize) {
+        let mut revealed = 0;
+        while revealed < wanted {
             let Some(sentence) = self.sentence_order.pop() else { return };
-            told += self.known[sentence].iter().filter(|known| !**known).count();
-            self.known[sentence].fill(true);
+            revealed += self.is_revealed[sentence].iter().filter(|is| !**is).count();
+            self.is_revealed[sentence].fill(true);
         }
     }
 
-    /// Tells some random heads.
-    fn tell_words(&mut self, wanted: usize) {
-        let mut told = 0;
-        while told < wanted {
+    /// Reveals random heads, until `wanted` new ones are revealed.
+    fn reveal_words(&mut self, wanted: usize) {
+        let mut revealed = 0;
+        while revealed < wanted {
             let Some((sentence, word)) = self.word_order.pop() else { return };
-            told += usize::from(!self.known[sentence][word]);
-            self.known[sentence][word] = true;
+            revealed += usize::from(!self.is_revealed[sentence][word]);
+            self.is_revealed[sentence][word] = true;
         }
     }
 
-    /// A sentence with the heads that are known.
+    /// Returns a sentence with its revealed heads.
     fn partial(&self, at: usize) -> Result<Sentence> {
         let mut sentence = self.gold[at].clone();
         let heads: Vec<Option<usize>> = self.gold[at]
             .partial_heads()
-            .zip(&self.known[at])
-            .map(|(head, known)| head.filter(|_| *known))
+            .zip(&self.is_revealed[at])
+            .map(|(head, is_revealed)| head.filter(|_| *is_revealed))
             .collect();
         sentence.set_heads(&heads)?;
         Ok(sentence)
     }
 
-    /// What can be learnt from.
+    /// Returns the training sentences: those with revealed heads.
     fn annotated(&self) -> Vec<Sentence> {
-        let touched = (0..self.gold.len()).filter(|at| self.known[*at].contains(&true));
+        let touched = (0..self.gold.len()).filter(|at| self.is_revealed[*at].contains(&true));
         touched.filter_map(|at| self.partial(at).ok()).collect()
     }
 
-    /// Answers what a model asks, until so many heads are told.
+    /// Reveals what a model selects, until `wanted` new heads are revealed.
     fn answer(
         &mut self,
         model: &ParserModel,
@@ -249,19 +248,21 @@ impl<'a> Annotator<'a> {
             let analysis = parser.analyse(&sentence, &keep.constraints(&sentence, &[])?)?;
             doubts.push(SentenceUncertainty::new(&sentence, &analysis.distribution, true)?);
         }
-        let mut told = 0;
+        let mut revealed = 0;
         for question in questions(&doubts, unit, wanted, diverse) {
-            if told >= wanted {
+            if revealed >= wanted {
                 break;
             }
-            told += question.words.len();
-            question.words.iter().for_each(|word| self.known[question.sentence][word - 1] = true);
+            revealed += question.words.len();
+            for word in &question.words {
+                self.is_revealed[question.sentence][word - 1] = true;
+            }
         }
         Ok(())
     }
 }
 
-/// Any order is as likely as any other (Durstenfeld 1964).
+/// Shuffles uniformly (Durstenfeld 1964).
 fn shuffle<T>(list: &mut [T], rng: &mut Pcg64) {
     for last in (1..list.len()).rev() {
         let other = (rng.next_u64() % (last as u64 + 1)) as usize;
@@ -269,7 +270,7 @@ fn shuffle<T>(list: &mut [T], rng: &mut Pcg64) {
     }
 }
 
-/// The words of what is annotated from.
+/// Returns the numbers of training sentences, training words and test words.
 pub(super) fn pool(data: &Data, source: &Source, cut: Cut) -> Result<(usize, usize, usize)> {
     let split = data.split(source, cut)?;
     Ok((split.train.len(), words(&split.train), words(&split.test)))
@@ -285,39 +286,37 @@ mod tests {
     }
 
     #[test]
-    fn told_heads_are_known_and_others_are_not() {
+    fn only_revealed_heads_are_annotated() {
         let gold = gold();
         let mut annotator = Annotator::new(&gold, 3);
-        annotator.tell_sentences(5);
+        annotator.reveal_sentences(5);
         let start = annotator.heads();
         assert!((5..13).contains(&start));
-        annotator.tell_words(7);
+        annotator.reveal_words(7);
         assert_eq!(annotator.heads(), start + 7);
-        let told: usize = annotator
+        let revealed: usize = annotator
             .annotated()
             .iter()
             .map(|sentence| sentence.partial_heads().flatten().count())
             .sum();
-        assert_eq!(told, start + 7);
-        annotator.tell_words(1000);
-        assert_eq!(annotator.heads(), 36, "more cannot be told");
+        assert_eq!(revealed, start + 7);
+        annotator.reveal_words(1000);
+        assert_eq!(annotator.heads(), 36, "there are no more heads");
         let same = Annotator::new(&gold, 3).sentence_order;
         assert_eq!(same, Annotator::new(&gold, 3).sentence_order);
     }
 
     #[test]
-    fn answers_are_what_was_asked_for() {
+    fn answers_reveal_the_requested_number_of_heads() {
         let gold = gold();
         for (unit, most) in [(Unit::Word, 4), (Unit::Sentence, 11)] {
             let mut annotator = Annotator::new(&gold, 5);
-            annotator.tell_sentences(6);
+            annotator.reveal_sentences(6);
             let before = annotator.heads();
-            let options = TrainingOptions {
-                bits: 12,
-                passes: 1,
-                labelling: Labelling::None,
-                ..TrainingOptions::plain()
-            };
+            let options = TrainingOptions::plain()
+                .with_bits(12)
+                .with_passes(1)
+                .with_labelling(Labelling::None);
             let model = train(&annotator.annotated(), &options, |_, _| {}).unwrap();
             annotator.answer(&model, unit, 4, false).unwrap();
             assert!((4..=most).contains(&(annotator.heads() - before)));

@@ -1,4 +1,4 @@
-//! What was said of finds by a reader who looked at them.
+//! Manual verdicts on the first finds of an audit.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,18 +8,18 @@ use anyhow::{Context, Result, anyhow};
 
 use crate::page::{Table, percent};
 
-/// The names of verdicts, and what they mean.
-const KINDS: [(&str, &str); 3] = [
+/// Names of verdicts, and their meanings.
+const VERDICTS: [(&str, &str); 3] = [
     ("real", "an error of the annotation"),
-    ("model", "the annotation is right, or as good"),
-    ("unclear", "guidelines or context would have to be asked"),
+    ("model", "the annotation is right, or equally good"),
+    ("unclear", "needs the guidelines or more context"),
 ];
 
-/// A table with tabs: sent_id, word, form, arc, probability, what the model would rather have and its
-/// probability, verdict, why.
+/// A table with tabs: sent_id, word, form, arc and its probability, the model's alternative and its probability,
+/// verdict, reason.
 #[derive(Debug)]
 pub(crate) struct ByEye {
-    /// Lines that start with `#`: what the finds are of.
+    /// Lines that start with `#`: the origin of the finds.
     about: Vec<String>,
     rows: Vec<Vec<String>>,
 }
@@ -47,52 +47,57 @@ impl ByEye {
             let row: Vec<String> = line.split('\t').map(str::to_owned).collect();
             if row.len() != Self::COLUMNS {
                 return Err(anyhow!(
-                    "line {number} has {} columns, not {}",
+                    "line {number}: found {} columns, expected {}",
                     row.len(),
                     Self::COLUMNS
                 ));
             }
-            if KINDS.iter().all(|(kind, _)| *kind != row[Self::VERDICT]) {
-                return Err(anyhow!("line {number}: {:?} is no verdict", row[Self::VERDICT]));
+            if VERDICTS.iter().all(|(verdict, _)| *verdict != row[Self::VERDICT]) {
+                return Err(anyhow!(
+                    "line {number}: found the verdict {:?}, expected real, model or unclear",
+                    row[Self::VERDICT]
+                ));
             }
             by_eye.rows.push(row);
         }
         Ok(by_eye)
     }
 
-    /// The section of the page.
+    /// Formats the section of the page. `docs/GUIDE.md` quotes the sentence about the first finds.
     pub(crate) fn text(&self) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for row in &self.rows {
             *counts.entry(&row[Self::VERDICT]).or_default() += 1;
         }
-        let of = |kind: &str| counts.get(kind).copied().unwrap_or(0);
+        let count_of = |verdict: &str| counts.get(verdict).copied().unwrap_or(0);
         let all = self.rows.len();
         let mut text = format!(
-            "## By eye\n\n**Asked:** of the finds in a treebank as it is, how many are errors? **How:** {}\n\n",
+            "## By eye\n\n**Question:** how many finds in an unchanged treebank are errors? **Method:** {}\n\n",
             self.about.join(" ")
         );
         let mut table = Table::new(&["verdict", "finds", "%"]);
-        for (kind, meaning) in KINDS {
-            let share = percent(of(kind) as f64 / all.max(1) as f64);
-            table.row(&[meaning.to_owned(), of(kind).to_string(), share]);
+        for (verdict, meaning) in VERDICTS {
+            let share = percent(count_of(verdict) as f64 / all.max(1) as f64);
+            table.row(&[meaning.to_owned(), count_of(verdict).to_string(), share]);
         }
         text += table.text();
         text += &format!(
             "\nSo {} of the first {all} finds are errors, and {} more may be.\n\n",
-            of("real"),
-            of("unclear")
+            count_of("real"),
+            count_of("unclear")
         );
-        let mut table = Table::of_text(&["word", "treebank", "rather", "verdict", "why"]);
+        let mut table = Table::of_text(&["word", "treebank", "alternative", "verdict", "reason"]);
         for row in &self.rows {
-            let [_, word, form, arc, _, rather, _, verdict, why] = row.as_slice() else { continue };
+            let [_, word, form, arc, _, alternative, _, verdict, reason] = row.as_slice() else {
+                continue;
+            };
             let cell = |text: &str| text.replace('|', "\\|");
             table.row(&[
                 format!("{word} {}", cell(form)),
                 cell(arc),
-                cell(rather),
+                cell(alternative),
                 verdict.clone(),
-                cell(why),
+                cell(reason),
             ]);
         }
         text += table.text();
@@ -105,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdicts_are_counted_and_what_is_none_is_refused() {
+    fn verdicts_are_counted_and_unknown_ones_refused() {
         let row = |verdict: &str| format!("s\t1\tTea\t2:obj\t0.1\t3:nsubj\t0.8\t{verdict}\twhy\n");
         let text =
             format!("# Of tea.\nsent_id\tword\n{}{}{}", row("real"), row("real"), row("model"));
@@ -114,7 +119,7 @@ mod tests {
             page.contains("So 2 of the first 3 finds are errors, and 0 more may be."),
             "{page}"
         );
-        assert!(page.contains("**How:** Of tea."), "{page}");
+        assert!(page.contains("**Method:** Of tea."), "{page}");
         assert!(page.contains("| an error of the annotation | 2 | 66.67 |"), "{page}");
         assert!(ByEye::parse(&row("maybe")).unwrap_err().to_string().contains("maybe"));
         assert!(ByEye::parse("s\t1\n").unwrap_err().to_string().contains("2 columns"));

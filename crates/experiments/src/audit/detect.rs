@@ -1,5 +1,5 @@
-//! Ways to tell which arcs of a treebank are wrong. Each gives every arc a number, the higher the more
-//! suspicious, from a model that has not seen its fold; folds are the same for all.
+//! Detectors of wrong arcs. Each gives every arc a suspicion, from a model trained on the other folds. Folds are the
+//! same for all detectors.
 
 use std::collections::BTreeMap;
 
@@ -12,31 +12,31 @@ use tutte_treebank::Sentence;
 use tutte_treebank::select::Choices;
 use tutte_trees::{ArcMatrix, TreeSet, Workspace, argmax_with};
 
-/// What is suspicious, by sentence and word.
+/// Suspicion by sentence and word; higher is more suspicious.
 pub(crate) type Suspicion = Vec<Vec<f64>>;
 
-/// A run of models over all folds.
+/// A detector of wrong arcs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Detector {
-    /// As `tutte audit` does.
+    /// `tutte audit`.
     Audit,
-    /// A distribution over trees of one pass, with a pruner's templates.
+    /// A first-pass distribution over trees, with the templates of a pruner.
     Trees,
-    /// Head selection with the same templates: each word's head by a softmax of its own.
+    /// Head selection with the same templates: a softmax over the heads of each word.
     Local,
-    /// The perceptron with the same templates: by how much its best tree without an arc beats its best tree
+    /// The perceptron with the same templates: score of the best tree without an arc minus score of the best tree
     /// with it.
     Perceptron,
 }
 
-/// The order of `tutte audit`.
+/// Name of the ranking of `tutte audit`. Names of rankings are part of cached outcomes.
 const AUDIT: &str = "**log P(other) − log P(head, label), by label**";
 
 impl Detector {
     pub(crate) const ALL: [Detector; 4] =
         [Detector::Audit, Detector::Trees, Detector::Local, Detector::Perceptron];
 
-    /// The rankings of one run, by name. The first is what the detector is about.
+    /// Returns the rankings of one run, with names. The first is the main one.
     pub(crate) fn run(
         self,
         treebank: &[Sentence],
@@ -44,15 +44,13 @@ impl Detector {
         threads: usize,
     ) -> Result<Vec<(String, Suspicion)>> {
         let options = options(treebank, tree_set, threads);
-        let small = TrainingOptions {
-            labelling: Labelling::None,
-            templates: FeatureSet::pruner(),
-            bits: options.bits,
-            passes: PASSES,
-            tree_set,
-            threads,
-            ..TrainingOptions::plain()
-        };
+        let small = TrainingOptions::plain()
+            .with_labelling(Labelling::None)
+            .with_templates(FeatureSet::pruner())
+            .with_bits(options.bits)
+            .with_passes(PASSES)
+            .with_tree_set(tree_set)
+            .with_threads(threads);
         let seed = options.seed;
         match self {
             Detector::Audit => {
@@ -94,14 +92,13 @@ impl Detector {
             }
             Detector::Local => {
                 let judge = |learnt: &[Sentence], judged: &[&Sentence]| {
-                    Ok(Heads::learn(learnt, small.bits, seed).judge(judged))
+                    Ok(HeadSelection::learn(learnt, small.bits, seed).judge(judged))
                 };
                 let suspicion = by_fold(treebank, seed, threads, judge)?;
                 Ok(both("one pass: local softmax", suspicion, treebank))
             }
             Detector::Perceptron => {
-                let options =
-                    TrainingOptions { optimizer: Optimizer::Perceptron, threads: 1, ..small };
+                let options = small.with_optimizer(Optimizer::Perceptron).with_threads(1);
                 let judge = |learnt: &[Sentence], judged: &[&Sentence]| {
                     let model = train(learnt, &options, |_, _| {})?;
                     let mut parser = Parser::new(&model);
@@ -111,26 +108,27 @@ impl Detector {
                     judged.iter().map(margins).collect()
                 };
                 let suspicion = by_fold(treebank, seed, threads, judge)?;
-                // Not by label: margins have no scale, and no mean where nothing else is possible.
+                // Not by label: margins have no scale, and an infinite margin has no mean.
                 Ok(vec![("one pass: perceptron margin".to_owned(), suspicion)])
             }
         }
     }
 }
 
-/// A ranking by itself, and by label.
+/// Returns a ranking by label, and the ranking itself.
 fn both(name: &str, suspicion: Suspicion, treebank: &[Sentence]) -> Vec<(String, Suspicion)> {
     let by_label = by_label(&suspicion, treebank);
     vec![(format!("{name}, by label"), by_label), (name.to_owned(), suspicion)]
 }
 
-/// Each number less the mean of those of the same label.
+/// Subtracts from each suspicion the mean of its label.
 fn by_label(suspicion: &Suspicion, treebank: &[Sentence]) -> Suspicion {
     let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for (words, sentence) in suspicion.iter().zip(treebank) {
         for (suspicion, word) in words.iter().zip(sentence.words()) {
             let (sum, number) = sums.entry(word.deprel()).or_default();
-            (*sum, *number) = (*sum + suspicion, *number + 1.0);
+            *sum += suspicion;
+            *number += 1.0;
         }
     }
     let mean = |label: &str| sums.get(label).map_or(0.0, |(sum, number)| sum / number);
@@ -141,13 +139,13 @@ fn by_label(suspicion: &Suspicion, treebank: &[Sentence]) -> Suspicion {
     suspicion.iter().zip(treebank).map(words).collect()
 }
 
-/// As many as `tutte audit` has.
+/// Number of folds, as in `tutte audit`.
 const FOLDS: usize = 5;
 
-/// Of the detectors with one pass of parsing, over the treebank.
+/// Passes over the treebank of the first-pass detectors.
 const PASSES: usize = 4;
 
-/// The settings of `tutte audit`.
+/// Returns the options of `tutte audit`.
 fn options(treebank: &[Sentence], tree_set: TreeSet, threads: usize) -> TrainingOptions {
     let words: usize = treebank.iter().map(Sentence::len).sum();
     let bits = match words {
@@ -155,10 +153,14 @@ fn options(treebank: &[Sentence], tree_set: TreeSet, threads: usize) -> Training
         _ => (words.max(2).ilog2() + 8).clamp(14, 22),
     };
     let label_bits = (words.max(2).ilog2() + 4).clamp(10, 16);
-    TrainingOptions { bits, label_bits, tree_set, threads, ..TrainingOptions::fast() }
+    TrainingOptions::fast()
+        .with_bits(bits)
+        .with_label_bits(label_bits)
+        .with_tree_set(tree_set)
+        .with_threads(threads)
 }
 
-/// Learns for every fold from the others and judges it; several folds at once.
+/// Trains on all folds but one and applies `judge` to that one, for every fold, in parallel.
 fn by_fold(
     treebank: &[Sentence],
     seed: u64,
@@ -191,39 +193,40 @@ fn by_fold(
     Ok(all)
 }
 
-/// For every word, the score of the best tree in which it has another head, less that of the best tree in
-/// which it has its own.
+/// Returns for each word the score of the best tree with another head minus the score of the best tree with its gold
+/// head.
 fn margins(mut scores: ArcMatrix, sentence: &Sentence, tree_set: TreeSet) -> Result<Vec<f64>> {
-    let (mut workspace, mut heads) = (Workspace::default(), Vec::new());
+    let mut workspace = Workspace::default();
+    let mut heads = Vec::new();
     let best = argmax_with(&scores, tree_set, &mut workspace, &mut heads)?;
     let chosen = heads.clone();
     let mut margins = Vec::with_capacity(sentence.len());
     for (word, token) in (1..).zip(sentence.words()) {
         let gold = token.head().unwrap_or(0);
         let is_chosen = chosen[word - 1] == gold;
-        // Without the gold head if it was chosen, otherwise with nothing else.
+        // Forbid the gold head if it was chosen, otherwise all other heads.
         let others = (0..=sentence.len()).filter(|&head| head != word);
-        let kept: Vec<(usize, f64)> = others
+        let forbidden: Vec<(usize, f64)> = others
             .filter(|&head| (head == gold) == is_chosen)
             .map(|head| (head, scores[(head, word)]))
             .collect();
-        kept.iter().for_each(|&(head, _)| scores.forbid(head, word));
+        forbidden.iter().for_each(|&(head, _)| scores.forbid(head, word));
         let other = argmax_with(&scores, tree_set, &mut workspace, &mut heads);
-        kept.iter().for_each(|&(head, score)| scores[(head, word)] = score);
-        // Nothing else is possible.
+        forbidden.iter().for_each(|&(head, score)| scores[(head, word)] = score);
+        // Without a tree the score is −∞.
         let other = other.unwrap_or(f64::NEG_INFINITY);
         margins.push(if is_chosen { other - best } else { best - other });
     }
     Ok(margins)
 }
 
-/// Head selection (Zhang, Cheng & Lapata 2017) with linear scores: p(h | m) = exp θ(h → m) / Σ exp θ(h′ → m),
-/// learnt by AdaGrad as tutte's default learner is, and likewise with templates left out at random.
-struct Heads {
+/// Head selection (Zhang, Cheng & Lapata 2017) with linear scores: p(h | m) = exp θ(h → m) / Σ exp θ(h′ → m).
+/// Trained by AdaGrad with template dropout, as tutte's default learner is.
+struct HeadSelection {
     arcs: ArcModel,
 }
 
-impl Heads {
+impl HeadSelection {
     fn learn(treebank: &[Sentence], bits: u32, seed: u64) -> Self {
         const RATE: f32 = 0.05;
         const DAMPING: f32 = 10.0;
@@ -238,7 +241,7 @@ impl Heads {
             for sentence in &order {
                 let atoms = Atoms::new(sentence, arcs.features.columns());
                 let templates = arcs.features.templates().len();
-                // Three in ten are left out.
+                // Dropout of 0.3.
                 let kept: Vec<bool> = (0..templates).map(|_| choices.below(10) >= 3).collect();
                 prepared.fill(&arcs.features, &atoms, |template| kept[template]);
                 let mut scores = ArcMatrix::zeros(sentence.len());
@@ -272,7 +275,7 @@ impl Heads {
     }
 }
 
-/// p(h | m) of all arcs, less 1 for those that a sentence has: the gradient of −log p.
+/// Returns p(h | m) of all arcs. With a gold sentence, subtracts 1 for its arcs, which gives the gradient of −log p.
 fn softmax(scores: &ArcMatrix, gold: Option<&Sentence>) -> ArcMatrix {
     let words = scores.words();
     let mut probs = ArcMatrix::zeros(words);

@@ -1,7 +1,6 @@
-//! How well an audit finds errors that were planted, beside simpler ways to look for them:
-//! `docs/results/audit.md`.
+//! Detection of planted annotation errors by `tutte audit` and simpler detectors: `docs/results/audit.md`.
 //!
-//! What was looked at by eye is a table in the same folder, written by hand; the page counts it.
+//! Manual verdicts on finds are a table in the same folder, written by hand; the page counts them.
 
 mod by_eye;
 mod detect;
@@ -25,55 +24,55 @@ use crate::data::{Data, ENGLISH, Source, words};
 use crate::lab::{Lab, Try};
 use crate::page::{Table, count, percent};
 
-/// Planted annotation errors, and who finds them
+/// Plant annotation errors and compare detectors
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The page to write
     #[arg(short, long, value_name = "FILE", default_value = "docs/results/audit.md")]
     output: PathBuf,
 
-    /// What was said of the first finds on English EWT by somebody who looked at them
+    /// Manual verdicts on the first finds on English EWT
     #[arg(long, value_name = "FILE", default_value = "docs/results/audit-by-eye.tsv")]
     by_eye: PathBuf,
 
-    /// Only this treebank, english-ewt say; may be given several times
+    /// Only this treebank, such as english-ewt; may be given several times
     #[arg(long, value_name = "TREEBANK")]
     only: Vec<String>,
 
-    /// Where to keep what was found
+    /// Folder for cached outcomes
     #[arg(long, value_name = "DIR", default_value = "target/experiments")]
     cache: PathBuf,
 }
 
 const TREEBANKS: [&str; 3] = [ENGLISH, "ud/portuguese-bosque", "ud/gothic-proiel"];
 
-/// The share of arcs that are made wrong.
+/// Share of arcs that get a planted error.
 const SHARE: f64 = 0.01;
 
-/// Precision is reported among so many of the most suspicious arcs.
+/// Numbers of the most suspicious arcs for which precision is reported.
 const AMONG: [usize; 3] = [100, 500, 1000];
 
-/// The share of arcs that a patient person would look at.
+/// Share of the most suspicious arcs for which recall is reported.
 const LOOKED_AT: f64 = 0.02;
 
-/// What is to be reached among 500 on English.
-const WANTED: f64 = 0.6;
+/// Target of the precision at 500 on English.
+const TARGET_PRECISION: f64 = 0.6;
 
-/// What an audit is compared with.
+/// Rankings that the audit is compared with: name, and its name in the text.
 const BASELINES: [(&str, &str); 3] = [
     ("−log P(head), by label", "heads alone"),
     ("one pass: local softmax", "the local softmax"),
     ("one pass: perceptron margin", "the perceptron's margin"),
 ];
 
-/// A treebank and what looks for errors in it.
+/// A treebank and a detector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Cell {
     treebank: String,
     detector: Detector,
 }
 
-/// What came of it.
+/// Outcome of a detector on a treebank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Outcome {
     words: usize,
@@ -83,7 +82,7 @@ struct Outcome {
     rankings: Vec<Ranking>,
 }
 
-/// How well a number tells planted errors from the rest.
+/// Planted errors at the top of a ranking.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Ranking {
     name: String,
@@ -101,7 +100,7 @@ impl Ranking {
                 arcs.push((suspicion, wrong.contains(&(at, word))));
             }
         }
-        // Stable: of arcs that are as suspicious, the earlier one comes first.
+        // The sort is stable: of equally suspicious arcs, the earlier one comes first.
         arcs.sort_by(|a, b| b.0.total_cmp(&a.0));
         let found = |first: usize| arcs.iter().take(first).filter(|(_, wrong)| *wrong).count();
         let looked_at = (LOOKED_AT * arcs.len() as f64).ceil() as usize;
@@ -122,7 +121,7 @@ impl fmt::Display for Cell {
 impl Try for Cell {
     type Outcome = Outcome;
 
-    /// All look at what their names say.
+    /// Templates of detectors are fixed, so they are not part of the cache key.
     fn templates(&self) -> String {
         String::new()
     }
@@ -135,7 +134,7 @@ impl Try for Cell {
         outcome.rankings.first().map_or(0.0, |first| 100.0 * first.precision(1))
     }
 
-    /// With all processors: one cell is run after the other.
+    /// Uses all processors; cells run one after the other.
     fn run(&self, data: &Data) -> Result<Outcome> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let clean = data.train(&self.treebank)?;
@@ -147,10 +146,10 @@ impl Try for Cell {
             }
         }
         let clock = Processor::start();
-        let found = self.detector.run(&treebank, tree_set, threads)?;
+        let suspicions = self.detector.run(&treebank, tree_set, threads)?;
         let seconds = clock.seconds();
         let ranking = |(name, suspicion)| Ranking::new(name, &suspicion, &wrong);
-        let rankings = found.into_iter().map(ranking).collect();
+        let rankings = suspicions.into_iter().map(ranking).collect();
         Ok(Outcome { words: words(&treebank), planted: wrong.len(), seconds, rankings })
     }
 }
@@ -166,59 +165,64 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let treebank = treebank.to_owned();
         Detector::ALL.map(|detector| Cell { treebank: treebank.clone(), detector })
     };
-    let mut found = Vec::new();
-    // The smallest first: whoever waits sees something.
+    let mut results = Vec::new();
+    // The smallest treebank first, for early results.
     for treebank in TREEBANKS.into_iter().rev().filter(wanted) {
         let cells = cells(treebank);
         lab.run(&cells)?;
         let outcomes = cells.iter().map(|cell| lab.outcome(cell));
-        found.push((treebank, outcomes.collect::<Result<Vec<_>>>()?));
+        results.push((treebank, outcomes.collect::<Result<Vec<_>>>()?));
     }
-    found.reverse();
+    results.reverse();
     let by_eye = ByEye::read(&arguments.by_eye)?;
-    let text = page(&found, by_eye.as_ref());
+    let text = page(&results, by_eye.as_ref());
     fs::write(&arguments.output, text)
         .with_context(|| format!("cannot write {}", arguments.output.display()))
 }
 
-fn page(found: &[(&str, Vec<Outcome>)], by_eye: Option<&ByEye>) -> String {
+fn page(results: &[(&str, Vec<Outcome>)], by_eye: Option<&ByEye>) -> String {
     let mut text = format!(
-        "# Auditing treebanks: planted errors, and who finds them\n\n\
-         Written by `scripts/record-experiments audit`; do not edit. Every number is computed by it, but for \
-         what was looked at by eye, which is in [audit-by-eye.tsv](audit-by-eye.tsv).\n\n\
+        "# Auditing treebanks: detection of planted errors\n\n\
+         Written by `scripts/record-experiments audit`; do not edit. The script computes every number, except \
+         for the manual verdicts, which are in [audit-by-eye.tsv](audit-by-eye.tsv).\n\n\
          ## Planted errors\n\n\
-         **Asked:** if some arcs of a treebank are wrong, are they among the first that `tutte audit` shows? \
-         **How:** the training files of treebanks; {} % of all words, chosen at random, get another \
-         head, chosen at random among those that leave a tree with the same root words and for which an arc \
-         with these two tags in this direction is somewhere in the treebank. Labels stay. Five folds, the same \
-         for all; no model has seen the arcs it judges, their documents, or sentences of the same words.\n\n\
-         Precision counts planted errors only. Treebanks have errors of their own, which count as mistakes \
-         here: it is a lower bound. Planted heads are errors of heads alone; an order that also looks at labels, \
-         as an audit of a real treebank must, has nothing to gain from it here. Heads chosen at random are \
-         easier to find than what annotators get wrong: see below for the latter. Errors were planted once, so \
-         a few points are luck; and the order of `tutte audit` was chosen among the first four rows on the \
-         Gothic ones, after finds on clean English had shown rare labels first.\n\n\
-         - *log P(other) − log P(head, label), by label*: `tutte audit` as it is, models of the preset `fast`; how \
-         much surer they are of something else, less what is usual for arcs of the label. The five rows below it \
-         are other orders of what the same models say: not by label, without what they would rather have, by \
-         heads alone.\n\
-         - *one pass: −log P(head)*: a distribution over trees whose scores see little (the {} templates of a \
-         pruner, no labels, no second pass). The two below have the same templates and as many passes over the \
-         treebank.\n\
-         - *local softmax*: head selection, each word's head by a softmax of its own, trained as such by \
-         AdaGrad. It knows nothing of trees.\n\
-         - *perceptron margin*: averaged perceptron; by how much its best tree without an arc beats its best \
-         tree with it.\n\n",
+         **Question:** if some arcs of a treebank are wrong, does `tutte audit` rank them first? **Method:** in \
+         the training files of treebanks, {} % of the words, chosen at random, get another head. The new head is \
+         chosen at random among plausible ones: the heads still form a tree with the same root words, and the \
+         treebank has an arc with these two tags in this direction. Labels stay. All detectors use the same five \
+         folds. No model is trained on the arcs it judges, on other sentences of their documents, or on \
+         sentences with the same words.\n\n\
+         Limits of these numbers:\n\n\
+         - Precision counts only planted errors. Treebanks have other errors, which count as false finds here, \
+         so the precision is a lower bound.\n\
+         - Planted errors are errors of heads only. A ranking that also uses labels, as an audit of a real \
+         treebank must, cannot gain from that here.\n\
+         - Random heads are easier to find than errors of annotators. For those, see below.\n\
+         - Errors were planted once, so differences of a few points may be random.\n\
+         - The ranking of `tutte audit` was chosen among the first four rows on Gothic, because on clean English \
+         another ranking had shown rare labels first.\n\n\
+         Detectors:\n\n\
+         - *log P(other) − log P(head, label), by label*: `tutte audit`, with models of the preset `fast`. It is \
+         the log-odds of the best alternative, minus the mean log-odds of arcs with the same label. The five \
+         rows below it are other rankings by the same models: not by label, without the alternative, or by heads \
+         only.\n\
+         - *one pass: −log P(head)*: a distribution over trees with few features (the {} templates of a pruner, \
+         no labels, no second pass). The two detectors below have the same templates and the same number of \
+         passes over the treebank.\n\
+         - *local softmax*: head selection, a softmax over the heads of each word, trained by AdaGrad. It does \
+         not model trees.\n\
+         - *perceptron margin*: averaged perceptron; score of the best tree without the arc minus score of the \
+         best tree with it.\n\n",
         100.0 * SHARE,
         tutte::features::FeatureSet::pruner().templates().len(),
     );
-    for (treebank, outcomes) in found {
+    for (treebank, outcomes) in results {
         text += &section(treebank, outcomes);
     }
-    text += &goal(found);
+    text += &goal(results);
     match by_eye {
         Some(by_eye) => text += &by_eye.text(),
-        None => text += "## By eye\n\nNobody has looked yet.\n",
+        None => text += "## By eye\n\nThere are no manual verdicts yet.\n",
     }
     text
 }
@@ -234,7 +238,7 @@ fn section(treebank: &str, outcomes: &[Outcome]) -> String {
     );
     if let Some(among) = AMONG.into_iter().find(|&among| among > planted) {
         text += &format!(
-            "They are fewer than {among}: precision there is at most {} %.\n\n",
+            "There are fewer than {among}, so precision at {among} is at most {} %.\n\n",
             percent(planted as f64 / among as f64)
         );
     }
@@ -265,22 +269,22 @@ fn section(treebank: &str, outcomes: &[Outcome]) -> String {
     text
 }
 
-/// Whether what was wanted is reached, and how it compares.
-fn goal(found: &[(&str, Vec<Outcome>)]) -> String {
+/// Compares the audit with its target and with the baselines.
+fn goal(results: &[(&str, Vec<Outcome>)]) -> String {
     let mut text = String::from("### In short\n\n");
-    for (treebank, outcomes) in found {
+    for (treebank, outcomes) in results {
         let rankings = || outcomes.iter().flat_map(|outcome| &outcome.rankings);
         let Some(audit) = rankings().next() else { continue };
-        let reached = audit.precision(1);
+        let precision = audit.precision(1);
         text += &format!(
             "- {}: {} % of the first {} finds of `tutte audit` are planted errors",
             Source::treebank(treebank),
-            percent(reached),
+            percent(precision),
             AMONG[1],
         );
         if *treebank == ENGLISH {
-            let is = if reached >= WANTED { "reached" } else { "not reached" };
-            text += &format!(" ({} % were hoped for: **{is}**)", percent(WANTED));
+            let verdict = if precision >= TARGET_PRECISION { "reached" } else { "not reached" };
+            text += &format!(" (target {} %: **{verdict}**)", percent(TARGET_PRECISION));
         }
         for (name, what) in BASELINES {
             if let Some(ranking) = rankings().find(|ranking| ranking.name == name) {
@@ -302,7 +306,7 @@ mod tests {
         let suspicion = vec![vec![0.5; 100], vec![f64::INFINITY, 2.0, -1.0]];
         let wrong = [(1, 0), (1, 1), (0, 99), (1, 2)].into_iter().collect();
         let ranking = Ranking::new("x".to_owned(), &suspicion, &wrong);
-        // The first hundred are the two and 98 of the hundred.
+        // The first hundred are the two most suspicious arcs and 98 of the equally suspicious ones.
         assert_eq!((ranking.among, ranking.looked_at), ([2, 4, 4], 2));
         assert!((ranking.precision(0) - 0.02).abs() < 1e-12);
     }

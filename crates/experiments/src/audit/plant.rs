@@ -1,8 +1,8 @@
-//! Errors planted where nobody would notice at once.
+//! Plausible errors planted in a treebank.
 //!
-//! One word in a hundred, chosen at random, gets another head, chosen at random among those that are
-//! plausible: the heads still form a tree with the same root words, and an arc from a word of the new head's
-//! tag to a word of this tag, in this direction, is somewhere in the treebank. The label stays.
+//! A random share of the words get another head, random among the plausible ones. A head is plausible if the heads
+//! still form a tree with the same root words, and if the treebank has an arc with the same two tags in the same
+//! direction. The label stays.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +10,15 @@ use anyhow::Result;
 use tutte_treebank::select::Choices;
 use tutte_treebank::{Sentence, Token};
 
-/// A treebank with errors that are known.
+/// A treebank with planted errors.
 #[derive(Debug)]
 pub(crate) struct Planted {
     pub(crate) treebank: Vec<Sentence>,
-    /// Sentence and word, both by their places from 0, of every planted error.
+    /// `(sentence, word)` of every planted error, both from 0.
     pub(crate) wrong: BTreeSet<(usize, usize)>,
 }
 
-/// Plants errors into a share of a treebank's arcs; fewer if there are not enough words that can have
-/// another head.
+/// Plants errors in a share of a treebank's arcs, or in fewer if not enough words have a plausible other head.
 pub(crate) fn plant(clean: &[Sentence], share: f64, seed: u64) -> Result<Planted> {
     let tag = |sentence: &Sentence, word| sentence.word(word).map_or("", Token::upos).to_owned();
     let mut seen = BTreeSet::new();
@@ -63,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn planted_errors_are_other_heads_of_trees_and_nothing_else() {
+    fn planting_changes_only_heads_and_keeps_trees() {
         let sentence: Sentence =
             "1\ta\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tb\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n\
              3\tc\t_\tVERB\t_\t_\t0\troot\t_\t_\n4\td\t_\tDET\t_\t_\t5\tdet\t_\t_\n\
@@ -81,7 +80,7 @@ mod tests {
                 assert_eq!(old.deprel(), new.deprel());
             }
         }
-        // Determiners only ever stand before nouns.
+        // No determiner of the treebank follows its head.
         assert!(treebank.iter().all(|s| s.word(4).unwrap().head() == Some(5)));
     }
 }

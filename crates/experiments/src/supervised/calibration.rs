@@ -1,33 +1,33 @@
-//! How far the probabilities of each learner can be trusted, and which learner is the default.
+//! Calibration of each learner, and the choice of the default learner.
 
 use anyhow::Result;
 use tutte::Optimizer;
 use tutte_treebank::eval::significance::UnitCounts;
 
-use super::{Plan, Written};
+use super::{Plan, WrittenSection};
 use crate::data::{ENGLISH, Source};
-use crate::decoder::{Decoder, Judged};
+use crate::decoder::{CalibrationSummary, Decoder};
 use crate::lab::Lab;
-use crate::page::{Duel, LEVEL, Table, decimals, mean, percent};
+use crate::page::{Comparison, LEVEL, Table, decimals, mean, percent};
 use crate::trial::{Outcome, Templates, Trial};
 
 const TREEBANKS: [&str; 3] = [ENGLISH, "ud/gothic-proiel", "ud/turkish-imst"];
 
-/// A learner, what it starts from, and its name for tables.
+/// A learner, the learner it starts from, and its name for tables.
 struct Candidate {
-    /// Whether it is also tried with the templates of [`Templates::Richer`], which take longer.
-    richer: bool,
+    /// Runs it with the templates of [`Templates::Richer`] too, which take longer.
+    has_richer_trial: bool,
     learner: &'static str,
     after: Option<&'static str>,
     name: &'static str,
 }
 
 const fn candidate(name: &'static str, learner: &'static str) -> Candidate {
-    Candidate { richer: false, learner, after: None, name }
+    Candidate { has_richer_trial: false, learner, after: None, name }
 }
 
 const fn contender(name: &'static str, learner: &'static str) -> Candidate {
-    Candidate { richer: true, ..candidate(name, learner) }
+    Candidate { has_richer_trial: true, ..candidate(name, learner) }
 }
 
 static CANDIDATES: [Candidate; 16] = [
@@ -47,7 +47,7 @@ static CANDIDATES: [Candidate; 16] = [
     candidate("softmax-margin, AdaGrad", "adagrad:objective=softmax-margin(1),dropout=0"),
     contender("softmax-margin, AdaGrad, dropout", "adagrad:objective=softmax-margin(1)"),
     Candidate {
-        richer: false,
+        has_richer_trial: false,
         learner: "adagrad:objective=risk(1..4)",
         after: Some("adagrad"),
         name: "risk, annealed, AdaGrad, dropout",
@@ -60,18 +60,20 @@ const SETS: [(Templates, &str); 2] =
 fn trial(plan: &Plan, treebank: &str, candidate: &Candidate, templates: Templates) -> Trial {
     let plain = plan.trial(Source::treebank(treebank), candidate.learner);
     Trial {
-        // Half of the passes to start from.
+        // The first learner makes half as many passes.
         after: candidate.after.map(|first| (first.to_owned(), plan.passes / 2)),
         templates,
         decoders: vec![Decoder::Mbr],
-        judged: true,
+        should_test_calibration: true,
         ..plain
     }
 }
 
-/// The candidates that are tried with some templates.
+/// Returns the candidates that are run with these templates.
 fn candidates(templates: Templates) -> impl Iterator<Item = &'static Candidate> {
-    CANDIDATES.iter().filter(move |candidate| candidate.richer || templates != Templates::Richer)
+    CANDIDATES
+        .iter()
+        .filter(move |candidate| candidate.has_richer_trial || templates != Templates::Richer)
 }
 
 pub(super) fn trials(plan: &Plan) -> Vec<Trial> {
@@ -87,13 +89,13 @@ pub(super) fn trials(plan: &Plan) -> Vec<Trial> {
 /// A candidate on all treebanks.
 struct Row {
     name: String,
-    default: bool,
+    is_default: bool,
     outcomes: Vec<Outcome>,
 }
 
 impl Row {
-    fn judged(&self) -> impl Iterator<Item = &[Judged; 2]> {
-        self.outcomes.iter().filter_map(|outcome| outcome.judged.as_ref())
+    fn calibration(&self) -> impl Iterator<Item = &[CalibrationSummary; 2]> {
+        self.outcomes.iter().filter_map(|outcome| outcome.calibration.as_ref())
     }
 
     fn uas(&self) -> f64 {
@@ -101,7 +103,7 @@ impl Row {
     }
 
     fn ece(&self) -> f64 {
-        mean(self.judged().map(|[plain, _]| plain.ece))
+        mean(self.calibration().map(|[plain, _]| plain.ece))
     }
 
     fn units(&self) -> Vec<UnitCounts> {
@@ -109,19 +111,22 @@ impl Row {
     }
 }
 
-pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
+pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<WrittenSection> {
     let mut text = format!(
         "## Calibration of all learners, and the default\n\n\
-         **Asked:** which learner gives the most accurate trees *and* probabilities that mean what they \
-         say? This is the comparison that decides the default of `tutte train`: with \
-         tutte's own templates, which are its default too, of the learners that are not significantly less \
-         accurate than the best, the best calibrated one. **How:** non-projective, \
-         MBR; {}. For each head of the MBR tree, its marginal probability against whether it is right: the \
-         expected calibration error (ECE, 15 bins of equal mass) and the Brier score, both better the \
-         smaller. *γ*: what all scores are to be multiplied with for the gold trees of dev to be most \
-         probable; far from 1, the learner's scores have no scale of their own. *ECE with γ*: what remains \
-         of the error then. *Time*: of all passes, AdaGrad without dropout = 1. UAS, ECE and Brier are means \
-         over the treebanks; the second table of each pair has them one by one.\n",
+         **Question:** which learner gives the most accurate trees *and* calibrated probabilities? This \
+         comparison decides the default of `tutte train`. The rule: with tutte's own templates, which are the \
+         default too, take the learners that are not significantly less accurate than the best one, and \
+         choose the best calibrated of them.\n\n\
+         **Method:** non-projective trees, MBR decoding; {}. Calibration compares the marginal probability of \
+         each head of the MBR tree with its correctness:\n\n\
+         - *ECE*: expected calibration error in 15 bins of equal mass; smaller is better. *Brier*: Brier \
+         score; smaller is better.\n\
+         - *γ*: factor of all scores that makes the gold trees of dev most probable. If it is far from 1, the \
+         scale of the learner's scores is arbitrary. *ECE with γ*, *Brier with γ*: the same after scaling.\n\
+         - *time*: time of all passes, relative to AdaGrad without dropout.\n\n\
+         UAS, ECE and Brier are means over the treebanks. The second table of each pair has one column per \
+         treebank.\n",
         TREEBANKS.map(|treebank| Source::treebank(treebank).to_string()).join(", ")
     );
     for (templates, name) in SETS {
@@ -134,23 +139,23 @@ pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
         text += "\n";
         text += &decision(&rows);
     }
-    Ok(Written { text, findings: Vec::new() })
+    Ok(WrittenSection { text, findings: Vec::new() })
 }
 
 fn rows(plan: &Plan, lab: &Lab<Trial>, templates: Templates) -> Result<Vec<Row>> {
     let row = |candidate: &Candidate| {
         let outcome = |treebank| lab.outcome(&trial(plan, treebank, candidate, templates));
-        let default = candidate.after.is_none()
+        let is_default = candidate.after.is_none()
             && candidate.learner.parse::<Optimizer>()? == Optimizer::default();
         let outcomes = TREEBANKS.map(outcome).into_iter().collect::<Result<_>>()?;
-        Ok(Row { name: candidate.name.to_owned(), default, outcomes })
+        Ok(Row { name: candidate.name.to_owned(), is_default, outcomes })
     };
     candidates(templates).map(row).collect()
 }
 
-/// The name, in bold for the default.
+/// Returns the name, in bold for the default.
 fn marked(row: &Row) -> String {
-    if row.default { format!("**{}** (default)", row.name) } else { row.name.clone() }
+    if row.is_default { format!("**{}** (default)", row.name) } else { row.name.clone() }
 }
 
 fn means(rows: &[Row]) -> String {
@@ -159,17 +164,18 @@ fn means(rows: &[Row]) -> String {
     let seconds = |row: &Row| mean(row.outcomes.iter().map(Outcome::total_seconds));
     let unit = rows.iter().find(|row| row.name == "log-linear, AdaGrad").map_or(1.0, seconds);
     for row in rows {
-        let of = |value: &dyn Fn(&[Judged; 2]) -> f64| mean(row.judged().map(value));
-        // γ is a factor: its mean is geometric.
-        let gamma = of(&|judged| judged[1].gamma.ln()).exp();
+        let of =
+            |value: &dyn Fn(&[CalibrationSummary; 2]) -> f64| mean(row.calibration().map(value));
+        // γ is a factor, so its mean is geometric.
+        let gamma = of(&|both| both[1].gamma.ln()).exp();
         table.row(&[
             marked(row),
             percent(row.uas()),
             decimals(row.ece()),
-            decimals(of(&|judged| judged[0].brier)),
+            decimals(of(&|both| both[0].brier)),
             format!("{gamma:.2}"),
-            decimals(of(&|judged| judged[1].ece)),
-            decimals(of(&|judged| judged[1].brier)),
+            decimals(of(&|both| both[1].ece)),
+            decimals(of(&|both| both[1].brier)),
             format!("{:.1}", seconds(row) / unit),
         ]);
     }
@@ -180,10 +186,10 @@ fn each(rows: &[Row]) -> String {
     let names = TREEBANKS.map(|treebank| Source::treebank(treebank).to_string());
     let mut table = Table::new(&[String::new()].into_iter().chain(names).collect::<Vec<_>>());
     for row in rows {
-        let cells = row.outcomes.iter().map(|outcome| match &outcome.judged {
+        let cells = row.outcomes.iter().map(|outcome| match &outcome.calibration {
             Some([plain, _]) => {
-                let (ece, brier) = (decimals(plain.ece), decimals(plain.brier));
-                format!("{} · {ece} · {brier}", percent(outcome.uas(0)))
+                let uas = percent(outcome.uas(0));
+                format!("{uas} · {} · {}", decimals(plain.ece), decimals(plain.brier))
             }
             None => percent(outcome.uas(0)),
         });
@@ -192,59 +198,60 @@ fn each(rows: &[Row]) -> String {
     table.text().to_owned()
 }
 
-/// PA and PA-I are the same learner while no step is larger than C.
+/// Returns a note if PA and PA-I have learnt the same model, as they do if no step is larger than C.
 fn same(rows: &[Row]) -> String {
     let find = |name: &str| rows.iter().find(|row| row.name == name);
     let [Some(free), Some(bound)] = [find("PA"), find("PA-I, C .05")] else { return String::new() };
     let decoded = |row: &Row| row.outcomes.iter().map(|o| o.decoded.clone()).collect::<Vec<_>>();
-    match decoded(free) == decoded(bound) {
-        true => "\nPA and PA-I have learnt the same: with so many features an arc, no step is as large as C.\n",
-        false => "",
+    if decoded(free) == decoded(bound) {
+        "\nPA and PA-I have learnt the same model: arcs have many features, so no step is as large as C.\n"
+            .to_owned()
+    } else {
+        String::new()
     }
-    .to_owned()
 }
 
-/// The rule: of the learners that are not significantly less accurate than the most accurate one,
-/// the best calibrated.
+/// Applies the rule: take the learners that are not significantly less accurate than the most accurate one, and
+/// choose the best calibrated of them.
 fn decision(rows: &[Row]) -> String {
     let Some(best) = rows.iter().max_by(|a, b| a.uas().total_cmp(&b.uas())) else {
         return String::new();
     };
     let units = best.units();
-    let accurate = |row: &&Row| {
-        let duel = Duel::new(&row.units(), &units);
-        duel.difference <= 0.0 || duel.permutation.p >= LEVEL
+    let is_accurate = |row: &&Row| {
+        let comparison = Comparison::new(&row.units(), &units);
+        comparison.difference <= 0.0 || comparison.permutation.p >= LEVEL
     };
-    let mut candidates: Vec<&Row> = rows.iter().filter(accurate).collect();
+    let mut candidates: Vec<&Row> = rows.iter().filter(is_accurate).collect();
     candidates.sort_by(|a, b| a.ece().total_cmp(&b.ece()));
     let names: Vec<String> =
         candidates.iter().map(|row| format!("{} ({})", row.name, decimals(row.ece()))).collect();
     let mut text = format!(
-        "The most accurate is {} ({}). Not significantly less accurate (permutation test over the sentences \
-         of all three), with their calibration errors, smallest first: {}. ",
+        "The most accurate learner is {} ({}). These are not significantly less accurate (permutation test \
+         over the sentences of all three treebanks; in brackets their ECE, smallest first): {}. ",
         best.name,
         percent(best.uas()),
         names.join(", ")
     );
-    let default = rows.iter().find(|row| row.default);
+    let default = rows.iter().find(|row| row.is_default);
     let chosen = candidates.first().copied().unwrap_or(best);
     text += &match default {
-        Some(_) if chosen.default => {
-            format!("So the choice is {}: it is the default.\n", chosen.name)
+        Some(_) if chosen.is_default => {
+            format!("So the rule chooses {}, which is the default.\n", chosen.name)
         }
         Some(default) => {
-            let duel = Duel::new(&default.units(), &chosen.units());
+            let comparison = Comparison::new(&default.units(), &chosen.units());
             format!(
-                "The rule would choose {}; against the default, {}, that is {} \
-                 UAS and an error of {} instead of {}.\n",
+                "The rule chooses {}. Compared with the default, {}, it has {} UAS and an ECE of {} instead \
+                 of {}.\n",
                 chosen.name,
                 default.name,
-                duel.by_permutation(),
+                comparison.by_permutation(),
                 decimals(chosen.ece()),
                 decimals(default.ece())
             )
         }
-        None => format!("So the choice is {}; the default is not among these.\n", chosen.name),
+        None => format!("So the rule chooses {}; the default is not among these.\n", chosen.name),
     };
     text
 }

@@ -5,14 +5,14 @@ use anyhow::Result;
 use tutte_treebank::eval::calibration::wilson;
 use tutte_treebank::eval::significance::{Interval, UnitCounts};
 
-use super::{Plan, Written};
+use super::{Plan, WrittenSection};
 use crate::data::Source;
 use crate::decoder::Decoder;
 use crate::lab::Lab;
-use crate::page::{Duel, Finding, Table, Verdict, mean, percent, points};
+use crate::page::{Comparison, Finding, LEVEL, Table, Verdict, mean, percent, points};
 use crate::trial::Trial;
 
-/// Some of their languages, and some with more crossing arcs.
+/// Some of the paper's languages, and some with more crossing arcs.
 const TREEBANKS: [&str; 6] = [
     "conllx/danish",
     "conllx/dutch",
@@ -22,10 +22,10 @@ const TREEBANKS: [&str; 6] = [
     "ud/turkish-imst",
 ];
 
-/// Treebanks with a larger share of crossing arcs are those that non-projective models are for.
+/// Share of crossing arcs from which a treebank counts as non-projective.
 const CROSSING: f64 = 0.02;
 
-/// A model, and the learners among which dev chooses.
+/// A model and its learners; the best one on dev is used.
 struct Method {
     name: &'static str,
     learners: &'static [&'static str],
@@ -41,11 +41,9 @@ const METHODS: [Method; 3] = [
 ];
 
 fn trial(plan: &Plan, treebank: &str, learner: &str, projective: bool) -> Trial {
-    // Both decoders are tried for models trained over all trees, as Koo et al. did.
-    let decoders = match projective {
-        true => vec![Decoder::Map],
-        false => vec![Decoder::Map, Decoder::MapProjective],
-    };
+    // As in the paper, models trained over all trees are run with both decoders.
+    let decoders =
+        if projective { vec![Decoder::Map] } else { vec![Decoder::Map, Decoder::MapProjective] };
     Trial { projective, decoders, ..plan.trial(Source::treebank(treebank), learner) }
 }
 
@@ -61,7 +59,7 @@ pub(super) fn trials(plan: &Plan) -> Vec<Trial> {
     trials
 }
 
-/// What was best on dev, and how it did on test.
+/// The best setting on dev, and its accuracy on test.
 #[derive(Clone, Debug)]
 struct Choice {
     setting: String,
@@ -71,7 +69,7 @@ struct Choice {
     units: Vec<UnitCounts>,
 }
 
-/// The best of the learners of a method, their passes and decoders.
+/// Returns the best of the learners of a method, their passes and decoders.
 fn choose(
     plan: &Plan,
     lab: &Lab<Trial>,
@@ -107,7 +105,7 @@ fn choose(
     best.ok_or_else(|| anyhow::anyhow!("{} was not run on {treebank}", method.name))
 }
 
-/// The choices on one treebank: projective and not, by method.
+/// The choices on one treebank, by method: projective and non-projective.
 struct Row {
     treebank: Source,
     crossing: f64,
@@ -115,14 +113,14 @@ struct Row {
 }
 
 impl Row {
-    /// The better on dev of projective and non-projective training.
+    /// Returns the better of projective and non-projective training on dev.
     fn chosen(&self, method: usize) -> &Choice {
         let [projective, free] = &self.choices[method];
         if free.dev >= projective.dev { free } else { projective }
     }
 }
 
-pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
+pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<WrittenSection> {
     let mut rows = Vec::new();
     for treebank in TREEBANKS {
         let source = Source::treebank(treebank);
@@ -137,40 +135,41 @@ pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
     rows.sort_by(|a, b| b.crossing.total_cmp(&a.crossing));
     let mut text = String::from(
         "## Projective and non-projective training (Koo et al. 2007, tables 2 and 3)\n\n\
-         **Asked:** does it pay to train over all trees, by the matrix-tree theorem, instead of over \
-         projective ones; and are max-margin and log-linear models better than the averaged perceptron? \
-         **How:** the best tree is the answer (MAP). Training trees are made projective for projective \
-         training. On dev are chosen: C, the number of passes, and for models trained over all trees \
-         whether to decode projectively. Max-margin models are found by exponentiated gradient, as in the \
-         paper; log-linear ones by stochastic gradients with a Gaussian prior of variance C, for the \
-         paper's conjugate gradients, which take much longer.\n\n\
-         Table 2, UAS on test; p: trained over projective trees, np: over all. *Bold*: better than the \
-         other by a sign test over sentences (p < .05). Treebanks are sorted by their crossing arcs.\n\n",
+         **Question:** is training over all trees, by the matrix-tree theorem, better than training over \
+         projective trees? Are max-margin and log-linear models better than the averaged perceptron? \
+         **Method:** MAP decoding. For projective training, training trees are made projective. Three settings \
+         are chosen on dev: C, the number of passes, and the decoder of models trained over all trees \
+         (projective or not). Max-margin models are trained by exponentiated gradient, as in the paper. \
+         Log-linear models are trained by stochastic gradients with a Gaussian prior of variance C; the paper \
+         used conjugate gradients, which take much longer.\n\n\
+         Table 2, UAS on test; p: trained over projective trees, np: over all trees. *Bold*: better than the \
+         other by a sign test over sentences (p < .05). Treebanks are sorted by their share of crossing \
+         arcs.\n\n",
     );
     text += &table_2(&rows);
-    text += "\nWhat training over all trees adds, with the sentences that get better and worse by it:\n\n";
+    text += "\nGain of training over all trees, with the numbers of sentences that get better and worse:\n\n";
     text += &differences(&rows);
-    text += "\nTable 3, UAS on test with projective or non-projective training (and decoding) chosen on dev:\n\n";
+    text += "\nTable 3, UAS on test with projective or non-projective training and decoding, chosen on dev:\n\n";
     text += &table_3(&rows);
     let pooled = |method: usize| -> Vec<UnitCounts> {
         rows.iter().flat_map(|row| row.chosen(method).units.clone()).collect()
     };
     let [perceptron, margin, linear] = [pooled(0), pooled(1), pooled(2)];
-    let duels = [
-        Duel::new(&perceptron, &margin),
-        Duel::new(&perceptron, &linear),
-        Duel::new(&margin, &linear),
+    let comparisons = [
+        Comparison::new(&perceptron, &margin),
+        Comparison::new(&perceptron, &linear),
+        Comparison::new(&margin, &linear),
     ];
     text += &format!(
-        "\nOver the {} test sentences of all treebanks, with sentences better and worse (sign test): \
-         max-margin against the perceptron {}, log-linear against the perceptron {}, log-linear against \
-         max-margin {}.\n",
+        "\nOver the {} test sentences of all treebanks (in brackets, sentences better and worse, and the sign \
+         test): max-margin compared with the perceptron {}, log-linear compared with the perceptron {}, \
+         log-linear compared with max-margin {}.\n",
         perceptron.len(),
-        duels[0].by_signs(),
-        duels[1].by_signs(),
-        duels[2].by_signs()
+        comparisons[0].by_signs(),
+        comparisons[1].by_signs(),
+        comparisons[2].by_signs()
     );
-    Ok(Written { text, findings: findings(&rows, &duels) })
+    Ok(WrittenSection { text, findings: findings(&rows, &comparisons) })
 }
 
 fn table_2(rows: &[Row]) -> String {
@@ -182,13 +181,17 @@ fn table_2(rows: &[Row]) -> String {
     for row in rows {
         let mut cells = vec![row.treebank.to_string(), percent(row.crossing)];
         for [projective, free] in &row.choices {
-            let duel = Duel::new(&projective.units, &free.units);
-            let better = |better: bool, uas: f64| match better && duel.sign.p < crate::page::LEVEL {
-                true => format!("**{}**", percent(uas)),
-                false => percent(uas),
+            let comparison = Comparison::new(&projective.units, &free.units);
+            let is_significant = comparison.sign.p < LEVEL;
+            let cell = |is_better: bool, uas: f64| {
+                if is_better && is_significant {
+                    format!("**{}**", percent(uas))
+                } else {
+                    percent(uas)
+                }
             };
-            let gains = duel.sign.better > duel.sign.worse;
-            cells.extend([better(!gains, projective.uas), better(gains, free.uas)]);
+            let is_gain = comparison.sign.better > comparison.sign.worse;
+            cells.extend([cell(!is_gain, projective.uas), cell(is_gain, free.uas)]);
         }
         table.row(&cells);
     }
@@ -209,8 +212,9 @@ fn differences(rows: &[Row]) -> String {
     let names = METHODS.iter().map(|method| method.name);
     let mut table = Table::new(&[""].into_iter().chain(names).collect::<Vec<_>>());
     for row in rows {
-        let duels = row.choices.iter().map(|[p, np]| Duel::new(&p.units, &np.units).by_signs());
-        table.row(&[row.treebank.to_string()].into_iter().chain(duels).collect::<Vec<_>>());
+        let comparisons =
+            row.choices.iter().map(|[p, np]| Comparison::new(&p.units, &np.units).by_signs());
+        table.row(&[row.treebank.to_string()].into_iter().chain(comparisons).collect::<Vec<_>>());
     }
     table.text().to_owned()
 }
@@ -242,44 +246,55 @@ fn table_3(rows: &[Row]) -> String {
 /// The share of better sentences in both tests of the paper.
 const PAPER_SHARE: f64 = 448.0 / (448.0 + 343.0);
 
-/// Of the sentences that change, the share that gets better: its 95 % interval.
-fn better_share(duel: &Duel) -> Interval {
-    let (better, worse) = (duel.sign.better as usize, duel.sign.worse as usize);
+/// Returns the 95 % interval of the share of better sentences among those that change.
+fn better_share(comparison: &Comparison) -> Interval {
+    let better = comparison.sign.better as usize;
+    let worse = comparison.sign.worse as usize;
     wilson(better, better + worse)
 }
 
-fn interval(duel: &Duel) -> String {
-    let Interval { low, high } = better_share(duel);
+fn interval(comparison: &Comparison) -> String {
+    let Interval { low, high } = better_share(comparison);
     format!("{:.1} to {:.1} %", 100.0 * low, 100.0 * high)
 }
 
-/// The last row of table 3.
+/// Returns the mean of a method in table 3.
 fn average(rows: &[Row], method: usize) -> f64 {
     mean(rows.iter().map(|row| row.chosen(method).uas))
 }
 
-fn findings(rows: &[Row], duels: &[Duel; 3]) -> Vec<Finding> {
-    let pooled = |keep: &dyn Fn(&Row) -> bool| -> Vec<Duel> {
+fn findings(rows: &[Row], comparisons: &[Comparison; 3]) -> Vec<Finding> {
+    let pooled = |keep: &dyn Fn(&Row) -> bool| -> Vec<Comparison> {
         let kept: Vec<&Row> = rows.iter().filter(|row| keep(row)).collect();
         let units = |method: usize, shape: usize| -> Vec<UnitCounts> {
             kept.iter().flat_map(|row| row.choices[method][shape].units.clone()).collect()
         };
-        (0..METHODS.len()).map(|method| Duel::new(&units(method, 0), &units(method, 1))).collect()
+        (0..METHODS.len())
+            .map(|method| Comparison::new(&units(method, 0), &units(method, 1)))
+            .collect()
     };
-    let told = |duels: &[Duel]| {
-        let told =
-            METHODS.iter().zip(duels).map(|(m, duel)| format!("{} {}", m.name, duel.by_signs()));
-        told.collect::<Vec<_>>().join(", ")
+    let by_method = |comparisons: &[Comparison]| {
+        let texts = METHODS
+            .iter()
+            .zip(comparisons)
+            .map(|(m, comparison)| format!("{} {}", m.name, comparison.by_signs()));
+        texts.collect::<Vec<_>>().join(", ")
     };
     let crossing = pooled(&|row| row.crossing >= CROSSING);
     let straight = pooled(&|row| row.crossing < CROSSING);
     let weakest =
         |verdicts: Vec<Verdict>| verdicts.into_iter().max().unwrap_or(Verdict::NotReproduced);
     let share = 100.0 * CROSSING;
-    let against = |method: usize, duel: &Duel| {
-        let (perceptron, other) = (average(rows, 0), average(rows, method));
-        let (from, to, more) = (percent(perceptron), percent(other), points(other - perceptron));
-        format!("means {from} → {to} ({more}); all sentences {}", duel.by_signs())
+    let against = |method: usize, comparison: &Comparison| {
+        let perceptron = average(rows, 0);
+        let other = average(rows, method);
+        format!(
+            "means {} → {} ({}); all sentences {}",
+            percent(perceptron),
+            percent(other),
+            points(other - perceptron),
+            comparison.by_signs()
+        )
     };
     vec![
         Finding {
@@ -290,15 +305,15 @@ fn findings(rows: &[Row], duels: &[Duel; 3]) -> Vec<Finding> {
             paper: Some(
                 "Dutch, 4.9 %: perceptron +1.66, max-margin +3.16, log-linear +3.32".to_owned(),
             ),
-            ours: told(&crossing),
+            ours: by_method(&crossing),
             verdict: weakest(
                 crossing.iter().map(|d| Verdict::more(d.difference, d.sign.p)).collect(),
             ),
         },
         Finding {
-            claim: "… and does no harm where few do".to_owned(),
+            claim: "… and does not hurt where few arcs cross".to_owned(),
             paper: Some("mean of the other five: −0.01, +0.21, +0.39".to_owned()),
-            ours: told(&straight),
+            ours: by_method(&straight),
             verdict: weakest(
                 straight.iter().map(|d| Verdict::not_less(d.difference, d.sign.p)).collect(),
             ),
@@ -309,39 +324,39 @@ fn findings(rows: &[Row], duels: &[Duel; 3]) -> Vec<Finding> {
                 "means 78.98 → 79.82 (+0.84); p ≤ .001 by a sign test over 2,472 sentences"
                     .to_owned(),
             ),
-            ours: against(1, &duels[0]),
-            verdict: Verdict::more(duels[0].difference, duels[0].sign.p),
+            ours: against(1, &comparisons[0]),
+            verdict: Verdict::more(comparisons[0].difference, comparisons[0].sign.p),
         },
         Finding {
             claim: "Log-linear beats the perceptron".to_owned(),
             paper: Some("means 78.98 → 79.70 (+0.72); p ≤ .001".to_owned()),
-            ours: against(2, &duels[1]),
-            verdict: Verdict::more(duels[1].difference, duels[1].sign.p),
+            ours: against(2, &comparisons[1]),
+            verdict: Verdict::more(comparisons[1].difference, comparisons[1].sign.p),
         },
         Finding {
-            claim: "The size of these tests: of the sentences that change, how many get better"
+            claim: "Size of these effects: share of better sentences among those that change"
                 .to_owned(),
-            paper: Some("448 : 343 and 500 : 383, so 56.6 % both".to_owned()),
+            paper: Some("448 : 343 and 500 : 383, 56.6 % in both".to_owned()),
             ours: format!(
-                "{} of max-margin, {} of log-linear (95 % intervals)",
-                interval(&duels[0]),
-                interval(&duels[1])
+                "max-margin {}, log-linear {} (95 % intervals)",
+                interval(&comparisons[0]),
+                interval(&comparisons[1])
             ),
-            verdict: Verdict::holds(duels[..2].iter().all(|duel| {
-                let Interval { low, high } = better_share(duel);
+            verdict: Verdict::holds(comparisons[..2].iter().all(|comparison| {
+                let Interval { low, high } = better_share(comparison);
                 (low..=high).contains(&PAPER_SHARE)
             })),
         },
         Finding {
-            claim: "Max-margin and log-linear models are about as good as each other".to_owned(),
+            claim: "Max-margin and log-linear models are equally accurate".to_owned(),
             paper: Some("means 79.82 and 79.70".to_owned()),
             ours: format!(
                 "means {} and {}; all sentences {}",
                 percent(average(rows, 1)),
                 percent(average(rows, 2)),
-                duels[2].by_signs()
+                comparisons[2].by_signs()
             ),
-            verdict: Verdict::same(duels[2].sign.p),
+            verdict: Verdict::same(comparisons[2].sign.p),
         },
     ]
 }

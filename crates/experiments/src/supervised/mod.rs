@@ -1,7 +1,7 @@
-//! The supervised learners of the founding papers, beside what the papers found:
+//! The supervised learners of the founding papers, compared with the papers' findings:
 //! `docs/results/supervised.md`.
 //!
-//! A section is a list of trials and a text about what they found; the text's verdicts are computed.
+//! Each section is a list of trials and a text about their outcomes. Its verdicts are computed.
 
 mod calibration;
 mod clusters;
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 
     /// Only this section; may be given several times
     #[arg(long, value_name = "SECTION")]
-    only: Vec<Name>,
+    only: Vec<Section>,
 
     /// Trials run at once [default: one for each processor]
     #[arg(short = 'j', long, value_name = "N")]
@@ -40,14 +40,14 @@ pub(crate) struct Arguments {
     #[arg(long)]
     full: bool,
 
-    /// Where to keep what trials have found
+    /// Folder for cached outcomes
     #[arg(long, value_name = "DIR", default_value = "target/experiments")]
     cache: PathBuf,
 }
 
 /// The sections of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Name {
+enum Section {
     /// Koo et al.: projective and non-projective training of three models
     Koo,
     /// Smith & Smith: MIRA and conditional training, MAP and MBR
@@ -60,43 +60,43 @@ enum Name {
     Calibration,
 }
 
-/// A section, written.
-struct Written {
+/// Text and findings of a section.
+struct WrittenSection {
     text: String,
     findings: Vec<Finding>,
 }
 
-impl Name {
+impl Section {
     fn trials(self, plan: &Plan) -> Vec<Trial> {
         match self {
-            Name::Koo => koo::trials(plan),
-            Name::Smith => smith::trials(plan),
-            Name::Clusters => clusters::trials(plan),
-            Name::Passive => passive::trials(plan),
-            Name::Calibration => calibration::trials(plan),
+            Section::Koo => koo::trials(plan),
+            Section::Smith => smith::trials(plan),
+            Section::Clusters => clusters::trials(plan),
+            Section::Passive => passive::trials(plan),
+            Section::Calibration => calibration::trials(plan),
         }
     }
 
-    fn write(self, plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
+    fn write(self, plan: &Plan, lab: &Lab<Trial>) -> Result<WrittenSection> {
         match self {
-            Name::Koo => koo::write(plan, lab),
-            Name::Smith => smith::write(plan, lab),
-            Name::Clusters => clusters::write(plan, lab),
-            Name::Passive => passive::write(plan, lab),
-            Name::Calibration => calibration::write(plan, lab),
+            Section::Koo => koo::write(plan, lab),
+            Section::Smith => smith::write(plan, lab),
+            Section::Clusters => clusters::write(plan, lab),
+            Section::Passive => passive::write(plan, lab),
+            Section::Calibration => calibration::write(plan, lab),
         }
     }
 }
 
-/// How much is run.
+/// Sizes of the trials.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     cut: Cut,
-    /// For what clusters learn from: with 32 kinds of arcs, all takes 32 times as long.
+    /// Cut for latent clusters: 32 clusters take 32 times as long.
     cluster_cut: Cut,
-    /// Of online learners.
+    /// Passes of online learners.
     passes: usize,
-    /// Of learners that approach an optimum slowly: exponentiated gradient, L-BFGS.
+    /// Passes of learners that converge slowly: exponentiated gradient, L-BFGS.
     slow_passes: usize,
     cluster_passes: usize,
     bits: u32,
@@ -121,9 +121,9 @@ impl Plan {
         bits: 23,
     };
 
-    /// A trial as most are: McDonald's templates, crossing arcs allowed, the best tree.
+    /// Returns the usual trial: McDonald's templates, crossing arcs allowed, MAP decoding.
     fn trial(&self, source: Source, learner: &str) -> Trial {
-        let slow = learner.starts_with("eg-") || learner.starts_with("lbfgs");
+        let is_slow = learner.starts_with("eg-") || learner.starts_with("lbfgs");
         Trial {
             source,
             cut: self.cut,
@@ -131,23 +131,23 @@ impl Plan {
             after: None,
             templates: Templates::McDonald,
             projective: false,
-            kinds: 0,
-            passes: if slow { self.slow_passes } else { self.passes },
+            clusters: 0,
+            passes: if is_slow { self.slow_passes } else { self.passes },
             bits: self.bits,
             decoders: vec![Decoder::Map],
-            judged: false,
+            should_test_calibration: false,
         }
     }
 }
 
-/// Runs trials and writes the page.
+/// Runs the trials and writes the page.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let threads = arguments
         .threads
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let lab = Lab::open(Data::find()?, arguments.cache.join("supervised"), threads)?;
     let plan = if arguments.full { Plan::FULL } else { Plan::QUICK };
-    let all = Name::value_variants();
+    let all = Section::value_variants();
     let sections = if arguments.only.is_empty() { all } else { &arguments.only };
     let trials: Vec<Trial> = sections.iter().flat_map(|section| section.trials(&plan)).collect();
     lab.run(&trials)?;
@@ -163,18 +163,24 @@ fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn page(plan: &Plan, lab: &Lab<Trial>, trials: &[Trial], sections: &[Written]) -> Result<String> {
+fn page(
+    plan: &Plan,
+    lab: &Lab<Trial>,
+    trials: &[Trial],
+    sections: &[WrittenSection],
+) -> Result<String> {
     let minutes = lab.seconds() / 60.0;
     let mut text = format!(
-        "# Supervised learners: what the founding papers found, and what we find\n\n\
-         Written by `scripts/record-experiments supervised`; do not edit. Every number, and every \
-         verdict, is computed by it; learning took {minutes:.0} minutes of processor time.\n\n"
+        "# Supervised learners: findings of the founding papers, and ours\n\n\
+         Written by `scripts/record-experiments supervised`; do not edit. The script computes every number \
+         and every verdict. Training took {minutes:.0} minutes of processor time.\n\n"
     );
     text += &conditions(plan, lab, trials)?;
     text += "## In short\n\n";
-    text += "*Reproduced*: found again, and by a paired test over sentences not by luck (p < .05) where \
-             a difference is claimed, or not significantly violated where none is. *In sign only*: the \
-             difference points the same way, but may be luck. *Holds*: likewise, of what a paper suggests without numbers.\n\n";
+    text += "- *Reproduced*: if the paper claims a difference, it is significant here by a paired test over \
+             sentences (p < .05). If the paper claims no difference, there is no significant one here.\n\
+             - *In sign only*: the difference has the same sign, but is not significant.\n\
+             - *Holds*: reproduced, for a claim that the paper makes without numbers.\n\n";
     let mut table = Table::of_text(&["finding", "paper", "here", ""]);
     for finding in sections.iter().flat_map(|section| &section.findings) {
         table.row(&finding.row());
@@ -187,36 +193,37 @@ fn page(plan: &Plan, lab: &Lab<Trial>, trials: &[Trial], sections: &[Written]) -
     Ok(text)
 }
 
-/// What must be said of McDonald's templates while they have no forms cut to five letters.
+/// Returns a note on McDonald's templates, which have no word prefixes of five letters yet.
 fn without_prefixes() -> &'static str {
-    match Templates::McDonald.set().to_string().contains("cut") {
-        true => "",
-        false => " (without forms cut to five letters, and with each tag in between counted once)",
+    if Templates::McDonald.set().to_string().contains("cut") {
+        ""
+    } else {
+        " (without word prefixes of five letters, and with each tag in between counted once)"
     }
 }
 
-/// What was learnt from, and how.
+/// Describes the data and the training.
 fn conditions(plan: &Plan, lab: &Lab<Trial>, trials: &[Trial]) -> Result<String> {
     let mut text = String::from("## Conditions\n\n");
     if plan.cut.train < usize::MAX {
         text += &format!(
-            "Treebanks are cut, by keeping sentences evenly spaced over each file: about {} words to learn \
-             from and {} each to tune on and to test on ({} words to learn from with latent clusters). So \
-             numbers are lower than a parser's would be, and differences below a point are often luck; \
-             `--full` runs it all without cuts. ",
+            "Treebanks are cut to save time. Sentences evenly spaced over each file are kept: about {} \
+             training words, and {} words each for tuning and testing ({} training words for latent \
+             clusters). So accuracies are lower than those of a full parser, and differences below one point \
+             are often not significant. `--full` runs all experiments without cuts. ",
             count(plan.cut.train),
             count(plan.cut.test),
             count(plan.cluster_cut.train),
         );
     }
     text += &format!(
-        "Where there is no `train` file, `dev` is learnt from; where there is no other `dev`, the last \
-         fifth of what would be learnt from is kept to tune on. Tokens and tags are gold, all tokens \
-         count, punctuation too. Templates are those of McDonald, Crammer & Pereira (2005) if nothing else \
-         is said{}, hashed into 2^{} weights (the papers kept the features of gold arcs in a dictionary \
-         instead). Online learners make {} passes, exponentiated gradient and L-BFGS {}; the pass that \
-         does best on dev is tested, each decoder with its own. Several roots are possible where the \
-         training file has them.\n\n",
+        "If a treebank has no `train` file, `dev` is the training file. If it has no other `dev`, the last \
+         fifth of the training sentences is held out for tuning. Tokens and tags are gold. All tokens \
+         count, including punctuation. Unless stated otherwise, templates are those of McDonald, Crammer & \
+         Pereira (2005){}, hashed into 2^{} weights (the papers kept the features of gold arcs in a \
+         dictionary). Online learners make {} passes, exponentiated gradient and L-BFGS {}. For each decoder, \
+         the pass with the best accuracy on dev is tested. Trees may have several roots if those of the \
+         training file do.\n\n",
         without_prefixes(),
         plan.bits,
         plan.passes,

@@ -1,15 +1,15 @@
-//! Nguyen, Shimazu, Nguyen & Phan (2007): passive-aggressive learning, in one domain and across.
+//! Nguyen, Shimazu, Nguyen & Phan (2007): passive-aggressive learning, in one domain and across domains.
 
 use anyhow::Result;
 use tutte_treebank::eval::significance::UnitCounts;
 
-use super::{Plan, Written};
+use super::{Plan, WrittenSection};
 use crate::data::{ENGLISH, Source};
 use crate::lab::Lab;
-use crate::page::{Duel, Finding, Table, Verdict, mean, percent, points};
+use crate::page::{Comparison, Finding, Table, Verdict, mean, percent, points};
 use crate::trial::{Outcome, Templates, Trial};
 
-/// Treebanks of their languages, with the shape of trees that they chose for it.
+/// Treebanks of the paper's languages; true if the paper trained over projective trees.
 const TREEBANKS: [(&str, bool); 4] = [
     ("ud/arabic-padt", true),
     ("ud/czech-fictree", true),
@@ -17,13 +17,13 @@ const TREEBANKS: [(&str, bool); 4] = [
     ("ud/turkish-imst", false),
 ];
 
-/// What they report for their treebanks of these languages.
+/// UAS that the paper reports for its treebanks of these languages.
 const PAPER: [f64; 4] = [73.46, 80.91, 88.01, 80.19];
 
 const GENRES: [&str; 5] = ["weblog", "newsgroup", "email", "reviews", "answers"];
 const OTHERS: [&str; 2] = ["ud/english-partut", "ud/english-pud"];
 
-/// PA-I first; the name of each for tables.
+/// Learners and their names for tables, PA-I first.
 const LEARNERS: [(&str, &str); 4] = [
     ("pa-i:c=0.05", "PA-I, C .05"),
     ("perceptron", "perceptron"),
@@ -34,7 +34,7 @@ const PERCEPTRON: usize = 1;
 const MIRA: usize = 2;
 const MIRA_5: usize = 3;
 
-/// PA-I as they used it across domains first, then the other learners.
+/// PA-I with the paper's setting across domains first, then the other learners.
 const ACROSS: [(&str, &str); 5] = [
     ("pa-i:c=0.01", "PA-I, C .01"),
     ("pa-i:c=0.05", "PA-I, C .05"),
@@ -44,7 +44,7 @@ const ACROSS: [(&str, &str); 5] = [
 ];
 
 fn trial(plan: &Plan, source: Source, learner: &str, projective: bool) -> Trial {
-    // Treebanks have fine tags of their own; universal ones are common to all.
+    // Fine tags differ between treebanks; universal tags do not.
     let templates = match source {
         Source::Transfer(_) => Templates::PassiveAggressiveUniversal,
         _ => Templates::PassiveAggressive,
@@ -58,8 +58,8 @@ fn targets() -> Vec<Source> {
     GENRES.into_iter().map(genre).chain(OTHERS.into_iter().map(other)).collect()
 }
 
-/// The same test sentences, learnt from sentences of their own kind, if there are any.
-fn at_home(target: &Source) -> Source {
+/// Returns the source with the same test sentences and training sentences of the same genre, if there are any.
+fn in_domain(target: &Source) -> Source {
     match target {
         Source::Genre { genre, .. } => Source::Genre { genre: genre.clone(), inside: true },
         other => other.clone(),
@@ -77,20 +77,21 @@ pub(super) fn trials(plan: &Plan) -> Vec<Trial> {
         for (learner, _) in ACROSS {
             trials.push(trial(plan, target.clone(), learner, false));
         }
-        trials.push(trial(plan, at_home(&target), ACROSS[0].0, false));
+        trials.push(trial(plan, in_domain(&target), ACROSS[0].0, false));
     }
     trials
 }
 
-pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
+pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<WrittenSection> {
     let mut text = String::from(
         "## Passive-aggressive learning (Nguyen et al. 2007)\n\n\
-         **Asked:** is PA-I, which moves weights just as far as a margin needs but at most by C, a good way \
-         to train a parser? The paper has it beside the other systems of the CoNLL 2007 shared task only (mean UAS of its ten languages 79.99, of all systems 71.13; here it \
-         is compared with its nearest relatives). **How:** PA-I with one best tree, C = .05 and the root of the \
-         number of wrong heads as margin; their features (McDonald's and morphology), all trees projective \
-         but for Turkish, as they chose. \
-         UAS on test; *paper*: their result for PA-I on their (larger) treebank of that language.\n\n",
+         **Question:** PA-I moves weights exactly as far as a margin requires, but at most by C. Is it a good \
+         way to train a parser? The paper compares it only with the other systems of the CoNLL 2007 shared \
+         task (mean UAS over ten languages: PA-I 79.99, all systems 71.13). Here it is compared with the most \
+         similar learners. **Method:** PA-I with one best tree and C = .05; the margin is the square root of \
+         the number of wrong heads. Features are those of the paper (McDonald's and morphology). As in the \
+         paper, all trees are projective except for Turkish. UAS on test; *paper*: its result for PA-I on its \
+         (larger) treebank of that language.\n\n",
     );
     let mut outcomes: Vec<Vec<Outcome>> = Vec::new();
     for (treebank, projective) in TREEBANKS {
@@ -109,18 +110,18 @@ pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
     let seconds = |learner: usize| mean(outcomes.iter().map(|of| of[learner].total_seconds()));
     let slower = |learner: usize| seconds(learner) / seconds(0).max(f64::MIN_POSITIVE);
     let times = (0..LEARNERS.len()).map(|learner| format!("{:.2}", slower(learner)));
-    let cells = ["time of a pass, relative".to_owned()].into_iter().chain(times);
+    let cells = ["relative time per pass".to_owned()].into_iter().chain(times);
     table.row(&cells.chain([String::new()]).collect::<Vec<_>>());
     text += table.text();
     let pool = |learner: usize| -> Vec<UnitCounts> {
         outcomes.iter().flat_map(|of_treebank| of_treebank[learner].units(0)).collect()
     };
-    let duels: Vec<Duel> =
-        (1..LEARNERS.len()).map(|other| Duel::new(&pool(other), &pool(0))).collect();
-    let against = |learner: usize| &duels[learner - 1];
+    let comparisons: Vec<Comparison> =
+        (1..LEARNERS.len()).map(|other| Comparison::new(&pool(other), &pool(0))).collect();
+    let against = |learner: usize| &comparisons[learner - 1];
     text += &format!(
-        "\nPA-I against the others, over all sentences (permutation test): perceptron {}, MIRA with one best \
-         tree {}, with five {}.\n\n",
+        "\nPA-I compared with the others, over all sentences (permutation test): perceptron {}, 1-best MIRA \
+         {}, 5-best MIRA {}.\n\n",
         against(PERCEPTRON).by_permutation(),
         against(MIRA).by_permutation(),
         against(MIRA_5).by_permutation(),
@@ -142,7 +143,7 @@ pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
             claim: "PA-I is as fast as the perceptron, and faster than k-best MIRA".to_owned(),
             paper: None,
             ours: format!(
-                "times of a pass, PA-I = 1: perceptron {:.2}, MIRA 1-best {:.2}, 5-best {:.2}",
+                "time per pass relative to PA-I: perceptron {:.2}, MIRA 1-best {:.2}, 5-best {:.2}",
                 slower(PERCEPTRON),
                 slower(MIRA),
                 slower(MIRA_5)
@@ -150,31 +151,32 @@ pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
             verdict: Verdict::holds(slower(PERCEPTRON) > 0.8 && slower(MIRA_5) > 1.0),
         },
     ];
-    let (across, found) = across(plan, lab)?;
-    text += &across;
-    findings.extend(found);
-    Ok(Written { text, findings })
+    let (across_text, across_findings) = across(plan, lab)?;
+    text += &across_text;
+    findings.extend(across_findings);
+    Ok(WrittenSection { text, findings })
 }
 
-fn not_less(duel: &Duel) -> Verdict {
-    Verdict::not_less(duel.difference, duel.permutation.p)
+fn not_less(comparison: &Comparison) -> Verdict {
+    Verdict::not_less(comparison.difference, comparison.permutation.p)
 }
 
-/// Learning in one domain, parsing another.
+/// Training in one domain, testing in another.
 fn across(plan: &Plan, lab: &Lab<Trial>) -> Result<(String, Vec<Finding>)> {
     let mut text = String::from(
         "**Across domains.** The paper trained on newspaper text and parsed biomedical abstracts, with \
-         C = .01 chosen on dev and crossing arcs allowed. Here a parser learns from four genres of English \
-         EWT (told by `newdoc id`) and parses the fifth, or learns from EWT and parses another treebank (with \
-         universal tags, since fine ones differ); \
-         passes are chosen on what it learns from, nothing of the target is seen. The last column learns \
-         from as many words of the target genre itself:\n\n",
+         C = .01 chosen on dev and crossing arcs allowed. Here a parser is trained on four genres of English \
+         EWT (from `newdoc id`) and tested on the fifth, or trained on EWT and tested on another treebank \
+         (with universal tags, because fine tags differ). The number of passes is chosen on the source domain; \
+         the target domain is not used. The parser of the last column is trained on the same number of words \
+         of the target genre:\n\n",
     );
     let names = ACROSS.iter().map(|(_, name)| *name);
     let columns = [""].into_iter().chain(names).chain(["PA-I, C .01, same genre"]);
     let mut table = Table::new(&columns.collect::<Vec<_>>());
     let mut pools: Vec<Vec<UnitCounts>> = vec![Vec::new(); ACROSS.len()];
-    let (mut uas, mut losses) = (vec![Vec::new(); ACROSS.len()], Vec::new());
+    let mut uas = vec![Vec::new(); ACROSS.len()];
+    let mut losses = Vec::new();
     for target in targets() {
         let mut cells = vec![target.to_string()];
         for (number, (learner, _)) in ACROSS.iter().enumerate() {
@@ -183,14 +185,14 @@ fn across(plan: &Plan, lab: &Lab<Trial>) -> Result<(String, Vec<Finding>)> {
             uas[number].push(outcome.uas(0));
             pools[number].extend(outcome.units(0));
         }
-        let home = at_home(&target);
-        if home == target {
+        let same_genre = in_domain(&target);
+        if same_genre == target {
             cells.push("–".to_owned());
         } else {
-            let outcome = lab.outcome(&trial(plan, home, ACROSS[0].0, false))?;
+            let outcome = lab.outcome(&trial(plan, same_genre, ACROSS[0].0, false))?;
             cells.push(percent(outcome.uas(0)));
-            let away = uas[0].last().copied().unwrap_or_default();
-            losses.push(outcome.uas(0) - away);
+            let across = uas[0].last().copied().unwrap_or_default();
+            losses.push(outcome.uas(0) - across);
         }
         table.row(&cells);
     }
@@ -198,38 +200,40 @@ fn across(plan: &Plan, lab: &Lab<Trial>) -> Result<(String, Vec<Finding>)> {
     let cells = ["mean".to_owned()].into_iter().chain(means).chain([String::new()]);
     table.row(&cells.collect::<Vec<_>>());
     text += table.text();
-    let careful = Duel::new(&pools[1], &pools[0]);
+    let smaller_c = Comparison::new(&pools[1], &pools[0]);
     text += &format!(
-        "\nTo come from another genre costs {} points on average. C = .01 instead of .05, over all \
-         sentences: {}.\n",
+        "\nTraining on other genres costs {} points on average. C = .01 instead of .05, over all sentences: \
+         {}.\n",
         points(mean(losses)).trim_start_matches('+'),
-        careful.by_permutation()
+        smaller_c.by_permutation()
     );
-    // The mean of the other systems, sentence by sentence, is no system: compare with each.
-    let others: Vec<Duel> = (2..ACROSS.len()).map(|o| Duel::new(&pools[o], &pools[0])).collect();
-    let told = ACROSS[2..]
+    // The mean of the other systems, sentence by sentence, is not a system, so each is compared.
+    let others: Vec<Comparison> =
+        (2..ACROSS.len()).map(|o| Comparison::new(&pools[o], &pools[0])).collect();
+    let by_system = ACROSS[2..]
         .iter()
         .zip(&others)
-        .map(|((_, name), duel)| format!("{name} {}", duel.by_permutation()));
-    let told = told.collect::<Vec<_>>().join(", ");
+        .map(|((_, name), comparison)| format!("{name} {}", comparison.by_permutation()));
+    let by_system = by_system.collect::<Vec<_>>().join(", ");
     let average = |systems: &[Vec<f64>]| mean(systems.iter().flatten().copied());
-    let (own, mean_of_others) = (average(&uas[..1]), average(&uas[2..]));
+    let own = average(&uas[..1]);
+    let mean_of_others = average(&uas[2..]);
     let findings = vec![
         Finding {
             claim: "Across domains, PA-I is better than the mean of the other systems".to_owned(),
-            paper: Some("82.04, mean 76.42 (8 systems of all kinds)".to_owned()),
+            paper: Some("82.04, mean 76.42 (8 different systems)".to_owned()),
             ours: format!(
-                "{}, mean {} (3 other learners, same features); against {told}",
+                "{}, mean {} (3 other learners, same features); compared with {by_system}",
                 percent(own),
                 percent(mean_of_others)
             ),
             verdict: Verdict::holds(own > mean_of_others),
         },
         Finding {
-            claim: "A smaller C (.01 for .05) is better across domains".to_owned(),
+            claim: "A smaller C (.01 instead of .05) is better across domains".to_owned(),
             paper: Some("chosen on dev".to_owned()),
-            ours: careful.by_permutation(),
-            verdict: Verdict::more(careful.difference, careful.permutation.p),
+            ours: smaller_c.by_permutation(),
+            verdict: Verdict::more(smaller_c.difference, smaller_c.permutation.p),
         },
     ];
     Ok((text, findings))

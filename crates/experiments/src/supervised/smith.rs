@@ -1,21 +1,21 @@
-//! Smith & Smith (2007), table 1: MIRA and conditional training, the most probable tree and the one
-//! with the least expected errors; also word-by-word choices, and Gaussian priors.
+//! Smith & Smith (2007), table 1: MIRA and conditional training, MAP and MBR decoding; also greedy decoding and
+//! Gaussian priors.
 
 use anyhow::Result;
 use tutte_treebank::eval::significance::UnitCounts;
 
-use super::{Plan, Written};
+use super::{Plan, WrittenSection};
 use crate::data::Source;
 use crate::decoder::Decoder;
 use crate::lab::Lab;
-use crate::page::{Duel, Finding, Table, Verdict, mean, percent, points};
+use crate::page::{Comparison, Finding, Table, Verdict, mean, percent, points};
 use crate::trial::{Outcome, Trial};
 
-/// Their four languages.
+/// The paper's four languages.
 const TREEBANKS: [&str; 4] =
     ["ud/arabic-padt", "ud/czech-fictree", "conllx/danish", "conllx/dutch"];
 
-/// What their table says: MIRA and conditional estimation (CE), each MAP and MBR.
+/// The paper's table: MIRA and conditional estimation (CE), each with MAP and MBR.
 const PAPER: [[f64; 4]; 4] = [
     [79.9, 79.4, 80.4, 80.5],
     [81.4, 80.3, 80.2, 80.4],
@@ -24,7 +24,7 @@ const PAPER: [[f64; 4]; 4] = [
 ];
 
 const MIRA: &str = "mira:k=1";
-/// Conditional estimation by stochastic gradients, without a prior; dev chooses the rate.
+/// Conditional estimation by stochastic gradients without a prior; the rate is chosen on dev.
 const CONDITIONAL: [&str; 2] = ["sgd:rate=0.02,dropout=0", "sgd:rate=0.05,dropout=0"];
 const PRIORS: [&str; 2] = ["sgd:rate=0.02,dropout=0,prior=1", "sgd:rate=0.02,dropout=0,prior=10"];
 
@@ -51,13 +51,13 @@ struct Row {
     treebank: Source,
     mira: Outcome,
     conditional: Outcome,
-    /// At the rate that priors are tried with, without one.
+    /// Conditional training without a prior, at the rate of the trials with priors.
     plain: Outcome,
     /// With priors of variance 1 and 10.
     priors: Vec<Outcome>,
 }
 
-pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
+pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<WrittenSection> {
     let mut rows = Vec::new();
     for treebank in TREEBANKS {
         let outcome = |learner| lab.outcome(&trial(plan, treebank, learner));
@@ -72,58 +72,57 @@ pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<Written> {
             priors: PRIORS.iter().map(|learner| outcome(learner)).collect::<Result<_>>()?,
         });
     }
-    let duels = Duels::new(&rows);
+    let comparisons = Comparisons::new(&rows);
     let mut text = String::from(
         "## MIRA and conditional training, MAP and MBR (Smith & Smith 2007, table 1)\n\n\
-         **Asked:** does training that makes the gold tree probable (conditional estimation, CE) do as \
-         well as MIRA, which only makes it win; and does the tree with the most arcs expected to be right \
-         (MBR) do better than the most probable one (MAP)? **How:** non-projective, MIRA with one best tree \
-         and no bound on steps; CE by stochastic gradients without a prior, rate chosen on dev, the mean of \
-         the weights of the second half of the passes. Differences are tested by permutations of \
-         sentences, as in the paper. UAS on test, in brackets what the paper has for its treebank of that \
-         language:\n\n",
+         **Question:** conditional estimation (CE) makes the gold tree probable; MIRA only makes it score \
+         higher than other trees. Is CE as accurate as MIRA? Is the tree with the most arcs expected to be \
+         right (MBR) more accurate than the most probable tree (MAP)? **Method:** non-projective trees. MIRA \
+         with one best tree and unbounded steps. CE by stochastic gradients without a prior, with the rate \
+         chosen on dev and the weights averaged over the second half of the passes. Differences are tested by \
+         permutation of sentences, as in the paper. UAS on test, with the paper's number for its treebank of \
+         that language in brackets:\n\n",
     );
     text += &table_1(&rows);
-    let [mira, conditional] = [&duels.mira_mbr, &duels.conditional_mbr];
+    let [mira, conditional] = [&comparisons.mira_mbr, &comparisons.conditional_mbr];
     text += &format!(
         "\nMBR instead of MAP, over all sentences: MIRA {}, CE {}. CE instead of MIRA: {} with MAP, {} with \
-         MBR. Why MBR is no good for MIRA: its scores are as large as its margins need and say nothing of \
-         probabilities (see the calibration below).\n\n",
+         MBR. MBR hurts MIRA because its scores only have to satisfy margins and are not calibrated (see \
+         below).\n\n",
         mira.by_permutation(),
         conditional.by_permutation(),
-        duels.training_map.by_permutation(),
-        duels.training_mbr.by_permutation(),
+        comparisons.training_map.by_permutation(),
+        comparisons.training_mbr.by_permutation(),
     );
-    text += "**Word by word.** Without decoding a tree, each word can take the head with the highest score, \
-             or with the highest posterior probability, which knows of the other words through the sum over \
-             all trees:\n\n";
+    text += "**Greedy decoding.** Instead of decoding a tree, each word can take the head with the highest \
+             score, or the head with the highest posterior probability. The posterior depends on the other \
+             words through the sum over all trees:\n\n";
     text += &greedy(&rows);
     text += &format!(
-        "\nPosterior instead of score, over all sentences: MIRA {}, CE {}. With CE, greedy choices by \
+        "\nPosterior instead of score, over all sentences: MIRA {}, CE {}. With CE, greedy decoding by \
          posterior instead of MBR trees: {}.\n\n",
-        duels.mira_greedy.by_permutation(),
-        duels.conditional_greedy.by_permutation(),
-        duels.greedy_to_mbr.by_permutation(),
+        comparisons.mira_greedy.by_permutation(),
+        comparisons.conditional_greedy.by_permutation(),
+        comparisons.greedy_to_mbr.by_permutation(),
     );
-    text += "**Priors.** A Gaussian prior on the weights, with the variances that the paper tried (rate 0.02, \
-             MAP):\n\n";
+    text += "**Priors.** A Gaussian prior on the weights, with the variances of the paper (rate 0.02, MAP):\n\n";
     text += &priors(&rows);
-    Ok(Written { text, findings: findings(&rows, &duels) })
+    Ok(WrittenSection { text, findings: findings(&rows, &comparisons) })
 }
 
 /// Comparisons over the sentences of all treebanks.
-struct Duels {
-    mira_mbr: Duel,
-    conditional_mbr: Duel,
-    training_map: Duel,
-    training_mbr: Duel,
-    mira_greedy: Duel,
-    conditional_greedy: Duel,
-    greedy_to_mbr: Duel,
-    priors: Vec<Duel>,
+struct Comparisons {
+    mira_mbr: Comparison,
+    conditional_mbr: Comparison,
+    training_map: Comparison,
+    training_mbr: Comparison,
+    mira_greedy: Comparison,
+    conditional_greedy: Comparison,
+    greedy_to_mbr: Comparison,
+    priors: Vec<Comparison>,
 }
 
-impl Duels {
+impl Comparisons {
     fn new(rows: &[Row]) -> Self {
         let pool = |units: &dyn Fn(&Row) -> Vec<UnitCounts>| -> Vec<UnitCounts> {
             rows.iter().flat_map(units).collect()
@@ -131,17 +130,17 @@ impl Duels {
         let mira = |decoder: usize| pool(&|row| row.mira.units(decoder));
         let conditional = |decoder: usize| pool(&|row| row.conditional.units(decoder));
         Self {
-            mira_mbr: Duel::new(&mira(MAP), &mira(MBR)),
-            conditional_mbr: Duel::new(&conditional(MAP), &conditional(MBR)),
-            training_map: Duel::new(&mira(MAP), &conditional(MAP)),
-            training_mbr: Duel::new(&mira(MBR), &conditional(MBR)),
-            mira_greedy: Duel::new(&mira(BY_SCORE), &mira(BY_POSTERIOR)),
-            conditional_greedy: Duel::new(&conditional(BY_SCORE), &conditional(BY_POSTERIOR)),
-            greedy_to_mbr: Duel::new(&conditional(MBR), &conditional(BY_POSTERIOR)),
+            mira_mbr: Comparison::new(&mira(MAP), &mira(MBR)),
+            conditional_mbr: Comparison::new(&conditional(MAP), &conditional(MBR)),
+            training_map: Comparison::new(&mira(MAP), &conditional(MAP)),
+            training_mbr: Comparison::new(&mira(MBR), &conditional(MBR)),
+            mira_greedy: Comparison::new(&mira(BY_SCORE), &mira(BY_POSTERIOR)),
+            conditional_greedy: Comparison::new(&conditional(BY_SCORE), &conditional(BY_POSTERIOR)),
+            greedy_to_mbr: Comparison::new(&conditional(MBR), &conditional(BY_POSTERIOR)),
             priors: (0..PRIORS.len())
                 .map(|prior| {
                     let prior = pool(&|row| row.priors[prior].units(MAP));
-                    Duel::new(&pool(&|row| row.plain.units(MAP)), &prior)
+                    Comparison::new(&pool(&|row| row.plain.units(MAP)), &prior)
                 })
                 .collect(),
         }
@@ -179,7 +178,7 @@ fn priors(rows: &[Row]) -> String {
     table.text().to_owned()
 }
 
-fn findings(rows: &[Row], duels: &Duels) -> Vec<Finding> {
+fn findings(rows: &[Row], comparisons: &Comparisons) -> Vec<Finding> {
     let each = |difference: &dyn Fn(&Row) -> f64| {
         rows.iter().map(|row| points(difference(row))).collect::<Vec<_>>().join(", ")
     };
@@ -189,7 +188,8 @@ fn findings(rows: &[Row], duels: &Duels) -> Vec<Finding> {
         differences.collect::<Vec<_>>().join(", ")
     };
     let gain = |outcome: &Outcome| outcome.uas(MBR) - outcome.uas(MAP);
-    let (hurt, helped) = (&duels.mira_mbr, &duels.conditional_mbr);
+    let mira = &comparisons.mira_mbr;
+    let conditional = &comparisons.conditional_mbr;
     let speed = mean(rows.iter().map(|row| {
         row.conditional.total_seconds() / row.mira.total_seconds().max(f64::MIN_POSITIVE)
     }));
@@ -198,8 +198,8 @@ fn findings(rows: &[Row], duels: &Duels) -> Vec<Finding> {
             claim: "MBR decoding hurts models trained by MIRA (Arabic, Czech, Danish, Dutch)"
                 .to_owned(),
             paper: Some(papers(0, 1)),
-            ours: format!("{}; all {}", each(&|row| gain(&row.mira)), hurt.by_permutation()),
-            verdict: Verdict::more(-hurt.difference, hurt.permutation.p),
+            ours: format!("{}; all {}", each(&|row| gain(&row.mira)), mira.by_permutation()),
+            verdict: Verdict::more(-mira.difference, mira.permutation.p),
         },
         Finding {
             claim: "… and does not hurt conditional training".to_owned(),
@@ -207,9 +207,9 @@ fn findings(rows: &[Row], duels: &Duels) -> Vec<Finding> {
             ours: format!(
                 "{}; all {}",
                 each(&|row| gain(&row.conditional)),
-                helped.by_permutation()
+                conditional.by_permutation()
             ),
-            verdict: Verdict::not_less(helped.difference, helped.permutation.p),
+            verdict: Verdict::not_less(conditional.difference, conditional.permutation.p),
         },
         Finding {
             claim: "Conditional training is as accurate as MIRA (both MAP)".to_owned(),
@@ -217,29 +217,29 @@ fn findings(rows: &[Row], duels: &Duels) -> Vec<Finding> {
             ours: format!(
                 "{}; all {}",
                 each(&|row| row.conditional.uas(MAP) - row.mira.uas(MAP)),
-                duels.training_map.by_permutation()
+                comparisons.training_map.by_permutation()
             ),
             verdict: Verdict::not_less(
-                duels.training_map.difference,
-                duels.training_map.permutation.p,
+                comparisons.training_map.difference,
+                comparisons.training_map.permutation.p,
             ),
         },
         Finding {
             claim: "A pass of stochastic gradients takes as long as a pass of MIRA".to_owned(),
-            paper: Some("about 50 sentences a second, both".to_owned()),
+            paper: Some("about 50 sentences per second, both".to_owned()),
             ours: format!("{speed:.1} times as long"),
             verdict: Verdict::holds((0.67..1.5).contains(&speed)),
         },
         Finding {
-            claim: "Gaussian priors of variance 1 or 10 gain nothing".to_owned(),
+            claim: "Gaussian priors of variance 1 or 10 do not raise accuracy".to_owned(),
             paper: Some("no gain".to_owned()),
             ours: format!(
                 "variance 1 {}, variance 10 {}",
-                duels.priors[0].by_permutation(),
-                duels.priors[1].by_permutation()
+                comparisons.priors[0].by_permutation(),
+                comparisons.priors[1].by_permutation()
             ),
             verdict: Verdict::holds(
-                duels
+                comparisons
                     .priors
                     .iter()
                     .all(|d| d.difference <= 0.0 || d.permutation.p >= crate::page::LEVEL),

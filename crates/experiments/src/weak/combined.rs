@@ -1,10 +1,10 @@
-//! Trees, rules and entropy together, against each alone.
+//! Trees, rules and entropy together, compared with each alone.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use super::corpus::{Corpus, Tags};
+use super::corpus::{Corpus, TagColumn};
 use super::short::{oracle, ours};
 use super::trial::{Features, Oracle, Renyi, RuleSet, Set, Weak};
 use crate::lab::Lab;
@@ -16,12 +16,12 @@ const TREES: [usize; 4] = [0, 10, 40, 100];
 const RULES: [usize; 3] = [0, 20, 60];
 const ENTROPY: (Renyi, f64) = (Renyi::Infinite, 0.01);
 
-/// How much rules count, beside trees that count 1 each.
+/// Weight of the rules, relative to trees of weight 1 each.
 #[derive(Clone, Copy, PartialEq)]
 enum Weight {
     /// 100.
     Constant,
-    /// 100 with ten trees, and with more trees less: 1000 / trees.
+    /// 1000 / trees: 100 with ten trees, and less with more.
     Falling,
 }
 
@@ -32,7 +32,7 @@ fn trial(
     entropy: bool,
     split: u64,
 ) -> Weak {
-    let corpus = Corpus::short(treebank, Tags::Coarse, 10);
+    let corpus = Corpus::short(treebank, TagColumn::Coarse, 10);
     let rule_set = match rules {
         0 => RuleSet::None,
         _ => oracle(Oracle::Top, rules, false),
@@ -51,14 +51,14 @@ fn trial(
     }
 }
 
-/// All combinations: trees, rules, weight, entropy.
+/// Returns all combinations: numbers of trees and rules, weight, and entropy or not.
 fn combinations() -> Vec<((usize, usize), Weight, bool)> {
     let mut all = Vec::new();
     for rules in RULES {
         for trees in TREES.into_iter().filter(|&trees| trees > 0 || rules > 0) {
             for entropy in [false, true] {
                 all.push(((trees, rules), Weight::Constant, entropy));
-                // With ten trees they are the same.
+                // With ten trees the two weights are equal.
                 if trees > 10 && rules > 0 {
                     all.push(((trees, rules), Weight::Falling, entropy));
                 }
@@ -88,7 +88,7 @@ pub(crate) fn trials() -> Vec<Weak> {
     all
 }
 
-/// The mean over splits on the test file.
+/// Returns the mean UAS on the test file over splits.
 fn uas(
     lab: &Lab<Weak>,
     treebank: &str,
@@ -98,19 +98,20 @@ fn uas(
     Ok(mean(splits(counts.0).map(of).collect::<Result<Vec<f64>>>()?))
 }
 
-/// With the paper's features, and rules that count as much as some variance gives them by themselves.
+/// Returns the trial with the paper's features, and with the weight of rules that a prior variance gives them when they
+/// are alone.
 fn as_in_the_paper((trees, rules): (usize, usize), variance: f64, split: u64) -> Weak {
     let settings = trial(TREEBANKS[0], (trees, rules), Weight::Constant, false, split);
     Weak { rules_weight: variance, features: Features::Full, set: Set::Several, ..settings }
 }
 
-/// Those variances, the paper's first.
+/// Prior variances for [`as_in_the_paper`], the paper's first.
 pub(crate) const VARIANCES: [f64; 3] = [10.0, 30.0, 100.0];
 
-/// Sixty rules, ten trees, and both.
+/// Numbers of trees and rules: sixty rules, ten trees, and both.
 const FEW: [(usize, usize); 3] = [(0, 60), (10, 0), (10, 60)];
 
-/// On English, as in the paper: rules alone, trees alone, and both.
+/// Returns the UAS on English with the paper's features: rules alone, trees alone, and both.
 pub(crate) fn both_in_the_paper(lab: &Lab<Weak>, variance: f64) -> Result<[f64; 3]> {
     let mut found = [0.0; 3];
     for (found, counts) in found.iter_mut().zip(FEW) {
@@ -120,7 +121,7 @@ pub(crate) fn both_in_the_paper(lab: &Lab<Weak>, variance: f64) -> Result<[f64; 
     Ok(found)
 }
 
-/// On English: rules alone, trees alone, both, and all three, with sixty rules and ten trees.
+/// Returns the UAS on English with sixty rules and ten trees: rules alone, trees alone, both, and both with entropy.
 pub(crate) fn both(lab: &Lab<Weak>) -> Result<[f64; 4]> {
     let of = |counts, entropy| uas(lab, TREEBANKS[0], (counts, Weight::Constant, entropy));
     Ok([of((0, 60), false)?, of((10, 0), false)?, of((10, 60), false)?, of((10, 60), true)?])
@@ -130,11 +131,11 @@ pub(crate) fn section(lab: &Lab<Weak>, _: &Path) -> Result<String> {
     let (_, gamma) = ENTROPY;
     let mut text = format!(
         "\n## 6. Trees, rules and entropy together\n\n\
-         Sentences of at most ten words without punctuation; the paper's oracle rules, binned; our features, \
-         one root. Prior variance 1; a tree counts 1, the rules together count 100 (as much as variance 100 \
-         gives rules by themselves) or, *falling*, 1000 / trees; entropy of infinite order (Viterbi) counts \
-         {gamma} for each raw sentence, from where trees and rules have led to. Test file, means of five \
-         draws of trees.\n"
+         Sentences of at most ten words without punctuation; the paper's oracle rules, binned; our features, one \
+         root, prior variance 1. A tree has weight 1. The rules together have weight 100, which is the weight \
+         that variance 100 gives rules alone, or *falling* weight, 1000 / trees. Entropy of infinite order \
+         (Viterbi) has weight {gamma} for each raw sentence; training with it starts from the model of trees and \
+         rules. Test file, means over five random draws of trees.\n"
     );
     for treebank in TREEBANKS {
         let name = treebank.trim_start_matches("ud/");
@@ -155,9 +156,10 @@ pub(crate) fn section(lab: &Lab<Weak>, _: &Path) -> Result<String> {
                 let mut row = vec![format!("{rules} rules{label}")];
                 for trees in TREES {
                     let combination = ((trees, rules), weight, entropy);
-                    row.push(match combinations().contains(&combination) {
-                        true => percent(uas(lab, treebank, combination)?),
-                        false => "–".to_owned(),
+                    row.push(if combinations().contains(&combination) {
+                        percent(uas(lab, treebank, combination)?)
+                    } else {
+                        "–".to_owned()
                     });
                 }
                 table.row(&row);
@@ -169,10 +171,13 @@ pub(crate) fn section(lab: &Lab<Weak>, _: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// Where both together beat each alone, and whether falling weights help.
+/// Counts the cases in which both together beat each alone, falling weights help, and entropy helps.
 fn conclusion(lab: &Lab<Weak>, treebank: &str) -> Result<String> {
     let at = |counts, weight, entropy| uas(lab, treebank, (counts, weight, entropy));
-    let (mut better, mut falling, mut entropy, mut cells) = (0, 0, 0, 0);
+    let mut better = 0;
+    let mut falling = 0;
+    let mut entropy = 0;
+    let mut cells = 0;
     for rules in [20, 60] {
         for trees in [10, 40, 100] {
             let both = at((trees, rules), Weight::Constant, false)?;
@@ -190,7 +195,8 @@ fn conclusion(lab: &Lab<Weak>, treebank: &str) -> Result<String> {
         }
     }
     Ok(format!(
-        "\nTrees and rules together beat the better of the two in {better} of {cells} cases; a falling weight \
-         beats a constant one in {falling} of 4; entropy helps both in {entropy} of {cells}.\n"
+        "\nTrees and rules together beat the better of the two in {better} of {cells} cases. A falling weight \
+         beats a constant one in {falling} of 4 cases. Adding entropy to both helps in {entropy} of {cells} \
+         cases.\n"
     ))
 }

@@ -1,4 +1,4 @@
-//! What is learnt from without trees: short sentences, of which only tags are looked at.
+//! Corpora of short sentences with tags.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -10,27 +10,27 @@ use tutte_treebank::{Sentence, Token};
 
 use crate::data::Data;
 
-/// Which sentences of a treebank, and what is left of them.
+/// Selection and simplification of the sentences of a treebank.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Corpus {
     pub(crate) treebank: String,
-    pub(crate) tags: Tags,
-    /// Sentences with more words are left out.
+    pub(crate) tags: TagColumn,
+    /// Largest number of words.
     pub(crate) longest: usize,
-    /// Whether punctuation is left in.
+    /// Keeps punctuation.
     pub(crate) punctuation: bool,
 }
 
-/// Which column tags are from.
+/// Column of the tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) enum Tags {
+pub(crate) enum TagColumn {
     /// UPOS, CPOSTAG.
     Coarse,
     /// XPOS, POSTAG.
     Fine,
 }
 
-/// The sentences, each with its tag in both columns.
+/// The simplified sentences.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) train: Vec<Sentence>,
@@ -39,17 +39,17 @@ pub(crate) struct Parts {
 }
 
 impl Corpus {
-    /// Sentences of at most so many words, without punctuation.
-    pub(crate) fn short(treebank: &str, tags: Tags, longest: usize) -> Self {
+    /// Returns sentences of at most `longest` words, without punctuation.
+    pub(crate) fn short(treebank: &str, tags: TagColumn, longest: usize) -> Self {
         Self { treebank: treebank.to_owned(), tags, longest, punctuation: false }
     }
 
-    /// The same with punctuation.
+    /// Returns sentences of at most `longest` words, with punctuation and coarse tags.
     pub(crate) fn whole(treebank: &str, longest: usize) -> Self {
-        Self { treebank: treebank.to_owned(), tags: Tags::Coarse, longest, punctuation: true }
+        Self { treebank: treebank.to_owned(), tags: TagColumn::Coarse, longest, punctuation: true }
     }
 
-    /// Reads them, once.
+    /// Reads the sentences. Each corpus is read once.
     pub(crate) fn read(&self, data: &Data) -> Result<Arc<Parts>> {
         static READ: OnceLock<Mutex<BTreeMap<Corpus, Arc<Parts>>>> = OnceLock::new();
         let read = READ.get_or_init(Mutex::default);
@@ -58,23 +58,23 @@ impl Corpus {
             return Ok(Arc::clone(parts));
         }
         let [train, dev, test] = data.parts(&self.treebank)?.map(|sentences| -> Result<_> {
-            let mut left = Vec::new();
+            let mut kept = Vec::new();
             for sentence in &sentences {
-                left.extend(self.simplified(sentence)?);
+                kept.extend(self.simplified(sentence)?);
             }
-            Ok(left)
+            Ok(kept)
         });
         let parts = Arc::new(Parts { train: train?, dev: dev?, test: test? });
         read.insert(self.clone(), Arc::clone(&parts));
         Ok(parts)
     }
 
-    /// What is left of a sentence, if that is not too long. Words whose head is left out hang from its
-    /// head instead.
+    /// Simplifies a sentence. Returns `None` if the result is empty or too long. A word whose head is removed is
+    /// attached to the nearest remaining ancestor.
     fn simplified(&self, sentence: &Sentence) -> Result<Option<Sentence>> {
-        let stays = |word: &Token<'_>| self.punctuation || !is_punctuation(word);
+        let is_kept = |word: &Token<'_>| self.punctuation || !is_punctuation(word);
         let words: Vec<(usize, Token<'_>)> =
-            (1..).zip(sentence.words()).filter(|(_, word)| stays(word)).collect();
+            (1..).zip(sentence.words()).filter(|(_, word)| is_kept(word)).collect();
         if words.is_empty() || words.len() > self.longest {
             return Ok(None);
         }
@@ -85,23 +85,25 @@ impl Corpus {
         let mut text = String::new();
         for (new, (_, word)) in (1..).zip(&words) {
             let tag = match self.tags {
-                Tags::Fine if word.xpos() != "_" => word.xpos(),
+                TagColumn::Fine if word.xpos() != "_" => word.xpos(),
                 _ => word.upos(),
             };
             let mut head = word.head().unwrap_or(0);
-            // Trees have been checked: this ends at the root.
-            while let Some(above) = sentence.word(head).filter(|word| !stays(word)) {
+            // Trees have been checked, so this ends at the root.
+            while let Some(above) = sentence.word(head).filter(|word| !is_kept(word)) {
                 head = above.head().unwrap_or(0);
             }
-            let (form, feats, head) = (word.form(), word.feats(), numbers[head]);
+            let form = word.form();
             let lemma = word.lemma();
+            let feats = word.feats();
+            let head = numbers[head];
             writeln!(text, "{new}\t{form}\t{lemma}\t{tag}\t_\t{feats}\t{head}\t_\t_\t_")?;
         }
         text.parse().map(Some).with_context(|| sentence.place().to_string())
     }
 }
 
-/// Of the tag sets of all treebanks.
+/// Returns true for punctuation, by the tag sets of all treebanks.
 pub(crate) fn is_punctuation(word: &Token<'_>) -> bool {
     matches!(word.upos(), "PUNCT" | "LET" | "F") || word.xpos() == "XP"
 }
@@ -111,8 +113,8 @@ impl fmt::Display for Corpus {
         let name = self.treebank.strip_prefix("ud/").unwrap_or(&self.treebank);
         write!(f, "{name} ≤ {}", self.longest)?;
         match self.tags {
-            Tags::Coarse => Ok(()),
-            Tags::Fine => f.write_str(" XPOS"),
+            TagColumn::Coarse => Ok(()),
+            TagColumn::Fine => f.write_str(" XPOS"),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! How well doubt predicts errors: the correlation of Rényi entropies with accuracy (table 1 of Smith &
-//! Eisner 2007).
+//! Correlation of Rényi entropies with accuracy (Smith & Eisner 2007, table 1).
 
 use std::fmt;
 
@@ -15,21 +14,21 @@ use crate::data::Data;
 use crate::lab::{Lab, Try};
 use crate::page::Table;
 
-/// The orders, the last of which is infinite.
+/// Orders α of the entropies; the last one is infinite.
 const ORDERS: [(&str, f64); 7] =
     [("0", 0.0), (".5", 0.5), ("1", 1.0), ("2", 2.0), ("5", 5.0), ("7", 7.0), ("∞", f64::INFINITY)];
 
-/// The parser of a seed.
+/// Trial: the parser trained on a seed of trees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Correlation {
     seed: Weak,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Found {
-    /// By order, the correlation of R_α for each word with accuracy, and with cross-entropy.
+pub(crate) struct Correlations {
+    /// By order: correlations of R_α per word with accuracy and with cross-entropy.
     orders: Vec<[f64; 2]>,
-    /// That of cross-entropy with accuracy.
+    /// Correlation of cross-entropy with accuracy.
     cross: f64,
     seconds: f64,
 }
@@ -40,15 +39,16 @@ pub(crate) fn trials() -> Vec<Correlation> {
 }
 
 impl Try for Correlation {
-    type Outcome = Found;
+    type Outcome = Correlations;
 
-    fn run(&self, data: &Data) -> Result<Found> {
+    fn run(&self, data: &Data) -> Result<Correlations> {
         let clock = Clock::start();
         let parts = self.seed.corpus.read(data)?;
         let learnt = self.seed.learn(&parts.train)?;
         let mut parser = Parser::new(&learnt.model);
-        let mut doubts = vec![Vec::new(); ORDERS.len()];
-        let (mut accuracy, mut cross) = (Vec::new(), Vec::new());
+        let mut entropies = vec![Vec::new(); ORDERS.len()];
+        let mut accuracy = Vec::new();
+        let mut cross = Vec::new();
         for sentence in &parts.dev {
             let words = sentence.len() as f64;
             let gold = sentence.tree()?;
@@ -58,15 +58,15 @@ impl Try for Correlation {
             let right = best.heads().iter().zip(gold.heads()).filter(|(a, b)| a == b).count();
             accuracy.push(right as f64 / words);
             cross.push(-trees.log_prob(&gold)? / words);
-            for ((_, order), doubts) in ORDERS.iter().zip(&mut doubts) {
-                doubts.push(trees.renyi(*order)? / words);
+            for ((_, order), entropies) in ORDERS.iter().zip(&mut entropies) {
+                entropies.push(trees.renyi(*order)? / words);
             }
         }
         if accuracy.len() < 2 {
-            return Err(anyhow!("too few sentences for a correlation"));
+            return Err(anyhow!("a correlation needs at least two sentences"));
         }
-        let orders = doubts.iter().map(|d| [pearson(d, &accuracy), pearson(d, &cross)]);
-        Ok(Found {
+        let orders = entropies.iter().map(|e| [pearson(e, &accuracy), pearson(e, &cross)]);
+        Ok(Correlations {
             orders: orders.collect(),
             cross: pearson(&cross, &accuracy),
             seconds: clock.seconds(),
@@ -77,11 +77,11 @@ impl Try for Correlation {
         self.seed.templates()
     }
 
-    fn seconds(found: &Found) -> f64 {
+    fn seconds(found: &Correlations) -> f64 {
         found.seconds
     }
 
-    fn headline(found: &Found) -> f64 {
+    fn headline(found: &Correlations) -> f64 {
         100.0 * found.cross
     }
 }
@@ -92,19 +92,17 @@ impl fmt::Display for Correlation {
     }
 }
 
-/// Pearson's correlation.
+/// Returns Pearson's correlation; 0 if a variance is 0.
 fn pearson(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().max(1) as f64;
     let mean = |x: &[f64]| x.iter().sum::<f64>() / n;
-    let (ma, mb) = (mean(a), mean(b));
-    let pairs = || a.iter().zip(b);
-    let covariance: f64 = pairs().map(|(a, b)| (a - ma) * (b - mb)).sum();
-    let (va, vb): (f64, f64) =
-        (a.iter().map(|a| (a - ma).powi(2)).sum(), b.iter().map(|b| (b - mb).powi(2)).sum());
-    match va * vb > 0.0 {
-        true => covariance / (va * vb).sqrt(),
-        false => 0.0,
-    }
+    let mean_a = mean(a);
+    let mean_b = mean(b);
+    let covariance: f64 = a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum();
+    let variance_a: f64 = a.iter().map(|a| (a - mean_a).powi(2)).sum();
+    let variance_b: f64 = b.iter().map(|b| (b - mean_b).powi(2)).sum();
+    let product = variance_a * variance_b;
+    if product > 0.0 { covariance / product.sqrt() } else { 0.0 }
 }
 
 fn signed(value: f64) -> String {
@@ -119,7 +117,8 @@ pub(crate) fn table(lab: &Lab<Correlation>) -> Result<String> {
         columns.push("cross-entropy".to_owned());
     }
     let mut table = Table::new(&columns);
-    let found: Vec<Found> = trials().iter().map(|t| lab.outcome(t)).collect::<Result<_>>()?;
+    let found: Vec<Correlations> =
+        trials().iter().map(|t| lab.outcome(t)).collect::<Result<_>>()?;
     for (at, (name, _)) in ORDERS.iter().enumerate() {
         let mut row = vec![(*name).to_owned()];
         row.extend(found.iter().flat_map(|found| found.orders[at].map(signed)));
@@ -131,10 +130,12 @@ pub(crate) fn table(lab: &Lab<Correlation>) -> Result<String> {
     Ok(table.text().to_owned())
 }
 
-/// How many correlations with accuracy are negative, of how many seeds the infinite order has a stronger
-/// one than order 0, and how many cells there are.
+/// Returns three counts: negative correlations with accuracy, seeds for which the infinite order has a stronger
+/// correlation than order 0, and all correlations with accuracy.
 pub(crate) fn counts(lab: &Lab<Correlation>) -> Result<(usize, usize, usize)> {
-    let (mut negative, mut growing, mut cells) = (0, 0, 0);
+    let mut negative = 0;
+    let mut growing = 0;
+    let mut cells = 0;
     for trial in trials() {
         let found = lab.outcome(&trial)?;
         cells += found.orders.len();

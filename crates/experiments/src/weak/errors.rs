@@ -1,4 +1,4 @@
-//! Where a parser goes wrong (the third table of Druck, Mann & McCallum 2009).
+//! Error analysis of a parser (Druck, Mann & McCallum 2009, table 3).
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use tutte_treebank::Sentence;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Errors {
     pub(crate) words: usize,
-    /// By tag of the head, how many arcs of the treebank and how many of the parser.
+    /// By tag of the head: arcs of the treebank, and arcs of the parser.
     pub(crate) heads: BTreeMap<String, [usize; 2]>,
-    /// By direction, the same; `root` is one.
+    /// By direction (`left`, `right`, `root`): arcs of the treebank, and arcs of the parser.
     pub(crate) directions: BTreeMap<String, [usize; 2]>,
-    /// By distance, the same.
+    /// By distance: arcs of the treebank, and arcs of the parser.
     pub(crate) distances: BTreeMap<String, [usize; 2]>,
-    /// Arcs of the parser that are wrong.
+    /// Wrong arcs of the parser.
     pub(crate) wrong: BTreeMap<String, usize>,
 }
 
-/// The distances that are told apart.
+/// Classes of distances.
 pub(crate) const DISTANCES: [&str; 7] = ["1", "2", "3", "4", "5", "6–10", "> 10"];
 
 fn distance(head: usize, word: usize) -> &'static str {
@@ -60,7 +60,7 @@ impl Errors {
         }
     }
 
-    /// The most frequent wrong arcs.
+    /// Returns the most frequent wrong arcs.
     pub(crate) fn worst(&self, count: usize) -> Vec<(&str, usize)> {
         let mut all: Vec<(&str, usize)> =
             self.wrong.iter().map(|(arc, count)| (arc.as_str(), *count)).collect();

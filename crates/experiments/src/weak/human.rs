@@ -1,16 +1,16 @@
-//! Rules that people have written without counting, on all treebanks with universal tags.
+//! Rules written by people, without counting, on all treebanks with universal tags.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use super::corpus::{Corpus, Tags};
+use super::corpus::{Corpus, TagColumn};
 use super::short::ours;
-use super::trial::{Features, How, Judged, Oracle, RuleSet, Set, Weak};
+use super::trial::{Evaluated, Features, How, Oracle, RuleSet, Set, Weak};
 use crate::lab::Lab;
 use crate::page::{Table, percent};
 
-/// All with universal tags and a test file.
+/// All treebanks with universal tags and a test file.
 const TREEBANKS: [&str; 17] = [
     "ancient_greek-perseus",
     "arabic-padt",
@@ -34,12 +34,12 @@ const TREEBANKS: [&str; 17] = [
 const RULES: &str = "rules/universal-20.tut";
 const HEAD_FINAL: &str = "rules/universal-20-head-final.tut";
 
-/// The treebanks whose language puts heads last.
+/// Returns true for a treebank of a head-final language.
 fn is_head_final(treebank: &str) -> bool {
     treebank.starts_with("turkish")
 }
 
-/// Whether there are trees besides those of the test file.
+/// Returns true if the treebank has trees besides the test file.
 fn has_trees(treebank: &str) -> bool {
     !treebank.ends_with("pud")
 }
@@ -51,16 +51,22 @@ fn file(treebank: &str) -> &'static str {
 fn corpora(treebank: &str) -> [Corpus; 3] {
     let name = format!("ud/{treebank}");
     [
-        Corpus::short(&name, Tags::Coarse, 10),
-        Corpus::short(&name, Tags::Coarse, 20),
+        Corpus::short(&name, TagColumn::Coarse, 10),
+        Corpus::short(&name, TagColumn::Coarse, 20),
         Corpus::whole(&name, 60),
     ]
 }
 
-/// As `tutte learn` does it.
+/// Returns the trial with the settings of `tutte learn`.
 fn learnt(corpus: Corpus, rules: RuleSet) -> Weak {
     let settings = ours(corpus, rules);
-    Weak { set: Set::One, variance: Some(300.0), raw: 3000, judged: Judged::HeldOut, ..settings }
+    Weak {
+        set: Set::One,
+        variance: Some(300.0),
+        raw: 3000,
+        evaluated: Evaluated::HeldOut,
+        ..settings
+    }
 }
 
 fn human(corpus: Corpus, file: &str) -> Weak {
@@ -72,20 +78,20 @@ fn alone(corpus: Corpus, file: &str) -> Weak {
 }
 
 fn counted(corpus: Corpus, kind: Oracle) -> Weak {
-    // Some of the treebanks are too small for the paper's 200.
+    // Some treebanks are too small for the paper's threshold of 200.
     learnt(corpus, RuleSet::Oracle { kind, top: 20, least: Some(50), exact: false })
 }
 
 fn supervised(corpus: Corpus) -> Weak {
     let settings = Weak::supervised(corpus);
-    Weak { features: Features::Ours, set: Set::One, judged: Judged::HeldOut, ..settings }
+    Weak { features: Features::Ours, set: Set::One, evaluated: Evaluated::HeldOut, ..settings }
 }
 
-/// The floors of human rules: name, trial, floor in percent. Accuracy on training sentences.
+/// Returns the floors of human rules: name, trial, floor in percent. Accuracy is on training sentences.
 pub(crate) fn floors() -> Vec<(&'static str, Weak, f64)> {
     let of = |treebank, longest| {
-        let corpus = Corpus::short(&format!("ud/{treebank}"), Tags::Coarse, longest);
-        Weak { raw: usize::MAX, judged: Judged::All, ..human(corpus, RULES) }
+        let corpus = Corpus::short(&format!("ud/{treebank}"), TagColumn::Coarse, longest);
+        Weak { raw: usize::MAX, evaluated: Evaluated::All, ..human(corpus, RULES) }
     };
     vec![
         ("human rules, EWT ≤ 10", of("english-ewt", 10), 62.0),
@@ -116,27 +122,29 @@ pub(crate) fn trials() -> Vec<Weak> {
 pub(crate) fn section(lab: &Lab<Weak>, _: &Path) -> Result<String> {
     let mut text = format!(
         "\n## 4. Rules that people write\n\n\
-         [`{RULES}`](../../{RULES}) has twenty rules over universal tags; [`{HEAD_FINAL}`](../../{HEAD_FINAL}) \
-         is for languages that put heads last (here Turkish). Both were written from what Universal \
-         Dependencies says in words, before anything was counted, and were not changed afterwards. Accuracy \
-         on the test file, learnt as `tutte learn` does it with prior variance 300, from at most 3,000 raw \
-         sentences of the training file (of the dev file where there is none; PUD has a test file only, whose sentences, without \
-         trees, are learnt from, and nothing is counted in them; means are of the treebanks that have a number). *Wrong variant*: with the rules of the other word order. *Oracle's 20*: \
-         twenty rules counted in the training trees, seen 50 times or more, binned: the paper's (highest share of pairs), and \
-         nearest rules that explain most arcs.\n\n"
+         [`{RULES}`](../../{RULES}) has twenty rules over universal tags. [`{HEAD_FINAL}`](../../{HEAD_FINAL}) \
+         is for head-final languages (here Turkish). Both were written from the guidelines of Universal \
+         Dependencies, before anything was counted, and were not changed afterwards.\n\n\
+         Accuracy on the test file. Parsers are trained as by `tutte learn` with prior variance 300, on at most \
+         3,000 raw sentences of the training file, or of the dev file if there is no training file. PUD has \
+         only a test file: its sentences, without trees, are the raw text, and no rules are counted in it. \
+         Means are over the treebanks that have a number.\n\n\
+         - *wrong variant*: the rules of the other word order.\n\
+         - *oracle's 20*: twenty rules counted in the training trees, with at least 50 pairs or words, binned. \
+         *Pairs*: those of the paper, by share of pairs. *Nearest*: nearest rules, by number of arcs.\n\n"
     );
     let mut table = Table::new(&[
         "treebank",
         "≤ 10: rules alone",
-        "learnt",
+        "trained",
         "wrong variant",
         "oracle's 20, pairs",
         "oracle's 20, nearest",
         "supervised",
         "≤ 20: rules alone",
-        "learnt",
+        "trained",
         "≤ 60 with punctuation: rules alone",
-        "learnt",
+        "trained",
     ]);
     let mut sums = [(0.0, 0usize); 10];
     let mut better = [0; 3];
@@ -173,8 +181,8 @@ pub(crate) fn section(lab: &Lab<Weak>, _: &Path) -> Result<String> {
     table.row(&row);
     text += table.text();
     text += &format!(
-        "\nLearning beats the rules alone on {} of {n} treebanks at ten words, {} of {n} at twenty, {} of {n} \
-         at sixty.\n",
+        "\nTraining beats the rules alone on {} of {n} treebanks with sentences of at most ten words, on {} of \
+         {n} with twenty, and on {} of {n} with sixty.\n",
         better[0],
         better[1],
         better[2],

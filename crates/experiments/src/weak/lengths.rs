@@ -1,12 +1,12 @@
-//! Longer sentences, and how many trees a supervised parser needs to do as well: the second table of
-//! Druck, Mann & McCallum.
+//! Longer sentences, and the number of trees that a supervised parser needs for the same accuracy (Druck, Mann &
+//! McCallum 2009, table 2).
 
 use std::path::Path;
 
 use anyhow::Result;
 
 use super::corpus::Corpus;
-use super::trial::{Features, How, Judged, Oracle, RuleSet, Set, Weak};
+use super::trial::{Evaluated, Features, How, Oracle, RuleSet, Set, Weak};
 use crate::lab::Lab;
 use crate::page::{Finding, Table, Verdict, mean, percent};
 
@@ -19,9 +19,9 @@ const TREEBANKS: [&str; 5] = [
 ];
 const LENGTHS: [usize; 2] = [20, 60];
 const SPLITS: std::ops::RangeInclusive<u64> = 1..=5;
-/// 10 · 2^k.
+/// Numbers of trees: 10 · 2^k.
 const SIZES: [usize; 7] = [10, 20, 40, 80, 160, 320, 640];
-/// Raw sentences at most.
+/// Largest number of raw sentences.
 const RAW: usize = 3000;
 
 fn corpora() -> Vec<Corpus> {
@@ -29,7 +29,7 @@ fn corpora() -> Vec<Corpus> {
     TREEBANKS.into_iter().flat_map(of).collect()
 }
 
-/// Arcs of the treebank that a possible parent must have: more than this.
+/// Returns the threshold of possible parents: they have more arcs than this in the treebank.
 fn least(corpus: &Corpus) -> Option<u64> {
     Some(if corpus.longest <= 20 { 10 } else { 100 })
 }
@@ -40,20 +40,20 @@ fn rules(corpus: &Corpus, kind: Oracle, exact: bool) -> RuleSet {
 
 fn ge(corpus: &Corpus, kind: Oracle) -> Weak {
     let rules = rules(corpus, kind, false);
-    Weak { raw: RAW, judged: Judged::HeldOut, ..Weak::new(corpus.clone(), rules) }
+    Weak { raw: RAW, evaluated: Evaluated::HeldOut, ..Weak::new(corpus.clone(), rules) }
 }
 
 fn baseline(corpus: &Corpus, kind: Oracle) -> Weak {
     Weak { how: How::Rules, ..ge(corpus, kind) }
 }
 
-/// With our features and one root.
+/// Returns the trial with our features and one root.
 fn ours(corpus: &Corpus, kind: Oracle) -> Weak {
     let settings = Weak { features: Features::Ours, set: Set::One, ..ge(corpus, kind) };
     Weak { variance: Some(30.0), ..settings }
 }
 
-/// The same with exact targets and no crossing arcs.
+/// Returns the trial with our features, exact targets and no crossing arcs.
 fn best(corpus: &Corpus, kind: Oracle) -> Weak {
     Weak {
         rules: rules(corpus, kind, true),
@@ -63,26 +63,27 @@ fn best(corpus: &Corpus, kind: Oracle) -> Weak {
     }
 }
 
-/// A parser from so many trees.
+/// Returns the trial of a supervised parser from `trees` trees.
 fn supervised(corpus: &Corpus, trees: usize, split: u64) -> Weak {
     Weak {
         trees,
         split,
         features: Features::Ours,
-        judged: Judged::HeldOut,
+        evaluated: Evaluated::HeldOut,
         ..Weak::supervised(corpus.clone())
     }
 }
 
-/// The floors of lengths ≤ 20: name, trial, floor in percent. Accuracy on training sentences.
+/// Returns the floors of lengths ≤ 20: name, trial, floor in percent. Accuracy is on training sentences.
 pub(crate) fn floors() -> Vec<(&'static str, Weak, f64)> {
-    let (spanish, turkish) = (Corpus::whole(TREEBANKS[1], 20), Corpus::whole(TREEBANKS[2], 20));
+    let spanish = Corpus::whole(TREEBANKS[1], 20);
+    let turkish = Corpus::whole(TREEBANKS[2], 20);
     let several = |corpus: &Corpus| Weak {
         set: Set::Several,
-        judged: Judged::All,
+        evaluated: Evaluated::All,
         ..ours(corpus, Oracle::Parents)
     };
-    let exact = Weak { judged: Judged::All, ..best(&spanish, Oracle::Parents) };
+    let exact = Weak { evaluated: Evaluated::All, ..best(&spanish, Oracle::Parents) };
     vec![
         ("Spanish ≤ 20, possible parents", several(&spanish), 69.5),
         ("Spanish ≤ 20, possible parents, projective, exact, σ² 100", exact, 73.0),
@@ -104,7 +105,7 @@ pub(crate) fn trials() -> Vec<Weak> {
     all
 }
 
-/// Between which sizes a supervised parser comes to do as well, in the mean of the splits.
+/// Formats the range of sizes in which a supervised parser reaches an accuracy, in the mean over splits.
 fn bracket(lab: &Lab<Weak>, corpus: &Corpus, uas: f64) -> Result<String> {
     let mut before = 0;
     for size in SIZES {
@@ -124,12 +125,14 @@ fn bracket(lab: &Lab<Weak>, corpus: &Corpus, uas: f64) -> Result<String> {
 
 pub(crate) fn section(lab: &Lab<Weak>, _: &Path) -> Result<String> {
     let mut text = format!(
-        "\n## 2. Longer sentences, and what trees would do\n\n\
-         Sentences of at most 20 and 60 words, with punctuation, coarse tags; at most {RAW} raw sentences. \
-         *Parents*: all combinations of two tags, direction and distance with more than 10 (≤ 20 words) or \
-         100 arcs (≤ 60) in the training trees, the root among them; *+ sequence*: 25 more, which see what \
-         is between or beside. Accuracy on the test file. *Trees*: how many random trees a supervised \
-         parser with our features needs for the same as the column before, in the mean of five draws.\n\n"
+        "\n## 2. Longer sentences, and the number of trees they are worth\n\n\
+         Sentences of at most 20 and 60 words, with punctuation and coarse tags; at most {RAW} raw sentences. \
+         Accuracy on the test file.\n\n\
+         - *parents*: all combinations of two tags, direction and distance with more than 10 arcs (≤ 20 words) \
+         or 100 arcs (≤ 60 words) in the training trees, including the root.\n\
+         - *+ sequence*: 25 more rules, with words between or beside.\n\
+         - *trees*: number of random trees that a supervised parser with our features needs for the accuracy \
+         of the column before, in the mean over five draws.\n\n"
     );
     let mut table = Table::new(&[
         "corpus",
@@ -143,13 +146,16 @@ pub(crate) fn section(lab: &Lab<Weak>, _: &Path) -> Result<String> {
         "ours, exact, σ² 100, projective",
         "trees",
     ]);
-    let (mut beats, mut gains, mut cells) = (0, 0, 0);
+    let mut beats = 0;
+    let mut gains = 0;
+    let mut cells = 0;
     let mut curve = Table::new(
         &[&["corpus".to_owned()][..], &SIZES.map(|size| format!("{size} trees"))].concat(),
     );
     for corpus in corpora() {
         let uas = |trial: Weak| -> Result<f64> { Ok(lab.outcome(&trial)?.test.uas()) };
-        let (parents, sequence) = (Oracle::Parents, Oracle::ParentsSequence);
+        let parents = Oracle::Parents;
+        let sequence = Oracle::ParentsSequence;
         let found = [
             uas(baseline(&corpus, parents))?,
             uas(ge(&corpus, parents))?,

@@ -1,4 +1,4 @@
-//! One parser that was learnt from little, and how well it does.
+//! A weakly supervised trial: settings, training and evaluation of one parser.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use tutte::features::FeatureSet;
-use tutte::rules::suggest::{Kind, Order, Suggest};
+use tutte::rules::suggest::{Order, Selection, Suggest};
 use tutte::rules::{Direction, Rules, Target, bin};
 use tutte::weak::{Evidence, VARIANCES, WeakOptions, choose_variance, learn};
 use tutte::{Decoding, Parser, ParserModel};
@@ -20,98 +20,100 @@ use crate::clock::Clock;
 use crate::data::Data;
 use crate::lab::Try;
 
-/// Settings of a parser.
+/// Settings of a trial. The cache is keyed by their serialised names: to rename a field, keep its old name with
+/// `serde(rename)`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Weak {
     pub(crate) corpus: Corpus,
     pub(crate) how: How,
     pub(crate) rules: RuleSet,
-    /// How much rules count together.
+    /// Weight of all rules together.
     pub(crate) rules_weight: f64,
-    /// How many trees of the training file are known.
+    /// Number of training trees.
     pub(crate) trees: usize,
-    /// Which of them: a seed.
+    /// Seed of the random choice of these trees.
     pub(crate) split: u64,
-    /// Raw sentences at most.
+    /// Largest number of raw sentences.
     pub(crate) raw: usize,
     /// Order and weight of an entropic prior.
     pub(crate) entropy: Option<(Renyi, f64)>,
     pub(crate) features: Features,
     pub(crate) set: Set,
-    /// The prior's; if nothing is said, the one with which rules that are held out are predicted best.
+    /// Prior variance. If `None`, the one with which held-out rules are predicted best.
     pub(crate) variance: Option<f64>,
-    /// Steps of L-BFGS at most.
+    /// Largest number of L-BFGS steps.
     pub(crate) steps: usize,
-    /// What is looked at in the end.
-    pub(crate) judged: Judged,
+    #[serde(rename = "judged")]
+    pub(crate) evaluated: Evaluated,
 }
 
-/// The trees that are possible, and which of them is chosen.
+/// Tree set and decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Set {
-    /// Several roots, the best tree: as in the paper.
+    /// Several roots and MAP decoding, as in the paper.
     Several,
-    /// One root, the tree with most expected arcs: as `tutte` does it.
+    /// One root and MBR decoding, the defaults of tutte.
     One,
-    /// Several roots and no crossing arcs, the best tree.
+    /// Several roots, no crossing arcs, and MAP decoding.
     Projective,
 }
 
-/// What is looked at in the end.
+/// Scope of the evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Judged {
-    /// How many heads are right, of all files.
+pub(crate) enum Evaluated {
+    /// Accuracy on all files.
     All,
-    /// Of all but the training file.
+    /// Accuracy on all files but the training file.
     HeldOut,
-    /// Of all, and what is wrong with the others.
+    /// Accuracy on all files, and an error analysis of the training file.
     Errors,
 }
 
-/// Where trees come from.
+/// Method that produces trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum How {
-    /// Learnt by one objective from all there is.
+    /// A parser trained by one objective on trees, rules and raw text.
     Learnt,
-    /// The best tree by the rules' targets alone.
+    /// The baseline: the best tree by the targets of the rules.
     Rules,
-    /// Learnt from those trees as if they were gold.
+    /// A parser trained on the trees of the baseline.
     SelfTaught,
-    /// Every word hangs from its left neighbour.
+    /// Every word depends on its left neighbour.
     Left,
-    /// Every word hangs from its right neighbour.
+    /// Every word depends on its right neighbour.
     Right,
 }
 
+/// Origin of the rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum RuleSet {
     None,
-    /// Those that were counted in the training file.
+    /// Rules counted in the training file.
     Oracle {
         kind: Oracle,
         top: usize,
         least: Option<u64>,
         exact: bool,
     },
-    /// The first of those that pairs of tags give, without their directions, counted anew; binned.
+    /// The first rules of [`Oracle::Top`] without their directions, with targets counted again and binned.
     Undirected(usize),
-    /// A file of the project.
+    /// Rules of a file of the repository.
     File(String),
 }
 
-/// How rules are chosen.
+/// Selection of counted rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Oracle {
     Top,
     Nearest,
-    /// Nearest, those that explain most arcs first.
+    /// Those of `Nearest`, by number of arcs, largest first.
     Frequent,
     Parents,
     ParentsSequence,
     Curve,
 }
 
-/// The order of an entropy.
+/// Order of a Rényi entropy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Renyi {
     Shannon,
@@ -132,15 +134,15 @@ impl Renyi {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Features {
     Restricted,
-    /// All of the paper's that see tags only.
+    /// All features of the paper that use tags only.
     Full,
-    /// Ours, which see tags only.
+    /// Our features, which use tags only.
     Ours,
-    /// Words, too.
+    /// Our features with words.
     Words,
 }
 
-/// How a parser did.
+/// Outcome of a trial.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) rules: usize,
@@ -148,21 +150,23 @@ pub(crate) struct Outcome {
     pub(crate) steps: usize,
     pub(crate) variance: f64,
     pub(crate) seconds: f64,
-    /// How far off rules are in the end, in the mean.
+    /// Mean residual of the rules after training.
     pub(crate) residual: f64,
     pub(crate) train: Score,
     pub(crate) dev: Score,
     pub(crate) test: Score,
-    /// By sentence of the test file, words with the right head, and words.
+    /// By sentence of the test file: number of words with the right head, and number of words.
     pub(crate) units: Vec<[u32; 2]>,
     pub(crate) errors: Option<Errors>,
 }
 
-/// Words, and those that have the right head, or are linked to the right word in either direction.
+/// Accuracy counts.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Score {
     pub(crate) words: usize,
+    /// Words with the right head.
     pub(crate) right: usize,
+    /// Words linked to the right word, in either direction.
     pub(crate) linked: usize,
 }
 
@@ -179,13 +183,13 @@ impl Score {
         for (word, (gold_head, head)) in (1..).zip(gold.iter().zip(heads)) {
             self.words += 1;
             self.right += usize::from(gold_head == head);
-            let back = |of: &usize| of.checked_sub(1).map(|of| gold[of]) == Some(word);
-            self.linked += usize::from(gold_head == head || back(head));
+            let is_reversed = |head: &usize| head.checked_sub(1).map(|at| gold[at]) == Some(word);
+            self.linked += usize::from(gold_head == head || is_reversed(head));
         }
     }
 }
 
-/// What was learnt.
+/// A trained model and its training statistics.
 pub(crate) struct Learnt {
     pub(crate) model: ParserModel,
     rules: Rules,
@@ -195,7 +199,7 @@ pub(crate) struct Learnt {
 }
 
 impl Weak {
-    /// Learnt as in the paper.
+    /// Returns the settings of the paper.
     pub(crate) fn new(corpus: Corpus, rules: RuleSet) -> Self {
         Self {
             corpus,
@@ -210,11 +214,11 @@ impl Weak {
             set: Set::Several,
             variance: Some(10.0),
             steps: 200,
-            judged: Judged::All,
+            evaluated: Evaluated::All,
         }
     }
 
-    /// With all trees of the training file, and a prior that suits trees.
+    /// Returns the settings with all trees of the training file, and a prior for trees.
     pub(crate) fn supervised(corpus: Corpus) -> Self {
         Self { trees: usize::MAX, variance: Some(1.0), ..Self::new(corpus, RuleSet::None) }
     }
@@ -228,20 +232,18 @@ impl Weak {
     }
 
     fn options(&self) -> WeakOptions {
-        WeakOptions {
-            prior_variance: self.variance.unwrap_or(1.0),
-            rules_weight: self.rules_weight,
-            entropy: self.entropy.map(|(order, weight)| (order.order(), weight)),
-            templates: match self.features {
+        WeakOptions::default()
+            .with_prior_variance(self.variance.unwrap_or(1.0))
+            .with_rules_weight(self.rules_weight)
+            .with_entropy(self.entropy.map(|(order, weight)| (order.order(), weight)))
+            .with_templates(match self.features {
                 Features::Restricted => FeatureSet::restricted(),
                 Features::Full => FeatureSet::mcdonald_tags(),
                 Features::Ours => FeatureSet::tags(),
                 Features::Words => FeatureSet::tags().with_words(),
-            },
-            tree_set: self.tree_set(),
-            steps: self.steps,
-            ..WeakOptions::default()
-        }
+            })
+            .with_tree_set(self.tree_set())
+            .with_steps(self.steps)
     }
 
     pub(crate) fn rules(&self, train: &[Sentence]) -> Result<Rules> {
@@ -254,12 +256,12 @@ impl Weak {
             &RuleSet::Undirected(top) => undirected(top, train),
             &RuleSet::Oracle { kind, top, least, exact } => {
                 let suggest = Suggest {
-                    kind: match kind {
-                        Oracle::Top => Kind::Top,
-                        Oracle::Nearest | Oracle::Frequent => Kind::Nearest,
-                        Oracle::Parents => Kind::Parents,
-                        Oracle::ParentsSequence => Kind::ParentsSequence,
-                        Oracle::Curve => Kind::Curve,
+                    selection: match kind {
+                        Oracle::Top => Selection::Top,
+                        Oracle::Nearest | Oracle::Frequent => Selection::Nearest,
+                        Oracle::Parents => Selection::Parents,
+                        Oracle::ParentsSequence => Selection::ParentsSequence,
+                        Oracle::Curve => Selection::Curve,
                     },
                     order: if kind == Oracle::Frequent { Order::Arcs } else { Order::Share },
                     top,
@@ -272,7 +274,7 @@ impl Weak {
         }
     }
 
-    /// The trees that are known: the first of the training file in a random order.
+    /// Splits the training file at random into the seed of trees and the rest.
     pub(crate) fn seed(&self, train: &[Sentence]) -> (Vec<Sentence>, Vec<Sentence>) {
         if self.trees >= train.len() {
             return (train.to_vec(), Vec::new());
@@ -282,12 +284,12 @@ impl Weak {
         for at in (1..order.len()).rev() {
             order.swap(at, (random.next_u64() % (at as u64 + 1)) as usize);
         }
-        let (known, rest) = order.split_at(self.trees);
+        let (seed, rest) = order.split_at(self.trees);
         let of = |numbers: &[usize]| numbers.iter().map(|&at| train[at].clone()).collect();
-        (of(known), of(rest))
+        (of(seed), of(rest))
     }
 
-    /// Learns a model.
+    /// Trains a model.
     pub(crate) fn learn(&self, train: &[Sentence]) -> Result<Learnt> {
         let rules = self.rules(train)?;
         let (mut trees, mut rest) = self.seed(train);
@@ -295,19 +297,20 @@ impl Weak {
         if self.how == How::SelfTaught {
             trees = train.to_vec();
             for sentence in &mut trees {
-                let heads = alone(&rules, sentence, options.tree_set)?;
+                let heads = baseline_heads(&rules, sentence, options.tree_set)?;
                 sentence.set_heads(&heads.into_iter().map(Some).collect::<Vec<_>>())?;
             }
             rest.clear();
         }
-        let raw: Vec<Sentence> = match self.how != How::SelfTaught && self.trees == 0 {
-            true => train.iter().take(self.raw).cloned().collect(),
-            false => rest.into_iter().take(self.raw).collect(),
+        let raw: Vec<Sentence> = if self.how != How::SelfTaught && self.trees == 0 {
+            train.iter().take(self.raw).cloned().collect()
+        } else {
+            rest.into_iter().take(self.raw).collect()
         };
-        let needed = self.rules != RuleSet::None || self.entropy.is_some();
-        let raw = if needed { raw } else { Vec::new() };
+        let needs_raw = self.rules != RuleSet::None || self.entropy.is_some();
+        let raw = if needs_raw { raw } else { Vec::new() };
         if self.set == Set::One {
-            // Without punctuation, some are left with several.
+            // Without punctuation, some trees have several roots.
             trees.retain(|sentence| {
                 sentence.tree().is_ok_and(|tree| tree.root_words().count() == 1)
             });
@@ -322,7 +325,7 @@ impl Weak {
             How::SelfTaught => Evidence { trees: &trees, ..Evidence::default() },
             _ => Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw, options.tree_set) },
         };
-        // Little data has few features that are seen often.
+        // In a few trees, few features occur often.
         if raw.is_empty() && trees.len() < 200 {
             options.least = 1;
         }
@@ -332,17 +335,18 @@ impl Weak {
                 chosen.map_or(WeakOptions::default().prior_variance, |(best, _)| best);
         }
         let learnt = learn(&evidence, &options, |_| {})?;
-        let off = evidence.constraints.iter().zip(&learnt.after.expectations);
-        let off: f64 = off.map(|(constraint, e)| constraint.wanted.residual(*e)).sum();
-        let residual = off / evidence.constraints.len().max(1) as f64;
+        let expectations = evidence.constraints.iter().zip(&learnt.after.expectations);
+        let residuals: f64 =
+            expectations.map(|(constraint, e)| constraint.wanted.residual(*e)).sum();
+        let residual = residuals / evidence.constraints.len().max(1) as f64;
         let variance = options.prior_variance;
         Ok(Learnt { model: learnt.model, rules, residual, steps: learnt.after.step, variance })
     }
 }
 
-/// Rules that say which tags belong together, and not on which side.
+/// Returns the first counted rules without their directions.
 fn undirected(top: usize, train: &[Sentence]) -> Result<Rules> {
-    let suggest = Suggest { kind: Kind::Top, top, ..Suggest::default() };
+    let suggest = Suggest { selection: Selection::Top, top, ..Suggest::default() };
     let mut rules = suggest.rules("counted", train)?.rules().to_vec();
     for rule in &mut rules {
         rule.place.direction = Direction::Any;
@@ -350,11 +354,11 @@ fn undirected(top: usize, train: &[Sentence]) -> Result<Rules> {
     let mut seen = Vec::new();
     rules.retain(|rule| {
         let pair = (rule.dependent.clone(), rule.head.clone());
-        let new = !seen.contains(&pair);
+        let is_new = !seen.contains(&pair);
         seen.push(pair);
-        new
+        is_new
     });
-    // Targets must be counted before they are the same rules for good.
+    // The targets are those of directed rules, so they are counted again.
     let counted = Rules::new("counted", rules.clone())?.statistics(train);
     for (rule, counted) in rules.iter_mut().zip(counted) {
         rule.target = Target::Exactly(bin(counted.target(rule.counting).unwrap_or(0.0)));
@@ -362,8 +366,12 @@ fn undirected(top: usize, train: &[Sentence]) -> Result<Rules> {
     Ok(Rules::new("counted", rules)?)
 }
 
-/// The tree of the rules' targets alone.
-pub(crate) fn alone(rules: &Rules, sentence: &Sentence, set: TreeSet) -> Result<Vec<usize>> {
+/// Returns the heads of the baseline.
+pub(crate) fn baseline_heads(
+    rules: &Rules,
+    sentence: &Sentence,
+    set: TreeSet,
+) -> Result<Vec<usize>> {
     let trees = TreeDistribution::new(rules.baseline_scores(sentence), set)?;
     Ok(trees.argmax().tree.heads().to_vec())
 }
@@ -376,33 +384,33 @@ impl Try for Weak {
         let clock = Clock::start();
         let mut outcome = Outcome::default();
         let set = self.tree_set();
-        let mut learnt = None;
+        let mut model = None;
         let mut rules = None;
         match self.how {
             How::Learnt | How::SelfTaught => {
-                let found = self.learn(&parts.train)?;
-                outcome.rules = found.rules.len();
-                outcome.weights = found.model.arcs.weights.len();
-                outcome.steps = found.steps;
-                outcome.residual = found.residual;
-                outcome.variance = found.variance;
-                learnt = Some(found.model);
+                let learnt = self.learn(&parts.train)?;
+                outcome.rules = learnt.rules.len();
+                outcome.weights = learnt.model.arcs.weights.len();
+                outcome.steps = learnt.steps;
+                outcome.residual = learnt.residual;
+                outcome.variance = learnt.variance;
+                model = Some(learnt.model);
             }
             How::Rules => {
-                let known = self.rules(&parts.train)?;
-                outcome.rules = known.len();
-                rules = Some(known);
+                let baseline_rules = self.rules(&parts.train)?;
+                outcome.rules = baseline_rules.len();
+                rules = Some(baseline_rules);
             }
             How::Left | How::Right => {}
         }
         outcome.seconds = clock.seconds();
         let decoding = if self.set == Set::One { Decoding::Mbr } else { Decoding::Map };
-        let mut parser = learnt.as_ref().map(|model| Parser::new(model).with_decoding(decoding));
+        let mut parser = model.as_ref().map(|model| Parser::new(model).with_decoding(decoding));
         let mut heads = |sentence: &Sentence| -> Result<Vec<usize>> {
             let words = sentence.len();
             match (&mut parser, &rules) {
                 (Some(parser), _) => Ok(parser.parse(sentence)?.tree.into_heads()),
-                (None, Some(rules)) => alone(rules, sentence, set),
+                (None, Some(rules)) => baseline_heads(rules, sentence, set),
                 (None, None) => Ok(match self.how {
                     How::Left => (0..words).collect(),
                     _ => (1..=words).map(|word| if word == words { 0 } else { word + 1 }).collect(),
@@ -416,23 +424,24 @@ impl Try for Weak {
             (&parts.test, &mut outcome.test),
         ] {
             let is_train = std::ptr::eq(sentences, &parts.train);
-            if self.judged == Judged::HeldOut && is_train {
+            if self.evaluated == Evaluated::HeldOut && is_train {
                 continue;
             }
             for sentence in sentences {
-                let gold = sentence.heads().ok_or_else(|| anyhow!("no heads to judge by"))?;
+                let gold =
+                    sentence.heads().ok_or_else(|| anyhow!("a sentence has no gold heads"))?;
                 let found = heads(sentence)?;
                 let before = score.right;
                 score.add(&gold, &found);
                 if std::ptr::eq(sentences, &parts.test) {
                     outcome.units.push([(score.right - before) as u32, gold.len() as u32]);
                 }
-                if self.judged == Judged::Errors && is_train {
+                if self.evaluated == Evaluated::Errors && is_train {
                     errors.add(sentence, &gold, &found);
                 }
             }
         }
-        outcome.errors = (self.judged == Judged::Errors).then_some(errors);
+        outcome.errors = (self.evaluated == Evaluated::Errors).then_some(errors);
         Ok(outcome)
     }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Train and run tutte beside UDPipe 1, PyPI's ufal.udpipe, on the same gold-tagged treebanks.
+"""Compare tutte with UDPipe 1 (ufal.udpipe on PyPI) on the same gold-tagged treebanks.
 
-One thread, one machine, one run; parsing takes turns, and its least times count. See README.md beside
-this file for what each is asked. The exit code is 1 if a ratio is missed.
+Both use one thread of the same machine. Parsing runs take turns, and the shortest time counts. README.md in this
+folder lists the settings. The exit code is 1 if a target ratio is missed.
 """
 
 import json
@@ -18,16 +18,16 @@ from program import (
 )
 from udpipe import PRESETS, RUNNER, Rows, add_options, need_udpipe
 
-# How many times faster tutte is to be: parsing with the preset that is to be fast, training with all.
+# Target ratios of speed, by preset: parsing and training.
 PARSING, TRAINING = {"fast": 6}, {"fast": 50, "default": 50}
-# Passes over the treebank besides the first and the second's own: folds, each of all words but its own,
-# and the pruner's. `Options::fast` and `Options::default` say so.
+# Passes over the treebank besides those of the first and second pass of parsing: folds, each on all words but its
+# own, and the pruner. The numbers are those of `TrainingOptions::fast` and `TrainingOptions::default`.
 OTHER_PASSES = {"fast": 2 * (4 - 1), "default": 5 * (8 - 1) + 3}
 BEAM = 5
 
 
 def treebanks(options, folder):
-    """Name -> (training file, test file)."""
+    """Returns the training and test file of each treebank."""
     danish, english = DATA / "ud/danish-ddt", DATA / "ud/english-ewt"
     files = {
         "danish-ddt": (danish / "dev.conllu", danish / "test.conllu"),
@@ -44,7 +44,7 @@ def treebanks(options, folder):
 
 
 def compare(tutte, train, test, options, folder):
-    """Name -> what it took and how well it did."""
+    """Returns the measurements of each program."""
     gold_tagged = folder / "test.conllu"
     tutte.strip_heads(test, gold_tagged)
     train_words, test_words = words(train), words(test)
@@ -87,7 +87,7 @@ def last_line(took):
 
 
 def rows(found):
-    """The rows of a table, and what was missed."""
+    """Returns the rows of the table, and the missed targets."""
     rows = Rows(found)
     row, ratio, peer = rows.row, rows.ratio, rows.peer
     lines = [
@@ -111,12 +111,12 @@ def report(results, options, command):
     lines = [
         "# The parser and its peer",
         "",
-        "Trained on the same treebank, parsing the same file of gold words and tags, labelled; one",
-        f"thread each, {options.passes} passes of training. Least times of parsing over",
-        f"{options.rounds} rounds in which all take turns. For tutte, times are of the whole process,",
-        "its start and the model's loading included; UDPipe's leave out the start of Python and the",
-        "reading of the training file. All passes that a preset of tutte makes over the treebank are",
-        "counted: those of the first and the second pass of parsing, of folds and of the pruner.",
+        "Both train on the same treebank and parse the same file of gold words and tags into labelled",
+        f"trees; one thread each, {options.passes} training passes. Parsing times are the shortest of",
+        f"{options.rounds} rounds in which all take turns. Times of tutte are of the whole process, with",
+        "its start and loading the model. Times of UDPipe leave out the start of Python and reading",
+        "the training file. The number of passes includes all that a preset of tutte makes over the",
+        "treebank: for the first and the second pass of parsing, for folds and for the pruner.",
         "",
         *environment(),
         f"- Python {platform.python_version()}, ufal.udpipe {version('ufal.udpipe')}: swap system, "
@@ -132,7 +132,7 @@ def report(results, options, command):
             "",
             f"## {name}",
             "",
-            f"{sizes[0]:,} words to learn from, {sizes[1]:,} to parse. UDPipe's calls that parse, alone:",
+            f"{sizes[0]:,} training words, {sizes[1]:,} words to parse. The parsing calls of UDPipe alone:",
             f"{calls:,.0f} tokens/s.",
             "",
             *table(("", f"UDPipe 1, beam {BEAM}", *(f"tutte, {preset}" for preset in PRESETS)), cells),
@@ -143,12 +143,12 @@ def report(results, options, command):
 def main():
     parser = argument_parser(__doc__)
     add_options(parser, ["danish-ddt", "english-ewt"],
-                "danish-ddt (its dev file is learnt from), english-ewt (a part of it), or both")
+                "danish-ddt (trains on its dev file), english-ewt (trains on a part), or both")
     add_argument = parser.add_argument
     add_argument("--words", type=int, default=4_000, metavar="N",
-                 help="words of english-ewt to learn from (default: %(default)s)")
+                 help="training words of english-ewt (default: %(default)s)")
     add_argument("--passes", type=int, default=10, metavar="N",
-                 help="passes of training (default: %(default)s)")
+                 help="training passes (default: %(default)s)")
     options = parsed(parser)
     need_udpipe()
     tutte = Tutte()

@@ -1,4 +1,4 @@
-"""What the comparisons with UDPipe 1, PyPI's ufal.udpipe, share: how it is run, and rows that set tutte beside it."""
+"""Shared code of the comparisons with UDPipe 1 (ufal.udpipe on PyPI): how to run it, and rows of tables."""
 
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -9,22 +9,23 @@ PRESETS = ("fast", "default")
 
 
 def add_options(parser, names, which):
-    """The options that all comparisons have."""
+    """Adds the options that all comparisons have."""
     parser.add_argument("--treebanks", nargs="+", choices=names, default=names, metavar="NAME", help=which)
     parser.add_argument("--rounds", type=int, default=3, metavar="N",
-                        help="how often each parses (default: %(default)s)")
+                        help="number of parsing runs of each (default: %(default)s)")
 
 
 def need_udpipe():
-    """Ends the program if UDPipe is not there."""
+    """Ends the program if UDPipe is not installed."""
     try:
         version("ufal.udpipe")
     except PackageNotFoundError:
-        sys.exit(f"{sys.executable} has no ufal.udpipe; README.md beside this script says how to get it")
+        requirements = Path(__file__).resolve().with_name("requirements.txt")
+        sys.exit(f"ufal.udpipe is not installed; run {sys.executable} -m pip install -r {requirements}")
 
 
 class Rows:
-    """Rows of a table: UDPipe, then the presets of tutte; and what is missed in them."""
+    """Rows of a table, with UDPipe first and then the presets of tutte. Collects missed targets."""
 
     def __init__(self, found):
         self.found = found
@@ -32,11 +33,11 @@ class Rows:
         self.missed = []
 
     def row(self, name, cell):
-        """What each has."""
+        """Returns a row with one cell per program."""
         return (name, *(cell(it) for it in self.found.values()))
 
     def ratio(self, name, targets, of):
-        """How many times better presets are, and are to be: preset -> times."""
+        """Returns a row of ratios to UDPipe. `targets` has the minimum ratio of each preset."""
         cells = []
         for preset in PRESETS:
             times = of(self.found[preset])
@@ -51,7 +52,7 @@ class Rows:
         return (f"**{name}**", "", *cells)
 
     def score(self, name, wanted):
-        """A score, bold where it is above UDPipe's; missed where that is wanted and it is not."""
+        """Returns a row of a score, bold where it is above that of UDPipe. If `wanted`, a lower score is a miss."""
         cells = [f"{self.peer[name]:.2f}"]
         for preset in PRESETS:
             shown, better = f"{self.found[preset][name]:.2f}", self.found[preset][name] > self.peer[name]

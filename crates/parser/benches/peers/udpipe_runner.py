@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Train or run UDPipe 1 in a process of its own, so that its time and memory can be told.
+"""Train or run UDPipe 1 in a separate process, to measure its time and memory.
 
     udpipe_runner.py train TRAIN MODEL PASSES               a parser
     udpipe_runner.py parse MODEL FILE OUTPUT BEAM
     udpipe_runner.py train-pipeline TRAIN HELDOUT MODEL     tokenizer, tagger and parser; HELDOUT may be -
     udpipe_runner.py run-pipeline MODEL TEXT OUTPUT         from raw text
 
-The last line printed is JSON: what it took, in seconds. Needs ufal.udpipe.
+The last printed line is JSON with times in seconds. Needs ufal.udpipe.
 """
 
 import json
@@ -15,7 +15,7 @@ import time
 
 from ufal import udpipe
 
-# Everything else is UDPipe's default. Its usual choice for treebanks with crossing arcs.
+# The usual choice of UDPipe for treebanks with crossing arcs. Everything else is its default.
 SYSTEM = "transition_system=swap;transition_oracle=static_lazy"
 
 
@@ -70,12 +70,12 @@ def train_pipeline(path, heldout, model):
 def load(path):
     model = udpipe.Model.load(path)
     if model is None:
-        sys.exit("UDPipe: the model cannot be loaded")
+        sys.exit(f"UDPipe cannot load the model {path}; train it again")
     return model
 
 
 def run_pipeline(model, path, output):
-    """From file to file with the model's loading."""
+    """Parses raw text from file to file. The time includes loading the model."""
     start = time.perf_counter()
     usual = udpipe.Pipeline.DEFAULT
     # A pipeline does not keep its model alive.
@@ -91,7 +91,7 @@ def run_pipeline(model, path, output):
 
 
 def parse(model, path, output, beam):
-    """From file to file with the model's loading, and the calls that parse alone."""
+    """Parses from file to file. Measures the whole, with loading the model, and the parsing calls alone."""
     start = time.perf_counter()
     model = load(model)
     writer = udpipe.OutputFormat.newConlluOutputFormat()

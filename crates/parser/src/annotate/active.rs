@@ -102,7 +102,7 @@ impl SentenceUncertainty {
 /// # 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
 /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
 /// # ".parse()?, "1\tStop\tstop\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
-/// # let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::plain() };
+/// # let options = TrainingOptions::plain().with_bits(14).with_label_bits(8).with_passes(2);
 /// # let model = train(&treebank, &options, |_, _| {})?;
 /// use tutte::active::{SentenceUncertainty, Unit, questions};
 ///

@@ -39,7 +39,7 @@
 //! let heads = [2, 2, 2, 2, 2, 2, 3, 2, 2, 2]; // an error: the article of "elk" depends on the verb
 //! let treebank = names.iter().zip(heads).map(|(name, head)| sentence(name, head)).collect::<Result<Vec<_>, _>>()?;
 //!
-//! let options = TrainingOptions { bits: 14, label_bits: 8, ..TrainingOptions::fast() };
+//! let options = TrainingOptions::fast().with_bits(14).with_label_bits(8);
 //! let audit = Audit::run(&treebank, &Settings { folds: 5, options }, |_| {})?;
 //! let find = &audit.findings(0.5)[0];
 //! assert_eq!((treebank[find.sentence].sent_id(), find.word), (Some("elk"), 1));

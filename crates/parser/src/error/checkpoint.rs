@@ -1,39 +1,47 @@
-//! What can be wrong with a checkpoint.
+//! Problems of checkpoints.
 
 use std::io;
 
-/// Why a training cannot go on from a checkpoint.
+/// Why training cannot resume from a checkpoint.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointProblem {
-    /// It cannot be read at all.
+    /// The file cannot be read.
     #[error("cannot read the checkpoint: {0}")]
     Unreadable(#[source] io::Error),
 
-    /// It is something else.
-    #[error("not a checkpoint of a training")]
+    /// The file is not a checkpoint.
+    #[error("not a checkpoint of `tutte train`")]
     NotACheckpoint,
 
-    /// Another version of the format.
-    #[error("a checkpoint of format {found}, but this tutte goes on from format {expected}")]
+    /// The checkpoint has another version of the format.
+    #[error("the checkpoint has format {found}, but this tutte reads format {expected}")]
     FormatVersion {
-        /// Its version.
+        /// Version of the checkpoint.
         found: u64,
-        /// The version that can be read.
+        /// Version that this tutte reads.
         expected: u64,
     },
 
-    /// Its content is not what was written.
+    /// The content is not what was written.
     #[error("the checkpoint is damaged: {what}")]
     Damaged {
-        /// How that is known.
+        /// Evidence of the damage.
         what: String,
     },
 
-    /// It is of a training that would lead to another model.
-    #[error("a checkpoint of another training: {}", as_text(.differences))]
+    /// There is no checkpoint.
+    #[error("there is no checkpoint to resume from")]
+    Missing,
+
+    /// The model beside it is of another training.
+    #[error("the model is of another training, but a checkpoint belongs to the best model so far")]
+    OtherModel,
+
+    /// The checkpoint belongs to a training that would lead to another model.
+    #[error("the checkpoint is of another training: {}", as_text(.differences))]
     Different {
-        /// What differs: its name, what it was, what it is.
+        /// Name of each setting that differs, its value in the checkpoint, and its value now.
         differences: Vec<(String, String, String)>,
     },
 }
@@ -42,16 +50,20 @@ impl CheckpointProblem {
     pub(super) fn hint(&self) -> &'static str {
         match self {
             CheckpointProblem::Different { .. } => {
-                "go on with the files and options it was started with, or start afresh without --resume"
+                "use the files and options it was started with, or start again without --resume"
             }
-            _ => "start afresh without --resume",
+            CheckpointProblem::Missing => {
+                "a training that was interrupted after its first pass leaves a checkpoint beside its model; \
+                 start one without --resume"
+            }
+            _ => "start again without --resume",
         }
     }
 }
 
 fn as_text(differences: &[(String, String, String)]) -> String {
-    let tell = |(name, before, now): &(String, String, String)| {
+    let one = |(name, before, now): &(String, String, String)| {
         format!("{name} was {before} and is {now}")
     };
-    differences.iter().map(tell).collect::<Vec<_>>().join("; ")
+    differences.iter().map(one).collect::<Vec<_>>().join("; ")
 }

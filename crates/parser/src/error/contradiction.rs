@@ -1,33 +1,33 @@
-//! What cannot be known of a sentence.
+//! Contradictions between the constraints of a sentence.
 
-/// Why no tree satisfies what is known of a sentence.
+/// Why no tree satisfies the constraints of a sentence.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Contradiction {
-    /// Heads in a circle.
+    /// Heads that form a cycle.
     #[error("the heads that are given form a cycle: {}", as_cycle(.words))]
     Cycle {
         /// The words: each is the head of the next, the last of the first.
         words: Vec<usize>,
     },
 
-    /// More than one root word where one is allowed.
+    /// Several root words in a tree set with one root word.
     #[error("{} are given the root as head, but {tree_set} trees have one root word",
             as_words(.words))]
     SeveralRoots {
         /// The words.
         words: Vec<usize>,
-        /// The trees that are possible.
+        /// The tree set.
         tree_set: tutte_trees::TreeSet,
     },
 
-    /// Two arcs cross where none may.
-    #[error("the arcs {} → {} and {} → {} are given, but they cross, and arcs of {tree_set} trees do \
-             not", .arcs[0].0, .arcs[0].1, .arcs[1].0, .arcs[1].1)]
+    /// Two crossing arcs in a projective tree set.
+    #[error("the arcs {} → {} and {} → {} are given, but they cross, and {tree_set} trees have no \
+             crossing arcs", .arcs[0].0, .arcs[0].1, .arcs[1].0, .arcs[1].1)]
     Crossing {
         /// The arcs, as (head, modifier).
         arcs: [(usize, usize); 2],
-        /// The trees that are possible.
+        /// The tree set.
         tree_set: tutte_trees::TreeSet,
     },
 
@@ -58,9 +58,9 @@ pub enum Contradiction {
         label: String,
     },
 
-    /// A label that never goes with the head.
-    #[error("word {word} is given head {head} and label {label:?}, but the model knows that label only \
-             on arcs of {}", if *.head == 0 { "words" } else { "the root" })]
+    /// A label that the model allows only with other heads.
+    #[error("word {word} is given head {head} and label {label:?}, but the model allows that label only \
+             on arcs from {}", if *.head == 0 { "words" } else { "the root" })]
     LabelElsewhere {
         /// The word.
         word: usize,
@@ -70,13 +70,13 @@ pub enum Contradiction {
         label: String,
     },
 
-    /// A list of forbidden heads that is none.
+    /// An invalid list of forbidden heads.
     #[error(
-        "Forbid is {found:?}, but it lists other words of this sentence, 1 to {words}, or 0 for the \
+        "Forbid is {found:?}, but it must list other words of this sentence (1 to {words}) or 0 for the \
              root, separated by commas"
     )]
     NotHeads {
-        /// What was found.
+        /// The value of Forbid.
         found: String,
         /// Number of words.
         words: usize,
@@ -84,22 +84,22 @@ pub enum Contradiction {
 
     /// A given head in another piece of a sentence that is parsed in pieces.
     #[error(
-        "word {word} is given head {head}, but a sentence of {words} words is parsed in pieces, here \
-             {pieces}, and these two are not in the same one"
+        "word {word} is given head {head}, but this sentence of {words} words is parsed in {pieces} \
+             pieces, and the two words are in different pieces"
     )]
     AcrossPieces {
         /// The word.
         word: usize,
         /// Its head.
         head: usize,
-        /// The number of words.
+        /// Number of words.
         words: usize,
-        /// The number of pieces.
+        /// Number of pieces.
         pieces: usize,
     },
 
-    /// Nothing is left, for no single reason.
-    #[error("no tree satisfies what is given: {0}")]
+    /// Constraints that contradict each other only together.
+    #[error("no tree satisfies all constraints: {0}")]
     NoTree(#[source] tutte_trees::Error),
 }
 
@@ -119,13 +119,13 @@ impl Contradiction {
     }
 }
 
-/// `3 → 5 → 3`.
+/// Writes a cycle as `3 → 5 → 3`.
 fn as_cycle(words: &[usize]) -> String {
     let around = words.iter().chain(words.first());
     around.map(usize::to_string).collect::<Vec<_>>().join(" → ")
 }
 
-/// `words 2, 5 and 7`.
+/// Writes a list as `words 2, 5 and 7`.
 fn as_words(words: &[usize]) -> String {
     match words {
         [most @ .., last] if !most.is_empty() => {

@@ -1,4 +1,4 @@
-//! What can be wrong with a model file.
+//! Problems of model files.
 
 use std::io;
 
@@ -8,80 +8,80 @@ use super::Error;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelProblem {
-    /// It cannot be read at all.
+    /// The file cannot be read.
     #[error("cannot open the model: {0}")]
     Unreadable(#[source] io::Error),
 
-    /// It is something else.
+    /// The file is not a model.
     #[error("not a model of tutte but {found}")]
     NotAModel {
-        /// What it seems to be.
+        /// Description of the file, guessed from its start.
         found: &'static str,
     },
 
-    /// Another version of the format.
-    #[error("a model of format {found}, but this tutte reads format {expected}")]
+    /// The model has another version of the format.
+    #[error("the model has format {found}, but this tutte reads format {expected}")]
     FormatVersion {
-        /// Its version.
+        /// Version of the model.
         found: u64,
-        /// The version that can be read.
+        /// Version that this tutte reads.
         expected: u64,
-        /// The tutte that wrote it, if it says so.
+        /// Version of tutte that wrote the model, if it says so.
         writer: Option<String>,
     },
 
-    /// Its end is missing.
+    /// The end of the file is missing.
     #[error("the model is cut off: {found} bytes of {expected}")]
     Truncated {
-        /// Its length.
+        /// Length of the file.
         found: u64,
-        /// What its header says.
+        /// Length according to its header.
         expected: u64,
     },
 
-    /// It is packed, and too large to be unpacked into memory.
+    /// The model is packed, and too large to be unpacked into memory.
     #[error(
-        "the model is packed, and has {bytes} bytes unpacked; up to {limit} are unpacked on the way"
+        "the model is packed, and too large to unpack into memory: {bytes} bytes, at most {limit}"
     )]
     TooLargeToUnpack {
-        /// Its length, unpacked.
+        /// Unpacked length.
         bytes: u64,
-        /// The most that is possible.
+        /// Largest possible length.
         limit: u64,
     },
 
-    /// Its content is not what was written.
+    /// The content is not what was written.
     #[error("the model was altered or damaged: {what}")]
     Altered {
-        /// How that is known.
+        /// Evidence of the damage.
         what: String,
     },
 
-    /// A template that this version does not know.
-    #[error("the model looks at something unknown: {0}")]
+    /// This version does not know a feature template of the model.
+    #[error("the model has an unknown feature template: {0}")]
     UnknownTemplate(#[source] Box<Error>),
 
-    /// A tree set that this version does not know.
-    #[error("the model is of trees of an unknown kind, {0:?}")]
+    /// This version does not know the tree set of the model.
+    #[error("the model has an unknown tree set, {0:?}")]
     UnknownTreeSet(String),
 
-    /// There are not as many labels as columns of weights.
+    /// The numbers of labels and of columns of label weights differ.
     #[error("the model names {labels} labels but has weights for {columns}")]
     LabelCount {
-        /// Labels named.
+        /// Number of named labels.
         labels: usize,
-        /// Labels with weights.
+        /// Number of labels with weights.
         columns: usize,
     },
 
-    /// A table is missing or has another size or kind than it should.
+    /// A table is missing, or has the wrong shape or type.
     #[error("the model's table {name:?} is {found}, expected {expected}")]
     Table {
-        /// Its name.
+        /// Name of the table.
         name: &'static str,
-        /// What is there.
+        /// Its type and shape.
         found: String,
-        /// What should be.
+        /// The type and shape that it should have.
         expected: String,
     },
 }
@@ -90,32 +90,35 @@ impl ModelProblem {
     pub(super) fn hint(&self) -> Option<String> {
         let hint = match self {
             ModelProblem::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
-                "is the name right? `tutte train TRAIN -o MODEL` makes a model"
+                "check the path, or make a model with `tutte train TRAIN -o MODEL`"
             }
             ModelProblem::Unreadable(_) => return None,
             ModelProblem::NotAModel { .. } => {
-                "a model is what `tutte train -o MODEL` writes; treebanks are given without -m"
+                "`tutte train TRAIN -o MODEL` makes a model; give treebanks without -m"
             }
             ModelProblem::FormatVersion { found, expected, writer } => {
                 let writer = match writer {
                     Some(version) => format!("tutte {version}"),
                     None => "another tutte".to_owned(),
                 };
-                return Some(match found > expected {
-                    true => format!("it was written by {writer}: update, or train again"),
-                    false => {
-                        format!("it was written by {writer}: train again, or use that version")
-                    }
+                return Some(if found > expected {
+                    format!("it was written by {writer}: update, or train again")
+                } else {
+                    format!("it was written by {writer}: train again, or use that version")
                 });
             }
-            ModelProblem::TooLargeToUnpack { .. } => "unpack it first: `gunzip -k MODEL.gz`",
-            ModelProblem::Truncated { .. } => "a download or copy that stopped? Fetch it again",
-            ModelProblem::Altered { .. } => "fetch it again, or train again",
+            ModelProblem::TooLargeToUnpack { .. } => {
+                "unpack it first: `gunzip -k MODEL.gz` or `zstd -d MODEL.zst`"
+            }
+            ModelProblem::Truncated { .. } => {
+                "the download or copy may be incomplete: fetch the file again"
+            }
+            ModelProblem::Altered { .. } => "fetch the file again, or train again",
             ModelProblem::UnknownTemplate(_) | ModelProblem::UnknownTreeSet(_) => {
                 "a newer tutte may know it: update, or train again"
             }
             ModelProblem::LabelCount { .. } | ModelProblem::Table { .. } => {
-                "whatever wrote it did not keep to the format: train again"
+                "the file does not follow the model format: train again"
             }
         };
         Some(hint.to_owned())

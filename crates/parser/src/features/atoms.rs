@@ -1,4 +1,4 @@
-//! The attributes of a sentence's words as numbers, computed once a sentence.
+//! The attributes of a sentence's words as numbers, computed once per sentence.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,41 +9,42 @@ use super::first_pass::FirstPassOutput;
 use super::template::FARTHEST;
 use super::{ArcAttribute, Attribute};
 
-/// What stands for words that are none: outside the sentence, the root, and no word at all.
+/// The value of every attribute at places without a word: before and after the sentence, at the root,
+/// and where there is no word at all.
 pub(super) const BEFORE: &str = "<s>";
 pub(super) const AFTER: &str = "</s>";
 const ROOT: &str = "<root>";
 pub(super) const NONE: &str = "<none>";
 
-/// The attributes of the words of a sentence. Places are 0 for the root and 1 to n for words, and
-/// two more on either side.
+/// The attributes of the words of a sentence. Place 0 is the root, places 1 to n are words; there are
+/// two more places on either side.
 ///
-/// The marker of a word is the lemma of the nearest adposition, subordinator or particle before it
-/// with only modifiers of a noun in between (`in the old house`: the marker of `house` is `in`);
-/// failing that, of an adposition right behind it.
+/// The marker of a word is the lemma of the nearest adposition, subordinator or particle before it.
+/// Only modifiers of a noun may stand in between (`in the old house`: the marker of `house` is `in`).
+/// Without one, it is the lemma of an adposition right after the word.
 ///
-/// One of them serves any number of feature sets, if it has the attributes of all.
+/// One value serves several feature sets, if it has the attributes of all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Atoms {
     words: usize,
     columns: Vec<Attribute>,
-    /// `[column · stride + place + FARTHEST]`, where a stride is all places and the margins.
+    /// `[column · stride + place + FARTHEST]`, where a stride covers all places and the margins.
     values: Vec<u64>,
-    /// The morphological features of all places, for each place sorted and each once.
+    /// Morphological features of all places; those of a place are sorted and distinct.
     features: Vec<u64>,
-    /// Where those of a place end.
+    /// End of each place's features.
     feature_ends: Vec<usize>,
-    /// How many characters the form at a place has; of no interest if no template cuts it.
+    /// Number of characters of the form at each place; empty if no template cuts forms.
     lengths: Vec<usize>,
-    /// How many places up to and including this one are punctuation, and how many are verbs.
-    so_far: [Vec<u32>; 2],
-    first_pass_output: Option<SeenFirstPass>,
+    /// Number of punctuation marks, and of verbs, up to and including each place.
+    cumulative: [Vec<u32>; 2],
+    first_pass: Option<TaggedFirstPass>,
 }
 
-/// What a first pass thought, and the coarse tag of each place.
+/// The output of the first pass, and the coarse tag of each place.
 #[derive(Clone, Debug)]
-struct SeenFirstPass {
-    first_pass_output: Arc<FirstPassOutput>,
+struct TaggedFirstPass {
+    output: Arc<FirstPassOutput>,
     tags: Vec<u64>,
 }
 
@@ -55,7 +56,7 @@ impl Atoms {
         atoms
     }
 
-    /// The same, with what a first pass thought of the sentence.
+    /// Looks up the attributes of all words, including those of the first pass.
     pub fn with_first_pass(
         sentence: &Sentence,
         columns: &[Attribute],
@@ -69,13 +70,13 @@ impl Atoms {
     /// Looks up the attributes of another sentence, in the same memory.
     pub(crate) fn fill(&mut self, sentence: &Sentence, columns: &[Attribute]) {
         self.words = sentence.len();
-        self.first_pass_output = None;
+        self.first_pass = None;
         self.columns.clear();
         self.columns.extend_from_slice(columns);
         self.values.clear();
         self.values.resize(columns.len() * self.stride(), 0);
         (0..columns.len()).for_each(|column| self.look_up(sentence, column));
-        let Self { features, feature_ends, lengths, so_far, .. } = self;
+        let Self { features, feature_ends, lengths, cumulative, .. } = self;
         features.clear();
         feature_ends.clear();
         feature_ends.push(0);
@@ -93,18 +94,18 @@ impl Atoms {
             lengths.push(0);
             lengths.extend(sentence.words().map(|word| word.form().chars().count()));
         }
-        for (so_far, tag) in so_far.iter_mut().zip(["PUNCT", "VERB"]) {
+        for (counts, tag) in cumulative.iter_mut().zip(["PUNCT", "VERB"]) {
             let mut count = 0;
-            so_far.clear();
-            so_far.push(count);
-            so_far.extend(sentence.words().map(|word| {
+            counts.clear();
+            counts.push(count);
+            counts.extend(sentence.words().map(|word| {
                 count += u32::from(word.upos() == tag);
                 count
             }));
         }
     }
 
-    /// Adds what a first pass thought of the sentence, which must be the same.
+    /// Adds the output of the first pass for the sentence, which must be the same.
     pub(crate) fn set_first_pass(
         &mut self,
         sentence: &Sentence,
@@ -112,9 +113,9 @@ impl Atoms {
     ) {
         let mut tags = vec![Attribute::Upos.hash(ROOT)];
         tags.extend(sentence.words().map(|word| Attribute::Upos.hash(word.upos())));
-        self.first_pass_output = Some(SeenFirstPass { first_pass_output, tags });
+        self.first_pass = Some(TaggedFirstPass { output: first_pass_output, tags });
         for column in 0..self.columns.len() {
-            if self.columns[column].is_of_guide() {
+            if self.columns[column].needs_first_pass() {
                 self.look_up(sentence, column);
             }
         }
@@ -122,9 +123,10 @@ impl Atoms {
 
     /// Looks up one attribute of all words.
     fn look_up(&mut self, sentence: &Sentence, column: usize) {
-        let (attribute, stride, margin) = (self.columns[column], self.stride(), FARTHEST as usize);
-        let first_pass_output =
-            self.first_pass_output.as_ref().map(|second_pass| &*second_pass.first_pass_output);
+        let attribute = self.columns[column];
+        let stride = self.stride();
+        let margin = FARTHEST as usize;
+        let first_pass_output = self.first_pass.as_ref().map(|first_pass| &*first_pass.output);
         let values = &mut self.values[column * stride..][..stride];
         values[..margin].fill(attribute.hash(BEFORE));
         for (place, cell) in values[margin..stride - margin].iter_mut().enumerate() {
@@ -137,86 +139,83 @@ impl Atoms {
         self.words + 1 + 2 * FARTHEST as usize
     }
 
-    /// The number of words.
+    /// Number of words.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// The number of an attribute's column.
+    /// Returns the column of an attribute.
     pub(crate) fn column(&self, attribute: Attribute) -> usize {
         let found = self.columns.iter().position(|other| *other == attribute);
         debug_assert!(found.is_some(), "{attribute} was not looked up");
         found.unwrap_or_default()
     }
 
-    /// What is so far from each place, from the root's on.
+    /// Returns the values at this offset from each place, starting with the root.
     #[inline]
     pub(crate) fn values(&self, column: usize, offset: i8) -> &[u64] {
         let start = (column * self.stride() + FARTHEST as usize).wrapping_add_signed(offset.into());
         &self.values[start..=start + self.words]
     }
 
+    /// Returns the morphological features of a place.
     pub(crate) fn features(&self, place: usize) -> &[u64] {
         let start = place.checked_sub(1).map_or(0, |before| self.feature_ends[before]);
         &self.features[start..self.feature_ends[place]]
     }
 
-    /// Whether the form at a place is longer than so many characters; the root has none.
+    /// Returns `true` if the form at a place has more than `length` characters; the root has no form.
     pub(super) fn is_longer(&self, place: usize, length: u8) -> bool {
         self.lengths.get(place).is_some_and(|found| *found > usize::from(length))
     }
 
-    /// What a first pass thought of the sentence.
+    /// Returns the output of the first pass.
     pub(super) fn first_pass_output(&self) -> Option<&FirstPassOutput> {
-        self.first_pass_output.as_ref().map(|second_pass| &*second_pass.first_pass_output)
+        self.first_pass.as_ref().map(|first_pass| &*first_pass.output)
     }
 
-    /// An attribute of an arc. Without a guide, its attributes are all the same.
+    /// Returns an attribute of an arc. Without a first pass, its attributes are all 0.
     pub(super) fn arc(&self, attribute: ArcAttribute, head: usize, modifier: usize) -> u64 {
-        /// More words than this between two others are not told apart.
+        /// Largest count of words in between; higher counts are not distinguished.
         const MANY: u32 = 4;
         let (from, to) = (head.min(modifier), head.max(modifier));
-        let between = |so_far: &[u32]| u64::from((so_far[to - 1] - so_far[from]).min(MANY));
-        let second_pass = self.first_pass_output.as_ref();
+        let between = |counts: &[u32]| u64::from((counts[to - 1] - counts[from]).min(MANY));
+        let first_pass = self.first_pass.as_ref();
         match attribute {
             ArcAttribute::Side => u64::from(head < modifier),
-            ArcAttribute::Punctuation => between(&self.so_far[0]),
-            ArcAttribute::Verbs => between(&self.so_far[1]),
+            ArcAttribute::Punctuation => between(&self.cumulative[0]),
+            ArcAttribute::Verbs => between(&self.cumulative[1]),
             ArcAttribute::FirstPass => {
-                second_pass.map_or(0, |g| g.first_pass_output.confidence(head, modifier))
+                first_pass.map_or(0, |first| first.output.confidence(head, modifier))
             }
             ArcAttribute::Inner => {
-                second_pass.map_or(0, |g| g.tag(g.first_pass_output.sisters(head, modifier).0))
+                first_pass.map_or(0, |first| first.tag(first.output.sisters(head, modifier).0))
             }
             ArcAttribute::Outer => {
-                second_pass.map_or(0, |g| g.tag(g.first_pass_output.sisters(head, modifier).1))
+                first_pass.map_or(0, |first| first.tag(first.output.sisters(head, modifier).1))
             }
-            ArcAttribute::Level => {
-                second_pass.map_or(0, |g| g.first_pass_output.level(head, modifier))
-            }
-            ArcAttribute::Above => {
-                second_pass.map_or(0, |g| g.first_pass_output.above(head, modifier))
-            }
+            ArcAttribute::Level => first_pass.map_or(0, |first| first.output.level(head, modifier)),
+            ArcAttribute::Above => first_pass.map_or(0, |first| first.output.above(head, modifier)),
             ArcAttribute::Transition => {
-                second_pass.map_or(0, |g| g.first_pass_output.transition_agreement(head, modifier))
+                first_pass.map_or(0, |first| first.output.transition_agreement(head, modifier))
             }
         }
     }
 }
 
-impl SeenFirstPass {
-    /// The tag of a place; 0 if it is none.
+impl TaggedFirstPass {
+    /// Returns the tag of a place; 0 for `None`.
     fn tag(&self, place: Option<usize>) -> u64 {
         place.map_or(0, |place| self.tags[place])
     }
 }
 
-/// The morphological features of a word, one by one.
+/// Returns the morphological features of a word, one by one.
 pub(super) fn items<'a>(word: Token<'a>) -> impl Iterator<Item = &'a str> {
     word.feats().split('|').filter(|item| !matches!(*item, "" | "_"))
 }
 
-/// An attribute of the root or of a word as text.
+/// Returns an attribute of the root or of a word as text.
 pub(super) fn value<'a>(
     sentence: &'a Sentence,
     first_pass_output: Option<&FirstPassOutput>,
@@ -230,25 +229,20 @@ pub(super) fn value<'a>(
     };
     match attribute {
         Attribute::FirstPassHead => {
-            return upos(
-                first_pass_output.and_then(|first_pass_output| first_pass_output.head(place)),
-            )
-            .into();
+            return upos(first_pass_output.and_then(|output| output.head(place))).into();
         }
         Attribute::FirstPassLeft => {
-            return upos(first_pass_output.and_then(|g| g.outermost(place).0)).into();
+            return upos(first_pass_output.and_then(|output| output.outermost(place).0)).into();
         }
         Attribute::FirstPassRight => {
-            return upos(first_pass_output.and_then(|g| g.outermost(place).1)).into();
+            return upos(first_pass_output.and_then(|output| output.outermost(place).1)).into();
         }
         Attribute::FirstPassValency => {
-            let (left, right) = first_pass_output
-                .map_or((0, 0), |first_pass_output| first_pass_output.valency(place));
+            let (left, right) = first_pass_output.map_or((0, 0), |output| output.valency(place));
             return format!("{left} {right}").into();
         }
         Attribute::Function => {
-            let function =
-                first_pass_output.and_then(|first_pass_output| first_pass_output.function(place));
+            let function = first_pass_output.and_then(|output| output.function(place));
             return function.map_or(NONE.into(), |label| label.to_string().into());
         }
         _ => {}
@@ -268,7 +262,7 @@ pub(super) fn value<'a>(
     .into()
 }
 
-/// Morphological features in alphabetical order, as CoNLL-U has them already and CoNLL-X may not.
+/// Puts morphological features into alphabetical order: CoNLL-U requires it, CoNLL-X does not.
 fn sorted(feats: &str) -> Cow<'_, str> {
     let order = |a: &&str, b: &&str| {
         let [a, b] = [a, b].map(|item| item.bytes().map(|byte| byte.to_ascii_lowercase()));
@@ -293,6 +287,7 @@ fn suffix(form: &str, length: u8) -> &str {
     &form[start..]
 }
 
+/// Returns the marker of a word, see [`Atoms`].
 fn marker(sentence: &Sentence, place: usize) -> &str {
     for before in (1..place).rev().filter_map(|place| sentence.word(place)) {
         match before.upos() {

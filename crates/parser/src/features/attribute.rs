@@ -1,15 +1,17 @@
-//! What templates may look at in a word, and the numbers they see.
+//! Attributes of words and arcs, of which templates are made, and their values as numbers.
 //!
-//! An attribute's value becomes a 64-bit number, the XXH3 hash of its bytes seeded with the
-//! attribute, so that no dictionary of strings is needed, also for words never seen in training.
+//! The value of an attribute becomes a 64-bit number: the XXH3 hash of its bytes, seeded with the
+//! attribute. No dictionary of strings is needed, and words that are not in the training data have
+//! numbers too.
 
 use std::fmt;
 use std::str::FromStr;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// What a template may look at in a word.
+/// An attribute of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Attribute {
     /// `form`: the word as written.
     Form,
@@ -19,7 +21,7 @@ pub enum Attribute {
     Upos,
     /// `tag`: the fine tag (XPOS, POSTAG), or the coarse one where there is none.
     Tag,
-    /// `feats`: the morphological features together.
+    /// `feats`: all morphological features together.
     Feats,
     /// `feat`: each morphological feature by itself; a template fires once for each.
     Feat,
@@ -30,8 +32,7 @@ pub enum Attribute {
     /// `cut5`: the first characters of the form; a template fires only if a form that it cuts is
     /// longer than that.
     Cut(u8),
-    /// `marker`: the function word that marks the phrase a word stands in, see
-    /// [`Atoms`](super::Atoms).
+    /// `marker`: the function word that marks the phrase of the word, see [`Atoms`](super::Atoms).
     Marker,
     /// `head`: the coarse tag of the head that the first pass gave the word.
     FirstPassHead,
@@ -39,14 +40,14 @@ pub enum Attribute {
     FirstPassLeft,
     /// `right`: the coarse tag of the word's rightmost modifier in the first pass.
     FirstPassRight,
-    /// `valency`: how many modifiers the first pass gave the word, to its left and to its right.
+    /// `valency`: numbers of modifiers that the first pass gave the word, to its left and to its right.
     FirstPassValency,
-    /// `function`: the label that the [shifter](crate::TransitionParser) gave the word.
+    /// `function`: the label that the [transition parser](crate::TransitionParser) gave the word.
     Function,
 }
 
 impl Attribute {
-    /// A number that stands for the attribute in hashes. Part of the model format.
+    /// Seed of the hashes of this attribute. Part of the model format.
     fn seed(self) -> u64 {
         match self {
             Attribute::Form => 1,
@@ -67,13 +68,13 @@ impl Attribute {
         }
     }
 
-    /// Whether it is of the tree of a first pass.
-    pub(super) fn is_of_guide(self) -> bool {
+    /// Returns `true` for attributes of the tree of the first pass.
+    pub(super) fn needs_first_pass(self) -> bool {
         use Attribute::{FirstPassHead, FirstPassLeft, FirstPassRight, FirstPassValency, Function};
         matches!(self, FirstPassHead | FirstPassLeft | FirstPassRight | FirstPassValency | Function)
     }
 
-    /// The number of a value.
+    /// Hashes a value of this attribute.
     pub(crate) fn hash(self, value: &str) -> u64 {
         xxh3_64_with_seed(value.as_bytes(), self.seed())
     }
@@ -134,27 +135,29 @@ impl FromStr for Attribute {
     }
 }
 
-/// What a template may look at in an arc.
+/// An attribute of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum ArcAttribute {
-    /// `side`: on which side of the head the modifier stands; right of it, for the root.
+    /// `side`: the side of the head on which the modifier stands; right, for the root.
     Side,
-    /// `punctuation`: how many words in between are punctuation.
+    /// `punctuation`: number of punctuation marks in between.
     Punctuation,
-    /// `verbs`: how many words in between are verbs.
+    /// `verbs`: number of verbs in between.
     Verbs,
-    /// `guide`: how probable the first pass found the arc, and whether it chose it.
+    /// `guide`: the binned probability of the arc in the first pass, and whether its tree has the arc.
     FirstPass,
     /// `inner`: the coarse tag of the head's next modifier towards the head in the first pass.
     Inner,
     /// `outer`: the coarse tag of the head's next modifier away from the head in the first pass.
     Outer,
-    /// `level`: how far up the tree of the first pass an arc goes, see [`FirstPassOutput`](super::FirstPassOutput).
+    /// `level`: how far up the tree of the first pass the arc attaches, see
+    /// [`FirstPassOutput`](super::FirstPassOutput).
     Level,
-    /// `above`: where the head that the first pass gave the head is, as seen from the arc.
+    /// `above`: position, relative to the arc, of the head's own head in the first pass.
     Above,
-    /// `opinion`: whether the [shifter](crate::TransitionParser) chose the arc, or the one the other way round; also in
-    /// reading backwards.
+    /// `opinion`: whether the trees of the [transition parser](crate::TransitionParser), forwards and
+    /// backwards, have the arc or its reverse.
     Transition,
 }
 

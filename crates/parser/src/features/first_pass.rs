@@ -1,31 +1,32 @@
-//! What a first pass thought of a sentence, for templates of a second one.
+//! Output of the first pass, as input of the templates of the second.
 //!
-//! An arc-factored model cannot see two arcs at once. A second one that is shown the tree the first
-//! found can: the modifier's sisters, the head's head, the words attached so far are then part of
-//! the sentence, and inference stays exact and O(n³) (guided or stacked parsing: Nivre & McDonald
-//! 2008; Martins, Das, Smith & Xing 2008).
+//! An arc-factored model cannot see two arcs at once. A second model that sees the tree of the first
+//! can: the modifier's sisters, the head's head and the attached words are then part of the input.
+//! Inference stays exact and O(n³) (guided or stacked parsing: Nivre & McDonald 2008; Martins, Das,
+//! Smith & Xing 2008).
 
 use std::io;
 
 use tutte_linear::{Checkpointed, Codec, invalid};
 use tutte_trees::{ArcMatrix, arcs};
 
-/// So many steps up a tree are not looked at.
+/// Number of steps up a tree after which a head counts as not above a word.
 const NOT_ABOVE: u64 = 12;
 
-/// What a [`TransitionParser`] thinks of a sentence: a tree, and the label of each arc by its number.
+/// The result of a [`TransitionParser`](crate::TransitionParser): a tree, and the number of each arc's
+/// label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransitionParse {
     /// The head of each word.
     pub(crate) heads: Vec<usize>,
     /// The label of each word.
     pub(crate) labels: Vec<usize>,
-    /// The head of each word in the tree of reading backwards; empty if there is none.
+    /// The head of each word in the tree found backwards; empty if the parser reads forwards only.
     pub(crate) backwards: Vec<usize>,
 }
 
-/// The tree that a first pass chose, and the probabilities it gave to arcs; beside that, what a
-/// [shifter](crate::TransitionParser) thought, if there is one.
+/// The tree and the arc marginals of the first pass, and the tree of the
+/// [transition parser](crate::TransitionParser), if there is one.
 #[derive(Clone, Debug)]
 pub struct FirstPassOutput {
     heads: Vec<usize>,
@@ -33,12 +34,12 @@ pub struct FirstPassOutput {
     transition_parse: Option<TransitionParse>,
     /// The modifiers of each place, in order.
     modifiers: Vec<Vec<usize>>,
-    /// The first and the last place of each word and what is below it.
+    /// The first and the last place of each word's subtree.
     spans: Vec<(usize, usize)>,
 }
 
 impl FirstPassOutput {
-    /// A tree and the probabilities of arcs.
+    /// Makes the output from a tree and the marginals of arcs.
     pub fn new(heads: Vec<usize>, marginals: ArcMatrix) -> Self {
         let mut modifiers = vec![Vec::new(); heads.len() + 1];
         for (modifier, &head) in (1..).zip(&heads) {
@@ -48,38 +49,38 @@ impl FirstPassOutput {
         Self { heads, marginals, transition_parse: None, modifiers, spans }
     }
 
-    /// The same with what a shifter thought.
+    /// Adds the result of the transition parser.
     pub(crate) fn with_transition_parse(self, transition_parse: TransitionParse) -> Self {
         Self { transition_parse: Some(transition_parse), ..self }
     }
 
-    /// What a shifter thought.
+    /// Returns the result of the transition parser.
     #[cfg(test)]
     pub(crate) fn transition_parse(&self) -> Option<&TransitionParse> {
         self.transition_parse.as_ref()
     }
 
-    /// The heads it chose.
+    /// Returns the heads of the tree.
     pub fn heads(&self) -> &[usize] {
         &self.heads
     }
 
-    /// The probabilities it gave to arcs.
+    /// Returns the marginals of all arcs.
     pub(crate) fn marginals(&self) -> &ArcMatrix {
         &self.marginals
     }
 
-    /// The probability it gave to an arc.
+    /// Returns the marginal of an arc.
     pub fn marginal(&self, head: usize, modifier: usize) -> f64 {
         self.marginals[(head, modifier)]
     }
 
-    /// The head it chose for a word; none for the root.
+    /// Returns the head of a word; `None` for the root.
     pub(super) fn head(&self, place: usize) -> Option<usize> {
         self.heads.get(place.checked_sub(1)?).copied()
     }
 
-    /// The outermost modifiers of a word: to its left, to its right.
+    /// Returns the outermost modifiers of a word: to its left, to its right.
     pub(super) fn outermost(&self, place: usize) -> (Option<usize>, Option<usize>) {
         let modifiers = &self.modifiers[place];
         let left = modifiers.first().copied().filter(|&modifier| modifier < place);
@@ -87,32 +88,38 @@ impl FirstPassOutput {
         (left, right)
     }
 
-    /// How many modifiers a word has to its left and to its right; many are counted as 3 and 4.
+    /// Returns the numbers of modifiers to the left (at most 3) and to the right (at most 4) of a word.
     pub(super) fn valency(&self, place: usize) -> (usize, usize) {
         let modifiers = &self.modifiers[place];
         let left = modifiers.partition_point(|&modifier| modifier < place);
         (left.min(3), (modifiers.len() - left).min(4))
     }
 
-    /// How sure it was of an arc, in bins, and whether it chose it.
+    /// Returns twice the bin of an arc's marginal, plus 1 if the tree has the arc.
     pub(super) fn confidence(&self, head: usize, modifier: usize) -> u64 {
         let probability = self.marginal(head, modifier);
-        // Eight equal bins, of which the outer two are divided again.
+        // Eight equal bins; the outer two are divided again.
         let bin = (8.0 * probability).ceil() as u64
             + u64::from(probability > 0.02)
             + u64::from(probability > 0.98);
         2 * bin + u64::from(self.heads[modifier - 1] == head)
     }
 
-    /// How far up its tree an arc goes: steps from the word beside what is below the modifier, on the side
-    /// of the head, up to the head (0 to 3, more as 4; 5 if the head is not above it, so that the arc would cross
-    /// another); twice that, and 1 more if words below the head stand on the other side of the modifier.
-    /// A comma belongs to the phrase that ends there, a stop to the word that nothing is above.
+    /// Returns how far up the tree an arc attaches.
+    ///
+    /// The level is the number of steps up the tree to the head. The steps start at the word next to the
+    /// modifier's subtree, on the side of the head. More than 3 steps count as 4. The level is 5 if the
+    /// head is not above that word, so that the arc would cross another. The result is twice the level,
+    /// plus 1 if the head's subtree reaches over the modifier.
+    ///
+    /// This is for punctuation: a comma belongs to the phrase that ends before it, a full stop to the
+    /// top of the tree.
     pub(super) fn level(&self, head: usize, modifier: usize) -> u64 {
         let (first, last) = self.spans[modifier];
-        let (mut place, reaches_over) = match head < modifier {
-            true => (first - 1, self.spans[head].1 > last),
-            false => (last + 1, self.spans[head].0 < first),
+        let (mut place, reaches_over) = if head < modifier {
+            (first - 1, self.spans[head].1 > last)
+        } else {
+            (last + 1, self.spans[head].0 < first)
         };
         let mut steps = 0;
         while place != head && steps < NOT_ABOVE {
@@ -130,9 +137,14 @@ impl FirstPassOutput {
         2 * level + u64::from(reaches_over)
     }
 
-    /// Where the head that it chose for the head of a (possible) arc is: 0 there is none, for the head is
-    /// the root; 1 the root; 2 the modifier; 3 on the other side of the modifier; 4 behind the head; 5
-    /// between the two.
+    /// Returns where the head's own head is, as seen from a possible arc:
+    ///
+    /// - 0: nowhere, for the head is the root;
+    /// - 1: at the root;
+    /// - 2: at the modifier;
+    /// - 3: beyond the modifier;
+    /// - 4: beyond the head;
+    /// - 5: between the two.
     pub(super) fn above(&self, head: usize, modifier: usize) -> u64 {
         match self.head(head) {
             None => 0,
@@ -144,27 +156,27 @@ impl FirstPassOutput {
         }
     }
 
-    /// Whether the shifter chose an arc (1), or the one the other way round (2); the same of what it chose in
-    /// reading backwards, times 4.
+    /// Returns 1 if the transition parse has an arc, 2 if it has the reversed arc, otherwise 0; plus 4
+    /// times the same for the tree found backwards.
     pub(super) fn transition_agreement(&self, head: usize, modifier: usize) -> u64 {
         let Some(TransitionParse { heads, backwards, .. }) = &self.transition_parse else {
             return 0;
         };
-        let told = |tree: &[usize]| {
+        let agreement = |tree: &[usize]| {
             let is_chosen = |head, modifier: usize| tree.get(modifier - 1) == Some(&head);
             let is_reverse = head != 0 && is_chosen(modifier, head);
             u64::from(is_chosen(head, modifier)) + 2 * u64::from(is_reverse)
         };
-        told(heads) + 4 * told(backwards)
+        agreement(heads) + 4 * agreement(backwards)
     }
 
-    /// The label that the shifter gave a word, by its number.
+    /// Returns the number of the label that the transition parser gave a word.
     pub(super) fn function(&self, place: usize) -> Option<usize> {
         self.transition_parse.as_ref()?.labels.get(place.checked_sub(1)?).copied()
     }
 
-    /// The modifier of a head next to a (possible) one, on the same side: towards the head, away
-    /// from it.
+    /// Returns the modifiers of a head next to a possible modifier, on the same side: towards the head,
+    /// away from the head.
     pub(super) fn sisters(&self, head: usize, modifier: usize) -> (Option<usize>, Option<usize>) {
         let modifiers = &self.modifiers[head];
         let before = modifiers.partition_point(|&other| other < modifier);
@@ -180,12 +192,12 @@ impl FirstPassOutput {
     }
 }
 
-/// The first and the last place of each word and what is below it; of the root, its own.
+/// Returns the first and the last place of each word's subtree; of the root, its own place.
 fn spans(heads: &[usize]) -> Vec<(usize, usize)> {
     let mut spans: Vec<(usize, usize)> = (0..=heads.len()).map(|place| (place, place)).collect();
     for place in 1..=heads.len() {
         let mut above = heads[place - 1];
-        // A word that reaches so far already has told those above it.
+        // If a span contains the place already, so do the spans above it.
         while above != 0 && !(spans[above].0..=spans[above].1).contains(&place) {
             let (first, last) = spans[above];
             spans[above] = (first.min(place), last.max(place));
@@ -212,11 +224,11 @@ impl Checkpointed for FirstPassOutput {
             if !(is_whole(heads) && is_whole(labels))
                 || !backwards.is_empty() && !is_whole(backwards)
             {
-                return Err(invalid("an opinion of another sentence"));
+                return Err(invalid("the transition parse of another sentence"));
             }
         }
         if heads.iter().any(|head| *head > words) {
-            return Err(invalid(format!("a head that {words} words do not have")));
+            return Err(invalid(format!("a head outside a sentence of {words} words")));
         }
         for arc in arcs(words) {
             codec.value(&mut marginals[arc])?;
@@ -231,7 +243,7 @@ impl Checkpointed for FirstPassOutput {
 mod tests {
     use super::*;
 
-    /// 3 is the root word; 1, 2, 5 and 6 depend on it, 4 on 5.
+    /// Word 3 is the root word; 1, 2, 5 and 6 depend on it, 4 on 5.
     fn first_pass_output() -> FirstPassOutput {
         let mut marginals = ArcMatrix::zeros(6);
         marginals[(3, 1)] = 0.99;
@@ -263,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn confidence_tells_sure_arcs_from_others_and_chosen_from_not() {
+    fn confidence_bins_marginals_and_marks_arcs_of_the_tree() {
         let first_pass_output = first_pass_output();
         let all = [(3, 1), (2, 1), (5, 4), (4, 1)].map(|(h, m)| first_pass_output.confidence(h, m));
         assert_eq!(all, [2 * 10 + 1, 2, 2 * 5 + 1, 0]);
@@ -272,10 +284,10 @@ mod tests {
     #[test]
     fn levels_count_steps_up_the_tree() {
         let first_pass_output = first_pass_output();
-        // 4 hangs on 5, and 5 on 3: from beside 6, 5 is the next, and 3 one step up; 4 is below.
+        // 4 depends on 5, and 5 on 3. Next to 6 is 5, so 3 is one step up, and 4 is not above.
         let levels = [(5, 6), (3, 6), (4, 6), (0, 6)].map(|(h, m)| first_pass_output.level(h, m));
         assert_eq!(levels, [0, 2, 10, 4]);
-        // What is below 3 reaches over 2 and 4; what is below 2 does not.
+        // The subtree of 3 reaches over 2 and 4; that of 2 does not reach over 1.
         assert_eq!(
             (
                 first_pass_output.level(3, 2),
@@ -284,7 +296,7 @@ mod tests {
             ),
             (1, 1, 0)
         );
-        // Before the first word there is nothing, behind the last neither; below a word, not above it.
+        // There is nothing before the first word or after the last; words below are not above.
         assert_eq!(
             (
                 first_pass_output.level(0, 1),
@@ -295,7 +307,7 @@ mod tests {
         );
         let chain = FirstPassOutput::new(vec![2, 3, 4, 5, 6, 7, 0], ArcMatrix::zeros(7));
         let levels = [1, 2, 3, 4, 5].map(|up| chain.level(1 + up, 1));
-        assert_eq!(levels, [0, 2, 4, 6, 8], "four steps and more are not told apart");
+        assert_eq!(levels, [0, 2, 4, 6, 8], "four or more steps are one level");
         assert_eq!(chain.level(7, 1), 8);
     }
 
@@ -308,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_opinion_is_told_and_remembered() {
+    fn a_transition_parse_is_compared_with_arcs_and_checkpointed() {
         assert_eq!(
             (first_pass_output().transition_agreement(3, 1), first_pass_output().function(1)),
             (0, None)
@@ -325,8 +337,8 @@ mod tests {
             TransitionParse { backwards: vec![2, 4, 0, 3, 3, 3], ..transition_parse };
         let mut first_pass_output =
             first_pass_output().with_transition_parse(transition_parse.clone());
-        let told = arcs.map(|(h, m)| first_pass_output.transition_agreement(h, m));
-        assert_eq!(told, [1, 1 + 8, 2 + 4, 1 + 4, 8]);
+        let agreements = arcs.map(|(h, m)| first_pass_output.transition_agreement(h, m));
+        assert_eq!(agreements, [1, 1 + 8, 2 + 4, 1 + 4, 8]);
         assert_eq!((first_pass_output.function(0), first_pass_output.function(1)), (None, Some(4)));
         let mut bytes = Vec::new();
         first_pass_output.checkpoint(&mut Codec::Write(&mut bytes)).unwrap();
@@ -347,7 +359,7 @@ mod tests {
 
         proptest! {
             #[test]
-            fn spans_reach_from_the_first_word_below_to_the_last(
+            fn spans_reach_from_the_first_word_of_a_subtree_to_the_last(
                 heads in (1usize..8).prop_flat_map(|n| proptest::collection::vec(0..=n, n))
             ) {
                 let spans = spans(&heads);

@@ -1,18 +1,16 @@
-//! From a sentence and an arc to the cells of a weight table.
+//! Features: from a sentence and an arc to the cells of a weight table.
 //!
-//! A template is hashed in two halves, what it sees around the head and what it sees around the
-//! modifier; halves are computed once a word, and an arc joins them by an addition and a
-//! multiplication:
+//! A template is hashed in two halves: the attributes around the head and those around the modifier.
+//! Halves are computed once per word. An arc joins them by an addition and a multiplication:
 //!
 //! ```text
 //! key(template, h, m) = (H[template][h] + M[template][m]) · K   mod 2⁶⁴
 //! ```
 //!
-//! A key leads to a block of sixteen neighbouring weights, one cache line: the first for the
-//! feature alone, the others for the feature with direction and distance. So the two copies of a
-//! feature (McDonald, Crammer & Pereira 2005) cost one access to memory, which is what scoring an
-//! arc spends its time on. Templates that see one of the two words only are summed once a word for
-//! all its arcs.
+//! A key leads to a block of sixteen neighbouring weights, one cache line. The first weight is that of
+//! the bare feature; the others are those of the feature with direction and distance. The two copies of
+//! a feature (McDonald, Crammer & Pereira 2005) thus cost one memory access, which dominates the cost of
+//! scoring an arc. Templates of one word only are summed once per word for all its arcs.
 
 mod atoms;
 mod attribute;
@@ -36,13 +34,13 @@ pub(crate) use readable::Readable;
 pub use set::{Conjoin, FeatureSet};
 pub use template::{Atom, Between, Template};
 
-/// The weights of a block: one for the feature alone, one for each bin, one unused.
+/// Number of weights in a block: one for the bare feature, one for each bin, one unused.
 pub const BLOCK: usize = 16;
 
-/// Where in a block an arc's weight for direction and distance is: 1 to 14.
+/// Returns the bin of an arc's direction and distance, its position in a block: 1 to 14.
 ///
-/// Distances 1, 2, 3, 4, 5, 6–10 and more, head to the left first, as in McDonald et al. (2005);
-/// an arc from the root counts as one from the left, at the distance of its modifier.
+/// Distances are 1, 2, 3, 4, 5, 6–10 and more, first with the head to the left (McDonald et al. 2005).
+/// An arc from the root counts as one from the left, at the distance of its modifier.
 pub fn bin(head: usize, modifier: usize) -> usize {
     let bucket = match head.abs_diff(modifier) {
         distance @ 0..=5 => distance.saturating_sub(1),

@@ -1,41 +1,43 @@
-//! A sentence made ready for scoring: the halves of all templates at all places.
+//! A sentence prepared for scoring: the halves of all templates at all places.
 
 use tutte_linear::{GOLDEN, mix};
 use tutte_trees::arcs;
 
 use super::atoms::Atoms;
-use super::rows::{Different, Members, Rows};
-use super::set::{Compiled, Conjoin, FeatureSet, Half, Kind};
+use super::rows::{DistinctValues, FeatRows, Rows};
+use super::set::{CompiledTemplate, Conjoin, FeatureSet, HalfTemplate, Scope};
 
-/// The halves of a set's templates at all places of a sentence. Its memory is used again by the
-/// next sentence.
+/// The halves of a set's templates at all places of a sentence. The next sentence reuses its memory.
 #[derive(Clone, Debug, Default)]
 pub struct Prepared {
     words: usize,
     pub(super) conjoin: Conjoin,
-    /// How many pairs of morphological features count.
+    /// Limit of pairs of morphological features.
     pairs: usize,
     pub(super) head: Rows,
     pub(super) modifier: Rows,
-    /// Templates that see both words, without and with their neighbours.
+    // Templates of both words: the halves of heads, then those of modifiers.
+    /// Templates without neighbours.
     pair: [Rows; 2],
+    /// Templates with neighbours.
     around: [Rows; 2],
-    between: [Rows; 2],
-    /// For each template of `between`, which of `different` it sees.
-    seen_between: Vec<usize>,
-    different: Vec<Different>,
-    each: [Rows; 2],
-    /// For each template of `each`, what is seen at each place: `[template · places + place]`.
-    seen_each: Vec<u64>,
+    distinct_between: [Rows; 2],
+    /// For each template of `distinct_between`, its index of `distinct_values`.
+    distinct_indices: Vec<usize>,
+    distinct_values: Vec<DistinctValues>,
+    each_between: [Rows; 2],
+    /// For each template of `each_between`, the value at each place: `[template · places + place]`.
+    each_values: Vec<u64>,
     arc: [Rows; 2],
-    /// For each template of `arc`, which of what is seen of arcs it sees.
-    seen_arc: Vec<usize>,
-    /// What is seen of arcs: `[(head · places + modifier) · kinds + kind]`.
-    of_arcs: Vec<u64>,
-    kinds_of_arcs: usize,
-    set: [Members; 2],
+    /// For each template of `arc`, its combination of arc attributes.
+    arc_indices: Vec<usize>,
+    /// Hashes of arc attributes: `[(head · places + modifier) · combinations + combination]`.
+    arc_values: Vec<u64>,
+    /// Number of combinations of arc attributes; 0 if no template has any.
+    combinations: usize,
+    each_feat: [FeatRows; 2],
     cut: [Rows; 2],
-    /// For each template of `cut`, whether it cuts the form at a place: `[template · places + place]`.
+    /// For each template of `cut`, `true` if it cuts the form at a place: `[template · places + place]`.
     is_cut: [Vec<bool>; 2],
     scratch: Scratch,
 }
@@ -45,60 +47,62 @@ pub struct Prepared {
 struct Scratch {
     /// Where the columns of the set are in the sentence.
     columns: Vec<usize>,
-    /// The numbers of the templates of each group.
+    /// Numbers of the templates of each group.
     groups: [Vec<usize>; Group::COUNT],
     hashes: Vec<u64>,
 }
 
-/// The groups in which templates are prepared.
+/// The groups in which templates are prepared: by scope, and pairs also by whether they have neighbours.
 #[derive(Clone, Copy)]
 enum Group {
     Head,
     Modifier,
     Pair,
     Around,
-    Between,
-    Each,
+    DistinctBetween,
+    EachBetween,
     Arc,
-    Set,
+    EachFeat,
     Cut,
 }
 
 impl Group {
     const COUNT: usize = Group::Cut as usize + 1;
 
-    fn of(template: &Compiled) -> Self {
-        match template.kind {
-            Kind::Head => Group::Head,
-            Kind::Modifier => Group::Modifier,
-            Kind::Pair if template.head.neighbours || template.modifier.neighbours => Group::Around,
-            Kind::Pair => Group::Pair,
-            Kind::Between(_) => Group::Between,
-            Kind::Each(_) => Group::Each,
-            Kind::Arc(_) => Group::Arc,
-            Kind::Set => Group::Set,
-            Kind::Cut(_) => Group::Cut,
+    fn of(template: &CompiledTemplate) -> Self {
+        match template.scope {
+            Scope::Head => Group::Head,
+            Scope::Modifier => Group::Modifier,
+            Scope::Pair if template.head.has_neighbours || template.modifier.has_neighbours => {
+                Group::Around
+            }
+            Scope::Pair => Group::Pair,
+            Scope::DistinctBetween(_) => Group::DistinctBetween,
+            Scope::EachBetween(_) => Group::EachBetween,
+            Scope::Arc(_) => Group::Arc,
+            Scope::EachFeat => Group::EachFeat,
+            Scope::Cut(_) => Group::Cut,
         }
     }
 }
 
-fn head_half(template: &Compiled) -> (u64, &Half) {
+fn head_half(template: &CompiledTemplate) -> (u64, &HalfTemplate) {
     (template.seed, &template.head)
 }
 
-/// The modifier's half of a template that sees the head too: where both see the same, they must not
-/// have the same hash.
-fn modifier_half(template: &Compiled) -> (u64, &Half) {
+/// Returns the modifier's half of a template that also has a head half. It has another seed, so that
+/// equal values at both words have different hashes.
+fn modifier_half(template: &CompiledTemplate) -> (u64, &HalfTemplate) {
     (template.seed ^ GOLDEN, &template.modifier)
 }
 
 impl Prepared {
-    /// Computes the halves of those templates that `keep` says, by their number in the set.
+    /// Computes the halves of the templates that `keep` selects by their number in the set.
     pub fn fill(&mut self, features: &FeatureSet, atoms: &Atoms, keep: impl Fn(usize) -> bool) {
         self.fill_for(features, atoms, keep, |_, _| true);
     }
 
-    /// The same, ready for those arcs only that `allowed(head, modifier)` says.
+    /// Like [`fill`](Self::fill), but prepares only the arcs that `allowed(head, modifier)` selects.
     pub(crate) fn fill_for(
         &mut self,
         features: &FeatureSet,
@@ -130,95 +134,100 @@ impl Prepared {
         for ([heads, modifiers], of) in [
             (&mut self.pair, Group::Pair),
             (&mut self.around, Group::Around),
-            (&mut self.between, Group::Between),
-            (&mut self.each, Group::Each),
+            (&mut self.distinct_between, Group::DistinctBetween),
+            (&mut self.each_between, Group::EachBetween),
             (&mut self.arc, Group::Arc),
             (&mut self.cut, Group::Cut),
         ] {
             heads.fill(atoms, columns, group(of).map(head_half), hashes);
             modifiers.fill(atoms, columns, group(of).map(modifier_half), hashes);
         }
-        let [heads, modifiers] = &mut self.set;
-        heads.fill(atoms, columns, group(Group::Set).map(head_half), hashes);
-        modifiers.fill(atoms, columns, group(Group::Set).map(modifier_half), hashes);
+        let [heads, modifiers] = &mut self.each_feat;
+        heads.fill(atoms, columns, group(Group::EachFeat).map(head_half), hashes);
+        modifiers.fill(atoms, columns, group(Group::EachFeat).map(modifier_half), hashes);
 
-        self.seen_between.clear();
+        self.distinct_indices.clear();
         let mut found = 0;
-        for template in group(Group::Between) {
-            let Kind::Between(column) = template.kind else { continue };
+        for template in group(Group::DistinctBetween) {
+            let Scope::DistinctBetween(column) = template.scope else { continue };
             let column = columns[column];
-            let known = self.different[..found].iter().position(|seen| seen.column() == column);
+            let filled = &self.distinct_values[..found];
+            let known = filled.iter().position(|values| values.column() == column);
             let number = known.unwrap_or(found);
             if known.is_none() {
                 found += 1;
-                self.different.resize_with(found.max(self.different.len()), Different::default);
-                self.different[number].fill(atoms, column);
+                let length = found.max(self.distinct_values.len());
+                self.distinct_values.resize_with(length, DistinctValues::default);
+                self.distinct_values[number].fill(atoms, column);
             }
-            self.seen_between.push(number);
+            self.distinct_indices.push(number);
         }
-        self.seen_each.clear();
-        for template in group(Group::Each) {
-            let Kind::Each(column) = template.kind else { continue };
-            self.seen_each.extend(atoms.values(columns[column], 0).iter().map(|value| mix(*value)));
+        self.each_values.clear();
+        for template in group(Group::EachBetween) {
+            let Scope::EachBetween(column) = template.scope else { continue };
+            let values = atoms.values(columns[column], 0);
+            self.each_values.extend(values.iter().map(|value| mix(*value)));
         }
         self.is_cut.iter_mut().for_each(Vec::clear);
         for template in group(Group::Cut) {
-            let Kind::Cut(lengths) = template.kind else { continue };
+            let Scope::Cut(lengths) = template.scope else { continue };
             for (is_cut, length) in self.is_cut.iter_mut().zip(lengths) {
                 let longer = |place| length.is_some_and(|l| atoms.is_longer(place, l));
                 is_cut.extend((0..=atoms.words()).map(longer));
             }
         }
-        self.seen_arc.clear();
-        self.seen_arc.extend(group(Group::Arc).filter_map(|template| match template.kind {
-            Kind::Arc(kind) => Some(kind),
+        self.arc_indices.clear();
+        self.arc_indices.extend(group(Group::Arc).filter_map(|template| match template.scope {
+            Scope::Arc(combination) => Some(combination),
             _ => None,
         }));
-        self.fill_of_arcs(features, atoms, allowed);
+        self.fill_arc_values(features, atoms, allowed);
     }
 
-    /// What templates see of arcs, of those that are `allowed`.
-    fn fill_of_arcs(
+    /// Hashes the arc attributes of the arcs that are `allowed`.
+    fn fill_arc_values(
         &mut self,
         features: &FeatureSet,
         atoms: &Atoms,
         allowed: impl Fn(usize, usize) -> bool,
     ) {
-        self.kinds_of_arcs = if self.seen_arc.is_empty() { 0 } else { features.seen_of_arcs.len() };
-        if self.kinds_of_arcs == 0 {
+        self.combinations =
+            if self.arc_indices.is_empty() { 0 } else { features.arc_combinations.len() };
+        if self.combinations == 0 {
             return;
         }
         let places = self.words + 1;
-        self.of_arcs.resize(places * places * self.kinds_of_arcs, 0);
+        self.arc_values.resize(places * places * self.combinations, 0);
         for (head, modifier) in arcs(self.words).filter(|&(head, modifier)| allowed(head, modifier))
         {
-            let start = (head * places + modifier) * self.kinds_of_arcs;
-            for (cell, attributes) in self.of_arcs[start..].iter_mut().zip(&features.seen_of_arcs) {
+            let start = (head * places + modifier) * self.combinations;
+            let cells = self.arc_values[start..].iter_mut();
+            for (cell, attributes) in cells.zip(&features.arc_combinations) {
                 let values = attributes.iter().map(|a| atoms.arc(*a, head, modifier));
                 *cell = values.fold(0, |hash, value| mix(hash ^ value));
             }
         }
     }
 
-    /// The number of words.
+    /// Number of words.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// The keys of all features of an arc.
+    /// Calls `f` with the keys of all features of an arc.
     pub(crate) fn keys(&self, head: usize, modifier: usize, mut f: impl FnMut(u64)) {
         self.unary(head, modifier, &mut f);
         self.binary(head, modifier, f);
     }
 
-    /// The keys of the features that see one word of an arc.
+    /// Calls `f` with the keys of the features of one word of an arc.
     fn unary(&self, head: usize, modifier: usize, mut f: impl FnMut(u64)) {
         let hidden = hidden(head, modifier);
         self.head.row(head, hidden.0).iter().for_each(|half| f(half.wrapping_mul(GOLDEN)));
         self.modifier.row(modifier, hidden.1).iter().for_each(|half| f(half.wrapping_mul(GOLDEN)));
     }
 
-    /// The keys of the features that see both words of an arc.
+    /// Calls `f` with the keys of the features of both words of an arc.
     #[inline]
     pub(super) fn binary(&self, head: usize, modifier: usize, mut f: impl FnMut(u64)) {
         let hidden = hidden(head, modifier);
@@ -228,7 +237,8 @@ impl Prepared {
                 f(h.wrapping_add(*m).wrapping_mul(GOLDEN));
             }
         }
-        for (heads, modifiers) in self.set[0].of(head).zip(self.set[1].of(modifier)) {
+        let each_feat = self.each_feat[0].of(head).zip(self.each_feat[1].of(modifier));
+        for (heads, modifiers) in each_feat {
             if heads.len() * modifiers.len() > self.pairs {
                 let pairs = heads.iter().flat_map(|h| modifiers.iter().map(|m| h.wrapping_add(*m)));
                 pairs.take(self.pairs).for_each(|key| f(key.wrapping_mul(GOLDEN)));
@@ -240,21 +250,22 @@ impl Prepared {
                 }
             }
         }
-        let of_arc = &self.of_arcs[(head * places + modifier) * self.kinds_of_arcs..];
-        for ((h, m), seen) in zip(&self.arc, head, modifier, hidden).zip(&self.seen_arc) {
-            f(h.wrapping_add(*m).wrapping_add(of_arc[*seen]).wrapping_mul(GOLDEN));
+        let values = &self.arc_values[(head * places + modifier) * self.combinations..];
+        for ((h, m), index) in zip(&self.arc, head, modifier, hidden).zip(&self.arc_indices) {
+            f(h.wrapping_add(*m).wrapping_add(values[*index]).wrapping_mul(GOLDEN));
         }
         let (from, to) = (head.min(modifier), head.max(modifier));
-        for ((h, m), seen) in zip(&self.between, head, modifier, hidden).zip(&self.seen_between) {
+        let distinct = zip(&self.distinct_between, head, modifier, hidden);
+        for ((h, m), index) in distinct.zip(&self.distinct_indices) {
             let joined = h.wrapping_add(*m);
-            for b in self.different[*seen].between(from, to) {
+            for b in self.distinct_values[*index].between(from, to) {
                 f(joined.wrapping_add(b).wrapping_mul(GOLDEN));
             }
         }
-        let seen = self.seen_each.chunks_exact(places);
-        for ((h, m), seen) in zip(&self.each, head, modifier, hidden).zip(seen) {
+        let values = self.each_values.chunks_exact(places);
+        for ((h, m), values) in zip(&self.each_between, head, modifier, hidden).zip(values) {
             let joined = h.wrapping_add(*m);
-            for b in &seen[from + 1..to] {
+            for b in &values[from + 1..to] {
                 f(joined.wrapping_add(*b).wrapping_mul(GOLDEN));
             }
         }
@@ -267,6 +278,7 @@ impl Prepared {
     }
 }
 
+/// Pairs the head halves and the modifier halves of an arc.
 #[inline]
 fn zip(
     rows: &[Rows; 2],
@@ -277,8 +289,8 @@ fn zip(
     rows[0].row(head, hidden.0).iter().zip(rows[1].row(modifier, hidden.1))
 }
 
-/// Which neighbours of head and modifier are hidden, as [`Rows`] count: for adjacent words, the inner
-/// ones.
+/// Returns which neighbours of head and modifier are hidden, as views of [`Rows`]: for adjacent words,
+/// the inner ones.
 #[inline]
 pub(super) fn hidden(head: usize, modifier: usize) -> (usize, usize) {
     if head + 1 == modifier {

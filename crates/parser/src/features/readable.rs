@@ -1,11 +1,11 @@
-//! What templates see in a sentence, as text: the names of features, whose keys are hashes.
+//! The values of templates as text: readable names for features, whose keys are hashes.
 
 use tutte_treebank::Sentence;
 
 use super::atoms::{AFTER, Atoms, BEFORE, NONE, items, value};
 use super::{ArcAttribute, Attribute, Template};
 
-/// A sentence as templates see it.
+/// A sentence whose template values can be read.
 #[derive(Debug)]
 pub(crate) struct Readable<'a> {
     sentence: &'a Sentence,
@@ -14,11 +14,11 @@ pub(crate) struct Readable<'a> {
     items: Vec<Vec<&'a str>>,
 }
 
-/// What neighbours are of adjacent words, on their inner sides.
+/// The value of the inner neighbours of two adjacent words.
 const MID: &str = "<mid>";
 
 impl<'a> Readable<'a> {
-    /// A sentence, and what was looked up in it.
+    /// Makes the readable form of a sentence and its atoms.
     pub(crate) fn new(sentence: &'a Sentence, atoms: &'a Atoms) -> Self {
         let mut all = vec![Vec::new()];
         all.extend(sentence.words().map(|word| {
@@ -30,8 +30,8 @@ impl<'a> Readable<'a> {
         Self { sentence, atoms, items: all }
     }
 
-    /// What a template sees when it fires for the nth time on an arc, in the order of
-    /// [`Template::places`]. [`Prepared::keys`](super::Prepared::keys) has its key.
+    /// Returns the values of a template when it fires for the nth time on an arc, in the order of
+    /// [`Template::places`]. [`Prepared::keys`](super::Prepared::keys) gives the keys in the same order.
     pub(crate) fn values(
         &self,
         template: &Template,
@@ -59,20 +59,20 @@ impl<'a> Readable<'a> {
         let mut values = half(&template.head, head, modifier, nth / members);
         values.extend(template.between.map(|between| {
             let inside = head.min(modifier) + 1..head.max(modifier);
-            let mut seen: Vec<String> =
+            let mut values: Vec<String> =
                 inside.map(|place| self.word(between.attribute, place, 0)).collect();
             if !between.each {
-                // Each once, in the order in which the sentence has them.
+                // Distinct values, in the order in which they occur in the sentence.
                 let all = (1..=self.sentence.len()).map(|at| self.word(between.attribute, at, 0));
-                let mut different: Vec<String> = Vec::new();
-                for value in all.filter(|value| seen.contains(value)) {
-                    if !different.contains(&value) {
-                        different.push(value);
+                let mut distinct: Vec<String> = Vec::new();
+                for value in all.filter(|value| values.contains(value)) {
+                    if !distinct.contains(&value) {
+                        distinct.push(value);
                     }
                 }
-                seen = different;
+                values = distinct;
             }
-            seen.into_iter().nth(nth).unwrap_or_default()
+            values.into_iter().nth(nth).unwrap_or_default()
         }));
         values.extend(half(&template.modifier, modifier, head, nth % members));
         values.extend(template.arc.iter().map(|attribute| self.arc(*attribute, head, modifier)));
@@ -91,7 +91,7 @@ impl<'a> Readable<'a> {
 
     fn arc(&self, attribute: ArcAttribute, head: usize, modifier: usize) -> String {
         let sisters =
-            || self.atoms.first_pass_output().map_or((None, None), |g| g.sisters(head, modifier));
+            || self.atoms.first_pass_output().map_or((None, None), |it| it.sisters(head, modifier));
         let tag = |place: Option<usize>| {
             place.map_or_else(|| NONE.to_owned(), |place| self.word(Attribute::Upos, place, 0))
         };

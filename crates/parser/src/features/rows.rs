@@ -1,40 +1,40 @@
-//! Tables of what templates see at the places of a sentence. They are filled anew for every sentence,
-//! in the same memory.
+//! Tables of template values at the places of a sentence. Every sentence fills them again, in the same
+//! memory.
 
 use tutte_linear::mix;
 
 use super::atoms::Atoms;
-use super::set::Half;
+use super::set::HalfTemplate;
 
-/// A half of some templates at all places, those of a place in a row.
+/// One half of some templates at all places; the halves of a place form a row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     width: usize,
-    /// 1, or 3 if templates see neighbours, for which it matters which of them are hidden: none,
-    /// those to the right, those to the left.
+    /// Number of rows of a place. 1, or 3 if templates have neighbours: with no neighbours hidden, with
+    /// those to the right hidden, with those to the left hidden.
     views: usize,
-    /// `[(views · place + hidden) · width + template]`.
+    /// `[(views · place + view) · width + template]`.
     halves: Vec<u64>,
 }
 
 impl Rows {
-    /// The halves of templates, given with their seeds, of a sentence that has their columns at
+    /// Computes the halves of templates, given with their seeds, for a sentence with their columns at
     /// `columns`.
     pub(super) fn fill<'a>(
         &mut self,
         atoms: &Atoms,
         columns: &[usize],
-        templates: impl Iterator<Item = (u64, &'a Half)> + Clone,
+        templates: impl Iterator<Item = (u64, &'a HalfTemplate)> + Clone,
         hashes: &mut Vec<u64>,
     ) {
         let places = atoms.words() + 1;
         self.width = templates.clone().count();
-        self.views = if templates.clone().any(|(_, half)| half.neighbours) { 3 } else { 1 };
+        self.views = if templates.clone().any(|(_, half)| half.has_neighbours) { 3 } else { 1 };
         self.halves.resize(places * self.views * self.width, 0);
         hashes.resize(places, 0);
         for (template, (seed, half)) in templates.enumerate() {
             for (view, hidden) in [0, 1, -1].into_iter().enumerate().take(self.views) {
-                if view == 0 || half.neighbours {
+                if view == 0 || half.has_neighbours {
                     half.hash(atoms, columns, seed, hidden, hashes);
                 }
                 let cells = self.halves.iter_mut().skip(view * self.width + template);
@@ -44,18 +44,18 @@ impl Rows {
         }
     }
 
-    /// How many different rows a place has: 1, or 3 if neighbours matter.
+    /// Number of rows of a place: 1, or 3 if templates have neighbours.
     pub(super) fn views(&self) -> usize {
         self.views
     }
 
-    /// Which of a place's rows is that with these neighbours hidden.
+    /// Returns the row of a place with these neighbours hidden: 0 none, 1 right, 2 left.
     #[inline]
     pub(super) fn view(&self, hidden: usize) -> usize {
         if self.views == 1 { 0 } else { hidden }
     }
 
-    /// The halves of all templates at a place.
+    /// Returns the halves of all templates at a place.
     #[inline]
     pub(super) fn row(&self, place: usize, hidden: usize) -> &[u64] {
         let start = (self.views * place + self.view(hidden)) * self.width;
@@ -63,23 +63,24 @@ impl Rows {
     }
 }
 
-/// A half of templates that fire for each morphological feature: at all places, one for each.
+/// One half of some templates at all places, one value for each morphological feature of the place.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Members {
+pub(super) struct FeatRows {
     width: usize,
     halves: Vec<u64>,
-    /// `[place · width + template]`: where in `halves` they end; they start where those before end.
+    /// `[place · width + template]`: end of its values in `halves`; they start at the end before it.
     ends: Vec<usize>,
+    /// Halves without the morphological feature.
     plain: Rows,
 }
 
-impl Members {
-    /// As [`Rows::fill`].
+impl FeatRows {
+    /// Computes the halves, see [`Rows::fill`].
     pub(super) fn fill<'a>(
         &mut self,
         atoms: &Atoms,
         columns: &[usize],
-        templates: impl Iterator<Item = (u64, &'a Half)> + Clone,
+        templates: impl Iterator<Item = (u64, &'a HalfTemplate)> + Clone,
         hashes: &mut Vec<u64>,
     ) {
         self.plain.fill(atoms, columns, templates.clone(), hashes);
@@ -88,18 +89,17 @@ impl Members {
         self.ends.clear();
         for place in 0..=atoms.words() {
             for ((_, half), &plain) in templates.clone().zip(self.plain.row(place, 0)) {
-                match half.set {
-                    true => {
-                        self.halves.extend(atoms.features(place).iter().map(|i| mix(plain ^ i)));
-                    }
-                    false => self.halves.push(plain),
+                if half.has_feat {
+                    self.halves.extend(atoms.features(place).iter().map(|i| mix(plain ^ i)));
+                } else {
+                    self.halves.push(plain);
                 }
                 self.ends.push(self.halves.len());
             }
         }
     }
 
-    /// For each template, its halves at a place.
+    /// Returns, for each template, its halves at a place.
     #[inline]
     pub(super) fn of(&self, place: usize) -> impl Iterator<Item = &[u64]> {
         let first = place * self.width;
@@ -112,20 +112,20 @@ impl Members {
     }
 }
 
-/// The different values of an attribute between two places. Of a sentence, the first 64 that differ
-/// count.
+/// The distinct values of an attribute between two places. Only the first 64 distinct values of a
+/// sentence count.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Different {
+pub(super) struct DistinctValues {
     column: usize,
     places: usize,
-    /// The different values of the sentence's words in the order they occur in.
+    /// The distinct values of the sentence's words, in order of occurrence.
     values: Vec<u64>,
-    /// `[from · places + to]`: which of them there are between two places, one bit each.
+    /// `[from · places + to]`: the values that occur between two places, one bit each.
     masks: Vec<u64>,
 }
 
-impl Different {
-    /// The values of a column.
+impl DistinctValues {
+    /// Collects the values of a column.
     pub(super) fn fill(&mut self, atoms: &Atoms, column: usize) {
         let places = atoms.words() + 1;
         let seen = atoms.values(column, 0);
@@ -133,7 +133,7 @@ impl Different {
         self.places = places;
         self.values.clear();
         self.masks.resize(places * places, 0);
-        // For each place, the bit of its value.
+        // The bit of each place's value.
         let mut bits = Vec::with_capacity(places);
         bits.push(0);
         for value in &seen[1..] {
@@ -155,12 +155,12 @@ impl Different {
         }
     }
 
-    /// The column that was looked at.
+    /// Returns the column of the values.
     pub(super) fn column(&self) -> usize {
         self.column
     }
 
-    /// The hashes of the different values between two places.
+    /// Returns the hashes of the distinct values between two places.
     #[inline]
     pub(super) fn between(&self, from: usize, to: usize) -> impl Iterator<Item = u64> {
         let mut mask = self.masks[from * self.places + to];

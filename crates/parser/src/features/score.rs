@@ -1,5 +1,5 @@
-//! From a sentence that is ready, and weights, to the scores of its arcs; and back, from derivatives
-//! by scores to derivatives by weights.
+//! Scores of the arcs of a prepared sentence, and the way back: from derivatives by scores to
+//! derivatives by weights.
 
 use tutte_linear::{Cell, GOLDEN};
 use tutte_trees::{ArcMatrix, arcs};
@@ -10,7 +10,7 @@ use super::set::Conjoin;
 use super::{BLOCK, bin};
 use crate::features::index::Block;
 
-/// The sums over the templates of one half, for all places: `[views · place + view]`.
+/// The sums over the templates of one word, for all places: `[views · place + view]`.
 struct Sums<T>(Vec<[T; BLOCK]>);
 
 impl<T: Copy + Default> Sums<T> {
@@ -23,7 +23,7 @@ impl<T: Copy + Default> Sums<T> {
         &mut self.0[rows.views() * place + rows.view(hidden)]
     }
 
-    /// All of them, each with the half's templates.
+    /// Returns all sums, each with the template halves of its row.
     fn with_templates<'a>(
         &'a mut self,
         rows: &'a Rows,
@@ -34,8 +34,8 @@ impl<T: Copy + Default> Sums<T> {
 }
 
 impl Prepared {
-    /// Scores all arcs, with weights that count `scale` times. `block` says where in `weights` those
-    /// of a key are, if it has any; arcs that `keep` refuses are forbidden.
+    /// Scores all arcs, with weights multiplied by `scale`. `block` finds the weights of a key, if it has
+    /// any. Arcs that `keep` rejects are forbidden (−∞).
     pub(crate) fn score<W: Cell, B: Block>(
         &self,
         weights: &[W],
@@ -44,7 +44,7 @@ impl Prepared {
         keep: impl Fn(usize, usize) -> bool,
         scores: &mut ArcMatrix,
     ) {
-        // Compiled for each, because this is what parsing spends its time on.
+        // Compiled for each case: this is the hot loop of parsing.
         match self.conjoin {
             Conjoin::Both => {
                 self.score_copies::<_, _, true, true>(weights, scale, block, keep, scores);
@@ -75,7 +75,8 @@ impl Prepared {
             }
             all
         };
-        let (mut heads, mut modifiers) = (sums(&self.head), sums(&self.modifier));
+        let mut heads = sums(&self.head);
+        let mut modifiers = sums(&self.modifier);
         for (head, modifier) in arcs(self.words()) {
             scores[(head, modifier)] = if keep(head, modifier) {
                 let bin = bin(head, modifier);
@@ -101,8 +102,8 @@ impl Prepared {
         }
     }
 
-    /// Adds up `coefficient · f` over all arcs: `add(cell, amount)`, any number of times a cell.
-    /// Arcs whose coefficient is at most `negligible` are passed over.
+    /// Adds up `coefficient · f` over all arcs by `add(cell, amount)`, any number of times per cell.
+    /// Skips arcs whose coefficient is at most `negligible` in absolute value.
     pub(crate) fn accumulate<B: Block>(
         &self,
         coefficients: &ArcMatrix,
@@ -110,8 +111,9 @@ impl Prepared {
         block: impl Fn(u64) -> Option<B>,
         mut add: impl FnMut(usize, f32),
     ) {
-        let (bare, binned) = (self.conjoin.bare(), self.conjoin.binned());
-        // Templates that see one word get the sum over its arcs.
+        let bare = self.conjoin.bare();
+        let binned = self.conjoin.binned();
+        // Templates of one word get the sum over its arcs.
         let mut heads = Sums::<f32>::zeros(&self.head, self.words());
         let mut modifiers = Sums::<f32>::zeros(&self.modifier, self.words());
         for (head, modifier) in arcs(self.words()) {

@@ -1,6 +1,6 @@
-//! Feature sets: templates, how they fire, and what they are compiled into.
+//! Feature sets: lists of templates, and the form in which they are computed.
 
-use tutte_linear::mix;
+use tutte_linear::{GOLDEN, mix};
 use tutte_treebank::Sentence;
 
 use super::atoms::{Atoms, items};
@@ -8,20 +8,20 @@ use super::template::{Atom, Between, Template};
 use super::{ArcAttribute, Attribute};
 use crate::Error;
 
-/// A list of templates, and how they fire. Its text, one template a line, is part of a model; a
-/// template's place in the list is part of its features' keys.
+/// A list of templates with settings. Its text, one template per line, is part of a model. The position
+/// of a template in the list is part of the keys of its features.
 ///
-/// Two lines that are no templates may stand among them: `conjoin both`, `conjoin only` or `conjoin
-/// none` says which copies of a feature there are, see [`Conjoin`]; `pairs 64` how often on an arc a
-/// template may fire at most that does so for each pair of morphological features.
+/// Two settings may stand among the templates. `conjoin both`, `conjoin only` or `conjoin none` selects
+/// the copies of each feature, see [`Conjoin`]. `pairs 64` limits the number of pairs of morphological
+/// features for which a template fires on one arc.
 ///
 /// ```
 /// use tutte::features::{Conjoin, FeatureSet};
 ///
 /// let features = FeatureSet::parse("
 ///     conjoin only         # always with direction and distance
-///     h.form m.form        # who with whom
-///     h.tag b.tag m.tag    # across what
+///     h.form m.form        # the two words
+///     h.tag b.tag m.tag    # their tags, and each tag in between
 /// ")?;
 /// assert_eq!(features.conjoin(), Conjoin::Only);
 /// assert_eq!(features.to_string(), "conjoin only\nh.form m.form\nh.tag b.tag m.tag\n");
@@ -32,33 +32,33 @@ pub struct FeatureSet {
     templates: Vec<Template>,
     conjoin: Conjoin,
     pairs: Option<usize>,
-    /// The attributes that templates look at, each once, in order.
+    /// Attributes of words in templates, sorted and distinct.
     columns: Vec<Attribute>,
-    /// What templates see of arcs, each combination once.
-    pub(super) seen_of_arcs: Vec<Vec<ArcAttribute>>,
-    pub(super) compiled: Vec<Compiled>,
+    /// Combinations of arc attributes in templates, sorted and distinct.
+    pub(super) arc_combinations: Vec<Vec<ArcAttribute>>,
+    pub(super) compiled: Vec<CompiledTemplate>,
 }
 
-/// Which copies of a feature have weights: bare, or together with the direction and the distance
-/// of its arc, see [`bin`](super::bin).
+/// The copies of a feature that have weights: bare, or conjoined with the direction and the distance of
+/// the arc, see [`bin`](super::bin).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conjoin {
     /// `both`, as in MSTParser.
     #[default]
     Both,
-    /// `only` those with direction and distance, as in Nguyen et al. (2007).
+    /// `only`: with direction and distance only, as in Nguyen et al. (2007).
     Only,
-    /// `none` of them: bare features only.
+    /// `none`: bare features only.
     None,
 }
 
 impl Conjoin {
-    /// Whether there are bare copies.
+    /// Returns `true` if features have bare copies.
     pub fn bare(self) -> bool {
         self != Conjoin::Only
     }
 
-    /// Whether there are copies with direction and distance.
+    /// Returns `true` if features have copies with direction and distance.
     pub fn binned(self) -> bool {
         self != Conjoin::None
     }
@@ -74,78 +74,80 @@ impl std::fmt::Display for Conjoin {
     }
 }
 
-/// A template as it is computed.
+/// A template with its attributes resolved to columns.
 #[derive(Clone, Debug)]
-pub(super) struct Compiled {
+pub(super) struct CompiledTemplate {
     pub(super) seed: u64,
-    pub(super) head: Half,
-    pub(super) modifier: Half,
-    pub(super) kind: Kind,
+    pub(super) head: HalfTemplate,
+    pub(super) modifier: HalfTemplate,
+    pub(super) scope: Scope,
 }
 
-/// The ways in which a template's two halves are joined.
+/// The parts of a sentence that a template covers, which decide how often it fires.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
-    /// It sees the head only.
+pub(super) enum Scope {
+    /// The head only.
     Head,
-    /// It sees the modifier only.
+    /// The modifier only.
     Modifier,
-    /// Both.
+    /// Head and modifier.
     Pair,
-    /// Both, once for each different value of a column between them.
-    Between(usize),
-    /// Both, once for each word between them.
-    Each(usize),
-    /// Both, and something of the arc: its number among [`FeatureSet::seen_of_arcs`].
+    /// Head and modifier; fires once for each distinct value of a column between them.
+    DistinctBetween(usize),
+    /// Head and modifier; fires once for each word between them, with its value of a column.
+    EachBetween(usize),
+    /// Head, modifier and a combination of arc attributes: an index of [`FeatureSet::arc_combinations`].
     Arc(usize),
-    /// Both, once for each morphological feature of one or each of them.
-    Set,
-    /// Both, if the form of the head or of the modifier is longer than so many characters.
+    /// Head and modifier; fires once for each morphological feature of one, or each pair of both.
+    EachFeat,
+    /// Head and modifier; fires if the form of the head or of the modifier is longer than this.
     Cut([Option<u8>; 2]),
 }
 
-/// What a template looks at around one of the two words.
+/// The atoms of a template around one of the two words.
 #[derive(Clone, Debug)]
-pub(super) struct Half {
-    /// Column and offset.
+pub(super) struct HalfTemplate {
+    /// Column and offset of each atom.
     atoms: Vec<(usize, i8)>,
-    /// Whether it looks at each morphological feature.
-    pub(super) set: bool,
-    /// Whether it looks at neighbours.
-    pub(super) neighbours: bool,
+    /// Has an atom for each morphological feature.
+    pub(super) has_feat: bool,
+    /// Has atoms of neighbouring words.
+    pub(super) has_neighbours: bool,
 }
 
 impl FeatureSet {
-    /// A set of templates, which fire both bare and with direction and distance.
+    /// Makes a set of templates that fire both bare and with direction and distance.
     pub fn new(templates: Vec<Template>) -> Self {
         let attributes = templates.iter().flat_map(Template::attributes);
         let mut columns: Vec<_> = attributes.filter(|a| *a != Attribute::Feat).collect();
         columns.sort_unstable();
         columns.dedup();
         let of_arcs = templates.iter().map(|template| template.arc.clone());
-        let mut seen_of_arcs: Vec<_> = of_arcs.filter(|seen| !seen.is_empty()).collect();
-        seen_of_arcs.sort_unstable();
-        seen_of_arcs.dedup();
-        let compiled = (1..)
-            .zip(&templates)
-            .map(|(number, template)| Compiled::new(mix(number), template, &columns, &seen_of_arcs))
-            .collect();
+        let mut arc_combinations: Vec<_> = of_arcs.filter(|of_arc| !of_arc.is_empty()).collect();
+        arc_combinations.sort_unstable();
+        arc_combinations.dedup();
+        let compile = |(number, template)| {
+            CompiledTemplate::new(mix(number), template, &columns, &arc_combinations)
+        };
+        let compiled = (1..).zip(&templates).map(compile).collect();
         let conjoin = Conjoin::default();
-        Self { templates, conjoin, pairs: None, columns, seen_of_arcs, compiled }
+        Self { templates, conjoin, pairs: None, columns, arc_combinations, compiled }
     }
 
-    /// Templates as text, one a line; `#` starts a comment.
+    /// Reads templates from text, one per line; `#` starts a comment.
     ///
     /// # Errors
-    /// [`Error::Template`] for the first line that is no template.
+    /// [`Error::Template`] for the first line that is not a template.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
         Self::from_lines(lines.filter(|line| !line.is_empty()))
     }
 
-    /// Templates as text, without comments and empty lines.
+    /// Reads templates from lines without comments and empty lines.
     pub(crate) fn from_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Result<Self, Error> {
-        let (mut templates, mut conjoin, mut pairs) = (Vec::new(), Conjoin::default(), None);
+        let mut templates = Vec::new();
+        let mut conjoin = Conjoin::default();
+        let mut pairs = None;
         for line in lines {
             let wrong = |why: &str| Error::Template { text: line.to_owned(), why: why.to_owned() };
             match line.split_whitespace().collect::<Vec<_>>()[..] {
@@ -154,12 +156,12 @@ impl FeatureSet {
                         "both" => Conjoin::Both,
                         "only" => Conjoin::Only,
                         "none" => Conjoin::None,
-                        _ => return Err(wrong("to conjoin are both, only or none")),
+                        _ => return Err(wrong("conjoin takes both, only or none")),
                     }
                 }
                 ["pairs", number] => match number.parse() {
                     Ok(number @ 1..) => pairs = Some(number),
-                    _ => return Err(wrong("it needs a number of pairs from 1")),
+                    _ => return Err(wrong("pairs takes a number from 1")),
                 },
                 _ => templates.push(line.parse()?),
             }
@@ -167,44 +169,43 @@ impl FeatureSet {
         Ok(Self { conjoin, pairs, ..Self::new(templates) })
     }
 
-    /// The same templates with other copies.
+    /// Sets the copies of features that have weights.
     pub fn with_conjoin(self, conjoin: Conjoin) -> Self {
         Self { conjoin, ..self }
     }
 
-    /// Which copies of features there are.
+    /// Returns the copies of features that have weights.
     pub fn conjoin(&self) -> Conjoin {
         self.conjoin
     }
 
-    /// How often on an arc a template may fire at most that does so for each pair of morphological
-    /// features.
+    /// Largest number of pairs of morphological features for which a template fires on one arc.
     pub fn pairs(&self) -> Option<usize> {
         self.pairs
     }
 
-    /// The templates.
+    /// Returns the templates.
     pub fn templates(&self) -> &[Template] {
         &self.templates
     }
 
-    /// The attributes that [`Atoms`] must look up.
+    /// Returns the attributes that [`Atoms`] must look up.
     pub fn columns(&self) -> &[Attribute] {
         &self.columns
     }
 
-    /// Whether some template looks at the tree of a first pass.
-    pub(super) fn sees_guide(&self) -> bool {
+    /// Returns `true` if a template looks at the output of the first pass.
+    pub(super) fn uses_first_pass(&self) -> bool {
         use ArcAttribute::{Above, FirstPass, Inner, Level, Outer, Transition};
         let of_arc = |attribute: &ArcAttribute| {
             matches!(attribute, FirstPass | Inner | Outer | Level | Above | Transition)
         };
-        self.columns.iter().any(|attribute| attribute.is_of_guide())
-            || self.seen_of_arcs.iter().flatten().any(of_arc)
+        self.columns.iter().any(|attribute| attribute.needs_first_pass())
+            || self.arc_combinations.iter().flatten().any(of_arc)
     }
 
-    /// The set without templates that would see nothing new in a treebank: if the fine tags of all
-    /// words are the coarse ones, of two templates that differ in nothing else the first is kept.
+    /// Removes templates that are redundant in a treebank whose fine tags all equal the coarse tags. Of
+    /// two templates that differ in nothing else, the first is kept.
     pub fn without_copies<'a>(self, treebank: impl IntoIterator<Item = &'a Sentence>) -> Self {
         let tags_differ =
             |sentence: &Sentence| sentence.words().any(|w| ![w.upos(), "_"].contains(&w.xpos()));
@@ -231,18 +232,20 @@ impl FeatureSet {
         Self { conjoin, pairs, ..Self::new(templates) }
     }
 
-    /// Whether on some arc of a sentence [`pairs`](Self::pairs) leaves out features.
+    /// Returns `true` if [`pairs`](Self::pairs) leaves out features on an arc of the sentence.
     pub fn leaves_out_pairs(&self, sentence: &Sentence) -> bool {
         let Some(most) = self.pairs else { return false };
         let mut counts: Vec<usize> = sentence.words().map(|word| items(word).count()).collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
-        let sets = |t: &Compiled| usize::from(t.head.set) + usize::from(t.modifier.set);
-        let fires = |t| counts.iter().take(sets(t)).product::<usize>();
+        let feats = |template: &CompiledTemplate| {
+            usize::from(template.head.has_feat) + usize::from(template.modifier.has_feat)
+        };
+        let fires = |template| counts.iter().take(feats(template)).product::<usize>();
         self.compiled.iter().any(|template| fires(template) > most)
     }
 }
 
-/// The text that [`FeatureSet::parse`] reads.
+/// Writes the text that [`FeatureSet::parse`] reads.
 impl std::fmt::Display for FeatureSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.conjoin != Conjoin::default() {
@@ -253,51 +256,52 @@ impl std::fmt::Display for FeatureSet {
     }
 }
 
-impl Compiled {
+impl CompiledTemplate {
     fn new(
         seed: u64,
         template: &Template,
         columns: &[Attribute],
-        seen_of_arcs: &[Vec<ArcAttribute>],
+        arc_combinations: &[Vec<ArcAttribute>],
     ) -> Self {
         // Every attribute of a template is a column.
         let column = |attribute| columns.binary_search(&attribute).unwrap_or_default();
-        let half = |atoms: &[Atom]| Half {
+        let half = |atoms: &[Atom]| HalfTemplate {
             atoms: atoms
                 .iter()
                 .filter(|atom| atom.attribute != Attribute::Feat)
                 .map(|atom| (column(atom.attribute), atom.offset))
                 .collect(),
-            set: atoms.iter().any(|atom| atom.attribute == Attribute::Feat),
-            neighbours: atoms.iter().any(|atom| atom.offset != 0),
+            has_feat: atoms.iter().any(|atom| atom.attribute == Attribute::Feat),
+            has_neighbours: atoms.iter().any(|atom| atom.offset != 0),
         };
-        let (head, modifier) = (half(&template.head), half(&template.modifier));
+        let head = half(&template.head);
+        let modifier = half(&template.modifier);
         let cuts = [&template.head, &template.modifier].map(|atoms| {
             atoms.iter().find_map(|atom| match atom.attribute {
                 Attribute::Cut(length) => Some(length),
                 _ => None,
             })
         });
-        let kind = match template.between {
-            Some(Between { attribute, each: false }) => Kind::Between(column(attribute)),
-            Some(Between { attribute, each: true }) => Kind::Each(column(attribute)),
+        let scope = match template.between {
+            Some(Between { attribute, each: false }) => Scope::DistinctBetween(column(attribute)),
+            Some(Between { attribute, each: true }) => Scope::EachBetween(column(attribute)),
             None if !template.arc.is_empty() => {
-                Kind::Arc(seen_of_arcs.binary_search(&template.arc).unwrap_or_default())
+                Scope::Arc(arc_combinations.binary_search(&template.arc).unwrap_or_default())
             }
-            None if head.set || modifier.set => Kind::Set,
-            None if cuts != [None, None] => Kind::Cut(cuts),
-            None if template.modifier.is_empty() => Kind::Head,
-            None if template.head.is_empty() => Kind::Modifier,
-            None => Kind::Pair,
+            None if head.has_feat || modifier.has_feat => Scope::EachFeat,
+            None if cuts != [None, None] => Scope::Cut(cuts),
+            None if template.modifier.is_empty() => Scope::Head,
+            None if template.head.is_empty() => Scope::Modifier,
+            None => Scope::Pair,
         };
-        Self { seed, head, modifier, kind }
+        Self { seed, head, modifier, scope }
     }
 }
 
-impl Half {
-    /// The hashes of what is seen at all places, of a sentence that has the set's columns at
-    /// `columns`. Of adjacent words, neither sees the other as its neighbour: `hidden` is the side,
-    /// −1 or 1, on which nothing is seen.
+impl HalfTemplate {
+    /// Hashes the values of the atoms at all places of a sentence, which has the set's columns at
+    /// `columns`. Two adjacent words are not neighbours of each other: `hidden` is the side, −1 or 1, on
+    /// which a word has no neighbours; 0 for neither.
     pub(super) fn hash(
         &self,
         atoms: &Atoms,
@@ -306,9 +310,9 @@ impl Half {
         hidden: i8,
         hashes: &mut [u64],
     ) {
-        /// What is seen there instead: MSTParser's `<mid>`.
+        /// The value of hidden neighbours: MSTParser's `<mid>`.
         const NOTHING: u64 = 0x006D_6964;
-        // Values have no pattern of their own: little is needed to keep it so.
+        // Values are hashes already, so a weak mixing step is enough.
         let join = |hash: &mut u64, value: u64| {
             *hash = (hash.rotate_left(29) ^ value).wrapping_mul(GOLDEN);
         };
@@ -323,6 +327,3 @@ impl Half {
         }
     }
 }
-
-/// An odd number without pattern: 2⁶⁴ divided by the golden ratio. Part of the model format.
-pub(crate) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -1,8 +1,8 @@
-//! Template sets that have a name.
+//! The built-in template sets, by name.
 
 use super::FeatureSet;
 
-/// McDonald, Crammer & Pereira (2005): one word, and two.
+/// Templates of one word, and of two (McDonald, Crammer & Pereira 2005).
 const WORDS: &str = "\
 h.form h.tag
 h.form
@@ -19,12 +19,12 @@ h.form m.form
 h.tag m.tag
 ";
 
-/// Those of them that see words.
+/// Returns the templates of [`WORDS`] with forms.
 fn with_words() -> String {
     words(|line| line.contains("form"))
 }
 
-/// Those that do not.
+/// Returns the templates of [`WORDS`] without forms.
 fn without_words() -> String {
     words(|line| !line.contains("form"))
 }
@@ -33,7 +33,7 @@ fn words(keep: impl Fn(&str) -> bool) -> String {
     WORDS.lines().filter(|line| keep(line)).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// One word and its neighbour.
+/// Tags of one word and its neighbour.
 const BESIDE: &str = "\
 h-1.tag h.tag
 h.tag h+1.tag
@@ -41,11 +41,12 @@ m-1.tag m.tag
 m.tag m+1.tag
 ";
 
-/// Tags in between, each once, and as many times as they are there.
+/// Tags in between, each distinct tag once.
 const BETWEEN: &str = "h.tag b.tag m.tag\n";
+/// Tags in between, as often as they occur.
 const EACH_BETWEEN: &str = "h.tag b*.tag m.tag\n";
 
-/// Tags around; then what is left of these without one of the neighbours.
+/// Surrounding tags; then the same with one neighbour less.
 const AROUND: &str = "\
 h.tag h+1.tag m-1.tag m.tag
 h-1.tag h.tag m-1.tag m.tag
@@ -57,18 +58,18 @@ h-1.tag h.tag m.tag
 h.tag m.tag m+1.tag
 ";
 
-/// The morphology of Nguyen et al. (2007), who say that that of each word is used, and that of both
-/// together; how, is our reading.
+/// Morphology of each word and of both together, after Nguyen et al. (2007). The paper does not give the
+/// templates: these are our reading.
 const MORPHOLOGY: &str = "\
 h.tag h.feat
 m.tag m.feat
 h.feat m.feat
 ";
 
-/// The pairs of morphological features that count on an arc in that set.
+/// Limit of pairs of morphological features per arc in the set of Nguyen et al. (2007).
 const PAIRS: usize = 64;
 
-/// What is added to it by default.
+/// Templates that the default set adds to those of McDonald et al. (2005).
 const RICHER: &str = "\
 h.upos
 m.upos
@@ -124,7 +125,7 @@ h.upos m.upos a.verbs
 h.upos m.upos a.punctuation a.verbs
 ";
 
-/// What a pruner looks at: little, and nothing rare.
+/// Templates of pruners: few, and none with rare features.
 const PRUNER: &str = "\
 m.tag
 m.lemma
@@ -147,8 +148,8 @@ h.upos m.upos a.punctuation
 h.upos m.upos a.verbs
 ";
 
-/// What a second pass sees besides, in the tree of a first one.
-const GUIDED: &str = "\
+/// Templates of the second pass for the tree of the first pass.
+const FIRST_PASS: &str = "\
 h.upos m.upos a.guide
 m.upos a.guide
 m.lemma a.guide
@@ -178,8 +179,8 @@ h.upos h.head m.upos a.above
 m.lemma m+1.upos a.level a.above
 ";
 
-/// And in that of a shifter.
-const OPINION: &str = "\
+/// Templates of the second pass for the tree of the transition parser.
+const TRANSITION: &str = "\
 m.upos a.opinion
 m.lemma a.opinion
 h.upos m.upos a.opinion
@@ -194,8 +195,8 @@ h.function m.function
 m.function a.level a.above
 ";
 
-/// What labels are chosen by, besides, where there is a shifter.
-const OPINION_LABELS: &str = "\
+/// Templates of labels for the tree of the transition parser.
+const TRANSITION_LABELS: &str = "\
 m.function
 m.upos m.function
 m.function a.opinion
@@ -206,7 +207,7 @@ h.function m.function
 h.function m.upos
 ";
 
-/// What a second pass sees that is to be fast: of all that another sees, what it would miss most.
+/// Templates of a fast second pass: the most useful of those of the full second pass.
 const LEAN: &str = "\
 h.upos
 h.lemma h.upos
@@ -261,7 +262,7 @@ h.upos h.right m.upos
 h.lemma m.upos m.left
 ";
 
-/// What labels are chosen by in such a second pass.
+/// Templates of labels in a fast second pass.
 const LEAN_LABELS: &str = "\
 h.lemma
 h.tag
@@ -293,8 +294,8 @@ h.upos h.left m.upos
 h.upos m.upos a.inner
 ";
 
-/// What labels are chosen by, besides, where there is the tree of a first pass.
-const GUIDED_LABELS: &str = "\
+/// Templates of labels for the tree of the first pass.
+const FIRST_PASS_LABELS: &str = "\
 m.upos m.left
 m.upos m.right
 m.upos m.valency
@@ -311,7 +312,7 @@ h.lemma m.upos a.outer
 m.lemma a.inner
 ";
 
-/// What labels are chosen by.
+/// Templates of labels.
 const LABELS: &str = "\
 h.form
 h.lemma
@@ -353,45 +354,46 @@ h.upos m.upos a.punctuation
 ";
 
 impl FeatureSet {
-    /// What a pruner looks at.
+    /// Returns the set of pruners.
     pub fn pruner() -> Self {
-        Self::of_text(PRUNER)
+        Self::built_in(PRUNER)
     }
 
-    /// The set with what a second pass sees besides; itself, if it sees the tree of a first already.
+    /// Adds the templates for the tree of the first pass, unless the set has such templates already.
     pub fn with_first_pass(&self) -> Self {
-        match self.sees_guide() {
-            true => self.clone(),
-            false => Self::of_text(&format!("{self}{GUIDED}")),
+        if self.uses_first_pass() {
+            self.clone()
+        } else {
+            Self::built_in(&format!("{self}{FIRST_PASS}"))
         }
     }
 
-    /// The set with what a second pass sees of a [shifter](crate::TransitionParser)'s tree.
+    /// Adds the templates for the tree of the [transition parser](crate::TransitionParser).
     pub fn with_transition_parse(&self) -> Self {
-        Self::of_text(&format!("{self}{OPINION}"))
+        Self::built_in(&format!("{self}{TRANSITION}"))
     }
 
-    /// The same of a set for labels.
+    /// Adds the templates for the tree of the transition parser to a set for labels.
     pub fn with_transition_labels(&self) -> Self {
-        Self::of_text(&format!("{self}{OPINION_LABELS}"))
+        Self::built_in(&format!("{self}{TRANSITION_LABELS}"))
     }
 
-    /// What a second pass sees that is to be fast: half of what another sees, chosen by what each
-    /// template added to the likelihood of unseen trees.
+    /// Returns the set of a fast second pass: half of the templates of the full second pass, chosen by
+    /// what each adds to the likelihood of held-out trees.
     pub fn lean() -> Self {
-        Self::of_text(LEAN)
+        Self::built_in(LEAN)
     }
 
-    /// What labels are chosen by in such a second pass.
+    /// Returns the set for labels in a fast second pass.
     pub fn lean_labels() -> Self {
-        Self::of_text(LEAN_LABELS)
+        Self::built_in(LEAN_LABELS)
     }
 
-    /// The names of sets of templates for arcs.
+    /// Names of the template sets for arcs.
     pub const NAMES: [&str; 7] =
         ["richer", "lean", "mcdonald", "pa", "tags", "mcdonald-tags", "restricted"];
 
-    /// A set by one of its [names](Self::NAMES).
+    /// Returns the set with one of these [names](Self::NAMES).
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "richer" => Some(Self::richer()),
@@ -405,32 +407,33 @@ impl FeatureSet {
         }
     }
 
-    /// What a parser without a treebank generalises by: tags, those around and between, all with direction
-    /// and distance. Rules say little of most arcs; what they say reaches others by what these share, so
-    /// there is much here that is general (one word, alone and with a neighbour), and nothing that says of
-    /// all arcs of two tags, whatever their direction, that they are good.
+    /// Returns the set for training from rules, without a treebank: tags, surrounding tags and tags in
+    /// between, all with direction and distance. Rules constrain few arcs; other arcs learn from them
+    /// only through shared features. The set therefore has general templates (one word, alone and with a
+    /// neighbour), and no template that favours two tags in both directions.
     pub fn tags() -> Self {
         let tags = without_words();
-        Self::of_text(&format!("conjoin only\n{tags}{BESIDE}{EACH_BETWEEN}{AROUND}"))
+        Self::built_in(&format!("conjoin only\n{tags}{BESIDE}{EACH_BETWEEN}{AROUND}"))
     }
 
-    /// Those features of McDonald, Crammer & Pereira (2005) that see no words (the full set of Druck, Mann
-    /// & McCallum 2009 on short sentences).
+    /// Returns the features of McDonald, Crammer & Pereira (2005) without forms: the full set of Druck,
+    /// Mann & McCallum (2009) on short sentences.
     pub fn mcdonald_tags() -> Self {
-        Self::of_text(&format!("{}{EACH_BETWEEN}{AROUND}", without_words()))
+        Self::built_in(&format!("{}{EACH_BETWEEN}{AROUND}", without_words()))
     }
 
-    /// The set with those features of McDonald, Crammer & Pereira (2005) that see words.
+    /// Adds the features of McDonald, Crammer & Pereira (2005) with forms.
     pub fn with_words(&self) -> Self {
-        Self::of_text(&format!("{self}{}", with_words()))
+        Self::built_in(&format!("{self}{}", with_words()))
     }
 
-    /// The two tags and the direction, and no more (the restricted set of Druck, Mann & McCallum 2009).
+    /// Returns the set of the two tags and the direction only: the restricted set of Druck, Mann &
+    /// McCallum (2009).
     pub fn restricted() -> Self {
-        Self::of_text("conjoin none\nh.tag m.tag a.side\n")
+        Self::built_in("conjoin none\nh.tag m.tag a.side\n")
     }
 
-    /// The set with coarse tags where it sees fine ones.
+    /// Replaces fine tags by coarse tags.
     ///
     /// ```
     /// use tutte::features::FeatureSet;
@@ -439,43 +442,43 @@ impl FeatureSet {
     /// assert_eq!(set.to_string(), "conjoin none\nh.upos m.upos a.side\n");
     /// ```
     pub fn with_coarse_tags(&self) -> Self {
-        Self::of_text(&self.to_string().replace(".tag", ".upos"))
+        Self::built_in(&self.to_string().replace(".tag", ".upos"))
     }
 
-    /// The features of McDonald, Crammer & Pereira (2005): words and tags of head and modifier alone
-    /// and together, also with forms cut to five characters, tags in between, each as many times as
-    /// it is there, tags around; all bare and with direction and distance.
+    /// Returns the features of McDonald, Crammer & Pereira (2005): words and tags of head and modifier,
+    /// alone and together; the same with forms cut to five characters; every tag in between; surrounding
+    /// tags. All are bare and with direction and distance.
     pub fn mcdonald() -> Self {
         let cut = with_words().replace("form", "cut5");
-        Self::of_text(&format!("{WORDS}{cut}{EACH_BETWEEN}{AROUND}"))
+        Self::built_in(&format!("{WORDS}{cut}{EACH_BETWEEN}{AROUND}"))
     }
 
-    /// The features of Nguyen, Shimazu, Nguyen & Phan (2007): those of McDonald et al. without cut
-    /// forms, and morphological features of head, modifier and both, at most 64 pairs an arc; all
-    /// with direction and distance only.
+    /// Returns the features of Nguyen, Shimazu, Nguyen & Phan (2007): those of McDonald et al. without
+    /// cut forms, and morphological features of head, modifier and both, at most 64 pairs per arc. All
+    /// are with direction and distance only.
     pub fn passive_aggressive() -> Self {
-        Self::of_text(&format!(
+        Self::built_in(&format!(
             "conjoin only\npairs {PAIRS}\n{WORDS}{EACH_BETWEEN}{AROUND}{MORPHOLOGY}"
         ))
     }
 
-    /// The default.
+    /// Returns the default set for arcs.
     pub fn richer() -> Self {
-        Self::of_text(&format!("{WORDS}{BETWEEN}{AROUND}{RICHER}"))
+        Self::built_in(&format!("{WORDS}{BETWEEN}{AROUND}{RICHER}"))
     }
 
-    /// What labels are chosen by.
+    /// Returns the default set for labels.
     pub fn labels() -> Self {
-        Self::of_text(LABELS)
+        Self::built_in(LABELS)
     }
 
-    /// What labels are chosen by if a first pass has found a tree.
+    /// Returns the default set for labels, with the templates for the tree of the first pass.
     pub fn guided_labels() -> Self {
-        Self::of_text(&format!("{LABELS}{GUIDED_LABELS}"))
+        Self::built_in(&format!("{LABELS}{FIRST_PASS_LABELS}"))
     }
 
-    /// A set of this file, which tests have read.
-    fn of_text(text: &str) -> Self {
+    /// Reads a set of this file. Tests check that all of them can be read.
+    fn built_in(text: &str) -> Self {
         Self::parse(text).unwrap_or_else(|_| Self::new(Vec::new()))
     }
 }

@@ -1,5 +1,5 @@
-//! Keys are compared with what they stand for, written out as text: two features have the same key
-//! if and only if their texts are the same.
+//! Tests that compare keys with features written out as text: two features have the same key if and
+//! only if their texts are the same.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -31,8 +31,8 @@ fn tea() -> Sentence {
     ])
 }
 
-/// What an atom sees, as text.
-fn seen(sentence: &Sentence, attribute: Attribute, place: isize) -> String {
+/// The value of an attribute at a place, as text.
+fn value(sentence: &Sentence, attribute: Attribute, place: isize) -> String {
     let words = sentence.len() as isize;
     let special = match place {
         ..0 => Some("<s>"),
@@ -63,7 +63,7 @@ fn seen(sentence: &Sentence, attribute: Attribute, place: isize) -> String {
     }
 }
 
-/// What a template sees on an arc each time it fires: the slow twin of keys and names.
+/// The values of a template on an arc, each time it fires: the slow twin of keys and names.
 fn values(
     sentence: &Sentence,
     template: &Template,
@@ -82,7 +82,7 @@ fn values(
             } else if adjacent && towards_other {
                 vec!["<mid>".to_owned()]
             } else {
-                vec![seen(sentence, atom.attribute, place as isize + isize::from(atom.offset))]
+                vec![value(sentence, atom.attribute, place as isize + isize::from(atom.offset))]
             };
             let longer = |all: &Vec<String>, value: &String| {
                 [&all[..], std::slice::from_ref(value)].concat()
@@ -104,7 +104,7 @@ fn values(
     let mut between = vec![Vec::new()];
     if let Some(Between { attribute, each }) = template.between {
         let inside = head.min(modifier) + 1..head.max(modifier);
-        between = inside.map(|place| vec![seen(sentence, attribute, place as isize)]).collect();
+        between = inside.map(|place| vec![value(sentence, attribute, place as isize)]).collect();
         if !each {
             between.sort();
             between.dedup();
@@ -125,7 +125,7 @@ fn texts(sentence: &Sentence, template: &Template, head: usize, modifier: usize)
     values.iter().map(|values| format!("{template}: {}", values.join("/"))).collect()
 }
 
-/// The same by [`Readable`], in the order of keys.
+/// The features of an arc as text, by [`Readable`], in the order of keys.
 fn names(features: &FeatureSet, sentence: &Sentence, head: usize, modifier: usize) -> Vec<String> {
     let atoms = Atoms::new(sentence, features.columns());
     let readable = Readable::new(sentence, &atoms);
@@ -152,7 +152,7 @@ fn keys(features: &FeatureSet, sentence: &Sentence, head: usize, modifier: usize
     keys
 }
 
-/// Every attribute and every kind of template that the slow twin knows.
+/// Every attribute and every scope of template that the slow twin supports.
 const MANY: &str = "
 h.form
 m.form
@@ -179,7 +179,8 @@ m.feat
 #[test]
 fn an_arc_has_the_features_its_templates_say() {
     let features = FeatureSet::parse(MANY).unwrap();
-    let (mut texts_of, mut keys_of) = (HashMap::new(), HashMap::new());
+    let mut texts_of = HashMap::new();
+    let mut keys_of = HashMap::new();
     let sentence = tea();
     for head in 0..=5 {
         for modifier in (1..=5).filter(|&modifier| modifier != head) {
@@ -206,7 +207,7 @@ fn an_arc_has_the_features_its_templates_say() {
     assert_same_structure(&texts_of, &keys_of);
 }
 
-/// Two arcs share as many keys as they share texts.
+/// Checks that two arcs share as many keys as texts.
 fn assert_same_structure(
     texts: &HashMap<(usize, usize), Vec<String>>,
     keys: &HashMap<(usize, usize), Vec<u64>>,
@@ -269,7 +270,8 @@ fn assert_same_cells(conjoin: Conjoin) {
             // The score is linear: w · f, with f from accumulate.
             let mut one = ArcMatrix::zeros(5);
             one[(head, modifier)] = 1.0;
-            let (mut sum, mut cells) = (0.0, 0);
+            let mut sum = 0.0;
+            let mut cells = 0;
             model.accumulate(&prepared, &one, 0.0, |cell, amount| {
                 sum += f64::from(model.weights[cell] * amount);
                 cells += amount as usize;
@@ -327,24 +329,24 @@ fn named_sets_hold_the_templates_they_are_written_with() {
 }
 
 #[test]
-fn what_is_no_template_is_refused_with_a_reason() {
+fn invalid_templates_are_refused_with_a_reason() {
     for (text, why) in [
-        ("h.form x.form", "\"x\" is neither h, m, b nor b*"),
-        ("é.form m.form", "\"é\" is neither h, m, b nor b*"),
-        ("h", "\"h\" is no place.attribute, such as h.form"),
-        ("h.colour", "\"colour\" is no attribute of a word"),
-        ("h+3.form", "\"+3\" is no offset from -2 to +2"),
-        ("h-128.form", "\"-128\" is no offset from -2 to +2"),
-        ("a.colour m.form", "\"colour\" is no attribute of an arc"),
-        ("b.tag", "it looks at neither head nor modifier"),
-        ("b.tag b*.tag m.tag", "one attribute between is allowed"),
+        ("h.form x.form", "\"x\" is not a place: h, m, b, b* or a"),
+        ("é.form m.form", "\"é\" is not a place: h, m, b, b* or a"),
+        ("h", "\"h\" is not a place and an attribute, such as h.form"),
+        ("h.colour", "\"colour\" is not an attribute of words"),
+        ("h+3.form", "\"+3\" is not an offset from -2 to +2"),
+        ("h-128.form", "\"-128\" is not an offset from -2 to +2"),
+        ("a.colour m.form", "\"colour\" is not an attribute of arcs"),
+        ("b.tag", "it has no attribute of head or modifier"),
+        ("b.tag b*.tag m.tag", "only one attribute in between is allowed"),
         ("h.feat h.feat", "feat is allowed once for h and once for m"),
         ("h.form b.feat", "feat is allowed once for h and once for m"),
         ("h+1.cut5", "cut is allowed once for h and once for m"),
         ("h.feat b.tag m.tag", "only one of feat, cut, b and a is allowed"),
         ("h.cut5 m.tag a.verbs", "only one of feat, cut, b and a is allowed"),
-        ("conjoin all", "to conjoin are both, only or none"),
-        ("pairs 0", "it needs a number of pairs from 1"),
+        ("conjoin all", "conjoin takes both, only or none"),
+        ("pairs 0", "pairs takes a number from 1"),
     ] {
         let error = FeatureSet::parse(text).unwrap_err().to_string();
         assert_eq!(error, format!("template {text:?}: {why}"));
@@ -367,7 +369,8 @@ proptest! {
         let features = FeatureSet::parse(MANY).unwrap();
         let arcs = (0..=words.len())
             .flat_map(|h| (1..=words.len()).filter(move |&m| m != h).map(move |m| (h, m)));
-        let (mut texts_of, mut keys_of) = (HashMap::new(), HashMap::new());
+        let mut texts_of = HashMap::new();
+        let mut keys_of = HashMap::new();
         for (head, modifier) in arcs {
             let texts = features.templates().iter();
             let mut texts: Vec<String> =

@@ -1,19 +1,15 @@
-//! Fits the calibration of a model on held-out trees.
+//! Calibration: fits the probabilities of a model to held-out trees, by two methods.
 //!
-//! Two remedies, both learnt from trees that the model has not seen:
+//! - **Temperature** T (see `temperature.rs`): all scores are divided by it. The result is still a distribution over
+//!   trees, and unlabelled trees keep their order.
+//! - **Isotonic** function f on top of it ([`Isotonic`]): an arc h → m of the best tree is *reported* with f(μ(h, m)).
+//!   It changes only these confidences ([`Parse::head_probs`](crate::Parse), `HeadProb`) and decisions based on them.
+//!   Trees, other heads, log-probabilities, entropies, k-best lists and forests do not change.
 //!
-//! - a **temperature** T (see `temperature.rs`): all scores are divided by it. Whatever is asked is asked
-//!   of a proper distribution over trees, and bare trees keep their order.
-//! - an **isotonic** function f on top of it ([`Isotonic`]): an arc h → m of the best tree is *reported*
-//!   with f(μ(h, m)). It concerns these confidences alone ([`Parse::head_probs`](crate::Parse), `HeadProb`)
-//!   and what is decided by them; other heads, log-probabilities, entropies, k best and forests are of the
-//!   distribution as before. Trees do not change.
-//!
-//! Which is better is judged by folds of sentences: each fold by what was fitted on the others, or else
-//! the more supple of the two would win for having seen the answers. Isotonic has to have the lower
-//! calibration error *and* the higher likelihood: the error alone is small for whoever says the same of
-//! all arcs. Cost: the sentences are scored once, and each of the dozen steps of a search for T, for each
-//! fold, is one inference a sentence.
+//! The methods are compared by cross-validation over sentences; otherwise the more flexible one would win by
+//! overfitting. Isotonic must have the lower calibration error *and* the higher likelihood. The error alone is not
+//! enough: it is small for a constant forecast, too. Cost: sentences are scored once. Each step of the search for T
+//! costs one inference per sentence, for each fold.
 //!
 //! - C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger (2017). On calibration of modern neural networks.
 //! - B. Zadrozny, C. Elkan (2002). Transforming classifier scores into accurate multiclass probability
@@ -25,11 +21,11 @@ use tutte_linear::in_parts;
 use tutte_treebank::Sentence;
 use tutte_treebank::eval::calibration::{Calibration as Reliability, Forecast, Probability};
 
-use super::temperature::{self, Judged};
+use super::temperature::{self, ScoredSentence};
 use crate::model::rounded;
 use crate::{Calibration, Error, Isotonic, Method, ParserModel, Pipeline, PrecisionTable, Weights};
 
-/// A model and trees that it has not learnt from, by which it is calibrated.
+/// A model and the held-out trees to calibrate it on.
 ///
 /// ```
 /// # let text = "1\tTea\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\t_\tVERB\t_\t_\t0\troot\t_\t_\n";
@@ -37,41 +33,43 @@ use crate::{Calibration, Error, Isotonic, Method, ParserModel, Pipeline, Precisi
 /// # let dev = &treebank;
 /// use tutte::{Calibrator, TrainingOptions, train};
 ///
-/// let mut model = train(&treebank, &TrainingOptions { bits: 12, ..TrainingOptions::default() }, |_, _| {})?;
+/// let mut model = train(&treebank, &TrainingOptions::default().with_bits(12), |_, _| {})?;
 /// let calibrator = Calibrator::new(&model, dev, 2)?;
 /// let better = calibrator.compare()?.better();
 /// let (temperature, calibration) = calibrator.fit(better)?;
-/// (model.temperature, model.calibration) = (temperature, Some(calibration));
+/// model.temperature = temperature;
+/// model.calibration = Some(calibration);
 /// # assert_eq!(model.calibration.unwrap().words, 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Calibrator<'m, W> {
     model: &'m ParserModel<W>,
-    judged: Vec<Judged>,
+    sentences: Vec<ScoredSentence>,
     threads: usize,
 }
 
-/// What the model says of heads now, and what it would say.
+/// Forecasts of heads before and after calibration, from cross-validation.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// As it is.
+    /// Forecasts of the model as it is.
     pub before: Vec<Forecast>,
-    /// With a temperature that was chosen on other folds.
+    /// Forecasts with a temperature fitted on the other folds.
     pub temperature: Vec<Forecast>,
-    /// With an isotonic function, too, that was fitted on other folds.
+    /// Forecasts with a temperature and an isotonic function fitted on the other folds.
     pub isotonic: Vec<Forecast>,
-    /// So many folds.
+    /// Number of folds.
     pub folds: usize,
 }
 
 impl Comparison {
-    /// What does better where it was not fitted: isotonic, if its calibration error (in ten bins of
-    /// equal mass) is lower and its likelihood higher, otherwise the temperature alone.
+    /// Returns the better method on held-out folds: isotonic if its calibration error (in ten bins of equal mass) is
+    /// lower and its likelihood higher, otherwise the temperature alone.
     pub fn better(&self) -> Method {
         const BINS: NonZeroUsize = NonZeroUsize::new(10).expect("ten");
-        let judge = |said: &[Forecast]| Reliability::new(said, said.len(), BINS);
-        match (judge(&self.temperature), judge(&self.isotonic)) {
+        let reliability =
+            |forecasts: &[Forecast]| Reliability::new(forecasts, forecasts.len(), BINS);
+        match (reliability(&self.temperature), reliability(&self.isotonic)) {
             (Some(temperature), Some(isotonic))
                 if isotonic.ece.value < temperature.ece.value
                     && isotonic.log_likelihood > temperature.log_likelihood =>
@@ -84,13 +82,13 @@ impl Comparison {
 }
 
 impl<'m, W: Weights> Calibrator<'m, W> {
-    /// Dev is dealt into so many folds.
+    /// Number of folds of the held-out sentences.
     const FOLDS: usize = 5;
 
-    /// Scores sentences, given the tags that they have. Words without head are not judged.
+    /// Scores held-out sentences with their own tags. Words without a head are ignored.
     ///
     /// # Errors
-    /// [`Error::NothingToJudge`] if no word has a head; if a sentence cannot be parsed.
+    /// [`Error::NothingToJudge`] if no word has a head. Fails if a sentence cannot be parsed.
     pub fn new(
         model: &'m ParserModel<W>,
         gold: &[Sentence],
@@ -99,8 +97,8 @@ impl<'m, W: Weights> Calibrator<'m, W> {
         Self::of(&Pipeline::of_parser(model), gold, threads)
     }
 
-    /// The same with tags as the pipeline has them: what is calibrated are then probabilities given all
-    /// readings that count, as a parse has them.
+    /// Scores held-out sentences with the tags of a pipeline. If it mixes several readings of the tags, calibration
+    /// applies to the mixture, as in a parse.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -115,71 +113,80 @@ impl<'m, W: Weights> Calibrator<'m, W> {
         if gold.is_empty() {
             return Err(Error::NothingToJudge);
         }
-        let judged = in_parts(&gold, threads, |part| temperature::judge(pipeline, part))?;
-        Ok(Self { model, judged, threads })
+        let sentences =
+            in_parts(&gold, threads, |part| temperature::score_sentences(pipeline, part))?;
+        Ok(Self { model, sentences, threads })
     }
 
-    /// What the model says, and would say of each fold if it were calibrated on the others.
+    /// Returns the forecasts of the model, and those of each fold after calibration on the other folds.
     ///
     /// # Errors
-    /// If a sentence cannot be parsed.
+    /// Fails if a sentence cannot be parsed.
     pub fn compare(&self) -> Result<Comparison, Error> {
-        let all: Vec<&Judged> = self.judged.iter().collect();
+        let all: Vec<&ScoredSentence> = self.sentences.iter().collect();
         let folds = Self::FOLDS.min(all.len());
-        let before = self.said(&all, self.model.temperature)?;
+        let before = self.forecasts(&all, self.model.temperature)?;
         let before = mapped(&before, |p| self.model.confidence(p));
-        let (mut temperature, mut isotonic) = (Vec::new(), Vec::new());
+        let mut temperature = Vec::new();
+        let mut isotonic = Vec::new();
         for fold in 0..folds {
-            let part = |own: bool| -> Vec<&Judged> {
+            let part = |is_held_out: bool| -> Vec<&ScoredSentence> {
                 let numbered = all.iter().enumerate();
-                numbered.filter(|(at, _)| (at % folds == fold) == own).map(|(_, s)| *s).collect()
+                let in_part = numbered.filter(|(at, _)| (at % folds == fold) == is_held_out);
+                in_part.map(|(_, sentence)| *sentence).collect()
             };
-            let (others, own) = (part(false), part(true));
+            let others = part(false);
+            let held_out = part(true);
             let t = self.best_temperature(&others)?;
-            let map = Isotonic::fit(&self.said(&others, t)?);
-            let said = self.said(&own, t)?;
-            isotonic.extend(mapped(&said, |p| map.as_ref().map_or(p, |map| map.confidence(p))));
-            temperature.extend(said);
+            let map = Isotonic::fit(&self.forecasts(&others, t)?);
+            let forecasts = self.forecasts(&held_out, t)?;
+            let confidence = |p| map.as_ref().map_or(p, |map| map.confidence(p));
+            isotonic.extend(mapped(&forecasts, confidence));
+            temperature.extend(forecasts);
         }
         Ok(Comparison { before, temperature, isotonic, folds })
     }
 
-    /// The temperature and everything else, fitted on all sentences.
+    /// Fits the temperature and the calibration on all sentences.
     ///
     /// # Errors
-    /// If a sentence cannot be parsed.
+    /// Fails if a sentence cannot be parsed.
     pub fn fit(&self, method: Method) -> Result<(f64, Calibration), Error> {
-        let all: Vec<&Judged> = self.judged.iter().collect();
+        let all: Vec<&ScoredSentence> = self.sentences.iter().collect();
         let temperature = self.best_temperature(&all)?;
-        let said = self.said(&all, temperature)?;
+        let forecasts = self.forecasts(&all, temperature)?;
         let isotonic = match method {
             Method::Temperature => None,
-            Method::Isotonic => Isotonic::fit(&said),
+            Method::Isotonic => Isotonic::fit(&forecasts),
         };
         let confidence = |p| isotonic.as_ref().map_or(p, |map| map.confidence(p));
         let calibration = Calibration {
             data: None,
             sentences: all.len(),
-            words: said.len(),
-            precision: PrecisionTable::new(&mapped(&said, confidence)),
+            words: forecasts.len(),
+            precision: PrecisionTable::new(&mapped(&forecasts, confidence)),
             isotonic,
         };
         Ok((temperature, calibration))
     }
 
-    fn best_temperature(&self, judged: &[&Judged]) -> Result<f64, Error> {
-        let words = judged.iter().map(|sentence| sentence.words()).sum();
-        let some: Vec<&Judged> =
-            judged.iter().step_by(temperature::one_in(words)).copied().collect();
-        Ok(rounded(temperature::best(&some, self.model.tree_set, self.threads)?))
+    fn best_temperature(&self, sentences: &[&ScoredSentence]) -> Result<f64, Error> {
+        let words = sentences.iter().map(|sentence| sentence.words()).sum();
+        let sample: Vec<&ScoredSentence> =
+            sentences.iter().step_by(temperature::one_in(words)).copied().collect();
+        Ok(rounded(temperature::best(&sample, self.model.tree_set, self.threads)?))
     }
 
-    /// The probabilities of the heads that are chosen at a temperature.
-    fn said(&self, judged: &[&Judged], temperature: f64) -> Result<Vec<Forecast>, Error> {
+    /// Returns the forecasts of predicted heads at a temperature.
+    fn forecasts(
+        &self,
+        sentences: &[&ScoredSentence],
+        temperature: f64,
+    ) -> Result<Vec<Forecast>, Error> {
         let set = self.model.tree_set;
-        let work = |part: &[&Judged]| temperature::probabilities(part, set, temperature);
-        let said = in_parts(judged, self.threads, work)?;
-        Ok(said.into_iter().flatten().filter_map(|(p, right)| forecast(p, right)).collect())
+        let work = |part: &[&ScoredSentence]| temperature::probabilities(part, set, temperature);
+        let found = in_parts(sentences, self.threads, work)?;
+        Ok(found.into_iter().flatten().filter_map(|(p, right)| forecast(p, right)).collect())
     }
 }
 
@@ -187,9 +194,9 @@ fn forecast(probability: f64, correct: bool) -> Option<Forecast> {
     Some(Forecast { probability: Probability::new(probability)?, correct })
 }
 
-/// The same with other probabilities.
-fn mapped(said: &[Forecast], of: impl Fn(f64) -> f64) -> Vec<Forecast> {
-    said.iter().filter_map(|said| forecast(of(said.probability.get()), said.correct)).collect()
+/// Returns the forecasts with a function applied to their probabilities.
+fn mapped(forecasts: &[Forecast], f: impl Fn(f64) -> f64) -> Vec<Forecast> {
+    forecasts.iter().filter_map(|one| forecast(f(one.probability.get()), one.correct)).collect()
 }
 
 #[cfg(test)]

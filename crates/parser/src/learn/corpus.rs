@@ -1,4 +1,4 @@
-//! A treebank made ready to learn from.
+//! Training corpus: sentences with their features looked up and their gold trees checked.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,55 +10,55 @@ use crate::features::{Atoms, FeatureSet};
 use crate::parse::constraints;
 use crate::{Candidates, Error, LabelModel};
 
-/// Stands in a treebank for a label that is not known.
+/// Label of unannotated words in a treebank.
 pub(crate) const UNKNOWN_LABEL: &str = "_";
 
-/// Sentences, and the trees they are to get.
+/// Training examples of a treebank.
 #[derive(Debug)]
 pub(crate) struct Corpus<'a> {
     pub(super) treebank: &'a [Sentence],
-    /// Sentences that have words.
+    /// Sentences with at least one word.
     pub(crate) examples: Vec<Arc<Example>>,
-    /// The trees that are possible.
+    /// Set of trees that the model is over.
     pub(crate) tree_set: TreeSet,
-    /// The number of words.
+    /// Number of words in all examples.
     pub(crate) words: usize,
 }
 
-/// A sentence to learn from.
+/// A training sentence.
 #[derive(Debug)]
 pub(crate) struct Example {
-    /// Its number in the treebank.
+    /// Index of the sentence in the treebank.
     pub(super) sentence: usize,
-    /// What features of arcs see.
+    /// Attributes for features of arcs.
     pub(crate) arcs: Atoms,
-    /// What features of labels see.
+    /// Attributes for features of labels.
     pub(crate) labels: Atoms,
-    /// The arcs that may be part of its trees, the gold ones among them.
+    /// Arcs that its trees may contain; always includes the gold arcs.
     pub(crate) candidates: Candidates,
-    /// The gold head of each word, where it is known.
+    /// Gold head of each word, `None` if unannotated.
     pub(crate) gold: Vec<Option<usize>>,
-    /// The gold label of each word whose head is known, by its number in the model, if it is known too.
+    /// Gold label of each word, as its index in the model; `None` if the head or the label is unannotated.
     pub(crate) label_of: Vec<Option<usize>>,
 }
 
 impl Example {
-    /// Whether any head is known.
+    /// True if any word has a gold head.
     pub(super) fn is_annotated(&self) -> bool {
         self.gold.iter().any(Option::is_some)
     }
 }
 
 impl<'a> Corpus<'a> {
-    /// For a model. Trees that are not projective are made so if its set asks for it (Koo et al. 2007,
-    /// footnote 4). Those that are known in part must have heads that some tree of the set has.
+    /// Prepares a treebank for a model. If the tree set is projective, non-projective gold trees are made projective
+    /// (Koo et al. 2007, footnote 4). The heads of a partial tree must occur together in some tree of the set.
     pub(crate) fn new(
         treebank: &'a [Sentence],
         arcs: &FeatureSet,
         labels: Option<&LabelModel>,
         tree_set: TreeSet,
     ) -> Result<Self, Error> {
-        /// This many sentences are named in an error.
+        /// Number of sentences that an error names.
         const NAMED: usize = 5;
         let numbers: HashMap<&str, usize> = labels
             .iter()
@@ -122,12 +122,12 @@ impl<'a> Corpus<'a> {
         Ok(Self { treebank, examples, tree_set, words })
     }
 
-    /// The examples of which something is known.
+    /// Returns the examples with at least one gold head.
     pub(crate) fn annotated(&self) -> Self {
         self.part(|at| self.examples[at].is_annotated())
     }
 
-    /// The examples whose number `keep` says.
+    /// Returns the examples whose index `keep` accepts.
     pub(crate) fn part(&self, keep: impl Fn(usize) -> bool) -> Self {
         let examples = self.examples.iter().enumerate().filter(|(at, _)| keep(*at));
         let examples: Vec<_> = examples.map(|(_, example)| Arc::clone(example)).collect();
@@ -135,7 +135,7 @@ impl<'a> Corpus<'a> {
         Self { treebank: self.treebank, examples, tree_set: self.tree_set, words }
     }
 
-    /// Leaves out all arcs but some, of each example, and the gold ones.
+    /// Restricts each example to some candidate arcs and its gold arcs.
     pub(crate) fn prune(&mut self, candidates: Vec<Candidates>) {
         for (example, candidates) in self.examples.iter_mut().zip(candidates) {
             if let Some(example) = Arc::get_mut(example) {
@@ -144,32 +144,32 @@ impl<'a> Corpus<'a> {
         }
     }
 
-    /// The sentence of an example.
+    /// Returns the sentence of an example.
     pub(crate) fn sentence(&self, example: &Example) -> &'a Sentence {
         &self.treebank[example.sentence]
     }
 
-    /// Head and label of all gold arcs of which both are known.
+    /// Returns head and label of every word that has both.
     pub(crate) fn labelled_arcs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let arcs = self.examples.iter().flat_map(|e| e.gold.iter().zip(&e.label_of));
         arcs.filter_map(|(head, label)| Some(((*head)?, (*label)?)))
     }
 
-    /// The first sentence of which not everything is known that is to be learnt.
+    /// Returns the first sentence whose annotation is partial.
     pub(crate) fn known_in_part(&self) -> Option<&'a Sentence> {
-        let part = |e: &&Arc<Example>| e.gold.contains(&None) || e.label_of.contains(&None);
-        self.examples.iter().find(part).map(|example| self.sentence(example))
+        let is_partial = |e: &&Arc<Example>| e.gold.contains(&None) || e.label_of.contains(&None);
+        self.examples.iter().find(is_partial).map(|example| self.sentence(example))
     }
 
-    /// What to say when inference failed on an example.
+    /// Returns the error for failed inference on an example.
     pub(crate) fn diverged(&self, example: &Example, source: tutte_trees::Error) -> Error {
         let place = Box::new(self.treebank[example.sentence].place());
         Error::Diverged { place, source }
     }
 }
 
-/// The same arcs, with the gold ones among them. Of a tree that is known in part, other words may need
-/// heads that were left out; then none is.
+/// Adds the gold arcs to some candidates. Returns all arcs if the gold tree is partial and no tree contains its arcs
+/// and only candidates besides.
 pub(crate) fn with_gold(
     mut candidates: Candidates,
     gold: &[Option<usize>],
@@ -178,9 +178,10 @@ pub(crate) fn with_gold(
     for (modifier, head) in (1..).zip(gold) {
         head.iter().for_each(|&head| candidates.allow(head, modifier));
     }
-    let part = gold.contains(&None) && !candidates.is_all();
-    match part && !constraints::has_tree(&candidates, gold, tree_set) {
-        true => Candidates::all(),
-        false => candidates,
+    let is_partial = gold.contains(&None) && !candidates.is_all();
+    if is_partial && !constraints::has_tree(&candidates, gold, tree_set) {
+        Candidates::all()
+    } else {
+        candidates
     }
 }

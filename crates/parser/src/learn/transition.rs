@@ -1,10 +1,10 @@
-//! Learning to shift and to reduce.
+//! Training of the transition parser: an averaged perceptron (Collins 2002) with a dynamic oracle and exploration
+//! (Goldberg & Nivre 2013).
 //!
-//! An averaged perceptron (Collins 2002) at every step: if the step that scores highest puts more arcs of
-//! the tree out of reach than another, weights move towards the best of those that put the fewest. From
-//! the second pass on, the parser mostly goes where its own step leads, right or wrong, and so learns what
-//! to do after mistakes ("training with exploration", Goldberg & Nivre 2013). Labels are learnt at arcs that
-//! the tree has.
+//! The cost of a step is the number of gold arcs that it puts out of reach. If the best-scoring step does not have the
+//! least cost, weights move towards the best-scoring step that has. From the second pass on, the parser mostly follows
+//! its own steps, right or wrong, and so learns to continue after mistakes. Labels are trained on gold arcs. Cost: O(n)
+//! steps per sentence and direction.
 
 use tutte_linear::{LazyAverage, Order};
 use tutte_trees::TreeSet;
@@ -12,24 +12,24 @@ use tutte_trees::TreeSet;
 use crate::features::Atoms;
 use crate::model::transition::{Step, TransitionMemory, TransitionParser, best};
 
-/// A sentence to learn from.
+/// A training sentence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TransitionExample<'a> {
-    /// What is seen of its words.
+    /// Attributes of its words.
     pub(crate) atoms: &'a Atoms,
-    /// The head of each word.
+    /// Gold head of each word.
     pub(crate) heads: &'a [usize],
-    /// The label of each word, where it is known; may be empty.
+    /// Gold label of each word, `None` if unannotated; may be empty.
     pub(crate) labels: &'a [Option<usize>],
 }
 
-/// How often the parser goes where its own step leads: so many times of 10.
-const OWN_WAY: u64 = 9;
+/// Number of steps in 10 at which exploration follows the parser's own choice.
+const EXPLORED_IN_TEN: u64 = 9;
 
-/// The stream of random numbers that this draws from.
+/// Number of the random stream.
 const STREAM: u8 = 7;
 
-/// Trains a shifter in some passes over the lessons.
+/// Trains a transition parser by some passes over the training data.
 pub(crate) fn learn(
     transition: TransitionParser,
     training_data: &[TransitionExample<'_>],
@@ -49,8 +49,8 @@ pub(crate) fn learn(
             for &direction in learning.transition.directions() {
                 let words = training_data[at].atoms.words();
                 let is_single_root = tree_set.is_single_root();
-                learning.memory.configuration.start(words, is_single_root, direction);
-                learning.read(training_data[at], pass > 0);
+                learning.memory.state.start(words, is_single_root, direction);
+                learning.train_on(training_data[at], pass > 0);
             }
             learning.steps.end_example();
             learning.functions.end_example();
@@ -62,7 +62,7 @@ pub(crate) fn learn(
     transition
 }
 
-/// A shifter that is being learnt.
+/// State of the training.
 struct Learning {
     transition: TransitionParser,
     steps: LazyAverage,
@@ -72,41 +72,42 @@ struct Learning {
 }
 
 impl Learning {
-    /// Reads a sentence from where the memory stands, its start; perhaps in the shifter's own ways.
-    fn read(&mut self, example: TransitionExample<'_>, explores: bool) {
+    /// Parses a sentence from its initial configuration, which must be in `self.memory`, and updates weights at every
+    /// step. If `explores`, most steps follow the parser's own choice.
+    fn train_on(&mut self, example: TransitionExample<'_>, explores: bool) {
         let Self { transition, steps, functions, order, memory } = self;
-        let direction = memory.configuration.direction();
+        let direction = memory.state.direction();
         let heads = direction.turn_heads(example.heads);
         let labels = direction.turn_list(example.labels);
         while let Some(chosen) = transition.best_step(example.atoms, memory) {
-            let costs = memory.configuration.costs(&heads);
+            let costs = memory.state.costs(&heads);
             let least = costs.into_iter().flatten().min();
             let right = best(&memory.scores, |step| costs[step].is_some() && costs[step] == least);
             let right = right.map_or(chosen, |step| Step::ALL[step]);
             if chosen != right {
                 let moves = [(right as usize, 1.0), (chosen as usize, -1.0)];
-                move_weights(&mut transition.steps, steps, memory.seen.rows(), moves);
+                move_weights(&mut transition.steps, steps, memory.features.rows(), moves);
             }
-            let own_way = explores && order.stream().draw() % 10 < OWN_WAY;
-            let step = if own_way { chosen } else { right };
+            let is_explored = explores && order.stream().draw() % 10 < EXPLORED_IN_TEN;
+            let step = if is_explored { chosen } else { right };
             let mut label = 0;
-            if let Some((head, modifier)) = memory.configuration.arc(step) {
+            if let Some((head, modifier)) = memory.state.arc(step) {
                 label = transition.best_label(step, memory);
-                let known = labels.get(modifier - 1).copied().flatten();
-                if let Some(known) =
-                    known.filter(|known| heads[modifier - 1] == head && *known != label)
+                let gold = labels.get(modifier - 1).copied().flatten();
+                if let Some(gold) =
+                    gold.filter(|gold| heads[modifier - 1] == head && *gold != label)
                 {
-                    let rows = memory.seen.label_rows(step, transition.labels);
-                    let moves = [(known, 1.0), (label, -1.0)];
+                    let rows = memory.features.label_rows(step, transition.labels);
+                    let moves = [(gold, 1.0), (label, -1.0)];
                     move_weights(&mut transition.functions, functions, rows, moves);
                 }
             }
-            memory.configuration.take(step, label);
+            memory.state.take(step, label);
         }
     }
 }
 
-/// Moves the weights of some columns of rows.
+/// Adds an amount to two columns of each row of weights.
 fn move_weights(
     weights: &mut [f32],
     average: &mut LazyAverage,

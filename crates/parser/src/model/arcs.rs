@@ -1,6 +1,7 @@
-//! A model of arcs: θ(h → m) = w · f(x, h, m), or of arcs of Z latent clusters
-//! ([`latent`]), θ(h → m) = log Σ_z exp(w_z · f(x, h, m)), which share features and differ in
-//! weights. A score costs Z times as much then.
+//! The arc scorer: θ(h → m) = w · f(x, h, m).
+//!
+//! With Z latent clusters ([`latent`]), θ(h → m) = log Σ_z exp(w_z · f(x, h, m)). Clusters share features
+//! and differ in weights; a score costs Z times as much.
 
 use tutte_linear::gaussian;
 use tutte_trees::ArcMatrix;
@@ -10,28 +11,28 @@ use crate::features::{FeatureSet, Prepared};
 use crate::model::latent;
 use crate::{Compact, Index, Weights};
 
-/// Features and their weights, of any cluster that can be read.
+/// Templates of arcs and the weights of their features.
 #[derive(Clone, Debug)]
 pub struct ArcModel<W = Vec<f32>> {
-    /// What is looked at.
+    /// Feature templates.
     pub features: FeatureSet,
-    /// Where the weights of a feature are.
+    /// Map from features to weights.
     pub index: Index,
-    /// Z, never 0.
+    /// Number of clusters, Z; never 0.
     pub(crate) clusters: usize,
     /// The weights of the clusters one after the other, [`Index::cells`] each.
     pub weights: W,
 }
 
 impl ArcModel {
-    /// A model whose weights are all zero.
+    /// Makes a model whose weights are all zero.
     pub fn new(features: FeatureSet, index: Index) -> Self {
         let weights = vec![0.0; index.cells()];
         Self { features, index, clusters: 1, weights }
     }
 
-    /// A model of arcs of several latent clusters (at least one), whose weights are drawn from a
-    /// normal distribution around 0 so that clusters can come to differ.
+    /// Makes a model with several latent clusters (at least one). Weights are drawn from a normal
+    /// distribution around 0, so that clusters can become different.
     ///
     /// ```
     /// use tutte::{ArcModel, Index, features::FeatureSet};
@@ -54,22 +55,26 @@ impl ArcModel {
         Self { features, index, clusters, weights }
     }
 
-    /// The same with weights rounded to 8 bits.
+    /// Rounds all weights to 8 bits.
     pub(crate) fn compact(&self) -> ArcModel<Compact> {
         let Self { features, index, clusters, weights } = self;
-        let (features, index) = (features.clone(), index.clone());
-        ArcModel { features, index, clusters: *clusters, weights: Compact::new(weights) }
+        ArcModel {
+            features: features.clone(),
+            index: index.clone(),
+            clusters: *clusters,
+            weights: Compact::new(weights),
+        }
     }
 }
 
 impl<W: Weights> ArcModel<W> {
-    /// Of how many latent clusters arcs are: 1 for ordinary models.
+    /// Number of latent clusters: 1 for ordinary models.
     pub fn clusters(&self) -> usize {
         self.clusters
     }
 
-    /// Scores all arcs of a sentence that [`Prepared::fill`] has made ready, summed over their
-    /// clusters; those that `keep` refuses are forbidden.
+    /// Scores all arcs of a sentence that was prepared by [`Prepared::fill`], summed over clusters. Arcs
+    /// that `keep` rejects are forbidden (−∞).
     pub fn score(
         &self,
         sentence: &Prepared,
@@ -82,7 +87,7 @@ impl<W: Weights> ArcModel<W> {
         }
     }
 
-    /// The same by cluster: θ_z of all arcs, for each z.
+    /// Returns the scores of each cluster: θ_z of all arcs, for each z.
     pub fn score_by_cluster(
         &self,
         sentence: &Prepared,
@@ -116,9 +121,9 @@ impl<W: Weights> ArcModel<W> {
         }
     }
 
-    /// Adds up `coefficient · f` over all arcs of one cluster, `add(cell, amount)` any number of times
-    /// a cell: the gradient, if coefficients are derivatives by scores. Cells are counted from the
-    /// first of the cluster.
+    /// Adds up `coefficient · f` over all arcs of one cluster, by `add(cell, amount)`, any number of
+    /// times per cell. This is the gradient if coefficients are derivatives by scores. Cells are counted
+    /// from the first cell of the cluster.
     pub fn accumulate(
         &self,
         sentence: &Prepared,

@@ -1,6 +1,6 @@
-//! A model of labels: what an arc's label adds to its score, w_ℓ · g(x, h, m).
+//! The label scorer: the score of an arc's label, w_ℓ · g(x, h, m).
 //!
-//! There are two ways to make it, with a model of arcs, a distribution over labelled trees:
+//! There are two ways to combine it with an arc scorer into a distribution over labelled trees:
 //!
 //! ```text
 //! staged:  θ(h → m, ℓ) = w·f(x, h, m) + log p(ℓ | h → m)     first the arc, then its label
@@ -9,32 +9,32 @@
 //! p(ℓ | h → m) = exp(w_ℓ·g(x, h, m)) / Σ_ℓ′ exp(w_ℓ′·g(x, h, m))    in both
 //! ```
 //!
-//! Staged, labels sum to nothing in arcs' scores, and are wanted only for the arcs of the best tree.
-//! Jointly, θ(h → m) = w·f + log Σ_ℓ exp(w_ℓ·g): what speaks for a label speaks for its arc, at the
-//! price of labels for all arcs. O(features · labels) an arc.
+//! Staged, labels do not change the scores of arcs, and are scored only for the arcs of the best tree.
+//! Jointly, θ(h → m) = w·f + log Σ_ℓ exp(w_ℓ·g): evidence for a label is evidence for its arc, and the
+//! labels of all candidate arcs are scored. The cost is O(features · labels) per arc.
 //!
-//! A feature has three rows of weights, one for arcs from the left, one for all, one for arcs from
-//! the right, in this order: whatever the direction, the two that count are neighbours in memory,
-//! which is what labels wait for.
+//! A feature has three rows of weights: for arcs from the left, for all arcs, for arcs from the right, in
+//! this order. The two rows of any arc are thus neighbours in memory, whose access dominates the cost of
+//! labels.
 //!
-//! In most treebanks some labels are the root's alone, and others never are; a label has no chance
-//! where it was never seen ([`LabelModel::allows`]).
+//! In most treebanks some labels occur only on arcs from the root, and others never do. A label is
+//! allowed only where it occurs in training ([`LabelModel::allows`]).
 
+mod allowed_labels;
+mod arc_labels;
 mod labelling;
-mod of_arcs;
-mod places;
 
 use tutte_linear::log_sum;
 use tutte_trees::{ArcMatrix, arcs};
 
+pub(crate) use self::allowed_labels::AllowedLabels;
+pub(crate) use self::arc_labels::ArcLabels;
 pub use self::labelling::Labelling;
-pub(crate) use self::of_arcs::ArcLabels;
-pub(crate) use self::places::Places;
 use crate::Weights;
 use crate::features::{FeatureSet, Prepared};
 
-/// MSTParser's features of labels (McDonald, Lerman & Pereira 2006), for head and modifier alike.
-/// Their first, the label alone, has no template: it is the sum over tags of the label with a tag.
+/// MSTParser's features of labels (McDonald, Lerman & Pereira 2006), the same for head and modifier.
+/// Their first feature, the label alone, needs no template: it is the sum over tags of label and tag.
 const MST_LABELS: &str = "\
 h.form h.tag
 h.tag
@@ -51,9 +51,9 @@ m.form
 ";
 
 impl FeatureSet {
-    /// What MSTParser chooses labels by, which the papers' labelled results are of: head and
-    /// modifier apart, each with its neighbours. As all features of labels, each is seen with and
-    /// without direction.
+    /// Returns MSTParser's set for labels, used for the labelled results of the papers: head and modifier
+    /// separately, each with its neighbours. Like all features of labels, they fire with and without
+    /// direction.
     ///
     /// ```
     /// use tutte::features::FeatureSet;
@@ -64,15 +64,18 @@ impl FeatureSet {
     }
 }
 
-/// Features, labels and their weights, of any kind that can be read.
+/// Templates of labels, the labels, and the weights of features.
+///
+/// `Staged`: θ(h → m, ℓ) = w·f(x, h, m) + log p(ℓ | h → m), first the arc, then its label. `Joint`:
+/// θ(h → m, ℓ) = w·f(x, h, m) + w_ℓ·g(x, h, m).
 #[derive(Clone, Debug)]
 pub struct LabelModel<W = Vec<f32>> {
-    /// What is looked at.
+    /// Feature templates.
     pub features: FeatureSet,
-    /// How arcs and labels come together.
     labelling: Labelling,
     labels: Vec<String>,
-    places: Places,
+    allowed: AllowedLabels,
+    /// Binary logarithm of the number of rows.
     bits: u32,
     /// Cells of a row: the number of labels, rounded up so that rows are aligned.
     width: usize,
@@ -80,33 +83,32 @@ pub struct LabelModel<W = Vec<f32>> {
 }
 
 impl LabelModel {
-    /// A staged model of 2^bits rows whose weights are all zero.
+    /// Makes a staged model of 2^bits rows whose weights are all zero.
     pub fn new(features: FeatureSet, labels: Vec<String>, bits: u32) -> Self {
         let weights = vec![0.0; width_of(labels.len()) << bits];
         Self::with_weights(features, labels, bits, weights)
     }
 
-    /// What an unlabelled model has instead.
+    /// Makes the label model of an unlabelled parser.
     pub fn none() -> Self {
         Self::new(FeatureSet::new(Vec::new()), Vec::new(), 1).with_labelling(Labelling::None)
     }
 
-    /// Learns where labels may be: where they are seen, for (head, label) of arcs, besides where
-    /// they were seen before.
+    /// Allows the labels of these arcs, given as (head, label), in addition to those observed before.
     pub(crate) fn observe(&mut self, arcs: impl Iterator<Item = (usize, usize)>) {
         for (head, label) in arcs {
-            self.places.seen[usize::from(head != 0)][label] = true;
+            self.allowed.seen[usize::from(head != 0)][label] = true;
         }
-        self.places.settle();
+        self.allowed.update_masks();
     }
 
-    /// The same model with other weights.
+    /// Copies the model with converted weights.
     pub(crate) fn map<V>(&self, weights: impl FnOnce(&[f32]) -> V) -> LabelModel<V> {
         LabelModel {
             features: self.features.clone(),
             labelling: self.labelling,
             labels: self.labels.clone(),
-            places: self.places.clone(),
+            allowed: self.allowed.clone(),
             bits: self.bits,
             width: self.width,
             weights: weights(&self.weights),
@@ -115,59 +117,60 @@ impl LabelModel {
 }
 
 impl<W> LabelModel<W> {
-    /// A staged model with given weights: 2^bits rows of [`width_of`] as many labels. All may be
-    /// anywhere.
+    /// Makes a staged model with given weights: 2^bits rows, each [`width_of`] the labels wide. All
+    /// labels are allowed everywhere.
     pub(crate) fn with_weights(
         features: FeatureSet,
         labels: Vec<String>,
         bits: u32,
         weights: W,
     ) -> Self {
-        let (places, width) = (Places::new(labels.len()), width_of(labels.len()));
-        Self { features, labelling: Labelling::Staged, labels, places, bits, width, weights }
+        let allowed = AllowedLabels::new(labels.len());
+        let width = width_of(labels.len());
+        Self { features, labelling: Labelling::Staged, labels, allowed, bits, width, weights }
     }
 
-    /// The same, with labels and arcs coming together in another way.
+    /// Sets the way in which labels and arcs are combined.
     pub fn with_labelling(self, labelling: Labelling) -> Self {
         Self { labelling, ..self }
     }
 
-    /// The same, with labels that may be elsewhere.
-    pub(crate) fn with_places(self, places: Places) -> Self {
-        Self { places, ..self }
+    /// Sets the labels that arcs may have.
+    pub(crate) fn with_allowed_labels(self, allowed: AllowedLabels) -> Self {
+        Self { allowed, ..self }
     }
 
-    /// The weights: 2^bits rows, in each one for every label and some that fill the row.
+    /// Returns the weights: 2^bits rows, with one cell for every label and padding.
     pub fn weights(&self) -> &W {
         &self.weights
     }
 
-    /// The binary logarithm of the number of rows of weights.
+    /// Binary logarithm of the number of rows of weights.
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// How labels and arcs come together.
+    /// Returns the way in which labels and arcs are combined.
     pub fn labelling(&self) -> Labelling {
         self.labelling
     }
 
-    /// The labels.
+    /// Returns the labels.
     pub fn labels(&self) -> &[String] {
         &self.labels
     }
 
-    /// Whether the arcs of a head may have a label: whether it was seen on an arc of the root, if
-    /// that is the head, or on one of a word.
+    /// Returns `true` if arcs from this head may have the label: for the root, labels that occur on arcs
+    /// from the root; for words, labels that occur on arcs from words.
     pub fn allows(&self, head: usize, label: usize) -> bool {
-        self.places.masks[usize::from(head != 0)].get(label).is_some_and(|mask| *mask == 0.0)
+        self.allowed.masks[usize::from(head != 0)].get(label).is_some_and(|mask| *mask == 0.0)
     }
 
-    pub(crate) fn places(&self) -> &Places {
-        &self.places
+    pub(crate) fn allowed_labels(&self) -> &AllowedLabels {
+        &self.allowed
     }
 
-    /// Where the rows of an arc's features start: each alone, and with the arc's direction.
+    /// Collects the starts of the rows of an arc's features: each alone, and with the arc's direction.
     pub(crate) fn rows(
         &self,
         sentence: &Prepared,
@@ -179,21 +182,21 @@ impl<W> LabelModel<W> {
         let first = if head < modifier { 0 } else { self.width };
         rows.clear();
         sentence.keys(head, modifier, |key| {
-            // A key is a fraction of 2⁶⁴; this is the same fraction of all blocks.
+            // A key is a fraction of 2⁶⁴; the block is at the same fraction of all blocks.
             let block = ((u128::from(key) * blocks) >> u64::BITS) as usize;
             let row = block * ROWS * self.width + first;
             rows.extend([row, row + self.width]);
         });
     }
 
-    /// w_ℓ·g of all labels, from the rows of an arc of this head; −∞ for those that it cannot have.
-    /// Weights count `scale` times.
+    /// Computes w_ℓ·g of all labels from the rows of an arc from this head; −∞ for labels that are not
+    /// allowed. Weights are multiplied by `scale`.
     pub(crate) fn scores(&self, rows: &[usize], head: usize, scale: f32, out: &mut Vec<f32>)
     where
         W: Weights,
     {
         out.clear();
-        out.extend_from_slice(&self.places.masks[usize::from(head != 0)]);
+        out.extend_from_slice(&self.allowed.masks[usize::from(head != 0)]);
         out.resize(self.width, 0.0);
         self.weights.add_rows(rows, out);
         out.truncate(self.labels.len());
@@ -201,7 +204,8 @@ impl<W> LabelModel<W> {
         out.iter_mut().for_each(|score| *score *= scale);
     }
 
-    /// log p(ℓ | h → m) of all labels, from the rows of the arc. Weights count `scale` times.
+    /// Computes log p(ℓ | h → m) of all labels from the rows of the arc. Weights are multiplied by
+    /// `scale`.
     pub(crate) fn log_probs(&self, rows: &[usize], head: usize, scale: f32, out: &mut Vec<f32>)
     where
         W: Weights,
@@ -210,13 +214,14 @@ impl<W> LabelModel<W> {
         normalise(out);
     }
 
-    /// The scores of the labels of all arcs of a sentence that are not forbidden.
+    /// Scores the labels of all arcs of a sentence that are not forbidden.
     pub(crate) fn score_arcs(&self, sentence: &Prepared, scores: &ArcMatrix, found: &mut ArcLabels)
     where
         W: Weights,
     {
         let ArcLabels { places, labels, starts, scores: all, rows, of_arc } = found;
-        (*places, *labels) = (scores.words() + 1, self.labels.len());
+        *places = scores.words() + 1;
+        *labels = self.labels.len();
         starts.clear();
         starts.resize(*places * *places, ArcLabels::NONE);
         all.clear();
@@ -235,16 +240,16 @@ impl<W> LabelModel<W> {
     }
 }
 
-/// Rows of weights a feature has.
+/// Number of rows of weights of a feature.
 const ROWS: usize = 3;
 
-/// From scores to logarithms of probabilities.
+/// Turns scores into log-probabilities.
 fn normalise(scores: &mut [f32]) {
     let sum = log_sum(scores);
     scores.iter_mut().for_each(|score| *score -= sum);
 }
 
-/// The cells of a row: as many as labels, rounded up so that rows are aligned.
+/// Returns the number of cells of a row: the number of labels, rounded up so that rows are aligned.
 pub(crate) fn width_of(labels: usize) -> usize {
     labels.next_multiple_of(8)
 }
@@ -254,7 +259,7 @@ mod tests {
     use super::*;
     use crate::features::Atoms;
 
-    /// Part of the model format: where the weights of labels are.
+    /// The position of label weights is part of the model format.
     #[test]
     fn rows_lie_where_they_always_have() {
         let text =
@@ -283,11 +288,11 @@ mod tests {
         assert_eq!(starts(2, 1), [(block(keys[0]), 16), (block(keys[1]), 16)]);
         assert_eq!(starts(2, 1), [(188, 16), (52, 16)]);
         assert!(starts(0, 1).iter().all(|(_, offset)| *offset == 0), "the root is to the left");
-        assert_eq!(starts(0, 1)[0].0, starts(2, 1)[0].0, "of one word, whatever the head");
+        assert_eq!(starts(0, 1)[0].0, starts(2, 1)[0].0, "one block for any head");
     }
 
     #[test]
-    fn normalised_scores_are_logarithms_of_probabilities() {
+    fn normalised_scores_are_log_probabilities() {
         let mut scores = [1.0, -3.0, f32::NEG_INFINITY, 0.5];
         normalise(&mut scores);
         let total: f64 = scores.iter().map(|log| f64::from(*log).exp()).sum();

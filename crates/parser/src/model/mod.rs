@@ -15,7 +15,7 @@ use tutte_trees::TreeSet;
 
 pub use self::arcs::ArcModel;
 pub(crate) use self::calibration::rounded;
-pub use self::calibration::{Calibration, Isotonic, Kept, Method, PrecisionTable};
+pub use self::calibration::{Calibration, Isotonic, KeptHeads, Method, PrecisionTable};
 pub use self::file::{About, DevScores, ModelFile};
 pub use self::labels::{LabelModel, Labelling};
 pub use self::pruner::{Pruner, PrunerMemory};
@@ -32,7 +32,7 @@ use crate::{Compact, Error};
 /// ```
 /// use tutte::{Error, Model, Pipeline};
 ///
-/// let model = Model::default(); // knows nothing
+/// let model = Model::default(); // without any part
 /// assert!(model.parser.is_none());
 /// assert!(matches!(model.trees(), Err(Error::NoParser)));
 /// # let _ = Pipeline::new(&model);
@@ -81,11 +81,11 @@ impl Model {
     }
 }
 
-/// A model of labelled trees: scores of arcs, and of labels that come after them or with them (see
-/// [`Labelling`]).
+/// A model of labelled trees: scores of arcs, and of labels, which are chosen after the arcs or jointly
+/// with them (see [`Labelling`]).
 ///
-/// Arcs are scored in up to three steps: a [pruner](Pruner) leaves out hopeless ones, a first pass scores
-/// the others, and a [second pass](SecondPass) scores again what the first found possible.
+/// Arcs are scored in up to three steps: a [pruner](Pruner) leaves out hopeless arcs, a first pass scores
+/// the others, and a [second pass](SecondPass) scores again those that are probable in the first pass.
 #[derive(Clone, Debug)]
 pub struct ParserModel<W = Vec<f32>> {
     /// Leaves out hopeless arcs.
@@ -96,11 +96,11 @@ pub struct ParserModel<W = Vec<f32>> {
     pub second_pass: Option<SecondPass<W>>,
     /// Scores of labels.
     pub labels: LabelModel<W>,
-    /// The possible trees.
+    /// The set of possible trees.
     pub tree_set: TreeSet,
-    /// Divides the scores of the last pass, so that probabilities are calibrated.
+    /// Divisor of the scores of the last pass, so that probabilities are calibrated.
     pub temperature: f64,
-    /// Calibration that was measured at this temperature.
+    /// Calibration measured at this temperature.
     pub calibration: Option<Calibration>,
 }
 

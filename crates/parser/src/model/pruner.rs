@@ -1,29 +1,29 @@
-//! Leaving out hopeless arcs before they are scored.
+//! The pruner, which leaves out hopeless arcs before they are scored.
 //!
-//! A small model of tags, lemmas and distances scores all arcs and computes their marginals; an arc
-//! that it finds much less probable than the best head of the same word is left out, and only the
-//! rest is shown to the model proper, whose many templates are what parsing waits for (coarse to
-//! fine with marginals: Charniak et al. 2006; with a learnt first pass, Rush & Petrov 2012).
-//! Probabilities are then those of the trees that are left.
+//! A small model of tags, lemmas and distances computes the marginals of all arcs. An arc much less
+//! probable than the best head of the same word is left out. Only the rest is scored by the full
+//! model, whose many templates dominate the cost of parsing (coarse to fine with marginals: Charniak et
+//! al. 2006; with a learnt first pass: Rush & Petrov 2012). Probabilities are then those of the
+//! remaining trees.
 //!
-//! Neighbours always stay candidates of each other, and the likeliest word one of the root's: so
-//! every tree set has a tree.
+//! Neighbours always stay candidates of each other, and the most probable root word stays a candidate of
+//! the root. So every tree set has a tree.
 
 use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, arcs, marginals_with};
 
 use crate::features::Prepared;
 use crate::{ArcModel, Candidates, Weights};
 
-/// A small model that tells which arcs are worth a look.
+/// A small model that selects candidate arcs.
 #[derive(Clone, Debug)]
 pub struct Pruner<W = Vec<f32>> {
-    /// Its scores.
+    /// The arc scorer.
     pub arcs: ArcModel<W>,
-    /// How probable an arc must be, as a share of the probability of the word's best head.
+    /// Smallest marginal of a candidate arc, as a share of the marginal of the word's best head.
     pub threshold: f64,
 }
 
-/// Memory that a pruner works in.
+/// Scratch memory of a pruner.
 #[derive(Debug, Default)]
 pub struct PrunerMemory {
     scores: ArcMatrix,
@@ -32,17 +32,17 @@ pub struct PrunerMemory {
 }
 
 impl PrunerMemory {
-    /// The probabilities of all arcs of the last sentence.
+    /// Returns the marginals of all arcs of the last sentence.
     pub(crate) fn marginals(&self) -> &ArcMatrix {
         &self.marginals
     }
 }
 
 impl<W: Weights> Pruner<W> {
-    /// The arcs worth a look, of a sentence made ready with the pruner's features.
+    /// Selects the candidate arcs of a sentence that was prepared with the pruner's features.
     ///
     /// # Errors
-    /// If its scores are no numbers.
+    /// If its scores are not finite.
     pub fn candidates(
         &self,
         sentence: &Prepared,
@@ -57,6 +57,7 @@ impl<W: Weights> Pruner<W> {
     }
 }
 
+/// Selects the candidate arcs from the marginals of all arcs.
 pub(crate) fn choose(marginals: &ArcMatrix, threshold: f64) -> Candidates {
     let words = marginals.words();
     let mut least = vec![0f64; words + 1];
@@ -112,9 +113,10 @@ mod tests {
                 let distribution = TreeDistribution::new(scores.clone(), tree_set).unwrap();
                 let candidates = choose(distribution.marginals(), threshold);
                 let left = ArcMatrix::from_fn(words, |head, modifier| {
-                    match candidates.allows(head, modifier) {
-                        true => scores[(head, modifier)],
-                        false => f64::NEG_INFINITY,
+                    if candidates.allows(head, modifier) {
+                        scores[(head, modifier)]
+                    } else {
+                        f64::NEG_INFINITY
                     }
                 });
                 prop_assert!(TreeDistribution::new(left, tree_set).is_ok());

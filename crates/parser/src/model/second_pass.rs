@@ -1,23 +1,22 @@
-//! A second pass that sees the tree of the first.
+//! The second pass, whose templates see the tree of the first pass.
 //!
-//! The first pass gives arc marginals and the tree with the most arcs expected to be right; the
-//! second scores again the arcs that the first found at least as probable as a threshold, and its
-//! templates see that tree (see [`FirstPassOutput`]). Given it, scores are of single arcs, so inference is
-//! exact as before.
+//! The first pass gives arc marginals and the tree with the most expected correct arcs. The second pass
+//! scores again the arcs whose marginal reaches a threshold, with templates that see that tree (see
+//! [`FirstPassOutput`]). Given the tree, scores are still of single arcs, so inference stays exact.
 
 use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, marginals_with, mbr_with};
 
 use crate::features::FirstPassOutput;
 use crate::{ArcModel, Candidates, Compact, TransitionParser};
 
-/// A model of the second pass.
+/// The model of the second pass.
 #[derive(Clone, Debug)]
 pub struct SecondPass<W = Vec<f32>> {
-    /// Its scores.
+    /// The arc scorer.
     pub arcs: ArcModel<W>,
-    /// How probable an arc must be in the first pass to be looked at again.
+    /// Smallest marginal in the first pass of an arc that is scored again.
     pub threshold: f64,
-    /// A second opinion, if there is one.
+    /// The transition parser, whose tree the templates see.
     pub transition: Option<TransitionParser<W>>,
 }
 
@@ -32,7 +31,7 @@ impl SecondPass {
     }
 }
 
-/// What a first pass thinks of a sentence, from the scores of its arcs.
+/// Computes the output of the first pass from the scores of all arcs.
 pub(crate) fn first_pass_output(
     scores: &ArcMatrix,
     tree_set: TreeSet,
@@ -45,8 +44,8 @@ pub(crate) fn first_pass_output(
     Ok(FirstPassOutput::new(heads, marginals))
 }
 
-/// The arcs that a second pass looks at: those probable enough, and the tree itself, so that there
-/// always is one.
+/// Returns the candidate arcs of the second pass: those with a sufficient marginal, and the arcs of the
+/// tree, so that there always is a tree.
 pub(crate) fn candidates(first_pass_output: &FirstPassOutput, threshold: f64) -> Candidates {
     let heads = first_pass_output.heads();
     Candidates::of(heads.len(), |head, modifier| {

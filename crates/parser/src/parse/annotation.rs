@@ -76,7 +76,7 @@ impl AnnotationOptions {
 /// # use tutte::{TrainingOptions, Parser, train};
 /// # let treebank: [tutte_treebank::Sentence; 1] =
 /// #     ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n".parse()?];
-/// # let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
+/// # let options = TrainingOptions::plain().with_passes(1).with_bits(12).with_label_bits(8);
 /// # let model = train(&treebank, &options, |_, _| {})?;
 /// use tutte::{AnnotationOptions, Mixture};
 /// use tutte_trees::Constraints;

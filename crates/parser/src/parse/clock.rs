@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 /// A stage of parsing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Stage {
     /// Reading sentences. The caller of a parser ends this stage.
     Reading,

@@ -4,6 +4,7 @@ use crate::{Error, ParserModel};
 
 /// The tree of a distribution that a parse returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Decoding {
     /// The tree with the most arcs expected to be right: minimum Bayes risk.
     #[default]

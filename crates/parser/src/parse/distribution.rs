@@ -34,7 +34,7 @@ use tutte_trees::{
 /// # 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
 /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
 /// # ".parse()?];
-/// # let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::plain() };
+/// # let options = TrainingOptions::plain().with_bits(14).with_label_bits(8).with_passes(2);
 /// # let model = train(&treebank, &options, |_, _| {})?;
 /// use tutte_trees::Constraints;
 ///

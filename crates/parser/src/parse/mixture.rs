@@ -27,7 +27,7 @@ use crate::{Alternative, Error, LabelledDistribution, Parse, ParserModel};
 /// # use tutte::{TrainingOptions, Parser, train};
 /// # let treebank: [tutte_treebank::Sentence; 1] =
 /// #     ["1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
-/// # let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
+/// # let options = TrainingOptions::plain().with_passes(1).with_bits(12).with_label_bits(8);
 /// # let model = train(&treebank, &options, |_, _| {})?;
 /// use tutte::Mixture;
 /// let mut other = treebank[0].clone(); // "cools" read as a noun

@@ -133,7 +133,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// use tutte::{TrainingOptions, Parser, Stage, train};
     ///
     /// # let treebank = ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\t_\n".parse::<tutte_treebank::Sentence>()?];
-    /// # let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
+    /// # let options = TrainingOptions::plain().with_passes(1).with_bits(12).with_label_bits(8);
     /// # let model = train(&treebank, &options, |_, _| {})?;
     /// let mut parser = Parser::new(&model).timed();
     /// parser.parse(&treebank[0])?;
@@ -255,7 +255,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// # 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
     /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
     /// # ".parse()?];
-    /// # let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::default() };
+    /// # let options = TrainingOptions::default().with_bits(14).with_label_bits(8).with_passes(2);
     /// # let model = train(&treebank, &options, |_, _| {})?;
     /// use tutte_trees::Constraints;
     ///

@@ -58,7 +58,7 @@ pub enum TagSource {
 /// use tutte::text::{Tagger, TaggerOptions, Tokenizer, TokenizerOptions};
 /// use tutte::{Model, Pipeline, TrainingOptions, train};
 ///
-/// let options = TrainingOptions { bits: 14, label_bits: 8, passes: 2, ..TrainingOptions::default() };
+/// let options = TrainingOptions::default().with_bits(14).with_label_bits(8).with_passes(2);
 /// let mut model = Model::from(train(&treebank, &options, |_, _| {})?);
 /// model.tokenizer = Some(Arc::new(Tokenizer::train(&treebank, &TokenizerOptions::default())?));
 /// model.tagger = Some(Arc::new(Tagger::train(&treebank, &TaggerOptions::for_words(6))?));

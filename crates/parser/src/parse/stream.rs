@@ -22,7 +22,7 @@ use crate::{Decoding, Error, Parser, ParserModel, Weights};
 ///
 /// let file = "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n\n";
 /// let treebank: Vec<_> = Reader::new(file.as_bytes()).collect::<Result<_, _>>()?;
-/// let options = TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::default() };
+/// let options = TrainingOptions::default().with_passes(2).with_bits(12).with_label_bits(8);
 /// let model = train(&treebank, &options, |_, _| {})?;
 ///
 /// let mut reader = Reader::new(file.as_bytes());

@@ -1,8 +1,7 @@
-//! Bytes in, a model or an error out: whatever the bytes, nothing may panic, and a model that was read
-//! can be used, read about, written and read again.
+//! Checks on arbitrary bytes as a model file: reading must not panic, and a model that was read must parse, print, save
+//! and load again.
 //!
-//! Fuzzing (`fuzz/`) and the tests (`tests/no_panic.rs`) share this file; a new promise is asked here,
-//! once for both.
+//! Fuzzing (`fuzz/`) and the tests (`tests/no_panic.rs`) share this file. Add new checks here, for both.
 
 use std::fs;
 use std::path::Path;
@@ -24,11 +23,10 @@ const SENTENCES: [&str; 2] = [
 ",
 ];
 
-/// Reads `data` as a model file, of which `path` is to be the place, and asks everything there is to
-/// ask; says whether it was a model.
+/// Writes `data` to `path`, reads it as a model and runs all checks. Returns `true` if it is a model.
 ///
 /// # Panics
-/// If a promise is broken: that is how a finding shows.
+/// If a check fails.
 pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
     fs::write(path, data).expect("a file can be written");
     let file = match ModelFile::open(path) {
@@ -43,7 +41,7 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
     let Some(parser) = &model.parser else { return true };
     for text in SENTENCES {
         let mut sentence: Sentence = text.parse().expect("a sentence");
-        // Weights may be so large that scores are no numbers, and labels no labels.
+        // Parsing may fail: large weights can give infinite or NaN scores.
         for decoding in [Decoding::Mbr, Decoding::Map] {
             if let Ok(parse) = Parser::new(parser).with_decoding(decoding).parse(&sentence) {
                 assert_eq!(parse.tree.heads().len(), sentence.len());
@@ -54,7 +52,7 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
         let _ = Parser::new(parser).annotate(&mut sentence);
         if let Some(tagger) = &model.tagger {
             let tagging = tagger.annotate(&mut sentence, &mut TaggerMemory::default());
-            let tagging = tagging.expect("what was read can be written");
+            let tagging = tagging.expect("the tags can be written");
             assert!(tagging.upos_probs.iter().all(|p| (0.0..=1.0).contains(p)));
             let _ = tagger.kbest(&sentence, 3, &mut TaggerMemory::default());
         }
@@ -64,7 +62,7 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
     let pruner = parser.pruner.as_ref().map(|pruner| &pruner.arcs);
     let features = passes.into_iter().chain([pruner]).flatten().map(|arcs| &arcs.features);
     for features in features.chain([&parser.labels.features]) {
-        let again = FeatureSet::parse(&features.to_string()).expect("templates are read again");
+        let again = FeatureSet::parse(&features.to_string()).expect("templates can be read again");
         assert_eq!(again.templates(), features.templates());
     }
     if let Index::Dictionary(dictionary) = &parser.arcs.index {
@@ -84,8 +82,8 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
         }
     }
     let again = path.with_extension("again");
-    model.save(&again, &file.about).expect("what was read is written");
-    let read = Model::load(&again).expect("what was written is read");
+    model.save(&again, &file.about).expect("the model can be written");
+    let read = Model::load(&again).expect("the written model can be read");
     let read = read.parser.expect("a parser");
     assert_eq!(read.arcs.features.to_string(), parser.arcs.features.to_string());
     assert_eq!(read.labels.labels(), parser.labels.labels());

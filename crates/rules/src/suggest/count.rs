@@ -1,17 +1,18 @@
-//! A treebank as numbers, and how often arcs between its words match what.
+//! A treebank encoded as integers, and counts of its candidate arcs by predicate.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use tutte_treebank::{Sentence, Token};
 
-use super::{Contexts, Tags};
-use crate::{Alternative, Attribute, Condition, Distance, Neighbour, Test, Value};
+use super::TagColumn;
+use crate::condition::{Alternative, Attribute, Condition, Test, Value};
+use crate::rule::{Distance, Neighbour};
 
-/// The number of the root among heads; tags have numbers from 1.
+/// Number of the root. Tags have numbers from 1.
 pub(super) const ROOT: u32 = 0;
 
-/// From which distance to which; those of the paper.
+/// Ranges of distances, smallest and largest; those of the paper.
 const DISTANCES: [(usize, Option<usize>); 7] = [
     (1, Some(1)),
     (2, Some(2)),
@@ -22,42 +23,42 @@ const DISTANCES: [(usize, Option<usize>); 7] = [
     (11, None),
 ];
 
-/// Arcs with this head, dependent, direction, and distance.
+/// Predicate without clauses: arcs with this head, dependent, direction and distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Family {
     pub(super) dependent: u32,
     pub(super) head: u32,
-    /// Whether the head stands to the right.
-    pub(super) right: bool,
-    /// From 1 in [`DISTANCES`]; 0 is any.
+    /// True if the head stands to the right of the dependent.
+    pub(super) is_head_right: bool,
+    /// Index in [`DISTANCES`], from 1; 0 is any distance.
     distance: u8,
 }
 
-/// One or two things that hold of words between or beside.
+/// One or two clauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Context {
-    /// The second is before the first: no context has one without the other.
+    /// Declared before `first` so that contexts with one clause sort before those with two.
     second: Option<Clause>,
     first: Clause,
 }
 
-/// A word with this tag stands there.
+/// Clause: a word with this tag stands in this slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Clause {
     pub(super) slot: Slot,
     pub(super) tag: u32,
 }
 
-/// Where a word stands.
+/// Position of the word that a clause is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Slot {
-    /// Somewhere strictly between head and dependent.
+    /// Anywhere strictly between head and dependent.
     Between,
     /// Beside one of them.
     Beside(Neighbour),
 }
 
-/// How often something matches, and how often it is an arc of a tree then.
+/// Number of matches, and number of gold arcs among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     /// Pairs or words.
@@ -67,94 +68,98 @@ pub(super) struct Count {
 
 pub(super) type Counts = HashMap<Family, Count>;
 
-/// A treebank as numbers.
-pub(super) struct Bank {
+/// Counts by family and context.
+pub(super) type ContextCounts = HashMap<Family, HashMap<Context, Count>>;
+
+/// A treebank with tags as integers.
+pub(super) struct EncodedTreebank {
     /// Tag number t is `tags[t - 1]`.
     tags: Vec<Tag>,
-    column: Tags,
-    sentences: Vec<Words>,
+    column: TagColumn,
+    sentences: Vec<EncodedSentence>,
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Tag {
     name: String,
-    /// Whether it is the UPOS of a word without an XPOS.
-    instead: bool,
+    /// True for the UPOS of a word without an XPOS.
+    is_fallback: bool,
 }
 
-struct Words {
-    /// By word, from 1; the root's at 0.
+struct EncodedSentence {
+    /// By word, from 1; index 0 is the root.
     tags: Vec<u32>,
-    /// By word, from 1.
+    /// By word, from 1; index 0 is the root.
     heads: Vec<Option<usize>>,
 }
 
 /// A candidate arc of a sentence.
 struct Pair<'a> {
-    words: &'a Words,
+    words: &'a EncodedSentence,
     head: usize,
     modifier: usize,
-    /// Whether it is an arc of the tree.
-    arc: bool,
-    /// The tags of the words strictly between, each once.
+    /// True for an arc of the gold tree.
+    is_arc: bool,
+    /// Distinct tags of the words strictly between.
     between: &'a [u32],
 }
 
-impl Bank {
-    pub(super) fn new(treebank: &[Sentence], column: Tags) -> Self {
+impl EncodedTreebank {
+    pub(super) fn new(treebank: &[Sentence], column: TagColumn) -> Self {
         let words = treebank.iter().flat_map(Sentence::words);
-        let distinct: HashSet<(&str, bool)> = words.map(|word| name(word, column)).collect();
+        let distinct: HashSet<(&str, bool)> = words.map(|word| tag_of(word, column)).collect();
         let mut tags: Vec<Tag> = (distinct.into_iter())
-            .map(|(name, instead)| Tag { name: name.to_owned(), instead })
+            .map(|(name, is_fallback)| Tag { name: name.to_owned(), is_fallback })
             .collect();
         tags.sort_unstable();
         let numbers: HashMap<(&str, bool), u32> =
-            tags.iter().map(|tag| (&*tag.name, tag.instead)).zip(ROOT + 1..).collect();
-        let numbered = |word: Token<'_>| numbers.get(&name(word, column)).copied().unwrap_or(ROOT);
-        let words = |sentence: &Sentence| Words {
-            tags: [ROOT].into_iter().chain(sentence.words().map(numbered)).collect(),
+            tags.iter().map(|tag| (&*tag.name, tag.is_fallback)).zip(ROOT + 1..).collect();
+        let number = |word: Token<'_>| numbers.get(&tag_of(word, column)).copied().unwrap_or(ROOT);
+        let encode = |sentence: &Sentence| EncodedSentence {
+            tags: [ROOT].into_iter().chain(sentence.words().map(number)).collect(),
             heads: [None].into_iter().chain(sentence.partial_heads()).collect(),
         };
-        let sentences = treebank.iter().map(words).collect();
+        let sentences = treebank.iter().map(encode).collect();
         Self { tags, column, sentences }
     }
 
-    /// How often pairs are arcs, by family, with distances or without.
-    pub(super) fn pairs(&self, distances: bool) -> Counts {
+    /// Counts candidate arcs by family, with distances or without.
+    pub(super) fn pairs(&self, with_distance: bool) -> Counts {
         let mut counts = Counts::new();
-        self.each(|pair| counts.entry(pair.family(distances)).or_default().add(pair.arc));
+        self.for_each_pair(|pair| {
+            counts.entry(pair.family(with_distance)).or_default().add(pair.is_arc);
+        });
         counts
     }
 
-    /// How often words with such a candidate are attached to the nearest one.
+    /// Counts words with a candidate head by family, and those attached to the nearest candidate.
     pub(super) fn nearest(&self) -> Counts {
         let mut counts = Counts::new();
-        self.each(|pair| {
+        self.for_each_pair(|pair| {
             if !pair.between.contains(&pair.words.tags[pair.head]) {
-                counts.entry(pair.family(false)).or_default().add(pair.arc);
+                counts.entry(pair.family(false)).or_default().add(pair.is_arc);
             }
         });
         counts
     }
 
-    /// The same as `pairs` with distances, for pairs of wanted families of which more holds: of everything
-    /// that holds of at least one arc.
-    pub(super) fn contexts(&self, wanted: impl Fn(Family) -> bool) -> Contexts {
-        let mut counts = Contexts::new();
-        self.each(|pair| {
+    /// Counts candidate arcs of the selected families by context. Only contexts of gold arcs are counted.
+    pub(super) fn contexts(&self, is_selected: impl Fn(Family) -> bool) -> ContextCounts {
+        let mut counts = ContextCounts::new();
+        self.for_each_pair(|pair| {
             let family = pair.family(true);
-            if pair.arc && wanted(family) {
+            if pair.is_arc && is_selected(family) {
                 let counts = counts.entry(family).or_default();
                 pair.contexts(|context| {
                     counts.entry(context).or_default();
                 });
             }
         });
-        self.each(|pair| {
+        self.for_each_pair(|pair| {
             if let Some(counts) = counts.get_mut(&pair.family(true)) {
                 pair.contexts(|context| {
                     if let Some(count) = counts.get_mut(&context) {
-                        count.add(pair.arc);
+                        count.add(pair.is_arc);
                     }
                 });
             }
@@ -163,7 +168,7 @@ impl Bank {
     }
 
     /// Calls `visit` with every candidate arc of a word that has a head.
-    fn each(&self, mut visit: impl FnMut(Pair<'_>)) {
+    fn for_each_pair(&self, mut visit: impl FnMut(Pair<'_>)) {
         let mut between = Vec::new();
         for words in &self.sentences {
             let n = words.heads.len() - 1;
@@ -172,8 +177,8 @@ impl Bank {
                 let mut side = |heads: &mut dyn Iterator<Item = usize>| {
                     between.clear();
                     for head in heads {
-                        let arc = head == gold;
-                        visit(Pair { words, head, modifier, arc, between: &between });
+                        let is_arc = head == gold;
+                        visit(Pair { words, head, modifier, is_arc, between: &between });
                         let tag = words.tags[head];
                         if !between.contains(&tag) {
                             between.push(tag);
@@ -186,30 +191,30 @@ impl Bank {
         }
     }
 
-    /// The test of a tag.
+    /// Returns the test for a tag.
     pub(super) fn test(&self, tag: u32) -> Test {
-        let Tag { name, instead } = self.tag(tag);
+        let Tag { name, is_fallback } = self.tag(tag);
         match self.column {
-            Tags::Upos => Test::upos(name),
-            Tags::Xpos if !instead => Test::xpos(name),
-            Tags::Xpos => {
+            TagColumn::Upos => Test::upos(name),
+            TagColumn::Xpos if !is_fallback => Test::xpos(name),
+            TagColumn::Xpos => {
                 let is = |attribute, value: &str| Condition {
                     attribute,
                     value: Value::Is(value.to_owned()),
                 };
-                let conditions = vec![is(Attribute::Upos, name), is(Attribute::Xpos, NONE)];
+                let conditions = vec![is(Attribute::Upos, name), is(Attribute::Xpos, EMPTY)];
                 Test { alternatives: vec![Alternative { conditions }] }
             }
         }
     }
 
-    /// What people call arcs: `DET-NOUN-right-1`, or with clauses `NOUN-VERB-left-2+between-ADP`.
+    /// Returns the name of a predicate: `DET-NOUN-right-1`, or with clauses `NOUN-VERB-left-2+between-ADP`.
     pub(super) fn name(&self, family: Family, context: Option<&Context>) -> String {
         let dependent = &self.tag(family.dependent).name;
         let mut name = match family.head {
             ROOT => format!("{dependent}-ROOT"),
             head => {
-                let side = if family.right { "right" } else { "left" };
+                let side = if family.is_head_right { "right" } else { "left" };
                 format!("{dependent}-{}-{side}", self.tag(head).name)
             }
         };
@@ -239,47 +244,48 @@ impl Bank {
     }
 }
 
-/// What stands in a column where there is nothing.
-const NONE: &str = "_";
+/// Value of an empty column.
+const EMPTY: &str = "_";
 
-/// The tag of a word, and whether it is there instead of another.
-fn name(word: Token<'_>, tags: Tags) -> (&str, bool) {
-    match tags {
-        Tags::Upos => (word.upos(), false),
-        Tags::Xpos if word.xpos() == NONE => (word.upos(), true),
-        Tags::Xpos => (word.xpos(), false),
+/// Returns the tag of a word. The flag is true for a UPOS in place of a missing XPOS.
+fn tag_of(word: Token<'_>, column: TagColumn) -> (&str, bool) {
+    match column {
+        TagColumn::Upos => (word.upos(), false),
+        TagColumn::Xpos if word.xpos() == EMPTY => (word.upos(), true),
+        TagColumn::Xpos => (word.xpos(), false),
     }
 }
 
 impl Pair<'_> {
-    fn family(&self, distances: bool) -> Family {
+    fn family(&self, with_distance: bool) -> Family {
         let Pair { words, head, modifier, .. } = *self;
-        let far = |(least, _): &&(usize, _)| *least <= head.abs_diff(modifier);
-        let distance = match distances && head > 0 {
-            true => DISTANCES.iter().filter(far).count() as u8,
-            false => 0,
+        let reaches = |(least, _): &&(usize, _)| *least <= head.abs_diff(modifier);
+        let distance = if with_distance && head > 0 {
+            DISTANCES.iter().filter(reaches).count() as u8
+        } else {
+            0
         };
         Family {
             dependent: words.tags[modifier],
             head: words.tags[head],
-            right: head > modifier,
+            is_head_right: head > modifier,
             distance,
         }
     }
 
-    /// Calls `found` with everything that holds of words between and beside, alone and in pairs.
+    /// Calls `found` with every clause that holds, and with every two neighbour clauses that hold.
     fn contexts(&self, mut found: impl FnMut(Context)) {
         let Pair { words, head, modifier, .. } = *self;
         for &tag in self.between {
             found(Clause { slot: Slot::Between, tag }.alone());
         }
         let n = words.heads.len() - 1;
-        let near = head > 0 && head.abs_diff(modifier) < 3;
-        // What is between two words so near is one of them, or has been counted above.
-        let inward = |word: usize| (head.min(modifier)..=head.max(modifier)).contains(&word);
+        let is_close = head > 0 && head.abs_diff(modifier) < 3;
+        // At distance 1 or 2, an inner neighbour is the other word, or the only word between, counted above.
+        let is_inner = |word: usize| (head.min(modifier)..=head.max(modifier)).contains(&word);
         let neighbour = |side, word: usize| {
-            let there = (1..=n).contains(&word) && !(near && inward(word));
-            there.then(|| Clause { slot: Slot::Beside(side), tag: words.tags[word] })
+            let is_counted = (1..=n).contains(&word) && !(is_close && is_inner(word));
+            is_counted.then(|| Clause { slot: Slot::Beside(side), tag: words.tags[word] })
         };
         let of_head = |side, word| if head > 0 { neighbour(side, word) } else { None };
         let beside = [
@@ -312,12 +318,12 @@ impl Clause {
 }
 
 impl Context {
-    /// One or two.
+    /// Returns the one or two clauses.
     pub(super) fn clauses(&self) -> impl Iterator<Item = &Clause> {
         [&self.first].into_iter().chain(&self.second)
     }
 
-    /// The clauses, each alone, if there are two.
+    /// Returns each clause alone, if there are two.
     pub(super) fn parts(self) -> impl Iterator<Item = Context> {
         let second = self.second.into_iter();
         second.flat_map(move |second| [self.first.alone(), second.alone()])
@@ -325,12 +331,12 @@ impl Context {
 }
 
 impl Count {
-    fn add(&mut self, arc: bool) {
+    fn add(&mut self, is_arc: bool) {
         self.units += 1;
-        self.arcs += u64::from(arc);
+        self.arcs += u64::from(is_arc);
     }
 
-    /// Which share of arcs is larger, exactly.
+    /// Compares shares of arcs, exactly.
     pub(super) fn compare_share(&self, other: &Count) -> Ordering {
         let product = |arcs: u64, units: u64| u128::from(arcs) * u128::from(units);
         product(self.arcs, other.units).cmp(&product(other.arcs, self.units))

@@ -1,4 +1,4 @@
-//! What may be expected of rules: small texts by hand, and no conflict where a parser keeps all rules.
+//! Tests of feasibility: small texts counted by hand, and no conflict if some parser satisfies all rules.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,16 +11,16 @@ const MULTI: TreeSet = TreeSet::NonProjectiveMultiRoot;
 const SINGLE: TreeSet = TreeSet::NonProjectiveSingleRoot;
 
 fn prospects(rules: &Rules, tree_set: TreeSet, sentences: &[Sentence]) -> Prospects {
-    let mut outlook = Feasibility::new(rules, tree_set);
-    sentences.iter().for_each(|sentence| outlook.add(sentence));
-    outlook.finish()
+    let mut feasibility = Feasibility::new(rules, tree_set);
+    sentences.iter().for_each(|sentence| feasibility.add(sentence));
+    feasibility.finish()
 }
 
 fn of(rules: &str, words: &str) -> Prospects {
     prospects(&read(rules), MULTI, &[sentence(words)])
 }
 
-/// Rules, what they are at odds over, and by how many words, to three digits.
+/// Returns the conflicts: rules, reason, and excess to three digits.
 fn conflicts(rules: &str, words: &str) -> Vec<([usize; 2], Over, f64)> {
     let rounded = |number: f64| (number * 1000.0).round() / 1000.0;
     let found = of(rules, words).conflicts;
@@ -40,7 +40,7 @@ fn a_word_has_one_head() {
     assert_eq!(both("80%", "20%..90%"), []);
     assert_eq!(both("80%", "<= 90%"), []);
     assert_eq!(both("always", ">= 10%"), [([0, 1], Over::Words, 0.2)]);
-    // Two nouns hang from the verb, nearly, and half of all three words from a noun.
+    // 90 % of two nouns depend on the verb, and half of all three words on a noun.
     let rules = "verb: NOUN <- VERB 90%\nnoun: * <- NOUN 50%";
     assert_eq!(conflicts(rules, "a/NOUN b/NOUN c/VERB"), [([0, 1], Over::Words, 0.3)]);
     assert_eq!(conflicts(rules, "a/NOUN b/ADJ c/VERB"), []);
@@ -49,7 +49,7 @@ fn a_word_has_one_head() {
 }
 
 #[test]
-fn arcs_are_wanted_or_not() {
+fn one_rule_may_require_arcs_that_another_forbids() {
     let words = "a/NOUN b/VERB c/NOUN";
     let near = "a: NOUN <- nearest VERB 90%\n";
     assert_eq!(
@@ -57,7 +57,7 @@ fn arcs_are_wanted_or_not() {
         [([0, 1], Over::Arcs, 1.6)]
     );
     assert_eq!(conflicts(&format!("{near}b: * <- VERB never"), words), [([0, 1], Over::Arcs, 1.8)]);
-    // What the other one does not match is free: one of the two words.
+    // The second rule matches only one of the two words.
     assert_eq!(
         conflicts(&format!("{near}b: * <- VERB head left never"), words),
         [([0, 1], Over::Arcs, 0.8)]
@@ -66,7 +66,7 @@ fn arcs_are_wanted_or_not() {
 }
 
 #[test]
-fn some_targets_are_out_of_reach() {
+fn some_targets_are_unreachable() {
     let words = "a/NOUN b/VERB c/NOUN d/VERB";
     let one = of("r: NOUN <- VERB head left 80% of words", words).rules[0];
     assert_eq!((one.units, one.reachable, one.unreachable), (2.0, Some(0.5), true));
@@ -82,9 +82,9 @@ fn some_targets_are_out_of_reach() {
 }
 
 #[test]
-fn without_rules_all_trees_are_alike() {
-    // Of two words there are three trees: both from the root, or one from the other.
-    let rules = read("root: * <- ROOT 65%..70%\nnoun: NOUN <- VERB 90%\nlaw: VERB <- NOUN never");
+fn targets_are_compared_with_the_uniform_distribution() {
+    // Two words have three trees: both depend on the root, or one on the other.
+    let rules = read("root: * <- ROOT 65%..70%\nnoun: NOUN <- VERB 90%\nhard: VERB <- NOUN never");
     let text = [sentence("a/NOUN b/VERB")];
     let found = prospects(&rules, MULTI, &text);
     let near = |a: Option<f64>, b: f64| (a.unwrap() - b).abs() < 1e-12;
@@ -97,9 +97,9 @@ fn without_rules_all_trees_are_alike() {
 }
 
 #[test]
-fn laws_may_leave_no_tree() {
-    let rules = read("law: * <- ROOT no VERB between never\nverb: NOUN <- nearest VERB always");
-    // The first verb has all before it, the root cannot head what is before.
+fn hard_constraints_may_leave_no_tree() {
+    let rules = read("hard: * <- ROOT no VERB between never\nverb: NOUN <- nearest VERB always");
+    // The root must not head the words up to the first verb.
     let text = ["a/VERB b/VERB", "a/NOUN b/VERB", "a/NOUN", "a/VERB"].map(sentence);
     let found = prospects(&rules, MULTI, &text);
     assert_eq!(found.without_tree, 3);
@@ -110,7 +110,7 @@ fn laws_may_leave_no_tree() {
 }
 
 #[test]
-fn what_learning_lacks_is_named() {
+fn headless_tags_and_undirected_rules_are_found() {
     let rules = "a: NOUN <- VERB 50%\nb: ADJ <- nearest NOUN 50%\nc: VERB <- ROOT 50%\n\
                  d: DET <- * never\ne: X <- VERB head left 0%\nf: ADP <- NOUN head right 50%";
     let found = of(rules, "a/NOUN b/VERB c/DET d/X e/DET f/ADP");
@@ -123,9 +123,9 @@ fn what_learning_lacks_is_named() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Targets are what some parser expects: so all can be kept, and nothing must be called a conflict.
+    /// Targets are the shares of some parser, so it satisfies all rules and there must be no conflict.
     #[test]
-    fn what_a_parser_keeps_can_be_kept(
+    fn rules_that_a_parser_satisfies_have_no_conflict(
         rules in vec(any_rule(), 1..6),
         text in vec((any_sentence(), vec(-3.0..3.0f64, 56)), 1..4),
         set in 0..4usize,
@@ -137,7 +137,8 @@ proptest! {
             TreeSet::ProjectiveMultiRoot,
             TreeSet::ProjectiveSingleRoot,
         ][set];
-        let (mut mass, mut units) = (vec![0.0; rules.len()], vec![0.0; rules.len()]);
+        let mut mass = vec![0.0; rules.len()];
+        let mut units = vec![0.0; rules.len()];
         for (sentence, scores) in &text {
             let scores = ArcMatrix::from_fn(sentence.len(), |h, m| scores[(7 * h + m - 1) % 56]);
             let parser = TreeDistribution::new(scores, set).unwrap();
@@ -147,13 +148,13 @@ proptest! {
             }
             units.iter_mut().zip(&matches.units).for_each(|(sum, units)| *sum += units);
         }
-        let kept = rules.rules().iter().enumerate().map(|(q, rule)| {
+        let satisfied = rules.rules().iter().enumerate().map(|(q, rule)| {
             let share = if units[q] > 0.0 { (mass[q] / units[q]).min(1.0) } else { 0.0 };
             Rule { target: Target::Exactly(share), ..rule.clone() }
         });
-        let Ok(kept) = Rules::new("kept", kept.collect()) else { return Ok(()) };
+        let Ok(satisfied) = Rules::new("satisfied", satisfied.collect()) else { return Ok(()) };
         let text: Vec<Sentence> = text.into_iter().map(|(sentence, _)| sentence).collect();
-        let found = prospects(&kept, set, &text);
+        let found = prospects(&satisfied, set, &text);
         prop_assert!(found.conflicts.is_empty(), "{:?}", found.conflicts);
         prop_assert!(found.rules.iter().all(|rule| !rule.unreachable));
         prop_assert_eq!(found.without_tree, 0);

@@ -1,4 +1,4 @@
-//! Which arcs match, counted by hand.
+//! Tests of matching, statistics, survey and baseline, counted by hand.
 
 use tutte_trees::{TreeDistribution, TreeSet};
 
@@ -18,21 +18,21 @@ fn units_are_pairs_words_or_words_with_a_candidate() {
     assert_eq!(arcs("r: DET <- NOUN head right 50% of words", words), (all, 2.0));
     assert_eq!(arcs("r: DET <- nearest NOUN head right 50%", words), (vec![(2, 1)], 1.0));
     assert_eq!(arcs("r: DET <- nearest NOUN head right 50% of words", words), (vec![(2, 1)], 2.0));
-    // On both sides, if nothing is said: the nearest of each.
+    // Without a direction: the nearest on each side.
     assert_eq!(arcs("r: DET <- nearest NOUN 50%", words), (vec![(2, 1), (3, 4)], 2.0));
     assert_eq!(arcs("r: NOUN <- nearest DET 50% of pairs", words).1, 4.0);
     assert_eq!(arcs("r: ADJ <- NOUN 50%", words), (vec![], 0.0));
 }
 
 #[test]
-fn the_nearest_hides_what_is_behind_it_even_if_it_will_not_do_itself() {
+fn the_nearest_word_hides_farther_ones_even_if_its_clauses_fail() {
     let words = "a/DET b/NOUN c/NOUN";
     assert_eq!(arcs("r: DET <- nearest NOUN distance 2.. 50%", words), (vec![], 0.0));
     assert_eq!(arcs("r: NOUN <- nearest NOUN 50%", words), (vec![(2, 3), (3, 2)], 2.0));
 }
 
 #[test]
-fn places_are_looked_at() {
+fn place_clauses_are_checked() {
     let words = "a/NOUN b/PUNCT c/VERB d/DET e/NOUN";
     let found = |clause: &str| arcs(&format!("r: NOUN <- VERB {clause} 50% of pairs"), words).0;
     assert_eq!(found(""), [(3, 1), (3, 5)]);
@@ -51,7 +51,7 @@ fn places_are_looked_at() {
 }
 
 #[test]
-fn the_root_is_no_word_and_stands_before_all() {
+fn the_root_is_not_a_word_and_stands_before_all_words() {
     let words = "a/VERB b/NOUN c/VERB";
     assert_eq!(arcs("r: VERB <- ROOT 50%", words), (vec![(0, 1), (0, 3)], 2.0));
     assert_eq!(arcs("r: VERB <- ROOT head left 50%", words), (vec![(0, 1), (0, 3)], 2.0));
@@ -62,7 +62,7 @@ fn the_root_is_no_word_and_stands_before_all() {
 }
 
 #[test]
-fn a_treebank_says_what_was_counted_by_hand() {
+fn statistics_agree_with_counts_by_hand() {
     let rules = read(
         "pairs:  DET <- NOUN head right 75% of pairs
 words:  NOUN <- VERB 75% of words
@@ -84,7 +84,7 @@ none:   INTJ <- VERB 75%
     assert_eq!(
         statistics,
         [
-            // the → cat; a → dog, a → cat, the → cat; that → today: five, of which three are arcs.
+            // the → cat; a → dog, a → cat, the → cat; that → today: five pairs, three of them arcs.
             counted(5, 3, 4, 4, 3),
             counted(4, 4, 4, 4, 4),
             // a → cat is hidden by dog.
@@ -103,7 +103,7 @@ none:   INTJ <- VERB 75%
 }
 
 #[test]
-fn a_survey_counts_words_overlaps_and_what_is_unknown() {
+fn a_survey_counts_words_overlaps_and_unknown_tags() {
     let rules = read(
         "a: DET <- nearest NOUN 1\nb: DET <- NOUN head right 1\nc: NOUM[Case=Loc] <- xpos=D 1\nd: * <- QQQ 1\ne: * <- VERB never",
     );
@@ -132,7 +132,7 @@ fn a_survey_counts_words_overlaps_and_what_is_unknown() {
 }
 
 #[test]
-fn words_without_heads_count_nowhere() {
+fn words_without_heads_are_ignored() {
     let partial = sentence("a/DET b/DET/D/_/3/det c/NOUN");
     let statistics = read("r: DET <- NOUN 50%").statistics([&partial]);
     assert_eq!((statistics[0].words, statistics[0].pairs, statistics[0].arcs), (1, 1, 1));
@@ -162,7 +162,7 @@ fn parse(rules: &str, words: &str) -> Vec<usize> {
 }
 
 #[test]
-fn the_baseline_adds_targets_up() {
+fn the_baseline_adds_up_targets() {
     let rules =
         read("a: NOUN <- VERB 60%..80%\nb: NOUN <- VERB head left >= 50%\nc: VERB <- ROOT 1");
     let scores = rules.baseline_scores(&sentence("a/NOUN b/VERB c/NOUN"));
@@ -182,14 +182,14 @@ fn the_baseline_adds_targets_up() {
 }
 
 #[test]
-fn the_baseline_decides_ties_for_the_nearest_head_then_the_left_one() {
+fn the_baseline_breaks_ties_by_the_nearest_head_then_the_left_one() {
     let rules = "a: NOUN <- VERB 50%\nb: VERB <- ROOT 1";
     assert_eq!(parse(rules, "a/VERB b/X c/NOUN d/VERB"), [0, 1, 4, 0]);
     assert_eq!(parse(rules, "a/VERB c/NOUN d/VERB"), [0, 1, 0]);
 }
 
 #[test]
-fn the_baseline_breaks_as_few_laws_as_can_be() {
+fn the_baseline_violates_as_few_hard_constraints_as_possible() {
     let soft = "a: NOUN <- PUNCT 1\nb: NOUN <- ROOT 10%\n";
     assert_eq!(parse(&format!("{soft}c: * <- PUNCT never"), "a/PUNCT b/NOUN"), [2, 0]);
     assert_eq!(parse(&format!("{soft}c: * <- ROOT never"), "a/X"), [0]);

@@ -1,4 +1,4 @@
-//! Rules read back, matches beside a slow twin, hostile files.
+//! Property tests: rules are read back, matches agree with a slow twin, and any file gives rules or errors.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -126,7 +126,7 @@ pub(super) fn any_sentence() -> impl Strategy<Value = Sentence> {
     vec(word, 1..8).prop_map(|words| sentence(&words.join(" ")))
 }
 
-/// Whether an arc matches a rule, as the documentation says it, word by word.
+/// Matches one arc in the plainest way: the slow twin of `Rules::matches`.
 fn slow(rule: &Rule, sentence: &Sentence, head: usize, modifier: usize) -> bool {
     let holds = |test: &Test, word: usize| {
         word > 0 && sentence.word(word).is_some_and(|word| test.holds(word).unwrap())
@@ -159,7 +159,7 @@ fn slow(rule: &Rule, sentence: &Sentence, head: usize, modifier: usize) -> bool 
         })
 }
 
-/// Different names and lines, and no rule twice.
+/// Gives rules distinct names and lines. Returns `None` if they contradict or repeat each other.
 pub(super) fn together(rules: Vec<Rule>) -> Option<Rules> {
     let named =
         (1..).zip(rules).map(|(line, rule)| Rule { name: format!("r{line}"), line, ..rule });
@@ -170,7 +170,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn a_rule_is_read_as_it_is_written(rule in any_rule()) {
+    fn a_written_rule_is_read_back(rule in any_rule()) {
         let text = rule.to_string();
         let read = Rules::parse("any", &text).map_err(|error| TestCaseError::fail(format!("{text}\n{error}")))?;
         prop_assert_eq!(&read.rules()[0], &rule, "{}", text);
@@ -179,13 +179,13 @@ proptest! {
     }
 
     #[test]
-    fn files_are_read_as_they_are_written(rules in vec(any_rule(), 0..6)) {
+    fn a_written_file_is_read_back(rules in vec(any_rule(), 0..6)) {
         let Some(rules) = together(rules) else { return Ok(()) };
         prop_assert_eq!(Rules::parse("any", &rules.to_string()).unwrap(), rules);
     }
 
     #[test]
-    fn matches_are_those_of_the_slow_twin(rules in vec(any_rule(), 1..6), sentence in any_sentence()) {
+    fn matches_agree_with_the_slow_twin(rules in vec(any_rule(), 1..6), sentence in any_sentence()) {
         let Some(rules) = together(rules) else { return Ok(()) };
         let n = sentence.len();
         let mut arcs = Vec::new();
@@ -210,12 +210,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_rules_or_errors(bytes in vec(any::<u8>(), 0..80)) {
+    fn any_bytes_give_rules_or_errors(bytes in vec(any::<u8>(), 0..80)) {
         let _ = Rules::from_bytes("any", &bytes);
     }
 
     #[test]
-    fn any_pieces_are_rules_or_errors(pieces in vec(prop::sample::select(vec![
+    fn any_pieces_give_rules_or_errors(pieces in vec(prop::sample::select(vec![
         "r:", "NOUN", "<-", "->", "ROOT", "nearest", "|", "[", "]", "Case=", "form~/", "/", "\"", "\\", "é",
         "head", "left", "just", "after", "distance", "1..", "..", "no", "some", "between", "50%", ">=", "≥",
         "of", "pairs", "weight", "99999999999999999999", "as", "#", "#tags=", "\t", "\n", " ", "edge", "*", ",",

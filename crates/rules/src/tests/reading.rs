@@ -1,8 +1,8 @@
-//! Each construct of the language, and each error.
+//! Tests of each construct of the language and of each error.
 
 use super::*;
 
-const ALOUD: &str = "\
+const EXAMPLE: &str = "\
 # rules.tut        dependent  <- head                    where              target
 det:               DET        <- nearest NOUN|PROPN      head right         90%
 subj:              NOUN|PRON  <- nearest VERB            head right         60%..80%
@@ -18,7 +18,7 @@ fn either(tags: &[&str]) -> Test {
     Test { alternatives: tests.collect() }
 }
 
-/// `NOUN <- VERB 50%`, to be changed.
+/// Returns `NOUN <- VERB 50%`, as a base for other rules.
 fn plain() -> Rule {
     Rule {
         name: "r".to_owned(),
@@ -36,8 +36,8 @@ fn plain() -> Rule {
 }
 
 #[test]
-fn rules_are_read_aloud() {
-    let rules = read(ALOUD);
+fn example_is_read() {
+    let rules = read(EXAMPLE);
     assert_eq!(rules.len(), 7);
     let [det, subj, adp, obl, root, between, never] = rules.rules() else { panic!() };
     let right = Place { direction: Direction::Right, ..Place::default() };
@@ -67,9 +67,9 @@ fn rules_are_read_aloud() {
 }
 
 #[test]
-fn what_is_written_is_what_people_write() {
+fn example_is_written_in_columns() {
     assert_eq!(
-        read(ALOUD).to_string(),
+        read(EXAMPLE).to_string(),
         "\
 det:        DET             <- nearest NOUN|PROPN  head right        90%
 subj:       NOUN|PRON       <- nearest VERB        head right        60%..80%
@@ -119,7 +119,7 @@ fn every_clause_is_read() {
 }
 
 #[test]
-fn tests_look_at_columns_and_features() {
+fn tests_check_columns_and_features() {
     let holds = |test: &str, word: &str| {
         let rules = read(&format!("r: {test} <- ROOT 50%"));
         rules.rules()[0].dependent.holds(sentence(word).word(1).unwrap()).unwrap()
@@ -163,7 +163,7 @@ fn tests_look_at_columns_and_features() {
 }
 
 #[test]
-fn the_forms_of_the_paper_are_read() {
+fn formats_of_the_paper_are_read() {
     let rules = read(
         "#tags=pos\n\
          NNS <- VBD 0.75\n\
@@ -203,7 +203,7 @@ fn the_table_of_the_paper_is_read() {
 }
 
 #[test]
-fn all_errors_are_told_with_their_places() {
+fn all_errors_are_reported_with_line_and_column() {
     assert_eq!(
         errors(
             "\
@@ -219,32 +219,36 @@ det: ROOT <- NOUN 80%
         ),
         [
             "1:1: found \"det\", expected a name and a colon, as in `det: DET <- nearest NOUN  head \
-             right  90%` (without a name: TAG <- TAG NUMBER)",
+             right  90%` (only `TAG <- TAG NUMBER` needs no name)",
             "2:10: found \"NOUN\", expected `<-` between dependent and head",
             "3:17: found the end of the line, expected a target, such as 90%, 60%..80%, >= 50%, always \
              or never",
             "4:31: found \"rihgt\", expected `left`, `right` or `just` after `head`",
             "5:18: found the target 120%, expected 0 to 1, or 0% to 100%",
-            "6:1: found the name \"det\" again, which line 5 has: give each rule its own",
-            "6:18: this range ends before it begins: write the smaller share first",
-            "8:6: found ROOT, expected a test of words: the root can only be a head, and stands alone \
-             (quote the tag \"ROOT\" if there is one)",
+            "6:1: the name \"det\" is already used on line 5: rename one of the two rules",
+            "6:18: the range ends before it begins: write the smaller share first",
+            "8:6: found ROOT, expected a test of words: ROOT can only be the whole head, as in \
+             `VERB <- ROOT` (for a tag of this name, write \"ROOT\" in quotes)",
         ]
     );
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn invalid_rules_are_refused() {
     for (rule, expected) in [
-        ("r: NOUN <- ROOT head right 50%", "1:17: this never matches: the root stands to the left"),
-        ("r: NOUN <- ROOT distance 2 50%", "1:17: this never matches: the root is at no distance"),
+        (
+            "r: NOUN <- ROOT head right 50%",
+            "1:17: this never matches: the root is left of all words",
+        ),
+        ("r: NOUN <- ROOT distance 2 50%", "1:17: this never matches: the root has no distance"),
         ("r: NOUN <- ROOT head just after X 50%", "1:17: this never matches: no word is beside"),
-        ("r: NOUN <- nearest ROOT 50%", "1:12: `nearest ROOT`: there is one root only"),
+        ("r: NOUN <- nearest ROOT 50%", "1:12: found `nearest ROOT`: there is only one root"),
         ("r: NOUN <- ROOT|VERB 50%", "1:12: found ROOT, expected a test of words"),
-        ("r: NOUN <- VERB 50% of nearest", "1:21: `of nearest` needs a rule with `nearest`"),
-        ("r: NOUN <- VERB 50% 60%", "1:21: a second target: a rule has one"),
+        ("r: NOUN <- VERB 50% of nearest", "1:21: `of nearest` needs a nearest head"),
+        ("r: NOUN <- VERB 50% 60%", "1:21: found a second target: a rule has at most one"),
+        ("r: NOUN <- VERB head left head right 50%", "1:27: found a second direction"),
         ("r: NOUN <- VERB distance 0 50%", "1:17: found the distance 0"),
-        ("r: NOUN <- VERB distance 3..2 50%", "1:17: this range ends"),
+        ("r: NOUN <- VERB distance 3..2 50%", "1:17: the range ends"),
         ("r: NOUN <- VERB distance x 50%", "1:26: found \"x\", expected a distance"),
         ("r: NOUN <- VERB 50% weight 0", "1:28: found the weight 0"),
         ("r: NOUN <- VERB 50% weight -1", "1:28: found \"-1\", expected a number"),
@@ -255,18 +259,21 @@ fn what_cannot_be_meant_is_refused() {
         ("r: NOUN[Case] <- VERB 50%", "1:13: found \"]\", expected `=` and a value"),
         ("r: NOUN[Case=Acc <- VERB 50%", "1:18: found \"<-\", expected `,` or `]`"),
         ("r: Case=Acc <- VERB 50%", "1:4: found \"Case\", expected upos, xpos, lemma or form"),
-        ("r: form~/(/ <- VERB 50%", "1:10: this is no pattern: unclosed group"),
-        ("r: form~/a <- VERB 50%", "1:10: this regular expression has no `/`"),
-        ("r: form=\"a <- VERB 50%", "1:9: this quotation mark is never closed"),
+        ("r: form~/(/ <- VERB 50%", "1:10: invalid regular expression: unclosed group"),
+        ("r: form~/a <- VERB 50%", "1:10: found a regular expression without an end"),
+        ("r: form=\"a <- VERB 50%", "1:9: found an opening `\"`, expected a closing one"),
         ("r: NOUN| <- VERB 50%", "1:10: found \"<-\", expected another tag"),
-        ("NOUN <- ROOT 0.5", "1:6: this never matches: the root stands to the left"),
-        ("NOUN -> ROOT 0.5", "1:9: ROOT is the dependent here"),
+        ("NOUN <- ROOT 0.5", "1:6: this never matches: the root is left of all words"),
+        ("NOUN -> ROOT 0.5", "1:9: found ROOT as the dependent"),
         ("NOUN <- VERB 1.5", "1:14: found the target 150%"),
-        ("edge\tROOT\tverb\tL\t*\t*\t1", "1:16: this never matches: the root stands"),
-        ("edge\tnoun\tROOT\tL\t*\t*\t1", "1:11: ROOT is the dependent here"),
+        ("edge\tROOT\tverb\tL\t*\t*\t1", "1:16: this never matches: the root is left"),
+        ("edge\tnoun\tROOT\tL\t*\t*\t1", "1:11: found ROOT as the dependent"),
         ("edge\tnoun\tverb\tX\t*\t*\t1", "1:16: dir: found \"X\", expected L, R or *"),
-        ("edge\tnoun\tverb\tL\t*\t*\t?", "1:22: the target is open (?): `tutte rules suggest"),
-        ("edge\tnoun\tverb\tL\t*\t*\tx", "1:22: target: found \"x\", expected a number"),
+        (
+            "edge\tnoun\tverb\tL\t*\t*\t?",
+            "1:22: the target is open (?): count it in a treebank with `tutte rules suggest",
+        ),
+        ("edge\tnoun\tverb\tL\t*\t*\tx", "1:22: target: found \"x\", expected 0.75"),
         ("NOUN <- VERB ?", "1:14: the target is open"),
         ("r: NOUN <- VERB ? of pairs", "1:17: the target is open"),
         ("edge\tnoun\tverb\tL\t*\tdet\t1", "1:20: context: found \"det\", expected *"),
@@ -282,7 +289,7 @@ fn what_cannot_be_meant_is_refused() {
 }
 
 #[test]
-fn a_rule_that_is_there_twice_is_left_out_or_refused() {
+fn duplicate_rules_are_left_out_or_refused() {
     let again = read(
         "a: NOUN|PRON <- VERB 50%\nb: PRON|NOUN <- VERB 50%\nc: NOUN|PRON <- VERB 50% of pairs",
     );
@@ -291,12 +298,15 @@ fn a_rule_that_is_there_twice_is_left_out_or_refused() {
     assert_eq!(again.warnings()[0].line, 2);
     assert_eq!(
         errors("a: NOUN|PRON <- VERB 50%\nb: PRON|NOUN <- VERB 60%"),
-        ["2:22: the target here is 60%, but 50% for the same arcs on line 1: keep one of them"]
+        [
+            "2:22: the target is 60% here and 50% on line 1, but both rules match the same arcs: remove \
+          one of them"
+        ]
     );
 }
 
 #[test]
-fn a_draft_has_open_targets_and_a_treebank_fills_them() {
+fn open_targets_of_a_draft_are_counted_in_a_treebank() {
     let text = "#tags=cpos\nedge\tNOUN\tDET\tL\t*\t*\t?\nNOUN <- VERB ?\n\
                 near: DET <- nearest NOUN head right ?\nmine: NOUN <- VERB 10% of words\n\
                 none: INTJ <- VERB ?\nno: * <- PUNCT never\nodd: PUNCT <- VERB 30%\n";
@@ -316,39 +326,42 @@ fn a_draft_has_open_targets_and_a_treebank_fills_them() {
     assert_eq!(lines, [6]);
     let binned = draft.filled(&treebank(), true).unwrap();
     assert_eq!(binned.rules()[0].target, Target::Exactly(0.5));
-    // All but laws, and but those that match nothing.
+    // All but hard constraints and rules that match nothing.
     let all = binned.filled(&treebank(), false).unwrap();
     let rest = [("near", "75%"), ("mine", "100%"), ("no", "never"), ("odd", "30%")];
     assert_eq!(targets(&all), named(&[&pairs[..], &rest].concat()));
     let error = Draft::parse("draft", "a: NOUN <- VERB ?\nb: NOUN <- VERB 50%").unwrap_err();
-    assert!(error.to_string().contains("the target here is 50%, but ? for the same arcs"));
+    assert!(error.to_string().contains("the target is 50% here and ? on line 1, but"));
 }
 
 #[test]
-fn rules_of_programs_are_checked_too() {
+fn rules_built_by_a_program_are_checked() {
     assert!(Rules::new("made", vec![Rule { target: Target::Open, ..plain() }]).is_err());
     assert!(Rules::new("made", vec![plain()]).is_ok());
     let refused = |rule: Rule| Rules::new("made", vec![rule]).unwrap_err().to_string();
-    assert!(refused(Rule { name: "a b".to_owned(), ..plain() }).contains("would not be read"));
+    assert!(refused(Rule { name: "a b".to_owned(), ..plain() }).contains("cannot be written"));
     assert!(refused(Rule { target: Target::AtMost(f64::NAN), ..plain() }).contains("NaN"));
     assert!(refused(Rule { weight: f64::INFINITY, ..plain() }).contains("inf"));
-    assert!(refused(Rule { as_label: Some("a\nb".to_owned()), ..plain() }).contains("would not"));
+    assert!(refused(Rule { as_label: Some("a\nb".to_owned()), ..plain() }).contains("cannot be"));
     assert!(
         refused(Rule { dependent: Test { alternatives: vec![] }, ..plain() }).contains("found")
     );
 }
 
 #[test]
-fn files_may_be_empty_have_marks_and_windows_line_ends() {
+fn files_may_be_empty_or_have_a_byte_order_mark_or_windows_line_ends() {
     assert!(read("").is_empty());
     assert!(read("# nothing\n\n").is_empty());
     assert_eq!(read("\u{feff}a: NOUN <- VERB 50%\r\n").len(), 1);
     let error = Rules::from_bytes("x", b"a: NOUN <- VERB 50%\nb: \xff").unwrap_err();
-    assert_eq!(error.to_string(), "x:2:4: found the byte 0xff, expected UTF-8: save it as UTF-8");
+    assert_eq!(
+        error.to_string(),
+        "x:2:4: found the byte 0xff, expected UTF-8: save the file as UTF-8"
+    );
 }
 
 #[test]
-fn groups_share_out_no_more_than_there_is() {
+fn groups_above_100_percent_give_a_warning() {
     let group =
         |share: &str| format!("a: DET <- NOUN 60% group det\nb: DET <- VERB {share} group det\n");
     assert!(read(&group("40%")).warnings().is_empty());

@@ -1,4 +1,4 @@
-//! Rules that are suggested: counted by hand, and beside all rules that there could be.
+//! Tests of suggested rules: counts by hand, and comparison with an enumeration of all possible rules.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
-use crate::suggest::{Kind, Order, Suggest, Tags};
+use crate::suggest::{Order, Selection, Suggest, TagColumn};
 
 fn suggested(suggest: Suggest) -> Vec<(String, Target)> {
     let rules = suggest.rules("counted", &treebank()).unwrap();
@@ -19,14 +19,14 @@ fn named(rules: &[(&str, f64)]) -> Vec<(String, Target)> {
 }
 
 #[test]
-fn the_most_certain_pairs_come_first() {
-    let top = Suggest { kind: Kind::Top, least: Some(3), ..Suggest::default() };
+fn pairs_with_the_largest_share_come_first() {
+    let top = Suggest { selection: Selection::Top, least: Some(3), ..Suggest::default() };
     let certain =
         [("VERB-ROOT", 1.0), ("DET-NOUN-right", 0.5), ("NOUN-DET-left", 0.0), ("DET-ROOT", 0.0)];
     assert_eq!(suggested(Suggest { top: 4, ..top }), named(&certain)); // 3 of 3, 3 of 5, 0 of 5, 0 of 4
     let exact = [("VERB-ROOT", 1.0), ("DET-NOUN-right", 0.6)];
     assert_eq!(suggested(Suggest { top: 2, binned: false, ..top }), named(&exact));
-    // Two of two are more certain, three of five are more arcs.
+    // Two of two is the larger share, three of five are more arcs.
     let arcs = Suggest { top: 3, least: Some(2), order: Order::Arcs, ..top };
     let most = [("VERB-ROOT", 1.0), ("DET-NOUN-right", 0.5), ("NOUN-VERB-left", 1.0)];
     assert_eq!(suggested(arcs), named(&most));
@@ -35,7 +35,8 @@ fn the_most_certain_pairs_come_first() {
 
 #[test]
 fn nearest_rules_count_words() {
-    let nearest = Suggest { kind: Kind::Nearest, least: Some(3), top: 3, ..Suggest::default() };
+    let nearest =
+        Suggest { selection: Selection::Nearest, least: Some(3), top: 3, ..Suggest::default() };
     let counted = [("VERB-ROOT", 1.0), ("DET-NOUN-right", 0.75), ("DET-ROOT", 0.0)];
     assert_eq!(suggested(nearest), named(&counted));
     let rules = nearest.rules("counted", &treebank()).unwrap();
@@ -50,7 +51,7 @@ DET-ROOT:        DET   <- ROOT                      0% of words
 }
 
 #[test]
-fn possible_parents_are_all_that_have_arcs() {
+fn parents_are_all_predicates_with_arcs() {
     let parents = Suggest { least: Some(0), ..Suggest::default() };
     assert_eq!(
         suggested(parents),
@@ -68,13 +69,14 @@ fn possible_parents_are_all_that_have_arcs() {
 }
 
 #[test]
-fn a_clause_may_make_the_difference() {
-    // A noun after a verb depends on it, unless there is no determiner: four times it does not.
+fn a_clause_may_make_an_arc_probable() {
+    // A noun after a verb depends on it once, with a determiner between, and four times it does not.
     let with = "a/VERB/_/_/0 b/DET/_/_/3 c/NOUN/_/_/1";
     let without = "a/VERB/_/_/0 b/X/_/_/1 c/NOUN/_/_/2";
     let bank: Vec<Sentence> =
         [with, without, without, without, without].into_iter().map(sentence).collect();
-    let suggest = Suggest { kind: Kind::ParentsSequence, least: Some(4), ..Suggest::default() };
+    let suggest =
+        Suggest { selection: Selection::ParentsSequence, least: Some(4), ..Suggest::default() };
     let rules = suggest.rules("counted", &bank).unwrap();
     let [root, clause] = rules.rules() else { panic!("{rules}") };
     assert_eq!(root.to_string(), "VERB-ROOT:  VERB  <- ROOT  100% of pairs");
@@ -86,9 +88,9 @@ fn a_clause_may_make_the_difference() {
 }
 
 #[test]
-fn tags_may_be_those_of_the_language_where_there_are_some() {
+fn tags_may_be_xpos_with_upos_as_fallback() {
     let bank = [sentence("a/DET/D,:/_/2 b/NOUN/_/_/3 c/VERB/NOUN/_/0")];
-    let suggest = Suggest { tags: Tags::Xpos, least: Some(0), ..Suggest::default() };
+    let suggest = Suggest { tags: TagColumn::Xpos, least: Some(0), ..Suggest::default() };
     let rules = suggest.rules("counted", &bank).unwrap();
     assert_eq!(
         rules.to_string(),
@@ -109,7 +111,7 @@ fn names_are_unique() {
     assert_eq!(names, ["A_-B-right-1", "A_-B-right-1.2", "B-B-left-2", "B-ROOT"]);
 }
 
-/// Short sentences of two kinds of words, some without heads.
+/// Short sentences over two tags, some words without heads.
 fn any_treebank() -> impl Strategy<Value = Vec<Sentence>> {
     let word = ("[AB]", "[AB_]", option::weighted(0.9, 0..8usize));
     let words = vec(word, 1..8).prop_map(|words| {
@@ -125,14 +127,20 @@ fn any_treebank() -> impl Strategy<Value = Vec<Sentence>> {
 }
 
 fn any_suggest() -> impl Strategy<Value = Suggest> {
-    let kinds = vec![Kind::Top, Kind::Nearest, Kind::Parents, Kind::ParentsSequence, Kind::Curve];
-    let of = |all: Vec<Tags>| prop::sample::select(all);
+    let selections = vec![
+        Selection::Top,
+        Selection::Nearest,
+        Selection::Parents,
+        Selection::ParentsSequence,
+        Selection::Curve,
+    ];
+    let of = |all: Vec<TagColumn>| prop::sample::select(all);
     let order = prop::sample::select(vec![Order::Share, Order::Arcs]);
     let top = prop::sample::select(vec![0, 1, 2, 5, 8, usize::MAX]);
-    let tags = of(vec![Tags::Upos, Tags::Xpos]);
-    (prop::sample::select(kinds), top, 0..3u64, tags, order, any::<bool>()).prop_map(
-        |(kind, top, least, tags, order, binned)| Suggest {
-            kind,
+    let tags = of(vec![TagColumn::Upos, TagColumn::Xpos]);
+    (prop::sample::select(selections), top, 0..3u64, tags, order, any::<bool>()).prop_map(
+        |(selection, top, least, tags, order, binned)| Suggest {
+            selection,
             top,
             least: Some(least),
             tags,
@@ -153,7 +161,7 @@ fn counted(rule: &Rule, bank: &[Sentence]) -> RuleStatistics {
         [0]
 }
 
-/// Every rule with at most one clause that there could be over two tags.
+/// Enumerates the rules over two tags: without clauses, or with exactly one.
 fn possible(distances: bool, clauses: bool) -> Vec<Rule> {
     let mut places = vec![Place::default()];
     if distances {
@@ -205,7 +213,7 @@ fn possible(distances: bool, clauses: bool) -> Vec<Rule> {
                 let of_head = matches!(neighbour, BeforeHead | AfterHead);
                 let after = matches!(neighbour, AfterHead | AfterDependent);
                 let inward = (rule.place.direction == Direction::Left) == (of_head == after);
-                // That is the only word between, and counted as such.
+                // This neighbour is the only word between, and counted there.
                 let only = inward && rule.place.distance.is_some_and(|d| d.least == 2);
                 if only || (of_head && rule.head == Head::Root) {
                     continue;
@@ -219,7 +227,7 @@ fn possible(distances: bool, clauses: bool) -> Vec<Rule> {
     with
 }
 
-/// What a rule matches, without its name, line and target.
+/// Returns the rule as text, without its name, line and target.
 fn predicate(rule: &Rule) -> String {
     let target = Target::Exactly(0.0);
     Rule { name: "r".to_owned(), line: 1, target, ..rule.clone() }.to_string()
@@ -229,10 +237,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn targets_are_what_the_treebank_says(suggest in any_suggest(), bank in any_treebank()) {
+    fn targets_agree_with_statistics(suggest in any_suggest(), bank in any_treebank()) {
         let rules = suggest.rules("counted", &bank).unwrap();
         prop_assert!(rules.warnings().is_empty());
-        let sequence = if suggest.kind == Kind::ParentsSequence { suggest.sequence } else { 0 };
+        let sequence = if suggest.selection == Selection::ParentsSequence { suggest.sequence } else { 0 };
         prop_assert!(rules.len() <= suggest.top.saturating_add(sequence));
         for (rule, statistics) in rules.rules().iter().zip(rules.statistics(&bank)) {
             let share = statistics.target(rule.counting).unwrap();
@@ -243,9 +251,9 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_missing(bank in any_treebank(), distances in any::<bool>(), least in 0..4u64) {
-        let kind = if distances { Kind::Parents } else { Kind::Top };
-        let suggest = Suggest { kind, least: Some(least), ..Suggest::default() };
+    fn no_frequent_rule_is_missing(bank in any_treebank(), distances in any::<bool>(), least in 0..4u64) {
+        let selection = if distances { Selection::Parents } else { Selection::Top };
+        let suggest = Suggest { selection, least: Some(least), ..Suggest::default() };
         let rules = suggest.rules("counted", &bank).unwrap();
         let found: BTreeSet<String> = rules.rules().iter().map(predicate).collect();
         let enough = |rule: &&Rule| {
@@ -265,7 +273,7 @@ proptest! {
     #[test]
     fn clauses_make_arcs_probable(bank in any_treebank()) {
         let suggest = Suggest {
-            kind: Kind::ParentsSequence,
+            selection: Selection::ParentsSequence,
             top: 0,
             sequence: usize::MAX,
             ..Suggest::default()
@@ -290,7 +298,7 @@ proptest! {
 
     #[test]
     fn a_curve_is_half_with_clauses(bank in any_treebank(), top in 0..9usize, least in 0..3u64) {
-        let suggest = Suggest { kind: Kind::Curve, top, least: Some(least), ..Suggest::default() };
+        let suggest = Suggest { selection: Selection::Curve, top, least: Some(least), ..Suggest::default() };
         let rules = suggest.rules("counted", &bank).unwrap();
         let is_plain = |rule: &Rule| *rule == without_clauses(rule);
         let (plain, with): (Vec<&Rule>, Vec<&Rule>) = rules.rules().iter().partition(|r| is_plain(r));

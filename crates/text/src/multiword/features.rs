@@ -1,239 +1,724 @@
-//! What is seen of a token for which a rule is considered.
+//! Features of a token and a rule that is considered for it, as tables of templates.
 //!
-//! A rule cuts a form into a stem and a rest. Suffixes take the vowels of the stem before them and are voiced
-//! as it is (Turkish `-dır`, `-dir`, `-dur`, `-tür`), so rests and the ends of stems are seen as written and
-//! as skeletons, in which these are one. Whether a form that was never seen is a noun with a copula or a
-//! verb is told by the longest lemmas with which it starts, and by what is between them and the rest:
-//! `gitmeli|yim` starts with the verb `git`. What was seen of few rests only is shared by all of one class
+//! A rule divides a form into a stem and a rest. Suffixes follow the vowels and the voicing of the stem (Turkish
+//! `-dır`, `-dir`, `-dur`, `-tür`). So rests and the ends of stems are seen as written and as [skeletons](skeleton),
+//! which do not have these differences. An unknown form may be a noun with a copula or a verb. The longest lemmas
+//! with which it starts tell them apart, with what stands between lemma and rest: `gitmeli|yim` starts with the verb
+//! `git`. Rare rests share weights with all rests of their class
 //! ([`Multiword::classes`](super::Multiword)): `-dir` and `-ydik` are copulas, and follow the same stems.
+//!
+//! A template is a line such as `213 token.ending3 next.form;`. It has a number and up to two [attributes](Values). Its
+//! feature is the hash of the number, of the rule or the class that it is for, and of the values of the attributes.
+//! Numbers, attributes and the order of templates are part of the model format.
 
 use tutte_linear::Hash;
 
 use super::harmony::agreement;
-use super::lexicon::Known;
-use super::rule::Rule;
-use crate::token_attributes::{self, Facts};
+use super::lexicon::{Entry, PosSet, each_pos};
+use super::rule::{DividedForm, Rule};
+use crate::characters::skeleton;
+use crate::token_attributes::{Attributes, TokenAttributes, ending_hash, form_hash};
 
-/// Where the neighbours of a token are of which parts of speech are seen.
-pub(super) const NEAR: [isize; 4] = [-2, -1, 1, 2];
+/// Offsets of the neighbours whose parts of speech are looked up.
+pub(super) const NEIGHBOURS: [isize; 4] = [-2, -1, 1, 2];
 
-/// A token, for which rules are considered.
-pub(super) struct Seen<'a, K, C> {
-    /// Lower-cased.
+/// Values of the attributes that templates name.
+#[derive(Clone, Copy, Debug, Default)]
+struct Values {
+    /// The token and its neighbours.
+    token: Attributes,
+    previous: Attributes,
+    next: Attributes,
+    second: Attributes,
+    form_and_previous: u64,
+    form_and_next: u64,
+    /// Parts of speech of the neighbours at −2 (earlier), −1 (left), 1 (right) and 2 (later).
+    near: NeighbourValues,
+    /// The token as one word.
+    whole: WordValues,
+    /// The first word that the rule makes.
+    first: WordValues,
+    /// Frequencies of the first word and of the token.
+    frequencies: u64,
+    /// One of the parts of speech of the first word.
+    each_pos: u64,
+    /// Last characters of the stem.
+    stem: StemValues,
+    rest: RestValues,
+    /// Agreement of stem and rest, see [`agreement`].
+    agreement: AgreementValues,
+    /// The longest lemma with which the form starts.
+    longest: LongestLemmaValues,
+    /// Each lemma with which the form starts, and one of its parts of speech.
+    lemma: LemmaValues,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct NeighbourValues {
+    left_pos: u64,
+    right_pos: u64,
+    both_pos: u64,
+    two_left_pos: u64,
+    two_right_pos: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct WordValues {
+    form: u64,
+    frequency: u64,
+    /// Parts of speech as a form.
+    form_pos: u64,
+    /// Parts of speech as a lemma.
+    lemma_pos: u64,
+    /// Both.
+    pos: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct StemValues {
+    ending1: u64,
+    ending2: u64,
+    ending3: u64,
+    skeleton1: u64,
+    skeleton2: u64,
+    skeleton3: u64,
+    skeleton4: u64,
+    skeleton5: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct RestValues {
+    form: u64,
+    skeleton: u64,
+    class: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct AgreementValues {
+    full: u64,
+    voicing_and_harmony: u64,
+    harmony: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct LongestLemmaValues {
+    pos: u64,
+    /// Skeleton of the form after the lemma.
+    after: u64,
+    /// Number of characters from the end of the stem to the end of the lemma, plus 8; from 4 to 16.
+    reach: u64,
+    reach_and_rest: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct LemmaValues {
+    pos: u64,
+    /// Skeleton of the form after the lemma.
+    after: u64,
+    /// Skeleton between the lemma and the rest.
+    between: u64,
+    between_and_rest: u64,
+    /// Number of characters of the rest that belong to the lemma.
+    overlap: u64,
+}
+
+impl WordValues {
+    fn new(form: u64, entry: Entry) -> Self {
+        let form_pos = u64::from(entry.form_pos);
+        let lemma_pos = u64::from(entry.lemma_pos);
+        let pos = form_pos << 8 | lemma_pos;
+        Self { form, frequency: entry.frequency.into(), form_pos, lemma_pos, pos }
+    }
+}
+
+/// A table of templates.
+trait Table {
+    /// Numbers of the templates.
+    #[cfg(test)]
+    const NUMBERS: &[u64];
+
+    /// Adds the feature of each template. `start` is the hash of a template's number, with the rule or the class.
+    fn add(values: &Values, start: impl Fn(u64) -> Hash, features: &mut Vec<u32>);
+}
+
+/// Declares tables of templates. A missing attribute is hashed as 0.
+///
+/// Each table becomes straight code, which is faster than a loop over a list of templates.
+macro_rules! tables {
+    ($(
+        $(#[$doc:meta])*
+        $table:ident { $($number:literal $($($attribute:ident).+)*;)* }
+    )*) => { $(
+        $(#[$doc])*
+        struct $table;
+
+        impl Table for $table {
+            #[cfg(test)]
+            const NUMBERS: &[u64] = &[$($number),*];
+
+            #[inline(always)]
+            fn add(values: &Values, start: impl Fn(u64) -> Hash, features: &mut Vec<u32>) {
+                features.extend_from_slice(&[$({
+                    let [first, second, ..] = [$(values.$($attribute).+,)* 0, 0];
+                    start($number).and(first).and(second).feature()
+                }),*]);
+            }
+        }
+    )* };
+}
+
+tables! {
+    /// The token as a whole, its neighbours and its first word.
+    Token {
+        201;
+        202 token.form;
+        203 token.ending3;
+        204 token.ending4;
+        205 token.ending5;
+        206 token.shape token.length;
+        207 token.form token.shape;
+        208 token.form previous.form;
+        209 token.form next.form;
+        210 token.form next.ending2;
+        211 token.form next.shape;
+        212 token.form previous.ending2;
+        213 token.ending3 next.form;
+        214 token.ending3 previous.form;
+        215 form_and_next second.form;
+        216 token.start3;
+        217 token.ending3 token.length;
+        218 token.shape next.shape;
+        219 first.frequency whole.frequency;
+        224 first.form;
+        225 first.form rest.form;
+    }
+
+    /// Only for tokens that are also single words. French `des` is one word in `il y a des`, two in `la fin des`.
+    Ambiguous {
+        360 token.form near.left_pos;
+        361 token.form near.right_pos;
+        362 token.form near.both_pos;
+        363 token.form near.two_left_pos;
+        364 token.form near.two_right_pos;
+        365 token.form previous.ending3;
+        366 token.form next.ending3;
+        367 form_and_previous near.right_pos;
+    }
+
+    FirstWord {
+        226 first.pos;
+        230 first.pos whole.frequency;
+    }
+
+    /// The rest as written.
+    Rest {
+        220 frequencies rest.form;
+        221 rest.form stem.ending1;
+        222 rest.form stem.ending2;
+        223 rest.form stem.ending3;
+        227 first.pos rest.form;
+        228 first.form_pos rest.form;
+        229 first.lemma_pos rest.form;
+    }
+
+    /// For each part of speech of the first word as a form.
+    RestByFormPos {
+        231 each_pos rest.form;
+    }
+
+    /// For each part of speech of the first word as a lemma.
+    RestByLemmaPos {
+        232 each_pos rest.form;
+    }
+
+    /// As [`Rest`], for the skeleton of the rest.
+    RestSkeleton {
+        240 frequencies rest.skeleton;
+        241 rest.skeleton stem.skeleton1;
+        242 rest.skeleton stem.skeleton2;
+        243 rest.skeleton stem.skeleton3;
+        247 first.pos rest.skeleton;
+        248 first.form_pos rest.skeleton;
+        249 first.lemma_pos rest.skeleton;
+    }
+
+    RestSkeletonByFormPos {
+        251 each_pos rest.skeleton;
+    }
+
+    RestSkeletonByLemmaPos {
+        252 each_pos rest.skeleton;
+    }
+
+    /// The skeleton of the rest in its context.
+    Context {
+        260 rest.skeleton;
+        261 rest.skeleton next.form;
+        262 rest.skeleton next.shape;
+        263 rest.skeleton next.first;
+        264 rest.skeleton next.ending3;
+        265 rest.skeleton previous.form;
+        266 rest.skeleton previous.ending3;
+        267 rest.skeleton token.shape;
+        268 first.pos next.shape;
+        270 whole.form_pos rest.skeleton;
+        271 whole.lemma_pos rest.skeleton;
+        272 whole.pos first.pos;
+    }
+
+    /// Only if the form starts with a lemma.
+    LongestLemma {
+        273 longest.pos longest.reach;
+        274 longest.pos longest.reach_and_rest;
+        275 longest.pos longest.after;
+    }
+
+    /// For each lemma that ends before the rest.
+    LemmaInStem {
+        280 lemma.pos lemma.between_and_rest;
+        281 lemma.pos lemma.between;
+    }
+
+    /// For the longest lemma, if it ends before the rest.
+    LongestLemmaInStem {
+        284 lemma.pos lemma.between_and_rest;
+    }
+
+    /// For each lemma that reaches into the rest.
+    LemmaIntoRest {
+        282 lemma.pos lemma.overlap;
+    }
+
+    /// For each lemma.
+    AnyLemma {
+        283 lemma.pos lemma.after;
+    }
+
+    Agreement {
+        290 agreement.full rest.skeleton;
+        291 agreement.full rest.class;
+        292 agreement.full;
+        293 agreement.full first.pos;
+        294 agreement.voicing_and_harmony rest.skeleton;
+        295 agreement.harmony rest.skeleton;
+    }
+
+    /// Hashed with the class of the rest in place of the rule: these do not depend on the length of the rest.
+    Class {
+        310;
+        311 first.pos;
+        312 first.pos whole.frequency;
+        313 first.form;
+        321 stem.skeleton1;
+        322 stem.skeleton2;
+        323 stem.skeleton3;
+        324 stem.skeleton4;
+        325 stem.skeleton5;
+        326 next.form;
+        327 next.shape;
+        328 next.ending3;
+        329 previous.form;
+        330 previous.ending3;
+        331 token.shape;
+        332 token.shape next.shape;
+    }
+
+    ClassLemmaInStem {
+        340 lemma.pos lemma.between;
+    }
+
+    ClassLongestLemmaInStem {
+        341 lemma.pos lemma.between;
+    }
+
+    ClassLemmaIntoRest {
+        342 lemma.pos lemma.overlap;
+    }
+
+    /// Hashed with neither rule nor class: these do not depend on the rest at all.
+    AnyRule {
+        350 first.form;
+        351 first.pos;
+        352 first.pos whole.frequency;
+    }
+}
+
+/// A lemma with which a form starts.
+#[derive(Clone, Copy, Debug, Default)]
+struct LemmaPrefix {
+    /// Number of its characters; 0 if there is no lemma.
+    length: usize,
+    pos: PosSet,
+    /// Hash of the skeleton of what follows it.
+    after: u64,
+}
+
+/// A token for which rules are considered.
+pub(super) struct TokenContext<'a, E, C> {
+    /// Lower-cased form.
     form: &'a [char],
     skeleton: Vec<char>,
-    facts: &'a Facts,
-    at: usize,
-    /// What is known of it as one word.
-    whole: Known,
-    /// The parts of speech that the forms [around](NEAR) it may have.
-    near: [u8; 4],
-    /// The longest known lemmas with which it starts, of two characters at least: their lengths and parts of
-    /// speech; zeros behind the last.
-    lemmas: [(usize, u8); 3],
-    /// What is known of a word.
-    known: &'a K,
-    /// The class of a rest, by the hash of its skeleton.
+    /// Values of the attributes that do not depend on the rule; 0 for the others.
+    values: Values,
+    /// The longest lemmas of two or more characters with which the form starts, the longest first.
+    lemmas: [LemmaPrefix; 3],
+    /// Returns the entry of a word in the lexicon, by its hash.
+    entry: &'a E,
+    /// Returns the class of a rest, by the hash of its skeleton.
     class: &'a C,
 }
 
-impl<'a, K: Fn(u64) -> Known, C: Fn(u64) -> u64> Seen<'a, K, C> {
-    /// Longer lemmas are not looked for: each costs its length.
-    const LONGEST_LEMMA: usize = 32;
+impl<'a, E: Fn(u64) -> Entry, C: Fn(u64) -> u64> TokenContext<'a, E, C> {
+    /// Maximal length of the lemmas that are looked up. The cost of each look-up is its length.
+    const MAX_LEMMA: usize = 32;
 
+    /// Reads the token at `at`. `whole` is its entry in the lexicon, `neighbour_pos` the parts of speech of its
+    /// [neighbours](NEIGHBOURS).
     pub(super) fn new(
         form: &'a [char],
-        facts: &'a Facts,
+        attributes: &TokenAttributes,
         at: usize,
-        whole: Known,
-        near: [u8; 4],
-        known: &'a K,
+        whole: Entry,
+        neighbour_pos: [PosSet; 4],
+        entry: &'a E,
         class: &'a C,
     ) -> Self {
-        let starts = (2..=form.len().min(Self::LONGEST_LEMMA)).rev();
-        let kinds = |length: usize| {
-            let (start, last) = (&form[..length - 1], form[length - 1]);
-            let with =
-                |last| known(token_attributes::form(start.iter().copied().chain([last]))).as_lemma;
-            with(last) | hard(last).map_or(0, with)
+        let skeleton: Vec<char> = form.iter().map(|&c| skeleton(c)).collect();
+        let lemmas = Self::lemma_prefixes(form, &skeleton, entry);
+        let [previous, token, next, second] = [-1, 0, 1, 2].map(|k| attributes.near(at, k));
+        let [earlier, left, right, later] = neighbour_pos.map(u64::from);
+        let values = Values {
+            token,
+            previous,
+            next,
+            second,
+            form_and_previous: token.form ^ previous.form.rotate_left(7),
+            form_and_next: token.form ^ next.form.rotate_left(7),
+            near: NeighbourValues {
+                left_pos: left,
+                right_pos: right,
+                both_pos: left << 8 | right,
+                two_left_pos: earlier << 8 | left,
+                two_right_pos: right << 8 | later,
+            },
+            whole: WordValues::new(token.form, whole),
+            longest: LongestLemmaValues {
+                pos: lemmas[0].pos.into(),
+                after: lemmas[0].after,
+                ..LongestLemmaValues::default()
+            },
+            ..Values::default()
         };
-        let found = starts.map(|length| (length, kinds(length))).filter(|(_, kinds)| *kinds != 0);
-        let mut lemmas = [(0, 0); 3];
-        lemmas.iter_mut().zip(found).for_each(|(lemma, found)| *lemma = found);
-        let skeleton = form.iter().map(|&c| token_attributes::skeleton(c)).collect();
-        Self { form, skeleton, facts, at, whole, near, lemmas, known, class }
+        Self { form, skeleton, values, lemmas, entry, class }
     }
 
+    fn lemma_prefixes(form: &[char], skeleton: &[char], entry: &E) -> [LemmaPrefix; 3] {
+        let pos = |length: usize| {
+            let start = &form[..length - 1];
+            let last = form[length - 1];
+            let ending_in = |last| entry(form_hash(start.iter().copied().chain([last]))).lemma_pos;
+            ending_in(last) | devoiced(last).map_or(0, ending_in)
+        };
+        let lengths = (2..=form.len().min(Self::MAX_LEMMA)).rev();
+        let found = lengths.map(|length| (length, pos(length))).filter(|(_, pos)| *pos != 0);
+        let mut lemmas = [LemmaPrefix::default(); 3];
+        for (lemma, (length, pos)) in lemmas.iter_mut().zip(found) {
+            *lemma = LemmaPrefix { length, pos, after: full_hash(&skeleton[length..]) };
+        }
+        lemmas
+    }
+
+    /// Writes the features of the token and a rule. `number` is the index of the rule.
     pub(super) fn features(&self, number: u16, rule: &Rule, features: &mut Vec<u32>) {
-        let [before, token, next, second] = [-1, 0, 1, 2].map(|k| self.facts.near(self.at, k));
-        let number = u64::from(number) + 1;
-        let (stem, after, rest) = rule.stem(self.form);
-        let word = token_attributes::form(stem.iter().copied().chain(after.chars()));
-        let Known { alone, as_form, as_lemma } = (self.known)(word);
-        // Without a stem, the rest is the form.
-        let (stem_skeleton, rest_skeleton) = self.skeleton.split_at(self.form.len() - rest.len());
-        let cut = stem_skeleton.len();
+        let DividedForm { stem, literal, rest } = rule.divide(self.form);
+        let first_word = form_hash(stem.iter().copied().chain(literal.chars()));
+        let first = (self.entry)(first_word);
+        let cut = self.form.len() - rest.len();
+        let (stem_skeleton, rest_skeleton) = self.skeleton.split_at(cut);
+        let rest_hash = full_hash(rest_skeleton);
         let agreement = agreement(&self.form[..cut], &self.form[cut..]);
-        let [rest, bones] = [rest, rest_skeleton].map(all);
-        let whole = u64::from(self.whole.alone);
+        let class = (self.class)(rest_hash);
+
+        let mut values = self.values;
+        values.first = WordValues::new(first_word, first);
+        values.frequencies = values.first.frequency << 3 | values.whole.frequency;
+        values.stem = StemValues {
+            ending1: ending_hash(stem, 1),
+            ending2: ending_hash(stem, 2),
+            ending3: ending_hash(stem, 3),
+            skeleton1: ending_hash(stem_skeleton, 1),
+            skeleton2: ending_hash(stem_skeleton, 2),
+            skeleton3: ending_hash(stem_skeleton, 3),
+            skeleton4: ending_hash(stem_skeleton, 4),
+            skeleton5: ending_hash(stem_skeleton, 5),
+        };
+        values.rest = RestValues { form: full_hash(rest), skeleton: rest_hash, class };
+        values.agreement = AgreementValues {
+            full: agreement,
+            voicing_and_harmony: agreement >> 4,
+            harmony: agreement >> 8,
+        };
+
         features.clear();
-        let mut add = |t: u64, a: u64, b: u64| {
-            features.push(Hash::of(t).and(number).and(a).and(b).feature());
-        };
-        add(201, 0, 0);
-        add(202, token.form, 0);
-        add(203, token.ending3, 0);
-        add(204, token.ending4, 0);
-        add(205, token.ending5, 0);
-        add(206, token.shape, token.length);
-        add(207, token.form, token.shape);
-        add(208, token.form, before.form);
-        add(209, token.form, next.form);
-        add(210, token.form, next.ending2);
-        add(211, token.form, next.shape);
-        add(212, token.form, before.ending2);
-        add(213, token.ending3, next.form);
-        add(214, token.ending3, before.form);
-        add(215, token.form ^ next.form.rotate_left(7), second.form);
-        add(216, token.start3, 0);
-        add(217, token.ending3, token.length);
-        add(218, token.shape, next.shape);
-        add(219, alone.into(), whole);
-        add(224, word, 0);
-        add(225, word, rest);
-        if self.whole.alone > 0 {
-            // A word that may be several: French `des` is one in `il y a des`, two in `la fin des`.
-            let [earlier, left, right, later] = self.near.map(u64::from);
-            add(360, token.form, left);
-            add(361, token.form, right);
-            add(362, token.form, left << 8 | right);
-            add(363, token.form, earlier << 8 | left);
-            add(364, token.form, right << 8 | later);
-            add(365, token.form, before.ending3);
-            add(366, token.form, next.ending3);
-            add(367, token.form ^ before.form.rotate_left(7), right);
+        let number = u64::from(number) + 1;
+        let with_rule = |template| Hash::of(template).and(number);
+        Token::add(&values, with_rule, features);
+        if values.whole.frequency > 0 {
+            Ambiguous::add(&values, with_rule, features);
         }
-        let kinds = u64::from(as_form) << 8 | u64::from(as_lemma);
-        add(226, kinds, 0);
-        add(230, kinds, whole);
-        for (t, stem, rest) in [(0, stem, rest), (20, stem_skeleton, bones)] {
-            add(220 + t, u64::from(alone) << 3 | whole, rest);
-            add(221 + t, rest, token_attributes::ending(stem, 1));
-            add(222 + t, rest, token_attributes::ending(stem, 2));
-            add(223 + t, rest, token_attributes::ending(stem, 3));
-            add(227 + t, kinds, rest);
-            add(228 + t, as_form.into(), rest);
-            add(229 + t, as_lemma.into(), rest);
-            for kind in 0..8 {
-                if as_form >> kind & 1 == 1 {
-                    add(231 + t, kind, rest);
-                }
-                if as_lemma >> kind & 1 == 1 {
-                    add(232 + t, kind, rest);
-                }
+        FirstWord::add(&values, with_rule, features);
+        Rest::add(&values, with_rule, features);
+        for pos in 0..8 {
+            values.each_pos = pos;
+            if has_pos(first.form_pos, pos) {
+                RestByFormPos::add(&values, with_rule, features);
+            }
+            if has_pos(first.lemma_pos, pos) {
+                RestByLemmaPos::add(&values, with_rule, features);
             }
         }
-        add(260, bones, 0);
-        add(261, bones, next.form);
-        add(262, bones, next.shape);
-        add(263, bones, next.first);
-        add(264, bones, next.ending3);
-        add(265, bones, before.form);
-        add(266, bones, before.ending3);
-        add(267, bones, token.shape);
-        add(268, kinds, next.shape);
-        let Known { as_form: whole_form, as_lemma: whole_lemma, .. } = self.whole;
-        add(270, whole_form.into(), bones);
-        add(271, whole_lemma.into(), bones);
-        add(272, u64::from(whole_form) << 8 | u64::from(whole_lemma), kinds);
-        let (length, lemma) = self.lemmas[0];
-        if length > 0 {
-            // How far the lemma reaches into the rest, or stays behind it.
-            let reach = (length + 8).saturating_sub(stem.len()).clamp(4, 16) as u64;
-            add(273, lemma.into(), reach);
-            add(274, lemma.into(), bones ^ reach.rotate_left(40));
-            add(275, lemma.into(), all(&self.skeleton[length..]));
-        }
-        // Of what part of speech the lemma may be, and what follows it up to the rest.
-        let lemmas = || {
-            let each = self.lemmas.iter().enumerate().filter(|(_, (length, _))| *length > 0);
-            each.flat_map(|(rank, &(length, kinds))| {
-                let kinds = (0..8u64).filter(move |kind| kinds >> kind & 1 == 1);
-                let between = self.skeleton.get(length..cut).map(all);
-                kinds.map(move |kind| (rank, length, kind, between))
-            })
-        };
-        for (rank, length, kind, between) in lemmas() {
-            match between {
-                Some(between) => {
-                    add(280, kind, between ^ bones.rotate_left(13));
-                    add(281, kind, between);
-                    if rank == 0 {
-                        add(284, kind, between ^ bones.rotate_left(13));
-                    }
-                }
-                None => add(282, kind, (length - cut) as u64),
+        RestSkeleton::add(&values, with_rule, features);
+        for pos in 0..8 {
+            values.each_pos = pos;
+            if has_pos(first.form_pos, pos) {
+                RestSkeletonByFormPos::add(&values, with_rule, features);
             }
-            add(283, kind, all(&self.skeleton[length..]));
-        }
-        let class = (self.class)(bones);
-        add(290, agreement, bones);
-        add(291, agreement, class);
-        add(292, agreement, 0);
-        add(293, agreement, kinds);
-        add(294, agreement >> 4, bones);
-        add(295, agreement >> 8, bones);
-        // What does not depend on the length of the rest.
-        let mut add = |t: u64, a: u64, b: u64| {
-            features.push(Hash::of(t).and(class).and(a).and(b).feature());
-        };
-        add(310, 0, 0);
-        add(311, kinds, 0);
-        add(312, kinds, whole);
-        add(313, word, 0);
-        for length in 1..=5 {
-            add(320 + length as u64, token_attributes::ending(stem_skeleton, length), 0);
-        }
-        add(326, next.form, 0);
-        add(327, next.shape, 0);
-        add(328, next.ending3, 0);
-        add(329, before.form, 0);
-        add(330, before.ending3, 0);
-        add(331, token.shape, 0);
-        add(332, token.shape, next.shape);
-        for (rank, length, kind, between) in lemmas() {
-            match between {
-                Some(between) => {
-                    add(340, kind, between);
-                    if rank == 0 {
-                        add(341, kind, between);
-                    }
-                }
-                None => add(342, kind, (length - cut) as u64),
+            if has_pos(first.lemma_pos, pos) {
+                RestSkeletonByLemmaPos::add(&values, with_rule, features);
             }
         }
-        // What does not depend on the rest at all.
-        let mut add = |t: u64, a: u64, b: u64| {
-            features.push(Hash::of(t).and(a).and(b).feature());
-        };
-        add(350, word, 0);
-        add(351, kinds, 0);
-        add(352, kinds, whole);
+        Context::add(&values, with_rule, features);
+        let longest = self.lemmas[0].length;
+        if longest > 0 {
+            let reach = (longest + 8).saturating_sub(stem.len()).clamp(4, 16) as u64;
+            values.longest.reach = reach;
+            values.longest.reach_and_rest = rest_hash ^ reach.rotate_left(40);
+            LongestLemma::add(&values, with_rule, features);
+        }
+        self.each_lemma(cut, &mut values, |values, is_in_stem, is_longest| {
+            if is_in_stem {
+                LemmaInStem::add(values, with_rule, features);
+                if is_longest {
+                    LongestLemmaInStem::add(values, with_rule, features);
+                }
+            } else {
+                LemmaIntoRest::add(values, with_rule, features);
+            }
+            AnyLemma::add(values, with_rule, features);
+        });
+        Agreement::add(&values, with_rule, features);
+
+        let with_class = |template| Hash::of(template).and(class);
+        Class::add(&values, with_class, features);
+        self.each_lemma(cut, &mut values, |values, is_in_stem, is_longest| {
+            if is_in_stem {
+                ClassLemmaInStem::add(values, with_class, features);
+                if is_longest {
+                    ClassLongestLemmaInStem::add(values, with_class, features);
+                }
+            } else {
+                ClassLemmaIntoRest::add(values, with_class, features);
+            }
+        });
+
+        AnyRule::add(&values, Hash::of, features);
+    }
+
+    /// Calls `add` with the values of each part of speech of each lemma with which the form starts. The flags are
+    /// `true` for a lemma that ends before the rest, which starts at `cut`, and for the longest lemma.
+    fn each_lemma(
+        &self,
+        cut: usize,
+        values: &mut Values,
+        mut add: impl FnMut(&Values, bool, bool),
+    ) {
+        for (rank, lemma) in self.lemmas.iter().enumerate().filter(|(_, lemma)| lemma.length > 0) {
+            let between = self.skeleton.get(lemma.length..cut).map(full_hash);
+            let hash = between.unwrap_or_default();
+            values.lemma = LemmaValues {
+                after: lemma.after,
+                between: hash,
+                between_and_rest: hash ^ values.rest.skeleton.rotate_left(13),
+                overlap: lemma.length.saturating_sub(cut) as u64,
+                pos: 0,
+            };
+            for pos in each_pos(lemma.pos) {
+                values.lemma.pos = pos;
+                add(values, between.is_some(), rank == 0);
+            }
+        }
     }
 }
 
-/// A hash of characters, all of them.
-fn all(characters: &[char]) -> u64 {
-    token_attributes::ending(characters, characters.len())
+/// Returns `true` if a set has a part of speech.
+fn has_pos(set: PosSet, pos: u64) -> bool {
+    set >> pos & 1 == 1
 }
 
-/// The letter at the end of a lemma that became this one before a vowel: `kulağı` is of `kulak`.
-fn hard(lower: char) -> Option<char> {
+/// Returns the hash of all characters.
+fn full_hash(characters: &[char]) -> u64 {
+    ending_hash(characters, characters.len())
+}
+
+/// Returns the letter at the end of a lemma that became this one before a vowel: `kulağı` is a form of `kulak`.
+fn devoiced(lower: char) -> Option<char> {
     match lower {
         'ğ' => Some('k'),
         'b' => Some('p'),
         'c' => Some('ç'),
         'd' => Some('t'),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xxhash_rust::xxh3::xxh3_64;
+
+    use super::*;
+    use crate::characters::{CharSpan, Characters, lower};
+
+    /// Features of a token and a rule, recorded when the first models were trained.
+    struct Recorded {
+        /// Tokens, separated by spaces.
+        text: &'static str,
+        /// Index of the token.
+        at: usize,
+        /// Words that the rule makes of the token.
+        words: [&'static str; 2],
+        /// Number of features, and the hash of all in their order.
+        features: (usize, u64),
+    }
+
+    /// Word, frequency, parts of speech as a form, and parts of speech as a lemma.
+    const LEXICON: [(&str, u8, u8, u8); 9] = [
+        ("des", 4, 0b10, 0),
+        ("git", 2, 0b1000, 0b1000),
+        ("gitme", 1, 0b1, 0b1001),
+        ("kulak", 1, 0b1, 0b1),
+        ("fin", 1, 0b1, 0b1),
+        ("kent", 3, 0b11, 0b11),
+        ("de", 4, 0, 0),
+        ("ke", 1, 0b100_0000, 0b101_0000),
+        ("lac", 2, 0b1, 0b1),
+    ];
+
+    #[test]
+    fn features_are_part_of_the_format() {
+        let recorded = [
+            Recorded {
+                text: "la fin des lacs",
+                at: 2,
+                words: ["de", "les"],
+                features: (82, 4900056295592048248),
+            },
+            Recorded {
+                text: "gitmeliyim",
+                at: 0,
+                words: ["gitmeli", "yim"],
+                features: (93, 8184704193170453726),
+            },
+            Recorded {
+                text: "o kulağıdır .",
+                at: 1,
+                words: ["kulağı", "dır"],
+                features: (83, 3576757986537528011),
+            },
+            Recorded {
+                text: "bu kentli !",
+                at: 1,
+                words: ["kent", "li"],
+                features: (105, 10517307861744917798),
+            },
+            Recorded {
+                text: "I don't mind",
+                at: 1,
+                words: ["do", "n't"],
+                features: (74, 13520232106269164661),
+            },
+            Recorded {
+                text: "Gitmedi Ali",
+                at: 0,
+                words: ["g", "itmedi"],
+                features: (86, 10797221058899175465),
+            },
+            Recorded {
+                text: "\" au",
+                at: 1,
+                words: ["à", "le"],
+                features: (74, 14005843821250727881),
+            },
+        ];
+        for case in recorded {
+            assert_eq!(digest(&case), case.features, "{} in {}", case.words.concat(), case.text);
+        }
+    }
+
+    fn digest(case: &Recorded) -> (usize, u64) {
+        let hash = |form: &str| form_hash(form.chars());
+        let entry = |word: u64| {
+            let found = LEXICON.iter().find(|(form, ..)| hash(form) == word);
+            found.map_or(Entry::default(), |&(_, frequency, form_pos, lemma_pos)| Entry {
+                frequency,
+                form_pos,
+                lemma_pos,
+            })
+        };
+        let hash_of = |text: &str| full_hash(&text.chars().collect::<Vec<_>>());
+        let class =
+            |rest: u64| u64::from(rest == hash_of("dir")) + 2 * u64::from(rest == hash_of("li"));
+        let mut characters = Characters::default();
+        characters.read(case.text);
+        let mut tokens = Vec::new();
+        let mut start = 0;
+        for word in case.text.split(' ') {
+            let end = start + word.chars().count();
+            tokens.push(CharSpan { start, end });
+            start = end + 1;
+        }
+        let mut attributes = TokenAttributes::default();
+        attributes.read(&characters, &tokens);
+        let token = case.text.split(' ').nth(case.at).unwrap();
+        let form: Vec<char> = token.chars().map(lower).collect();
+        let rule = Rule::new(token, &case.words).unwrap();
+        let near = NEIGHBOURS.map(|k| entry(attributes.near(case.at, k).form).form_pos);
+        let whole = entry(attributes.near(case.at, 0).form);
+        let context = TokenContext::new(&form, &attributes, case.at, whole, near, &entry, &class);
+        let mut features = Vec::new();
+        context.features(case.at as u16 + 5, &rule, &mut features);
+        let bytes: Vec<u8> = features.iter().flat_map(|feature| feature.to_le_bytes()).collect();
+        (features.len(), xxh3_64(&bytes))
+    }
+
+    #[test]
+    fn every_template_has_its_own_number() {
+        let mut numbers = [
+            Token::NUMBERS,
+            Ambiguous::NUMBERS,
+            FirstWord::NUMBERS,
+            Rest::NUMBERS,
+            RestByFormPos::NUMBERS,
+            RestByLemmaPos::NUMBERS,
+            RestSkeleton::NUMBERS,
+            RestSkeletonByFormPos::NUMBERS,
+            RestSkeletonByLemmaPos::NUMBERS,
+            Context::NUMBERS,
+            LongestLemma::NUMBERS,
+            LemmaInStem::NUMBERS,
+            LongestLemmaInStem::NUMBERS,
+            LemmaIntoRest::NUMBERS,
+            AnyLemma::NUMBERS,
+            Agreement::NUMBERS,
+            Class::NUMBERS,
+            ClassLemmaInStem::NUMBERS,
+            ClassLongestLemmaInStem::NUMBERS,
+            ClassLemmaIntoRest::NUMBERS,
+            AnyRule::NUMBERS,
+        ]
+        .concat();
+        let count = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count);
     }
 }

@@ -1,7 +1,7 @@
-//! Whether a suffix goes with its stem: vowels in harmony, consonants voiced alike. Turkish `-dır` stands behind
-//! `kız`, `-tir` behind `sert`; so `Ay|gün` is no stem with `-ken`, and `Karşı|tı` none with `-dı`.
+//! Agreement of a suffix with its stem: vowel harmony and voicing. Turkish `-dır` follows `kız`, `-tir` follows `sert`.
+//! So `Ay|gün` and `Karşı|tı` are not a stem and its suffix.
 
-/// Whether a vowel is a back one; nothing for other letters.
+/// Returns `true` for a back vowel, `false` for a front vowel and `None` for other letters.
 fn is_back(lower: char) -> Option<bool> {
     match lower {
         'a' | 'â' | 'ı' | 'o' | 'u' | 'û' => Some(true),
@@ -10,21 +10,24 @@ fn is_back(lower: char) -> Option<bool> {
     }
 }
 
-/// How a stem and what follows it go together, lower-cased; from fine to coarse when shifted by 4 and by 8.
-/// The lowest bits say which of the two have a vowel at the border, the next whether the rest is voiced and whether
-/// it may be, the highest whether the vowels on both sides are of one kind.
+/// Returns the agreement of a stem and what follows it, both lower-cased.
+///
+/// Bits 0 and 1 are set if the stem ends in a vowel and if the rest starts with one. Bits 4 to 7 tell the voicing of
+/// the rest's first consonant, and if it agrees with the stem's last. Bits 8 and 9 tell if the vowels at the border
+/// are both back or both front. So a shift by 4 or 8 makes the value coarser.
 pub(super) fn agreement(stem: &[char], rest: &[char]) -> u64 {
-    let vowels =
-        (stem.iter().rev().find_map(|&c| is_back(c)), rest.iter().find_map(|&c| is_back(c)));
-    let harmony = match vowels {
+    let last_vowel = stem.iter().rev().find_map(|&c| is_back(c));
+    let first_vowel = rest.iter().find_map(|&c| is_back(c));
+    let harmony = match (last_vowel, first_vowel) {
         (Some(one), Some(other)) => 1 + u64::from(one == other),
         _ => 0,
     };
-    let (last, first) = (stem.last(), rest.first());
-    let voiceless = matches!(last, Some('f' | 's' | 't' | 'k' | 'ç' | 'ş' | 'h' | 'p'));
+    let last = stem.last();
+    let first = rest.first();
+    let is_voiceless = matches!(last, Some('f' | 's' | 't' | 'k' | 'ç' | 'ş' | 'h' | 'p'));
     let voicing = match first {
-        Some('t' | 'k' | 'ç') => 1 + u64::from(voiceless),
-        Some('d' | 'g' | 'c') => 3 + u64::from(voiceless),
+        Some('t' | 'k' | 'ç') => 1 + u64::from(is_voiceless),
+        Some('d' | 'g' | 'c') => 3 + u64::from(is_voiceless),
         _ => 0,
     };
     let is_vowel = |c: Option<&char>| u64::from(c.is_some_and(|&c| is_back(c).is_some()));

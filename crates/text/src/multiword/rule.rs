@@ -1,32 +1,32 @@
-//! How forms become words.
+//! Rules that make words out of the form of a multiword token.
 
 use serde::{Deserialize, Serialize};
 
 use crate::characters;
 
-/// How a form becomes words.
+/// Makes words out of a form, one by each recipe.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(in super::super) struct Rule(pub(super) Vec<Recipe>);
+pub(crate) struct Rule(pub(super) Vec<Recipe>);
 
-/// How a form becomes one word: `before`, a piece of the form, `after`.
+/// Makes one word out of a form: the text `before`, a piece of the form, and the text `after`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(in super::super) struct Recipe {
+pub(crate) struct Recipe {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     before: String,
-    /// The characters from the start of the piece to the end of the form; without, the form's start.
+    /// Number of characters from the start of the piece to the end of the form; `None` for the start of the form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<u16>,
-    /// The characters from the end of the piece to the end of the form.
+    /// Number of characters from the end of the piece to the end of the form.
     to: u16,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     after: String,
 }
 
 impl Rule {
-    /// The most words of a token, and the most characters of a literal piece.
+    /// Maximal number of words of a token, and of bytes of a literal text.
     const LIMIT: usize = 32;
 
-    /// The rule that makes these words, two or more, out of a form.
+    /// Returns the rule that makes these words, two or more, out of a form.
     pub(super) fn new(form: &str, words: &[&str]) -> Option<Self> {
         let form = lower(form);
         let last = words.len() - 1;
@@ -36,9 +36,9 @@ impl Rule {
         rule.is_sound().then_some(rule)
     }
 
-    /// Whether it can be applied without surprises, as those of damaged files cannot.
-    pub(in super::super) fn is_sound(&self) -> bool {
-        let sound = |recipe: &Recipe| {
+    /// Returns `true` if the rule makes two or more words without white space. Rules of damaged files may not.
+    pub(crate) fn is_sound(&self) -> bool {
+        let is_sound = |recipe: &Recipe| {
             let literal = [&recipe.before, &recipe.after];
             literal
                 .iter()
@@ -46,24 +46,26 @@ impl Rule {
                 && recipe.from.is_none_or(|from| from >= recipe.to)
                 && (recipe.from != Some(recipe.to) || literal.iter().any(|text| !text.is_empty()))
         };
-        (2..=Self::LIMIT).contains(&self.0.len()) && self.0.iter().all(sound)
+        (2..=Self::LIMIT).contains(&self.0.len()) && self.0.iter().all(is_sound)
     }
 
-    /// The words of a form, or `false` if the rule cannot be applied to it.
-    pub(in super::super) fn apply(&self, form: &str, words: &mut Vec<String>) -> bool {
+    /// Writes the words of a form. Returns `false` if the rule cannot be applied to it.
+    pub(crate) fn apply(&self, form: &str, words: &mut Vec<String>) -> bool {
         words.clear();
         let characters: Vec<char> = form.chars().collect();
         let letters = || characters.iter().filter(|c| c.is_alphabetic());
-        let shout = letters().count() > 1 && letters().all(|c| c.is_uppercase());
-        let capital = characters.first().is_some_and(|c| c.is_uppercase());
-        let push = |word: &mut String, literal: &str, first: bool| match shout {
-            true => word.extend(literal.chars().flat_map(char::to_uppercase)),
-            false if capital && first && word.is_empty() => {
+        let is_upper_case = letters().count() > 1 && letters().all(|c| c.is_uppercase());
+        let is_capitalised = characters.first().is_some_and(|c| c.is_uppercase());
+        let push = |word: &mut String, literal: &str, is_first: bool| {
+            if is_upper_case {
+                word.extend(literal.chars().flat_map(char::to_uppercase));
+            } else if is_capitalised && is_first && word.is_empty() {
                 let mut rest = literal.chars();
                 word.extend(rest.next().into_iter().flat_map(char::to_uppercase));
                 word.push_str(rest.as_str());
+            } else {
+                word.push_str(literal);
             }
-            false => word.push_str(literal),
         };
         let mut made = Vec::with_capacity(self.0.len());
         for recipe in &self.0 {
@@ -73,10 +75,10 @@ impl Rule {
             let (Some(start), Some(end)) = (start, end) else { return false };
             let Some(piece) = characters.get(start..end) else { return false };
             let mut word = String::new();
-            let first = made.is_empty();
-            push(&mut word, &recipe.before, first);
+            let is_first = made.is_empty();
+            push(&mut word, &recipe.before, is_first);
             word.extend(piece);
-            push(&mut word, &recipe.after, first);
+            push(&mut word, &recipe.after, is_first);
             if word.is_empty() || word.contains(char::is_whitespace) {
                 return false;
             }
@@ -86,46 +88,60 @@ impl Rule {
         true
     }
 
-    /// The first word of a lower-cased form before its literal ending, that ending, and what is left.
-    pub(super) fn stem<'a>(&'a self, form: &'a [char]) -> (&'a [char], &'a str, &'a [char]) {
-        let [first, ..] = &self.0[..] else { return (&[], "", form) };
-        let cut = form.len().saturating_sub(first.to.into());
+    /// Divides a lower-cased form into the start of its first word and the rest.
+    pub(super) fn divide<'a>(&'a self, form: &'a [char]) -> DividedForm<'a> {
+        let [first, ..] = &self.0[..] else {
+            return DividedForm { stem: &[], literal: "", rest: form };
+        };
+        let (stem, rest) = form.split_at(form.len().saturating_sub(first.to.into()));
         match first.from {
-            None => (&form[..cut], &first.after, &form[cut..]),
-            Some(_) => (&[], &first.before, form),
+            None => DividedForm { stem, literal: &first.after, rest },
+            Some(_) => DividedForm { stem: &[], literal: &first.before, rest: form },
         }
     }
 
-    /// How many words it makes.
-    pub(in super::super) fn words(&self) -> usize {
+    /// Returns the number of words that it makes.
+    pub(crate) fn words(&self) -> usize {
         self.0.len()
     }
 }
 
+/// A lower-cased form as a [`Rule`] divides it. The first word is `stem` followed by `literal`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DividedForm<'a> {
+    /// Start of the form.
+    pub(super) stem: &'a [char],
+    /// Literal text of the rule.
+    pub(super) literal: &'a str,
+    /// Rest of the form after the stem.
+    pub(super) rest: &'a [char],
+}
+
 impl Recipe {
-    fn new(form: &[char], word: &[char], first: bool, last: bool) -> Option<Self> {
+    fn new(form: &[char], word: &[char], is_first: bool, is_last: bool) -> Option<Self> {
         let n = form.len();
         let number = |number: usize| u16::try_from(number).ok();
         let text = |characters: &[char]| characters.iter().collect::<String>();
-        if first {
+        if is_first {
             let same = form.iter().zip(word).take_while(|(a, b)| a == b).count();
             if same > 0 {
                 let after = text(&word[same..]);
                 return Some(Self { to: number(n - same)?, after, ..Self::default() });
             }
-        } else if last {
+        } else if is_last {
             let same = form.iter().rev().zip(word.iter().rev()).take_while(|(a, b)| a == b).count();
             let before = text(&word[..word.len() - same]);
             return Some(Self { before, from: Some(number(same)?), ..Self::default() });
         } else if let Some(at) = (0..n).rev().find(|&at| form[at..].starts_with(word)) {
-            let (from, to) = (Some(number(n - at)?), number(n - at - word.len())?);
+            let from = Some(number(n - at)?);
+            let to = number(n - at - word.len())?;
             return Some(Self { from, to, ..Self::default() });
         }
         Some(Self { before: text(word), from: Some(0), ..Self::default() })
     }
 }
 
-/// Each character in lower case.
+/// Returns a text with each character in lower case.
 pub(super) fn lower(text: &str) -> Vec<char> {
     text.chars().map(characters::lower).collect()
 }

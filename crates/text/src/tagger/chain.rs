@@ -1,56 +1,59 @@
-//! Linear chains: exact inference over the sequences of tags of a sentence.
+//! Linear chains: exact inference over the tag sequences of a sentence.
 //!
 //! ```text
 //! P(t₁ … tₙ) ∝ exp( Σᵢ e(i, tᵢ) + Σᵢ w(tᵢ₋₁, tᵢ) )        t₀ is the start
 //! ```
 //!
-//! Forward and backward sums (Baum et al. 1970; Lafferty, McCallum & Pereira 2001) give the probability of
-//! every tag of every word, and of every pair of neighbours; with max for sum and lists for numbers, the k
-//! best sequences (Viterbi 1967). O(n·T²) for n words and T tags, times k log k for k sequences.
+//! Forward and backward sums (Baum et al. 1970; Lafferty, McCallum & Pereira 2001) give the probability of every tag
+//! of every word, and of every pair of neighbouring tags. With max in place of sum and lists in place of numbers,
+//! they give the k best sequences (Viterbi 1967). Cost: O(n·T²) for n words and T tags, times k log k for k
+//! sequences.
 //!
-//! Sums are of exponentials, each word's scaled to its largest, so nothing overflows. A score more than
-//! [`FARTHEST`] below the best of its word, or of its kind, counts as that far below: then no sum of 64 bits
-//! can vanish.
+//! The sums are of exponentials. Those of each word are scaled by the largest, so nothing overflows. A score more
+//! than [`MAX_DIFFERENCE`] below the best of its word, or of all pairs, counts as that far below. So no 64-bit sum
+//! underflows to 0.
 
-/// What is further below the best than this has no chance either way: e⁻³⁰⁰.
-const FARTHEST: f64 = 300.0;
+/// Largest difference to the best score that counts. e⁻³⁰⁰ is negligible in any case.
+const MAX_DIFFERENCE: f64 = 300.0;
 
-/// Scores of neighbours, and what inference needs of them.
+/// Scores of pairs of neighbouring tags, and their exponentials.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     tags: usize,
-    /// w, `[before · tags + tag]`; the last row is of the start.
+    /// w, `[before · tags + tag]`; the last row is that of the start.
     scores: Vec<f32>,
-    /// exp(w − the greatest w).
+    /// exp(w − max w).
     exps: Vec<f64>,
 }
 
-/// Memory of inference, used again.
+/// Memory of inference, which the next sentence reuses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChainMemory {
-    /// exp of the scores of words, scaled.
+    /// exp(e), scaled for each word.
     exps: Vec<f64>,
-    /// α, scaled so that those of a word sum to 1.
+    /// α, scaled so that the values of a word sum to 1.
     forward: Vec<f64>,
+    /// β of one word, scaled.
     backward: Vec<f64>,
+    /// exp(e) · β of one word.
     next: Vec<f64>,
     /// P(tᵢ = t), `[word · tags + tag]`.
     pub(super) marginals: Vec<f64>,
 }
 
-/// A sequence of tags.
+/// A tag sequence and its probability.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ranked {
+pub(super) struct RankedTags {
     pub(super) tags: Vec<usize>,
     pub(super) log_prob: f64,
 }
 
 impl Chain {
-    /// From the scores of neighbours: `tags` + 1 rows, the last of the start.
+    /// Creates a chain from the scores of pairs: `tags` + 1 rows, the last that of the start.
     pub(super) fn new(tags: usize, scores: Vec<f32>) -> Self {
         debug_assert_eq!(scores.len(), (tags + 1) * tags);
         let mut chain = Self { tags, exps: vec![0.0; scores.len()], scores };
-        chain.settle();
+        chain.update();
         chain
     }
 
@@ -58,16 +61,16 @@ impl Chain {
         &self.scores
     }
 
-    /// The scores, to be changed; [`settle`](Self::settle) makes the change count.
+    /// Returns the scores for changes. [`update`](Self::update) must follow.
     pub(super) fn scores_mut(&mut self) -> &mut [f32] {
         &mut self.scores
     }
 
-    /// Makes changed scores count.
-    pub(super) fn settle(&mut self) {
+    /// Computes the exponentials of changed scores.
+    pub(super) fn update(&mut self) {
         let best = self.best();
         for (exp, score) in self.exps.iter_mut().zip(&self.scores) {
-            *exp = far(f64::from(*score) - best).exp();
+            *exp = limit(f64::from(*score) - best).exp();
         }
     }
 
@@ -75,7 +78,7 @@ impl Chain {
         self.scores.iter().copied().fold(f32::MIN, f32::max).into()
     }
 
-    /// The place of a pair of neighbours; no tag is the start.
+    /// Returns the cell of a pair of tags; `None` is the start.
     pub(super) fn cell(&self, before: Option<usize>, tag: usize) -> usize {
         before.unwrap_or(self.tags) * self.tags + tag
     }
@@ -84,8 +87,8 @@ impl Chain {
         &self.exps[self.cell(before, 0)..][..self.tags]
     }
 
-    /// The probabilities of tags, into the memory, and those of neighbours, to `pair`; gives log Z.
-    /// `scores` are e, `[word · tags + tag]`.
+    /// Computes the marginals of all tags into `memory`, and calls `pair` with the cell and the marginal of each pair
+    /// of tags. Returns log Z. `scores` are e, `[word · tags + tag]`.
     pub(super) fn marginals(
         &self,
         scores: &[f32],
@@ -100,20 +103,19 @@ impl Chain {
         for word in scores.chunks_exact(tags) {
             let best = f64::from(word.iter().copied().fold(f32::MIN, f32::max));
             log_sum += best;
-            exps.extend(word.iter().map(|score| far(f64::from(*score) - best).exp()));
+            exps.extend(word.iter().map(|score| limit(f64::from(*score) - best).exp()));
         }
         forward.clear();
         forward.resize(scores.len(), 0.0);
         for word in 0..words {
             let (before, here) = forward.split_at_mut(word * tags);
             let here = &mut here[..tags];
-            match word {
-                0 => here.copy_from_slice(self.row(None)),
-                _ => {
-                    for (tag, &sum) in before[(word - 1) * tags..].iter().enumerate() {
-                        let row = self.row(Some(tag)).iter();
-                        here.iter_mut().zip(row).for_each(|(here, exp)| *here += sum * exp);
-                    }
+            if word == 0 {
+                here.copy_from_slice(self.row(None));
+            } else {
+                for (tag, &sum) in before[(word - 1) * tags..].iter().enumerate() {
+                    let row = self.row(Some(tag)).iter();
+                    here.iter_mut().zip(row).for_each(|(here, exp)| *here += sum * exp);
                 }
             }
             here.iter_mut().zip(&exps[word * tags..]).for_each(|(here, exp)| *here *= exp);
@@ -157,10 +159,11 @@ impl Chain {
         log_sum
     }
 
-    /// The k most probable sequences that have a probability of at least `least`, the best first; equally
-    /// probable ones in the order of their tags' numbers from the end. `log_sum` is log Z, and
-    /// `marginals` those of all tags: no sequence is more probable than any of its tags is, so where `least`
-    /// is not tiny, few tags have to be looked at.
+    /// Returns the k most probable sequences with a probability of at least `least`, the best first. Ties are in the
+    /// order of the indices of their tags, from the last word.
+    ///
+    /// `log_sum` is log Z. `marginals` are those of all tags: no sequence is more probable than any of its tags, so few
+    /// tags are possible unless `least` is tiny.
     pub(super) fn kbest(
         &self,
         scores: &[f32],
@@ -168,63 +171,62 @@ impl Chain {
         k: usize,
         least: f64,
         log_sum: f64,
-    ) -> Vec<Ranked> {
+    ) -> Vec<RankedTags> {
         let tags = self.tags;
         let words = scores.len() / tags.max(1);
         if words == 0 || k == 0 {
             return Vec::new();
         }
-        // Sums of rounded numbers may fall a little short.
-        let enough = least * (1.0 - 1e-6);
-        // All ways to the tags of a word, those to one tag beside each other, the best first.
-        let mut ways: Vec<Way> = Vec::new();
+        // Allows for rounding.
+        let threshold = least * (1.0 - 1e-6);
+        // Paths to all tags of all words. Those to one tag are neighbours, the best first.
+        let mut paths: Vec<Path> = Vec::new();
         let mut before = 0..0;
         for word in 0..words {
-            let start = ways.len();
-            for tag in (0..tags).filter(|tag| marginals[word * tags + tag] >= enough) {
+            let start = paths.len();
+            for tag in (0..tags).filter(|tag| marginals[word * tags + tag] >= threshold) {
                 let own = f64::from(scores[word * tags + tag]);
                 let step = |from| f64::from(self.scores[self.cell(from, tag)]) + own;
-                let first = ways.len();
-                match word {
-                    0 => ways.push(Way { score: step(None), tag, from: 0 }),
-                    _ => {
-                        for from in before.clone() {
-                            let score = ways[from].score + step(Some(ways[from].tag));
-                            ways.push(Way { score, tag, from });
-                        }
-                    }
+                let first = paths.len();
+                if word == 0 {
+                    paths.push(Path { score: step(None), tag, from: 0 });
                 }
-                ways[first..].sort_by(|a, b| b.score.total_cmp(&a.score));
-                ways.truncate(first + k);
+                for from in before.clone() {
+                    let score = paths[from].score + step(Some(paths[from].tag));
+                    paths.push(Path { score, tag, from });
+                }
+                paths[first..].sort_by(|a, b| b.score.total_cmp(&a.score));
+                paths.truncate(first + k);
             }
-            before = start..ways.len();
+            before = start..paths.len();
         }
         let mut ends: Vec<usize> = before.collect();
-        ends.sort_by(|a, b| ways[*b].score.total_cmp(&ways[*a].score));
+        ends.sort_by(|a, b| paths[*b].score.total_cmp(&paths[*a].score));
         ends.truncate(k);
         let sequence = |end: usize| {
             let mut found = vec![0; words];
             let mut at = end;
             for tag in found.iter_mut().rev() {
-                (*tag, at) = (ways[at].tag, ways[at].from);
+                (*tag, at) = (paths[at].tag, paths[at].from);
             }
-            Ranked { tags: found, log_prob: ways[end].score - log_sum }
+            RankedTags { tags: found, log_prob: paths[end].score - log_sum }
         };
         let all = ends.into_iter().map(sequence);
-        all.take_while(|ranked| ranked.log_prob.exp() >= enough).collect()
+        all.take_while(|ranked| ranked.log_prob.exp() >= threshold).collect()
     }
 }
 
-/// A way to a tag of a word: its score, and the way before it that it goes on from.
-struct Way {
+/// A path to a tag of a word.
+struct Path {
     score: f64,
     tag: usize,
+    /// Index of the path to the word before.
     from: usize,
 }
 
-/// A difference from the best, no greater than counts.
-fn far(below: f64) -> f64 {
-    below.max(-FARTHEST)
+/// Limits a difference to the best score, which is negative, to [`MAX_DIFFERENCE`].
+fn limit(difference: f64) -> f64 {
+    difference.max(-MAX_DIFFERENCE)
 }
 
 #[cfg(test)]
@@ -233,9 +235,10 @@ mod tests {
 
     use super::*;
 
-    /// All sequences, with the logarithm of what they count.
+    /// Returns all sequences with their scores.
     fn all(chain: &Chain, scores: &[f32]) -> Vec<(Vec<usize>, f64)> {
-        let (tags, words) = (chain.tags, scores.len() / chain.tags);
+        let tags = chain.tags;
+        let words = scores.len() / tags;
         let mut sequences = vec![(Vec::new(), 0.0)];
         for word in 0..words {
             let longer = |(before, score): &(Vec<usize>, f64)| {
@@ -300,7 +303,7 @@ mod tests {
             chain.marginals(&scores, &mut memory, |_, _| {});
             let found = chain.kbest(&scores, &memory.marginals, k, 0.0, z);
             prop_assert_eq!(found.len(), k.min(sequences.len()));
-            // Of those that are probable enough, none is lost.
+            // None of the sequences above the threshold is lost.
             let probable = sequences.iter().filter(|(_, score)| (score - z).exp() >= 0.1).count();
             let some = chain.kbest(&scores, &memory.marginals, k, 0.1, z);
             prop_assert_eq!(some.len(), k.min(probable));
@@ -317,7 +320,7 @@ mod tests {
         }
     }
 
-    /// ∂ log Z / ∂ score = marginal, by differences.
+    /// Checks ∂ log Z / ∂ score = marginal by finite differences.
     #[test]
     fn gradients_are_probabilities() {
         let pairs: Vec<f32> = (0..12).map(|i| ((i * 7) % 5) as f32 / 3.0 - 0.5).collect();

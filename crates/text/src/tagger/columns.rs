@@ -1,31 +1,32 @@
-//! What a tagger looks at: columns of numbers, a value for each word, of which [templates](super::templates)
-//! name some. A template whose values are all there fires with a key, the hash of them, and the key finds
-//! the template's row of weights.
+//! Attributes of the words of a sentence, and the features that [templates](super::templates) make of them.
+//!
+//! Attributes are columns of numbers, with one value per word. A template fires if none of its values is absent. Its
+//! key is the hash of the values, and the key leads to a row of weights.
 
 use tutte_linear::chain;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::lexicon::{self, Entry, Lexicon};
 use super::templates::Column::{
-    AfterLemma, AfterStem, Bias, Class, Ending, Form, Lemma, Lower, Place, Prefix1, Prefix5, Shape,
-    ShortEnding, Skeleton5, Skeleton7, Stem, Suffix1, Suffix6, Upos, Usual,
+    AfterLemma, AfterStem, Bias, Class, Ending, Form, LemmaTag, Lower, Position, Prefix1, Prefix5,
+    Shape, ShortEnding, Skeleton5, Skeleton7, StemTag, Suffix1, Suffix6, Upos, UsualTag,
 };
 use super::templates::{COLUMNS, Column, Template};
-use crate::token_attributes;
+use crate::characters::skeleton;
 
-/// Stems as long as this are not looked for: each costs its length, and what is longer is no word.
-const LONGEST_STEM: usize = 64;
-/// The same of lemmas.
-const LONGEST_LEMMA: usize = 24;
+/// Stems of this length or more are not looked up: each look-up costs the length of the stem.
+const MAX_STEM: usize = 64;
+/// Maximal length of the lemmas that are looked up.
+const MAX_LEMMA: usize = 24;
 
-/// What stands before and after a sentence, in all columns.
+/// Value before and after the sentence, in all columns.
 const OUTSIDE: u64 = 0x5eed;
-/// How far templates look.
+/// Largest offset of a template.
 pub(super) const MARGIN: usize = 2;
-/// The value of what is absent.
+/// Value of an absent attribute.
 const ABSENT: u64 = 0;
 
-/// The values of a sentence.
+/// Values of the attributes of a sentence.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
     words: usize,
@@ -37,16 +38,15 @@ pub(super) struct Columns {
     starts: Vec<usize>,
 }
 
-/// What is known of words.
-pub(super) trait Knowledge {
-    /// Of a word, by its number in the sentence and its key.
+/// Looks up the words of a sentence: in the lexicon, or in training without the occurrence itself.
+pub(super) trait LookUp {
+    /// Returns the entry of a form. `word` is its index in the sentence.
     fn form(&self, word: usize, key: u64) -> Entry;
-    /// Of a lemma with which that word may start.
+    /// Returns the entry of a lemma with which that word may start.
     fn lemma(&self, word: usize, key: u64) -> Entry;
 }
 
-/// Of new sentences, all.
-impl Knowledge for Lexicon {
+impl LookUp for Lexicon {
     fn form(&self, _: usize, key: u64) -> Entry {
         self.get(key)
     }
@@ -57,45 +57,50 @@ impl Knowledge for Lexicon {
 }
 
 impl Columns {
-    /// Looks at the forms of a sentence; `known` is what is known of each word.
+    /// Computes the attributes of the words of a sentence. Stems are looked up in `lexicon`, words and lemmas in
+    /// `look_up`.
     pub(super) fn fill<'a>(
         &mut self,
         forms: impl Iterator<Item = &'a str> + Clone,
         lexicon: &Lexicon,
-        known: &impl Knowledge,
+        look_up: &impl LookUp,
     ) {
         self.words = forms.clone().count();
         self.values.clear();
         self.values.resize(COLUMNS * self.stride(), OUTSIDE);
-        let small = |form: &str| form.chars().any(char::is_lowercase);
-        let no_small_letters = !forms.clone().any(small);
+        let has_lower_case = |form: &str| form.chars().any(char::is_lowercase);
+        let is_upper_case = !forms.clone().any(has_lower_case);
         for (word, form) in forms.enumerate() {
-            self.word(word, form, no_small_letters, lexicon, known);
+            self.fill_word(word, form, is_upper_case, lexicon, look_up);
         }
     }
 
-    fn word(
+    /// Computes the attributes of one word. `is_upper_case` is `true` if no word of the sentence has lower-case
+    /// letters.
+    fn fill_word(
         &mut self,
         word: usize,
         form: &str,
-        no_small_letters: bool,
+        is_upper_case: bool,
         lexicon: &Lexicon,
-        known: &impl Knowledge,
+        look_up: &impl LookUp,
     ) {
         let mut lower = std::mem::take(&mut self.lower);
         lower.clear();
-        match form.is_ascii() {
-            true => lower.extend(form.bytes().map(|byte| char::from(byte.to_ascii_lowercase()))),
-            false => lower.push_str(&form.to_lowercase()),
+        if form.is_ascii() {
+            lower.extend(form.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+        } else {
+            lower.push_str(&form.to_lowercase());
         }
         self.starts.clear();
         self.starts.extend(lower.char_indices().map(|(at, _)| at));
         let letters = self.starts.len();
         let start = |of: usize, starts: &[usize]| starts.get(of).copied().unwrap_or(lower.len());
         for (column, length) in (Prefix1 as usize..=Prefix5 as usize).zip(1..) {
-            let value = match letters >= length {
-                true => hash(3, &lower[..start(length, &self.starts)]),
-                false => ABSENT,
+            let value = if letters >= length {
+                hash(3, &lower[..start(length, &self.starts)])
+            } else {
+                ABSENT
             };
             self.set_number(column, word, value);
         }
@@ -103,44 +108,42 @@ impl Columns {
             &lower[start(letters.saturating_sub(length), starts)..]
         };
         for (column, length) in (Suffix1 as usize..=Suffix6 as usize).zip(1..) {
-            let value = match letters >= length {
-                true => hash(4, last(length, &self.starts)),
-                false => ABSENT,
-            };
+            let value =
+                if letters >= length { hash(4, last(length, &self.starts)) } else { ABSENT };
             self.set_number(column, word, value);
         }
-        let (ending, short) = (hash(5, last(3, &self.starts)), hash(6, last(2, &self.starts)));
+        let ending = hash(5, last(3, &self.starts));
+        let short_ending = hash(6, last(2, &self.starts));
         self.set(Ending, word, ending);
-        self.set(ShortEnding, word, short);
-        let key = lexicon::key(&lower);
-        let entry = known.form(word, key);
-        let of_class = |seed, value: u64| xxh3_64_with_seed(&value.to_le_bytes(), seed);
-        let (class, usual) = match entry.tag {
-            0 => (ending, short),
-            tag => (of_class(7, entry.class.into()), of_class(8, tag.into())),
+        self.set(ShortEnding, word, short_ending);
+        let key = lexicon::form_key(&lower);
+        let entry = look_up.form(word, key);
+        let hash_number = |seed, value: u64| xxh3_64_with_seed(&value.to_le_bytes(), seed);
+        let (class, usual_tag) = match entry.tag {
+            0 => (ending, short_ending),
+            tag => (hash_number(7, entry.class.into()), hash_number(8, tag.into())),
         };
         self.set(Class, word, class);
-        self.set(Usual, word, usual);
-        let stems = (3..letters.min(LONGEST_STEM)).rev().map(|length| start(length, &self.starts));
-        let stem = stems.map(|end| (end, lexicon.get(lexicon::key(&lower[..end])).tag));
+        self.set(UsualTag, word, usual_tag);
+        let stems = (3..letters.min(MAX_STEM)).rev().map(|length| start(length, &self.starts));
+        let stem = stems.map(|end| (end, lexicon.get(lexicon::form_key(&lower[..end])).tag));
         let (end, tag) = stem.into_iter().find(|(_, tag)| *tag != 0).unwrap_or((0, 0));
-        self.set(Stem, word, of_class(9, tag.into()));
+        self.set(StemTag, word, hash_number(9, tag.into()));
         self.set(AfterStem, word, hash(10, &lower[end..]));
-        let lemmas = (2..=letters.min(LONGEST_LEMMA))
-            .rev()
-            .map(|length| (length, start(length, &self.starts)));
+        let lemmas =
+            (2..=letters.min(MAX_LEMMA)).rev().map(|length| (length, start(length, &self.starts)));
         let lemma = lemmas.map(|(length, end)| {
-            (length, known.lemma(word, lexicon::lemma_key(&lower[..end])).tag)
+            (length, look_up.lemma(word, lexicon::lemma_key(&lower[..end])).tag)
         });
         let (length, tag) = lemma.into_iter().find(|(_, tag)| *tag != 0).unwrap_or((0, 0));
-        self.set(Lemma, word, of_class(12, tag.into()));
+        self.set(LemmaTag, word, hash_number(12, tag.into()));
         self.skeleton.clear();
-        self.skeleton.extend(lower.chars().map(token_attributes::skeleton));
-        let after = hash_of(13, &self.skeleton[length..]);
+        self.skeleton.extend(lower.chars().map(skeleton));
+        let after = hash_characters(13, &self.skeleton[length..]);
         self.set(AfterLemma, word, after);
         for (column, length) in [(Skeleton5, 5), (Skeleton7, 7)] {
             let value = match letters.checked_sub(length) {
-                Some(first) => hash_of(14, &self.skeleton[first..]),
+                Some(first) => hash_characters(14, &self.skeleton[first..]),
                 None => ABSENT,
             };
             self.set(column, word, value);
@@ -148,14 +151,14 @@ impl Columns {
         self.set(Bias, word, 1);
         self.set(Form, word, hash(1, form));
         self.set(Lower, word, hash(2, &lower));
-        shape_of(form, &mut self.shape);
+        write_shape(form, &mut self.shape);
         let shape = hash(11, &self.shape);
         self.set(Shape, word, shape);
-        self.set(Place, word, 1 + u64::from(word == 0) + 2 * u64::from(no_small_letters));
+        self.set(Position, word, 1 + u64::from(word == 0) + 2 * u64::from(is_upper_case));
         self.lower = lower;
     }
 
-    /// Tells the coarse tag of a word.
+    /// Sets the coarse tag of a word.
     pub(super) fn set_upos(&mut self, word: usize, upos: usize) {
         self.set(Upos, word, upos as u64 + 1);
     }
@@ -173,12 +176,12 @@ impl Columns {
         self.words + 2 * MARGIN
     }
 
-    /// The number of words.
+    /// Returns the number of words.
     pub(super) fn words(&self) -> usize {
         self.words
     }
 
-    /// The keys of the templates that fire for a word, with the numbers of these.
+    /// Calls `found` with the index and the key of each template that fires for a word.
     pub(super) fn keys(
         &self,
         templates: &[Template],
@@ -203,48 +206,52 @@ impl Columns {
     }
 }
 
-/// Never [`ABSENT`].
+/// Returns the hash of a text; it is never [`ABSENT`].
 fn hash(seed: u64, text: &str) -> u64 {
     xxh3_64_with_seed(text.as_bytes(), seed).max(1)
 }
 
-/// The same of characters.
-fn hash_of(seed: u64, characters: &[char]) -> u64 {
+/// Returns the hash of characters; it is never [`ABSENT`].
+fn hash_characters(seed: u64, characters: &[char]) -> u64 {
     characters.iter().fold(chain(0, seed), |key, &c| chain(key, c.into())).max(1)
 }
 
-fn shape_of(form: &str, shape: &mut String) {
+/// Writes the shape of a form, see [`Shape`].
+fn write_shape(form: &str, shape: &mut String) {
     shape.clear();
-    let (mut last, mut run) = (' ', 0);
+    let mut last = ' ';
+    let mut run = 0;
     for character in form.chars() {
-        let kind = match character {
+        let class = match character {
             c if c.is_uppercase() => 'X',
             c if c.is_lowercase() => 'x',
             c if c.is_numeric() => 'd',
             c if c.is_alphabetic() => 'a',
             other => other,
         };
-        run = if kind == last { run + 1 } else { 1 };
-        last = kind;
+        run = if class == last { run + 1 } else { 1 };
+        last = class;
         if run <= 2 {
-            shape.push(kind);
+            shape.push(class);
         }
     }
 }
 
-/// Where the rows of keys are in a table of weights: 2^bits rows of so many cells.
+/// Layout of a table of weights: 2^bits rows of `width` cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rows {
+pub(super) struct RowLayout {
     pub(super) bits: u32,
     pub(super) width: usize,
 }
 
-impl Rows {
-    /// The first cell of a key's row: a key is a fraction of 2⁶⁴, and this the same fraction of all rows.
+impl RowLayout {
+    /// Returns the first cell of a key's row. The key is a fraction of 2⁶⁴, and the row is the same fraction of all
+    /// rows.
     pub(super) fn start(self, key: u64) -> usize {
         (key >> (u64::BITS - self.bits)) as usize * self.width
     }
 
+    /// Returns the number of cells.
     pub(super) fn cells(self) -> usize {
         self.width << self.bits
     }
@@ -273,10 +280,10 @@ mod tests {
             key(&one) != key(&other)
         };
         for (number, template) in COARSE.iter().enumerate() {
-            let looks = template
+            let is_different = template
                 .iter()
-                .any(|(column, offset)| *offset == -1 && !matches!(column, Shape | Place));
-            assert_eq!(differs(number), looks, "{template:?}");
+                .any(|(column, offset)| *offset == -1 && !matches!(column, Shape | Position));
+            assert_eq!(differs(number), is_different, "{template:?}");
         }
     }
 
@@ -286,10 +293,10 @@ mod tests {
         assert_eq!(absent("tea"), 2 + 3 + 2);
         assert_eq!(absent("kettle"), 1);
         assert_eq!(absent("kettles"), 0);
-        assert_eq!(absent(""), 5 + 6 + 2, "even an empty form does no harm");
+        assert_eq!(absent(""), 5 + 6 + 2, "an empty form does no harm");
     }
 
-    /// `gelmiş` and `kalmış` have one suffix after lemmas of one tag, as far as these are known.
+    /// `gelmiş` and `kalmış` have the same suffix after lemmas with the same tag, if these are in the lexicon.
     #[test]
     fn suffixes_are_what_follows_lemmas_whatever_their_vowels() {
         let lexicon = |lemmas: &[&str]| {
@@ -303,7 +310,7 @@ mod tests {
             columns.values[column as usize * columns.stride() + MARGIN]
         };
         let both = lexicon(&["gel", "kal"]);
-        for column in [Lemma, AfterLemma] {
+        for column in [LemmaTag, AfterLemma] {
             assert_eq!(value(&both, "gelmiş", column), value(&both, "Kalmış", column));
             assert_ne!(value(&both, "gelmiş", column), value(&lexicon(&["kal"]), "gelmiş", column));
         }
@@ -312,10 +319,10 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_kinds_of_characters() {
+    fn shapes_are_classes_of_characters() {
         let shape = |form| {
             let mut shape = String::new();
-            shape_of(form, &mut shape);
+            write_shape(form, &mut shape);
             shape
         };
         assert_eq!(shape("McDonald's"), "XxXxx'x");

@@ -1,4 +1,4 @@
-//! A tagger as a model file holds it: a document, and tables of numbers.
+//! Taggers in model files: a document of everything but the tables, and tables of numbers.
 
 use std::sync::Arc;
 
@@ -7,46 +7,46 @@ use tutte_linear::Compact;
 
 use super::Tagger;
 use super::chain::Chain;
-use super::columns::Rows;
+use super::columns::RowLayout;
 use super::lexicon::{Entry, Lexicon};
 use super::morphology::{Bundles, Morphology};
 use crate::DocumentProblem;
 use crate::lemma::LemmaDocument;
 
-/// All of a tagger that is no table.
+/// A tagger without its tables, for a model file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TaggerDocument {
     upos: Vec<String>,
-    /// For each coarse tag, XPOS and FEATS of its words.
+    /// XPOS and FEATS of the words of each coarse tag.
     fine: Vec<Vec<(String, String)>>,
     bits: u32,
     fine_bits: u32,
     lemmas: Option<LemmaDocument>,
 }
 
-/// The tables of a tagger.
+/// Tables of a tagger, for a model file.
 #[derive(Clone, Debug)]
 pub struct TaggerTables {
     /// Weights of coarse tags.
     pub weights: Compact,
-    /// Weights of fine tags.
+    /// Weights of fine tags and morphological features.
     pub fine: Compact,
-    /// Scores of neighbouring tags.
+    /// Scores of pairs of neighbouring tags.
     pub pairs: Vec<f32>,
-    /// Words of the lexicon, as ascending hashes.
+    /// Keys of the words of the lexicon, ascending.
     pub words: Vec<u64>,
     /// Class of each word of the lexicon.
     pub classes: Vec<u32>,
-    /// Usual tag of each word of the lexicon.
+    /// Most frequent tag of each word of the lexicon, plus 1.
     pub usual: Vec<u8>,
-    /// What decides about lemmas, rising, and the numbers of rules.
+    /// Keys of the contexts that choose lemma rules, ascending.
     pub lemmas: Vec<u64>,
-    /// Lemma rule of each entry of `lemmas`.
+    /// Index of the lemma rule of each entry of `lemmas`.
     pub rules: Vec<u16>,
 }
 
 impl Tagger<Compact> {
-    /// For a file.
+    /// Returns everything but the tables.
     pub fn document(&self) -> TaggerDocument {
         let bundles = |tag| {
             let list = self.fine.bundles().of_tag(tag).iter();
@@ -61,12 +61,12 @@ impl Tagger<Compact> {
         }
     }
 
-    /// The shapes of its tables of weights, as [`TaggerDocument::shapes`] gives them.
+    /// Returns the shapes of the tables of weights, as [`TaggerDocument::shapes`] does.
     pub fn shapes(&self) -> [[usize; 2]; 2] {
         [self.rows, self.fine.rows].map(|rows| [1 << rows.bits, rows.width])
     }
 
-    /// For a file.
+    /// Returns the tables.
     pub fn tables(&self) -> TaggerTables {
         let words = self.lexicon.sorted();
         let lemmas = self.lemmas.as_ref().map(|lemmas| lemmas.sorted()).unwrap_or_default();
@@ -85,20 +85,23 @@ impl Tagger<Compact> {
 }
 
 impl TaggerDocument {
-    /// Binary logarithms of sizes that a machine can hold.
+    /// Allowed binary logarithms of the number of rows.
     const BITS: std::ops::RangeInclusive<u32> = 1..=28;
 
-    fn rows(&self) -> Rows {
-        Rows { bits: self.bits, width: self.upos.len() }
+    fn rows(&self) -> RowLayout {
+        RowLayout { bits: self.bits, width: self.upos.len() }
     }
 
-    /// The shapes of the tables of weights, of coarse tags and of fine ones: rows and columns.
+    /// Returns the shapes of both tables of weights, coarse tags first: rows and columns.
+    ///
+    /// # Errors
+    /// [`DocumentProblem::Altered`] if this is not a document of [`Tagger::document`].
     pub fn shapes(&self) -> Result<[[usize; 2]; 2], DocumentProblem> {
-        let possible = (1..=super::MOST_TAGS).contains(&self.upos.len())
+        let is_possible = (1..=super::MAX_TAGS).contains(&self.upos.len())
             && self.fine.len() == self.upos.len()
             && self.fine.iter().all(|bundles| !bundles.is_empty())
             && [self.bits, self.fine_bits].iter().all(|bits| Self::BITS.contains(bits));
-        if !possible {
+        if !is_possible {
             let what = format!(
                 "its tagger has {} tags, {} lists of features and tables of 2^{} and 2^{} rows",
                 self.upos.len(),
@@ -112,20 +115,24 @@ impl TaggerDocument {
         Ok([[1 << self.bits, self.rows().width], [1 << self.fine_bits, width]])
     }
 
-    /// The number of scores of neighbouring tags.
+    /// Returns the number of scores of pairs of neighbouring tags.
     pub fn pairs(&self) -> usize {
         (self.upos.len() + 1) * self.upos.len()
     }
 
-    /// The tagger with these tables, whose sizes are as they should be.
+    /// Returns the tagger with these tables. The tables of weights must have the [`shapes`](Self::shapes) of this
+    /// document.
+    ///
+    /// # Errors
+    /// [`DocumentProblem::Altered`] if the tables do not fit the document.
     pub fn tagger(self, tables: TaggerTables) -> Result<Tagger<Compact>, DocumentProblem> {
         let altered = |what: &str| Err(DocumentProblem::Altered { what: what.to_owned() });
         let TaggerTables { weights, fine, pairs, words, classes, usual, lemmas, rules } = tables;
         if pairs.len() != self.pairs() || pairs.iter().any(|score| !score.is_finite()) {
-            return altered("its tagger has pairs of tags without a score");
+            return altered("its tagger has pairs of tags without a finite score");
         }
         if usual.iter().any(|tag| usize::from(*tag) > self.upos.len()) {
-            return altered("its lexicon has a tag that is none");
+            return altered("its lexicon has a tag that its tagger does not have");
         }
         let names = self.upos.iter().chain(self.fine.iter().flatten().flat_map(|(a, b)| [a, b]));
         if names.into_iter().any(|name| name.contains(['\t', '\n', '\r'])) {

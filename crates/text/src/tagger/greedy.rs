@@ -1,39 +1,40 @@
-//! What a greedy tagger reaches: a baseline for measurements, which no model contains.
+//! A greedy tagger: a baseline for measurements, which is not part of any model.
 //!
-//! Tags are chosen from left to right, each by a log-linear model of the word, its neighbours (the templates
-//! of the chain) and the tags that were chosen before it:
+//! It chooses tags from left to right. Each is chosen by a log-linear model of the word, its neighbours (the
+//! templates of the chain) and the tags that were chosen before it:
 //!
 //! ```text
 //! P(tᵢ | t₁ … tᵢ₋₁, words) ∝ exp w_t · f(i, tᵢ₋₂, tᵢ₋₁)
 //! ```
 //!
-//! It sees one tag more to the left than the chain, and none to the right. To be robust it learns, from the
-//! second pass on, after tags that it chose itself, not after those of the treebank. Cost: linear.
+//! It sees one more tag to the left than the chain, and none to the right. From the second pass on, training uses the
+//! tags that the model itself chose as history, not those of the treebank. So the model learns to cope with its
+//! mistakes. Cost: linear.
 
 use tutte_linear::{AdaGrad, Average, Weights};
 use tutte_treebank::Sentence;
 
-use super::columns::{Columns, Rows};
-use super::templates::Column::{Class, Ending, Lower, Upos, Usual};
+use super::columns::{Columns, RowLayout};
+use super::templates::Column::{Class, Ending, Lower, Upos, UsualTag};
 use super::templates::{COARSE, Template};
-use super::train::{Draw, SURE};
-use super::training_data::Lessons;
+use super::train::{Dropout, MAX_PROB};
+use super::training_data::TrainingData;
 use super::{TagScores, TaggerOptions, highest};
 use crate::Error;
 
-/// What it sees of the tags before.
+/// Templates of the tags before the word.
 const HISTORY: &[Template] = &[
     &[(Upos, -1)],
     &[(Upos, -2), (Upos, -1)],
     &[(Upos, -1), (Lower, 0)],
     &[(Upos, -1), (Class, 0)],
     &[(Upos, -1), (Ending, 0)],
-    &[(Upos, -1), (Class, 0), (Usual, 1)],
+    &[(Upos, -1), (Class, 0), (UsualTag, 1)],
     &[(Upos, -2), (Upos, -1), (Class, 0)],
 ];
 
-/// Learns a greedy tagger from a treebank, and counts how many coarse tags of other sentences it gets right;
-/// fine tags, features and lemmas are not counted.
+/// Trains a greedy tagger on a treebank, and counts the coarse tags of the sentences `gold` that it gets right. Fine
+/// tags, features and lemmas are not counted.
 ///
 /// # Errors
 /// As [`Tagger::train`](super::Tagger::train).
@@ -42,26 +43,27 @@ pub fn greedy_baseline(
     gold: &[Sentence],
     options: &TaggerOptions,
 ) -> Result<TagScores, Error> {
-    let lessons = Lessons::new(treebank.iter().collect())?;
+    let data = TrainingData::new(treebank.iter().collect())?;
     let templates: Vec<Template> = COARSE.iter().chain(HISTORY).copied().collect();
-    let table = Rows { bits: options.bits, width: lessons.upos.len() };
+    let table = RowLayout { bits: options.bits, width: data.upos.len() };
     let mut weights = vec![0.0; table.cells()];
     let mut step = AdaGrad::new(weights.len(), options.rate, options.damping);
     let mut average = Average::of_second_half(options.passes);
-    let mut draw = Draw::new(options, 2);
-    let (mut columns, mut rows) = (Columns::default(), Vec::new());
+    let mut dropout = Dropout::new(options, 2);
+    let mut columns = Columns::default();
+    let mut rows = Vec::new();
     let mut probs = vec![0.0; table.width];
     for pass in 0..options.passes {
-        for at in draw.order.shuffled(lessons.sentences.len()) {
-            lessons.look(at, &mut columns);
-            draw.sentence(&templates);
-            for (word, &right) in lessons.tags[at].iter().enumerate() {
+        for at in dropout.order.shuffled(data.sentences.len()) {
+            data.fill_columns(at, &mut columns);
+            dropout.draw_templates(&templates);
+            for (word, &right) in data.tags[at].iter().enumerate() {
                 let right = usize::from(right);
                 rows.clear();
-                draw.rows(&columns, &templates, word, table, &mut rows);
-                softmax(&weights, &rows, draw.scale, &mut probs);
+                dropout.rows(&columns, &templates, word, table, &mut rows);
+                softmax(&weights, &rows, dropout.scale, &mut probs);
                 columns.set_upos(word, if pass == 0 { right } else { highest(probs.iter()) });
-                if probs[right] <= SURE {
+                if probs[right] <= MAX_PROB {
                     probs[right] -= 1.0;
                     for &row in &rows {
                         step.descend_row(&mut weights, row, &probs);
@@ -76,7 +78,7 @@ pub fn greedy_baseline(
     let mut scores = TagScores::default();
     for sentence in gold {
         let forms = sentence.words().map(|word| word.form());
-        columns.fill(forms, &lessons.lexicon, &*lessons.lexicon);
+        columns.fill(forms, &data.lexicon, &*data.lexicon);
         for (word, token) in sentence.words().enumerate() {
             rows.clear();
             columns.keys(&templates, word, |_, key| rows.push(table.start(key)));
@@ -84,13 +86,13 @@ pub fn greedy_baseline(
             let tag = highest(probs.iter());
             columns.set_upos(word, tag);
             scores.words += 1;
-            scores.upos += usize::from(lessons.upos[tag] == token.upos());
+            scores.upos += usize::from(data.upos[tag] == token.upos());
         }
     }
     Ok(scores)
 }
 
-/// The probabilities of tags, from the rows of a word; weights count `scale` times.
+/// Writes the probabilities of tags, given the rows of a word. Scores are multiplied by `scale`.
 fn softmax(weights: &Vec<f32>, rows: &[usize], scale: f32, probs: &mut [f32]) {
     probs.fill(0.0);
     weights.add_rows(rows, probs);
@@ -104,7 +106,7 @@ fn softmax(weights: &Vec<f32>, rows: &[usize], scale: f32, probs: &mut [f32]) {
 mod tests {
     use super::*;
 
-    /// `tea tea …`: a noun first and a verb after it, which only the tag before can tell.
+    /// In `tea tea …`, nouns and verbs alternate, and only the tag before tells them apart.
     #[test]
     fn tags_before_tell_apart_what_looks_the_same() -> Result<(), Box<dyn std::error::Error>> {
         let sentence = |n: usize| -> Result<Sentence, tutte_treebank::Error> {

@@ -1,40 +1,41 @@
-//! What is known of words by themselves: which tags they had in the treebank, and how often.
+//! Lexicon of the treebank: the tags that each word had, and how often.
 //!
-//! A word's *class* says how often it was seen (once, a few times, often …), its most frequent tag, whether
-//! it mostly has that, and which others it has had; words of one class behave alike, and the class of a
-//! neighbour tells much of what a word can be, before anything is tagged. While a model is learnt, a word
-//! is looked up as if it had been seen once less, with the tag it has there, in the treebank (it is left
-//! out): otherwise no word that is learnt from would ever be new.
+//! The *class* of a word combines its frequency (once, a few times, often …), its most frequent tag, a flag for words
+//! that nearly always have that tag, and its other tags. Words of one class behave alike. The class of a neighbour
+//! tells much about a word before anything is tagged.
+//!
+//! In training, the current occurrence of a word is left out of its counts. Otherwise no word of the treebank would
+//! ever be unknown.
 
 use std::collections::HashMap;
 
 use tutte_linear::KeyedMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Tags of forms and of lemmas in lower case.
+/// Entries of lower-cased forms and lemmas.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Lexicon {
     entries: KeyedMap<Entry>,
 }
 
-/// What is known of a word.
+/// Entry of a word; zeros for an unknown word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// A number for its class; 0 is that of words never seen.
+    /// Number of its class; 0 for an unknown word.
     pub(super) class: u32,
-    /// One more than its most frequent tag; 0 if it was never seen.
+    /// Its most frequent tag plus 1; 0 for an unknown word.
     pub(super) tag: u8,
 }
 
-/// How often a word had each of its tags.
-pub(super) type Counts = Vec<(u8, u32)>;
+/// Tags of a word and their counts.
+type Counts = Vec<(u8, u32)>;
 
-/// The number of a form in lower case.
-pub(super) fn key(lower: &str) -> u64 {
+/// Returns the key of a form in lower case.
+pub(super) fn form_key(lower: &str) -> u64 {
     xxh3_64_with_seed(lower.as_bytes(), 0x1ec)
 }
 
-/// The number of a lemma in lower case.
+/// Returns the key of a lemma in lower case.
 pub(super) fn lemma_key(lower: &str) -> u64 {
     xxh3_64_with_seed(lower.as_bytes(), 0x1ed)
 }
@@ -54,13 +55,13 @@ impl Counter {
         }
     }
 
-    /// What would be known of a word, had it been seen with this tag once less.
+    /// Returns the entry of a word without one of its occurrences with this tag.
     pub(super) fn without(&self, key: u64, tag: u8) -> Entry {
         let counts = self.counts.get(&key).map_or(&[][..], Vec::as_slice);
         entry(counts.iter().map(|&(other, count)| (other, count - u32::from(other == tag))))
     }
 
-    /// What is known of all words.
+    /// Returns the entries of all words.
     pub(super) fn lexicon(&self) -> Lexicon {
         let entries = self.counts.iter();
         let entries = entries.map(|(key, counts)| (*key, entry(counts.iter().copied()))).collect();
@@ -68,45 +69,46 @@ impl Counter {
     }
 }
 
+/// Returns the entry of a word with these counts of tags.
 fn entry(counts: impl Iterator<Item = (u8, u32)>) -> Entry {
-    /// Tags with a smaller share than one in this many are mistakes or too rare to matter.
+    /// Tags with a share of less than one in this many are ignored: they are mistakes or too rare to matter.
     const RARE: u32 = 20;
-    /// Tags besides the first that tell classes apart.
+    /// Maximal number of tags besides the first that are part of the class.
     const OTHERS: usize = 3;
     let mut counts: Vec<(u8, u32)> = counts.filter(|(_, count)| *count > 0).collect();
     counts.sort_unstable_by_key(|&(tag, count)| (u32::MAX - count, tag));
     let total: u32 = counts.iter().map(|(_, count)| count).sum();
     let Some(&(tag, most)) = counts.first() else { return Entry::default() };
-    let often = match total {
+    let frequency = match total {
         1 => 1u8,
         2..=4 => 2,
         5..=20 => 3,
         _ => 4,
     };
-    let mostly = u8::from(most * 10 >= total * 9);
+    let is_certain = u8::from(most * 10 >= total * 9);
     let others = counts[1..].iter().filter(|(_, count)| count * RARE >= total).take(OTHERS);
     let mut others: Vec<u8> = others.map(|(tag, _)| *tag).collect();
     others.sort_unstable();
-    let mut bytes = vec![often, mostly, tag];
+    let mut bytes = vec![frequency, is_certain, tag];
     bytes.append(&mut others);
     let class = (xxh3_64_with_seed(&bytes, 0xc1a) as u32).max(1);
     Entry { class, tag: tag + 1 }
 }
 
 impl Lexicon {
-    /// What is known of a word.
+    /// Returns the entry of a word.
     pub(super) fn get(&self, key: u64) -> Entry {
         self.entries.get(&key).copied().unwrap_or_default()
     }
 
-    /// All words, by number.
+    /// Returns all keys and entries, sorted by key.
     pub(super) fn sorted(&self) -> Vec<(u64, Entry)> {
         let mut all: Vec<_> = self.entries.iter().map(|(key, entry)| (*key, *entry)).collect();
         all.sort_unstable_by_key(|(key, _)| *key);
         all
     }
 
-    /// From all words.
+    /// Creates a lexicon from all its keys and entries.
     pub(super) fn from_entries(entries: impl Iterator<Item = (u64, Entry)>) -> Self {
         Self { entries: entries.collect() }
     }
@@ -119,7 +121,7 @@ mod tests {
     #[test]
     fn a_word_is_known_by_its_other_occurrences() {
         let mut counter = Counter::default();
-        let (tea, run, once) = (key("tea"), key("run"), key("once"));
+        let [tea, run, once] = ["tea", "run", "once"].map(form_key);
         (0..30).for_each(|_| counter.add(tea, 7));
         for tag in [1, 1, 1, 2, 2] {
             counter.add(run, tag);
@@ -127,9 +129,13 @@ mod tests {
         counter.add(once, 3);
         let lexicon = counter.lexicon();
         assert_eq!(lexicon.get(tea).tag, 8);
-        assert_eq!(lexicon.get(key("tee")), Entry::default());
-        assert_eq!(counter.without(once, 3), Entry::default(), "as if it were new");
-        assert_eq!(counter.without(tea, 7), lexicon.get(tea), "once less is as often");
+        assert_eq!(lexicon.get(form_key("tee")), Entry::default());
+        assert_eq!(
+            counter.without(once, 3),
+            Entry::default(),
+            "it is unknown without this occurrence"
+        );
+        assert_eq!(counter.without(tea, 7), lexicon.get(tea), "30 and 29 are one frequency");
         assert_eq!(lexicon.get(run).tag, 2);
         assert_ne!(lexicon.get(run).class, lexicon.get(tea).class);
         assert_eq!(Lexicon::from_entries(lexicon.sorted().into_iter()), lexicon);

@@ -1,41 +1,50 @@
-//! A tagger: UPOS, XPOS, FEATS and lemmas of words, with exact probabilities.
+//! A tagger: finds UPOS, XPOS, FEATS and lemmas of words, with exact probabilities.
 //!
 //! ```text
 //! P(tags | words) = P(t₁ … tₙ | words) · Πᵢ P(bᵢ | i, t₁ … tₙ, words)
 //! ```
 //!
-//! Coarse tags t are a linear-chain conditional random field ([`chain`]) over what words and their
-//! neighbours look like and have been elsewhere ([`templates`], [`lexicon`]); each word's fine tag and
-//! morphological features b follow from it by a log-linear model ([`morphology`]); lemmas by rules. Each
-//! word gets the coarse tag that is most probable for it, summed over all others.
+//! Coarse tags t (UPOS) are a linear-chain conditional random field ([`chain`]) over the forms of words and their
+//! neighbours ([`templates`]) and the tags that they have in the treebank ([`lexicon`]). Given the coarse tags, a
+//! log-linear model ([`morphology`]) chooses the bundle b of each word: its fine tag (XPOS) and morphological features
+//! (FEATS). Lemmas follow from rules ([`lemma`](crate::lemma)). Each word gets the coarse tag with the highest marginal
+//! probability.
 
 mod chain;
 mod columns;
 mod document;
+#[cfg(feature = "train")]
 mod greedy;
 mod lexicon;
 mod morphology;
 mod templates;
+#[cfg(feature = "train")]
 mod train;
+#[cfg(feature = "train")]
 mod training_data;
 
 use std::sync::Arc;
 
 use tutte_linear::{Compact, Weights};
-use tutte_treebank::{Morphology as Written, Sentence, Token};
+use tutte_treebank::{Morphology as WordTags, Sentence, Token};
 
 use self::chain::{Chain, ChainMemory};
-use self::columns::{Columns, MARGIN, Rows};
+use self::columns::{Columns, MARGIN, RowLayout};
 pub use self::document::{TaggerDocument, TaggerTables};
+#[cfg(feature = "train")]
 pub use self::greedy::greedy_baseline;
 use self::lexicon::Lexicon;
 use self::morphology::Morphology;
 use self::templates::{COARSE, FINE};
+#[cfg(feature = "train")]
 pub use self::train::{TaggerOptions, jackknife, jackknife_observed};
-use super::lemma::Lemmatizer;
 use crate::Error;
+use crate::lemma::Lemmatizer;
 
-/// What tags words. It is learnt with weights of 32 bits, and has 8 bits when it comes from a file.
+/// Finds tags, morphological features and lemmas of words.
+///
+/// Weights have 32 bits when they are trained ([`train`](Self::train)), and 8 bits in model files
+/// ([`compact`](Self::compact)).
 ///
 /// ```
 /// use tutte_text::{Tagger, TaggerMemory, TaggerOptions};
@@ -50,15 +59,16 @@ use crate::Error;
 /// let mut sentence: Sentence = "1\tCats\t_\t_\t_\t_\t_\t_\t_\t_\n2\tbark\t_\t_\t_\t_\t_\t_\t_\t_\n".parse()?;
 /// let tagging = tagger.annotate(&mut sentence, &mut TaggerMemory::default())?;
 /// assert!(sentence.as_str().starts_with("1\tCats\tcat\tNOUN\tNNS\tNumber=Plur\t"));
-/// assert!(tagging.upos_probs[0] > 0.5); // how sure it is
+/// assert!(tagging.upos_probs[0] > 0.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Tagger<W = Vec<f32>> {
-    /// The coarse tags.
+    /// Coarse tags.
     upos: Vec<String>,
     lexicon: Arc<Lexicon>,
-    rows: Rows,
+    /// Layout of `weights`.
+    rows: RowLayout,
     /// Weights of coarse tags.
     weights: W,
     chain: Chain,
@@ -66,7 +76,7 @@ pub struct Tagger<W = Vec<f32>> {
     lemmas: Option<Arc<Lemmatizer>>,
 }
 
-/// Memory of tagging, used again.
+/// Memory of tagging, which the next sentence reuses.
 #[derive(Clone, Debug, Default)]
 pub struct TaggerMemory {
     columns: Columns,
@@ -80,20 +90,19 @@ pub struct TaggerMemory {
 /// The tags of a sentence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tagging {
-    /// For each word, the number of its coarse tag ([`Tagger::upos`]).
+    /// Coarse tag of each word, as an index of [`Tagger::upos`].
     pub upos: Vec<usize>,
-    /// For each word, the number of its fine tag and features among those of its coarse tag.
+    /// Bundle of each word, as an index of the bundles of its coarse tag.
     fine: Vec<usize>,
-    /// For each word, the probability of its coarse tag; of one of the k best sequences, that of the
-    /// whole sequence is [`prob`](Self::prob).
+    /// Marginal probability of the coarse tag of each word.
     pub upos_probs: Vec<f64>,
-    /// For each word, the probability of its fine tag and features, given the coarse tags.
+    /// Probability of the fine tag and features of each word, given the coarse tags.
     pub fine_probs: Vec<f64>,
-    /// The probability of all coarse tags together, for the k best; otherwise 1.
+    /// Probability of the whole sequence of coarse tags, if it is one of the k best; otherwise 1.
     pub prob: f64,
 }
 
-/// Whether no word of a sentence has a tag.
+/// Returns `true` if no word of a sentence has UPOS, XPOS or FEATS.
 ///
 /// ```
 /// let sentence = "1\tTea\t_\t_\t_\t_\t_\t_\t_\t_\n".parse()?;
@@ -104,30 +113,30 @@ pub fn is_untagged(sentence: &Sentence) -> bool {
     sentence.words().all(|word| [word.upos(), word.xpos(), word.feats()] == ["_"; 3])
 }
 
-/// How many words have the right tags.
+/// Numbers of words with the right tags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TagScores {
-    /// Words that were judged.
+    /// Number of words.
     pub words: usize,
-    /// Right coarse tags.
+    /// Words with the right coarse tag (UPOS).
     pub upos: usize,
-    /// Right fine tags.
+    /// Words with the right fine tag (XPOS).
     pub xpos: usize,
-    /// Right features.
+    /// Words with the right features (FEATS).
     pub feats: usize,
-    /// Right lemmas.
+    /// Words with the right lemma.
     pub lemmas: usize,
 }
 
 impl TagScores {
-    /// A number of words as a share of all.
+    /// Returns a number of words as a share of all words.
     pub fn share(&self, right: usize) -> f64 {
         right as f64 / self.words.max(1) as f64
     }
 }
 
 impl Tagger {
-    /// The same with weights rounded to 8 bits, as a file holds it.
+    /// Returns this tagger with weights of 8 bits, as a model file holds them.
     pub fn compact(&self) -> Tagger<Compact> {
         let Tagger { upos, lexicon, rows, weights, chain, fine, lemmas } = self;
         let morphology = fine.bundles().clone();
@@ -144,22 +153,22 @@ impl Tagger {
 }
 
 impl<W: Weights> Tagger<W> {
-    /// The coarse tags.
+    /// Returns the coarse tags.
     pub fn upos(&self) -> &[String] {
         &self.upos
     }
 
-    /// How many combinations of UPOS, XPOS and FEATS it knows.
+    /// Returns the number of different combinations of UPOS, XPOS and FEATS.
     pub fn fine_tags(&self) -> usize {
         (0..self.upos.len()).map(|tag| self.fine.bundles().of_tag(tag).len()).sum()
     }
 
-    /// Whether it gives lemmas.
+    /// Returns `true` if the tagger finds lemmas.
     pub fn has_lemmas(&self) -> bool {
         self.lemmas.is_some()
     }
 
-    /// The tags of a sentence, each word's the most probable for it.
+    /// Returns the tags of a sentence. Each word has the coarse tag with the highest marginal.
     pub fn tag(&self, sentence: &Sentence, memory: &mut TaggerMemory) -> Tagging {
         self.score(sentence, memory);
         let TaggerMemory { scores, chain, .. } = memory;
@@ -167,7 +176,7 @@ impl<W: Weights> Tagger<W> {
         self.most_probable(memory)
     }
 
-    /// Each word's most probable tag, from its probabilities.
+    /// Returns the tags with the highest marginals.
     fn most_probable(&self, memory: &mut TaggerMemory) -> Tagging {
         let chain = &memory.chain;
         let upos = chain.marginals.chunks_exact(self.upos.len()).map(|probs| highest(probs.iter()));
@@ -179,8 +188,8 @@ impl<W: Weights> Tagger<W> {
         self.refine(tagging, &Tagging::default(), memory)
     }
 
-    /// The k most probable sequences of coarse tags, the best first, each with the most probable fine tags
-    /// and features given it.
+    /// Returns the k most probable sequences of coarse tags, the best first. Each has its most probable fine tags and
+    /// features.
     pub fn kbest(&self, sentence: &Sentence, k: usize, memory: &mut TaggerMemory) -> Vec<Tagging> {
         self.score(sentence, memory);
         let TaggerMemory { scores, chain, .. } = memory;
@@ -188,7 +197,8 @@ impl<W: Weights> Tagger<W> {
         self.ranked(k, 0.0, log_sum, &Tagging::default(), memory)
     }
 
-    /// The most probable sequences that are at least so probable. `known` are other tags of the sentence.
+    /// Returns the k most probable sequences with a probability of at least `least`. `known` is another tagging of the
+    /// sentence.
     fn ranked(
         &self,
         k: usize,
@@ -199,7 +209,7 @@ impl<W: Weights> Tagger<W> {
     ) -> Vec<Tagging> {
         let TaggerMemory { scores, chain, .. } = &*memory;
         let ranked = self.chain.kbest(scores, &chain.marginals, k, least, log_sum);
-        let tagging = |ranked: chain::Ranked| {
+        let tagging = |ranked: chain::RankedTags| {
             let words = ranked.tags.iter().enumerate();
             let marginals = &memory.chain.marginals;
             let upos_probs =
@@ -211,9 +221,10 @@ impl<W: Weights> Tagger<W> {
         ranked.into_iter().map(tagging).collect()
     }
 
-    /// The tags of a sentence, each word's the most probable for it, and its readings: the most probable
-    /// sequences, at most `k`, that have a probability of at least `least`; none if one of them has
-    /// all but `least`, and the tags are as good as certain.
+    /// Returns the tags of a sentence, and its readings.
+    ///
+    /// The tags have the highest marginals, as those of [`tag`](Self::tag). Readings are the `k` most probable
+    /// sequences with a probability of at least `least`. There are none if only one sequence is that probable.
     pub fn readings(
         &self,
         sentence: &Sentence,
@@ -225,9 +236,9 @@ impl<W: Weights> Tagger<W> {
         let TaggerMemory { scores, chain, .. } = memory;
         let log_sum = self.chain.marginals(scores, chain, |_, _| {});
         let tagging = self.most_probable(memory);
-        // The best sequence is at most as probable as its least certain tag.
-        let doubt = tagging.upos_probs.iter().copied().fold(1.0, f64::min);
-        if k < 2 || doubt > 1.0 - least {
+        // A sequence with another tag for some word has at most 1 − the marginal of the word's best tag.
+        let lowest = tagging.upos_probs.iter().copied().fold(1.0, f64::min);
+        if k < 2 || lowest > 1.0 - least {
             return (tagging, Vec::new());
         }
         let mut readings = self.ranked(k, least, log_sum, &tagging, memory);
@@ -237,14 +248,14 @@ impl<W: Weights> Tagger<W> {
         (tagging, readings)
     }
 
-    /// Looks at a sentence and scores the coarse tags of its words.
+    /// Computes the attributes of a sentence and the scores of the coarse tags of its words.
     fn score(&self, sentence: &Sentence, memory: &mut TaggerMemory) {
         let TaggerMemory { columns, rows, scores, .. } = memory;
         let forms = sentence.words().map(Token::form);
         columns.fill(forms, &self.lexicon, &*self.lexicon);
         let tags = self.upos.len();
         scores.clear();
-        let mut sums = [0.0; MOST_TAGS];
+        let mut sums = [0.0; MAX_TAGS];
         let sums = &mut sums[..self.rows.width];
         for word in 0..columns.words() {
             rows.clear();
@@ -255,16 +266,16 @@ impl<W: Weights> Tagger<W> {
         }
     }
 
-    /// Fine tags and features, given the coarse tags. Where other tags of the sentence are `known` and the
-    /// coarse ones around a word the same, so are its fine ones.
+    /// Adds fine tags and features to coarse tags. `known` is another tagging of the sentence: a word whose
+    /// neighbourhood has the same coarse tags there has the same fine tag.
     fn refine(&self, mut tagging: Tagging, known: &Tagging, memory: &mut TaggerMemory) -> Tagging {
         let TaggerMemory { columns, rows, parts, probs, .. } = memory;
         for (word, &tag) in tagging.upos.iter().enumerate() {
             columns.set_upos(word, tag);
         }
         for (word, &tag) in tagging.upos.iter().enumerate() {
-            let seen = word.saturating_sub(MARGIN)..(word + MARGIN + 1).min(tagging.upos.len());
-            if known.upos.get(seen.clone()) == Some(&tagging.upos[seen]) {
+            let near = word.saturating_sub(MARGIN)..(word + MARGIN + 1).min(tagging.upos.len());
+            if known.upos.get(near.clone()) == Some(&tagging.upos[near]) {
                 tagging.fine.push(known.fine[word]);
                 tagging.fine_probs.push(known.fine_probs[word]);
                 continue;
@@ -281,16 +292,16 @@ impl<W: Weights> Tagger<W> {
         tagging
     }
 
-    /// Gives a sentence the tags that were found for it, and lemmas if the tagger has any. Nothing else of
-    /// it changes.
+    /// Writes tags into a sentence, and lemmas if the tagger finds any. Other columns do not change.
     ///
     /// # Errors
-    /// If the sentence has another number of words.
+    /// If the sentence has another number of words than the tagging.
     pub fn write(&self, tagging: &Tagging, sentence: &mut Sentence) -> Result<(), Error> {
         self.write_over(&Tagging::default(), tagging, sentence)
     }
 
-    /// The same in a sentence that has tags of this tagger already, and the lemmas that go with them.
+    /// Writes tags into a sentence that already has the tags `before` and their lemmas. Lemmas of words whose tags are
+    /// the same are kept.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -313,10 +324,10 @@ impl<W: Weights> Tagger<W> {
             })
             .collect();
         let words = tagging.upos.iter().zip(&tagging.fine).zip(&lemmas);
-        let written: Vec<Written<'_>> = words
+        let tags: Vec<WordTags<'_>> = words
             .map(|((&tag, &number), lemma)| {
                 let bundle = fine(tag, number);
-                Written {
+                WordTags {
                     lemma: lemma.as_deref(),
                     upos: &self.upos[tag],
                     xpos: bundle.map_or("_", |bundle| &bundle.xpos),
@@ -324,13 +335,13 @@ impl<W: Weights> Tagger<W> {
                 }
             })
             .collect();
-        Ok(sentence.set_morphology(&written)?)
+        Ok(sentence.set_morphology(&tags)?)
     }
 
-    /// Tags a sentence: finds tags and writes them.
+    /// Finds the tags of a sentence and writes them into it.
     ///
     /// # Errors
-    /// If a column cannot hold what is to be written.
+    /// If a column cannot hold a tag or a lemma.
     pub fn annotate(
         &self,
         sentence: &mut Sentence,
@@ -341,7 +352,7 @@ impl<W: Weights> Tagger<W> {
         Ok(tagging)
     }
 
-    /// How many words of sentences with known tags it gets right.
+    /// Tags copies of gold sentences, and counts the words with the right tags.
     ///
     /// # Errors
     /// As [`annotate`](Self::annotate).
@@ -363,10 +374,10 @@ impl<W: Weights> Tagger<W> {
     }
 }
 
-/// More coarse tags than this are no coarse tags.
-const MOST_TAGS: usize = 248;
+/// Maximal number of coarse tags.
+const MAX_TAGS: usize = 248;
 
-/// The first of the highest.
+/// Returns the index of the highest value, the first of several.
 fn highest<T: Copy + PartialOrd>(values: impl Iterator<Item = T>) -> usize {
     let mut best: Option<(usize, T)> = None;
     for (at, value) in values.enumerate() {

@@ -1,63 +1,64 @@
 //! Fine tags and morphological features, given the coarse tag.
 //!
-//! XPOS and FEATS of a word are chosen together, among the pairs that words of its coarse tag had in the
-//! treebank ("bundles"). A bundle is a set of parts, its XPOS and each feature (`Case=Dat`), and scores what
-//! its parts do:
+//! XPOS and FEATS of a word are chosen together, among the pairs that words of its coarse tag have in the treebank
+//! (*bundles*). A bundle is a set of parts: its XPOS and each of its features (`Case=Dat`). Its score is the sum of the
+//! scores of its parts:
 //!
 //! ```text
 //! P(b | i, t₁ … tₙ) ∝ exp Σ_{v ∈ b} w_v · f(i, t₁ … tₙ)       over the bundles b of tag tᵢ
 //! ```
 //!
-//! So what is learnt of a case is learnt for all words that have cases, and what no word has ever been is
-//! never said. O(features · parts + bundles) a word.
+//! So weights of a case are shared by all words that have cases, and a combination that is not in the treebank is never
+//! predicted. Cost: O(features · parts + bundles) per word.
 
 use std::collections::HashMap;
 
 use tutte_linear::Weights;
 
-use super::columns::Rows;
+use super::columns::RowLayout;
 
-/// XPOS and FEATS that words of a tag have.
+/// XPOS and FEATS of words with some coarse tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bundle {
     pub(super) xpos: String,
     pub(super) feats: String,
-    /// The numbers of its parts.
+    /// Indices of its parts.
     parts: Vec<u16>,
 }
 
-/// The bundles of all coarse tags, and weights of their parts.
+/// Bundles of all coarse tags, and weights of their parts.
 #[derive(Clone, Debug)]
 pub(super) struct Morphology<W> {
     bundles: Bundles,
-    pub(super) rows: Rows,
+    pub(super) rows: RowLayout,
     pub(super) weights: W,
 }
 
-/// The bundles of each coarse tag, the most frequent first.
+/// Bundles of each coarse tag, the most frequent first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bundles {
     of_tag: Vec<Vec<Bundle>>,
+    /// Number of different parts.
     parts: usize,
 }
 
 impl Bundles {
-    /// More kinds of XPOS than this are no parts: such tags repeat what features say.
-    const MOST_XPOS: usize = 400;
+    /// With more different XPOS tags than this, XPOS is not a part: such tags repeat the features.
+    const MAX_XPOS: usize = 400;
 
-    /// From XPOS and FEATS by coarse tag.
+    /// Creates bundles from the XPOS and FEATS of each coarse tag.
     pub(super) fn new(of_tag: Vec<Vec<(String, String)>>) -> Self {
         let mut numbers: HashMap<String, u16> = HashMap::new();
         let mut xpos: Vec<&str> = of_tag.iter().flatten().map(|(xpos, _)| xpos.as_str()).collect();
         xpos.sort_unstable();
         xpos.dedup();
-        let with_xpos = xpos.len() <= Self::MOST_XPOS;
+        let has_xpos_parts = xpos.len() <= Self::MAX_XPOS;
         let mut number = |part: String| {
             let next = u16::try_from(numbers.len()).unwrap_or(u16::MAX);
             *numbers.entry(part).or_insert(next)
         };
         let mut bundle = |(xpos, feats): (String, String)| {
-            let own = (with_xpos && xpos != "_").then(|| format!("\t{xpos}"));
+            let own = (has_xpos_parts && xpos != "_").then(|| format!("\t{xpos}"));
             let features = feats.split('|').filter(|feat| *feat != "_").map(str::to_owned);
             let mut parts: Vec<u16> = own.into_iter().chain(features).map(&mut number).collect();
             parts.sort_unstable();
@@ -69,21 +70,21 @@ impl Bundles {
         Self { of_tag, parts: numbers.len() }
     }
 
-    /// The bundles of a coarse tag.
+    /// Returns the bundles of a coarse tag.
     pub(super) fn of_tag(&self, tag: usize) -> &[Bundle] {
         self.of_tag.get(tag).map_or(&[], Vec::as_slice)
     }
 
-    /// Cells of a row of weights.
+    /// Returns the number of cells of a row of weights: one per part, up to a multiple of 8.
     pub(super) fn width(&self) -> usize {
         self.parts.next_multiple_of(8).max(8)
     }
 }
 
 impl<W> Morphology<W> {
-    /// With weights of so many rows, which must be as many as there are.
+    /// Creates a model. `weights` must have 2^bits rows.
     pub(super) fn new(bundles: Bundles, bits: u32, weights: W) -> Self {
-        let rows = Rows { bits, width: bundles.width() };
+        let rows = RowLayout { bits, width: bundles.width() };
         Self { bundles, rows, weights }
     }
 
@@ -91,7 +92,8 @@ impl<W> Morphology<W> {
         &self.bundles
     }
 
-    /// The probabilities of the bundles of a tag, given the rows of a word. Weights count `scale` times.
+    /// Writes the probabilities of the bundles of a tag, given the rows of a word, to `probs`. Scores are multiplied by
+    /// `scale`.
     pub(super) fn probs(
         &self,
         tag: usize,
@@ -118,19 +120,19 @@ impl<W> Morphology<W> {
         };
         probs.extend(bundles.iter().map(score));
         let best = probs.iter().copied().fold(f32::MIN, f32::max);
-        // What is further below vanishes in any case; no number, as of weights without bounds, counts as that.
+        // e⁻⁸⁰ is negligible in any case. `max` also replaces NaN, which weights without bounds could give.
         probs.iter_mut().for_each(|score| *score = (*score - best).max(-80.0).exp());
         let sum: f32 = probs.iter().sum();
         probs.iter_mut().for_each(|prob| *prob /= sum);
     }
 
-    /// From −log P(gold) to its slopes by the scores of parts: Σ_b (P(b) − [b = gold]) [v ∈ b].
-    pub(super) fn slopes(&self, tag: usize, gold: usize, probs: &[f32], slopes: &mut Vec<f32>) {
-        slopes.clear();
-        slopes.resize(self.rows.width, 0.0);
+    /// Writes the gradient of −log P(gold) by the score of each part v: Σ_b (P(b) − [b = gold]) [v ∈ b].
+    pub(super) fn gradient(&self, tag: usize, gold: usize, probs: &[f32], gradient: &mut Vec<f32>) {
+        gradient.clear();
+        gradient.resize(self.rows.width, 0.0);
         for (number, (bundle, prob)) in self.bundles.of_tag(tag).iter().zip(probs).enumerate() {
             let slope = if number == gold { prob - 1.0 } else { *prob };
-            bundle.parts.iter().for_each(|part| slopes[usize::from(*part)] += slope);
+            bundle.parts.iter().for_each(|part| gradient[usize::from(*part)] += slope);
         }
     }
 }
@@ -148,20 +150,21 @@ mod tests {
     }
 
     fn probs(morphology: &Morphology<Vec<f32>>, tag: usize) -> Vec<f32> {
-        let (mut parts, mut probs) = (Vec::new(), Vec::new());
+        let mut parts = Vec::new();
+        let mut probs = Vec::new();
         morphology.probs(tag, &[0, 8], 1.0, &mut parts, &mut probs);
         probs
     }
 
-    /// Slopes of −log P against differences.
+    /// Compares the gradient of −log P with finite differences.
     #[test]
-    fn slopes_are_those_of_the_logarithm() {
+    fn the_gradient_is_that_of_the_logarithm() {
         let weights: Vec<f32> = (0..16).map(|i| ((i * 5) % 7) as f32 / 5.0).collect();
         let model = morphology(weights.clone());
         let found = probs(&model, 0);
         assert!((found.iter().sum::<f32>() - 1.0).abs() < 1e-6);
-        let mut slopes = Vec::new();
-        model.slopes(0, 1, &found, &mut slopes);
+        let mut gradient = Vec::new();
+        model.gradient(0, 1, &found, &mut gradient);
         for cell in 0..8 {
             let at = |by: f32| {
                 let mut weights = weights.clone();
@@ -169,12 +172,12 @@ mod tests {
                 -f64::from(probs(&morphology(weights), 0)[1]).ln()
             };
             let slope = (at(0.05) - at(-0.05)) / 0.1;
-            assert!((slope - f64::from(slopes[cell])).abs() < 1e-3, "{cell}");
+            assert!((slope - f64::from(gradient[cell])).abs() < 1e-3, "{cell}");
         }
     }
 
     #[test]
-    fn what_has_no_choice_is_certain() {
+    fn a_single_bundle_is_certain() {
         let model = morphology(vec![0.0; 16]);
         assert_eq!(probs(&model, 1), [1.0]);
         assert_eq!(model.bundles().of_tag(1)[0].xpos, ".");

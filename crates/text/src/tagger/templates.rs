@@ -1,7 +1,6 @@
-//! What can be looked at in words, and templates: which values of a word and its neighbours are looked at
-//! together.
+//! Feature templates of the tagger: attributes of a word and its neighbours that are combined into one feature.
 
-/// What can be looked at in a word.
+/// An attribute of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     /// Always the same.
@@ -10,13 +9,13 @@ pub(super) enum Column {
     Form,
     /// The word in lower case.
     Lower,
-    /// The first 1 to 5 characters, in lower case; absent if there are not so many.
+    /// The first 1 to 5 characters, in lower case; absent from shorter words.
     Prefix1,
     Prefix2,
     Prefix3,
     Prefix4,
     Prefix5,
-    /// The last 1 to 6 characters.
+    /// The last 1 to 6 characters, in lower case; absent from shorter words.
     Suffix1,
     Suffix2,
     Suffix3,
@@ -25,45 +24,45 @@ pub(super) enum Column {
     Suffix6,
     /// At most the last three characters; never absent.
     Ending,
-    /// At most the last two.
+    /// At most the last two characters; never absent.
     ShortEnding,
-    /// Kinds of characters: `Xxx-dd` with repetitions cut to two.
+    /// Classes of characters: `Xxx-dd`, with repetitions cut to two.
     Shape,
-    /// Whether the word is the first, and whether no word has small letters.
-    Place,
-    /// The class of the word in the lexicon; of one never seen, its ending.
+    /// Two flags: the word is the first, and no word of the sentence has lower-case letters.
+    Position,
+    /// Class of the word in the lexicon; its ending if the word is unknown.
     Class,
-    /// The word's most frequent tag; of one never seen, its short ending.
-    Usual,
-    /// The most frequent tag of the longest known word that this one starts with, of three letters at least.
-    Stem,
-    /// What follows that word.
+    /// Most frequent tag of the word; its short ending if the word is unknown.
+    UsualTag,
+    /// Most frequent tag of the longest known word with which this one starts, of at least three letters.
+    StemTag,
+    /// The rest of the word after that word.
     AfterStem,
-    /// The most frequent tag of the longest known lemma that the word is or starts with, of two letters at
-    /// least.
-    Lemma,
-    /// What follows that lemma, as a skeleton: without what vowel harmony and voicing change in suffixes.
+    /// Most frequent tag of the longest known lemma with which the word starts, of at least two letters. The lemma may
+    /// be the whole word.
+    LemmaTag,
+    /// Skeleton of the word after that lemma, see [`skeleton`](crate::characters::skeleton).
     AfterLemma,
-    /// The last characters as a skeleton.
+    /// Skeleton of the last 5 or 7 characters.
     Skeleton5,
     Skeleton7,
-    /// The coarse tag, once that is known.
+    /// The coarse tag; set once it is known.
     Upos,
 }
 
 use Column::{
-    AfterLemma, AfterStem, Bias, Class, Ending, Form, Lemma, Lower, Place, Prefix1, Prefix2,
-    Prefix3, Prefix4, Prefix5, Shape, ShortEnding, Skeleton5, Skeleton7, Stem, Suffix1, Suffix2,
-    Suffix3, Suffix4, Suffix5, Suffix6, Upos, Usual,
+    AfterLemma, AfterStem, Bias, Class, Ending, Form, LemmaTag, Lower, Position, Prefix1, Prefix2,
+    Prefix3, Prefix4, Prefix5, Shape, ShortEnding, Skeleton5, Skeleton7, StemTag, Suffix1, Suffix2,
+    Suffix3, Suffix4, Suffix5, Suffix6, Upos, UsualTag,
 };
 
-/// How many there are.
+/// Number of columns.
 pub(super) const COLUMNS: usize = Upos as usize + 1;
 
-/// Values of words at some distance: those of one template.
+/// Attributes of one template, each with the offset of its word.
 pub(super) type Template = &'static [(Column, i8)];
 
-/// By what coarse tags are chosen, besides their neighbours.
+/// Templates of coarse tags.
 pub(super) const COARSE: &[Template] = &[
     &[(Form, 0)],
     &[(Lower, 0)],
@@ -80,7 +79,7 @@ pub(super) const COARSE: &[Template] = &[
     &[(Suffix5, 0)],
     &[(Suffix6, 0)],
     &[(Shape, 0)],
-    &[(Shape, 0), (Place, 0)],
+    &[(Shape, 0), (Position, 0)],
     &[(Lower, -1)],
     &[(Lower, 1)],
     &[(Lower, -2)],
@@ -94,30 +93,30 @@ pub(super) const COARSE: &[Template] = &[
     &[(ShortEnding, 0), (ShortEnding, 1)],
     &[(Shape, -1), (Shape, 0)],
     &[(Shape, 0), (Shape, 1)],
-    &[(Stem, 0)],
-    &[(Stem, 0), (AfterStem, 0)],
+    &[(StemTag, 0)],
+    &[(StemTag, 0), (AfterStem, 0)],
     &[(Class, 0)],
     &[(Class, -1)],
     &[(Class, 1)],
     &[(Class, 2)],
     &[(Class, -2)],
-    &[(Class, 0), (Usual, 1)],
-    &[(Usual, -1), (Class, 0)],
-    &[(Usual, -1), (Class, 0), (Usual, 1)],
-    &[(Class, 0), (Usual, 1), (Usual, 2)],
-    &[(Usual, -2), (Usual, -1), (Class, 0)],
-    &[(Usual, -1), (Usual, 1)],
-    &[(Usual, 1), (Usual, 2)],
-    &[(Lower, 0), (Usual, 1)],
-    &[(Usual, -1), (Lower, 0)],
-    &[(Ending, 0), (Usual, 1)],
-    &[(Usual, -1), (Ending, 0)],
-    &[(Lemma, 0), (AfterLemma, 0)],
+    &[(Class, 0), (UsualTag, 1)],
+    &[(UsualTag, -1), (Class, 0)],
+    &[(UsualTag, -1), (Class, 0), (UsualTag, 1)],
+    &[(Class, 0), (UsualTag, 1), (UsualTag, 2)],
+    &[(UsualTag, -2), (UsualTag, -1), (Class, 0)],
+    &[(UsualTag, -1), (UsualTag, 1)],
+    &[(UsualTag, 1), (UsualTag, 2)],
+    &[(Lower, 0), (UsualTag, 1)],
+    &[(UsualTag, -1), (Lower, 0)],
+    &[(Ending, 0), (UsualTag, 1)],
+    &[(UsualTag, -1), (Ending, 0)],
+    &[(LemmaTag, 0), (AfterLemma, 0)],
     &[(Skeleton5, 0)],
     &[(Skeleton7, 0)],
 ];
 
-/// By what fine tags and morphological features are chosen, once coarse tags are known.
+/// Templates of fine tags and morphological features, which may use the coarse tags.
 pub(super) const FINE: &[Template] = &[
     &[(Upos, 0), (Form, 0)],
     &[(Upos, 0), (Lower, 0)],
@@ -148,13 +147,13 @@ pub(super) const FINE: &[Template] = &[
     &[(Upos, 0), (Upos, 1), (Ending, 0)],
     &[(Upos, -1), (Upos, 0), (Lower, 0)],
     &[(Upos, 0), (AfterLemma, 0)],
-    &[(Upos, 0), (Lemma, 0), (AfterLemma, 0)],
+    &[(Upos, 0), (LemmaTag, 0), (AfterLemma, 0)],
     &[(Upos, 0), (Skeleton5, 0)],
     &[(Upos, 0), (Skeleton7, 0)],
 ];
 
-/// The templates of the word itself, which a learner leaves out now and then; they come first.
-pub(super) const OF_THE_WORD: usize = 2;
+/// Number of templates of the word itself, which word dropout leaves out; they come first.
+pub(super) const WORD_TEMPLATES: usize = 2;
 
 #[cfg(test)]
 mod tests {
@@ -163,15 +162,15 @@ mod tests {
     #[test]
     fn the_templates_of_the_word_itself_come_first() {
         for templates in [COARSE, FINE] {
-            let own = |template: &Template| {
+            let is_of_word = |template: &Template| {
                 template.len() <= 2
                     && template
                         .iter()
                         .all(|(column, at)| *at == 0 && matches!(column, Form | Lower | Upos))
                     && template.iter().any(|(column, _)| matches!(column, Form | Lower))
             };
-            assert!(templates[..OF_THE_WORD].iter().all(own));
-            assert!(!templates[OF_THE_WORD..].iter().any(own));
+            assert!(templates[..WORD_TEMPLATES].iter().all(is_of_word));
+            assert!(!templates[WORD_TEMPLATES..].iter().any(is_of_word));
         }
     }
 }

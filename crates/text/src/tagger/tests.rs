@@ -45,7 +45,7 @@ fn tagger() -> Tagger {
 }
 
 #[test]
-fn neighbours_decide_about_words_of_two_kinds() {
+fn neighbours_decide_about_ambiguous_words() {
     let tagger = tagger();
     let mut memory = TaggerMemory::default();
     let mut sentence = bare("The duck duck .");
@@ -57,7 +57,7 @@ fn neighbours_decide_about_words_of_two_kinds() {
     assert_eq!(column(Column::Lemma), ["the", "duck", "duck", "."]);
     assert_eq!(column(Column::Misc), ["A=b"; 4], "nothing else changes");
     assert!(tagging.upos_probs.iter().chain(&tagging.fine_probs).all(|p| (0.0..=1.0).contains(p)));
-    // A word never seen is like others with its ending.
+    // An unknown word is tagged like others with its ending.
     let mut sentence = bare("The squirrels stalked .");
     tagger.annotate(&mut sentence, &mut memory).unwrap();
     let found: Vec<_> = sentence.words().map(|word| (word.upos(), word.lemma())).collect();
@@ -65,8 +65,9 @@ fn neighbours_decide_about_words_of_two_kinds() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bits_and_what_was_learnt_is_known() {
-    let (one, other) = (tagger(), tagger());
+fn the_same_seed_gives_the_same_bits_and_the_treebank_is_learnt() {
+    let one = tagger();
+    let other = tagger();
     assert_eq!(one.weights, other.weights);
     assert_eq!(one.fine.weights, other.fine.weights);
     assert_eq!(one.chain.scores(), other.chain.scores());
@@ -88,8 +89,8 @@ fn the_best_sequences_are_ranked_and_their_probabilities_sum_to_one() {
     assert_eq!(tags, tagger.tag(&sentence, &mut memory));
     assert!(readings.iter().all(|reading| reading.prob >= 0.01) && readings.len() <= 3);
     assert_eq!(tagger.readings(&sentence, 1, 0.0, &mut memory).1, []);
-    assert_eq!(tagger.readings(&sentence, 9, 0.9, &mut memory).1, [], "none so probable but one");
-    // What a word is, summed over all sequences.
+    assert_eq!(tagger.readings(&sentence, 9, 0.9, &mut memory).1, [], "only one is that probable");
+    // The marginal of a tag is the sum over all sequences with it.
     let tagging = tagger.tag(&sentence, &mut memory);
     let first = all.iter().filter(|other| other.upos[0] == tagging.upos[0]);
     assert!((first.map(|other| other.prob).sum::<f64>() - tagging.upos_probs[0]).abs() < 1e-9);
@@ -137,7 +138,7 @@ fn jackknifing_is_the_same_for_any_number_of_threads() {
     let one = jackknife(&treebank(), &options, 3, 1).unwrap();
     assert_eq!(one, jackknife(&treebank(), &options, 3, 6).unwrap());
     assert_eq!(one.len(), treebank().len());
-    // "goose" is not learnt from the piece that has "geese".
+    // The lemma "goose" is not learnt from the fold with "geese".
     let options = TaggerOptions { passes: 8, ..options };
     let alone = jackknife(&treebank()[1..3], &options, 2, 1).unwrap();
     assert_ne!(alone[1].word(2).unwrap().lemma(), "goose");

@@ -1,7 +1,8 @@
-//! Learning a tagger: the likelihood of the treebank's tags, by AdaGrad, sentence by sentence, with
-//! templates left out at random, and words as well; the mean of the second half of the passes is kept.
+//! Training of a tagger: maximises the likelihood of the treebank's tags by AdaGrad, sentence by sentence.
 //!
-//! Coarse tags and fine ones are learnt at the same time, the fine ones given the treebank's coarse tags.
+//! Templates are dropped out at random, and the words themselves as well. The result is the mean of the weights of
+//! the second half of the passes. Coarse and fine tags are trained at the same time, the fine ones given the gold
+//! coarse tags.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,38 +12,52 @@ use tutte_linear::{AdaGrad, Average, Order, Weights, draw_templates, join};
 use tutte_treebank::Sentence;
 
 use super::chain::{Chain, ChainMemory};
-use super::columns::{Columns, Rows};
+use super::columns::{Columns, RowLayout};
 use super::morphology::{Bundles, Morphology};
-use super::templates::{COARSE, FINE, OF_THE_WORD, Template};
-use super::training_data::Lessons;
+use super::templates::{COARSE, FINE, Template, WORD_TEMPLATES};
+use super::training_data::TrainingData;
 use super::{Tagger, TaggerMemory};
 use crate::Error;
-use crate::lemma::{Known, Lemmatizer};
+use crate::lemma::{LemmaExample, Lemmatizer};
 use crate::progress::{Observer, PassCounter, unobserved};
 
-/// How to learn a tagger.
+/// Options of training a [`Tagger`].
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TaggerOptions {
-    /// Passes over the treebank.
+    /// Number of passes over the treebank.
     pub passes: usize,
-    /// The binary logarithm of the number of rows of weights of coarse tags.
+    /// Binary logarithm of the number of rows of weights of coarse tags.
     pub bits: u32,
-    /// The same of fine tags and features.
+    /// Binary logarithm of the number of rows of weights of fine tags and features.
     pub fine_bits: u32,
-    /// How far to step.
+    /// Learning rate of AdaGrad.
     pub rate: f32,
-    /// How carefully to start.
+    /// Damping of AdaGrad: a larger value makes the first steps smaller.
     pub damping: f32,
-    /// How often a template is left out.
+    /// Probability with which a template is left out.
     pub dropout: f64,
-    /// How often the templates of the word itself are left out: new words are recognised by the others.
+    /// Probability with which the templates of the word itself are left out. Unknown words depend on the others.
     pub word_dropout: f64,
-    /// Of the order of sentences and of what is left out.
+    /// Seed of the order of sentences and of dropout.
     pub seed: u64,
 }
 
+tutte_linear::setters! {
+    TaggerOptions {
+        with_passes => passes: usize,
+        with_bits => bits: u32,
+        with_fine_bits => fine_bits: u32,
+        with_rate => rate: f32,
+        with_damping => damping: f32,
+        with_dropout => dropout: f64,
+        with_word_dropout => word_dropout: f64,
+        with_seed => seed: u64,
+    }
+}
+
 impl TaggerOptions {
-    /// Tables of a size for so many words, and otherwise what has proved good.
+    /// Returns the defaults, with tables of a size for a treebank of this many words.
     pub fn for_words(words: usize) -> Self {
         let size = words.max(2).ilog2();
         Self {
@@ -59,15 +74,16 @@ impl TaggerOptions {
 }
 
 impl Tagger {
-    /// Learns from the tags of a treebank.
+    /// Trains a tagger on the tags of a treebank.
     ///
     /// # Errors
-    /// [`Error::NoWords`]; [`Error::Setting`] if tags are none, or so many that they are no coarse tags.
+    /// [`Error::NoWords`] if the treebank has no words. [`Error::Setting`] if it has no UPOS tags, or more different
+    /// ones than a tagger can have.
     pub fn train(treebank: &[Sentence], options: &TaggerOptions) -> Result<Self, Error> {
         Self::train_observed(treebank, options, &unobserved)
     }
 
-    /// The same, telling of every pass.
+    /// Trains a tagger, and calls `observer` after every pass.
     ///
     /// # Errors
     /// As [`train`](Self::train), and [`Error::Stopped`].
@@ -76,127 +92,135 @@ impl Tagger {
         options: &TaggerOptions,
         observer: &Observer<'_>,
     ) -> Result<Self, Error> {
-        let laps = PassCounter::new(MODELS * options.passes, observer);
-        learn(treebank.iter().collect(), options, &laps)
+        let counter = PassCounter::new(MODELS * options.passes, observer);
+        train(treebank.iter().collect(), options, &counter)
     }
 }
 
-/// Of coarse tags, and of fine ones.
+/// Number of models: one of coarse tags, one of fine tags.
 const MODELS: usize = 2;
 
-fn learn(
+fn train(
     sentences: Vec<&Sentence>,
     options: &TaggerOptions,
-    laps: &PassCounter<'_>,
+    counter: &PassCounter<'_>,
 ) -> Result<Tagger, Error> {
-    let lessons = Lessons::new(sentences)?;
+    let data = TrainingData::new(sentences)?;
     let (fine, coarse) = thread::scope(|scope| {
-        let fine = scope.spawn(|| learn_fine(&lessons, options, laps));
-        let coarse = learn_coarse(&lessons, options, laps);
+        let fine = scope.spawn(|| train_fine(&data, options, counter));
+        let coarse = train_coarse(&data, options, counter);
         (join(fine), coarse)
     });
-    let (fine, (weights, chain, rows)) = (fine?, coarse?);
-    let words = lessons.sentences.iter().flat_map(|sentence| sentence.words());
-    let lemmas = Lemmatizer::train(words.map(|word| Known {
+    let fine = fine?;
+    let (weights, chain, rows) = coarse?;
+    let words = data.sentences.iter().flat_map(|sentence| sentence.words());
+    let lemmas = Lemmatizer::train(words.map(|word| LemmaExample {
         form: word.form(),
         upos: word.upos(),
         feats: word.feats(),
         lemma: word.lemma(),
     }));
-    let Lessons { upos, lexicon, .. } = lessons;
+    let TrainingData { upos, lexicon, .. } = data;
     Ok(Tagger { upos, lexicon, rows, weights, chain, fine, lemmas: lemmas.map(Arc::new) })
 }
 
-/// What is left out of a sentence, and the rows of its words.
-pub(super) struct Draw {
+/// Order of sentences, and dropout of templates and words.
+pub(super) struct Dropout {
     pub(super) order: Order,
+    /// `true` for each template that the sentence keeps.
     kept: Vec<bool>,
-    /// How much more what is left counts.
+    /// Factor of the scores that makes up for the templates that are left out.
     pub(super) scale: f32,
-    dropout: f64,
+    template_dropout: f64,
     word_dropout: f64,
 }
 
-impl Draw {
+impl Dropout {
     pub(super) fn new(options: &TaggerOptions, stream: u8) -> Self {
-        let TaggerOptions { dropout, word_dropout, seed, .. } = *options;
-        let order = Order::new(seed, stream);
-        Self { order, kept: Vec::new(), scale: 1.0, dropout, word_dropout }
+        let order = Order::new(options.seed, stream);
+        let TaggerOptions { dropout: template_dropout, word_dropout, .. } = *options;
+        Self { order, kept: Vec::new(), scale: 1.0, template_dropout, word_dropout }
     }
 
-    /// For a new sentence.
-    pub(super) fn sentence(&mut self, templates: &[Template]) {
+    /// Draws the templates that a new sentence keeps.
+    pub(super) fn draw_templates(&mut self, templates: &[Template]) {
         let stream = self.order.stream();
-        self.scale = draw_templates(stream, templates.len(), self.dropout, &mut self.kept) as f32;
+        let count = templates.len();
+        self.scale = draw_templates(stream, count, self.template_dropout, &mut self.kept) as f32;
     }
 
-    /// The rows of a word.
+    /// Appends the rows of a word for the templates that are kept. It also draws the dropout of the word.
     pub(super) fn rows(
         &mut self,
         columns: &Columns,
         templates: &[Template],
         word: usize,
-        table: Rows,
+        table: RowLayout,
         rows: &mut Vec<usize>,
     ) {
         let drawn = (self.order.stream().draw() >> 11) as f64 / (1u64 << 53) as f64;
         let is_hidden = drawn < self.word_dropout;
         columns.keys(templates, word, |number, key| {
-            if self.kept[number] && !(is_hidden && number < OF_THE_WORD) {
+            if self.kept[number] && !(is_hidden && number < WORD_TEMPLATES) {
                 rows.push(table.start(key));
             }
         });
     }
 }
 
-/// What is this sure already needs no step.
-pub(super) const SURE: f32 = 0.998;
+/// Probability of the gold tag above which an example moves no weights.
+pub(super) const MAX_PROB: f32 = 0.998;
 
-fn learn_coarse(
-    lessons: &Lessons<'_>,
+fn train_coarse(
+    data: &TrainingData<'_>,
     options: &TaggerOptions,
-    laps: &PassCounter<'_>,
-) -> Result<(Vec<f32>, Chain, Rows), Error> {
-    let tags = lessons.upos.len();
-    let table = Rows { bits: options.bits, width: tags };
+    counter: &PassCounter<'_>,
+) -> Result<(Vec<f32>, Chain, RowLayout), Error> {
+    let tags = data.upos.len();
+    let table = RowLayout { bits: options.bits, width: tags };
     let mut weights = vec![0.0; table.cells()];
     let mut chain = Chain::new(tags, vec![0.0; (tags + 1) * tags]);
-    let (rate, damping) = (options.rate, options.damping);
+    let TaggerOptions { rate, damping, .. } = *options;
     let mut step = AdaGrad::new(weights.len(), rate, damping);
     let mut pair_step = AdaGrad::new(chain.scores().len(), rate, damping);
     let mut average = Average::of_second_half(options.passes);
-    let mut draw = Draw::new(options, 2);
-    let (mut columns, mut memory) = (Columns::default(), ChainMemory::default());
-    let (mut rows, mut ends, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+    let mut dropout = Dropout::new(options, 2);
+    let mut columns = Columns::default();
+    let mut memory = ChainMemory::default();
+    // Rows of all words of a sentence, and the end of those of each word.
+    let mut rows = Vec::new();
+    let mut ends = Vec::new();
+    let mut scores = Vec::new();
     let mut pairs = vec![0.0; chain.scores().len()];
     let mut sums = vec![0.0; table.width];
     for _ in 0..options.passes {
-        for at in draw.order.shuffled(lessons.sentences.len()) {
-            lessons.look(at, &mut columns);
-            draw.sentence(COARSE);
+        for at in dropout.order.shuffled(data.sentences.len()) {
+            data.fill_columns(at, &mut columns);
+            dropout.draw_templates(COARSE);
             rows.clear();
             ends.clear();
             scores.clear();
             for word in 0..columns.words() {
                 let start = rows.len();
-                draw.rows(&columns, COARSE, word, table, &mut rows);
+                dropout.rows(&columns, COARSE, word, table, &mut rows);
                 ends.push(rows.len());
                 sums.fill(0.0);
                 weights.add_rows(&rows[start..], &mut sums);
-                scores.extend(sums[..tags].iter().map(|sum| sum * draw.scale));
+                scores.extend(sums[..tags].iter().map(|sum| sum * dropout.scale));
             }
             pairs.fill(0.0);
             chain.marginals(&scores, &mut memory, |cell, p| pairs[cell] += p);
-            // ∂ −log P(gold) / ∂ score = P − [gold], of words and of pairs.
-            let (mut start, mut before) = (0, None);
-            for (word, &gold) in lessons.tags[at].iter().enumerate() {
+            // ∂ −log P(gold) / ∂ score = P − [gold], for words and for pairs.
+            let mut start = 0;
+            let mut before = None;
+            for (word, &gold) in data.tags[at].iter().enumerate() {
                 let gold = usize::from(gold);
                 pairs[chain.cell(before, gold)] -= 1.0;
                 before = Some(gold);
                 let own = &memory.marginals[word * tags..][..tags];
                 sums.fill(0.0);
                 sums.iter_mut().zip(own).for_each(|(slope, p)| *slope = *p as f32);
-                if sums[gold] <= SURE {
+                if sums[gold] <= MAX_PROB {
                     sums[gold] -= 1.0;
                     for &row in &rows[start..ends[word]] {
                         step.descend_row(&mut weights, row, &sums);
@@ -209,25 +233,26 @@ fn learn_coarse(
                     pair_step.descend(&mut chain.scores_mut()[cell], cell, *slope as f32);
                 }
             }
-            chain.settle();
+            chain.update();
         }
         average.add(weights.iter().chain(chain.scores()));
-        laps.lap()?;
+        counter.finish_pass()?;
     }
     if let Some(mut mean) = average.mean() {
         let pairs = mean.split_off(weights.len());
-        (weights, chain) = (mean, Chain::new(tags, pairs));
+        weights = mean;
+        chain = Chain::new(tags, pairs);
     }
     Ok((weights, chain, table))
 }
 
-fn learn_fine(
-    lessons: &Lessons<'_>,
+fn train_fine(
+    data: &TrainingData<'_>,
     options: &TaggerOptions,
-    laps: &PassCounter<'_>,
+    counter: &PassCounter<'_>,
 ) -> Result<Morphology<Vec<f32>>, Error> {
-    let mut counts = vec![BTreeMap::<(&str, &str), u32>::new(); lessons.upos.len()];
-    for (sentence, tags) in lessons.sentences.iter().zip(&lessons.tags) {
+    let mut counts = vec![BTreeMap::<(&str, &str), u32>::new(); data.upos.len()];
+    for (sentence, tags) in data.sentences.iter().zip(&data.tags) {
         for (word, &tag) in sentence.words().zip(tags) {
             *counts[usize::from(tag)].entry((word.xpos(), word.feats())).or_default() += 1;
         }
@@ -243,42 +268,42 @@ fn learn_fine(
         of_tag.push(list.into_iter().map(owned).collect());
     }
     let bundles = Bundles::new(of_tag);
-    let table = Rows { bits: options.fine_bits, width: bundles.width() };
+    let table = RowLayout { bits: options.fine_bits, width: bundles.width() };
     let mut model = Morphology::new(bundles, options.fine_bits, vec![0.0; table.cells()]);
     let mut step = AdaGrad::new(table.cells(), options.rate, options.damping);
     let mut average = Average::of_second_half(options.passes);
-    let mut draw = Draw::new(options, 3);
+    let mut dropout = Dropout::new(options, 3);
     let mut memory = TaggerMemory::default();
-    let mut slopes = Vec::new();
+    let mut gradient = Vec::new();
     for _ in 0..options.passes {
-        for at in draw.order.shuffled(lessons.sentences.len()) {
+        for at in dropout.order.shuffled(data.sentences.len()) {
             let TaggerMemory { columns, rows, parts, probs, .. } = &mut memory;
-            lessons.look(at, columns);
-            draw.sentence(FINE);
-            let tags = &lessons.tags[at];
+            data.fill_columns(at, columns);
+            dropout.draw_templates(FINE);
+            let tags = &data.tags[at];
             for (word, &tag) in tags.iter().enumerate() {
                 columns.set_upos(word, tag.into());
             }
-            for (word, (token, &tag)) in lessons.sentences[at].words().zip(tags).enumerate() {
+            for (word, (token, &tag)) in data.sentences[at].words().zip(tags).enumerate() {
                 let tag = usize::from(tag);
                 let gold = numbers[tag][&(token.xpos(), token.feats())];
                 if numbers[tag].len() == 1 {
                     continue;
                 }
                 rows.clear();
-                draw.rows(columns, FINE, word, table, rows);
-                model.probs(tag, rows, draw.scale, parts, probs);
-                if probs[gold] > SURE {
+                dropout.rows(columns, FINE, word, table, rows);
+                model.probs(tag, rows, dropout.scale, parts, probs);
+                if probs[gold] > MAX_PROB {
                     continue;
                 }
-                model.slopes(tag, gold, probs, &mut slopes);
+                model.gradient(tag, gold, probs, &mut gradient);
                 for &row in &*rows {
-                    step.descend_row(&mut model.weights, row, &slopes);
+                    step.descend_row(&mut model.weights, row, &gradient);
                 }
             }
         }
         average.add(model.weights.iter());
-        laps.lap()?;
+        counter.finish_pass()?;
     }
     if let Some(mean) = average.mean() {
         model.weights = mean;
@@ -286,9 +311,12 @@ fn learn_fine(
     Ok(model)
 }
 
-/// The treebank as a tagger would have tagged it that had not seen it: it is cut into pieces, and each is
-/// tagged by a tagger that learnt from the others. A parser that learns from these tags learns how far tags
-/// can be trusted. Pieces are consecutive sentences, since neighbours share words that new text does not.
+/// Returns the treebank with jackknifed tags: it is cut into folds, and each fold is tagged by a tagger that was
+/// trained on the others.
+///
+/// A parser that is trained on these tags learns how far predicted tags can be trusted. Folds are consecutive
+/// sentences, since neighbouring sentences share words that new text does not have. `folds` is at most the number of
+/// sentences.
 ///
 /// ```
 /// use tutte_text::{TaggerOptions, jackknife};
@@ -296,12 +324,12 @@ fn learn_fine(
 /// # let verb = "1\tSip\tsip\tVERB\t_\t_\t0\troot\t_\t_\n".parse::<tutte_treebank::Sentence>()?;
 /// let treebank = [noun.clone(), verb, noun];
 /// let tagged = jackknife(&treebank, &TaggerOptions::for_words(3), 3, 1)?;
-/// assert_eq!(tagged[1].word(1).unwrap().upos(), "NOUN"); // all that was seen of words
-/// # Ok::<(), tutte::Error>(())
+/// assert_eq!(tagged[1].word(1).unwrap().upos(), "NOUN"); // the only tag of the other folds
+/// # Ok::<(), tutte_text::Error>(())
 /// ```
 ///
 /// # Errors
-/// As [`Tagger::train`], and if there are fewer than two sentences.
+/// As [`Tagger::train`], and [`Error::Setting`] if there are fewer than two sentences or folds.
 pub fn jackknife(
     treebank: &[Sentence],
     options: &TaggerOptions,
@@ -311,7 +339,7 @@ pub fn jackknife(
     jackknife_observed(treebank, options, folds, threads, &unobserved)
 }
 
-/// The same, telling of every pass.
+/// Returns the treebank with jackknifed tags, and calls `observer` after every pass of every fold.
 ///
 /// # Errors
 /// As [`jackknife`], and [`Error::Stopped`].
@@ -323,17 +351,19 @@ pub fn jackknife_observed(
     observer: &Observer<'_>,
 ) -> Result<Vec<Sentence>, Error> {
     let folds = folds.min(treebank.len());
-    let laps = PassCounter::new(folds * MODELS * options.passes, observer);
+    let counter = PassCounter::new(folds * MODELS * options.passes, observer);
     if folds < 2 {
         return Err(Error::Setting(
-            "a treebank of one sentence leaves nothing to tag it by".into(),
+            "jackknifing needs at least two folds and two sentences: the tagger of a sentence is trained \
+             on others"
+                .into(),
         ));
     }
     let bounds = |fold: usize| fold * treebank.len() / folds..(fold + 1) * treebank.len() / folds;
     let fold = |number: usize| -> Result<Vec<Sentence>, Error> {
         let own = bounds(number);
         let others = treebank[..own.start].iter().chain(&treebank[own.end..]);
-        let tagger = learn(others.collect(), options, &laps)?;
+        let tagger = train(others.collect(), options, &counter)?;
         let mut memory = TaggerMemory::default();
         let tagged = treebank[own].iter().map(|sentence| {
             let mut sentence = sentence.clone();
@@ -342,7 +372,7 @@ pub fn jackknife_observed(
         });
         tagged.collect()
     };
-    // Each fold is learnt by two threads for most of its time.
+    // Training of a fold uses two threads for most of its time.
     let at_once = threads.div_ceil(2).clamp(1, folds);
     let work = |first: usize| (first..folds).step_by(at_once).map(&fold).collect::<Vec<_>>();
     let mut found: Vec<Vec<_>> = thread::scope(|scope| {

@@ -1,29 +1,29 @@
-//! What a tagger learns from: the tags of a treebank, and each of its words as if it were new.
+//! Training data of a tagger: the tags of a treebank, and attributes of its words that leave out the word itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use tutte_treebank::{Sentence, Token};
 
-use super::MOST_TAGS;
-use super::columns::{Columns, Knowledge};
+use super::MAX_TAGS;
+use super::columns::{Columns, LookUp};
 use super::lexicon::{self, Counter, Entry, Lexicon};
 use crate::Error;
 
-/// A treebank as taggers learn from it.
-pub(super) struct Lessons<'a> {
+/// A treebank with its tags and its lexicon.
+pub(super) struct TrainingData<'a> {
     pub(super) sentences: Vec<&'a Sentence>,
     /// Coarse tags.
     pub(super) upos: Vec<String>,
-    /// The coarse tag of every word.
+    /// Coarse tag of every word, as an index.
     pub(super) tags: Vec<Vec<u8>>,
-    /// The key of the lemma of every word.
+    /// Key of the lemma of every word.
     lemmas: Vec<Vec<u64>>,
     counter: Counter,
     pub(super) lexicon: Arc<Lexicon>,
 }
 
-impl<'a> Lessons<'a> {
+impl<'a> TrainingData<'a> {
     pub(super) fn new(sentences: Vec<&'a Sentence>) -> Result<Self, Error> {
         let words = || sentences.iter().flat_map(|sentence| sentence.words());
         let mut upos: Vec<&str> = words().map(Token::upos).collect();
@@ -33,12 +33,13 @@ impl<'a> Lessons<'a> {
             [] => return Err(Error::NoWords),
             ["_"] => {
                 let why =
-                    "a tagger learns from tags, and the treebank has none: its UPOS are all _";
+                    "a tagger cannot be trained on a treebank without tags: its UPOS are all _";
                 return Err(Error::Setting(why.to_owned()));
             }
-            _ if upos.len() > MOST_TAGS => {
+            _ if upos.len() > MAX_TAGS => {
                 let why = format!(
-                    "the treebank has {} different UPOS tags; a tagger can learn {MOST_TAGS}",
+                    "the treebank has {} different UPOS tags, but a tagger can have at most {MAX_TAGS}: \
+                     put finer tags into XPOS",
                     upos.len()
                 );
                 return Err(Error::Setting(why));
@@ -47,11 +48,12 @@ impl<'a> Lessons<'a> {
         }
         let number: HashMap<&str, u8> = upos.iter().copied().zip(0..).collect();
         let mut counter = Counter::default();
-        let (mut tags, mut lemmas) = (Vec::with_capacity(sentences.len()), Vec::new());
+        let mut tags = Vec::with_capacity(sentences.len());
+        let mut lemmas = Vec::new();
         for sentence in &sentences {
             let own: Vec<u8> = sentence.words().map(|word| number[word.upos()]).collect();
             for (word, tag) in sentence.words().zip(&own) {
-                counter.add(lexicon::key(&word.form().to_lowercase()), *tag);
+                counter.add(lexicon::form_key(&word.form().to_lowercase()), *tag);
             }
             let lemma = |word: Token<'_>| lexicon::lemma_key(&word.lemma().to_lowercase());
             let own_lemmas: Vec<u64> = sentence.words().map(lemma).collect();
@@ -64,32 +66,34 @@ impl<'a> Lessons<'a> {
         Ok(Self { sentences, upos, tags, lemmas, counter, lexicon })
     }
 
-    /// Looks at a sentence as if it were new.
-    pub(super) fn look(&self, at: usize, columns: &mut Columns) {
-        let forms = self.sentences[at].words().map(Token::form);
+    /// Computes the attributes of the words of a sentence, each word without its own occurrence.
+    pub(super) fn fill_columns(&self, sentence: usize, columns: &mut Columns) {
+        let forms = self.sentences[sentence].words().map(Token::form);
         let Self { lexicon, counter, .. } = self;
-        let own = LeftOut { lexicon, counter, tags: &self.tags[at], lemmas: &self.lemmas[at] };
-        columns.fill(forms, lexicon, &own);
+        let tags = &self.tags[sentence];
+        let lemmas = &self.lemmas[sentence];
+        columns.fill(forms, lexicon, &LeaveOneOut { lexicon, counter, tags, lemmas });
     }
 }
 
-/// What is known of words without what they tell themselves.
-struct LeftOut<'a> {
+/// Looks up words without their occurrence in the sentence.
+struct LeaveOneOut<'a> {
     lexicon: &'a Lexicon,
     counter: &'a Counter,
     tags: &'a [u8],
     lemmas: &'a [u64],
 }
 
-impl Knowledge for LeftOut<'_> {
+impl LookUp for LeaveOneOut<'_> {
     fn form(&self, word: usize, key: u64) -> Entry {
         self.counter.without(key, self.tags[word])
     }
 
     fn lemma(&self, word: usize, key: u64) -> Entry {
-        match key == self.lemmas[word] {
-            true => self.counter.without(key, self.tags[word]),
-            false => self.lexicon.get(key),
+        if key == self.lemmas[word] {
+            self.counter.without(key, self.tags[word])
+        } else {
+            self.lexicon.get(key)
         }
     }
 }

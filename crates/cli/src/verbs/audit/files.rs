@@ -1,4 +1,4 @@
-//! The files of an audit: finds as a table, the treebank with probabilities, verdicts.
+//! Files of an audit: finds as a table, the treebank with probabilities, verdicts.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,15 +8,15 @@ use anyhow::{Context as _, Result};
 use tutte::audit::{Audit, Verdicts};
 use tutte_treebank::{AUDITED, AtomicFile, create};
 
-use super::report::{Find, Report};
+use super::report::{AuditReport, Find};
 use crate::failure::{advise, usage};
 use crate::report::write_whole;
 
-/// The entries of MISC that are written.
+/// Entries of MISC that are written.
 const PROB: &str = AUDITED[0];
 const ALT: &str = AUDITED[1];
 
-/// The columns of the table. The first five are those of a file of verdicts.
+/// Columns of the table. The first five are those of a verdict file.
 const COLUMNS: [&str; 12] = [
     "sent_id",
     "word",
@@ -32,55 +32,57 @@ const COLUMNS: [&str; 12] = [
     "line",
 ];
 
-/// Whether a file can be written, before minutes have gone by; it must not be one that is read.
+/// Checks early that an output can be written and is not an input.
 pub(super) fn check(output: &Path, inputs: &[PathBuf]) -> Result<()> {
     if output == Path::new("-") {
-        return Err(usage("the summary goes to standard output; name files to write"));
+        return Err(usage("the summary goes to standard output; name a file to write"));
     }
     let path = output.display();
     if output.is_dir() {
-        return Err(usage(format!("{path} is a folder; name a file, {path}/audit.tsv say")));
+        return Err(usage(format!(
+            "{path} is a folder; name a file, for example {path}/audit.tsv"
+        )));
     }
-    let same = |input: &PathBuf| match (fs::canonicalize(input), fs::canonicalize(output)) {
+    let is_same = |input: &PathBuf| match (fs::canonicalize(input), fs::canonicalize(output)) {
         (Ok(input), Ok(output)) => input == output,
         _ => false,
     };
-    if inputs.iter().any(same) {
-        return Err(usage(format!("{path} is read; an audit does not change what it reads")));
+    if inputs.iter().any(is_same) {
+        return Err(usage(format!("{path} is an input; name another file to write")));
     }
-    // Dropped, it leaves no trace.
+    // The file is removed when it is dropped.
     AtomicFile::create(output)?;
     Ok(())
 }
 
-/// Refuses to write over verdicts that somebody has filled in.
+/// Refuses to overwrite verdicts.
 pub(super) fn refuse_verdicts(output: &Path) -> Result<()> {
     let Ok(bytes) = fs::read(output) else { return Ok(()) };
     let path = output.display();
-    // A line with a typo is somebody's work too, and so are those around it.
+    // Lines with typing errors count too.
     let text = String::from_utf8_lossy(&bytes);
-    let filled_in = |line: &&str| {
+    let has_verdict = |line: &&str| {
         let verdict = line.split('\t').nth(2).unwrap_or_default().trim();
         !line.starts_with('#') && !["", "?", COLUMNS[2]].contains(&verdict)
     };
-    match text.lines().filter(filled_in).count() {
+    match text.lines().filter(has_verdict).count() {
         0 => Ok(()),
         lines => {
             let found = crate::report::counted(lines, "verdict");
             Err(usage(format!(
-                "{path} holds {found}, which would be lost; give it another name, and then with --verdicts"
+                "{path} has {found}, which would be lost; rename it, and pass it with --verdicts"
             )))
         }
     }
 }
 
-/// Refuses to write several things into one file.
+/// Refuses an output file that is named twice.
 pub(super) fn apart<'a>(outputs: impl Iterator<Item = &'a Path>) -> Result<()> {
     let mut seen: Vec<&Path> = Vec::new();
     for output in outputs {
         if seen.contains(&output) {
             let path = output.display();
-            return Err(usage(format!("{path} is named for two things to write; name two files")));
+            return Err(usage(format!("{path} is named for two outputs; name two files")));
         }
         seen.push(output);
     }
@@ -90,17 +92,17 @@ pub(super) fn apart<'a>(outputs: impl Iterator<Item = &'a Path>) -> Result<()> {
 /// Reads verdicts.
 pub(super) fn verdicts(path: &Path) -> Result<Verdicts> {
     let name = path.display().to_string();
-    let text = fs::read_to_string(path).with_context(|| format!("{name}: cannot read"))?;
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
     Verdicts::parse(&name, &text).map_err(|error| {
         advise(
             error,
-            "a line is: sent_id, word, fine or error, and if you like head:label and form",
+            "a line has sent_id, word, and fine or error; head:label and form are optional",
         )
     })
 }
 
-/// All finds.
-pub(super) fn table(path: &Path, report: &Report) -> Result<()> {
+/// Writes all finds as a table.
+pub(super) fn table(path: &Path, report: &AuditReport) -> Result<()> {
     let mut text = COLUMNS.join("\t");
     text.push('\n');
     for find in &report.finds {
@@ -116,8 +118,8 @@ pub(super) fn table(path: &Path, report: &Report) -> Result<()> {
     write_whole(path, &text)
 }
 
-/// The treebank with what was found in MISC.
-pub(super) fn conllu(path: &Path, audit: &Audit<'_>, report: &Report) -> Result<()> {
+/// Writes the treebank with probabilities and preferred arcs in MISC.
+pub(super) fn conllu(path: &Path, audit: &Audit<'_>, report: &AuditReport) -> Result<()> {
     let failed = || format!("cannot write {}", path.display());
     let mut finds: Vec<&Find> = report.finds.iter().collect();
     finds.sort_by_key(|find| (find.sentence, find.word));
@@ -128,7 +130,7 @@ pub(super) fn conllu(path: &Path, audit: &Audit<'_>, report: &Report) -> Result<
         let mut entries: Vec<Vec<(&str, String)>> =
             judged.map(|judged| vec![(PROB, format!("{:.4}", judged.prob()))]).collect();
         while let Some(find) = finds.next_if(|find| find.sentence == number) {
-            // A bar would end the entry; UD writes it so.
+            // `|` would end the entry; UD writes it as `\p`.
             let label = find.rather_deprel.replace('|', "\\p");
             let alternative = format!("{}:{label}:{:.4}", find.rather_head, find.rather_prob);
             if let Some(entries) = entries.get_mut(find.word - 1) {

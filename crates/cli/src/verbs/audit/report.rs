@@ -1,4 +1,4 @@
-//! What an audit found, in words and tables.
+//! The result of an audit as text, tables and JSON.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,19 +9,19 @@ use tutte_treebank::{Sentence, Token};
 
 use crate::report::{Align, Table, columns, count, counted, percent, rounded};
 
-/// Patterns that are shown; the table of finds has all.
+/// Number of patterns that are shown; the table of finds has all.
 const PATTERNS: usize = 15;
 
-/// Groups of sentences with the same words that are named.
+/// Number of groups of sentences with the same words that are shown.
 const GROUPS: usize = 5;
 
-/// A find, with all that is said of it.
+/// A find and its sentence.
 #[derive(Debug, Serialize)]
 pub(super) struct Find {
-    /// The sentence, by its number.
+    /// Index of the sentence.
     #[serde(skip)]
     pub(super) sentence: usize,
-    /// What it is called.
+    /// Name of the sentence.
     pub(super) sent_id: String,
     pub(super) file: String,
     pub(super) line: u64,
@@ -39,35 +39,36 @@ pub(super) struct Find {
     pub(super) pattern: String,
 }
 
-/// How many verdicts there were, and what of.
+/// Number of verdicts.
 #[derive(Debug, Default, Serialize)]
-struct Said {
+struct VerdictCounts {
     fine: usize,
     errors: usize,
-    /// About arcs that are not there, or no longer.
+    /// Verdicts about arcs that the treebank does not have.
     stale: usize,
 }
 
+/// The result of an audit.
 #[derive(Debug)]
-pub(super) struct Report {
-    /// All finds that are to be shown.
+pub(super) struct AuditReport {
+    /// All finds without a verdict.
     pub(super) finds: Vec<Find>,
     patterns: Vec<PatternCount>,
-    verdicts: Option<Said>,
+    verdicts: Option<VerdictCounts>,
     sentences: usize,
     words: usize,
     folds: usize,
     documents: Option<usize>,
     kept_back: usize,
-    /// Arcs for which models would rather have another.
+    /// Number of arcs for which a model prefers another.
     disagreements: usize,
     below: f64,
     judges_labels: bool,
-    /// The names of sentences that have the same words and other trees.
+    /// Names of sentences with the same words and different trees.
     inconsistent: Vec<Vec<String>>,
 }
 
-/// What `--json` prints.
+/// The document of `--json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Document<'a> {
     sentences: usize,
@@ -79,25 +80,25 @@ pub(super) struct Document<'a> {
     below: f64,
     found: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    verdicts: &'a Option<Said>,
+    verdicts: &'a Option<VerdictCounts>,
     finds: &'a [Find],
-    patterns: Vec<Counted>,
+    patterns: Vec<PatternRecord>,
     inconsistent: &'a [Vec<String>],
 }
 
 #[derive(Debug, Serialize)]
-struct Counted {
+struct PatternRecord {
     pattern: String,
     finds: usize,
     arcs: usize,
 }
 
-impl Report {
+impl AuditReport {
     pub(super) fn new(audit: &Audit<'_>, verdicts: Option<&Verdicts>, below: f64) -> Self {
         let treebank = audit.treebank();
         let name = |at: usize| sentence_name(&treebank[at], at);
         let mut findings = audit.findings(below);
-        let mut said = verdicts.map(|_| Said::default());
+        let mut said = verdicts.map(|_| VerdictCounts::default());
         if let Some((verdicts, said)) = verdicts.zip(said.as_mut()) {
             for (at, sentence) in treebank.iter().enumerate() {
                 for word in sentence.words() {
@@ -136,7 +137,7 @@ impl Report {
     }
 
     pub(super) fn json(&self, top: usize) -> Document<'_> {
-        let counted = |count: &PatternCount| Counted {
+        let counted = |count: &PatternCount| PatternRecord {
             pattern: count.pattern.to_string(),
             finds: count.finds,
             arcs: count.arcs,
@@ -162,11 +163,11 @@ impl Report {
         if !self.finds.is_empty() && top > 0 {
             text += "\nThe most suspicious arcs\n";
             text += &self.table(top).text(2);
-            text += "\nWhat finds have in common\n";
+            text += "\nPatterns of finds\n";
             text += &self.patterns(PATTERNS).text(2);
         }
         if !self.inconsistent.is_empty() {
-            text += "\nThe same words with other trees\n";
+            text += "\nThe same words with different trees\n";
             for group in self.inconsistent.iter().take(GROUPS) {
                 text += &format!("  {}\n", names(group));
             }
@@ -178,11 +179,11 @@ impl Report {
         text
     }
 
-    /// What to do next, unless everything has been said.
+    /// Returns a hint about the next step.
     pub(super) fn next(&self, output: Option<&Path>, top: usize) -> Option<String> {
         match output {
             Some(path) if !self.finds.is_empty() => Some(format!(
-                "next: write fine or error into the third column of {0}, and give --verdicts {0}",
+                "next: write fine or error into the third column of {0}, then add --verdicts {0}",
                 path.display()
             )),
             None if self.finds.len() > top => Some("next: -o FILE writes all finds".to_owned()),
@@ -190,49 +191,51 @@ impl Report {
         }
     }
 
-    /// What was judged, and how.
+    /// Returns the table of totals.
     pub(super) fn overview(&self) -> Table {
         let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
-        let (sentences, words) = (counted(self.sentences, "sentence"), counted(self.words, "word"));
+        let sentences = counted(self.sentences, "sentence");
+        let words = counted(self.words, "word");
         let dealt = match self.documents {
             Some(documents) => counted(documents, "document"),
             None => "runs of sentences".to_owned(),
         };
         let folds = counted(self.folds, "fold");
-        table.row(["judged".to_owned(), format!("{sentences}, {words}, in {folds} of {dealt}")]);
+        table.row(["scored".to_owned(), format!("{sentences}, {words}, in {folds} of {dealt}")]);
         if self.kept_back > 0 {
             let kept_back = counted(self.kept_back, "sentence");
-            let why = "from models that judge the same words elsewhere";
-            table.row(["kept".to_owned(), format!("{kept_back} {why}")]);
+            let why = "not used to score sentences with the same words";
+            table.row(["duplicates".to_owned(), format!("{kept_back} {why}")]);
         }
         let what = if self.judges_labels { "head or label" } else { "head" };
-        let (other, share) = (count(self.disagreements), percent(self.disagreements, self.words));
+        let other = counted(self.disagreements, "arc");
+        let share = percent(self.disagreements, self.words);
         table.row([
-            "other".to_owned(),
-            format!("{other} arcs ({share} %) for which another {what} is more probable"),
+            "disagree".to_owned(),
+            format!("{other} ({share} %) for which another {what} is more probable"),
         ]);
-        let (finds, share) =
-            (counted(self.finds.len(), "arc"), percent(self.finds.len(), self.words));
+        let finds = counted(self.finds.len(), "arc");
+        let share = percent(self.finds.len(), self.words);
         table.row([
             "finds".to_owned(),
-            format!("{finds} ({share} %) less probable than {}", self.below),
+            format!("{finds} ({share} %) with a probability below {}", self.below),
         ]);
-        if let Some(Said { fine, errors, stale }) = &self.verdicts {
+        if let Some(VerdictCounts { fine, errors, stale }) = &self.verdicts {
             let hidden = format!(
-                "{} fine and {} not yet corrected are not shown",
+                "{} fine and {} to correct are hidden",
                 count(*fine),
                 counted(*errors, "error")
             );
             let stale = match stale {
                 0 => String::new(),
-                stale => format!("; {} about arcs that are not there", count(*stale)),
+                stale => format!("; {} about arcs that do not exist", count(*stale)),
             };
             table.row(["verdicts".to_owned(), hidden + &stale]);
         }
         table
     }
 
-    /// The first finds.
+    /// Returns the table of the first finds.
     pub(super) fn table(&self, top: usize) -> Table {
         let mut table = Table::new([
             ("suspicion", Align::Right),
@@ -241,7 +244,7 @@ impl Report {
             ("word", Align::Left),
             ("head", Align::Left),
             ("prob", Align::Right),
-            ("rather", Align::Left),
+            ("preferred", Align::Left),
             ("prob", Align::Right),
         ]);
         for find in self.finds.iter().take(top) {
@@ -259,10 +262,10 @@ impl Report {
         table
     }
 
-    /// The most frequent patterns.
+    /// Returns the table of the most frequent patterns.
     pub(super) fn patterns(&self, most: usize) -> Table {
         let mut table = Table::new([
-            ("word ← head label → rather", Align::Left),
+            ("word ← head label → preferred", Align::Left),
             ("finds", Align::Right),
             ("of arcs", Align::Right),
             ("%", Align::Right),
@@ -274,7 +277,7 @@ impl Report {
         table
     }
 
-    /// Finds of each pattern, among all.
+    /// Returns the number of finds of each pattern.
     pub(super) fn counts(&self) -> BTreeMap<String, usize> {
         self.patterns.iter().map(|count| (count.pattern.to_string(), count.finds)).collect()
     }
@@ -305,12 +308,12 @@ impl Find {
         }
     }
 
-    /// `2 saw obl`.
+    /// Returns the arc as text: `2 saw obl`.
     pub(super) fn arc(&self) -> String {
         arc(self.head, &self.head_form, &self.deprel)
     }
 
-    /// The same of what a model would rather have.
+    /// Returns the preferred arc as text.
     pub(super) fn rather(&self) -> String {
         arc(self.rather_head, &self.rather_head_form, &self.rather_deprel)
     }
@@ -324,7 +327,7 @@ fn arc(head: usize, form: &str, label: &str) -> String {
     if label == "_" { head } else { format!("{head} {label}") }
 }
 
-/// A probability in a table.
+/// Formats a probability for a table.
 pub(super) fn shown(prob: f64) -> String {
     match prob {
         0.0 => "0".to_owned(),
@@ -333,7 +336,7 @@ pub(super) fn shown(prob: f64) -> String {
     }
 }
 
-/// Names with commas; not all, if there are many.
+/// Lists the first few names.
 fn names(group: &[String]) -> String {
     const MOST: usize = 4;
     let shown: Vec<String> = group.iter().take(MOST).map(|name| end_of(name)).collect();
@@ -343,7 +346,7 @@ fn names(group: &[String]) -> String {
     }
 }
 
-/// The end of a long name: sentences of a document differ there.
+/// Shortens a long name to its end, where sentences of a document differ.
 fn end_of(name: &str) -> String {
     const WIDEST: usize = 24;
     if columns(name) <= WIDEST {

@@ -1,8 +1,8 @@
-//! What was found out about probabilities, for people and programs.
+//! The result of a calibration as tables and JSON.
 
 use anyhow::Result;
 use serde::Serialize;
-use tutte::{Calibration, Comparison, Kept, Method, PrecisionTable};
+use tutte::{Calibration, Comparison, KeptHeads, Method, PrecisionTable};
 use tutte_treebank::eval::calibration::{Bin, Calibration as Reliability, Forecast};
 
 use super::Calibrate;
@@ -10,21 +10,21 @@ use crate::report::reliability::{Forecaster, Section};
 use crate::report::{Align, Results, Table, count, counted, hundredths};
 use crate::session::Session;
 
-/// The precisions that a short table is about.
+/// Precisions of the short table.
 const PRECISIONS: [f64; 4] = [0.9, 0.95, 0.98, 0.99];
 
-/// A calibration and what led to it.
+/// A calibration and the comparison that led to it.
 pub(super) struct Findings<'a> {
     pub(super) arguments: &'a Calibrate,
     pub(super) comparison: &'a Comparison,
-    /// The model's temperature as it was …
+    /// Temperature of the model before.
     pub(super) before: f64,
-    /// … and as it is to be.
+    /// Temperature of the model after.
     pub(super) temperature: f64,
     pub(super) calibration: &'a Calibration,
 }
 
-/// What is chosen, as JSON.
+/// The chosen calibration, for JSON.
 #[derive(Serialize)]
 struct Chosen<'a> {
     method: Method,
@@ -34,7 +34,7 @@ struct Chosen<'a> {
     calibration: &'a Calibration,
 }
 
-/// A promise, as JSON.
+/// A row of the table of precisions, for JSON.
 #[derive(Serialize)]
 struct Promise {
     precision: f64,
@@ -44,16 +44,16 @@ struct Promise {
 }
 
 impl Findings<'_> {
-    /// Prints what was found out, and writes the page and the pictures that were asked for.
+    /// Prints the result, and writes the page and the pictures.
     pub(super) fn publish(&self, session: &Session) -> Result<()> {
         let Findings { arguments, comparison, calibration, .. } = self;
         let forecasters = self.forecasters();
         let names = forecasters.iter().map(|one| ("name", one.name.clone())).collect();
         let model = arguments.model.display().to_string();
         let data = calibration.data.clone().unwrap_or_default();
-        let (sentences, words) =
-            (counted(calibration.sentences, "sentence"), counted(calibration.words, "word"));
-        let subtitle = format!("{model}, judged by {data}: {sentences}, {words}");
+        let sentences = counted(calibration.sentences, "sentence");
+        let words = counted(calibration.words, "word");
+        let subtitle = format!("{model}, on {data}: {sentences}, {words}");
         let mut results = Results::new("Calibration", &subtitle, ("compared", names));
         results.record("model", &model)?;
         results.record("folds", &comparison.folds)?;
@@ -64,25 +64,22 @@ impl Findings<'_> {
             svg_dir: arguments.svg_dir.as_deref(),
         };
         section.show(&forecasters, session, &mut results)?;
-        results.subheading("How many heads are given which probability, and how many are right");
+        results.subheading("Number of heads by probability, and how many are right");
         results.table(&side_by_side(&forecasters));
         results.heading("Chosen");
         results.paragraph(&self.chosen());
         results.paragraph(&format!(
-            "Above, temperature and isotonic are judged on each of {} of the trees as fitted on the \
-             others; stored is what fits all.",
+            "Above, temperature and isotonic are tested on each of {} and fitted on the others. The stored \
+             calibration is fitted on all trees.",
             counted(comparison.folds, "fold")
         ));
         if calibration.method() == Method::Isotonic {
             results.paragraph(
-                "Isotonic changes what is reported of the heads of the tree that is written (HeadProb, \
-                 --min-prob, --precision), and nothing else: trees, other heads, log-probabilities and \
-                 entropies stay those of the distribution.",
+                "Isotonic changes the probabilities of the heads that are written (HeadProb, --min-prob, \
+                 --precision) and nothing else: trees, other heads, log-probabilities and entropies stay the same.",
             );
         }
-        results.heading(
-            "Precision of heads, by the least probability that is kept (parse --precision)",
-        );
+        results.heading("Precision of heads, by lowest probability kept (parse --precision)");
         results.table(&promises(&calibration.precision));
         let chosen = Chosen {
             method: calibration.method(),
@@ -98,7 +95,7 @@ impl Findings<'_> {
                 precision,
                 min_prob: kept.map(|kept| kept.threshold),
                 kept: kept.map(|kept| table.share(kept)),
-                right: kept.map(Kept::precision),
+                right: kept.map(KeptHeads::precision),
             }
         });
         results.record("promises", &promises)?;
@@ -115,29 +112,27 @@ impl Findings<'_> {
         all.into_iter().enumerate().filter_map(judge).collect()
     }
 
-    /// What is to be done, and why.
+    /// Describes the choice and its reason.
     fn chosen(&self) -> String {
         let method = match self.calibration.isotonic.as_ref().map(|map| map.knots().len()) {
             None => String::new(),
             Some(knots) => format!(" and an isotonic function of {}", counted(knots, "knot")),
         };
         let why = match self.arguments.method {
-            super::Wanted::Auto => match self.calibration.method() {
-                Method::Temperature => {
-                    "isotonic does not have both a lower calibration error and a higher likelihood"
-                }
-                Method::Isotonic => {
-                    "isotonic has the lower calibration error, and the higher likelihood"
-                }
-            },
-            _ => "as was asked for",
+            super::MethodArg::Auto if self.calibration.method() == Method::Isotonic => {
+                "isotonic has the lower calibration error and the higher likelihood"
+            }
+            super::MethodArg::Auto => {
+                "isotonic does not have both a lower calibration error and a higher likelihood"
+            }
+            _ => "as requested",
         };
         let Findings { temperature, before, .. } = self;
-        format!("A temperature of {temperature:.2} (it was {before:.2}){method}: {why}.")
+        format!("Temperature {temperature:.2} (before: {before:.2}){method}: {why}.")
     }
 }
 
-/// Bins of equal width, which are the same for all.
+/// Compares the methods in bins of equal width.
 fn side_by_side(forecasters: &[Forecaster]) -> Table {
     let names = forecasters
         .iter()
@@ -164,7 +159,7 @@ fn side_by_side(forecasters: &[Forecaster]) -> Table {
 fn promises(precision: &PrecisionTable) -> Table {
     let mut table = Table::new([
         ("precision", Align::Left),
-        ("least probability", Align::Right),
+        ("lowest probability", Align::Right),
         ("heads kept, %", Align::Right),
         ("of these right, %", Align::Right),
     ]);
@@ -173,13 +168,13 @@ fn promises(precision: &PrecisionTable) -> Table {
     }
     if let Some((most, kept)) = precision.highest() {
         let [_, rest @ ..] = row_of(precision, kept);
-        table.row([format!("{most}, the most")].into_iter().chain(rest));
+        table.row([format!("{most} (highest)")].into_iter().chain(rest));
     }
     table
 }
 
-/// What a precision costs: the precision, the least probability, the share of heads kept and of those
-/// that are right.
+/// Returns the cost of a precision: the precision, the lowest probability, the share of heads kept and the share of
+/// those that are right.
 pub(in crate::verbs) fn precision_row(table: &PrecisionTable, wanted: f64) -> [String; 4] {
     let mut row = match table.keeping(wanted) {
         Some(kept) => row_of(table, kept),
@@ -189,7 +184,7 @@ pub(in crate::verbs) fn precision_row(table: &PrecisionTable, wanted: f64) -> [S
     row
 }
 
-fn row_of(table: &PrecisionTable, kept: &Kept) -> [String; 4] {
+fn row_of(table: &PrecisionTable, kept: &KeptHeads) -> [String; 4] {
     let threshold = format!("{:.4}", kept.threshold);
     [String::new(), threshold, hundredths(table.share(kept)), hundredths(kept.precision())]
 }

@@ -1,56 +1,56 @@
-//! The way of sentences from the reader to the writers: at once, or by way of memory.
+//! Sentences from the reader to the writers, one at a time or all in memory.
 
 use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
 use tutte_treebank::select::{Choices, Pool, Reservoir, split};
-use tutte_treebank::{ConllxPos, Converter, Error, Output, Sentence, Writer, create};
+use tutte_treebank::{ConllxPos, Converter, Output, Sentence, Writer, create};
 
-use super::summary::{Part, Summary};
+use super::summary::{ConvertSummary, OutputPart};
 use super::{Convert, PosFrom, Shares, Unit};
 use crate::failure::advise;
 use crate::report::counted;
 use crate::session::Session;
 
-/// A conversion on its way.
+/// A conversion in progress.
 pub(super) struct Conversion<'a> {
     arguments: &'a Convert,
     session: &'a Session,
     converter: Option<Converter>,
-    pub(super) summary: Summary,
+    pub(super) summary: ConvertSummary,
 }
 
 impl<'a> Conversion<'a> {
-    /// Nothing yet.
+    /// Starts a conversion.
     pub(super) fn new(arguments: &'a Convert, session: &'a Session) -> Self {
         let converter = arguments.target().map(|to| match arguments.conllx_pos_from {
             None => Converter::new(to),
             Some(PosFrom::Xpos) => Converter::new(to).with_conllx_pos(ConllxPos::Xpos),
             Some(PosFrom::Upos) => Converter::new(to).with_conllx_pos(ConllxPos::Upos),
         });
-        Self { arguments, session, converter, summary: Summary::default() }
+        Self { arguments, session, converter, summary: ConvertSummary::default() }
     }
 
-    /// From reader to writer, one sentence at a time.
+    /// Converts one sentence at a time.
     pub(super) fn stream(&mut self) -> Result<()> {
         let mut output = PartWriter::create(&self.arguments.output)?;
-        let mut same_format = true;
+        let mut is_same_format = true;
         let tail = self.read(|this, sentence| {
             let format = sentence.format();
             if this.change(sentence)? {
-                same_format &= sentence.format() == format;
+                is_same_format &= sentence.format() == format;
                 output.write(sentence)?;
             }
             Ok(())
         })?;
-        if same_format && self.summary.too_long == 0 {
+        if is_same_format && self.summary.too_long == 0 {
             output.write_tail(&tail)?;
         }
         self.finish(vec![output])
     }
 
-    /// Reads everything that is needed, puts it in order, and writes the parts.
+    /// Reads the sentences, samples, shuffles and splits them, and writes the parts.
     pub(super) fn select(&mut self) -> Result<()> {
         let (pool, documents) = self.collect()?;
         let mut units = self.units(&documents)?;
@@ -78,9 +78,10 @@ impl<'a> Conversion<'a> {
         self.finish(outputs)
     }
 
-    /// All sentences, or a sample of them, and the number of the document that each is in.
+    /// Returns all sentences, or a sample of them, with the number of the document of each.
     fn collect(&mut self) -> Result<(Pool, Vec<usize>)> {
-        let (mut pool, mut documents) = (Pool::default(), Vec::new());
+        let mut pool = Pool::default();
+        let mut documents = Vec::new();
         let mut sample =
             self.arguments.sample.map(|size| Reservoir::new(size, self.arguments.seed));
         self.read(|this, sentence| {
@@ -101,17 +102,22 @@ impl<'a> Conversion<'a> {
         Ok((pool, documents))
     }
 
-    /// The runs of sentences that stay together.
+    /// Returns the runs of sentences that stay together.
     fn units(&self, documents: &[usize]) -> Result<Vec<Range<usize>>> {
         let by_document = self.arguments.split_by == Unit::Document;
         let found = self.summary.documents;
         if by_document && found < 2 {
             let error = anyhow!("{} is not divided into documents", self.summary.input);
-            return Err(advise(error, "each starts with # newdoc; or leave out --split-by"));
+            return Err(advise(
+                error,
+                "start each document with # newdoc, or leave out --split-by",
+            ));
         }
         if !by_document && self.arguments.split.is_some() && found > 1 {
             let found = counted(found, "document");
-            self.session.note(format!("{found}: --split-by document keeps each in one part"));
+            self.session.note(format!(
+                "the treebank has {found}; --split-by document keeps each in one part"
+            ));
         }
         let mut units: Vec<Range<usize>> = Vec::new();
         for (number, document) in documents.iter().enumerate() {
@@ -125,42 +131,31 @@ impl<'a> Conversion<'a> {
         Ok(units)
     }
 
-    /// Every sentence that is not too long; what follows the last one.
+    /// Passes on every sentence that is not too long. Returns the text after the last one.
     fn read(
         &mut self,
         mut each: impl FnMut(&mut Self, &mut Sentence) -> Result<()>,
     ) -> Result<String> {
         let reading = &self.arguments.reading;
-        let mut reader = self.session.open(&self.arguments.input, reading)?;
+        let reader = reading.open(&self.arguments.input, self.session)?;
         self.summary.input = reader.name().to_owned();
-        let mut progress = self.session.progress("sentences");
+        let mut sentences = reading.sentences_of(reader, self.session).with_progress();
         let mut sentence = Sentence::default();
-        loop {
-            progress.step();
-            let found = reader.read(&mut sentence);
-            if let Ok(true) = found
-                && (self.summary.documents == 0 || sentence.newdoc().is_some())
-            {
+        while sentences.read(&mut sentence)? {
+            if self.summary.documents == 0 || sentence.newdoc().is_some() {
                 self.summary.documents += 1;
             }
-            match found {
-                Ok(true) if self.arguments.max_length.is_some_and(|max| sentence.len() > max) => {
-                    self.summary.too_long += 1;
-                }
-                Ok(true) => {
-                    self.summary.sentences += 1;
-                    each(self, &mut sentence)?;
-                }
-                Ok(false) => return Ok(reader.tail().to_owned()),
-                Err(error @ Error::Malformed { .. }) if reading.lenient => {
-                    self.session.skip(&error.into());
-                }
-                Err(error) => return Err(error.into()),
+            if self.arguments.max_length.is_some_and(|max| sentence.len() > max) {
+                self.summary.too_long += 1;
+            } else {
+                self.summary.sentences += 1;
+                each(self, &mut sentence)?;
             }
         }
+        Ok(sentences.tail().to_owned())
     }
 
-    /// What becomes of a sentence; `false` if it is passed over.
+    /// Changes a sentence as requested; returns `false` if it is skipped.
     fn change(&mut self, sentence: &mut Sentence) -> Result<bool> {
         if self.arguments.projectivise {
             match sentence.projectivise() {
@@ -184,7 +179,7 @@ impl<'a> Conversion<'a> {
         Ok(true)
     }
 
-    /// Lets the files appear.
+    /// Completes the files.
     fn finish(&mut self, outputs: Vec<PartWriter>) -> Result<()> {
         let mut complete = Vec::new();
         for output in outputs {
@@ -198,16 +193,16 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// A file on its way.
+/// A file that is being written.
 struct PartWriter {
     writer: Writer<Output>,
-    part: Part,
+    part: OutputPart,
 }
 
 impl PartWriter {
     fn create(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
-        let part = Part { path: name, format: None, sentences: 0, words: 0 };
+        let part = OutputPart { path: name, format: None, sentences: 0, words: 0 };
         Ok(Self { writer: create(path)?, part })
     }
 

@@ -1,4 +1,4 @@
-//! What `tutte convert` did: as JSON, or in words on standard error.
+//! The result of `tutte convert`, as JSON or as notes on standard error.
 
 use std::path::Path;
 
@@ -11,59 +11,61 @@ use crate::failure;
 use crate::report::{count, counted};
 use crate::session::Session;
 
-/// What was done.
+/// The result of a conversion.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Summary {
+pub(super) struct ConvertSummary {
     pub(super) input: String,
     pub(super) sentences: usize,
     pub(super) documents: usize,
-    /// Sentences of more words than `--max-length`.
+    /// Number of sentences longer than `--max-length`.
     pub(super) too_long: usize,
-    /// Arcs that `--projectivise` moved to another head, and sentences with such arcs.
+    /// Number of arcs that `--projectivise` moved to another head, and of sentences with such arcs.
     pub(super) moved_arcs: usize,
     pub(super) moved_sentences: usize,
     pub(super) lost: Losses,
-    pub(super) outputs: Vec<Part>,
+    pub(super) outputs: Vec<OutputPart>,
 }
 
 /// A file that was written.
 #[derive(Debug, Serialize)]
-pub(super) struct Part {
+pub(super) struct OutputPart {
     pub(super) path: String,
     pub(super) format: Option<String>,
     pub(super) sentences: usize,
     pub(super) words: usize,
 }
 
-impl Part {
-    /// What it is called if it cannot be written.
+impl OutputPart {
+    /// Returns the message if the file cannot be written.
     pub(super) fn cannot_write(&self) -> String {
         failure::cannot_write(Path::new(&self.path))
     }
 }
 
-impl Summary {
+impl ConvertSummary {
     pub(super) fn report(&self, arguments: &Convert, session: &Session) -> Result<()> {
         if session.json() {
             session.print_report(self)?;
         } else if arguments.output != Path::new("-") {
-            for Part { path, sentences, words, .. } in &self.outputs {
-                let (sentences, words) = (counted(*sentences, "sentence"), counted(*words, "word"));
+            for OutputPart { path, sentences, words, .. } in &self.outputs {
+                let sentences = counted(*sentences, "sentence");
+                let words = counted(*words, "word");
                 session.note(format!("{path}: {sentences}, {words}"));
             }
         }
         if let Some(sample) = arguments.sample.filter(|&sample| sample > self.sentences) {
-            let (input, found) = (&self.input, counted(self.sentences, "sentence"));
+            let input = &self.input;
+            let found = counted(self.sentences, "sentence");
             session.note(format!("{input} has only {found}, not {}", count(sample)));
         }
         if let Some(max) = arguments.max_length {
             let left_out = counted(self.too_long, "sentence");
-            session.note(format!("left out: {left_out} of more than {}", counted(max, "word")));
+            session.note(format!("left out {left_out} longer than {}", counted(max, "word")));
         }
         if arguments.projectivise {
-            let (arcs, sentences) = (self.moved_arcs, self.moved_sentences);
-            let (arcs, sentences) = (counted(arcs, "arc"), counted(sentences, "sentence"));
-            session.note(format!("moved to other heads: {arcs} in {sentences}"));
+            let arcs = counted(self.moved_arcs, "arc");
+            let sentences = counted(self.moved_sentences, "sentence");
+            session.note(format!("moved {arcs} in {sentences} to another head"));
         }
         if let Some(format) = arguments.target() {
             losses(&self.lost, format).iter().for_each(|line| session.note(line));
@@ -72,7 +74,7 @@ impl Summary {
     }
 }
 
-/// What was lost, for people.
+/// Describes the values that were lost.
 fn losses(lost: &Losses, format: Format) -> Vec<String> {
     let of_words = |column: &str, words| (words, format!("{column} of {}", counted(words, "word")));
     let kinds = [
@@ -90,11 +92,13 @@ fn losses(lost: &Losses, format: Format) -> Vec<String> {
         lines.push(format!("{format} has no room for {}", kinds.join(", ")));
     }
     if lost.spaces > 0 {
-        lines.push(format!("white space became _ in {}", counted(lost.spaces, "value")));
+        lines.push(format!("spaces became _ in {}", counted(lost.spaces, "value")));
     }
     if lost.without_postag > 0 {
         let words = counted(lost.without_postag, "word");
-        lines.push(format!("POSTAG is _ for {words} with a tag; --conllx-pos-from xpos fills it"));
+        lines.push(format!(
+            "POSTAG is _ for {words} with a tag; fill it with --conllx-pos-from xpos"
+        ));
     }
     lines
 }

@@ -61,36 +61,34 @@ impl Kind {
 }
 
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Looks")]
+#[command(next_help_heading = "Appearance")]
 pub(crate) struct Look {
-    /// Where long sentences are wrapped: columns of text, or pixels [default: the terminal's
-    /// width, 1000 pixels]
+    /// Width of drawings, in columns of text or in pixels [default: the terminal's width, 1000 pixels]
     #[arg(long, value_name = "N")]
     width: Option<usize>,
 
-    /// What stands under the words: upos, xpos, lemma and feats, between commas, or none
+    /// Columns below the words: upos, xpos, lemma and feats, separated by commas, or none
     #[arg(long, value_name = "COLUMNS", default_value = "upos", value_parser = columns)]
     tags: Columns,
 
-    /// Do not show the probabilities of arcs
+    /// Hide the probabilities of arcs
     #[arg(long)]
     no_probs: bool,
 
-    /// From which side sentences are read
+    /// Direction of the writing
     #[arg(long, value_name = "SIDE", default_value = "auto")]
     direction: Side,
 }
 
 /// The looks of trees, which have more to show than differences.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Looks")]
+#[command(next_help_heading = "Appearance")]
 pub(super) struct TreeLook {
     /// Draw enhanced dependencies below the words
     #[arg(long)]
     enhanced: bool,
 
-    /// Text as arcs above the words, or as branches with a word on each line; auto takes branches
-    /// where arcs do not fit on a line
+    /// Draw text as arcs above the words, or as branches with one word per line; auto uses branches if arcs do not fit
     #[arg(long, value_name = "SHAPE", default_value = "auto")]
     shape: Shape,
 }

@@ -7,22 +7,23 @@ use clap::Args;
 use tutte_treebank::Sentence;
 
 use crate::failure::advise;
-use crate::session::{Reading, Session};
+use crate::input::TreebankArgs;
+use crate::session::Session;
 
 const DEFAULT: usize = 10;
 
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Which sentences")]
+#[command(next_help_heading = "Sentences")]
 pub(crate) struct SelectionArgs {
-    /// The first N sentences, or all [default: 10]
+    /// Draw the first N sentences, or all [default: 10]
     #[arg(short = 'n', value_name = "N", value_parser = number, conflicts_with_all = ["sent_id", "only"])]
     number: Option<usize>,
 
-    /// The sentence with this sent_id; may be given several times
+    /// Draw the sentence with this sent_id; repeatable
     #[arg(long, value_name = "ID")]
     sent_id: Vec<String>,
 
-    /// The K-th sentence, from 1; may be given several times
+    /// Draw the K-th sentence, from 1; repeatable
     #[arg(long, value_name = "K")]
     only: Vec<usize>,
 }
@@ -51,12 +52,12 @@ impl<'a> Selection<'a> {
     pub(crate) fn new(
         session: &'a Session,
         files: &'a [PathBuf],
-        reading: &'a Reading,
+        reading: &'a TreebankArgs,
         which: &SelectionArgs,
     ) -> Self {
         type Boxed<'a> = Box<dyn Iterator<Item = Result<Sentence>> + 'a>;
         let open = move |file: &'a PathBuf| -> Boxed<'a> {
-            match session.sentences(file, reading) {
+            match reading.sentences(file, session) {
                 Ok(sentences) => Box::new(sentences),
                 Err(error) => Box::new(std::iter::once(Err(error))),
             }

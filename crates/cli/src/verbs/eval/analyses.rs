@@ -1,5 +1,4 @@
-//! What can be asked beyond the tables. The terminal and the JSON document show what was asked for;
-//! a page has room for everything.
+//! Analyses beyond the tables. The terminal and the JSON document show the requested ones, a page shows all.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -15,49 +14,49 @@ use crate::report::Results;
 use crate::report::reliability::{Forecaster, Section};
 use crate::session::Session;
 
-/// The arguments of analyses.
+/// Arguments of the analyses.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Analyses")]
 pub(super) struct Analyses {
-    /// Scores by class: deprel, upos, length, length-exact, depth, direction, sentence-length,
-    /// projectivity; several with commas
+    /// Show scores by class: deprel, upos, length, length-exact, depth, direction, sentence-length, projectivity;
+    /// separate several by commas
     #[arg(long, value_name = "CLASSES", value_delimiter = ',', hide_possible_values = true)]
     #[arg(value_parser = groupings())]
     pub(super) by: Vec<Grouping>,
 
-    /// The most frequent confusions of labels and of tags
+    /// Show the most frequent confusions of labels and of tags
     #[arg(long)]
     pub(super) confusion: bool,
 
-    /// The most frequent errors, and the words and tags that make most of them
+    /// Show the most frequent errors, and the words and tags with the most errors
     #[arg(long)]
     pub(super) errors: bool,
 
-    /// How many confusions and errors to show
+    /// Number of confusions and errors to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     pub(super) top: usize,
 
-    /// Heads by tag, direction and distance, and false positives, as Druck et al. (2009) show them
+    /// Show heads by tag, direction and distance, and false positives, as in Druck et al. (2009)
     #[arg(long)]
     pub(super) druck: bool,
 
-    /// The number of random swaps and samples when systems are compared
+    /// Number of permutations and bootstrap samples when systems are compared
     #[arg(long, value_name = "N", default_value = "10000", value_parser = resamples)]
     pub(super) resamples: NonZeroU32,
 
-    /// The seed of these
+    /// Seed of random numbers
     #[arg(long, value_name = "N", default_value = "1")]
     pub(super) seed: u64,
 
-    /// Do not test whether systems differ
+    /// Skip the significance tests
     #[arg(long)]
     pub(super) no_significance: bool,
 
-    /// The number of bins of probabilities
+    /// Number of bins of probabilities
     #[arg(long, value_name = "N", default_value = "10", value_parser = bins)]
     pub(super) bins: NonZeroUsize,
 
-    /// Do not judge probabilities (HeadProb in MISC)
+    /// Skip the analysis of probabilities (HeadProb in MISC)
     #[arg(long)]
     pub(super) no_calibration: bool,
 
@@ -69,29 +68,29 @@ pub(super) struct Analyses {
 fn groupings() -> impl TypedValueParser<Value = Grouping> {
     PossibleValuesParser::new(Grouping::ALL.map(Grouping::name)).try_map(|name| {
         let known = Grouping::ALL.into_iter().find(|grouping| grouping.name() == name);
-        known.ok_or("no such class")
+        known.ok_or("unknown class")
     })
 }
 
-/// All samples are in memory, to be sorted.
+/// Limit on the samples, which are sorted in memory.
 const MOST_RESAMPLES: u32 = 10_000_000;
 
 fn resamples(typed: &str) -> Result<NonZeroU32, String> {
     let number = typed.parse().ok().filter(|&number: &NonZeroU32| number.get() <= MOST_RESAMPLES);
-    number.ok_or_else(|| format!("a whole number from 1 to {MOST_RESAMPLES}"))
+    number.ok_or_else(|| format!("expected a whole number from 1 to {MOST_RESAMPLES}"))
 }
 
 pub(crate) fn bins(typed: &str) -> Result<NonZeroUsize, &'static str> {
-    typed.parse().map_err(|_| "a whole number above 0")
+    typed.parse().map_err(|_| "expected a whole number above 0")
 }
 
-/// A system, and those of its arcs that count.
-pub(super) struct Judged<'a> {
+/// A system and the arcs that are scored.
+pub(super) struct ScoredSystem<'a> {
     pub(super) name: &'a str,
     pub(super) arcs: Arcs<'a>,
 }
 
-/// Everything that was asked for, and on a page everything.
+/// Adds the requested analyses to the results, and all to the page.
 pub(super) fn sections(
     systems: &[System<'_>],
     arguments: &Eval,
@@ -101,43 +100,43 @@ pub(super) fn sections(
     let asked = &arguments.analyses;
     let page = arguments.html.is_some();
     let punctuation = arguments.punctuation();
-    let judged: Vec<Judged<'_>> = systems
+    let scored: Vec<ScoredSystem<'_>> = systems
         .iter()
-        .map(|system| Judged {
+        .map(|system| ScoredSystem {
             name: &system.name,
             arcs: Arcs::of_words(&system.alignment, |word| punctuation.counts(word.form())),
         })
         .collect();
-    if !asked.no_significance && judged.len() > 1 {
-        significance::section(&judged, asked, results)?;
+    if !asked.no_significance && scored.len() > 1 {
+        significance::section(&scored, asked, results)?;
     }
     if !asked.no_calibration {
-        calibration(&judged, asked, session, results)?;
+        calibration(&scored, asked, session, results)?;
     }
     for by in groupings_shown(&asked.by, page) {
         let shown = asked.by.contains(&by);
         results.set_page_only(!shown);
-        breakdown::section(&judged, by, shown, results)?;
+        breakdown::section(&scored, by, shown, results)?;
     }
     if asked.confusion || page {
         results.set_page_only(!asked.confusion);
-        errors::confusions(&judged, asked.confusion.then_some(asked.top), results)?;
+        errors::confusions(&scored, asked.confusion.then_some(asked.top), results)?;
     }
     if asked.errors || page {
         results.set_page_only(!asked.errors);
-        errors::frequent(&judged, asked.errors.then_some(asked.top), results)?;
+        errors::frequent(&scored, asked.errors.then_some(asked.top), results)?;
     }
     if asked.druck || page {
         results.set_page_only(!asked.druck);
-        errors::druck(&judged, asked.druck, results)?;
+        errors::druck(&scored, asked.druck, results)?;
     }
     results.set_page_only(false);
     Ok(())
 }
 
-/// Whether probabilities of heads mean what they say; nothing, if no system gives any.
+/// Adds the calibration of probabilities, if any system has probabilities.
 fn calibration(
-    systems: &[Judged<'_>],
+    systems: &[ScoredSystem<'_>],
     asked: &Analyses,
     session: &Session,
     results: &mut Results,
@@ -152,7 +151,9 @@ fn calibration(
     }
     if forecasters.is_empty() {
         if asked.svg_dir.is_some() {
-            session.note(format!("note: no system has {HEAD_PROBABILITY} in MISC; no SVG written"));
+            session.note(format!(
+                "note: no system has {HEAD_PROBABILITY} in MISC, so no SVG was written"
+            ));
         }
         return Ok(());
     }
@@ -165,8 +166,7 @@ fn calibration(
     section.show(&forecasters, session, results)
 }
 
-/// What was asked for, in that order, and on a page the others: but for exact lengths, a long table
-/// of little news.
+/// Returns the requested groupings in order, then for a page the others, except for exact lengths, whose table is long.
 fn groupings_shown(asked: &[Grouping], page: bool) -> Vec<Grouping> {
     let others = Grouping::ALL.into_iter().filter(|by| page && *by != Grouping::LengthExact);
     let mut shown = Vec::new();
@@ -178,7 +178,7 @@ fn groupings_shown(asked: &[Grouping], page: bool) -> Vec<Grouping> {
     shown
 }
 
-/// A title, with the system's name where there are several.
-pub(super) fn title(what: &str, system: &Judged<'_>, of: &[Judged<'_>]) -> String {
+/// Returns a title, with the system's name if there are several.
+pub(super) fn title(what: &str, system: &ScoredSystem<'_>, of: &[ScoredSystem<'_>]) -> String {
     if of.len() > 1 { format!("{what}: {}", system.name) } else { what.to_owned() }
 }

@@ -4,12 +4,12 @@ use anyhow::Result;
 use serde_json::Map;
 use tutte_treebank::eval::{Breakdown, ClassScore, Grouping, Row};
 
-use super::analyses::{Judged, title};
+use super::analyses::{ScoredSystem, title};
 use crate::report::{Align, Results, Table, chart, count, hundredths};
 
-/// One table for one system; for several, their F1 side by side, and full tables on the page.
+/// Adds one table for one system. For several, adds their F1 side by side, and full tables to the page.
 pub(super) fn section(
-    systems: &[Judged<'_>],
+    systems: &[ScoredSystem<'_>],
     by: Grouping,
     shown: bool,
     results: &mut Results,
@@ -64,8 +64,8 @@ fn full_table(breakdown: &Breakdown) -> Table {
     table
 }
 
-/// Classes of any system, and the F1 of each system in them.
-fn side_by_side(systems: &[Judged<'_>], breakdowns: &[Breakdown]) -> Table {
+/// Lists the classes of all systems with the F1 of each system.
+fn side_by_side(systems: &[ScoredSystem<'_>], breakdowns: &[Breakdown]) -> Table {
     let by = breakdowns.first().map_or("", |breakdown| breakdown.by.name());
     let scores = ["UAS", "LAS"].into_iter().flat_map(|score| {
         systems.iter().map(move |system| (format!("{score} {}", system.name), Align::Right))
@@ -84,7 +84,7 @@ fn side_by_side(systems: &[Judged<'_>], breakdowns: &[Breakdown]) -> Table {
     table
 }
 
-/// Classes in the order of the first system, then those that only others have.
+/// Returns the classes in the order of the first system, then those of the others.
 fn classes(breakdowns: &[Breakdown]) -> Vec<String> {
     let mut classes: Vec<String> = Vec::new();
     for row in breakdowns.iter().flat_map(|breakdown| &breakdown.rows) {
@@ -99,8 +99,8 @@ fn find<'a>(breakdown: &'a Breakdown, class: &str) -> Option<&'a Row> {
     breakdown.rows.iter().find(|row| row.class == class)
 }
 
-/// Bars, where classes are few and in order: UAS and LAS of one system, LAS of several.
-fn picture(systems: &[Judged<'_>], breakdowns: &[Breakdown], by: Grouping) -> Option<String> {
+/// Draws bars if classes are few and ordered: UAS and LAS of one system, LAS of several.
+fn picture(systems: &[ScoredSystem<'_>], breakdowns: &[Breakdown], by: Grouping) -> Option<String> {
     if matches!(by, Grouping::Deprel | Grouping::Upos | Grouping::LengthExact) {
         return None;
     }
@@ -125,7 +125,7 @@ fn picture(systems: &[Judged<'_>], breakdowns: &[Breakdown], by: Grouping) -> Op
     Some(chart::grouped_bars(&classes, &series, described(by), "F1", 100.0))
 }
 
-/// `12.34` for 0.1234, a dash for nothing.
+/// Formats `12.34` for 0.1234, and a dash for `None`.
 fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), hundredths)
 }

@@ -6,15 +6,15 @@ use tutte_treebank::eval::{
     Shift,
 };
 
-use super::analyses::{Judged, title};
+use super::analyses::{ScoredSystem, title};
 use crate::report::{Align, Results, Table, chart, count, hundredths, percent};
 
-/// What a page shows where nobody said how much.
+/// Number of rows on a page if none was requested.
 const ON_PAGE: usize = 15;
 
-/// Labels and tags taken for others. `asked` is how many to list.
+/// Adds the confusions of labels and of tags. `asked` is the number to list.
 pub(super) fn confusions(
-    systems: &[Judged<'_>],
+    systems: &[ScoredSystem<'_>],
     asked: Option<usize>,
     results: &mut Results,
 ) -> Result<()> {
@@ -66,7 +66,7 @@ fn confusion_table(confusion: &Confusion, limit: usize) -> Table {
     table
 }
 
-/// The most frequent values of the gold standard, and what the system makes of them.
+/// Draws the confusion matrix of the most frequent gold values.
 fn confusion_matrix(confusion: &Confusion) -> String {
     let values: Vec<String> =
         confusion.gold_values().into_iter().take(ON_PAGE).map(str::to_owned).collect();
@@ -84,9 +84,9 @@ fn confusion_matrix(confusion: &Confusion) -> String {
     chart::matrix(&values, &columns, &counts, "gold", "system")
 }
 
-/// Errors that occur again and again. `asked` is how many to list.
+/// Adds the most frequent errors. `asked` is the number to list.
 pub(super) fn frequent(
-    systems: &[Judged<'_>],
+    systems: &[ScoredSystem<'_>],
     asked: Option<usize>,
     results: &mut Results,
 ) -> Result<()> {
@@ -104,8 +104,7 @@ pub(super) fn frequent(
             count(errors.words)
         ));
         if errors.errors > 0 {
-            results
-                .paragraph("← says that the head is left of the word, → that it is right of it.");
+            results.paragraph("← means that the head is left of the word, → that it is right.");
             results.gap();
             results.table(&kinds_table("tag", &errors.by_tag));
             results.gap();
@@ -185,8 +184,12 @@ fn rates_table(name: &str, rates: &[ErrorRate]) -> Table {
     table
 }
 
-/// The tables of Druck et al. (2009).
-pub(super) fn druck(systems: &[Judged<'_>], asked: bool, results: &mut Results) -> Result<()> {
+/// Adds the tables of Druck et al. (2009).
+pub(super) fn druck(
+    systems: &[ScoredSystem<'_>],
+    asked: bool,
+    results: &mut Results,
+) -> Result<()> {
     for (number, system) in systems.iter().enumerate() {
         let druck = Druck::new(&system.arcs, 10);
         results.heading(&title("Heads, true and predicted", system, systems));
@@ -206,7 +209,7 @@ pub(super) fn druck(systems: &[Judged<'_>], asked: bool, results: &mut Results) 
         results.tables(&tables);
         if tables.len() > 3 {
             results.paragraph(
-                "False positives: the head stands first, and the arrow points to where its word is.",
+                "False positives: the head comes first; the arrow points to the side of its word.",
             );
         }
         if asked {

@@ -1,4 +1,4 @@
-//! The tables of the shared tasks, for each system, and systems side by side.
+//! Tables of the shared tasks, for each system and for systems side by side.
 
 use anyhow::Result;
 use tutte_treebank::eval::conllx::{self, Punctuation};
@@ -9,8 +9,8 @@ use crate::failure::{Outcome, advise};
 use crate::report::{Align, Results, Table, count, hundredths, percent};
 use crate::session::Session;
 
-/// The metrics of the CoNLL 2018 shared task. With `--lenient`, enhanced graphs that cannot be read
-/// cost their own scores only, and the outcome.
+/// Adds the metrics of the CoNLL 2018 shared task. With `--lenient`, ELAS and EULAS are left out if enhanced graphs
+/// cannot be read, and the outcome says so.
 pub(super) fn conll2018(
     systems: &[System<'_>],
     arguments: &Eval,
@@ -31,7 +31,7 @@ pub(super) fn conll2018(
             Err(error) => {
                 return Err(advise(
                     error,
-                    "repair DEPS; or leave ELAS and EULAS out with --lenient",
+                    "repair DEPS, or leave out ELAS and EULAS with --lenient",
                 ));
             }
         };
@@ -71,7 +71,7 @@ pub(super) fn conll2018(
     Ok(outcome)
 }
 
-/// The scores of the shared tasks of 2006 and 2007.
+/// Adds the scores of the shared tasks of 2006 and 2007.
 pub(super) fn conllx(
     systems: &[System<'_>],
     arguments: &Eval,
@@ -107,7 +107,7 @@ pub(super) fn conllx(
     Ok(())
 }
 
-/// A column a system.
+/// Starts a table with one column per system.
 fn side_by_side(systems: &[System<'_>]) -> Table {
     let columns = systems.iter().map(|system| (system.name.clone(), Align::Right));
     Table::new([(String::new(), Align::Left)].into_iter().chain(columns))
@@ -136,7 +136,7 @@ fn complete_match(complete: CompleteMatch, results: &mut Results) {
     results.paragraph(&line("labelled", complete.labelled));
 }
 
-/// The official table for a page.
+/// Returns the official table for a page.
 fn score_table(metrics: &Metrics) -> Table {
     let mut table = Table::new([
         ("Metric", Align::Left),
@@ -165,13 +165,13 @@ fn score_table(metrics: &Metrics) -> Table {
     table
 }
 
-/// What a reader of the table might stumble over.
+/// Prints a note about scores that look wrong but are not.
 fn note_oddities(system: &System<'_>, metrics: &Metrics, session: &Session) {
     if metrics.get(Metric::Eulas).is_some_and(|score| score.correct > score.gold.min(score.system))
     {
         session.note(format!(
-            "note: EULAS of {} is above 100 because words have several arcs that differ in subtypes \
-             only, and the official evaluation counts every equal pair of them",
+            "note: EULAS of {} is above 100: some words have several arcs that differ only in subtypes, and the \
+             official evaluation counts every equal pair",
             system.name
         ));
     }

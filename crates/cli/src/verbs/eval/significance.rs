@@ -1,16 +1,16 @@
-//! Whether systems differ: each against the first.
+//! Significance tests: each system against the first.
 
 use anyhow::Result;
 use serde::Serialize;
 use tutte_treebank::eval::significance::{Comparison, Interval, Resampling, compare};
 use tutte_treebank::eval::{Criterion, significance::UnitCounts};
 
-use super::analyses::{Analyses, Judged};
+use super::analyses::{Analyses, ScoredSystem};
 use crate::report::{Align, Results, Table, count, counted, hundredths};
 
-/// A comparison as JSON.
+/// A comparison, for JSON.
 #[derive(Serialize)]
-struct Record<'a> {
+struct ComparisonRecord<'a> {
     first: &'a str,
     second: &'a str,
     seed: u64,
@@ -19,7 +19,7 @@ struct Record<'a> {
 }
 
 pub(super) fn section(
-    systems: &[Judged<'_>],
+    systems: &[ScoredSystem<'_>],
     asked: &Analyses,
     results: &mut Results,
 ) -> Result<()> {
@@ -28,35 +28,51 @@ pub(super) fn section(
     let mut records = Vec::new();
     for other in others {
         let compare = |criterion| compare(&units(first, other, criterion), &resampling);
-        let (uas, las) = (compare(Criterion::Uas), compare(Criterion::Las));
+        let uas = compare(Criterion::Uas);
+        let las = compare(Criterion::Las);
         results.heading(&format!("Significance: {} against {}", other.name, first.name));
         results.table(&table(first, other, &[("UAS", &uas), ("LAS", &las)]));
         for (name, comparison) in [("UAS", &uas), ("LAS", &las)] {
             results.paragraph(&explained(name, comparison));
         }
-        records.push(Record { first: first.name, second: other.name, seed: asked.seed, uas, las });
+        records.push(ComparisonRecord {
+            first: first.name,
+            second: other.name,
+            seed: asked.seed,
+            uas,
+            las,
+        });
     }
     let resamples = count(asked.resamples.get() as usize);
     results.paragraph(&format!(
-        "Intervals hold 95 % of {resamples} bootstrap samples of sentences, seed {}.",
+        "Intervals contain 95 % of {resamples} bootstrap samples of sentences, seed {}.",
         asked.seed
     ));
     if others.len() > 1 {
         results.paragraph(&format!(
-            "{} systems were compared with the first; p-values are not corrected for that.",
+            "{} systems were compared with the first; p-values are not corrected for multiple comparisons.",
             others.len()
         ));
     }
     results.record("significance", &records)
 }
 
-/// What both did, sentence by sentence.
-fn units(first: &Judged<'_>, second: &Judged<'_>, by: Criterion) -> Vec<[UnitCounts; 2]> {
-    let (first, second) = (first.arcs.counts_by_sentence(by), second.arcs.counts_by_sentence(by));
+/// Returns the counts of both systems, sentence by sentence.
+fn units(
+    first: &ScoredSystem<'_>,
+    second: &ScoredSystem<'_>,
+    by: Criterion,
+) -> Vec<[UnitCounts; 2]> {
+    let first = first.arcs.counts_by_sentence(by);
+    let second = second.arcs.counts_by_sentence(by);
     first.into_iter().zip(second).map(|(first, second)| [first, second]).collect()
 }
 
-fn table(first: &Judged<'_>, second: &Judged<'_>, rows: &[(&str, &Comparison)]) -> Table {
+fn table(
+    first: &ScoredSystem<'_>,
+    second: &ScoredSystem<'_>,
+    rows: &[(&str, &Comparison)],
+) -> Table {
     let names = [first.name, "interval", second.name, "interval", "difference", "interval", "p"];
     let names = names.map(|name| (name, Align::Right));
     let mut table = Table::new([("", Align::Left)].into_iter().chain(names));
@@ -81,14 +97,14 @@ fn table(first: &Judged<'_>, second: &Judged<'_>, rows: &[(&str, &Comparison)]) 
     table
 }
 
-/// The tests in words.
+/// Describes the tests.
 fn explained(name: &str, c: &Comparison) -> String {
     let swaps = count(c.permutation.swaps as usize);
     let how = if c.permutation.exact { format!("all {swaps}") } else { swaps };
     let sign = &c.sign;
     format!(
         "{name}: p = {} by permutation ({how} swaps); p = {} by the sign test (better on {}, \
-         worse on {}, alike on {}).",
+         worse on {}, equal on {}).",
         p_value(c.permutation.p),
         p_value(sign.p),
         counted(sign.better as usize, "sentence"),

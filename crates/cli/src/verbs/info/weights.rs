@@ -1,4 +1,4 @@
-//! The weights of features that have names.
+//! Largest weights of a model that stores the names of its features.
 
 use std::cmp::Reverse;
 use std::io::Write as _;
@@ -12,8 +12,7 @@ use crate::failure::{Outcome, usage};
 use crate::report::{Align, Table, shorten};
 use crate::session::Session;
 
-/// What the slots of a feature are: it alone, and with direction (from head to modifier) and
-/// distance.
+/// Names of the weights of a feature: alone, and with direction (from head to modifier) and distance.
 const SLOTS: [&str; BLOCK - 1] = [
     "alone",
     "→1",
@@ -32,7 +31,7 @@ const SLOTS: [&str; BLOCK - 1] = [
     "←11…",
 ];
 
-/// A feature and those of its weights that are not zero.
+/// A feature and its weights that are not zero.
 #[derive(Debug, Serialize)]
 struct Feature {
     feature: String,
@@ -46,7 +45,7 @@ struct SlotWeight {
     weight: f32,
 }
 
-/// Shows the features that have the largest weights, alone or with some direction and distance.
+/// Prints the features with the largest weights, alone or with a direction and distance.
 pub(super) fn show(file: &ModelFile, top: usize, session: &Session) -> Result<Outcome> {
     let features = largest(file, top)?;
     if session.json() {
@@ -73,23 +72,22 @@ pub(super) fn show(file: &ModelFile, top: usize, session: &Session) -> Result<Ou
     Ok(Outcome::Good)
 }
 
-/// No longer names are shown in a table.
+/// Length of the longest name in a table.
 const LONGEST: usize = 120;
 
-/// The features whose largest weight is largest; of equal ones, those whose names come first.
+/// Returns the features with the largest weights. Features of equal weight are sorted by name.
 fn largest(file: &ModelFile, top: usize) -> Result<Vec<Feature>> {
     let arcs = &file.model.trees()?.arcs;
     let Index::Dictionary(dictionary) = &arcs.index else {
         return Err(usage(
-            "--weights needs a model that knows its features; this one finds weights by hashing, \
-             so that several features may share one and none has a name: train with --features \
-             dictionary",
+            "--weights needs the names of features, but this model has hashed features, which have none; train a \
+             model with --features dictionary",
         ));
     };
     if arcs.clusters() > 1 {
         return Err(usage(format!(
-            "--weights shows what a feature weighs, but the arcs of this model are of {} kinds, in \
-             each of which it weighs something else",
+            "--weights needs one weight per feature, but this model has {} latent clusters, each with a weight of \
+             its own; train a model without --clusters",
             arcs.clusters()
         )));
     }
@@ -97,7 +95,7 @@ fn largest(file: &ModelFile, top: usize) -> Result<Vec<Feature>> {
     let size = |slots: [Option<usize>; BLOCK]| {
         slots.into_iter().flatten().map(|cell| cells[cell].unsigned_abs()).max().unwrap_or(0)
     };
-    // Names are made of those only that may be shown: all that are as large as the last of them.
+    // Names are built only for features at least as large as the last one shown.
     let mut sizes: Vec<u8> = dictionary.slots().map(size).collect();
     let smallest = match top.checked_sub(1) {
         None => return Ok(Vec::new()),

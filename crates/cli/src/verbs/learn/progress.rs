@@ -1,7 +1,6 @@
-//! Learning as it goes on.
+//! Progress of learning.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
@@ -12,11 +11,12 @@ use tutte_treebank::Sentence;
 
 use super::summary::wanted;
 use crate::failure::advise;
+use crate::interrupt::Interrupt;
+use crate::numbers::clock;
 use crate::report::counted;
 use crate::session::Session;
-use crate::verbs::train::clock;
 
-/// The prior's variance, as rules that are held out say.
+/// Chooses the variance of the prior on held-out rules.
 pub(super) fn chosen(
     evidence: &Evidence<'_>,
     options: &WeakOptions,
@@ -24,7 +24,7 @@ pub(super) fn chosen(
 ) -> Result<f64> {
     let status = session.status();
     let mut runs = 0;
-    let tried = WeakOptions { prior_variance: 1.0, ..options.clone() };
+    let tried = options.clone().with_prior_variance(1.0);
     let found = choose_variance(evidence, &tried, &VARIANCES, || {
         runs += 1;
         status.show(|| format!("choosing the prior's variance, run {runs}"));
@@ -32,18 +32,18 @@ pub(super) fn chosen(
     drop(status);
     let usual = WeakOptions::default().prior_variance;
     let Some((best, errors)) = found else {
-        session.note(format!("no rules to hold out: the prior's variance is {usual}"));
+        session.note(format!("too few rules to hold some out; the prior's variance is {usual}"));
         return Ok(usual);
     };
     let each = errors.iter().map(|(variance, error)| format!("{variance}: {:.3}", error.sqrt()));
     session.note(format!(
-        "the prior's variance is {best}: rules that are held out are off by (root mean square) {}",
+        "the prior's variance is {best}; root mean square error of held-out rules: {}",
         each.collect::<Vec<_>>().join(", ")
     ));
     Ok(best)
 }
 
-/// Learns, says how far it is, and ends with the best so far when it is interrupted.
+/// Learns, shows the progress, and returns the best model so far when interrupted.
 pub(super) fn watched(
     rules: &Rules,
     evidence: &Evidence<'_>,
@@ -51,15 +51,13 @@ pub(super) fn watched(
     dev: &[Sentence],
     session: &Session,
 ) -> Result<Learnt> {
-    /// After so many steps rules are listed, and dev is parsed.
+    /// Number of steps between two reports.
     const OFTEN: usize = 10;
-    /// Sentences of dev that are parsed then.
-    const JUDGED: usize = 500;
-    let dev = &dev[..dev.len().min(JUDGED)];
+    /// Number of dev sentences that are parsed for a report.
+    const MOST_DEV: usize = 500;
+    let dev = &dev[..dev.len().min(MOST_DEV)];
     let mut last_uas = String::new();
-    static STOP: AtomicBool = AtomicBool::new(false);
-    // A second learner in one program would find it set; there is none.
-    let _ = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed));
+    let interrupt = Interrupt::watch_if_possible();
     let started = Instant::now();
     let status = session.status();
     let learnt = learn(evidence, options, |step: &Step<'_>| {
@@ -87,36 +85,33 @@ pub(super) fn watched(
                 })
                 .sum();
             format!(
-                "step {}, objective {:.4}, rules off by {:.3} in the mean{last_uas}, {}",
+                "step {}, objective {:.4}, rules off by {:.3} on average{last_uas}, {}",
                 progress.step,
                 progress.objective,
                 off / evidence.constraints.len().max(1) as f64,
                 clock(started.elapsed())
             )
         });
-        match STOP.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        if interrupt.is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     match learnt {
         Err(Error::NoWords) if !evidence.raw.is_empty() => Err(advise(
             anyhow!(
-                "there is nothing to learn from: what always or never is so leaves none of {} with a tree",
+                "there is nothing to learn from: rules with `always` or `never` leave none of {} with a tree",
                 counted(evidence.raw.len(), "sentence")
             ),
-            "give one of these rules a share instead, <= 2% say",
+            "give one of these rules a share instead, for example <= 2%",
         )),
         learnt => Ok(learnt?),
     }
 }
 
-/// How many heads of some trees a model gets right, as words for a line of progress.
+/// Formats the accuracy of a model on dev for the progress line.
 fn uas(model: &ParserModel, dev: &[Sentence], threads: usize) -> String {
     if dev.is_empty() {
         return String::new();
     }
-    // The parser is judged once more in the end, and fails then if it must.
+    // An error here is reported by the final evaluation.
     model.evaluate(dev, Decoding::Mbr, threads).map_or_else(
         |_| String::new(),
         |found| format!(", dev UAS {:.2}", 100.0 * found.heads as f64 / found.words.max(1) as f64),

@@ -1,4 +1,4 @@
-//! What is said at the end: what became of each rule, and how good the parser is.
+//! The result of learning: the fit of each rule, and the accuracy of the parser.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use tutte::{Compact, Decoding, Error, ParserModel, parse_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeDistribution;
 
+use crate::numbers::clock;
 use crate::report::{Align, Table, count, counted, rounded};
-use crate::verbs::train::clock;
 
-/// What was made.
+/// The result of learning.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary {
+pub(super) struct LearnSummary {
     pub(super) model: String,
     pub(super) sentences: usize,
     pub(super) words: usize,
@@ -28,30 +28,33 @@ pub(super) struct Summary {
     pub(super) tree_set: String,
     pub(super) steps: usize,
     pub(super) objective: f64,
-    pub(super) dev: Option<Judged>,
+    pub(super) dev: Option<DevAccuracy>,
     pub(super) rules: Vec<RuleLine>,
     pub(super) seconds: f64,
 }
 
-/// How good it is.
+/// Accuracy on dev.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Judged {
+pub(super) struct DevAccuracy {
     #[serde(flatten)]
     pub(super) model: Accuracy,
-    /// Of the rules' targets alone, taken for scores.
+    /// Accuracy of the rules alone, with their targets as scores.
     pub(super) rules_alone: Option<Accuracy>,
 }
 
-/// Words whose head is known, and how many of them have it, or have it for a dependent: rules that say
-/// which words belong together, but not which of them is the head, do well by the second alone.
+/// Counts for directed and undirected accuracy. Rules that link the right words in the wrong direction have a high
+/// undirected accuracy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Accuracy {
+    /// Number of words with a gold head.
     words: usize,
+    /// Number of words with the right head.
     heads: usize,
+    /// Number of words with an arc, in either direction, that the gold tree has.
     links: usize,
 }
 
-/// What became of a rule.
+/// The fit of a rule.
 #[derive(Debug, Serialize)]
 pub(super) struct RuleLine {
     pub(super) name: String,
@@ -64,8 +67,8 @@ pub(super) struct RuleLine {
     pub(super) residual: f64,
 }
 
-impl Summary {
-    /// How far off rules are that match anything, in the mean.
+impl LearnSummary {
+    /// Returns the mean distance from the target, over rules that match an arc.
     pub(super) fn misses(&self) -> f64 {
         let matched = || self.rules.iter().filter(|rule| rule.units > 0.0);
         matched().map(|rule| rule.residual).sum::<f64>() / matched().count().max(1) as f64
@@ -95,15 +98,14 @@ impl Summary {
         let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
         let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
         row("model", self.model.clone());
-        let (sentences, words) = (counted(self.sentences, "sentence"), counted(self.words, "word"));
+        let sentences = counted(self.sentences, "sentence");
+        let words = counted(self.words, "word");
         let left = |number: usize, why: &str| match number {
             0 => String::new(),
             _ => format!("; {} {why}", count(number)),
         };
-        let (long, treeless) = (
-            left(self.too_long, "longer ones left out"),
-            left(self.without_tree, "that laws leave without a tree skipped"),
-        );
+        let long = left(self.too_long, "longer ones left out");
+        let treeless = left(self.without_tree, "without a possible tree skipped");
         row(
             "learnt from",
             format!("{sentences}, {words}, {}{long}{treeless}", counted(self.trees, "tree")),
@@ -121,7 +123,7 @@ impl Summary {
     }
 }
 
-/// What became of rules, given which of them match anything.
+/// Returns the fit of all rules, given which of them match an arc.
 pub(super) fn lines(
     rules: &Rules,
     evidence: &Evidence<'_>,
@@ -144,13 +146,14 @@ pub(super) fn lines(
 }
 
 impl Accuracy {
-    /// That of a model.
+    /// Returns the accuracy of a model.
     pub(super) fn of_model(
         model: &ParserModel<Compact>,
         dev: &[Sentence],
         threads: usize,
     ) -> Result<Self> {
-        let (mut next, mut gold) = (dev.iter(), dev.iter());
+        let mut next = dev.iter();
+        let mut gold = dev.iter();
         let mut sum = Self::default();
         let read = |sentence: &mut Sentence| {
             let found = next.next();
@@ -166,7 +169,7 @@ impl Accuracy {
         Ok(sum)
     }
 
-    /// That of rules by themselves, each target a score.
+    /// Returns the accuracy of rules alone, with their targets as scores.
     pub(super) fn of_rules(rules: &Rules, dev: &[Sentence], options: &WeakOptions) -> Result<Self> {
         let mut sum = Self::default();
         for sentence in dev {
@@ -219,12 +222,9 @@ impl Serialize for Accuracy {
     }
 }
 
-/// A target as people write it.
+/// Formats a target.
 pub(super) fn wanted(Wanted { low, high, .. }: Wanted) -> String {
-    match low == high {
-        true => format!("{low:.2}"),
-        false => format!("{low:.2}–{high:.2}"),
-    }
+    if low == high { format!("{low:.2}") } else { format!("{low:.2}–{high:.2}") }
 }
 
 #[cfg(test)]
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_link_the_wrong_way_round_is_a_link_of_both_words() {
-        // the ← cat → sleeps is meant; the head of "cat" is not known.
+        // The tree is the ← cat → sleeps; the head of "cat" is not known.
         let line = |number, head| format!("{number}\tw\t_\tX\t_\t_\t{head}\t_\t_\t_\n");
         let gold: Sentence =
             [line(1, "2"), line(2, "_"), line(3, "2"), line(4, "0")].concat().parse().unwrap();

@@ -20,65 +20,64 @@ use crate::session::Session;
 /// output.
 #[derive(Args, Clone, Debug, Serialize)]
 pub(crate) struct ParseOptions {
-    /// What to write [default: conll]
+    /// Format to write [default: conll]
     ///
-    /// If OUT is called .jsonl, jsonl is the default.
+    /// The default is jsonl if the name of OUT ends in .jsonl.
     #[arg(long, value_name = "FORMAT")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) to: Option<To>,
 
-    /// Which tree
+    /// Tree to choose
     #[arg(long, value_name = "TREE", default_value = "mbr")]
     pub(super) decode: Decode,
 
-    /// The K most probable trees instead; sent_id ends in .k1, .k2, …
+    /// Write the K most probable trees; sent_id ends in .k1, .k2, …
     #[arg(long, value_name = "K", help_heading = "More trees")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     #[arg(conflicts_with_all = ["decode", "sample", "min_prob"])]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) kbest: Option<u32>,
 
-    /// N trees drawn at random; sent_id ends in .s1, .s2, …
+    /// Write N random trees; sent_id ends in .s1, .s2, …
     ///
-    /// A tree is drawn as often as it is probable.
+    /// Trees are drawn from the model's distribution.
     #[arg(long, value_name = "N", help_heading = "More trees")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     #[arg(conflicts_with_all = ["decode", "min_prob"])]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sample: Option<u32>,
 
-    /// The number that decides what is drawn; the same number, the same trees
+    /// Seed of random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "sample")]
     #[arg(help_heading = "More trees", hide_short_help = true)]
     pub(super) seed: u64,
 
-    /// How sure the model is: HeadProb, LabelProb, AltHead, and comments
+    /// Write probabilities: HeadProb, LabelProb and AltHead in MISC
     ///
-    /// HeadProb, LabelProb and AltHead in MISC, log-probability of the tree and entropy of all trees (in
-    /// nats) in comments.
+    /// Comments have the log-probability of the tree and the entropy of all trees, in nats.
     #[arg(long, help_heading = "Probabilities")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) probs: bool,
 
-    /// Mention other heads that are more probable than this, as AltHead=head:label:probability
+    /// List other heads more probable than this, as AltHead=HEAD:LABEL:PROBABILITY
     #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = probability)]
     #[arg(requires = "probs", help_heading = "Probabilities", hide_short_help = true)]
     pub(super) alt: f64,
 
-    /// The probabilities of all arcs, by head (0 is the root) and word; jsonl only
+    /// Write the probabilities of all arcs, by head (0 is the root) and word; jsonl only
     #[arg(long, help_heading = "Probabilities", hide_short_help = true)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) matrix: bool,
 
-    /// Leave open (_) heads less probable than this
+    /// Write _ for heads less probable than this
     #[arg(long, value_name = "P", value_parser = probability, help_heading = "Probabilities")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) min_prob: Option<f64>,
 
-    /// Leave heads open (_) until this share of the others is right
+    /// Write _ for improbable heads, so that this share of the others is right
     ///
-    /// That is --min-prob as the model's calibration knows it (`tutte train --dev` or `tutte calibrate`);
-    /// about heads, not labels, and for texts like those it was calibrated by.
+    /// Chooses --min-prob from the model's calibration (`tutte train --dev` or `tutte calibrate`). It holds for heads,
+    /// not labels, and for texts similar to the calibration data.
     #[arg(long, value_name = "SHARE", value_parser = probability, help_heading = "Probabilities")]
     #[arg(conflicts_with_all = ["min_prob", "kbest", "sample"])]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,13 +87,13 @@ pub(crate) struct ParseOptions {
     #[serde(flatten)]
     pub(super) tagging: TagOptions,
 
-    /// Keep the heads that are there, and find the others given them
-    #[arg(long, help_heading = "What is known")]
+    /// Keep the heads of the input, and find the others given them
+    #[arg(long, help_heading = "Constraints")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_heads: bool,
 
-    /// Keep the labels that are there, and find heads and other labels given them
-    #[arg(long, help_heading = "What is known")]
+    /// Keep the labels of the input, and find heads and other labels given them
+    #[arg(long, help_heading = "Constraints")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_labels: bool,
 }
@@ -103,15 +102,13 @@ pub(crate) struct ParseOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Decode {
-    /// The tree with the most arcs expected to be right (minimum Bayes risk)
+    /// The tree with the highest expected number of right arcs (minimum Bayes risk)
     Mbr,
-    /// The most probable tree before any temperature. Where labels are joint, one of --kbest may be a
-    /// little more probable: a temperature weighs arcs, not labels
+    /// The most probable tree, at temperature 1
     Map,
-    /// The most probable head of each word, whether or not they make a tree
+    /// The most probable head of each word, even if the result is not a tree
     Greedy,
-    /// The most probable tree together with the kinds of its arcs, for models trained with
-    /// --clusters
+    /// The most probable tree with its latent clusters, for models trained with --clusters
     MaxZ,
 }
 
@@ -119,11 +116,11 @@ pub(super) enum Decode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum To {
-    /// CoNLL-U or CoNLL-X, as the input is
+    /// CoNLL-U or CoNLL-X, like the input
     Conll,
-    /// A JSON object a line for every sentence
+    /// One JSON object per line and sentence
     Jsonl,
-    /// Trees drawn as text, with probabilities; what a terminal gets if nothing else is asked for
+    /// Trees drawn as text, with probabilities; the default in a terminal
     Draw,
 }
 

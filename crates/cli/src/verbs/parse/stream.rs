@@ -1,8 +1,8 @@
-//! One stream of the sentences of many inputs, parsed by several threads.
+//! Many inputs through the threads as one stream of sentences.
 //!
-//! Threads are not idle between two inputs, however short these are, and no thread waits for the output of another.
-//! The thread of the caller reads and writes. Reading records after which sentence an input ended, and how. Writing
-//! counts sentences and ends an input when it reaches that sentence.
+//! Threads are never idle between two inputs, however short these are, and none waits for another's
+//! output. Sentences are read and written by the caller's thread: reading notes after which sentence an
+//! input ended, and how; writing counts sentences and acts when it gets there.
 //!
 //! ```text
 //! read    a1 a2 a3 | b1 | c1 c2 ✗ | d1 …       inputs a, b, c; c cannot be read to its end
@@ -20,70 +20,69 @@ use tutte_treebank::Sentence;
 
 use super::options::Task;
 use super::result::ParseResult;
-use crate::input::{ByteCounter, InputArgs, Source};
+use crate::input::{ByteCounter, InputArgs, Sentences};
 use crate::session::Session;
 
-/// Receives the results for all inputs, in their order.
+/// Who takes what comes of inputs, in their order.
 pub(crate) trait Sink {
-    /// Receives a sentence of an input and its result. An error ends this input.
+    /// A sentence of an input, and what was answered. An error is the end of this input.
     fn take(&mut self, input: usize, sentence: &Sentence, answer: ParseResult) -> Result<()>;
 
-    /// Called at the end of an input, or with the error that ended it. An error ends everything.
+    /// An input was read to its end, which is what followed the last sentence; or why not. An error is the
+    /// end of everything.
     fn end(&mut self, input: usize, end: Result<End>) -> Result<()>;
 }
 
-/// Observes reading.
+/// Who sees how far reading is.
 pub(crate) trait Watcher {
-    /// Called before an input is opened.
+    /// An input is about to be opened.
     fn opens(&mut self, _input: usize) {}
 
-    /// Called before a sentence is read. If it returns `false`, reading stops, and an input that was not read to its
-    /// end does not end.
+    /// A sentence is about to be read. With `false`, no more are read, and an input that was not read to its
+    /// end has none.
     fn reads(&mut self) -> bool;
 }
 
-/// The end of an input that was read completely.
+/// How an input ended that was read.
 pub(crate) struct End {
-    /// Text that followed the last sentence.
+    /// What followed the last sentence.
     pub(crate) tail: String,
-    /// Number of skipped sentences.
+    /// Sentences passed over.
     pub(crate) skipped: usize,
 }
 
-/// Inputs, and options for reading them.
+/// Inputs and how they are read.
 pub(crate) struct Stream<'a, P> {
     pub(crate) paths: &'a [P],
     pub(crate) intake: &'a InputArgs,
     pub(crate) counter: &'a ByteCounter,
-    /// Numbers the sentences of each input from 0; otherwise those of all inputs together.
+    /// Whether each input is as if it were alone; otherwise sentences are counted through all of them.
     pub(crate) apart: bool,
     pub(crate) session: &'a Session,
 }
 
-/// Progress of reading.
+/// How far reading is.
 struct Reading<'a> {
-    source: Option<Box<dyn Source + 'a>>,
-    /// Number of inputs opened so far.
+    source: Option<Sentences<'a>>,
+    /// Inputs opened so far.
     opened: usize,
-    /// Number of sentences read so far.
+    /// Sentences read so far.
     sentences: usize,
-    /// Number of skipped sentences of the current input.
-    skipped: usize,
-    /// Ends of inputs that writing has not reached, in order: the number of sentences before, and how they ended.
+    /// After which sentence inputs ended, and how; in their order, those that writing has not reached.
     ends: VecDeque<(usize, Result<End>)>,
 }
 
-/// Progress of writing.
+/// How far writing is.
 struct Writing<'a, T> {
     taker: &'a mut T,
-    /// Number of inputs that ended, and so the number of the current one.
+    /// Inputs that ended, hence the one at hand.
     input: usize,
     sentences: usize,
-    /// The current input was given up before its end.
+    /// Whether the input at hand is done with before its end.
     given_up: bool,
 }
 
-impl<P: AsRef<Path>> Stream<'_, P> {
+impl<'a, P: AsRef<Path>> Stream<'a, P> {
     /// Parses all inputs.
     ///
     /// # Errors
@@ -94,15 +93,10 @@ impl<P: AsRef<Path>> Stream<'_, P> {
         taker: &mut impl Sink,
         watcher: &mut impl Watcher,
     ) -> Result<()> {
-        let reading = RefCell::new(Reading {
-            source: None,
-            opened: 0,
-            sentences: 0,
-            skipped: 0,
-            ends: VecDeque::new(),
-        });
+        let reading =
+            RefCell::new(Reading { source: None, opened: 0, sentences: 0, ends: VecDeque::new() });
         let mut writing = Writing { taker, input: 0, sentences: 0, given_up: false };
-        // The number of the first sentence of each input. Samples depend only on the number within the input.
+        // The number of the first sentence of each input: chance is that of the input alone.
         let starts = Mutex::new(Vec::new());
         let worker = || {
             let mut worker = task.worker();
@@ -119,7 +113,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
         map_stream(threads, worker, read, |sentence, answer: Result<ParseResult>| {
             let given_up = writing.take(&mut reading.borrow_mut().ends, sentence, answer)?;
             let mut reading = reading.borrow_mut();
-            // The rest of the input need not be read.
+            // What is left of it need not be read.
             if given_up && reading.opened == writing.input + 1 && reading.source.take().is_some() {
                 let end = Ok(End { tail: String::new(), skipped: 0 });
                 let at = reading.sentences;
@@ -130,7 +124,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
         writing.settle(&mut reading.borrow_mut().ends)
     }
 
-    /// Reads the next sentence of the current or a later input. Returns `false` if there are no more.
+    /// Reads the next sentence of whichever input has one; `false` if none has.
     fn read<'m>(
         &self,
         reading: &mut Reading<'m>,
@@ -138,7 +132,10 @@ impl<P: AsRef<Path>> Stream<'_, P> {
         starts: &Mutex<Vec<usize>>,
         watcher: &mut impl Watcher,
         sentence: &mut Sentence,
-    ) -> bool {
+    ) -> bool
+    where
+        'a: 'm,
+    {
         loop {
             let source = match &mut reading.source {
                 Some(source) => source,
@@ -146,13 +143,13 @@ impl<P: AsRef<Path>> Stream<'_, P> {
                     let Some(path) = self.paths.get(reading.opened) else { return false };
                     watcher.opens(reading.opened);
                     reading.opened += 1;
-                    reading.skipped = 0;
                     if self.apart {
                         let mut starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
                         starts.push(reading.sentences);
                     }
                     let named = if self.apart { 0 } else { reading.sentences as u64 };
-                    match self.intake.open(path.as_ref(), task.model, named, self.counter) {
+                    let path = path.as_ref();
+                    match self.intake.open(path, task.model, named, self.counter, self.session) {
                         Ok(source) => reading.source.insert(source),
                         Err(error) => {
                             reading.ends.push_back((reading.sentences, Err(error)));
@@ -166,12 +163,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
                     reading.sentences += 1;
                     return true;
                 }
-                Ok(false) => Ok(End { tail: source.tail().to_owned(), skipped: reading.skipped }),
-                Err(error) if self.intake.forgives(&error) => {
-                    reading.skipped += 1;
-                    self.session.skip(&error);
-                    continue;
-                }
+                Ok(false) => Ok(End { tail: source.tail().to_owned(), skipped: source.skipped() }),
                 Err(error) => Err(error),
             };
             reading.ends.push_back((reading.sentences, end));
@@ -180,7 +172,7 @@ impl<P: AsRef<Path>> Stream<'_, P> {
     }
 }
 
-/// Returns the number of the first sentence of the input that sentence `number` belongs to.
+/// The first sentence of the input that sentence `number` is of.
 fn start_of(starts: &Mutex<Vec<usize>>, number: usize) -> usize {
     let starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
     let after = starts.partition_point(|start| *start <= number);
@@ -188,7 +180,7 @@ fn start_of(starts: &Mutex<Vec<usize>>, number: usize) -> usize {
 }
 
 impl<T: Sink> Writing<'_, T> {
-    /// Takes the next sentence. Returns `true` if its input is given up.
+    /// Takes the next sentence; says whether its input is given up now.
     fn take(
         &mut self,
         ends: &mut VecDeque<(usize, Result<End>)>,
@@ -208,7 +200,7 @@ impl<T: Sink> Writing<'_, T> {
         Ok(self.given_up)
     }
 
-    /// Ends the inputs all of whose sentences were written.
+    /// Ends the inputs whose sentences have all come.
     fn settle(&mut self, ends: &mut VecDeque<(usize, Result<End>)>) -> Result<()> {
         while let Some((_, end)) = ends.pop_front_if(|(after, _)| *after == self.sentences) {
             if !std::mem::take(&mut self.given_up) {

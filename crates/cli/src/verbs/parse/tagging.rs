@@ -10,15 +10,14 @@ use crate::failure::advise;
 /// Options of tagging, flattened into the arguments of verbs. Serialised, they are part of what decides the output.
 #[derive(Args, Clone, Copy, Debug, Serialize)]
 pub(crate) struct TagOptions {
-    /// Whose tags and lemmas the parser sees
-    #[arg(long, value_name = "WHOSE", default_value = "auto")]
+    /// Source of tags and lemmas
+    #[arg(long, value_name = "SOURCE", default_value = "auto")]
     tags: Whose,
 
-    /// How many readings of the tags count, for sentences tagged here; 1 is the best alone
+    /// Number of tag sequences to average over, for sentences that the model tags
     ///
-    /// The tree and its probabilities are then the mean over the most probable sequences of tags, as far as
-    /// these have a chance worth the time. More trees (--kbest, --sample) and --decode map see the best
-    /// tags only, and entropies are the mean of those given tags.
+    /// Probabilities are averaged over the K most probable tag sequences; improbable ones are left out. --kbest,
+    /// --sample and --decode map use the best sequence only.
     #[arg(long, value_name = "K", default_value_t = 4, hide_short_help = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=100))]
     tag_uncertainty: u16,
@@ -28,11 +27,11 @@ pub(crate) struct TagOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum Whose {
-    /// Those of the file; sentences without any are tagged
+    /// The file; sentences without tags are tagged by the model
     Auto,
-    /// Those of the file, even if there are none
+    /// The file, even for sentences without tags
     File,
-    /// Those of the model's tagger
+    /// The model's tagger
     Model,
 }
 

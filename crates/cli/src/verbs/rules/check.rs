@@ -1,6 +1,6 @@
-//! `tutte rules check`: whether rules can be read, and what they find in a text.
+//! `tutte rules check`: errors in rules, and their matches in a text.
 
-mod prospects;
+mod feasibility;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -12,39 +12,34 @@ use tutte::rules::{self, Coverage, Feasibility, Prospects, Survey};
 use tutte_trees::TreeSet;
 
 use super::{errors, placed, read, refuse};
-
 use crate::failure::Outcome;
+use crate::input::TreebankArgs;
 use crate::report::{Align, Table, count, counted, percent};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
-/// Find errors in a file of rules, and what the rules find in a text
+/// Find errors in a file of rules, and count its matches in a text
 ///
-/// Without RAW, reads the rules only. With it, says of each rule what share a parser without rules expects, how
-/// many words match its left side, how many of them have a candidate for a head, how many arcs match, and with
-/// which other rule it shares most of them. Warns of rules that match nothing or cannot be kept, alone or
-/// together, of laws that leave sentences without a tree, and of tags that no word has; and says where learning
-/// may not do better than the rules alone. Heads in RAW are not looked at.
-///
-/// Exit code 1 if there are errors.
+/// With RAW, shows for each rule its matches and the share that a parser without rules expects. Warns of rules that
+/// match nothing, contradict each other, or leave sentences without a tree. Heads in RAW are ignored. Exit code 1 if
+/// there are errors.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tutte rules check rules.tut
   tutte rules check rules.tut raw.conllu --tree-set projective-single-root")]
 pub(super) struct Check {
-    /// The file of rules
+    /// File of rules
     rules: PathBuf,
 
     /// Treebanks, with or without heads; - is standard input
     raw: Vec<PathBuf>,
 
-    /// The trees that are possible: nonprojective-multi-root, nonprojective-single-root,
-    /// projective-multi-root or projective-single-root
+    /// Tree set: nonprojective-multi-root, nonprojective-single-root, projective-multi-root or projective-single-root
     #[arg(long, value_name = "SET", default_value = "nonprojective-single-root")]
     tree_set: TreeSet,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 /// The document of `--json`.
@@ -52,7 +47,7 @@ pub(super) struct Check {
 struct Document {
     errors: Vec<String>,
     warnings: Vec<String>,
-    /// The rules as they were read, in one form.
+    /// The rules in normal form.
     rules: Vec<String>,
     coverage: Option<Coverage>,
     prospects: Option<Prospects>,
@@ -69,13 +64,11 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
     };
     let mut warnings: Vec<String> =
         rules.warnings().iter().map(|problem| placed(rules.file(), problem)).collect();
-    let found = match arguments.raw.is_empty() {
-        true => None,
-        false => Some(survey(&rules, arguments, session)?),
-    };
+    let found =
+        if arguments.raw.is_empty() { None } else { Some(survey(&rules, arguments, session)?) };
     if let Some((coverage, prospects)) = &found {
         warnings.extend(odd(&rules, coverage));
-        warnings.extend(prospects::impossible(&rules, prospects));
+        warnings.extend(feasibility::impossible(&rules, prospects));
     }
     if session.json() {
         let rules = rules.rules().iter().map(ToString::to_string).collect();
@@ -94,13 +87,13 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
             let (covered, words) = (coverage.covered as usize, coverage.words as usize);
             writeln!(
                 out,
-                "{}, no errors: some rule has a head for {} of {} ({} %).",
+                "{}, no errors; they match a head for {} of {} ({} %).",
                 counted(rules.len(), "rule"),
                 count(covered),
                 counted(words, "word"),
                 percent(covered, words)
             )?;
-            write!(out, "{}", prospects::advice(&rules, coverage, prospects))?;
+            write!(out, "{}", feasibility::advice(&rules, coverage, prospects))?;
         }
         None => {
             write!(out, "{rules}")?;
@@ -117,18 +110,18 @@ fn survey(
     session: &Session,
 ) -> Result<(Coverage, Prospects)> {
     let mut survey = Survey::new(rules);
-    let mut outlook = Feasibility::new(rules, arguments.tree_set);
+    let mut feasibility = Feasibility::new(rules, arguments.tree_set);
     for file in &arguments.raw {
-        for sentence in session.sentences(file, &arguments.reading)? {
+        for sentence in arguments.reading.sentences(file, session)? {
             let sentence = sentence?;
             survey.add(&sentence);
-            outlook.add(&sentence);
+            feasibility.add(&sentence);
         }
     }
-    Ok((survey.finish(), outlook.finish()))
+    Ok((survey.finish(), feasibility.finish()))
 }
 
-/// What is odd about rules, given what they find.
+/// Returns warnings about rules that match nothing.
 fn odd(rules: &rules::Rules, coverage: &Coverage) -> Vec<String> {
     let place = |rule| place(rules, rule);
     let unknown = coverage.unknown.iter().map(|unknown| {
@@ -146,13 +139,13 @@ fn odd(rules: &rules::Rules, coverage: &Coverage) -> Vec<String> {
         0 => format!("{}: no word matches the left side", place(rule)),
         words => {
             let words = counted(words as usize, "word");
-            format!("{}: {words} on the left, but none has a candidate for a head", place(rule))
+            format!("{}: {words} on the left, but none has a candidate head", place(rule))
         }
     });
     unknown.chain(nothing).collect()
 }
 
-/// Where a rule is.
+/// Returns file, line and name of a rule.
 fn place(rules: &rules::Rules, rule: usize) -> String {
     let said = &rules.rules()[rule];
     format!("{}:{}: {}", rules.file(), said.line, said.name)
@@ -173,7 +166,7 @@ fn table(rules: &rules::Rules, coverage: &Coverage, prospects: &Prospects) -> Ta
     let align = |name| (name, if left(name) { Align::Left } else { Align::Right });
     let mut table = Table::new(names.into_iter().map(align));
     for (number, (rule, found)) in rules.rules().iter().zip(&coverage.rules).enumerate() {
-        // The first is the one with most.
+        // Overlaps are sorted by size, largest first.
         let shared = coverage.overlaps.iter().find(|overlap| overlap.rules.contains(&number));
         let shared = shared.map_or(String::new(), |overlap| {
             let [first, second] = overlap.rules;
@@ -195,7 +188,7 @@ fn table(rules: &rules::Rules, coverage: &Coverage, prospects: &Prospects) -> Ta
     table
 }
 
-/// A share as targets are written, in whole per cent.
+/// Formats a share in whole per cent, as in targets.
 fn share(share: f64) -> String {
     format!("{:.0}%", 100.0 * share)
 }

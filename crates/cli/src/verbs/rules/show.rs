@@ -1,4 +1,4 @@
-//! `tutte rules show`: sentences in which a rule applies, drawn.
+//! `tutte rules show`: drawings of sentences that a rule matches.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -12,50 +12,51 @@ use tutte_treebank::draw::{Drawing, Style, TextArt};
 
 use super::{read, refuse};
 use crate::failure::{Outcome, advise};
+use crate::input::TreebankArgs;
 use crate::report::{count, counted, visible};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 use crate::verbs::draw;
 
-/// Draw sentences in which a rule applies
+/// Draw sentences that a rule matches
 ///
-/// All arcs that the rule matches are drawn, with its dependents and their candidates for a head named under
-/// the words. Where RAW has heads, a tick marks the arcs of its trees.
+/// Draws all arcs that the rule matches, and marks dependents and candidate heads below the words. If RAW has heads, a
+/// tick marks the arcs of its trees.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tutte rules show rules.tut raw.conllu --rule det
   tutte rules show rules.tut train.conllu --rule subj -n 3 --width 160")]
 pub(super) struct Show {
-    /// The file of rules
+    /// File of rules
     rules: PathBuf,
 
-    /// Treebanks, with or without heads; standard input if there are none
+    /// Treebanks, with or without heads [default: standard input]
     #[arg(value_name = "RAW")]
     raw: Vec<PathBuf>,
 
-    /// The rule, by its name
+    /// Name of the rule
     #[arg(long, value_name = "NAME")]
     rule: String,
 
-    /// How many sentences, or all
+    /// Number of sentences, or all
     #[arg(short = 'n', value_name = "N", value_parser = draw::number, default_value = "10")]
     number: usize,
 
-    /// Where long sentences are wrapped, in columns [default: the terminal's width]
+    /// Width of drawings in columns [default: the terminal's width]
     #[arg(long, value_name = "N")]
     width: Option<usize>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
-/// A sentence for programs.
+/// A sentence, for JSON.
 #[derive(Serialize)]
 struct Entry {
-    /// From 1, over all files.
+    /// Number of the sentence, from 1, over all files.
     sentence: usize,
     sent_id: Option<String>,
-    /// The words that match the left side.
+    /// Words that match the left side.
     dependents: Vec<usize>,
     arcs: Vec<Arc>,
     drawing: String,
@@ -65,7 +66,7 @@ struct Entry {
 struct Arc {
     head: usize,
     dependent: usize,
-    /// Whether the sentence has it.
+    /// `true` if the tree of the sentence has the arc.
     in_tree: bool,
 }
 
@@ -75,7 +76,7 @@ pub(super) fn run(arguments: &Show, session: &Session) -> Result<Outcome> {
         Err(invalid) => return refuse(&invalid, session),
     };
     let rule = named(&rules, &arguments.rule)?;
-    // The others need not be asked.
+    // Other rules are not matched.
     let alone = Rules::new(rules.file(), vec![rule.clone()])?;
     let style = Style {
         text: TextArt::Arcs,
@@ -87,9 +88,10 @@ pub(super) fn run(arguments: &Show, session: &Session) -> Result<Outcome> {
         writeln!(out, "{rule}")?;
     }
     let mut entries = Vec::new();
-    let (mut read, mut found) = (0, 0);
+    let mut read = 0;
+    let mut found = 0;
     'files: for file in &session.files(&arguments.raw)? {
-        for sentence in session.sentences(file, &arguments.reading)? {
+        for sentence in arguments.reading.sentences(file, session)? {
             if found == arguments.number {
                 break 'files;
             }
@@ -109,7 +111,7 @@ pub(super) fn run(arguments: &Show, session: &Session) -> Result<Outcome> {
         session.print_json(&entries)?;
     } else if found < arguments.number {
         let read = counted(read, "sentence");
-        session.note(format!("{} of {read} with such an arc", count(found)));
+        session.note(format!("{} of {read} have such an arc", count(found)));
     }
     Ok(session.end(Outcome::Good))
 }
@@ -128,7 +130,7 @@ fn named<'a>(rules: &'a Rules, name: &str) -> Result<&'a Rule> {
     })
 }
 
-/// What there is to see in a sentence, if anything.
+/// Draws a sentence, if the rule matches an arc.
 fn entry(
     rules: &Rules,
     rule: &Rule,

@@ -1,4 +1,4 @@
-//! `tutte rules suggest`: the rules of somebody who has counted.
+//! `tutte rules suggest`: rules counted in a treebank.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,23 @@ use std::slice;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::rules::suggest::{self, Tags};
-use tutte::rules::{Draft, Rules};
+use tutte::rules::{Draft, Rules, suggest};
 use tutte_treebank::Sentence;
 
 use super::{bytes, placed, refuse};
 use crate::failure::{Outcome, advise, usage};
+use crate::input::TreebankArgs;
 use crate::report::{count, counted, write_whole};
-use crate::session::{Reading, Session};
+use crate::session::Session;
 
-/// Make rules by counting in a treebank, or fill the open targets of some
+/// Count rules in a treebank, or fill the open targets of a draft
 ///
-/// These are the rules that an all-knowing linguist would write, to compare others with (Druck, Mann &
-/// McCallum 2009). What is too rare is left out, and most certain or most frequent comes first:
+/// Such rules show what ideal rules can reach, and are a starting point for your own.
 ///
-///   top              head, dependent, direction, of pairs
-///   nearest          the same, of the words with such a candidate
-///   parents          with the distance too: all that have enough arcs
-///   parents+sequence the same, and 25 more with words between or beside, where that makes the difference
+///   top              head, dependent and direction; shares of pairs
+///   nearest          the same; shares of words with such a candidate
+///   parents          with the distance; all with enough arcs
+///   parents+sequence the same, and 25 more with words between or beside
 ///   curve            half with the distance, half with words between or beside
 #[derive(Debug, Args)]
 #[command(
@@ -33,56 +32,56 @@ use crate::session::{Reading, Session};
 Examples:
   tutte rules suggest train.conllu --kind nearest --top 20 -o counted.tut
   tutte rules suggest train.conllu --kind parents --max-length 20 --least 10 -o parents.tut
-  tutte rules suggest --fill draft.tut train.conllu      where draft.tut has targets like ?"
+  tutte rules suggest --fill draft.tut train.conllu      where draft.tut has targets ?"
 )]
 pub(super) struct Suggest {
     /// Treebanks with trees; - is standard input
     #[arg(value_name = "TREEBANK")]
     files: Vec<PathBuf>,
 
-    /// Which rules
-    #[arg(long, value_enum, default_value_t = Kind::Nearest, conflicts_with = "fill")]
-    kind: Kind,
+    /// Type of rules
+    #[arg(long, value_enum, default_value_t = SuggestKind::Nearest, conflicts_with = "fill")]
+    kind: SuggestKind,
 
-    /// How many, or all [default: 20; of parents, all]
+    /// Number of rules, or all [default: 20; parents: all]
     #[arg(long, value_name = "K", value_parser = crate::verbs::draw::number, conflicts_with = "fill")]
     top: Option<usize>,
 
-    /// What is too rare: fewer than N pairs (top) or words (nearest) [200], no more than N arcs
-    /// (parents) [100] or pairs (curve) [50]
+    /// Leave out rare rules: fewer than N pairs (top) or words (nearest) [200], at most N arcs (parents) [100] or
+    /// pairs (curve) [50]
     #[arg(long, value_name = "N", conflicts_with = "fill")]
     least: Option<u64>,
 
-    /// Which tags; xpos is upos where there is none
-    #[arg(long, value_enum, default_value_t = Column::Upos, conflicts_with = "fill")]
-    tags: Column,
+    /// Tags to use; xpos falls back to upos
+    #[arg(long, value_enum, default_value_t = TagColumn::Upos, conflicts_with = "fill")]
+    tags: TagColumn,
 
-    /// Whether the largest share or the most arcs come first (top, nearest)
+    /// Sort by share or by number of arcs (top, nearest)
     #[arg(long, value_enum, default_value_t = Order::Share, conflicts_with = "fill")]
     order: Order,
 
-    /// Targets as they are, not rounded to 0, 0.1, 0.25, 0.5, 0.75 or 1
+    /// Write exact targets instead of 0, 0.1, 0.25, 0.5, 0.75 or 1
     #[arg(long)]
     exact: bool,
 
-    /// Count the targets of these rules that are ?, and keep the others
+    /// Count the targets ? of these rules, and keep all others
     #[arg(long, value_name = "RULES")]
     fill: Option<PathBuf>,
 
-    /// Leave out sentences of more than N words
+    /// Leave out sentences longer than N words
     #[arg(long, value_name = "N")]
     max_length: Option<usize>,
 
-    /// The file to write [default: standard output]
+    /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: TreebankArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum SuggestKind {
     Top,
     Nearest,
     Parents,
@@ -92,7 +91,7 @@ enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Column {
+enum TagColumn {
     Upos,
     Xpos,
 }
@@ -126,20 +125,18 @@ pub(super) fn run(arguments: &Suggest, session: &Session) -> Result<Outcome> {
     let files = session.files(&arguments.files)?;
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
     if to_file.is_some_and(|path| files.iter().any(|file| file == path)) {
-        return Err(usage(
-            "the rules would be written over the treebank; name another file with -o",
-        ));
+        return Err(usage("the rules would overwrite the treebank; name another file with -o"));
     }
     let mut treebank = Vec::new();
     for file in &files {
-        treebank.extend(session.read_all(file, &arguments.reading)?);
+        treebank.extend(arguments.reading.read_all(file, session)?);
     }
     treebank.retain(|sentence| sentence.len() <= arguments.max_length.unwrap_or(usize::MAX));
     let words = treebank.iter().flat_map(Sentence::partial_heads).flatten().count();
     if words == 0 {
         let error =
-            anyhow!("no word of {} has a head, and there is nothing to count", named(&files));
-        return Err(advise(error, "rules are counted in trees, whole or partial"));
+            anyhow!("no word of {} has a head, so there is nothing to count", named(&files));
+        return Err(advise(error, "name a treebank with trees, whole or partial"));
     }
     let name = arguments.output.as_deref().unwrap_or(Path::new("-")).display().to_string();
     let rules = match &draft {
@@ -153,7 +150,7 @@ pub(super) fn run(arguments: &Suggest, session: &Session) -> Result<Outcome> {
     let mut warnings: Vec<String> =
         rules.warnings().iter().map(|problem| placed(rules.file(), problem)).collect();
     if rules.is_empty() && draft.is_none() {
-        warnings.push("nothing is frequent enough to be a rule: lower --least".to_owned());
+        warnings.push("no rule is frequent enough: lower --least".to_owned());
     }
     if !session.json() {
         for warning in &warnings {
@@ -184,20 +181,20 @@ pub(super) fn run(arguments: &Suggest, session: &Session) -> Result<Outcome> {
 
 impl Suggest {
     fn selection(&self) -> suggest::Suggest {
-        let all = matches!(self.kind, Kind::Parents | Kind::ParentsSequence);
+        let all = matches!(self.kind, SuggestKind::Parents | SuggestKind::ParentsSequence);
         suggest::Suggest {
-            kind: match self.kind {
-                Kind::Top => suggest::Kind::Top,
-                Kind::Nearest => suggest::Kind::Nearest,
-                Kind::Parents => suggest::Kind::Parents,
-                Kind::ParentsSequence => suggest::Kind::ParentsSequence,
-                Kind::Curve => suggest::Kind::Curve,
+            selection: match self.kind {
+                SuggestKind::Top => suggest::Selection::Top,
+                SuggestKind::Nearest => suggest::Selection::Nearest,
+                SuggestKind::Parents => suggest::Selection::Parents,
+                SuggestKind::ParentsSequence => suggest::Selection::ParentsSequence,
+                SuggestKind::Curve => suggest::Selection::Curve,
             },
             top: self.top.unwrap_or(if all { usize::MAX } else { 20 }),
             least: self.least,
             tags: match self.tags {
-                Column::Upos => Tags::Upos,
-                Column::Xpos => Tags::Xpos,
+                TagColumn::Upos => suggest::TagColumn::Upos,
+                TagColumn::Xpos => suggest::TagColumn::Xpos,
             },
             order: match self.order {
                 Order::Share => suggest::Order::Share,
@@ -208,7 +205,7 @@ impl Suggest {
         }
     }
 
-    /// What was counted, in the file itself.
+    /// Returns the comment at the top of the file.
     fn comment(&self, counted_in: &str, draft: Option<&Draft>, rules: &Rules) -> String {
         let targets = if self.exact { "exact" } else { "rounded" };
         let longest =
@@ -217,7 +214,8 @@ impl Suggest {
             (Some(draft), Some(path)) => {
                 // Rules with nothing to count are left out.
                 let filled = (draft.open() + rules.len()).saturating_sub(draft.len());
-                let (filled, name) = (count(filled), named(slice::from_ref(path)));
+                let filled = count(filled);
+                let name = named(slice::from_ref(path));
                 format!("--fill {name}{longest}: open targets filled: {filled}, {targets}")
             }
             _ => {
@@ -227,8 +225,12 @@ impl Suggest {
                     many => many.to_string(),
                 };
                 let order = match self.kind {
-                    Kind::Top | Kind::Nearest => format!(" --order {}", typed(self.order)),
-                    Kind::Parents | Kind::ParentsSequence | Kind::Curve => String::new(),
+                    SuggestKind::Top | SuggestKind::Nearest => {
+                        format!(" --order {}", typed(self.order))
+                    }
+                    SuggestKind::Parents | SuggestKind::ParentsSequence | SuggestKind::Curve => {
+                        String::new()
+                    }
                 };
                 format!(
                     "--kind {} --top {many} --least {} --tags {}{order}{longest}: {} with {targets} targets",
@@ -243,16 +245,19 @@ impl Suggest {
     }
 }
 
-/// An argument as people type it.
+/// Returns an argument as typed.
 fn typed(value: impl ValueEnum) -> String {
     value.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
 }
 
-/// Files by name, on one line.
+/// Joins the names of files.
 fn named(files: &[PathBuf]) -> String {
-    let name = |file: &PathBuf| match file.as_os_str() == "-" {
-        true => "standard input".to_owned(),
-        false => file.display().to_string().replace(['\n', '\r'], " "),
+    let name = |file: &PathBuf| {
+        if file.as_os_str() == "-" {
+            "standard input".to_owned()
+        } else {
+            file.display().to_string().replace(['\n', '\r'], " ")
+        }
     };
     files.iter().map(name).collect::<Vec<_>>().join(", ")
 }

@@ -1,7 +1,7 @@
-//! Which files a job is made of, and where the output of each goes.
+//! The files of a job and their outputs.
 //!
-//! The list is the same for the same files, whatever the file system's order: sorted by where outputs go.
-//! A part `i/n` of a job has every n-th of it, from the i-th on.
+//! The list is sorted by output, so it does not depend on the order of the file system. Shard `i/n` has every n-th
+//! file, from the i-th on.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -19,7 +19,7 @@ use crate::verbs::parse::{check_distinct, without_extension};
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     pub(super) input: PathBuf,
-    /// In the folder of the job.
+    /// Path in the folder of the job.
     pub(super) output: PathBuf,
 }
 
@@ -33,14 +33,14 @@ impl AsRef<Path> for Job {
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) jobs: Vec<Job>,
-    /// Files of folders that are not taken for input.
-    pub(super) passed_over: Vec<PathBuf>,
+    /// Files in folders that do not have the name of an input.
+    pub(super) skipped: Vec<PathBuf>,
 }
 
-/// Which part of a job: the second of four is `2/4`.
+/// Part of a job: the second of four is `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shard {
-    /// From 1.
+    /// Number of the part, from 1.
     pub(super) part: usize,
     pub(super) of: usize,
 }
@@ -54,34 +54,34 @@ impl FromStr for Shard {
             .and_then(|(part, of)| Some(Shard { part: part.parse().ok()?, of: of.parse().ok()? }));
         numbers
             .filter(|shard| (1..=shard.of).contains(&shard.part))
-            .ok_or_else(|| "a part is i/n, with i from 1 to n: 1/4, 2/4, 3/4, 4/4".to_owned())
+            .ok_or_else(|| "expected i/n with i from 1 to n, such as 2/4".to_owned())
     }
 }
 
 impl Shard {
-    /// A job in one piece.
+    /// The whole job.
     pub(super) const WHOLE: Self = Self { part: 1, of: 1 };
 
-    /// The jobs of this part, in order.
+    /// Returns the jobs of this part, in order.
     pub(super) fn of<T>(self, all: Vec<T>) -> Vec<T> {
         all.into_iter().skip(self.part - 1).step_by(self.of).collect()
     }
 }
 
-/// How files in folders are told from others.
+/// Choice of files in folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     /// Every file.
     All,
-    /// Those whose name says that they are to be parsed.
+    /// Files with the extension of an input.
     ByName,
 }
 
 const NAMES: [&str; 6] = ["conllu", "conll", "conllx", "jsonl", "txt", "text"];
 
 impl Listing {
-    /// Lists the files named and those in folders named. Outputs keep the path inside a folder, and end
-    /// in `extension`. What lies in `out` is no input.
+    /// Lists the files named and those in folders named. Outputs keep the path inside a folder and end in `extension`.
+    /// Files in `out` are not inputs.
     pub(super) fn new(
         named: &[PathBuf],
         out: &Path,
@@ -92,14 +92,16 @@ impl Listing {
         let mut listing = Self::default();
         for path in named {
             if path == Path::new("-") {
-                return Err(usage("standard input has no name; `tutte parse` reads it"));
+                return Err(usage(
+                    "standard input has no name for its output; parse it with `tutte parse -`",
+                ));
             }
             let about = fs::metadata(path).map_err(|source| cannot_open(path, source))?;
             if about.is_dir() {
                 if fs::canonicalize(path).is_ok_and(|real| real == out) {
                     let path = path.display();
                     return Err(usage(format!(
-                        "{path} is both read and written; choose another folder with -o"
+                        "{path} is both input and output; choose another folder with -o"
                     )));
                 }
                 listing.walk(path, path, &out, extension, choice)?;
@@ -109,7 +111,7 @@ impl Listing {
             }
         }
         listing.jobs.sort_by(|a, b| a.output.cmp(&b.output).then_with(|| a.input.cmp(&b.input)));
-        listing.passed_over.sort();
+        listing.skipped.sort();
         let pairs = listing.jobs.iter().map(|job| (job.input.as_path(), out.join(&job.output)));
         let pairs: Vec<(&Path, PathBuf)> = pairs.collect();
         check_distinct(pairs.iter().map(|(input, output)| (*input, output.as_path())))?;
@@ -122,8 +124,7 @@ impl Listing {
         self.jobs.push(Job { input, output: output.into() });
     }
 
-    /// Lists what is in a folder. Hidden files, manifests, and links to folders, which may go in circles,
-    /// are not looked at.
+    /// Lists the files in a folder. Hidden files, manifests, and links to folders, which may form cycles, are skipped.
     fn walk(
         &mut self,
         top: &Path,
@@ -149,8 +150,8 @@ impl Listing {
                 self.walk(top, &path, out, extension, choice)?;
             } else if !path.is_file() {
                 // A pipe, a device, a link to a folder.
-            } else if choice == Choice::ByName && !is_named_so(&path) {
-                self.passed_over.push(path);
+            } else if choice == Choice::ByName && !has_input_extension(&path) {
+                self.skipped.push(path);
             } else {
                 let inside = path.strip_prefix(top).unwrap_or(&path).to_owned();
                 self.push(path, &inside, extension);
@@ -160,7 +161,7 @@ impl Listing {
     }
 }
 
-fn is_named_so(path: &Path) -> bool {
+fn has_input_extension(path: &Path) -> bool {
     let end = |path: &Path| path.extension().map(OsStr::to_ascii_lowercase).unwrap_or_default();
     let mut last = end(path);
     if last == "gz" || last == "zst" {
@@ -173,7 +174,7 @@ fn cannot_open(path: &Path, source: std::io::Error) -> Error {
     Error::File { path: path.to_owned(), action: "open", source }
 }
 
-/// A path with `/` between its parts, on every system.
+/// Formats a path with `/` between its parts, on every system.
 pub(super) fn with_slashes(path: &Path) -> String {
     let parts = path.components().map(|part| match part {
         Component::RootDir => "".into(),
@@ -204,10 +205,10 @@ mod tests {
     #[test]
     fn names_say_what_is_parsed() {
         for name in ["a.conllu", "a.CONLLU.gz", "a.txt.zst", "a.jsonl", "x/a.conll"] {
-            assert!(is_named_so(Path::new(name)), "{name}");
+            assert!(has_input_extension(Path::new(name)), "{name}");
         }
         for name in ["README", "README.md", "a.gz", "conllu", "a.conllu.bak", "manifest.json"] {
-            assert!(!is_named_so(Path::new(name)), "{name}");
+            assert!(!has_input_extension(Path::new(name)), "{name}");
         }
         assert_eq!(with_slashes(Path::new("a/./b//c.txt")), "a/b/c.txt");
         assert_eq!(with_slashes(Path::new("/a/b")), "/a/b");

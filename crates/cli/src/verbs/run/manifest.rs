@@ -1,4 +1,4 @@
-//! What was done, in the folder where it was done: `manifest.jsonl`, or `manifest-2of4.jsonl` of a part.
+//! The record of finished files, in the folder of the job: `manifest.jsonl`, or `manifest-2of4.jsonl` for a shard.
 //!
 //! ```json
 //! {"tutte": "0.1.0", "model": "58ab…", "options": {"input": "auto", "decode": "mbr", …}}
@@ -6,11 +6,10 @@
 //! …
 //! ```
 //!
-//! The first line says by what: whoever goes on with other means would mix two kinds of output. Every
-//! other line is an input that is done, written after its output has appeared. So however a job ends,
-//! what the manifest has is there; and since outputs are compared with it, what is there is whole. A line
-//! that was cut off by a kill is no line. At the end of a job, lines are put in order: the manifest, too,
-//! does not tell how often a job was interrupted.
+//! The first line has the settings of the job, so that it cannot be resumed with others. Every other line is an input
+//! that is done; it is written after its output is complete. However a job ends, every listed output exists, and its
+//! hash is checked when the job is resumed. An incomplete last line is ignored. At the end of a job the lines are
+//! sorted, so the manifest does not depend on interruptions.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -27,12 +26,12 @@ use super::inputs::Shard;
 use crate::failure::{advise, usage};
 use crate::report::counted;
 
-/// By what outputs are made: equal means, equal outputs.
+/// Settings that outputs depend on: equal settings, equal outputs.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(super) struct Means {
-    /// The version of the program.
+pub(super) struct JobSettings {
+    /// Version of the program.
     pub(super) tutte: String,
-    /// The checksum of the model.
+    /// Checksum of the model.
     pub(super) model: String,
     /// All options that change outputs.
     pub(super) options: Map<String, Value>,
@@ -41,7 +40,7 @@ pub(super) struct Means {
 /// An input that is done.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(super) struct Entry {
-    /// In the folder of the manifest.
+    /// Path in the folder of the manifest.
     pub(super) output: String,
     pub(super) output_bytes: u64,
     pub(super) output_xxh3: String,
@@ -50,17 +49,17 @@ pub(super) struct Entry {
     pub(super) xxh3: String,
     pub(super) sentences: usize,
     pub(super) words: usize,
-    /// Sentences that could not be read.
+    /// Number of sentences that could not be read.
     pub(super) skipped: usize,
-    /// Sentences in which what is known cannot be.
+    /// Number of sentences with contradictory constraints.
     pub(super) contradictions: usize,
 }
 
 impl Entry {
-    /// Whether this is still so: the same input, and its output whole.
+    /// Returns `true` if the input is the same and its output complete.
     pub(super) fn holds(&self, input: &Path, output: &Path) -> bool {
         let is = |path: &Path, bytes, xxh3: &str| {
-            // Most that is not the same has another length, which is cheaper to ask for.
+            // The length is cheaper to compare and usually differs.
             fs::metadata(path).is_ok_and(|about| about.len() == bytes)
                 && Fingerprint::of(path).is_ok_and(|found| found.xxh3 == xxh3)
         };
@@ -68,7 +67,7 @@ impl Entry {
     }
 }
 
-/// The content of a file in a few letters.
+/// Length and hash of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     pub(super) bytes: u64,
@@ -76,10 +75,11 @@ pub(super) struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Reads a file from start to end.
+    /// Reads a file and computes its fingerprint.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
-        let (mut hash, mut bytes) = (Xxh3::new(), 0);
+        let mut hash = Xxh3::new();
+        let mut bytes = 0;
         let mut piece = vec![0; 1 << 18];
         loop {
             match file.read(&mut piece) {
@@ -96,17 +96,17 @@ impl Fingerprint {
     }
 }
 
-/// The manifest of a job, or of a part of it, which nobody else writes meanwhile.
+/// The manifest of a job or shard, locked while the job runs.
 pub(super) struct Manifest {
     path: PathBuf,
-    means: Means,
-    /// What is done, by output.
+    settings: JobSettings,
+    /// Finished files, by output.
     pub(super) entries: BTreeMap<String, Entry>,
     file: File,
     _lock: Option<Lock>,
 }
 
-/// Held as long as a job runs; the system lets go of it however that ends.
+/// Lock of a running job. The system releases it however the job ends.
 struct Lock {
     path: PathBuf,
     _file: File,
@@ -114,13 +114,13 @@ struct Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // If it stays, the next job takes it.
+        // If the file remains, the next job locks it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
 impl Manifest {
-    /// What the manifest of a part is called.
+    /// Returns the name of the manifest of a shard.
     pub(super) fn name(shard: Shard) -> String {
         match shard {
             Shard::WHOLE => "manifest.jsonl".to_owned(),
@@ -128,37 +128,44 @@ impl Manifest {
         }
     }
 
-    /// Starts a manifest in a folder, or goes on with one.
-    pub(super) fn open(folder: &Path, shard: Shard, means: Means, resume: bool) -> Result<Self> {
+    /// Starts a manifest in a folder, or resumes one.
+    pub(super) fn open(
+        folder: &Path,
+        shard: Shard,
+        settings: JobSettings,
+        resume: bool,
+    ) -> Result<Self> {
         let path = folder.join(Self::name(shard));
         let lock = Lock::take(folder.join(format!(".{}.lock", Self::name(shard))))?;
         let mut entries = BTreeMap::new();
         for (name, of) in manifests(folder)? {
-            let (other, shown) = (folder.join(&name), folder.join(&name).display().to_string());
+            let other = folder.join(&name);
+            let shown = other.display().to_string();
             if of != shard.of {
-                let (was, now) = (counted(of, "part"), counted(shard.of, "part"));
+                let was = counted(of, "shard");
+                let now = counted(shard.of, "shard");
                 return Err(usage(format!(
-                    "{shown} is of a job in {was}, and this is one in {now}; choose another folder with -o"
+                    "{shown} is of a job with {was}, but this one has {now}; choose another folder with -o"
                 )));
             }
             if other == path && !resume {
                 return Err(usage(format!(
-                    "{shown}: there is a job in this folder already; --resume goes on with it, and -o \
-                     chooses another folder"
+                    "{shown}: this folder already has a job; resume it with --resume, or choose another folder \
+                     with -o"
                 )));
             }
             let (found, finished) = read(&other)?;
             let Some(found) = found else { continue };
-            means.check(&found, &shown)?;
+            settings.check(&found, &shown)?;
             if other == path {
                 entries = finished;
             }
         }
-        let file = write(&path, &means, &entries)?;
-        Ok(Self { path, means, entries, file, _lock: lock })
+        let file = write(&path, &settings, &entries)?;
+        Ok(Self { path, settings, entries, file, _lock: lock })
     }
 
-    /// Notes that an input is done.
+    /// Records a finished file.
     pub(super) fn add(&mut self, entry: Entry) -> Result<()> {
         let line = serde_json::to_string(&entry)? + "\n";
         let cannot_write = || format!("cannot write {}", self.path.display());
@@ -167,19 +174,19 @@ impl Manifest {
         Ok(())
     }
 
-    /// Forgets what has to be done again.
+    /// Removes a file that has to be parsed again.
     pub(super) fn forget(&mut self, output: &str) {
         self.entries.remove(output);
     }
 
-    /// Puts everything in order.
+    /// Sorts the lines.
     pub(super) fn close(self) -> Result<()> {
-        write(&self.path, &self.means, &self.entries).map(|_| ())
+        write(&self.path, &self.settings, &self.entries).map(|_| ())
     }
 }
 
-impl Means {
-    /// Refuses to go on with what was made by other means.
+impl JobSettings {
+    /// Refuses to resume a job with other settings.
     fn check(&self, found: &Self, manifest: &str) -> Result<()> {
         if self == found {
             return Ok(());
@@ -208,14 +215,14 @@ impl Means {
             }
         }
         Err(usage(format!(
-            "{manifest}: this job was started otherwise: {}; go on as it was started, or choose another \
+            "{manifest}: this job was started with other settings: {}; use the same settings, or choose another \
              folder with -o",
             differences.join(", ")
         )))
     }
 }
 
-/// The manifests in a folder, by name, and of how many parts they are.
+/// Returns the names of the manifests in a folder, and their numbers of shards.
 fn manifests(folder: &Path) -> Result<Vec<(String, usize)>> {
     let failed = |source| Error::File { path: folder.to_owned(), action: "open", source };
     let mut found = Vec::new();
@@ -228,7 +235,7 @@ fn manifests(folder: &Path) -> Result<Vec<(String, usize)>> {
     Ok(found)
 }
 
-/// Of how many parts a file of this name is a manifest, if it is one.
+/// Returns the number of shards of a manifest by its name; `None` for other files.
 pub(super) fn parts(name: &str) -> Option<usize> {
     match name.strip_prefix("manifest")?.strip_suffix(".jsonl")? {
         "" => Some(1),
@@ -240,8 +247,8 @@ pub(super) fn parts(name: &str) -> Option<usize> {
     }
 }
 
-/// The first line of a manifest and the others; none if it was not even started.
-fn read(path: &Path) -> Result<(Option<Means>, BTreeMap<String, Entry>)> {
+/// Reads a manifest: its settings, unless it is empty, and its entries.
+fn read(path: &Path) -> Result<(Option<JobSettings>, BTreeMap<String, Entry>)> {
     let text = fs::read_to_string(path).map_err(|source| Error::File {
         path: path.to_owned(),
         action: "read",
@@ -250,25 +257,25 @@ fn read(path: &Path) -> Result<(Option<Means>, BTreeMap<String, Entry>)> {
     let wrong = |line: usize, error: serde_json::Error| {
         let path = path.display();
         advise(
-            anyhow!("{path}:{line}: no line of a manifest: {error}"),
+            anyhow!("{path}:{line}: not a line of a manifest: {error}"),
             format!("remove {path} and its outputs, or choose another folder with -o"),
         )
     };
-    // What follows the last line end was cut off.
+    // Text after the last line end is incomplete.
     let mut lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
     let Some(first) = lines.next() else { return Ok((None, BTreeMap::new())) };
-    let means = serde_json::from_str(first).map_err(|error| wrong(1, error))?;
+    let settings = serde_json::from_str(first).map_err(|error| wrong(1, error))?;
     let mut entries = BTreeMap::new();
     for (number, line) in (2..).zip(lines) {
         let entry: Entry = serde_json::from_str(line).map_err(|error| wrong(number, error))?;
         entries.insert(entry.output.clone(), entry);
     }
-    Ok((Some(means), entries))
+    Ok((Some(settings), entries))
 }
 
-/// Writes a manifest anew, and opens it for more.
-fn write(path: &Path, means: &Means, entries: &BTreeMap<String, Entry>) -> Result<File> {
-    let mut text = serde_json::to_string(means)? + "\n";
+/// Writes a whole manifest, and opens it for appending.
+fn write(path: &Path, settings: &JobSettings, entries: &BTreeMap<String, Entry>) -> Result<File> {
+    let mut text = serde_json::to_string(settings)? + "\n";
     for entry in entries.values() {
         text.push_str(&serde_json::to_string(entry)?);
         text.push('\n');
@@ -281,14 +288,14 @@ fn write(path: &Path, means: &Means, entries: &BTreeMap<String, Entry>) -> Resul
 }
 
 impl Lock {
-    /// Locks a file, where files can be locked.
+    /// Locks a file, if the file system can.
     fn take(path: PathBuf) -> Result<Option<Self>> {
         let Ok(file) = File::create(&path) else { return Ok(None) };
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { path, _file: file })),
             Err(TryLockError::WouldBlock) => {
                 let folder = path.parent().unwrap_or(&path).display();
-                let error = anyhow!("{folder}: another tutte is at work on this job");
+                let error = anyhow!("{folder}: another tutte is running this job");
                 Err(advise(error, "wait until it has ended, or choose another folder with -o"))
             }
             Err(TryLockError::Error(_)) => Ok(None),
@@ -317,9 +324,9 @@ mod tests {
 
     #[test]
     fn differences_are_named() {
-        let means = |text: &str| serde_json::from_str::<Means>(text).unwrap();
-        let a = means(r#"{"tutte":"1","model":"aa","options":{"decode":"mbr","probs":true}}"#);
-        let b = means(r#"{"tutte":"2","model":"bb","options":{"decode":"mbr","min_prob":0.5}}"#);
+        let settings = |text: &str| serde_json::from_str::<JobSettings>(text).unwrap();
+        let a = settings(r#"{"tutte":"1","model":"aa","options":{"decode":"mbr","probs":true}}"#);
+        let b = settings(r#"{"tutte":"2","model":"bb","options":{"decode":"mbr","min_prob":0.5}}"#);
         assert!(a.check(&a, "m").is_ok());
         let said = b.check(&a, "m").unwrap_err().to_string();
         assert!(

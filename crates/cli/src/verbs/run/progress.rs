@@ -1,71 +1,74 @@
-//! How far a job is, and whether somebody wants it to end.
+//! Progress of a job, and Ctrl-C.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::manifest::Fingerprint;
 use crate::input::ByteCounter;
+use crate::interrupt::Interrupt;
+use crate::numbers::clock;
 use crate::report::count;
 use crate::session::Status;
 use crate::verbs::parse::Watcher;
-use crate::verbs::train::clock;
 
-/// What inputs were before they were opened, by their number. An input that changes while it is read is not
-/// what its entry in the manifest says, and is done again.
+/// Fingerprints of inputs before they were opened, by index. An input that changes while it is read does not match its
+/// entry in the manifest, and is parsed again.
 pub(super) type Fingerprints = RefCell<BTreeMap<usize, io::Result<Fingerprint>>>;
 
-/// Whether to end. There is one program, hence one of these.
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// Watches inputs being read.
+/// Observer of the inputs that are read.
 pub(super) struct Watch<'a> {
+    interrupt: Interrupt,
     paths: &'a [&'a Path],
     counter: &'a ByteCounter,
     fingerprints: &'a Fingerprints,
     status: &'a Status,
     opened: usize,
-    /// Of all inputs.
+    /// Total size of all inputs.
     bytes: u64,
     started: Instant,
     shown: Instant,
 }
 
 impl<'a> Watch<'a> {
-    /// Watches from now on, and for Ctrl-C. A second one ends the program at once, as a kill does.
+    /// Starts to watch inputs and Ctrl-C. A job that is killed can be resumed too.
     pub(super) fn new(
         paths: &'a [&'a Path],
         counter: &'a ByteCounter,
         fingerprints: &'a Fingerprints,
         status: &'a Status,
     ) -> Self {
-        // Where it cannot be had, Ctrl-C is a kill, after which one can go on too.
-        let _ = ctrlc::set_handler(|| {
-            if STOP.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        });
         let bytes = paths.iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
         let now = Instant::now();
-        Self { paths, counter, fingerprints, status, opened: 0, bytes, started: now, shown: now }
+        Self {
+            interrupt: Interrupt::watch_if_possible(),
+            paths,
+            counter,
+            fingerprints,
+            status,
+            opened: 0,
+            bytes,
+            started: now,
+            shown: now,
+        }
     }
 
-    /// Whether somebody wanted it to end.
-    pub(super) fn interrupted(&self) -> bool {
-        STOP.load(Ordering::Relaxed)
+    /// Returns `true` after Ctrl-C.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_requested()
     }
 
     fn show(&self) {
-        let (read, elapsed) = (self.counter.bytes(), self.started.elapsed());
+        let read = self.counter.bytes();
+        let elapsed = self.started.elapsed();
         self.status.show(|| {
             let megabytes = |bytes: u64| format!("{:.1}", bytes as f64 / 1e6);
             let rate = read as f64 / elapsed.as_secs_f64();
             let left = self.bytes.saturating_sub(read) as f64 / rate.max(1.0);
             format!(
-                "file {} of {}, {} of {} MB, {:.2} MB a second, {} left",
+                "file {} of {}, {} of {} MB, {:.2} MB per second, {} left",
                 count(self.opened),
                 count(self.paths.len()),
                 megabytes(read),
@@ -89,6 +92,6 @@ impl Watcher for Watch<'_> {
             self.shown = Instant::now();
             self.show();
         }
-        !self.interrupted()
+        !self.is_interrupted()
     }
 }

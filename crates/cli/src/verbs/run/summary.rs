@@ -1,4 +1,4 @@
-//! What `tutte run` did: as JSON, or as a table.
+//! The result of `tutte run`, as JSON or as a table.
 
 use std::io::Write as _;
 
@@ -11,24 +11,24 @@ use crate::report::{Align, Table, count, counted};
 use crate::session::Session;
 use crate::verbs::parse::Tally;
 
-/// What was done.
+/// The result of a job.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Summary {
+pub(super) struct RunSummary {
     pub(super) folder: String,
     pub(super) manifest: String,
     pub(super) files: usize,
-    /// Of these, parsed now.
+    /// Number of files parsed in this run.
     pub(super) parsed: usize,
-    /// Of these, found done.
+    /// Number of files that were done before.
     pub(super) done_before: usize,
     pub(super) failed: Vec<Failure>,
     pub(super) interrupted: bool,
-    /// Of all that is done.
+    /// Counts over all finished files.
     #[serde(flatten)]
     pub(super) tally: Tally,
-    /// Sentences that could not be read.
+    /// Number of sentences that could not be read.
     pub(super) skipped: usize,
-    /// Of this run.
+    /// Time of this run.
     pub(super) seconds: f64,
     pub(super) words_per_second: f64,
 }
@@ -40,16 +40,17 @@ pub(super) struct Failure {
     pub(super) error: String,
 }
 
-impl Summary {
-    /// Counts a file that is done.
+impl RunSummary {
+    /// Counts a finished file.
     pub(super) fn add(&mut self, entry: &Entry) {
         let Entry { sentences, words, contradictions, skipped, .. } = *entry;
         self.tally += Tally { sentences, words, contradictions, ..Tally::default() };
         self.skipped += skipped;
     }
 
-    pub(super) fn tell(&self, session: &Session) -> Result<Outcome> {
-        /// So many names of files that failed are shown: all have been reported.
+    /// Prints the result, and returns the outcome of the run.
+    pub(super) fn print(&self, session: &Session) -> Result<Outcome> {
+        /// Number of failed files that are named; all have been reported.
         const SHOWN: usize = 10;
         if session.json() {
             session.print_json(self)?;
@@ -68,8 +69,12 @@ impl Summary {
             table.row(["files", &files]);
             table.row(["sentences", &count(self.tally.sentences)]);
             table.row(["tokens", &count(self.tally.words)]);
-            let (seconds, rate) = (self.seconds, count(self.words_per_second as usize));
-            table.row(["time", &format!("{seconds:.1} s, {rate} tokens a second")]);
+            let mut time = format!("{:.1} s", self.seconds);
+            if self.words_per_second > 0.0 {
+                let rate = count(self.words_per_second as usize);
+                time.push_str(&format!(", {rate} tokens per second"));
+            }
+            table.row(["time", &time]);
             for failure in self.failed.iter().take(SHOWN) {
                 table.row(["failed", &failure.input]);
             }
@@ -82,9 +87,9 @@ impl Summary {
             self.tally.tell(session);
         }
         if self.interrupted {
-            session.note("interrupted; the same command with --resume goes on");
+            session.note("interrupted; continue with the same command and --resume");
         } else if !self.failed.is_empty() {
-            session.note("the same command with --resume tries again what failed");
+            session.note("parse the failed files again with the same command and --resume");
         }
         let outcome = match self {
             _ if self.interrupted || !self.failed.is_empty() || self.skipped > 0 => {

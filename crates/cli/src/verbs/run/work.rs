@@ -1,9 +1,8 @@
-//! The files of a job, one after the other: which are done, what becomes of the others.
+//! The files of a job, one after the other: finished files are skipped, the others are parsed.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::rc::Rc;
+use std::{fs, io};
 
 use anyhow::Result;
 use tutte_treebank::{Error, Sentence};
@@ -11,39 +10,39 @@ use tutte_treebank::{Error, Sentence};
 use super::inputs::{Job, with_slashes};
 use super::manifest::{Entry, Fingerprint, Manifest};
 use super::progress::{Fingerprints, Watch};
-use super::summary::{Failure, Summary};
+use super::summary::{Failure, RunSummary};
 use crate::input::{ByteCounter, InputArgs};
 use crate::session::{Session, Status};
 use crate::verbs::parse::{End, Page, ParseResult, Sink, Stream, Tally, Task};
 
-/// The files of a job, and what came of them.
+/// The files of a job and the result so far.
 pub(super) struct Work<'a> {
     folder: &'a Path,
-    /// Those that have to be done.
+    /// Files to parse.
     jobs: Vec<Job>,
     task: &'a Task<'a>,
     session: &'a Session,
     fail_fast: bool,
-    /// What inputs were before they were opened.
+    /// Fingerprints of inputs before they were opened.
     fingerprints: Rc<Fingerprints>,
     status: Rc<Status>,
-    /// The output at hand.
+    /// Current output.
     page: Option<Page>,
     manifest: Manifest,
-    summary: Summary,
-    /// Words parsed now.
+    summary: RunSummary,
+    /// Number of words parsed in this run.
     words: usize,
 }
 
 impl<'a> Work<'a> {
-    /// Nothing yet.
+    /// Starts without files.
     pub(super) fn new(
         folder: &'a Path,
         task: &'a Task<'a>,
         session: &'a Session,
         fail_fast: bool,
         manifest: Manifest,
-        summary: Summary,
+        summary: RunSummary,
     ) -> Self {
         Self {
             folder,
@@ -60,13 +59,13 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Tells what is done from what has to be done, and clears away what is in the way of the latter.
-    pub(super) fn leave_what_is_done(&mut self, jobs: Vec<Job>) -> Result<()> {
+    /// Skips finished files, and removes outdated outputs of the others.
+    pub(super) fn skip_finished(&mut self, jobs: Vec<Job>) -> Result<()> {
         for job in jobs {
             let name = with_slashes(&job.output);
             let output = self.folder.join(&job.output);
             let entry = self.manifest.entries.get(&name);
-            self.status.show(|| format!("looking at what is done, {name}"));
+            self.status.show(|| format!("checking finished files, {name}"));
             match entry.filter(|entry| entry.holds(&job.input, &output)) {
                 Some(entry) => {
                     self.summary.done_before += 1;
@@ -91,8 +90,8 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Does what has to be done, and closes the manifest; how many words were parsed now.
-    pub(super) fn do_the_rest(mut self, intake: &InputArgs) -> Result<(Summary, usize)> {
+    /// Parses the other files and closes the manifest. Returns the number of words parsed in this run, too.
+    pub(super) fn parse_rest(mut self, intake: &InputArgs) -> Result<(RunSummary, usize)> {
         let ended = self.parse(intake);
         let Self { summary, manifest, words, .. } = self;
         manifest.close()?;
@@ -101,20 +100,22 @@ impl<'a> Work<'a> {
     }
 
     fn parse(&mut self, intake: &InputArgs) -> Result<()> {
-        let (jobs, counter) = (std::mem::take(&mut self.jobs), ByteCounter::default());
+        let jobs = std::mem::take(&mut self.jobs);
+        let counter = ByteCounter::default();
         let paths: Vec<&Path> = jobs.iter().map(|job| job.input.as_path()).collect();
         let session = self.session;
         let stream = Stream { paths: &paths, intake, counter: &counter, apart: true, session };
-        let (fingerprints, status) = (self.fingerprints.clone(), self.status.clone());
+        let fingerprints = self.fingerprints.clone();
+        let status = self.status.clone();
         let mut watch = Watch::new(&paths, &counter, &fingerprints, &status);
         self.jobs.clone_from(&jobs);
         let ended = stream.run(self.task, self, &mut watch);
         self.page = None;
-        self.summary.interrupted = watch.interrupted();
+        self.summary.interrupted = watch.is_interrupted();
         ended
     }
 
-    /// The output of an input, which is made with its folder.
+    /// Returns the output of an input; creates it and its folder if needed.
     fn page(&mut self, input: usize) -> Result<Page> {
         if let Some(page) = self.page.take() {
             return Ok(page);
@@ -130,7 +131,7 @@ impl<'a> Work<'a> {
         Page::create(&path, self.task)
     }
 
-    /// Lets the output of an input appear.
+    /// Completes the output of an input.
     fn finish(&mut self, input: usize, end: End) -> Result<Entry> {
         let tally = self.page(input)?.finish(&end.tail)?;
         let job = &self.jobs[input];
@@ -156,7 +157,7 @@ impl<'a> Work<'a> {
             contradictions: tally.contradictions,
         };
         self.words += tally.words;
-        // The rest is counted by the entry, as it is if a job goes on.
+        // The rest is counted from the entry, as when a job is resumed.
         let Tally { no_trees, open_heads, untagged, too_long, .. } = tally;
         self.summary.tally +=
             Tally { no_trees, open_heads, untagged, too_long, ..Tally::default() };
@@ -181,14 +182,12 @@ impl Sink for Work<'_> {
             }
             Err(error) => error,
         };
-        // What was written of it goes.
+        // The incomplete output is removed.
         self.page = None;
         self.fingerprints.borrow_mut().remove(&input);
         let name = self.jobs[input].input.display().to_string();
-        let error = match format!("{error:#}").contains(&name) {
-            true => error,
-            false => error.context(name.clone()),
-        };
+        let is_named = format!("{error:#}").contains(&name);
+        let error = if is_named { error } else { error.context(name.clone()) };
         self.summary.failed.push(Failure { input: name, error: format!("{error:#}") });
         if self.fail_fast {
             return Err(error);

@@ -1,18 +1,18 @@
-//! The statistics as a page.
+//! Statistics as an HTML page.
 
 use tutte_treebank::stats::{Histogram, Share, Summary};
 
 use super::{Document, bins, by_file, decimal, number, overview, percent};
 use crate::report::chart::{self, Bar};
-use crate::report::{Align, Page, Table};
+use crate::report::{Align, HtmlPage, Table};
 
-/// Rows of a table that has many; JSON has all.
+/// Number of rows of a long table; JSON has all.
 const MOST: usize = 60;
 
-pub(super) fn page(document: &Document) -> Page {
+pub(super) fn page(document: &Document) -> HtmlPage {
     let names: Vec<&str> = document.files.iter().map(|file| file.name.as_str()).collect();
     let total = &document.total;
-    let mut page = Page::new("Treebank statistics", &names.join(", "));
+    let mut page = HtmlPage::new("Treebank statistics", &names.join(", "));
     if let Some(files) = by_file(document) {
         page.table(&files);
         page.paragraph("np: non-projective; roots: sentences with several roots.");
@@ -72,14 +72,14 @@ pub(super) fn page(document: &Document) -> Page {
     page
 }
 
-fn trees(page: &mut Page, total: &Summary) {
+fn trees(page: &mut HtmlPage, total: &Summary) {
     let trees = &total.trees;
     page.heading("Trees");
     let length = &trees.dependency_length;
     page.paragraph(&format!(
         "{} of {} sentences ({} %) have a non-projective arc, {} of {} arcs ({} %) are one. \
-         An arc is {} words long on average; if the words of every sentence were shuffled it would \
-         be {}, and {} if the trees stayed projective.",
+         The mean length of an arc is {} words. With the words of every sentence shuffled it is {}, and {} if the \
+         trees stay projective.",
         number(trees.nonprojective_trees),
         number(trees.trees),
         percent(trees.nonprojective_tree_share, 1),
@@ -106,7 +106,7 @@ fn trees(page: &mut Page, total: &Summary) {
             ("both".to_owned(), branching.both_sides),
         ];
         let svg = chart::bars(&with_shares(&sides, "words"), "side of the children", "words");
-        page.figure(&svg, "Where words have their children.");
+        page.figure(&svg, "Side of the children of words.");
     });
 }
 

@@ -1,4 +1,4 @@
-//! The statistics for a terminal.
+//! Statistics for a terminal.
 
 use std::io::Write as _;
 
@@ -111,17 +111,18 @@ fn pairs(total: &Summary, top: usize) -> Table {
     table
 }
 
-/// Says how many there are that are not shown.
+/// Adds a row with the number of values that are not shown.
 fn rest(table: &mut Table, all: usize, shown: usize) {
     if all > shown {
         table.row([format!("… {} more", all - shown)]);
     }
 }
 
-/// Two blocks of text beside each other.
+/// Puts two blocks of text side by side.
 fn beside(left: &str, right: &str) -> String {
     let width = left.lines().map(columns).max().unwrap_or(0);
-    let (mut left, mut right) = (left.lines(), right.lines());
+    let mut left = left.lines();
+    let mut right = right.lines();
     let mut text = String::new();
     loop {
         let (first, second) = (left.next(), right.next());

@@ -1,4 +1,4 @@
-//! What models look at, as it is typed.
+//! Feature templates and feature indices on the command line.
 
 use std::fs;
 use std::path::Path;
@@ -6,13 +6,10 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use tutte::Support;
 use tutte::features::FeatureSet;
-use tutte_treebank::Sentence;
 
 use crate::failure::{advise, usage};
-use crate::report::counted;
-use crate::session::Session;
 
-/// How features find their weights.
+/// Value of `--features`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Index {
     Hashed,
@@ -20,7 +17,7 @@ pub(super) enum Index {
 }
 
 impl Index {
-    /// Which features a dictionary has, if there is to be one.
+    /// Returns the features of the dictionary, if there is one.
     pub(super) fn support(self) -> Option<Support> {
         match self {
             Index::Hashed => None,
@@ -29,7 +26,7 @@ impl Index {
     }
 }
 
-/// `hashed`, `dictionary:supported`, `dictionary:10`.
+/// Reads `hashed`, `dictionary:supported` or `dictionary:10`.
 pub(super) fn index(typed: &str) -> Result<Index, String> {
     match typed.split_once(':') {
         None if typed == "hashed" => Ok(Index::Hashed),
@@ -41,7 +38,7 @@ pub(super) fn index(typed: &str) -> Result<Index, String> {
     }
 }
 
-/// Templates by the name of their set, or in a file.
+/// Returns a set of templates by its name, or reads it from a file.
 pub(crate) fn templates(typed: &str) -> Result<FeatureSet> {
     if let Some(set) = FeatureSet::named(typed) {
         return Ok(set);
@@ -50,26 +47,14 @@ pub(crate) fn templates(typed: &str) -> Result<FeatureSet> {
     if !path.exists() {
         let names = FeatureSet::NAMES.join(", ");
         return Err(usage(format!(
-            "{typed}: there is no such file, and no set of templates of this name (but {names})"
+            "{typed}: neither a file nor a set of templates; name a file, or one of {names}"
         )));
     }
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {typed}"))?;
     let features = FeatureSet::parse(&text).with_context(|| typed.to_owned())?;
     if features.templates().is_empty() {
-        let error = anyhow::anyhow!("{typed}: there are no templates in it");
-        return Err(advise(error, "a template is a line such as h.form m.tag"));
+        let error = anyhow::anyhow!("{typed}: the file has no templates");
+        return Err(advise(error, "write one template per line, such as h.form m.tag"));
     }
     Ok(features)
-}
-
-/// Says if pairs of morphological features are left out.
-pub(super) fn tell_of_pairs(features: &FeatureSet, train: &[Sentence], session: &Session) {
-    let sentences = train.iter().filter(|sentence| features.leaves_out_pairs(sentence)).count();
-    if let (Some(most), 1..) = (features.pairs(), sentences) {
-        let sentences = counted(sentences, "sentence");
-        session.note(format!(
-            "some arcs of {sentences} have more than {most} pairs of morphological features; the \
-             others are not looked at"
-        ));
-    }
 }

@@ -1,11 +1,11 @@
-//! How well a model does on development data.
+//! Attachment scores on development data.
 
 use std::fmt;
 
 use serde::Serialize;
 use tutte::{DevScores, Labelling, ParserModel};
 
-/// Attachment scores; of trees without labels, heads are all there is to be right.
+/// Attachment scores; models without labels have no LAS.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Scores {
     words: usize,
@@ -19,22 +19,22 @@ impl Scores {
         Self { words: dev.words, uas: dev.uas(), las }
     }
 
-    /// Those of a model.
+    /// Returns the scores of a model.
     pub(crate) fn of<W>(model: &ParserModel<W>, dev: &DevScores) -> Self {
         Self::new(dev, model.labels.labelling())
     }
 
-    /// The words that were judged.
+    /// Returns the number of scored words.
     pub(crate) fn words(&self) -> usize {
         self.words
     }
 
-    /// The names of [`columns`](Self::columns).
-    pub(super) fn head(labelling: Labelling) -> &'static str {
+    /// Returns the header of [`columns`](Self::columns).
+    pub(super) fn header(labelling: Labelling) -> &'static str {
         if labelling == Labelling::None { "     UAS" } else { "     UAS     LAS" }
     }
 
-    /// For a table of passes.
+    /// Returns the columns of a table of passes.
     pub(super) fn columns(&self) -> String {
         self.all().map(|(_, share)| format!("  {:6.2}", 100.0 * share)).collect()
     }
@@ -45,7 +45,7 @@ impl Scores {
 }
 
 impl fmt::Display for Scores {
-    /// `UAS 88.69, LAS 86.99`.
+    /// Writes `UAS 88.69, LAS 86.99`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all: Vec<String> =
             self.all().map(|(name, share)| format!("{name} {:.2}", 100.0 * share)).collect();
@@ -58,13 +58,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trees_without_labels_have_no_score_of_labels() {
+    fn models_without_labels_have_no_las() {
         let dev = DevScores { pass: 1, words: 8, heads: 6, both: 5 };
         let labelled = Scores::new(&dev, Labelling::Joint);
         assert_eq!(labelled.to_string(), "UAS 75.00, LAS 62.50");
-        assert_eq!(labelled.columns().len(), Scores::head(Labelling::Joint).len());
+        assert_eq!(labelled.columns().len(), Scores::header(Labelling::Joint).len());
         let bare = Scores::new(&dev, Labelling::None);
         assert_eq!(bare.to_string(), "UAS 75.00");
-        assert_eq!(bare.columns().len(), Scores::head(Labelling::None).len());
+        assert_eq!(bare.columns().len(), Scores::header(Labelling::None).len());
     }
 }

@@ -1,20 +1,21 @@
-//! What is said at the end.
+//! Summary of a finished training.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
+use tutte::learn::{Ending, TemperatureSource};
 use tutte::text::raw_text;
 use tutte_treebank::Sentence;
 
-use super::progress::{ChosenOn, Ending};
 use super::scores::Scores;
 use super::table::DevTable;
-use crate::report::{Align, Table, counted};
+use crate::numbers::{counted, megabytes};
+use crate::report::{Align, Table};
 use crate::session::Session;
 
-/// What was made, with a parser.
+/// Summary of a training with a parser.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
     pub(super) model: String,
@@ -26,16 +27,16 @@ pub(super) struct Summary {
     pub(super) passes: usize,
     pub(super) best_pass: usize,
     pub(super) temperature: f64,
-    pub(super) temperature_chosen_on: Option<ChosenOn>,
+    pub(super) temperature_chosen_on: Option<TemperatureSource>,
     pub(super) dev: Option<Scores>,
-    /// The official table.
+    /// The official table of scores on development data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scores: Option<DevTable>,
     pub(super) ended: Ending,
     pub(super) seconds: f64,
 }
 
-/// What was made, without a parser.
+/// Summary of a training without a parser.
 #[derive(Debug, Serialize)]
 pub(super) struct TextSummary {
     pub(super) model: String,
@@ -51,7 +52,8 @@ impl Summary {
     pub(super) fn print(&self, session: &Session) -> Result<()> {
         let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
         table.row(["model".to_owned(), format!("{}, {}", self.model, megabytes(self.bytes))]);
-        let (sentences, words) = (counted(self.sentences, "sentence"), counted(self.words, "word"));
+        let sentences = counted(self.sentences, "sentence");
+        let words = counted(self.words, "word");
         let labels = counted(self.labels, "label");
         table.row(["learnt from".to_owned(), format!("{sentences}, {words}, {labels}")]);
         table.row(["trees", &self.tree_set]);
@@ -66,9 +68,9 @@ impl Summary {
             table.row(["dev".to_owned(), format!("{scores} on {words}")]);
         }
         let how = match self.temperature_chosen_on {
-            Some(ChosenOn::Dev) => "chosen on dev",
-            Some(ChosenOn::Folds) => "chosen on folds of what was learnt from",
-            None => "as learnt; --dev would choose one",
+            Some(TemperatureSource::Dev) => "chosen on dev",
+            Some(TemperatureSource::Folds) => "chosen on folds of what was learnt from",
+            _ => "as learnt; --dev would choose one",
         };
         table.row(["temperature".to_owned(), format!("{:.2}, {how}", self.temperature)]);
         let mut out = session.stdout();
@@ -90,25 +92,18 @@ impl TextSummary {
     }
 }
 
-/// A size as people read it.
-pub(crate) fn megabytes(bytes: u64) -> String {
-    match bytes {
-        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
-
-/// What to try with a model: text that is like development data, if it finds words, or such data itself.
+/// Returns a command to try the model on: a sentence of development data if it has a tokenizer, or the whole
+/// development file.
 pub(super) fn next_step(
     model: &Path,
-    finds_words: bool,
+    has_tokenizer: bool,
     gold: &[Sentence],
     dev: Option<&PathBuf>,
 ) -> String {
     let model = model.display();
-    match (gold.iter().find_map(example).filter(|_| finds_words), dev) {
+    match (gold.iter().find_map(example).filter(|_| has_tokenizer), dev) {
         (Some(text), _) => format!("next: tutte parse -m {model} -t '{text}'"),
-        (None, Some(dev)) if !finds_words => {
+        (None, Some(dev)) if !has_tokenizer => {
             let dev = dev.display();
             format!("next: tutte parse -m {model} {dev} | tutte eval {dev} -")
         }
@@ -116,14 +111,14 @@ pub(super) fn next_step(
     }
 }
 
-/// The text of a sentence, if it is short and can be typed as it is.
+/// Returns the text of a sentence, if it is short and needs no escapes in a shell.
 fn example(sentence: &Sentence) -> Option<String> {
     const FEW_WORDS: std::ops::RangeInclusive<usize> = 3..=10;
     let text = raw_text(std::slice::from_ref(sentence));
     let is_plain = |c: char| !c.is_control() && !"'\"\\`$!*".contains(c);
     let text = text.trim();
-    let will_do = FEW_WORDS.contains(&sentence.len()) && text.chars().all(is_plain);
-    will_do.then(|| text.to_owned())
+    let is_suitable = FEW_WORDS.contains(&sentence.len()) && text.chars().all(is_plain);
+    is_suitable.then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -140,13 +135,13 @@ mod tests {
         };
         let odd = sentence(&["It", "'s", "hot"]);
         let known = [sentence(&["Ah"]), odd.clone(), sentence(&["Tea", "cools", "slowly"])];
-        let next = |finds_words, gold: &[Sentence]| {
+        let next = |has_tokenizer, gold: &[Sentence]| {
             let dev = PathBuf::from("dev.conllu");
-            next_step(Path::new("en.tutte"), finds_words, gold, Some(&dev))
+            next_step(Path::new("en.tutte"), has_tokenizer, gold, Some(&dev))
         };
         assert_eq!(next(true, &known), "next: tutte parse -m en.tutte -t 'Tea cools slowly'");
         assert_eq!(next(true, &[odd]), "next: tutte parse -m en.tutte FILE");
-        let judged = "next: tutte parse -m en.tutte dev.conllu | tutte eval dev.conllu -";
-        assert_eq!(next(false, &known), judged);
+        let evaluation = "next: tutte parse -m en.tutte dev.conllu | tutte eval dev.conllu -";
+        assert_eq!(next(false, &known), evaluation);
     }
 }

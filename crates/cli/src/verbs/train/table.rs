@@ -1,5 +1,4 @@
-//! How good a model is on development data, by the official table: from its raw text, everything
-//! predicted, and with its words given.
+//! The official table of scores on development data: from raw text with everything predicted, and with gold words.
 
 use std::iter;
 
@@ -14,20 +13,20 @@ use crate::report::{Align, Table, hundredths};
 /// The scores of a model, as `tutte parse` uses it by default.
 #[derive(Debug, Serialize)]
 pub(super) struct DevTable {
-    /// From raw text; if the model finds words.
+    /// Scores from raw text, if the model has a tokenizer.
     #[serde(skip_serializing_if = "Option::is_none")]
     raw_text: Option<Metrics>,
-    /// With the words of the treebank.
+    /// Scores with gold words.
     gold_words: Metrics,
-    /// Whether the tags of the treebank were given, too, as the model has none of its own.
+    /// `true` if tags are gold, too, because the model has no tagger.
     gold_tags: bool,
-    /// Whether there are trees.
+    /// `true` if the model has a parser.
     #[serde(skip)]
     has_trees: bool,
 }
 
 impl DevTable {
-    /// Parses development data; none if it is no CoNLL-U, which the table is for, or empty.
+    /// Parses and scores development data. Returns `None` if it is empty or not CoNLL-U.
     ///
     /// # Errors
     /// If a sentence cannot be parsed.
@@ -43,18 +42,18 @@ impl DevTable {
         let gold_tags = model.tagger.is_none();
         let tags = if gold_tags { TagSource::Given } else { TagSource::Model };
         let pipeline = Pipeline::new(model);
-        let judge = |system: Vec<Sentence>| -> Result<Metrics, Error> {
+        let score = |system: Vec<Sentence>| -> Result<Metrics, Error> {
             Ok(Metrics::basic(&Alignment::new(gold, &system)?))
         };
-        let gold_words = judge(pipeline.with_tags(tags).parse_words(gold, threads)?)?;
+        let gold_words = score(pipeline.with_tags(tags).parse_words(gold, threads)?)?;
         let raw_text = match model.tokenizer {
-            Some(_) => Some(judge(pipeline.parse_text(&raw_text(gold), threads)?)?),
+            Some(_) => Some(score(pipeline.parse_text(&raw_text(gold), threads)?)?),
             None => None,
         };
         Ok(Some(Self { raw_text, gold_words, gold_tags, has_trees: model.parser.is_some() }))
     }
 
-    /// F1, a column each.
+    /// Returns the table of F1 scores.
     pub(super) fn text(&self) -> String {
         let raw = self.raw_text.as_ref().map(|metrics| ("raw text", metrics));
         let gold = if self.gold_tags { "gold words and tags" } else { "gold words" };
@@ -62,7 +61,7 @@ impl DevTable {
             raw.into_iter().chain([(gold, &self.gold_words)]).collect();
         let head = columns.iter().map(|(name, _)| (*name, Align::Right));
         let mut table = Table::new(iter::once(("F1 on dev", Align::Left)).chain(head));
-        for metric in Metric::ALL.into_iter().filter(|metric| self.tells(*metric)) {
+        for metric in Metric::ALL.into_iter().filter(|metric| self.has_row(*metric)) {
             let f1 = |score: Option<Score>| score.map_or_else(String::new, |s| hundredths(s.f1()));
             let cells = columns.iter().map(|(_, metrics)| f1(metrics.get(metric)));
             table.row(iter::once(metric.name().to_owned()).chain(cells));
@@ -70,8 +69,8 @@ impl DevTable {
         table.text(0)
     }
 
-    /// Whether a row is about something that the model was asked for.
-    fn tells(&self, metric: Metric) -> bool {
+    /// Returns `true` if the model predicts what a metric measures.
+    fn has_row(&self, metric: Metric) -> bool {
         use Metric::{AllTags, Lemmas, Sentences, Tokens, UFeats, Upos, Words, Xpos};
         match metric {
             Tokens | Sentences | Words => self.raw_text.is_some(),

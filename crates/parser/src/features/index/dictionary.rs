@@ -1,18 +1,18 @@
-//! Features that are known by their keys.
+//! Dictionaries: tables of the keys of features.
 //!
-//! Keys are sorted; a feature's number is the rank of its key, so it depends neither on the order of
-//! sentences nor on threads. Keys are hashes, evenly spread, so a table of where those with the same
-//! leading bits start leaves one or two to compare: two accesses to memory a look-up, and a binary
-//! search in the worst of all files.
+//! Keys are sorted, and the number of a feature is the rank of its key. It depends neither on the order
+//! of sentences nor on threads. Keys are hashes, evenly spread, so a table of the first key for each
+//! value of the leading bits leaves one or two keys to compare. A look-up costs two memory accesses; in
+//! adversarial files it is a binary search.
 //!
-//! Of the cells of a feature's block (alone, and with each direction and distance) only those exist
-//! that are supported themselves: a feature that was seen with adjacent words only has no weight for
-//! distant ones. A mask says which; the cells of all features stand one after the other.
+//! A feature's block has cells only for the copies (bare, and with each direction and distance) that have
+//! support. A feature that occurs only with adjacent words has no weight for distant words. A mask
+//! says which cells exist; the cells of all features follow each other.
 
 use super::{Block, Names};
 use crate::features::BLOCK;
 
-/// The features that have weights, and where these are.
+/// The features that have weights, and the cells of their weights.
 ///
 /// ```
 /// use tutte::features::FeatureSet;
@@ -30,16 +30,16 @@ use crate::features::BLOCK;
 /// let mut names: Vec<String> = names.map(|name| name.to_string()).collect();
 /// names.sort();
 /// assert_eq!(names, ["h.form=<root> m.form=cools", "h.form=cools m.form=Tea"]);
-/// assert_eq!(dictionary.cells(), 4); // each alone, and with its direction and distance
+/// assert_eq!(dictionary.cells(), 4); // each bare, and with its direction and distance
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Dictionary {
-    /// By key.
+    /// Sorted by key.
     entries: Vec<Entry>,
-    /// `starts[leading bits]`: the first entry whose key has such leading bits, or larger ones.
+    /// `starts[leading bits]`: the first entry whose key has these leading bits, or larger ones.
     starts: Vec<u32>,
-    /// How far to shift a key to have its leading bits.
+    /// Shift that leaves the leading bits of a key.
     shift: u32,
     cells: usize,
     names: Names,
@@ -48,20 +48,20 @@ pub struct Dictionary {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: u64,
-    /// Its first cell.
+    /// First cell.
     start: u32,
-    /// Which of its slots have cells.
+    /// Slots that have cells, one bit each.
     mask: u16,
 }
 
-/// The cells of a feature, one after the other, of the slots in a mask.
+/// A block in which only the slots of a mask have cells, one after the other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct SparseBlock {
     start: u32,
     mask: u16,
 }
 
-impl Block for Part {
+impl Block for SparseBlock {
     #[inline]
     fn cell(self, slot: usize) -> Option<usize> {
         let bit = 1u16 << slot;
@@ -71,16 +71,16 @@ impl Block for Part {
 }
 
 impl Dictionary {
-    /// Features by their keys, which must rise, and the slots each has cells for.
+    /// Makes a dictionary from keys in increasing order, each with the mask of its slots that have cells.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// A description of the first invalid key.
     pub(crate) fn from_keys(
         keys: impl ExactSizeIterator<Item = (u64, u16)>,
     ) -> Result<Self, String> {
         let bits = keys.len().max(2).ilog2();
         if keys.len() > u32::MAX as usize {
-            return Err(format!("{} features, too many to be numbered", keys.len()));
+            return Err(format!("{} features, too many to number", keys.len()));
         }
         let mut entries: Vec<Entry> = Vec::with_capacity(keys.len());
         let mut starts = Vec::with_capacity((1 << bits) + 1);
@@ -88,7 +88,7 @@ impl Dictionary {
         let mut cells = 0;
         for (key, mask) in keys {
             if entries.last().is_some_and(|last| last.key >= key) {
-                return Err(format!("keys that do not rise, at number {}", entries.len()));
+                return Err(format!("keys that do not increase, at number {}", entries.len()));
             }
             let start = u32::try_from(cells).map_err(|_| "more than 2^32 weights".to_owned())?;
             starts.resize(starts.len().max((key >> shift) as usize + 1), entries.len() as u32);
@@ -99,50 +99,50 @@ impl Dictionary {
         Ok(Self { entries, starts, shift, cells, names: Names::default() })
     }
 
-    /// The same, with names for all features.
+    /// Sets the names of all features.
     pub(crate) fn with_names(self, names: Names) -> Self {
         Self { names, ..self }
     }
 
-    /// The number of features, not counting those with direction and distance.
+    /// Number of features, not counting those with direction and distance.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are no features.
+    /// Returns `true` if there are no features.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The number of weights: of features alone, and of each with directions and distances.
+    /// Number of weights: of bare features, and of features with direction and distance.
     pub fn cells(&self) -> usize {
         self.cells
     }
 
-    /// The names of all features, by rank of their keys.
+    /// Returns the names of all features, by rank of their keys.
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// The keys of all features, rising, and the slots each has cells for.
+    /// Returns the keys of all features, in increasing order, each with the mask of its slots.
     pub(crate) fn keys(&self) -> impl ExactSizeIterator<Item = (u64, u16)> {
         self.entries.iter().map(|entry| (entry.key, entry.mask))
     }
 
-    /// Where the weights of each feature are: for every slot, its cell.
+    /// Returns, for each feature, the cell of every slot.
     pub fn slots(&self) -> impl Iterator<Item = [Option<usize>; BLOCK]> {
         self.entries.iter().map(|&Entry { start, mask, .. }| {
-            std::array::from_fn(|slot| Part { start, mask }.cell(slot))
+            std::array::from_fn(|slot| SparseBlock { start, mask }.cell(slot))
         })
     }
 
-    /// The rank of a key among all, if it is one of them.
+    /// Returns the rank of a key, if the dictionary has it.
     #[inline]
     pub(crate) fn rank(&self, key: u64) -> Option<usize> {
         let leading = (key >> self.shift) as usize;
         let (from, to) = (self.starts[leading] as usize, self.starts[leading + 1] as usize);
         let bucket = &self.entries[from..to];
-        // A long bucket is no accident of hashing.
+        // Only an adversarial file has long buckets.
         let found = match bucket.len() {
             0..16 => bucket.iter().position(|entry| entry.key == key),
             _ => bucket.binary_search_by_key(&key, |entry| entry.key).ok(),
@@ -150,10 +150,10 @@ impl Dictionary {
         found.map(|at| from + at)
     }
 
-    /// The cells of a key, if it has any.
+    /// Returns the cells of a key, if the dictionary has it.
     #[inline]
-    pub(crate) fn block(&self, key: u64) -> Option<Part> {
+    pub(crate) fn block(&self, key: u64) -> Option<SparseBlock> {
         let &Entry { start, mask, .. } = &self.entries[self.rank(key)?];
-        Some(Part { start, mask })
+        Some(SparseBlock { start, mask })
     }
 }

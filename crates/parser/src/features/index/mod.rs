@@ -1,4 +1,4 @@
-//! From the key of a feature to its weights.
+//! Indices: from the key of a feature to its weights.
 
 mod dictionary;
 mod names;
@@ -14,18 +14,18 @@ use crate::features::BLOCK;
 pub use dictionary::Dictionary;
 pub use names::{Name, Names};
 pub use support::Support;
-pub(crate) use support::{Arcs, Seen};
+pub(crate) use support::{SupportExample, SupportingArcs};
 
-/// Where the weights of a feature are in a flat table.
+/// The map from features to their weights in a flat table.
 ///
-/// - `Hashed`: in a block of [`BLOCK`] cells, by the upper bits of its key. Nothing is stored but
-///   weights; features may share them.
-/// - `Dictionary`: by a table of keys. Exact; features that are not in it have no weights.
+/// - `Hashed`: the upper bits of a key choose a block of [`BLOCK`] cells. Only weights are stored;
+///   features may share them.
+/// - `Dictionary`: a table of keys. It is exact; features outside it have no weights.
 #[derive(Clone, Debug)]
 pub enum Index {
     /// A table of 2^bits cells.
     Hashed {
-        /// The binary logarithm of the number of cells.
+        /// Binary logarithm of the number of cells.
         bits: u32,
     },
     /// A table of keys.
@@ -33,7 +33,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// The number of cells of a table of weights.
+    /// Number of cells of a table of weights.
     pub fn cells(&self) -> usize {
         match self {
             Index::Hashed { bits } => 1 << bits,
@@ -42,13 +42,13 @@ impl Index {
     }
 }
 
-/// Where the weights of one feature are: in slot 0 that of the feature alone, in the others those of
-/// the feature with direction and distance, see [`bin`](crate::features::bin).
+/// The cells of one feature. Slot 0 is the bare feature; the others are the feature with direction and
+/// distance, see [`bin`](crate::features::bin).
 pub(crate) trait Block: Copy {
-    /// The cell of a slot, if it has one.
+    /// Returns the cell of a slot, if it has one.
     fn cell(self, slot: usize) -> Option<usize>;
 
-    /// A sum and the weights of the feature alone, if it is to be added, and of a bin, likewise.
+    /// Adds the weight of the bare feature (if `BARE`) and that of a bin (if `BINNED`) to a sum.
     #[inline]
     fn add<W: Cell, const BARE: bool, const BINNED: bool>(
         self,
@@ -70,17 +70,17 @@ pub(crate) trait Block: Copy {
     }
 }
 
-/// A block in which every slot has a cell, from this one on.
+/// A block in which every slot has a cell, starting at this one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Whole(usize);
+pub(crate) struct FullBlock(usize);
 
-impl Block for Whole {
+impl Block for FullBlock {
     #[inline]
     fn cell(self, slot: usize) -> Option<usize> {
         Some(self.0 + slot)
     }
 
-    // At once, which is faster.
+    // One bounds check for the whole block is faster than one per cell.
 
     #[inline]
     fn add<W: Cell, const BARE: bool, const BINNED: bool>(
@@ -101,9 +101,9 @@ impl Block for Whole {
     }
 }
 
-/// The block of a key in a table of 2^bits cells.
+/// Returns the block of a key in a table of 2^bits cells.
 #[inline]
-pub(crate) fn hashed(key: u64, bits: u32) -> Whole {
+pub(crate) fn hashed(key: u64, bits: u32) -> FullBlock {
     let blocks = bits - BLOCK.ilog2();
-    Whole(((key >> (64 - blocks)) as usize) * BLOCK)
+    FullBlock(((key >> (64 - blocks)) as usize) * BLOCK)
 }

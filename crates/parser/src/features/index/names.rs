@@ -1,22 +1,22 @@
-//! What features are called: `h.form=saw m.tag=NN`.
+//! Names of features: `h.form=saw m.tag=NN`.
 //!
-//! A name is kept as the number of its template and, for each thing the template looks at, the
-//! number of what it saw there: some eight bytes a feature. Numbers are written seven bits a byte,
-//! lowest first, all bytes but the last with their highest bit set (LEB128).
+//! A name is stored as the number of its template and the number of each attribute's value, about eight
+//! bytes per feature. Numbers are written in LEB128: seven bits per byte, lowest first, all bytes but
+//! the last with their highest bit set.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use super::Dictionary;
-use super::support::Arcs;
+use super::support::SupportingArcs;
 use crate::features::{FeatureSet, Prepared, Readable};
 
 /// The names of a dictionary's features, by rank of their keys.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// What was seen in words, each once, sorted.
+    /// The values of attributes, sorted and distinct.
     values: Vec<String>,
-    /// The names, one after the other.
+    /// The encoded names, one after the other.
     recipes: Vec<u8>,
 }
 
@@ -29,12 +29,12 @@ pub struct Name<'a> {
 }
 
 impl Names {
-    /// Names the features of a dictionary, by meeting each once more.
-    pub(super) fn new(dictionary: &Dictionary, arcs: &Arcs<'_>) -> Self {
+    /// Names the features of a dictionary, in another pass over all arcs.
+    pub(super) fn new(dictionary: &Dictionary, arcs: &SupportingArcs<'_>) -> Self {
         const UNNAMED: usize = usize::MAX;
         let templates = arcs.features.templates();
         let mut numbers: HashMap<String, u32> = HashMap::new();
-        // The names in the order they are met in, and where that of each feature is.
+        // The names in order of first occurrence, and the position of each feature's name.
         let mut met: Vec<u32> = Vec::new();
         let mut places = vec![UNNAMED; dictionary.len()];
         let mut prepared = Prepared::default();
@@ -42,7 +42,7 @@ impl Names {
             let readable = Readable::new(example.sentence, example.atoms);
             for (number, template) in templates.iter().enumerate() {
                 prepared.fill(arcs.features, example.atoms, |other| other == number);
-                for (head, modifier) in arcs.of(example) {
+                for (head, modifier) in arcs.arcs_of(example) {
                     let mut nth = 0;
                     prepared.keys(head, modifier, |key| {
                         if let Some(rank) = dictionary.rank(key)
@@ -60,7 +60,7 @@ impl Names {
                 }
             }
         }
-        // Numbers that do not depend on the order of sentences.
+        // Sorted, so that numbers do not depend on the order of sentences.
         let mut values: Vec<(String, u32)> = numbers.into_iter().collect();
         values.sort_unstable();
         let mut sorted = vec![0; values.len()];
@@ -77,10 +77,10 @@ impl Names {
         Self { values: values.into_iter().map(|(value, _)| value).collect(), recipes }
     }
 
-    /// Names as a file has them: values one a line.
+    /// Reads the names of `count` features of these templates; `values` has one value per line.
     ///
     /// # Errors
-    /// What is wrong with them, if they are no names of so many features of these templates.
+    /// A description of the first invalid name.
     pub(crate) fn from_file(
         values: &str,
         recipes: Vec<u8>,
@@ -94,28 +94,28 @@ impl Names {
             names.next(features, &mut rest).ok_or_else(|| format!("no name at number {rank}"))?;
         }
         if !rest.is_empty() {
-            return Err(format!("{} bytes behind the last name", rest.len()));
+            return Err(format!("{} bytes after the last name", rest.len()));
         }
         Ok(names)
     }
 
-    /// What was seen in words, one a line.
+    /// Returns the values of attributes, one per line.
     pub(crate) fn values(&self) -> String {
         self.values.iter().flat_map(|value| [value, "\n"]).collect()
     }
 
-    /// The names, one after the other.
+    /// Returns the encoded names, one after the other.
     pub(crate) fn recipes(&self) -> &[u8] {
         &self.recipes
     }
 
-    /// The names of all features, of a dictionary that was made for these templates.
+    /// Decodes the names of all features; the dictionary must have been made for these templates.
     pub fn read<'a>(&'a self, features: &'a FeatureSet) -> impl Iterator<Item = Name<'a>> {
         let mut rest = self.recipes.as_slice();
         std::iter::from_fn(move || self.next(features, &mut rest))
     }
 
-    /// The next name; none if there is none, or what is there is none.
+    /// Decodes the next name; `None` at the end, or if it is invalid.
     fn next<'a>(&'a self, features: &'a FeatureSet, rest: &mut &'a [u8]) -> Option<Name<'a>> {
         let all = *rest;
         let template = features.templates().get(read(rest)? as usize)?;
@@ -150,7 +150,7 @@ fn write(mut number: u32, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// The number at the start of some bytes, which is taken away; none if there is none.
+/// Reads a number from the start of some bytes and removes it; `None` if there is none.
 fn read(bytes: &mut &[u8]) -> Option<u32> {
     let mut number = 0u32;
     for shift in (0..u32::BITS).step_by(7) {

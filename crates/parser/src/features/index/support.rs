@@ -1,9 +1,9 @@
-//! Which features have weights: those that a treebank supports.
+//! Selection of the features that have weights: those with enough support in a treebank.
 //!
-//! Every arc's keys, with the arc's bin, are collected, sorted and counted: O(N log N) for N features
-//! on all arcs looked at. There may be thousands of millions; so they are collected in passes, in
-//! each of which only keys with certain bits count, as many passes as keep N / passes below
-//! [`AT_ONCE`]. Passes are independent of each other, so threads share them.
+//! The keys of all arcs, each with the bin of its arc, are collected, sorted and counted: O(N log N) for
+//! N features of all arcs. N may be billions, so keys are collected in passes. Each pass takes only the
+//! keys with certain bits, and there are enough passes to keep N / passes below [`AT_ONCE`]. Passes
+//! are independent of each other, so threads share them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,15 +14,16 @@ use super::{Dictionary, Names};
 use crate::Error;
 use crate::features::{Atoms, FeatureSet, Prepared, bin};
 
-/// What a feature must have been seen on to have a weight. Features with direction and distance
-/// count for themselves.
+/// The arcs on which a feature must occur to have a weight. A feature with direction and distance is
+/// counted separately from the bare feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Support {
     /// `supported`: one arc of a gold tree (McDonald et al. 2005; Koo et al. 2007; Smith & Smith
     /// 2007; Nguyen et al. 2007).
     Gold,
-    /// A number: this many possible arcs, root and wrong ones included (10: Smith & Eisner 2007;
-    /// Druck, Mann & McCallum 2009).
+    /// A number: this many possible arcs, including wrong arcs and those from the root (10: Smith &
+    /// Eisner 2007; Druck, Mann & McCallum 2009).
     Count(u32),
 }
 
@@ -43,16 +44,16 @@ impl FromStr for Support {
             ("supported", _) => Ok(Support::Gold),
             (_, Ok(count @ 1..)) => Ok(Support::Count(count)),
             _ => Err(Error::Setting(format!(
-                "{text:?} does not say which features are kept; expected supported, or how many arcs a \
-                 feature must have been seen on, 10 say"
+                "{text:?} does not say which features to keep; expected supported, or the number of arcs \
+                 on which a feature must occur, such as 10"
             ))),
         }
     }
 }
 
 impl Dictionary {
-    /// The features of some arcs that have enough support, with their names.
-    pub(crate) fn of_arcs(arcs: &Arcs<'_>, threads: usize) -> Result<Self, Error> {
+    /// Makes the dictionary of the features with enough support, with their names.
+    pub(crate) fn of_arcs(arcs: &SupportingArcs<'_>, threads: usize) -> Result<Self, Error> {
         let keys = arcs.supported(threads, AT_ONCE);
         let too_many = |found| Error::Setting(format!("the features of the treebank are {found}"));
         let dictionary = Self::from_keys(keys.into_iter()).map_err(too_many)?;
@@ -61,33 +62,34 @@ impl Dictionary {
     }
 }
 
-/// Keys that are sorted at once, at eight bytes each.
+/// Number of keys that are sorted at once, at eight bytes each.
 const AT_ONCE: usize = 1 << 25;
 
-/// Keys are kept apart by their leading bits while they are sorted, which leaves room for a bin.
+/// Number of leading bits by which keys are separated before they are sorted. Removing these bits from
+/// the key makes room for a bin.
 const LEADING: u32 = 4;
 
 /// The arcs of a treebank that count for support.
 #[derive(Debug)]
-pub(crate) struct Arcs<'a> {
-    pub(crate) examples: Vec<Seen<'a>>,
+pub(crate) struct SupportingArcs<'a> {
+    pub(crate) examples: Vec<SupportExample<'a>>,
     pub(crate) features: &'a FeatureSet,
     pub(crate) support: Support,
 }
 
-/// A sentence, what features see of it, and the heads that are known, if these count.
+/// A sentence with its atoms and, for [`Support::Gold`], its gold heads.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct SupportExample<'a> {
     pub(crate) sentence: &'a Sentence,
     pub(crate) atoms: &'a Atoms,
     pub(crate) gold: &'a [Option<usize>],
 }
 
-impl<'a> Arcs<'a> {
-    /// The arcs of a sentence.
-    pub(super) fn of<'b>(
+impl<'a> SupportingArcs<'a> {
+    /// Returns the arcs of a sentence that count.
+    pub(super) fn arcs_of<'b>(
         &self,
-        example: &Seen<'b>,
+        example: &SupportExample<'b>,
     ) -> Box<dyn Iterator<Item = (usize, usize)> + 'b> {
         let words = example.atoms.words();
         match self.support {
@@ -100,10 +102,11 @@ impl<'a> Arcs<'a> {
         }
     }
 
-    /// All keys with enough support, rising, and the slots of each that have it.
+    /// Returns all keys with enough support, in increasing order, each with the mask of its slots that
+    /// have it.
     fn supported(&self, threads: usize, at_once: usize) -> Vec<(u64, u16)> {
         let mut all = 0usize;
-        self.each(|_, _| all += 1);
+        self.for_each_key(|_, _| all += 1);
         let passes = all.div_ceil(at_once).next_power_of_two();
         let workers = threads.clamp(1, passes);
         // `found[pass][leading bits]`
@@ -125,15 +128,15 @@ impl<'a> Arcs<'a> {
         leading.flat_map(|at| found.iter().flat_map(move |pass| &pass[at])).copied().collect()
     }
 
-    /// The same for keys of which some bits, below the leading ones, are those of a pass; by leading
-    /// bits.
+    /// Returns the supported keys of one pass, by leading bits. The bits below the leading ones are the
+    /// number of the pass.
     fn pass(&self, pass: usize, passes: usize, all: usize) -> Vec<Vec<(u64, u16)>> {
         let bits = passes.ilog2();
         let room = all / (passes << LEADING);
         let mut found: [Vec<u64>; 1 << LEADING] =
             std::array::from_fn(|_| Vec::with_capacity(room + room / 16));
-        self.each(|key, bin| {
-            // What leads, then the pass.
+        self.for_each_key(|key, bin| {
+            // The leading bits, then those of the pass.
             let leading = key >> (u64::BITS - LEADING - bits);
             if leading as usize & (passes - 1) == pass {
                 found[(leading >> bits) as usize].push(key << LEADING | bin as u64);
@@ -146,7 +149,7 @@ impl<'a> Arcs<'a> {
         (0..).zip(found).map(count).collect()
     }
 
-    /// Counts sorted keys, each with a bin in its last bits.
+    /// Counts sorted keys, each with a bin in its last bits, and keeps those with enough support.
     fn count(&self, packed: &[u64], leading: u64) -> Vec<(u64, u16)> {
         let enough = match self.support {
             Support::Gold => 1,
@@ -166,19 +169,19 @@ impl<'a> Arcs<'a> {
         kept.collect()
     }
 
-    /// All keys of all arcs, and their bins.
-    fn each(&self, mut f: impl FnMut(u64, usize)) {
+    /// Calls `f` with all keys of all arcs, and their bins.
+    fn for_each_key(&self, mut f: impl FnMut(u64, usize)) {
         let mut prepared = Prepared::default();
         for example in &self.examples {
             prepared.fill(self.features, example.atoms, |_| true);
-            for (head, modifier) in self.of(example) {
+            for (head, modifier) in self.arcs_of(example) {
                 let bin = bin(head, modifier);
                 prepared.keys(head, modifier, |key| f(key, bin));
             }
         }
     }
 
-    /// The same with small memory, for tests.
+    /// Returns the supported keys, counted in more passes, for tests.
     #[cfg(test)]
     pub(super) fn supported_in_passes(&self, at_once: usize) -> Vec<(u64, u16)> {
         self.supported(3, at_once)

@@ -1,4 +1,4 @@
-//! Dictionaries are compared with what maps of all keys would say.
+//! Tests that compare dictionaries with maps of all keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-use super::support::Arcs;
+use super::support::SupportingArcs;
 use super::*;
 use crate::features::{Atoms, Conjoin, FeatureSet, Prepared, Readable, bin};
 use crate::learn::corpus::Corpus;
@@ -15,7 +15,7 @@ use crate::{Optimizer, Parser, TrainingOptions, train};
 
 const SET: TreeSet = TreeSet::NonProjectiveSingleRoot;
 
-/// All features of all arcs, or of gold ones: how often each was seen in each bin, and its name.
+/// Returns all features of all arcs or of gold arcs: the name of each, and its count in each bin.
 fn counted(
     treebank: &[Sentence],
     features: &FeatureSet,
@@ -41,7 +41,7 @@ fn counted(
                         pairs.map(|(p, value)| format!("{p}={value}")).collect();
                     let name = name.join(" ");
                     let entry = all.entry(key).or_insert((name.clone(), [0; BLOCK]));
-                    assert_eq!(entry.0, name, "a key is of one feature");
+                    assert_eq!(entry.0, name, "a key belongs to one feature");
                     entry.1[0] += 1;
                     entry.1[bin(head, modifier)] += 1;
                     nth += 1;
@@ -52,7 +52,7 @@ fn counted(
     all
 }
 
-/// What has enough support, by a map.
+/// Returns the keys with enough support, from a map.
 fn expected(
     counted: &BTreeMap<u64, (String, [u32; BLOCK])>,
     enough: u32,
@@ -67,10 +67,9 @@ fn expected(
     all.filter(|(_, mask)| *mask != 0).collect()
 }
 
-/// No feature that is kept has less support, and none is missing that has it; however many are
-/// counted at once.
+/// The result does not depend on how many features are counted at once.
 #[test]
-fn what_is_kept_has_support_and_nothing_else_has() {
+fn exactly_the_features_with_enough_support_are_kept() {
     let treebank = treebank();
     for (conjoin, support, enough) in [
         (Conjoin::Both, Support::Gold, 1),
@@ -81,7 +80,7 @@ fn what_is_kept_has_support_and_nothing_else_has() {
     ] {
         let features = FeatureSet::mcdonald().with_conjoin(conjoin);
         let corpus = Corpus::new(&treebank, &features, None, SET).unwrap();
-        let arcs = Arcs::of_corpus(&corpus, &features, support);
+        let arcs = SupportingArcs::of_corpus(&corpus, &features, support);
         let counted = counted(&treebank, &features, support == Support::Gold);
         let expected = expected(&counted, enough, conjoin);
         assert!(!expected.is_empty() && (enough == 1 || expected.len() < counted.len()));
@@ -96,7 +95,8 @@ fn gold_arcs_support_less_than_all() {
     let treebank = treebank();
     let features = FeatureSet::mcdonald();
     let new = |support| Dictionary::new(&treebank, &features, support, SET, 1).unwrap();
-    let (gold, all) = (new(Support::Gold), new(Support::Count(1)));
+    let gold = new(Support::Gold);
+    let all = new(Support::Count(1));
     assert!(gold.cells() < all.cells() && gold.len() < all.len());
     let all: BTreeMap<u64, u16> = all.keys().collect();
     assert!(gold.keys().all(|(key, mask)| mask & !all[&key] == 0));
@@ -119,7 +119,7 @@ fn neither_order_nor_threads_matter() {
     assert!(first == new(&treebank, 2));
 }
 
-/// Support is that of the trees that are learnt from.
+/// Support is counted in the trees that are learnt from.
 #[test]
 fn trees_are_made_projective_first() {
     let mut treebank = treebank();
@@ -146,13 +146,13 @@ fn every_feature_has_the_name_of_its_key() {
             dictionary.names().read(&features).map(|name| name.to_string()).collect();
         assert!(counted.values().map(|(name, _)| name).eq(&names));
         assert!(names.iter().any(|name| name == "h.form=sleeps m.form=cat"));
-        // No two features share a key, so none shares a name, but for templates with the same text.
+        // No two features share a key, so no two share a name, unless two templates are the same.
         let different: BTreeSet<&String> = names.iter().collect();
         assert_eq!(different.len(), names.len());
     }
 }
 
-/// With so many weights that no two features share one, hashing is exact too.
+/// Hashing is exact too if there are enough weights that no two features share one.
 #[test]
 fn a_large_table_and_a_dictionary_give_the_same_scores() {
     let treebank = &treebank()[..2];
@@ -181,7 +181,7 @@ fn a_large_table_and_a_dictionary_give_the_same_scores() {
 }
 
 #[test]
-fn every_learner_learns_with_a_dictionary() {
+fn every_optimizer_learns_with_a_dictionary() {
     let treebank = treebank();
     for name in Optimizer::NAMES {
         let options = TrainingOptions {
@@ -206,23 +206,23 @@ fn supports_are_read_as_they_are_written() {
     }
     for wrong in ["", "0", "-1", "gold"] {
         let error = wrong.parse::<Support>().unwrap_err().to_string();
-        assert!(error.contains("expected supported, or how many"), "{error}");
+        assert!(error.contains("expected supported, or the number of"), "{error}");
     }
 }
 
 #[test]
-fn keys_that_do_not_rise_are_refused() {
+fn keys_that_do_not_increase_are_refused() {
     let from = |keys: &[u64]| Dictionary::from_keys(keys.iter().map(|key| (*key, 1)));
-    assert_eq!(from(&[3, 9, 9]).unwrap_err(), "keys that do not rise, at number 2");
+    assert_eq!(from(&[3, 9, 9]).unwrap_err(), "keys that do not increase, at number 2");
     assert!(from(&[9, 3]).is_err());
     let none = from(&[]).unwrap();
     assert!(none.is_empty() && none.block(0).is_none() && none.block(u64::MAX).is_none());
 }
 
 proptest! {
-    /// Look-ups agree with a map, also if hundreds of keys have the same leading bits.
+    /// Look-ups agree with a map even if hundreds of keys have the same leading bits.
     #[test]
-    fn what_is_looked_up_is_found(
+    fn look_ups_find_the_keys_and_no_others(
         keys in prop::collection::btree_map(
             prop_oneof![any::<u64>(), 0..600u64, u64::MAX - 9..=u64::MAX], any::<u16>(), 0..300),
         others in prop::collection::vec(prop_oneof![any::<u64>(), 0..600u64], 50),

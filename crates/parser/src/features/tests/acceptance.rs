@@ -1,4 +1,4 @@
-//! Features of one sentence, written out by hand.
+//! Acceptance tests: features of one sentence, written out by hand.
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn an_arc_to_the_right() {
     assert_eq!(bin(2, 4), 2);
 }
 
-/// Of adjacent words neither sees the other as its neighbour; left of the first word is the root.
+/// Adjacent words are not neighbours of each other; left of the first word is the root.
 #[test]
 fn an_arc_to_the_left_of_adjacent_words() {
     let expected = [
@@ -86,8 +86,8 @@ fn an_arc_to_the_left_of_adjacent_words() {
     assert_eq!(bin(2, 1), 8);
 }
 
-/// Left of the root is the start of the sentence, right of the last word its end. The root is no
-/// long word.
+/// Left of the root is the start of the sentence, right of the last word its end. The form of the root
+/// is never cut.
 #[test]
 fn an_arc_from_the_root_to_the_last_word() {
     let expected = [
@@ -128,7 +128,7 @@ fn an_arc_from_the_root_to_the_last_word() {
     assert_eq!(bin(0, 5), 5);
 }
 
-/// A tag that is there twice counts twice by `b*`, once by `b`.
+/// A tag that occurs twice counts twice with `b*`, once with `b`.
 #[test]
 fn words_in_between_count_each_or_once() {
     let again = sentence(&[
@@ -144,9 +144,9 @@ fn words_in_between_count_each_or_once() {
     }
 }
 
-/// How many features poured → tea has in each configuration.
+/// Number of features of poured → tea in each set.
 #[test]
-fn configurations_have_as_many_features_as_they_say() {
+fn sets_have_the_expected_numbers_of_features() {
     let count = |text: &str| keys(&FeatureSet::parse(text).unwrap(), &tea(), 2, 4).len();
     let mcdonald = FeatureSet::mcdonald().to_string();
     let lines = |wanted: fn(&str) -> bool| -> String {
@@ -181,7 +181,8 @@ fn pairs_of_features_are_limited() {
     let many = |count: usize| -> String {
         (0..count).map(|n| format!("F{n}=x")).collect::<Vec<_>>().join("|")
     };
-    let (nine, eight) = (many(9), many(8));
+    let nine = many(9);
+    let eight = many(8);
     let two = |a: &str, b: &str| sentence(&[["a", "a", "X", "_", a], ["b", "b", "X", "_", b]]);
     let features = FeatureSet::parse("pairs 64\nh.feat m.feat\nm.tag m.feat").unwrap();
     let both = two(&nine, &eight);
@@ -191,7 +192,7 @@ fn pairs_of_features_are_limited() {
     let fewer = two(&eight, &eight);
     assert_eq!(keys(&features, &fewer, 1, 2).len(), 64 + 8);
     assert!(!features.leaves_out_pairs(&fewer));
-    // Those that are left out are the same ones every time.
+    // The same pairs are left out every time.
     let unlimited = FeatureSet::parse("h.feat m.feat\nm.tag m.feat").unwrap();
     let all = names(&unlimited, &both, 1, 2);
     assert_eq!(names(&features, &both, 1, 2), [&all[..64], &all[72..]].concat());
@@ -218,8 +219,8 @@ fn morphological_features_have_no_order() {
     assert_eq!(names(&features, &one, 0, 1)[0], "m.feats: b|Number=Plur|NumType=Card");
 }
 
-/// In a mirror, left is right: other bins, the same distances, and the same features if templates
-/// are mirrored too.
+/// Mirrored arcs have the bin of the other direction and the same distance. They have the same features
+/// if templates are mirrored too.
 #[test]
 fn mirrored_sentences_have_mirrored_features() {
     let words: Vec<[String; 5]> = (0..12usize)
@@ -237,14 +238,15 @@ fn mirrored_sentences_have_mirrored_features() {
     let swap = |sign: char| if sign == '+' { '-' } else { '+' };
     let mirrored: String =
         text.chars().map(|c| if "+-".contains(c) { swap(c) } else { c }).collect();
-    let (features, mirrored) =
-        (FeatureSet::parse(text).unwrap(), FeatureSet::parse(&mirrored).unwrap());
-    // Not at the ends: the root is only at one.
+    let features = FeatureSet::parse(text).unwrap();
+    let mirrored = FeatureSet::parse(&mirrored).unwrap();
+    // Not at the ends: only the left end has a root.
     for head in 2..=11 {
         for modifier in (2..=11).filter(|&modifier| modifier != head) {
             let (h, m) = (13 - head, 13 - modifier);
             assert_eq!(keys(&features, &there, head, modifier), keys(&mirrored, &back, h, m));
-            let (one, other) = (bin(head, modifier), bin(h, m));
+            let one = bin(head, modifier);
+            let other = bin(h, m);
             assert_eq!(one.abs_diff(other), 7);
             assert_eq!(one < 8, head < modifier);
         }

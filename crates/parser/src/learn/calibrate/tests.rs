@@ -1,4 +1,4 @@
-//! What calibration changes, and what it does not.
+//! Checks which outputs calibration changes and which it must not.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::{
     TrainingOptions, train,
 };
 
-/// Sentences of the same words as the treebank's in other orders, whose trees are harder to guess.
+/// Returns held-out sentences: words of the treebank in other orders, whose trees are harder to predict.
 fn dev() -> Vec<Sentence> {
     [
         "the/DET/2/det dog/NOUN/3/nsubj sleeps/VERB/0/root there/ADV/3/advmod",
@@ -30,7 +30,7 @@ fn dev() -> Vec<Sentence> {
 
 const LABELLINGS: [Labelling; 3] = [Labelling::None, Labelling::Staged, Labelling::Joint];
 
-/// A model of two passes.
+/// Returns a model with a second pass.
 fn model(labelling: Labelling) -> ParserModel {
     static MODELS: LazyLock<[ParserModel; 3]> = LazyLock::new(|| {
         LABELLINGS.map(|labelling| {
@@ -63,20 +63,20 @@ fn parses(model: &ParserModel, decoding: Decoding) -> Vec<Parse> {
 }
 
 #[test]
-fn what_is_judged_is_what_is_parsed() {
+fn forecasts_are_those_of_the_parser() {
     let mut model = model(Labelling::Joint);
     for temperature in [1.0, 1.7] {
         model.temperature = temperature;
-        let said = Calibrator::new(&model, &dev(), 1).unwrap().compare().unwrap().before;
+        let forecasts = Calibrator::new(&model, &dev(), 1).unwrap().compare().unwrap().before;
         let parsed = parses(&model, Decoding::Mbr);
         let parsed =
             parsed.iter().flat_map(|parse| parse.head_probs.iter().zip(parse.tree.heads()));
         let gold = dev();
         let gold = gold.iter().flat_map(|sentence| sentence.words().map(|word| word.head()));
-        assert_eq!(said.len(), 43);
-        for ((said, (prob, head)), gold) in said.iter().zip(parsed).zip(gold) {
-            assert!((said.probability.get() - prob).abs() < 1e-9);
-            assert_eq!(said.correct, gold == Some(*head));
+        assert_eq!(forecasts.len(), 43);
+        for ((forecast, (prob, head)), gold) in forecasts.iter().zip(parsed).zip(gold) {
+            assert!((forecast.probability.get() - prob).abs() < 1e-9);
+            assert_eq!(forecast.correct, gold == Some(*head));
         }
     }
 }
@@ -92,12 +92,12 @@ fn any_number_of_threads_finds_the_same() {
 }
 
 #[test]
-fn errors_of_calibration_become_smaller() {
-    // As good as before, and sure of nothing.
+fn calibration_lowers_the_calibration_error() {
+    // The same trees, with probabilities that are far too low.
     let hot = ParserModel { temperature: 20.0, ..model(Labelling::Staged) };
     let ece = |model: &ParserModel| {
-        let said = Calibrator::new(model, &dev(), 1).unwrap().compare().unwrap().before;
-        Reliability::new(&said, said.len(), NonZeroUsize::MIN).unwrap().ece.value
+        let forecasts = Calibrator::new(model, &dev(), 1).unwrap().compare().unwrap().before;
+        Reliability::new(&forecasts, forecasts.len(), NonZeroUsize::MIN).unwrap().ece.value
     };
     for method in [Method::Temperature, Method::Isotonic] {
         let (temperature, calibration) =
@@ -109,11 +109,11 @@ fn errors_of_calibration_become_smaller() {
 }
 
 #[test]
-fn isotonic_wins_only_where_it_was_not_fitted() {
-    // Noise: nothing that is learnt from one half is true of the other.
-    let said = |at: usize, p: f64| forecast(p, at.is_multiple_of(2)).unwrap();
-    let good: Vec<Forecast> = (0..100).map(|at| said(at, 0.5)).collect();
-    let bad: Vec<Forecast> = (0..100).map(|at| said(at, 0.9)).collect();
+fn isotonic_must_win_on_held_out_folds() {
+    // Every second head is right.
+    let every_second = |at: usize, p: f64| forecast(p, at.is_multiple_of(2)).unwrap();
+    let good: Vec<Forecast> = (0..100).map(|at| every_second(at, 0.5)).collect();
+    let bad: Vec<Forecast> = (0..100).map(|at| every_second(at, 0.9)).collect();
     let comparison = |temperature: &[Forecast], isotonic: &[Forecast]| Comparison {
         before: bad.clone(),
         temperature: temperature.to_vec(),
@@ -127,7 +127,7 @@ fn isotonic_wins_only_where_it_was_not_fitted() {
 }
 
 #[test]
-fn words_without_head_are_not_judged() {
+fn words_without_a_head_are_ignored() {
     let model = model(Labelling::None);
     let mut partial = dev();
     partial[0].set_heads(&[Some(2), None, None, None]).unwrap();
@@ -138,7 +138,7 @@ fn words_without_head_are_not_judged() {
     assert_eq!((calibration.sentences, calibration.words), (7, 43 - 3 - 5));
     let none = Calibrator::new(&model, &partial[1..2], 1).map(|_| ()).unwrap_err();
     assert!(matches!(none, Error::NothingToJudge) && none.hint().is_some());
-    // A single sentence has no other fold to learn from.
+    // With a single sentence, there are no other folds to fit on.
     let one = Calibrator::new(&model, &partial[2..3], 1).unwrap().compare().unwrap();
     assert_eq!((one.folds, one.isotonic.len()), (1, 5));
 }
@@ -157,10 +157,10 @@ fn any_isotonic() -> impl Strategy<Value = Isotonic> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// At any temperature, of bare trees the same is the most probable, and the same is decoded, with the
-    /// same labels, given something or nothing.
+    /// At any temperature, the most probable unlabelled tree, the decoded tree and its labels stay the same, with and
+    /// without constraints.
     #[test]
-    fn a_temperature_changes_no_most_probable_tree(temperature in 0.2..5.0f64) {
+    fn a_temperature_keeps_the_most_probable_tree(temperature in 0.2..5.0f64) {
         for labelling in LABELLINGS {
             let model = model(labelling);
             let other = ParserModel { temperature, ..model.clone() };
@@ -169,17 +169,17 @@ proptest! {
                     let mut parser = Parser::new(model).with_decoding(Decoding::Map);
                     let trees = parser.distribution(&sentence).unwrap();
                     let parse = parser.parse(&sentence).unwrap();
-                    let known = Constraints::new().require_arc(1, 2);
-                    let given = parser.analyse(&sentence, &known).unwrap().parse;
-                    let bare = trees.arcs().argmax().tree.clone();
-                    (bare, parse.tree, parse.labels, given.tree, given.labels)
+                    let constraints = Constraints::new().require_arc(1, 2);
+                    let constrained = parser.analyse(&sentence, &constraints).unwrap().parse;
+                    let unlabelled = trees.arcs().argmax().tree.clone();
+                    (unlabelled, parse.tree, parse.labels, constrained.tree, constrained.labels)
                 };
                 prop_assert_eq!(best(&model), best(&other), "{}", labelling);
             }
         }
     }
 
-    /// Nothing but the confidences of the best tree's arcs goes through an isotonic function.
+    /// An isotonic function changes the confidences of the best tree's arcs and nothing else.
     #[test]
     fn isotonic_changes_confidences_and_nothing_else(isotonic in any_isotonic()) {
         let model = model(Labelling::Joint);
@@ -194,7 +194,8 @@ proptest! {
         }
         let sentence = &dev()[3];
         let distribution = |model| Parser::new(model).distribution(sentence).unwrap();
-        let (before, after) = (distribution(&model), distribution(&other));
+        let before = distribution(&model);
+        let after = distribution(&other);
         prop_assert_eq!(before.entropy(), after.entropy());
         prop_assert_eq!(before.kbest(3), after.kbest(3));
         for word in 1..=sentence.len() {
@@ -204,19 +205,19 @@ proptest! {
 }
 
 #[test]
-fn what_is_known_is_certain_and_what_is_reported_is_written() {
+fn required_heads_are_certain_and_reported_confidences_are_written() {
     let isotonic = Isotonic::try_from(vec![(0.0, 0.25), (1.0, 0.75)]).unwrap();
     let calibration = Calibration { isotonic: Some(isotonic), ..Calibration::default() };
     let model = ParserModel { calibration: Some(calibration), ..model(Labelling::Joint) };
     let mut sentence = dev()[0].clone();
-    let known = Constraints::new().require_arc(3, 1);
-    let analysis = Parser::new(&model).analyse(&sentence, &known).unwrap();
+    let constraints = Constraints::new().require_arc(3, 1);
+    let analysis = Parser::new(&model).analyse(&sentence, &constraints).unwrap();
     let Parse { head_probs, .. } = &analysis.parse;
     assert_eq!(head_probs[0], 1.0);
     assert!(head_probs[1..].iter().all(|p| (0.25..=0.75).contains(p)), "{head_probs:?}");
     let mixture = Mixture::from(&analysis.distribution);
     let options = AnnotationOptions::default();
-    let annotation = mixture.annotation(&model, &analysis.parse, &known, &options).unwrap();
+    let annotation = mixture.annotation(&model, &analysis.parse, &constraints, &options).unwrap();
     annotation.write(&mut sentence).unwrap();
     let written = |word| sentence.word(word).unwrap().misc_entry("HeadProb").unwrap().to_owned();
     assert_eq!(written(1), "1.0000");

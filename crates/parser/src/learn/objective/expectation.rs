@@ -1,70 +1,71 @@
-//! Generalized expectation (Mann & McCallum 2007; for dependency trees Druck, Mann & McCallum 2009):
-//! what somebody knows about a language without a single tree. *Of all pairs of a determiner and a noun
-//! right of it, three in four are arcs.* Such a constraint q picks arcs of a corpus, g_q(x, h, m), and
-//! says what share t_q of them to expect,
+//! Generalized expectation: constraints on a corpus without trees (Mann & McCallum 2007; for dependency trees Druck,
+//! Mann & McCallum 2009).
+//!
+//! An example: *of all pairs of a determiner and a noun to its right, three in four are arcs.* A constraint q selects
+//! arcs of the corpus, g_q(x, h, m), and states a target t_q for their expected share
 //!
 //! ```text
 //! E_q = 1/c_q Σ_x Σ_{h→m} μ_x(h → m) g_q(x, h, m)
 //! ```
 //!
-//! where c_q is what the share is of: candidate pairs, words, or words with a candidate, so that all three
-//! ways to count are linear in the marginals. The loss of all constraints together is Σ_q w_q S(t_q, E_q),
-//! and since covariances are linear in g,
+//! where c_q is the number of candidate pairs, of words, or of words with a candidate. All three are linear in the
+//! marginals. The loss of all constraints is Σ_q w_q S(t_q, E_q). Covariances are linear in g, so its gradient is
 //!
 //! ```text
 //! ∂/∂θ_x(e) = Cov_x([e ∈ y], ĝ(y))        ĝ(h, m) = Σ_{q: g_q(x, h, m) = 1} w_q κ_q / c_q        κ_q = ∂S/∂E_q
 //! ```
 //!
-//! one covariance vector a sentence, O(n³), whatever the number of constraints. (The paper conditioned on
-//! every arc in turn, O(n⁵), and saw no way around it; the determinantal kernel is one.) It takes two
-//! passes: E_q is of the whole corpus and must be known before κ_q is.
+//! one covariance vector per sentence: O(n³) for any number of constraints. The paper conditioned on every arc in
+//! turn, O(n⁵); the determinantal kernel avoids that. An evaluation takes two passes, because κ_q depends on E_q of
+//! the whole corpus.
 
 use tutte_trees::{ArcMatrix, arcs};
 
-/// How an expectation is compared with its target.
+/// Distance between an expectation and its target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Criterion {
-    /// (t − E)², as in the paper: all constraints count alike.
+    /// (t − E)², as in the paper.
     #[default]
     Squared,
-    /// t log(t/E): the part of a Kullback–Leibler divergence that moves. It only ever pulls E up, so it is
-    /// for groups of constraints that share out the heads of one kind of word among them.
+    /// t log(t/E): the part of a Kullback–Leibler divergence that depends on E. It only pulls E up, so it is meant
+    /// for groups of constraints that together cover all heads of some words.
     Kl,
-    /// t log(t/E) + (1 − t) log((1 − t)/(1 − E)): the divergence of a yes-or-no.
+    /// t log(t/E) + (1 − t) log((1 − t)/(1 − E)): the divergence of two Bernoulli distributions.
     KlBernoulli,
 }
 
-/// What is wanted of an expectation: to lie between two numbers, which may be the same.
+/// Target range of an expectation; both bounds may be equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wanted {
-    /// At least.
+    /// Lower bound.
     pub low: f64,
-    /// At most.
+    /// Upper bound.
     pub high: f64,
-    /// How much it counts beside others.
+    /// Weight of its loss in the sum over constraints.
     pub weight: f64,
 }
 
-/// What logarithms are taken of is at least this, and at most as far from 1.
+/// Expectations are clamped to at least this, and to at most 1 minus this, before a logarithm.
 const SMALLEST: f64 = 1e-12;
 
 impl Wanted {
-    /// Just this share.
+    /// Creates a target of exactly this share, with weight 1.
     pub fn exactly(target: f64) -> Self {
         Self { low: target, high: target, weight: 1.0 }
     }
 
-    /// The target next to an expectation: itself, if that is as wanted.
+    /// Returns the point of the range nearest to an expectation.
     pub fn nearest(&self, expectation: f64) -> f64 {
         expectation.max(self.low).min(self.high)
     }
 
-    /// How far off an expectation is.
+    /// Returns the distance of an expectation from the range.
     pub fn residual(&self, expectation: f64) -> f64 {
         (expectation - self.nearest(expectation)).abs()
     }
 
-    /// w S(t, E), to be made small, and its derivative by E; both 0 inside of the range.
+    /// Returns the loss w S(t, E) and its derivative by E. Both are 0 inside the range.
     ///
     /// ```
     /// use tutte::learn::objective::expectation::{Criterion, Wanted};
@@ -84,7 +85,7 @@ impl Wanted {
         let part = |t: f64, e: f64| if t > 0.0 { t * (t / e).ln() } else { 0.0 };
         let (loss, slope) = match criterion {
             Criterion::Squared => ((t - expectation).powi(2), 2.0 * (expectation - t)),
-            // Only ever up: above its range there is nothing to pull.
+            // This criterion only pulls up, so it has no effect above the range.
             Criterion::Kl if expectation > self.high && self.low < self.high => (0.0, 0.0),
             Criterion::Kl => (part(t, e), -t / e),
             Criterion::KlBernoulli => {
@@ -96,14 +97,14 @@ impl Wanted {
     }
 }
 
-/// The paper's approximation of the covariances of arcs with g: heads of different words are taken for
-/// independent, but for two words that would head each other,
+/// Writes the paper's approximation of the covariances of arcs with g. It treats heads of different words as
+/// independent, except for two words that would head each other:
 ///
 /// ```text
 /// Cov([h → m], G) ≈ μ(h → m) (g(h, m) − Σ_k μ(k → m) g(k, m)) − [h ≠ 0] μ(h → m) μ(m → h) g(m, h)
 /// ```
 ///
-/// O(n²), and no gradient of anything: a line search that trusts it may fail.
+/// O(n²). It is not the gradient of any function, so a line search that relies on it may fail.
 pub fn approximate_covariances(marginals: &ArcMatrix, g: &ArcMatrix, covariances: &mut ArcMatrix) {
     let words = marginals.words();
     let mean = |modifier| -> f64 {
@@ -130,7 +131,7 @@ mod tests {
 
     const ALL: [Criterion; 3] = [Criterion::Squared, Criterion::Kl, Criterion::KlBernoulli];
 
-    /// Three words and their arcs' scores.
+    /// Arc scores of three words.
     fn fixture() -> ArcMatrix {
         let mut scores = ArcMatrix::zeros(3);
         for (arc, score) in [
@@ -149,7 +150,7 @@ mod tests {
         scores
     }
 
-    /// One constraint on 1 → 2 and 0 → 1, t = 0.75, squared: numbers computed apart.
+    /// One constraint on 1 → 2 and 0 → 1, t = 0.75, squared. The numbers were computed by other code.
     #[test]
     fn a_known_corpus_of_one_sentence() {
         let scores = fixture();
@@ -166,22 +167,24 @@ mod tests {
             ),
         ];
         for (tree_set, [expected, slope, loss], derivatives) in cases {
-            let (mut workspace, mut marginals) = (Workspace::default(), ArcMatrix::default());
+            let mut workspace = Workspace::default();
+            let mut marginals = ArcMatrix::default();
             marginals_with(&scores, tree_set, &mut workspace, &mut marginals).unwrap();
             let e = (marginals[(1, 2)] + marginals[(0, 1)]) / 2.0;
             assert!((e - expected).abs() < 1e-11);
             let found = Wanted::exactly(0.75).loss(e, Criterion::Squared);
-            // The fixture is of what is made large.
+            // The fixture is of −S, which is maximised, so its slope has the other sign.
             assert!((found.0 - loss).abs() < 1e-11 && (found.1 + slope).abs() < 1e-11);
             let mut g = ArcMatrix::zeros(3);
-            (g[(1, 2)], g[(0, 1)]) = (found.1 / 2.0, found.1 / 2.0);
+            g[(1, 2)] = found.1 / 2.0;
+            g[(0, 1)] = found.1 / 2.0;
             let mut covariances = ArcMatrix::default();
             arc_covariances_with(&scores, &g, tree_set, &mut workspace, &mut covariances).unwrap();
             for (arc, derivative) in [(1, 2), (2, 3), (2, 1)].into_iter().zip(derivatives) {
                 assert!((covariances[arc] + derivative).abs() < 1e-11, "{arc:?} in {tree_set}");
             }
             approximate_covariances(&marginals, &g, &mut covariances);
-            assert_eq!(covariances[(2, 3)], 0.0, "heads of other words do not matter to it");
+            assert_eq!(covariances[(2, 3)], 0.0, "the approximation ignores heads of other words");
         }
     }
 
@@ -190,7 +193,7 @@ mod tests {
         fn slopes_are_derivatives(e in 0.01..0.99f64, low in 0.0..1.0f64, wide in 0.0..0.5f64) {
             let high = (low + wide).min(1.0);
             let wanted = Wanted { low, high, weight: 1.7 };
-            // The range has corners.
+            // The loss has corners at the bounds of the range.
             prop_assume!((e - low).abs() > 1e-3 && (e - high).abs() > 1e-3);
             for criterion in ALL {
                 let of = |e: f64| wanted.loss(e, criterion).0;
@@ -202,15 +205,17 @@ mod tests {
             }
         }
 
-        /// The approximation against its definition, case by case: pairs of arcs with the same dependent,
-        /// that head each other, and others.
+        /// Compares the approximation with its definition: pairs of arcs with the same dependent, pairs that head
+        /// each other, and other pairs.
         #[test]
         fn the_approximation_is_what_it_says(
             scores in prop::collection::vec(-2.0..2.0f64, 16),
             g in prop::collection::vec(-1.0..1.0f64, 16),
         ) {
-            let (scores, g) = (ArcMatrix::from_vec(3, scores).unwrap(), ArcMatrix::from_vec(3, g).unwrap());
-            let (mut workspace, mut marginals) = (Workspace::default(), ArcMatrix::default());
+            let scores = ArcMatrix::from_vec(3, scores).unwrap();
+            let g = ArcMatrix::from_vec(3, g).unwrap();
+            let mut workspace = Workspace::default();
+            let mut marginals = ArcMatrix::default();
             let tree_set = TreeSet::NonProjectiveMultiRoot;
             marginals_with(&scores, tree_set, &mut workspace, &mut marginals).unwrap();
             let mut found = ArcMatrix::default();
@@ -230,7 +235,7 @@ mod tests {
             }
         }
 
-        /// A word has one head: what all its heads have in common tells nothing.
+        /// Every word has one head, so a function that is the same for all its heads has no covariance.
         #[test]
         fn what_matches_all_heads_moves_nothing(
             scores in prop::collection::vec(-5.0..5.0f64, 25), by_word in prop::collection::vec(-2.0..2.0f64, 5),

@@ -1,5 +1,5 @@
-//! Signals of labelled trees: labels are summed inside of arcs' scores (Koo, Globerson, Carreras &
-//! Collins 2007, §3.4), so that every question about labelled trees is one about trees,
+//! Objectives of labelled trees. Labels are summed inside the score of each arc (Koo, Globerson, Carreras & Collins
+//! 2007, §3.4), which reduces every quantity to one of unlabelled trees:
 //!
 //! ```text
 //! θ(e) = log Σ_ℓ exp θ(e, ℓ)        p(ℓ | e) = exp(θ(e, ℓ) − θ(e))        μ(e, ℓ) = μ(e) p(ℓ | e)
@@ -8,10 +8,9 @@
 //! Cov([(e, ℓ) ∈ y], g(y)) = p(ℓ | e) · (Cov([e ∈ y], ḡ(y)) + μ(e) · (g(e, ℓ) − ḡ(e)))
 //! ```
 //!
-//! for arcs e = h → m. The gold tree is one of labelled arcs, and a word is wrong if its head or its
-//! label is: ℓ(e, ℓ) = 1 for every labelled arc but the gold one. Otherwise the signals are those of
-//! bare trees; where a head or a label is unknown, all are summed over. O(n³ + n² L) a term, for L
-//! labels.
+//! for arcs e = h → m. The gold tree has labelled arcs, and a word is wrong if its head or its label is wrong:
+//! ℓ(e, ℓ) = 1 for every labelled arc except the gold one. Otherwise the terms are those of unlabelled trees. Where
+//! a gold head or label is missing, the sum is over all of them. O(n³ + n² L) per term, for L labels.
 
 use tutte_trees::{
     ArcMatrix, Error, LabelledArcMatrix, LabelledTreeDistribution, TreeSet, Workspace,
@@ -20,16 +19,16 @@ use tutte_trees::{
 
 use super::{Objective, Scratch, Term};
 
-/// A sentence as signals of labelled trees see it.
+/// Scores, gold heads and gold labels of a sentence: the input of a labelled objective.
 #[derive(Clone, Copy, Debug)]
 pub struct LabelledScored<'a> {
     /// θ, the score of every labelled arc.
     pub scores: &'a LabelledArcMatrix,
-    /// The gold head of every word, where it is known.
+    /// Gold head of every word, `None` if unannotated.
     pub gold: &'a [Option<usize>],
-    /// The gold label of every word, where it is known.
+    /// Gold label of every word, `None` if unannotated.
     pub labels: &'a [Option<usize>],
-    /// The trees that are possible.
+    /// Set of trees that the distribution is over.
     pub tree_set: TreeSet,
 }
 
@@ -39,7 +38,7 @@ impl LabelledScored<'_> {
     }
 }
 
-/// ℓ(h → m, ℓ): 0 for the gold head with the gold label, or any that is unknown; 1 otherwise.
+/// Returns ℓ(h → m, ℓ): 1 if the head or the label differs from an annotated one, otherwise 0.
 pub(crate) fn cost(
     gold: &[Option<usize>],
     labels: &[Option<usize>],
@@ -47,15 +46,15 @@ pub(crate) fn cost(
     modifier: usize,
     label: usize,
 ) -> f64 {
-    let wrong =
+    let is_wrong =
         |gold: &[Option<usize>], found| gold[modifier - 1].is_some_and(|gold| gold != found);
-    if wrong(gold, head) || wrong(labels, label) { 1.0 } else { 0.0 }
+    if is_wrong(gold, head) || is_wrong(labels, label) { 1.0 } else { 0.0 }
 }
 
 impl Objective {
-    /// As [`evaluate`](Self::evaluate), for labelled trees: the likelihood is that of the gold tree
-    /// with its labels, a word is wrong if its head or its label is, and the entropy is that of the
-    /// labelled tree.
+    /// Returns the value for labelled trees, and writes its derivatives into `gradient`; compare
+    /// [`evaluate`](Self::evaluate). The likelihood is that of the gold tree with its labels. A word is wrong if its
+    /// head or its label is wrong. Entropies are those of the labelled tree.
     ///
     /// ```
     /// use tutte::learn::objective::{LabelledScored, Scratch, likelihood};
@@ -84,8 +83,7 @@ impl Objective {
         scratch: &mut Scratch,
         gradient: &mut LabelledArcMatrix,
     ) -> Result<f64, Error> {
-        let (words, labels) = (sentence.scores.words(), sentence.scores.labels());
-        *gradient = LabelledArcMatrix::zeros(words, labels);
+        *gradient = LabelledArcMatrix::zeros(sentence.scores.words(), sentence.scores.labels());
         let mut value = 0.0;
         for &(factor, term) in &self.terms {
             value += factor
@@ -105,7 +103,7 @@ impl Objective {
     }
 }
 
-/// log Z(θ + κ ℓ) − θ(y), or − log Z_Y(θ) where only a set Y of trees is known; with κ = 0, −log p.
+/// Softmax-margin: log Z(θ + κ ℓ) − θ(y), with log Z_Y(θ) in place of θ(y) for a partial tree. κ = 0 is −log p.
 fn margin(
     sentence: LabelledScored<'_>,
     kappa: f64,
@@ -149,7 +147,7 @@ fn margin(
     Ok(value)
 }
 
-/// The expected number of wrong words, for probabilities ∝ exp(γ θ(y)).
+/// Expected number of wrong words under probabilities ∝ exp(γ θ(y)).
 fn risk(
     sentence: LabelledScored<'_>,
     gamma: f64,
@@ -163,7 +161,7 @@ fn risk(
     add_covariances(sentence, cost, factor * gamma, scratch, gradient)
 }
 
-/// The entropy of the labelled tree, log Z − E θ(y).
+/// Entropy of the labelled tree, log Z − E θ(y).
 fn entropy(
     sentence: LabelledScored<'_>,
     factor: f64,
@@ -176,7 +174,7 @@ fn entropy(
     Ok(log_partition_with(&scratch.scores, sentence.tree_set, &mut scratch.workspace)? - mean)
 }
 
-/// The Rényi entropy of the labelled tree.
+/// Rényi entropy of the labelled tree.
 fn renyi(
     sentence: LabelledScored<'_>,
     order: f64,
@@ -213,7 +211,7 @@ fn renyi(
 }
 
 /// Adds `factor` · Cov([(e, ℓ) ∈ y], g(y)) to the gradient, for the distribution whose scores are in
-/// `scratch.given`; gives the mean of g(y).
+/// `scratch.given`. Returns the mean of g(y).
 fn add_covariances(
     sentence: LabelledScored<'_>,
     g: impl Fn(usize, usize, usize) -> f64,
@@ -225,7 +223,7 @@ fn add_covariances(
     let Scratch { workspace, scores: summed, function: means, .. } = scratch;
     let Scratch { result: covariances, given, marginals, .. } = scratch;
     sum_out(given, summed);
-    // What has no chance counts nothing, even if g is no number there.
+    // Labels with probability 0 are left out: g may be infinite or NaN there.
     let possible = |head, modifier| {
         let shares = given.labels_of(head, modifier).unwrap_or_default().iter().enumerate();
         shares.filter(|(_, share)| **share > 0.0)
@@ -244,7 +242,7 @@ fn add_covariances(
     Ok(mean)
 }
 
-/// Changes all scores.
+/// Replaces every score by `f` of it.
 fn change(scores: &mut LabelledArcMatrix, f: impl Fn(f64, (usize, usize, usize)) -> f64) {
     for (head, modifier) in arcs(scores.words()) {
         let labels = scores.labels_of_mut(head, modifier).into_iter().flatten();
@@ -254,18 +252,18 @@ fn change(scores: &mut LabelledArcMatrix, f: impl Fn(f64, (usize, usize, usize))
     }
 }
 
-/// θ(e) into `summed`; leaves p(ℓ | e) where θ(e, ℓ) was.
+/// Writes θ(e) into `summed`, and replaces θ(e, ℓ) by p(ℓ | e).
 pub(crate) fn sum_out(scores: &mut LabelledArcMatrix, summed: &mut ArcMatrix) {
     *summed = ArcMatrix::from_fn(scores.words(), |head, modifier| {
         scores.labels_of_mut(head, modifier).map_or(f64::NEG_INFINITY, softmax)
     });
 }
 
-/// log Σ exp, and the share of each; zeros if all are −∞.
+/// Returns log Σ exp, and replaces every score by its share; by 0 if all are −∞.
 fn softmax(scores: &mut [f64]) -> f64 {
     let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if best == f64::NEG_INFINITY {
-        // Or they are no numbers, which is to be seen.
+        // All are −∞, or some are NaN: the sum passes NaN on.
         let sum = scores.iter().fold(best, |sum, score| sum + score);
         scores.fill(0.0);
         return sum;
@@ -276,14 +274,15 @@ fn softmax(scores: &mut [f64]) -> f64 {
     best + sum.ln()
 }
 
-/// The marginals of labelled arcs, and log Z.
+/// Writes the marginals of labelled arcs and returns log Z.
 pub(crate) fn marginals(
     scores: &LabelledArcMatrix,
     tree_set: TreeSet,
     workspace: &mut Workspace,
     marginals: &mut LabelledArcMatrix,
 ) -> Result<f64, Error> {
-    let (mut summed, mut of_arcs) = (ArcMatrix::default(), ArcMatrix::default());
+    let mut summed = ArcMatrix::default();
+    let mut of_arcs = ArcMatrix::default();
     marginals.clone_from(scores);
     sum_out(marginals, &mut summed);
     let log_partition = marginals_with(&summed, tree_set, workspace, &mut of_arcs)?;
@@ -291,7 +290,7 @@ pub(crate) fn marginals(
     Ok(log_partition)
 }
 
-/// Adds `factor` times the labels of an arc to those of another matrix.
+/// Adds `factor` times the numbers of one arc, over all labels, to another matrix.
 fn add_scaled(
     sums: &mut LabelledArcMatrix,
     shares: &LabelledArcMatrix,

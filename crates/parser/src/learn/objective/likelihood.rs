@@ -1,22 +1,22 @@
-//! The conditional log-likelihood of the gold tree (Lafferty, McCallum & Pereira 2001; for trees
-//! Koo, Globerson, Carreras & Collins 2007, Smith & Smith 2007, McDonald & Satta 2007):
+//! Conditional log-likelihood of the gold tree (Lafferty, McCallum & Pereira 2001; for trees Koo, Globerson,
+//! Carreras & Collins 2007, Smith & Smith 2007, McDonald & Satta 2007):
 //!
 //! ```text
 //! −log p(y | x) = log Z(θ) − Σ_{(h→m) ∈ y} θ(h → m)        ∂/∂θ(h → m) = μ(h → m) − [(h → m) ∈ y]
 //! ```
 //!
-//! with μ the marginals. Convex in θ.
+//! with μ the marginals. Convex in θ. O(n³).
 //!
-//! Of a tree that is known in part, it is that of the trees Y which agree with what is known (Li,
-//! Zhang & Chen 2014; the idea is as old as EM):
+//! For a partial tree, it is the likelihood of the set Y of all trees that contain the gold arcs (Li, Zhang & Chen
+//! 2014; the idea is as old as EM):
 //!
 //! ```text
 //! −log p(Y | x) = log Z(θ) − log Z_Y(θ)        ∂/∂θ(h → m) = μ(h → m) − μ_Y(h → m)
 //! ```
 //!
-//! where Z_Y and μ_Y are of the scores with every arc forbidden that would give a word another head
-//! than the known one. A difference of two convex functions: no longer convex, but exact, and the whole
-//! tree is the case where Z_Y has a single term. With nothing known it is 0.
+//! Z_Y and μ_Y belong to scores that forbid every arc from another head to a word with a gold head. The value is
+//! exact, but a difference of two convex functions is not convex. A complete tree is the case where Z_Y has a
+//! single term. Without gold heads the value is 0.
 
 use tutte_trees::{ArcMatrix, Error, arcs, marginals_with};
 

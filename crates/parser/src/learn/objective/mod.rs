@@ -1,8 +1,7 @@
-//! Training signals: from the scores of a sentence's arcs and what is known about it to a value,
-//! and the derivative of that value by every score.
+//! Objectives: the loss of a sentence, and its derivative by the score of every arc.
 //!
-//! All signals are losses: less is better. They add, so that an objective is written as it is in a
-//! paper:
+//! An objective is a weighted sum of terms. Every term is a loss: lower is better. Code writes the sum as a
+//! paper does:
 //!
 //! ```
 //! use tutte::learn::objective::{likelihood, entropy, risk};
@@ -12,13 +11,13 @@
 //! # let _ = (objective, annealed);
 //! ```
 //!
-//! Every term comes down to one coefficient an arc; spreading the coefficients over weights
-//! ([`ArcModel::accumulate`](crate::ArcModel::accumulate)) is the same for all, and what is done with
-//! that gradient is the learner's affair. O(n³) a term. What signals are when arcs have labels, see
+//! Every term reduces to one coefficient per arc. [`ArcModel::accumulate`](crate::ArcModel::accumulate) spreads
+//! the coefficients over weights, in the same way for all terms. The [optimizer](crate::learn::optimizer) decides
+//! how weights follow that gradient. Cost: O(n³) per term and sentence of n words. For labelled arcs see
 //! [`Objective::evaluate_labelled`].
 //!
-//! Trees may be known in part. Then the likelihood is that of all trees which agree with what is
-//! known, exactly, and only words whose heads are known can be wrong.
+//! Gold trees may be partial. The likelihood is then the exact probability of all trees that contain the gold
+//! arcs, and only words with a gold head can be wrong.
 
 mod entropy;
 pub mod expectation;
@@ -39,43 +38,43 @@ pub use labelled::LabelledScored;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Term {
-    /// −log p(y | x) of the gold tree, or of all trees with the heads that are known.
+    /// −log p(y | x) of the gold tree, or of all trees that agree with a partial one.
     Likelihood,
-    /// log Σ_y′ exp(θ(y′) + κ·wrong(y′)) − θ(y): trees count the more the more heads are wrong.
+    /// log Σ_y′ exp(θ(y′) + κ·wrong(y′)) − θ(y): a tree weighs more for each wrong head.
     SoftmaxMargin {
-        /// κ, what a wrong head costs.
+        /// κ, the cost of a wrong head.
         cost: f64,
     },
-    /// The expected number of wrong heads when probabilities are ∝ exp(γ θ(y)).
+    /// Expected number of wrong heads under probabilities ∝ exp(γ θ(y)).
     Risk {
-        /// γ: 1 is the model, ∞ its best tree.
+        /// γ: 1 is the model's distribution, ∞ its best tree.
         gamma: Anneal,
     },
-    /// The entropy H(p) in nats: how unsure the model is. Needs no gold tree.
+    /// Entropy H(p) in nats. Needs no gold tree.
     Entropy,
-    /// The Rényi entropy in nats, likewise.
+    /// Rényi entropy in nats. Needs no gold tree.
     Renyi {
-        /// α: 1 is the entropy, ∞ sees the best tree alone.
+        /// α: 1 is Shannon's entropy, ∞ depends on the best tree alone.
         order: f64,
     },
 }
 
-/// A number that changes from pass to pass, geometrically from the first to the last.
+/// A number that changes geometrically from the first pass to the last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Anneal {
-    /// In the first pass.
+    /// Value in the first pass.
     pub from: f64,
-    /// In the last pass.
+    /// Value in the last pass.
     pub to: f64,
 }
 
 impl Anneal {
-    /// A number that does not change.
+    /// Creates a number that is the same in every pass.
     pub fn constant(value: f64) -> Self {
         Self { from: value, to: value }
     }
 
-    /// Its value when a share of the passes is done, 0 in the first and 1 in the last.
+    /// Returns the value at a share of the passes: 0 is the first pass, 1 the last.
     pub fn at(self, progress: f64) -> f64 {
         if self.from == self.to {
             self.to
@@ -85,76 +84,77 @@ impl Anneal {
     }
 }
 
-/// −log p(y | x).
+/// Returns the negative log-likelihood, −log p(y | x).
 pub fn likelihood() -> Objective {
     Term::Likelihood.into()
 }
 
-/// Softmax-margin with cost κ a wrong head.
+/// Returns softmax-margin with cost κ per wrong head.
 pub fn softmax_margin(cost: f64) -> Objective {
     Term::SoftmaxMargin { cost }.into()
 }
 
-/// The expected number of wrong heads at scale γ.
+/// Returns the expected number of wrong heads at scale γ.
 pub fn risk(gamma: f64) -> Objective {
     annealed_risk(gamma, gamma)
 }
 
-/// The expected number of wrong heads, with γ raised from the first pass to the last.
+/// Returns the expected number of wrong heads, with γ annealed from the first pass to the last.
 pub fn annealed_risk(from: f64, to: f64) -> Objective {
     Term::Risk { gamma: Anneal { from, to } }.into()
 }
 
-/// How unsure the model is.
+/// Returns the entropy of the distribution over trees.
 pub fn entropy() -> Objective {
     Term::Entropy.into()
 }
 
-/// How unsure the model is, in the sense of Rényi.
+/// Returns the Rényi entropy of the given order.
 pub fn renyi(order: f64) -> Objective {
     Term::Renyi { order }.into()
 }
 
-/// A weighted sum of signals, to be made small.
+/// A weighted sum of terms, to be minimised.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
     terms: Vec<(f64, Term)>,
 }
 
-/// A sentence as signals see it.
+/// Scores and gold heads of a sentence: the input of an objective.
 #[derive(Clone, Copy, Debug)]
 pub struct Scored<'a> {
     /// θ, the score of every arc.
     pub scores: &'a ArcMatrix,
-    /// The gold head of every word, where it is known.
+    /// Gold head of every word, `None` if unannotated.
     pub gold: &'a [Option<usize>],
-    /// The trees that are possible.
+    /// Set of trees that the distribution is over.
     pub tree_set: TreeSet,
 }
 
-/// Memory that evaluations share.
+/// Memory that evaluations reuse.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     workspace: Workspace,
     scores: ArcMatrix,
     function: ArcMatrix,
     result: ArcMatrix,
-    /// Of labelled sentences: p(ℓ | h → m), and marginals of arcs.
+    /// p(ℓ | h → m), for labelled sentences.
     given: LabelledArcMatrix,
+    /// Marginals of unlabelled arcs, for labelled sentences.
     marginals: ArcMatrix,
 }
 
 impl Objective {
-    /// The terms, with their factors.
+    /// Returns the terms with their factors.
     pub fn terms(&self) -> &[(f64, Term)] {
         &self.terms
     }
 
-    /// The value for a sentence, and into `gradient` its derivative by every score. `progress` is
-    /// 0 in the first pass and 1 in the last, for what is annealed.
+    /// Returns the value for a sentence, and writes its derivative by every score into `gradient`. `progress` is
+    /// 0 in the first pass and 1 in the last; annealed parameters depend on it.
     ///
     /// # Errors
-    /// [`Error::BadScore`] if a score is no number, [`Error::NoTree`] if nothing is possible.
+    /// [`Error::BadScore`] if a score is NaN or +∞, [`Error::NoTree`] if the scores allow no tree.
     pub fn evaluate(
         &self,
         sentence: Scored<'_>,
@@ -181,29 +181,31 @@ impl Objective {
         Ok(value)
     }
 
-    /// Whether the objective is another in every pass.
+    /// True if a parameter changes from pass to pass.
     pub fn is_annealed(&self) -> bool {
         self.terms
             .iter()
             .any(|(_, term)| matches!(term, Term::Risk { gamma } if gamma.from != gamma.to))
     }
 
-    /// What is wrong with its numbers, if anything.
+    /// Returns an error message if a parameter is out of range.
     pub(crate) fn problem(&self) -> Option<String> {
         let positive = |name: &str, value: f64| {
             let fine = value.is_finite() && value > 0.0;
-            (!fine).then(|| format!("{name} is {value}, but must be a positive number"))
+            (!fine).then(|| format!("{name} is {value}; it must be a positive number"))
         };
         self.terms.iter().find_map(|&(factor, term)| match term {
-            _ if !factor.is_finite() => Some(format!("the factor of a signal is {factor}")),
+            _ if !factor.is_finite() => {
+                Some(format!("the factor of {term} is {factor}; it must be a finite number"))
+            }
             Term::SoftmaxMargin { cost } if !cost.is_finite() || cost < 0.0 => {
-                Some(format!("the cost of a wrong head is {cost}, but must be 0 or more"))
+                Some(format!("the cost in softmax-margin is {cost}; it must be 0 or more"))
             }
             Term::Risk { gamma } => {
                 positive("gamma", gamma.from).or_else(|| positive("gamma", gamma.to))
             }
             Term::Renyi { order } if order.is_nan() || order < 0.0 => {
-                Some(format!("the order of an entropy is {order}, but must be 0 or more, or inf"))
+                Some(format!("the order in renyi is {order}; it must be 0 or more, or inf"))
             }
             _ => None,
         })
@@ -234,7 +236,7 @@ impl Mul<Objective> for f64 {
     }
 }
 
-/// ℓ(h → m): 1 for a wrong head, 0 for the gold one, or for any if that is unknown.
+/// Returns ℓ(h → m): 1 for a wrong head, 0 for the gold head or if the word has none.
 pub(crate) fn cost(gold: &[Option<usize>], head: usize, modifier: usize) -> f64 {
     if gold[modifier - 1].is_none_or(|gold| gold == head) { 0.0 } else { 1.0 }
 }

@@ -1,5 +1,5 @@
-//! Objectives as text: `likelihood`, `2*likelihood + 0.1*entropy`, `softmax-margin(1.5)`,
-//! `risk(0.1..10)` with γ annealed.
+//! Text form of objectives: `likelihood`, `2*likelihood + 0.1*entropy`, `softmax-margin(1.5)`, and
+//! `risk(0.1..10)` with annealed γ.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,8 +26,8 @@ impl FromStr for Term {
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
             Error::Setting(format!(
-                "{text:?} is not a term of an objective; the terms are likelihood, softmax-margin(COST), risk(GAMMA), \
-                 risk(FROM..TO), entropy and renyi(ORDER)"
+                "{text:?} is not a term of an objective; write likelihood, softmax-margin(COST), \
+                 risk(GAMMA), risk(FROM..TO), entropy or renyi(ORDER)"
             ))
         };
         let text = text.trim();
@@ -83,7 +83,7 @@ impl FromStr for Objective {
             };
             let factor = factor.trim().parse().map_err(|_| {
                 Error::Setting(format!(
-                    "{:?} is no number to multiply a signal with",
+                    "{:?} is not a number; write a term as FACTOR*TERM, for example 0.1*entropy",
                     factor.trim()
                 ))
             })?;

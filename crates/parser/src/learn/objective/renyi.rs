@@ -1,14 +1,14 @@
-//! Rényi entropies (Rényi 1961; as priors on what nobody has annotated, Smith & Eisner 2007): how unsure
-//! the model is, looking the more at the best trees the higher the order α,
+//! Rényi entropies (Rényi 1961; as priors for unannotated sentences, Smith & Eisner 2007). The higher the order α,
+//! the more the best trees count:
 //!
 //! ```text
 //! R_α = [log Z(αθ) − α log Z(θ)] / (1 − α)        ∂R_α/∂θ(e) = α/(1 − α) · [μ_αθ(e) − μ_θ(e)]
 //! R_∞ = log Z(θ) − max_y θ(y)                     ∂R_∞/∂θ(e) = μ_θ(e) − [e ∈ ŷ]
 //! ```
 //!
-//! R_0 is the logarithm of the number of trees, which no score changes; R_1 is Shannon's
-//! [entropy](super::entropy); R_∞ moves scores as training on the best tree would (Viterbi
-//! self-training). O(n³) in all four sets.
+//! R_0 is the logarithm of the number of trees and does not depend on scores. R_1 is Shannon's
+//! [entropy](super::entropy). The gradient of R_∞ is that of training on the best tree (Viterbi self-training).
+//! O(n³) in all four tree sets.
 
 use tutte_trees::{ArcMatrix, Error, TreeDistribution, arcs};
 

@@ -1,13 +1,13 @@
-//! Risk: the number of wrong heads to expect of a tree drawn from the model (Smith & Eisner 2006),
-//! exact over all trees instead of a list of candidates:
+//! Risk: expected number of wrong heads in a tree drawn from the model (Smith & Eisner 2006). The paper sums over a
+//! list of candidate trees; here the sum is exact over all trees:
 //!
 //! ```text
 //! R = Σ_{h→m} μ_γθ(h → m) ℓ(h → m)        ∂R/∂θ(h → m) = γ Cov_γθ([(h → m) ∈ y′], ℓ(y′))
 //! ```
 //!
-//! It is bounded, not convex, and its gradient vanishes where the model is sure, rightly or wrongly:
-//! start from weights that likelihood has found, or with a small γ. Without an entropy term or a
-//! prior, γ and the size of the weights are one thing.
+//! It is bounded and not convex. Its gradient vanishes where the model is certain, right or wrong: start from weights
+//! trained by likelihood, or with a small γ. Without an entropy term or a prior, scaling γ is the same as scaling the
+//! weights. O(n³).
 
 use tutte_trees::{ArcMatrix, Error, arc_covariances_with, arcs};
 

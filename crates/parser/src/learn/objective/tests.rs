@@ -1,4 +1,4 @@
-//! Every value against enumeration, every gradient against central differences, in all tree sets.
+//! Compares every value with enumeration and every gradient with central differences, in all tree sets.
 
 use proptest::prelude::*;
 use tutte_trees::{Tree, arcs, oracle};
@@ -8,7 +8,7 @@ use crate::model::latent;
 
 type Gold = Vec<Option<usize>>;
 
-/// Scores and a gold tree, often known in part only, of a sentence of up to four words.
+/// Generates scores and a gold tree, often partial, for up to four words.
 fn sentence() -> impl Strategy<Value = (ArcMatrix, TreeSet, Gold)> {
     let known = prop_oneof![Just([true; 4]), any::<[bool; 4]>()];
     let size = (1usize..=4, 0usize..4);
@@ -116,11 +116,11 @@ proptest! {
         let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
         prop_assert!(close(of(&softmax_margin(0.0)), of(&likelihood())));
         prop_assert!(of(&softmax_margin(1.0)) >= of(&likelihood()).max(of(&risk(1.0))) - 1e-9);
-        // Without scores, all trees count alike.
+        // As γ → 0, the distribution becomes uniform.
         let trees = oracle::all_trees(scores.words(), tree_set);
         let mean = trees.iter().map(|tree| wrong(tree, &gold)).sum::<f64>() / trees.len() as f64;
         prop_assert!((of(&risk(1e-9)) - mean).abs() < 1e-6);
-        // With large ones, only the best.
+        // As γ → ∞, only the best tree counts.
         let best = &oracle::ranked(&scores, tree_set)[..trees.len().min(2)];
         if best.len() == 1 || best[0].0 - best[1].0 > 1e-3 {
             prop_assert!((of(&risk(1e5)) - wrong(&best[0].1, &gold)).abs() < 1e-6);
@@ -129,9 +129,9 @@ proptest! {
 }
 
 proptest! {
-    /// The derivative by the score of one kind of an arc, of an objective on the sum of clusters.
+    /// Checks derivatives by the score of one cluster of an arc, for an objective on the sum over clusters.
     #[test]
-    fn gradients_of_kinds_are_derivatives(
+    fn gradients_of_clusters_are_derivatives(
         (scores, tree_set, gold) in sentence(),
         shifts in prop::collection::vec(-1.0..1.0f64, 25),
     ) {

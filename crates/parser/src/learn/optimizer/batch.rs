@@ -1,16 +1,16 @@
-//! An objective over the whole treebank, with a Gaussian prior, made small by
-//! [L-BFGS](super::lbfgs):
+//! Full-batch training: minimises an objective over the whole treebank, with a Gaussian prior, by
+//! [L-BFGS](super::lbfgs).
 //!
 //! ```text
 //! L(w) = C Σ_i objective_i(w) + ½‖w‖²        ∇L = C Σ_i Σ_{h→m} ∂objective_i/∂θ(h → m) · f + w
 //! ```
 //!
-//! For the likelihood this is convex, and its minimum is the log-linear model of Koo et al. (2007);
-//! C is the variance of the prior. A pass is one step: one evaluation, rarely more. Sums are `f64`;
-//! weights are `f32` when sentences are scored, which lets ‖∇L‖ fall to about 1e−6 and no further.
+//! C is the variance of the prior. For the likelihood, L is convex and its minimum is the log-linear model of Koo et
+//! al. (2007). A pass is one step: one evaluation, rarely more. Sums are `f64`. Sentences are scored with `f32`
+//! weights, so ‖∇L‖ cannot fall much below 1e−6.
 //!
-//! The treebank is split into [`SHARDS`] parts whose sums are added in their order: which thread has
-//! computed which does not matter.
+//! The treebank is split into [`SHARDS`] shards, and their sums are added in order. The result does not depend on
+//! the number of threads. Cost per evaluation: O(n² F + n³) per sentence, for F features per arc.
 
 use std::io;
 use std::ops::Range;
@@ -18,19 +18,19 @@ use std::ops::Range;
 use tutte_linear::{Checkpointed, Codec, for_each_part};
 
 use super::lbfgs::Minimiser;
-use super::scorer::{Differentiable, PartScorer, Parts};
-use super::{Learn, Report};
+use super::scorer::{Differentiable, PartScorer, PartTable};
+use super::{OptimizerRun, Report};
 use crate::Error;
 use crate::learn::corpus::Corpus;
 use crate::learn::objective::{Objective, Scratch};
 
-/// The parts of the treebank that L-BFGS computes apart. Each has a gradient of its own.
+/// Number of shards of the treebank. Each has its own gradient, and can run on its own thread.
 pub const SHARDS: usize = 4;
 
-/// Steps end when no derivative is larger than this, for weights of length 1 or less.
+/// Training has converged when ‖∇L‖∞ is below this times max(1, ‖w‖).
 const TOLERANCE: f64 = 1e-4;
 
-/// A learner by batches of the size of the treebank.
+/// A run of L-BFGS on the whole treebank.
 #[derive(Debug)]
 pub(super) struct Batch<S: PartScorer> {
     problem: Problem<S>,
@@ -38,27 +38,27 @@ pub(super) struct Batch<S: PartScorer> {
     converged: bool,
 }
 
-/// What is made small.
+/// The function L and its variables.
 #[derive(Debug)]
 struct Problem<S: PartScorer> {
     objective: Objective,
     /// C.
     c: f64,
-    /// The cells that features of the treebank have: the variables.
+    /// Cells used by features of the treebank. These are the variables.
     cells: Vec<u32>,
-    /// For each cell, which variable it is.
+    /// For each cell, the number of its variable.
     variable: Vec<u32>,
     threads: usize,
     shards: Vec<Shard<S>>,
 }
 
-/// A part of the treebank, its sums and its memory.
+/// A part of the treebank with its sums.
 #[derive(Debug)]
 struct Shard<S: PartScorer> {
     examples: Range<usize>,
     /// Σ objective.
     value: f64,
-    /// Its gradient, by variable.
+    /// Gradient of `value` by each variable.
     gradient: Vec<f64>,
     memory: S::Memory,
     scratch: Scratch,
@@ -66,7 +66,7 @@ struct Shard<S: PartScorer> {
 }
 
 impl<S: PartScorer> Batch<S> {
-    /// Starts from the weights of a model.
+    /// Starts from the current weights of the model.
     pub(super) fn new(
         objective: Objective,
         c: f64,
@@ -116,7 +116,7 @@ impl<S: PartScorer> Problem<S> {
         Self { objective, c, cells, variable, threads, shards }
     }
 
-    /// L, and into `gradient` ∇L. Leaves the weights at x.
+    /// Returns L(x), writes ∇L into `gradient`, and leaves the weights of the model at x.
     fn evaluate(
         &mut self,
         corpus: &Corpus<'_>,
@@ -140,7 +140,7 @@ impl<S: PartScorer> Problem<S> {
 }
 
 impl<S: PartScorer> Shard<S> {
-    /// Computes value and gradient.
+    /// Computes the value and the gradient of the shard.
     fn run(
         &mut self,
         objective: &Objective,
@@ -148,7 +148,7 @@ impl<S: PartScorer> Shard<S> {
         model: &S,
         variable: &[u32],
     ) -> Result<(), Error> {
-        /// Below this, an arc's part in the gradient does not matter.
+        /// Derivatives by arc scores up to this are treated as 0.
         const NEGLIGIBLE: f64 = 1e-8;
         let Self { examples, value, gradient, memory, scratch, coefficients } = self;
         *value = 0.0;
@@ -167,17 +167,17 @@ impl<S: PartScorer> Shard<S> {
     }
 }
 
-impl<S: PartScorer> Learn<S> for Batch<S> {
+impl<S: PartScorer> OptimizerRun<S> for Batch<S> {
     fn pass(&mut self, corpus: &Corpus<'_>, model: &mut S) -> Result<Report, Error> {
         let Self { problem, minimiser, converged } = self;
-        let went = minimiser.step(&mut |x: &[f64], gradient: &mut [f64]| {
+        let moved = minimiser.step(&mut |x: &[f64], gradient: &mut [f64]| {
             problem.evaluate(corpus, model, x, gradient)
         })?;
-        // A search may have looked further than it went.
+        // The last evaluation of the line search may not be at the accepted point.
         for (&cell, &x) in problem.cells.iter().zip(&minimiser.x) {
             *model.weight_mut(cell as usize) = x as f32;
         }
-        *converged |= !went || minimiser.is_at_rest(TOLERANCE);
+        *converged |= !moved || minimiser.is_at_rest(TOLERANCE);
         Ok(Report { loss: minimiser.value, gap: None, converged: *converged })
     }
 
@@ -200,7 +200,7 @@ mod tests {
     use crate::learn::train::tests::{SMALL, corpus, small_model, treebank};
     use tutte_trees::TreeSet;
 
-    /// ∇L by weights, against central differences.
+    /// Compares ∇L with central differences.
     #[test]
     fn gradients_are_derivatives() {
         let treebank = &treebank()[..4];
@@ -209,7 +209,7 @@ mod tests {
                 let mut model = small_model(treebank, SMALL, tree_set);
                 let corpus = corpus(treebank, &model);
                 let mut problem = Problem::new(objective, 0.7, 1, &corpus, &model.arcs);
-                // Steps that f32 holds exactly, at weights that it holds exactly.
+                // Weights and steps are exact in `f32`.
                 let h = 2f64.powi(-8);
                 let x: Vec<f64> = (0..problem.cells.len())
                     .map(|i| ((i * 37 + at) % 17) as f64 / 16.0 - 0.5)
@@ -223,11 +223,12 @@ mod tests {
                         let mut unused = vec![0.0; x.len()];
                         problem.evaluate(&corpus, &mut model.arcs, &x, &mut unused).unwrap()
                     };
-                    // Two differences, to be rid of the error in h².
+                    // Two differences cancel the error in h² (Richardson extrapolation).
                     let slope = |d: f64, value: &mut dyn FnMut(f64) -> f64| {
                         (value(d) - value(-d)) / (2.0 * d)
                     };
-                    let (near, far) = (slope(h, &mut value), slope(2.0 * h, &mut value));
+                    let near = slope(h, &mut value);
+                    let far = slope(2.0 * h, &mut value);
                     let expected = near + (near - far) / 3.0;
                     assert!((gradient[i] - expected).abs() < 1e-5, "{} {expected}", gradient[i]);
                 }
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_lead_to_where_the_gradient_vanishes() {
+    fn steps_converge_to_a_zero_gradient() {
         let treebank = treebank();
         let mut model = small_model(&treebank, SMALL, TreeSet::NonProjectiveSingleRoot);
         let corpus = corpus(&treebank, &model);
@@ -251,7 +252,7 @@ mod tests {
             }
         }
         assert!(batch.minimiser.is_at_rest(TOLERANCE));
-        // No weight can be moved for the better: the function is strictly convex.
+        // L is strictly convex, so every change of a weight raises it.
         let x = batch.minimiser.x.clone();
         let mut unused = vec![0.0; x.len()];
         for i in (0..x.len()).step_by(x.len() / 20) {

@@ -1,5 +1,6 @@
-//! Arcs of several latent clusters as learners see them (see [`latent`]): scores by cluster, and a table
-//! that holds the weights of all clusters one behind the other.
+//! Training of arcs with latent clusters (see [`latent`]). Scores are one matrix per cluster, and the table holds the
+//! weights of all clusters one after the other. Cost per sentence: K times that of one cluster for scores and features,
+//! and one inference.
 
 use std::io;
 use std::mem::swap;
@@ -8,7 +9,7 @@ use tutte_linear::{Checkpointed, Codec};
 use tutte_trees::{ArcMatrix, Error as TreesError, TreeSet};
 
 use super::scorer::{Differentiable, Scorer};
-use super::{Gradient, Learn, Optimizer, Report, Schedule};
+use super::{Gradient, Optimizer, OptimizerRun, Report, Schedule};
 use crate::features::Prepared;
 use crate::learn::objective::{Objective, Scored, Scratch};
 use crate::learn::train::{Corpus, Example};
@@ -16,42 +17,45 @@ use crate::model::latent;
 use crate::{ArcModel, Error};
 
 impl Optimizer {
-    /// Gets ready for arcs of one cluster or of several.
+    /// Starts a run on arcs with one cluster or several.
     pub(crate) fn start_arcs(
         &self,
         corpus: &Corpus<'_>,
         arcs: &mut ArcModel,
         schedule: Schedule,
-    ) -> Result<Box<dyn Learn>, Error> {
+    ) -> Result<Box<dyn OptimizerRun>, Error> {
         match arcs.clusters {
             1 => self.start(corpus, arcs, schedule),
-            _ => Ok(Box::new(Clusters::new(self, corpus, arcs, schedule)?)),
+            _ => Ok(Box::new(ClusterRun::new(self, corpus, arcs, schedule)?)),
         }
     }
 }
 
-/// A learner of all clusters of a model.
-struct Clusters {
-    optimizer: Gradient<Clustered>,
-    /// The model, but for its weights: they are lent for each pass, for they may be many.
-    model: Clustered,
+/// A run of AdaGrad or SGD on all clusters of a model.
+struct ClusterRun {
+    optimizer: Gradient<ClusteredModel>,
+    /// The model without its weights. To avoid a copy, each pass borrows them from the caller's model.
+    model: ClusteredModel,
 }
 
-impl Clusters {
+impl ClusterRun {
     fn new(
         optimizer: &Optimizer,
         corpus: &Corpus<'_>,
         arcs: &ArcModel,
         schedule: Schedule,
     ) -> Result<Self, Error> {
-        let (features, index) = (arcs.features.clone(), arcs.index.clone());
-        let weights = Vec::new();
-        let model = Clustered(ArcModel { features, index, clusters: arcs.clusters, weights });
+        let model = ClusteredModel(ArcModel {
+            features: arcs.features.clone(),
+            index: arcs.index.clone(),
+            clusters: arcs.clusters,
+            weights: Vec::new(),
+        });
         Ok(Self { optimizer: optimizer.gradient(corpus, &model, schedule)?, model })
     }
 }
 
-impl Learn for Clusters {
+impl OptimizerRun for ClusterRun {
     fn pass(&mut self, corpus: &Corpus<'_>, arcs: &mut ArcModel) -> Result<Report, Error> {
         swap(&mut self.model.0.weights, &mut arcs.weights);
         let report = self.optimizer.pass(corpus, &mut self.model);
@@ -64,23 +68,23 @@ impl Learn for Clusters {
     }
 }
 
-impl Checkpointed for Clusters {
+impl Checkpointed for ClusterRun {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
         self.optimizer.checkpoint(codec)
     }
 }
 
-/// A model whose clusters are told apart.
+/// A model that scores each cluster on its own.
 #[derive(Debug)]
-struct Clustered(ArcModel);
+struct ClusteredModel(ArcModel);
 
-/// Scores by cluster.
+/// Arc scores, one matrix per cluster.
 #[derive(Debug, Default)]
-struct ByCluster(Vec<ArcMatrix>);
+struct ClusterScores(Vec<ArcMatrix>);
 
-impl Scorer for Clustered {
+impl Scorer for ClusteredModel {
     type Memory = Prepared;
-    type Scores = ByCluster;
+    type Scores = ClusterScores;
 
     fn cells(&self) -> usize {
         self.0.clusters * self.0.index.cells()
@@ -112,14 +116,14 @@ impl Scorer for Clustered {
         self.0.prepare(example, keep, memory);
     }
 
-    fn score(&self, example: &Example, memory: &mut Prepared) -> ByCluster {
-        ByCluster(self.0.score_by_cluster(memory, |h, m| example.candidates.allows(h, m)))
+    fn score(&self, example: &Example, memory: &mut Prepared) -> ClusterScores {
+        ClusterScores(self.0.score_by_cluster(memory, |h, m| example.candidates.allows(h, m)))
     }
 
     fn accumulate(
         &self,
         memory: &mut Prepared,
-        coefficients: &ByCluster,
+        coefficients: &ClusterScores,
         negligible: f64,
         mut add: impl FnMut(usize, f32),
     ) {
@@ -131,7 +135,7 @@ impl Scorer for Clustered {
     }
 }
 
-impl Differentiable for ByCluster {
+impl Differentiable for ClusterScores {
     fn scale(&mut self, by: f64) {
         self.0.iter_mut().for_each(|scores| scores.scale(by));
     }
@@ -160,9 +164,9 @@ mod tests {
     use super::*;
     use crate::learn::train::tests::{SMALL, corpus, small_model, treebank};
 
-    /// What learns several clusters, when there is but one.
+    /// Training by cluster gives the usual weights if there is a single cluster.
     #[test]
-    fn one_kind_is_learnt_as_none_is() {
+    fn one_cluster_is_trained_like_none() {
         let treebank = treebank();
         let mut plain = small_model(&treebank, SMALL, TreeSet::NonProjectiveSingleRoot);
         let mut clustered = plain.clone();
@@ -171,7 +175,7 @@ mod tests {
         for optimizer in [Optimizer::default(), Optimizer::named("sgd").unwrap()] {
             let mut one = optimizer.start(&corpus, &mut plain.arcs, schedule).unwrap();
             let mut clusters =
-                Clusters::new(&optimizer, &corpus, &clustered.arcs, schedule).unwrap();
+                ClusterRun::new(&optimizer, &corpus, &clustered.arcs, schedule).unwrap();
             for _ in 0..6 {
                 one.pass(&corpus, &mut plain.arcs).unwrap();
                 clusters.pass(&corpus, &mut clustered.arcs).unwrap();

@@ -1,10 +1,9 @@
-//! Exponentiated gradient: max-margin and log-linear models through their duals (Bartlett, Collins,
-//! Taskar & McAllester 2004; Globerson, Koo, Carreras & Collins 2007; for trees Koo, Globerson,
-//! Carreras & Collins 2007, figure 2).
+//! Exponentiated gradient: trains max-margin and log-linear models in the dual (Bartlett, Collins, Taskar &
+//! McAllester 2004; Globerson, Koo, Carreras & Collins 2007; for trees Koo, Globerson, Carreras & Collins 2007,
+//! figure 2).
 //!
-//! Each sentence i has a distribution α_i over its trees, kept as arc scores θ_i with marginals μ_i.
-//! The weights are a function of the marginals, and the dual objective is raised sentence by
-//! sentence:
+//! Each sentence i has a distribution α_i over its trees, stored as arc scores θ_i with marginals μ_i. The weights are
+//! a function of the marginals. Each step raises the dual objective D for one sentence:
 //!
 //! ```text
 //! w = C Σ_i Σ_{h→m} ([gold] − μ_i) f
@@ -13,46 +12,45 @@
 //! log-linear:  D = C Σ_i H(α_i)    − ½‖w‖²        θ_i ← θ_i + ηC (w·f − θ_i)
 //! ```
 //!
-//! ℓ is 1 for wrong heads (or labels: arcs may have them). D is never above the primal objective C Σ loss_i + ½‖w‖² (hinge loss with
-//! the number of wrong heads as margin, or −log p), and they meet at the optimum. How η is found, see
-//! [`Rate`].
+//! ℓ is 1 for wrong heads, or with labels for wrong heads and labels. D is never above the primal objective
+//! C Σ loss_i + ½‖w‖², and they are equal at the optimum. The loss is the hinge loss with the number of wrong words as
+//! margin, or −log p. [`Rate`] says how η is chosen.
 //!
-//! One inference a sentence and pass, if its step needs no second try, and memory for two numbers an
-//! arc (or labelled arc). Sentences are seen in their order. w is `f64` and re-derived from the marginals now and then, so that rounding does not add
-//! up; scores are computed from its `f32` copy in the model.
+//! Cost: one inference per sentence and pass if the first step size is accepted, and two numbers of memory per part.
+//! Sentences are visited in order. w is `f64` and recomputed from the marginals at intervals, so that rounding errors
+//! do not grow. Scores are computed from its `f32` copy in the model.
 
 use std::io;
 
 use tutte_linear::{Checkpointed, Codec, SparseSum};
 use tutte_trees::{Error as TreesError, Workspace};
 
-use super::scorer::{PartScorer, Parts};
-use super::{Learn, Report};
+use super::scorer::{PartScorer, PartTable};
+use super::{OptimizerRun, Report};
 use crate::Error;
 use crate::learn::train::{Corpus, Example};
 
-/// Which of the two models.
+/// Model that is trained in the dual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dual {
-    /// Hinge loss: the gold tree is to beat every other by the number of its wrong heads.
+    /// Hinge loss: the gold tree should beat every other tree by the number of that tree's wrong heads.
     MaxMargin,
     /// −log p of the gold tree.
     LogLinear,
 }
 
-/// How the size of steps is found. It must be the smaller, the more features arcs have.
+/// Choice of the step size η. The more features arcs have, the smaller it must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// One for all sentences, halved after a pass that has lowered D, as in Koo et al. (2007).
+    /// One for all sentences, halved after a pass that lowers D, as in Koo et al. (2007).
     Shared,
-    /// One for each sentence, halved until its step does not lower D and raised by a twentieth
-    /// when it did so at once, as in Collins, Globerson, Koo, Carreras & Bartlett (2008). D never
-    /// falls.
+    /// One for each sentence, as in Collins, Globerson, Koo, Carreras & Bartlett (2008). It is halved until the step
+    /// does not lower D, and raised by a twentieth if the first try succeeds. D never falls.
     Own,
 }
 
 impl Dual {
-    /// η₀·C.
+    /// Returns η₀·C.
     fn first_rate(self) -> f64 {
         match self {
             Dual::MaxMargin => 1.0,
@@ -60,41 +58,41 @@ impl Dual {
         }
     }
 
-    /// The most that η·C may be.
+    /// Returns the upper bound on η·C.
     fn highest_rate(self) -> f64 {
         match self {
             Dual::MaxMargin => f64::INFINITY,
-            // θ_i has arrived at w·f then.
+            // A step of 1 sets θ_i to w·f.
             Dual::LogLinear => 1.0,
         }
     }
 
-    /// θ + ηC·(its gradient), for an arc that scores w·f. What is forbidden stays so.
+    /// Returns θ + ηC·(its gradient), for an arc of score w·f. A forbidden arc stays forbidden.
     fn step(self, theta: f64, rate: f64, cost: f64, score: f64) -> f64 {
         match self {
             _ if theta == f64::NEG_INFINITY => theta,
-            // However low, it is not forbidden.
+            // An allowed arc must not underflow to −∞, which means forbidden.
             Dual::MaxMargin => (theta + rate * (cost + score)).max(f64::MIN),
             Dual::LogLinear => theta + rate * (score - theta),
         }
     }
 }
 
-/// Scores this far below the best of their column are as good as forbidden; without a floor they
-/// would sink for ever.
+/// Lowest score relative to the best head of the same word. At this score an arc has almost no probability; without a
+/// floor, scores would sink without end.
 const FLOOR: f64 = -700.0;
 
-/// Changes of marginals that do not matter to weights.
+/// Changes of marginals up to this do not change weights.
 const NEGLIGIBLE: f64 = 1e-11;
 
-/// A learner in the dual.
+/// A run of exponentiated gradient.
 #[derive(Debug)]
 pub(super) struct Exponentiated<S: PartScorer> {
     dual: Dual,
     /// C.
     c: f64,
     rate: Rate,
-    /// Stop when the duality gap is this share of the primal objective; compute it at all.
+    /// Share of the primal objective at which the duality gap ends training; `None` skips the gap.
     gap: Option<f64>,
     /// α_i of each example.
     blocks: Vec<Block<S::Scores>>,
@@ -104,7 +102,7 @@ pub(super) struct Exponentiated<S: PartScorer> {
     bound: f64,
     passes: usize,
     sum: SparseSum,
-    /// What w is to change by.
+    /// δ, the change of w by the current step: cell and amount.
     change: Vec<(usize, f64)>,
     memory: S::Memory,
     workspace: Workspace,
@@ -117,12 +115,12 @@ struct Block<P> {
     marginals: P,
     /// η·C.
     rate: f64,
-    /// What it adds to D / C: Σ ℓ μ or H(α).
-    worth: f64,
+    /// Its term of D / C: Σ ℓ μ or H(α).
+    dual_term: f64,
 }
 
 impl<S: PartScorer> Exponentiated<S> {
-    /// Starts near the gold trees: θ_i is β for gold arcs and 0 for others.
+    /// Starts near the gold trees, with θ_i = β for gold arcs and 0 for others.
     pub(super) fn new(
         dual: Dual,
         c: f64,
@@ -161,7 +159,7 @@ impl<S: PartScorer> Exponentiated<S> {
         Ok(optimizer)
     }
 
-    /// Computes w from the marginals; gives the length of what had to be corrected.
+    /// Computes w from the marginals. Returns the norm of the correction.
     fn rederive(&mut self, corpus: &Corpus<'_>, model: &mut S) -> f64 {
         let before = std::mem::replace(&mut self.weights, vec![0.0; model.cells()]);
         let Self { c, blocks, weights, memory, .. } = self;
@@ -183,16 +181,21 @@ impl<S: PartScorer> Exponentiated<S> {
         drift.sum::<f64>().sqrt()
     }
 
-    /// Moves the block of an example.
-    fn visit(&mut self, corpus: &Corpus<'_>, at: usize, model: &mut S) -> Result<(), TreesError> {
-        /// After as many tries, a block is as good as it gets.
+    /// Makes a step on the block of an example.
+    fn update_block(
+        &mut self,
+        corpus: &Corpus<'_>,
+        at: usize,
+        model: &mut S,
+    ) -> Result<(), TreesError> {
+        /// Number of step sizes to try before the block is left as it is.
         const TRIES: usize = 12;
         let example = &corpus.examples[at];
         let scores = self.score(example, model);
         let mut rate = self.blocks[at].rate;
         for attempt in 0..TRIES {
-            let new = self.moved(corpus, at, &scores, rate)?;
-            self.change(at, &new, model);
+            let new = self.block_after_step(corpus, at, &scores, rate)?;
+            self.compute_change(at, &new, model);
             if self.rate == Rate::Own && self.gain(at, &new) < 0.0 {
                 rate *= 0.5;
                 continue;
@@ -211,8 +214,8 @@ impl<S: PartScorer> Exponentiated<S> {
         Ok(())
     }
 
-    /// The block of an example after a step.
-    fn moved(
+    /// Returns the block of an example after a step.
+    fn block_after_step(
         &mut self,
         corpus: &Corpus<'_>,
         at: usize,
@@ -229,8 +232,8 @@ impl<S: PartScorer> Exponentiated<S> {
         Block::new(theta, self.dual, rate, corpus, example, &mut self.workspace)
     }
 
-    /// What w changes by, into `change`: C Σ (old marginals − new) f.
-    fn change(&mut self, at: usize, new: &Block<S::Scores>, model: &S) {
+    /// Writes the change of w into `self.change`: C Σ (old marginals − new) f.
+    fn compute_change(&mut self, at: usize, new: &Block<S::Scores>, model: &S) {
         let old = &self.blocks[at].marginals;
         let mut coefficients = old.zeros();
         for part in coefficients.parts() {
@@ -244,10 +247,10 @@ impl<S: PartScorer> Exponentiated<S> {
         sum.drain(|cell, amount| change.push((cell, f64::from(amount))));
     }
 
-    /// What D changes by, for a change δ of w: C (new worth − old) − w·δ − ½‖δ‖².
+    /// Returns the change of D for a change δ of w: C (new dual term − old) − w·δ − ½‖δ‖².
     fn gain(&self, at: usize, new: &Block<S::Scores>) -> f64 {
         let across = self.change.iter().map(|&(cell, d)| d * (self.weights[cell] + 0.5 * d));
-        self.c * (new.worth - self.blocks[at].worth) - across.sum::<f64>()
+        self.c * (new.dual_term - self.blocks[at].dual_term) - across.sum::<f64>()
     }
 
     fn score(&mut self, example: &Example, model: &S) -> S::Scores {
@@ -259,13 +262,13 @@ impl<S: PartScorer> Exponentiated<S> {
         self.weights.iter().map(|weight| weight * weight).sum()
     }
 
-    /// D.
+    /// Returns D.
     fn dual_objective(&self) -> f64 {
-        let worth: f64 = self.blocks.iter().map(|block| block.worth).sum();
-        self.c * worth - 0.5 * self.squared_norm()
+        let terms: f64 = self.blocks.iter().map(|block| block.dual_term).sum();
+        self.c * terms - 0.5 * self.squared_norm()
     }
 
-    /// C Σ loss_i + ½‖w‖².
+    /// Returns C Σ loss_i + ½‖w‖².
     fn primal_objective(&mut self, corpus: &Corpus<'_>, model: &S) -> Result<f64, Error> {
         let mut sum = 0.0;
         for example in &corpus.examples {
@@ -298,9 +301,9 @@ impl<S: PartScorer> Exponentiated<S> {
     }
 }
 
-impl<P: Parts> Block<P> {
-    /// The distribution of scores. What is added to a whole column changes nothing, so its best is
-    /// kept at 0.
+impl<P: PartTable> Block<P> {
+    /// Creates the distribution of some scores. Adding a constant to all heads of a word does not change it, so the
+    /// best score of each word is set to 0.
     fn new(
         mut theta: P,
         dual: Dual,
@@ -323,22 +326,22 @@ impl<P: Parts> Block<P> {
         let mut marginals = theta.zeros();
         let log_partition = theta.marginals(corpus.tree_set, workspace, &mut marginals)?;
         let parts = theta.parts().filter(|part| theta[*part] != f64::NEG_INFINITY);
-        let worth = match dual {
+        let dual_term = match dual {
             Dual::MaxMargin => parts.map(|part| P::cost(example, part) * marginals[part]).sum(),
             Dual::LogLinear => {
                 log_partition - parts.map(|part| marginals[part] * theta[part]).sum::<f64>()
             }
         };
-        Ok(Self { theta, marginals, rate, worth })
+        Ok(Self { theta, marginals, rate, dual_term })
     }
 }
 
-impl<S: PartScorer> Learn<S> for Exponentiated<S> {
+impl<S: PartScorer> OptimizerRun<S> for Exponentiated<S> {
     fn pass(&mut self, corpus: &Corpus<'_>, model: &mut S) -> Result<Report, Error> {
-        /// Rounding is undone every so many passes.
+        /// Number of passes after which w is recomputed, to undo rounding errors.
         const REDERIVE: usize = 50;
         for at in 0..corpus.examples.len() {
-            self.visit(corpus, at, model)
+            self.update_block(corpus, at, model)
                 .map_err(|source| corpus.diverged(&corpus.examples[at], source))?;
         }
         self.passes += 1;
@@ -373,14 +376,14 @@ impl<S: PartScorer> Checkpointed for Exponentiated<S> {
     }
 }
 
-impl<P: Parts> Checkpointed for Block<P> {
+impl<P: PartTable> Checkpointed for Block<P> {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
         for part in self.theta.parts() {
             codec.value(&mut self.theta[part])?;
             codec.value(&mut self.marginals[part])?;
         }
         codec.value(&mut self.rate)?;
-        codec.value(&mut self.worth)
+        codec.value(&mut self.dual_term)
     }
 }
 

@@ -1,13 +1,13 @@
-//! Arcs and labels learnt together: θ(h → m, ℓ) = w·f(x, h, m) + w_ℓ·g(x, h, m), with the cells of
-//! labels behind those of arcs. Whatever a learner does with arcs it does with labelled arcs, by the
-//! same code (see [`Scorer`]); O(n² L) numbers a sentence besides, for L labels.
+//! Joint training of arcs and labels: θ(h → m, ℓ) = w·f(x, h, m) + w_ℓ·g(x, h, m), with the cells of labels after
+//! those of arcs. Optimizers treat labelled arcs and arcs by the same code (see [`Scorer`]). Labels add O(n² L) numbers
+//! per sentence, for L labels.
 
 use tutte_trees::{
     ArcMatrix, Error as TreesError, LabelledArcMatrix, LabelledTreeDistribution, TreeSet,
     Workspace, arcs, argmax_with, log_partition_with,
 };
 
-use super::scorer::{Differentiable, PartScorer, Parts, Scorer};
+use super::scorer::{Differentiable, PartScorer, PartTable, Scorer};
 use crate::features::Prepared;
 use crate::learn::corpus::Example;
 use crate::learn::objective::{LabelledScored, Objective, Scratch, labelled};
@@ -20,7 +20,7 @@ pub(crate) struct Joint {
     pub(crate) labels: LabelModel,
 }
 
-/// A sentence made ready.
+/// Looked-up features of a sentence, and buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     arcs: Prepared,
@@ -46,9 +46,10 @@ impl Scorer for Joint {
     #[inline]
     fn weight_mut(&mut self, cell: usize) -> &mut f32 {
         let first = self.arcs.weights.len();
-        match cell < first {
-            true => &mut self.arcs.weights[cell],
-            false => &mut self.labels.weights[cell - first],
+        if cell < first {
+            &mut self.arcs.weights[cell]
+        } else {
+            &mut self.labels.weights[cell - first]
         }
     }
 
@@ -122,16 +123,11 @@ impl Scorer for Joint {
 impl PartScorer for Joint {
     fn possible(&self, example: &Example) -> LabelledArcMatrix {
         let labels = self.labels.labels().len();
-        LabelledArcMatrix::from_fn(
-            example.gold.len(),
-            labels,
-            |head, modifier, label| match example.candidates.allows(head, modifier)
-                && self.labels.allows(head, label)
-            {
-                true => 0.0,
-                false => f64::NEG_INFINITY,
-            },
-        )
+        LabelledArcMatrix::from_fn(example.gold.len(), labels, |head, modifier, label| {
+            let is_possible =
+                example.candidates.allows(head, modifier) && self.labels.allows(head, label);
+            if is_possible { 0.0 } else { f64::NEG_INFINITY }
+        })
     }
 }
 
@@ -152,13 +148,17 @@ impl Differentiable for LabelledArcMatrix {
         scratch: &mut Scratch,
         gradient: &mut Self,
     ) -> Result<f64, TreesError> {
-        let (gold, labels) = (&example.gold, &example.label_of);
-        let scored = LabelledScored { scores: self, gold, labels, tree_set };
+        let scored = LabelledScored {
+            scores: self,
+            gold: &example.gold,
+            labels: &example.label_of,
+            tree_set,
+        };
         objective.evaluate_labelled(scored, progress, scratch, gradient)
     }
 }
 
-impl Parts for LabelledArcMatrix {
+impl PartTable for LabelledArcMatrix {
     type Part = (usize, usize, usize);
 
     fn zeros(&self) -> Self {
@@ -228,7 +228,7 @@ impl Parts for LabelledArcMatrix {
     }
 }
 
-/// The best label and its score; the first of equals. Numbers that are none stay so.
+/// Returns the best label and its score; the first of equals. A NaN score is passed on.
 fn best_label(scores: &[f64]) -> (usize, f64) {
     let mut best = (0, f64::NEG_INFINITY);
     for (label, &score) in scores.iter().enumerate() {

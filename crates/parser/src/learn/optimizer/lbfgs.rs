@@ -1,45 +1,44 @@
-//! L-BFGS (Nocedal 1980; Liu & Nocedal 1989): a smooth function made small with the curvature that
-//! its last few steps have shown.
+//! L-BFGS (Nocedal 1980; Liu & Nocedal 1989): minimises a smooth function with curvature estimated from its last
+//! steps.
 //!
-//! The direction is −H g, where H, an estimate of the inverse Hessian, is never written down: from
-//! the last m steps s and changes of gradient y it is applied in two loops (Nocedal & Wright 2006,
-//! algorithm 7.4). How far to go along it is found by a search that meets the strong Wolfe conditions
-//! (algorithms 3.5 and 3.6),
+//! The direction is −H g, where H estimates the inverse Hessian. H is not stored: two loops over the last m steps s
+//! and changes of gradient y apply it (Nocedal & Wright 2006, algorithm 7.4). A line search finds a step size that
+//! meets the strong Wolfe conditions (algorithms 3.5 and 3.6),
 //!
 //! ```text
 //! f(x + α d) ≤ f(x) + c₁ α g·d        |∇f(x + α d)·d| ≤ c₂ |g·d|
 //! ```
 //!
-//! with value and gradient always computed together: there is one pass over the data an evaluation,
-//! and mostly one evaluation a step. O(m · size) a step besides; steps are kept as `f32`.
+//! Value and gradient are computed together, so an evaluation is one pass over the data. Most steps need one
+//! evaluation. The rest of a step costs O(m · variables). Past steps are stored as `f32`.
 
 use std::collections::VecDeque;
 use std::io;
 
 use tutte_linear::{Checkpointed, Codec, invalid};
 
-/// c₁: the least share of the promised decrease.
+/// c₁, the least share of the decrease that the slope promises.
 const SUFFICIENT: f64 = 1e-4;
-/// c₂: the most that may be left of the slope.
+/// c₂, the largest share of the slope that may remain.
 const CURVATURE: f64 = 0.9;
-/// Evaluations of one search.
+/// Limit on evaluations in one line search.
 const MOST_EVALUATIONS: usize = 30;
 
-/// Where a function has been followed to.
+/// State of a minimisation.
 #[derive(Clone, Debug)]
 pub(crate) struct Minimiser {
-    /// The point.
+    /// Current point.
     pub(crate) x: Vec<f64>,
-    /// The value there.
+    /// Value of the function at `x`.
     pub(crate) value: f64,
-    /// The gradient there.
+    /// Gradient at `x`.
     pub(crate) gradient: Vec<f64>,
     memory: usize,
-    /// The last steps, oldest first.
+    /// Last steps, oldest first.
     steps: VecDeque<Pair>,
 }
 
-/// A step s, the change of gradient y it made, and 1 / (y·s).
+/// A step s, its change of gradient y, and ρ = 1 / (y·s).
 #[derive(Clone, Debug)]
 struct Pair {
     s: Vec<f32>,
@@ -47,7 +46,7 @@ struct Pair {
     rho: f64,
 }
 
-/// A point of a line search.
+/// A step size in a line search, with value and slope there.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     alpha: f64,
@@ -56,7 +55,7 @@ struct Point {
 }
 
 impl Minimiser {
-    /// Starts at a point; `function` gives the value and writes the gradient.
+    /// Starts at a point. `function` returns the value and writes the gradient.
     pub(crate) fn new<E>(
         x: Vec<f64>,
         memory: usize,
@@ -67,7 +66,7 @@ impl Minimiser {
         Ok(Self { x, value, gradient, memory, steps: VecDeque::new() })
     }
 
-    /// Goes one step; `false` if there is nothing lower in sight.
+    /// Makes one step. Returns `false` if the line search finds no lower point.
     pub(crate) fn step<E>(
         &mut self,
         function: &mut impl FnMut(&[f64], &mut [f64]) -> Result<f64, E>,
@@ -78,18 +77,18 @@ impl Minimiser {
         if self.steps.is_empty() {
             return Ok(false);
         }
-        // What was learnt about curvature may have misled: once more, straight downhill.
+        // The curvature estimate may be misleading: retry along the negative gradient.
         self.steps.clear();
         self.search_along(self.direction(), function)
     }
 
-    /// Whether the gradient is as good as zero: ‖∇f‖∞ < tolerance · max(1, ‖x‖).
+    /// True if the gradient is close to zero: ‖∇f‖∞ < tolerance · max(1, ‖x‖).
     pub(crate) fn is_at_rest(&self, tolerance: f64) -> bool {
         let steepest = self.gradient.iter().fold(0.0, |max: f64, g| max.max(g.abs()));
         steepest < tolerance * dot(&self.x, &self.x).sqrt().max(1.0)
     }
 
-    /// −H g.
+    /// Returns the direction −H g.
     fn direction(&self) -> Vec<f64> {
         let mut q: Vec<f64> = self.gradient.iter().map(|g| -g).collect();
         let mut alphas = Vec::with_capacity(self.steps.len());
@@ -109,7 +108,8 @@ impl Minimiser {
         q
     }
 
-    /// Goes as far along a direction as the Wolfe conditions say; `false` if that is nowhere.
+    /// Moves along a direction to a point that meets the Wolfe conditions, or else to the lowest point found.
+    /// Returns `false` if there is none.
     fn search_along<E>(
         &mut self,
         direction: Vec<f64>,
@@ -128,12 +128,13 @@ impl Minimiser {
             let value = function(x, gradient)?;
             Ok(Point { alpha, value, slope: dot(gradient, &direction) })
         };
-        // The first step knows nothing of the function's size: it is at most of length 1.
-        let first = match self.steps.is_empty() {
-            true => 1.0 / dot(&self.gradient, &self.gradient).sqrt().max(1.0),
-            false => 1.0,
+        // Without a curvature estimate, the first try has at most length 1.
+        let first = if self.steps.is_empty() {
+            1.0 / dot(&self.gradient, &self.gradient).sqrt().max(1.0)
+        } else {
+            1.0
         };
-        let mut search = Search::new(start, first);
+        let mut search = LineSearch::new(start, first);
         let mut found = None;
         for _ in 0..MOST_EVALUATIONS {
             let Some(alpha) = search.next() else { break };
@@ -142,11 +143,11 @@ impl Minimiser {
                 found = Some(point);
                 break;
             }
-            search.learn(point);
+            search.narrow(point);
         }
         let point = match (found, search.low) {
             (Some(point), _) => point,
-            // No such place was found, but a lower one.
+            // No point meets both conditions, but a lower one was found.
             (None, low) if low.alpha > 0.0 && low.value < start.value => {
                 evaluate(low.alpha, &mut x, &mut gradient)?
             }
@@ -163,9 +164,10 @@ impl Minimiser {
         let difference = |new: &[f64], old: &[f64]| -> Vec<f32> {
             new.iter().zip(old).map(|(new, old)| (new - old) as f32).collect()
         };
-        let (s, y) = (difference(x, &self.x), difference(gradient, &self.gradient));
+        let s = difference(x, &self.x);
+        let y = difference(gradient, &self.gradient);
         let product: f64 = s.iter().zip(&y).map(|(s, y)| f64::from(*s) * f64::from(*y)).sum();
-        // Without curvature along the step there is nothing to remember.
+        // A pair without positive curvature would make H indefinite.
         if product > 0.0 && self.memory > 0 {
             if self.steps.len() == self.memory {
                 self.steps.pop_front();
@@ -183,7 +185,10 @@ impl Checkpointed for Minimiser {
         let mut steps = self.steps.len();
         codec.value(&mut steps)?;
         if steps > self.memory {
-            return Err(invalid(format!("{steps} steps, expected {} at most", self.memory)));
+            let most = self.memory;
+            return Err(invalid(format!(
+                "the checkpoint has {steps} L-BFGS steps; expected at most {most}"
+            )));
         }
         let size = self.x.len();
         let blank = || Pair { s: vec![0.0; size], y: vec![0.0; size], rho: 0.0 };
@@ -197,23 +202,22 @@ impl Checkpointed for Minimiser {
     }
 }
 
-/// A search for a step size: ever longer steps until a good one is passed, then between the two
-/// nearest.
-struct Search {
+/// A line search: doubles the step size until an interval contains an acceptable point, then narrows the interval.
+struct LineSearch {
     start: Point,
-    /// The lowest point that decreases enough.
+    /// Lowest point so far with sufficient decrease.
     low: Point,
-    /// The other end of an interval that contains a good point, once there is one.
+    /// Other end of an interval that contains an acceptable point, once there is one.
     high: Option<Point>,
     next: f64,
 }
 
-impl Search {
+impl LineSearch {
     fn new(start: Point, first: f64) -> Self {
         Self { start, low: start, high: None, next: first }
     }
 
-    /// The size to try next; none if the interval has become too small to tell its ends apart.
+    /// Returns the step size to try next; `None` if the interval is too narrow to split.
     fn next(&self) -> Option<f64> {
         let Some(high) = self.high else { return Some(self.next) };
         let (a, b) = (self.low, high);
@@ -221,7 +225,7 @@ impl Search {
         if width.abs() <= 1e-12 * a.alpha.abs().max(b.alpha.abs()) {
             return None;
         }
-        // The minimum of the cubic through both ends, but not too near to either.
+        // Minimum of the cubic through both ends, kept away from either end.
         let d1 = a.slope + b.slope - 3.0 * (a.value - b.value) / (a.alpha - b.alpha);
         let d2 = width.signum() * (d1 * d1 - a.slope * b.slope).sqrt();
         let cubic = b.alpha - width * (b.slope + d2 - d1) / (b.slope - a.slope + 2.0 * d2);
@@ -231,17 +235,19 @@ impl Search {
         Some(if cubic.is_finite() { cubic.clamp(left + margin, right - margin) } else { middle })
     }
 
+    /// True if a point has sufficient decrease, the first Wolfe condition.
     fn decreases(&self, point: Point) -> bool {
         point.value <= self.start.value + SUFFICIENT * point.alpha * self.start.slope
     }
 
-    /// Whether a point meets both conditions.
+    /// True if a point meets both Wolfe conditions.
     fn accepts(&self, point: Point) -> bool {
         self.decreases(point) && point.slope.abs() <= -CURVATURE * self.start.slope
     }
 
-    fn learn(&mut self, point: Point) {
-        // NaN decreases nothing.
+    /// Narrows the search by a point that was not accepted.
+    fn narrow(&mut self, point: Point) {
+        // A value of NaN fails this test, too.
         if !self.decreases(point) || point.value >= self.low.value {
             self.high = Some(point);
             return;
@@ -278,7 +284,7 @@ mod tests {
 
     type Function = fn(&[f64], &mut [f64]) -> f64;
 
-    /// Follows a function until it rests; gives where, and the number of evaluations.
+    /// Minimises a function. Returns the last point and the number of evaluations.
     fn minimise(
         function: Function,
         x: Vec<f64>,
@@ -293,9 +299,9 @@ mod tests {
         let Ok(mut minimiser) = Minimiser::new(x, memory, &mut f);
         for _ in 0..2000 {
             let before = minimiser.value;
-            let Ok(went) = minimiser.step(&mut f);
+            let Ok(moved) = minimiser.step(&mut f);
             assert!(minimiser.value <= before);
-            if !went || minimiser.is_at_rest(tolerance) {
+            if !moved || minimiser.is_at_rest(tolerance) {
                 break;
             }
         }
@@ -305,7 +311,8 @@ mod tests {
     fn bowl(x: &[f64], gradient: &mut [f64]) -> f64 {
         let mut value = 0.0;
         for (i, (x, g)) in x.iter().zip(gradient).enumerate() {
-            let (steepness, centre) = (1.0 + 50.0 * i as f64, i as f64 - 3.0);
+            let steepness = 1.0 + 50.0 * i as f64;
+            let centre = i as f64 - 3.0;
             value += 0.5 * steepness * (x - centre).powi(2);
             *g = steepness * (x - centre);
         }
@@ -313,7 +320,8 @@ mod tests {
     }
 
     fn rosenbrock(x: &[f64], gradient: &mut [f64]) -> f64 {
-        let (a, b) = (1.0 - x[0], x[1] - x[0] * x[0]);
+        let a = 1.0 - x[0];
+        let b = x[1] - x[0] * x[0];
         gradient[0] = -2.0 * a - 400.0 * b * x[0];
         gradient[1] = 200.0 * b;
         a * a + 100.0 * b * b
@@ -325,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn bowls_are_followed_to_their_bottom() {
+    fn quadratic_functions_are_minimised() {
         for memory in [1, 3, 10] {
             let (x, evaluations) = minimise(bowl, vec![5.0; 12], memory, 1e-7);
             for (i, x) in x.iter().enumerate() {
@@ -336,25 +344,25 @@ mod tests {
     }
 
     #[test]
-    fn a_crooked_valley_is_followed() {
+    fn the_rosenbrock_function_is_minimised() {
         let (x, evaluations) = minimise(rosenbrock, vec![-1.2, 1.0], 10, 1e-9);
         assert!((x[0] - 1.0).abs() < 1e-6 && (x[1] - 1.0).abs() < 1e-6, "{x:?}");
         assert!(evaluations < 100, "{evaluations}");
     }
 
     #[test]
-    fn steep_walls_do_not_break_it() {
+    fn steep_functions_are_minimised() {
         let (x, _) = minimise(steep, vec![10.0], 10, 1e-9);
         assert!(x[0].abs() < 1e-6, "{x:?}");
     }
 
     #[test]
-    fn the_bottom_is_not_left() {
+    fn the_minimum_is_not_left() {
         let mut f = |x: &[f64], g: &mut [f64]| Ok::<f64, Infallible>(bowl(x, g));
         let centre = (0..4).map(|i| f64::from(i) - 3.0).collect();
         let Ok(mut minimiser) = Minimiser::new(centre, 5, &mut f);
         assert!(minimiser.is_at_rest(1e-12));
-        let Ok(went) = minimiser.step(&mut f);
-        assert!(!went);
+        let Ok(moved) = minimiser.step(&mut f);
+        assert!(!moved);
     }
 }

@@ -1,40 +1,37 @@
-//! MIRA, the margin infused relaxed algorithm (Crammer & Singer 2003; for dependency trees McDonald,
-//! Crammer & Pereira 2005): the shortest step after which the gold tree beats each of the k best
-//! trees by the number of their wrong heads (or labels),
+//! MIRA, the margin infused relaxed algorithm (Crammer & Singer 2003; for dependency trees McDonald, Crammer &
+//! Pereira 2005): the shortest step after which the gold tree beats each of the k best trees by the number of their
+//! wrong words,
 //!
 //! ```text
 //! min ½‖w′ − w‖²    subject to    w′·d_j ≥ Δ_j    for all j
 //! ```
 //!
-//! by Hildreth's method (1957; Censor & Zenios 1997): w′ = w + Σ a_j d_j, and the a_j are raised or
-//! lowered one at a time, always the one with the longest way to go, until all margins are met or
-//! their a is at its bound, 0 ≤ a_j ≤ C. O(k²) products of sparse vectors, then O(k) an iteration.
-//! With k = 1 it is passive-aggressive learning with cost Δ.
+//! by Hildreth's method (1957; Censor & Zenios 1997). w′ = w + Σ a_j d_j, and each iteration changes the one a_j that
+//! has the farthest to go. It ends when every margin is met or its a_j is at a bound, 0 ≤ a_j ≤ C. Cost: O(k²)
+//! products of sparse vectors, then O(k) per iteration. With k = 1 it is a passive-aggressive update with cost Δ.
 
-use super::mistake::Rival;
+use super::mistake::WrongTree;
 
-/// a_j for each rival.
-pub(super) fn sizes(rivals: &[Rival], weight: impl Fn(usize) -> f32, c: f64) -> Vec<f64> {
-    let violations = rivals
+/// Returns a_j for each wrong tree.
+pub(super) fn sizes(trees: &[WrongTree], weight: impl Fn(usize) -> f32, c: f64) -> Vec<f64> {
+    let violations =
+        trees.iter().map(|tree| tree.wrong as f64 - tree.difference.dot_weights(&weight)).collect();
+    let gram: Vec<Vec<f64>> = trees
         .iter()
-        .map(|rival| rival.wrong as f64 - rival.difference.dot_weights(&weight))
-        .collect();
-    let gram: Vec<Vec<f64>> = rivals
-        .iter()
-        .map(|a| rivals.iter().map(|b| a.difference.dot(&b.difference)).collect())
+        .map(|a| trees.iter().map(|b| a.difference.dot(&b.difference)).collect())
         .collect();
     hildreth(violations, &gram, c)
 }
 
-/// The a that minimise ½ aᵀ G a − bᵀ a for 0 ≤ a ≤ C, with b the `violations` of a = 0 and G the
-/// scalar products `gram` of the d_j.
+/// Returns the a that minimise ½ aᵀ G a − bᵀ a for 0 ≤ a ≤ C. b is `violations`, the missing margins at a = 0, and
+/// G is `gram`, the scalar products of the d_j.
 fn hildreth(mut violations: Vec<f64>, gram: &[Vec<f64>], c: f64) -> Vec<f64> {
     const MOST_ITERATIONS: usize = 10_000;
     const SHORTEST_STEP: f64 = 1e-8;
     let mut sizes = vec![0.0; violations.len()];
     for _ in 0..MOST_ITERATIONS {
         let step = |j: usize| {
-            // Trees that look alike (d = 0) cannot be told apart: no step.
+            // A tree with the features of the gold tree (d = 0) gets no step.
             let whole = if gram[j][j] > 0.0 { violations[j] / gram[j][j] } else { 0.0 };
             f64::clamp(sizes[j] + whole, 0.0, c) - sizes[j]
         };
@@ -63,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn one_rival_is_passive_aggressive() {
+    fn one_wrong_tree_is_passive_aggressive() {
         for (loss, norm) in [(3.0, 4.0), (0.5, 7.0), (-1.0, 2.0), (1.0, 0.0)] {
             let sizes = |c| hildreth(vec![loss], &[vec![norm]], c)[0];
             assert_eq!(sizes(f64::INFINITY), Update::Pa.size(loss, norm));
@@ -72,13 +69,13 @@ mod tests {
     }
 
     #[test]
-    fn no_rivals_no_steps() {
+    fn no_wrong_trees_no_steps() {
         assert!(hildreth(Vec::new(), &[], 1.0).is_empty());
     }
 
     proptest! {
-        /// The Karush–Kuhn–Tucker conditions: margins are met exactly where a is between its bounds,
-        /// at least where it is 0 and at most where it is C.
+        /// Checks the Karush–Kuhn–Tucker conditions: margins are met exactly where a is between its bounds, at least
+        /// where a is 0, and at most where a is C.
         #[test]
         fn solutions_are_optimal(
             vectors in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 8), 1..=5),
@@ -87,7 +84,7 @@ mod tests {
         ) {
             let c = if capped { 0.4 } else { f64::INFINITY };
             let g = gram(&vectors);
-            // Margins that (almost) contradict each other have no bounded solution.
+            // Without a cap, margins that nearly contradict each other have no bounded solution.
             prop_assume!(capped || independent(&g));
             let b = violations[..vectors.len()].to_vec();
             let a = hildreth(b.clone(), &g, c);
@@ -104,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Whether the vectors are well apart: all pivots of the Gram matrix are large.
+    /// True if the vectors are clearly independent: all pivots of the Gram matrix are large.
     fn independent(gram: &[Vec<f64>]) -> bool {
         let mut g = gram.to_vec();
         (0..g.len()).all(|k| {

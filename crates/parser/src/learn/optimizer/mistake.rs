@@ -1,19 +1,18 @@
-//! Learners driven by mistakes: parse a sentence with the weights at hand, and where a wrong tree
-//! comes out too high, move the weights towards the gold tree and away from it.
+//! Mistake-driven optimizers: parse a sentence with the current weights, and if a wrong tree scores too high, move
+//! the weights towards the gold tree and away from the wrong one.
 //!
 //! ```text
 //! d_j = Φ(gold) − Φ(tree_j)        w ← w + Σ_j a_j d_j
 //! ```
 //!
-//! They differ in which wrong trees they look at and in the sizes a_j:
+//! The rules differ in the wrong trees they use and in the step sizes a_j:
 //! - the perceptron (Collins 2002): the best tree, a = 1;
-//! - [passive-aggressive](super::passive_aggressive): the best tree, a as small as its margin allows;
-//! - [MIRA](super::mira): the k best trees, the shortest step to all their margins.
+//! - [passive-aggressive](super::passive_aggressive): the best tree, the smallest a that reaches the margin;
+//! - [MIRA](super::mira): the k best trees, the shortest step that reaches all margins.
 //!
-//! The weights that are kept are the mean of those after each sentence. O(n² F) and one decoding a
-//! sentence; features are summed only for the arcs in which the trees differ. If arcs have labels,
-//! the best trees are the best labelled ones, θ(h → m) = max_ℓ θ(h → m, ℓ), and a word is wrong if
-//! its head or its label is.
+//! The result is the mean of the weights after each sentence. Cost per sentence: O(n² F) for F features per arc, and
+//! one decoding. Features are summed only for arcs in which the trees differ. With labels, the best trees are the
+//! best labelled ones, θ(h → m) = max_ℓ θ(h → m, ℓ), and a word is wrong if its head or its label is wrong.
 
 use std::io;
 
@@ -21,63 +20,64 @@ use tutte_linear::{Checkpointed, Codec, LazyAverage, Order, SparseSum, SparseVec
 use tutte_trees::{Error as TreesError, Workspace};
 
 use super::passive_aggressive::{Cost, Update};
-use super::scorer::{PartScorer, Parts, Scorer};
-use super::{Learn, Report, mira};
+use super::scorer::{PartScorer, PartTable, Scorer};
+use super::{OptimizerRun, Report, mira};
 use crate::Error;
 use crate::learn::train::{Corpus, Example};
 
-/// How far to go.
+/// Choice of wrong trees and step sizes.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Rule {
+pub(super) enum UpdateRule {
     Perceptron,
     PassiveAggressive { update: Update, cost: Cost },
     Mira { k: usize, c: f64 },
 }
 
-/// A wrong tree.
+/// A tree that differs from the gold tree.
 #[derive(Clone, Debug)]
-pub(super) struct Rival {
+pub(super) struct WrongTree {
     /// d = Φ(gold) − Φ(tree).
     pub(super) difference: SparseVector,
-    /// How many of its heads (or labels) are wrong.
+    /// Number of wrong words.
     pub(super) wrong: usize,
 }
 
-impl Rule {
-    /// a_j for each rival.
-    pub(super) fn sizes(self, rivals: &[Rival], weight: impl Fn(usize) -> f32) -> Vec<f64> {
+impl UpdateRule {
+    /// Returns the step size a_j for each wrong tree.
+    pub(super) fn sizes(
+        self,
+        wrong_trees: &[WrongTree],
+        weight: impl Fn(usize) -> f32,
+    ) -> Vec<f64> {
         match self {
-            Rule::Perceptron => vec![1.0; rivals.len()],
-            Rule::PassiveAggressive { update, cost } => rivals
+            UpdateRule::Perceptron => vec![1.0; wrong_trees.len()],
+            UpdateRule::PassiveAggressive { update, cost } => wrong_trees
                 .iter()
-                .map(|rival| {
-                    let margin = rival.difference.dot_weights(&weight);
-                    update.size(
-                        cost.of(rival.wrong) - margin,
-                        rival.difference.dot(&rival.difference),
-                    )
+                .map(|tree| {
+                    let margin = tree.difference.dot_weights(&weight);
+                    update.size(cost.of(tree.wrong) - margin, tree.difference.dot(&tree.difference))
                 })
                 .collect(),
-            Rule::Mira { c, .. } => mira::sizes(rivals, weight, c),
+            UpdateRule::Mira { c, .. } => mira::sizes(wrong_trees, weight, c),
         }
     }
 
-    /// How many of the best trees are looked at.
+    /// Returns the number of best trees to decode.
     fn trees(self) -> usize {
         match self {
-            Rule::Perceptron | Rule::PassiveAggressive { .. } => 1,
-            Rule::Mira { k, .. } => k,
+            UpdateRule::Perceptron | UpdateRule::PassiveAggressive { .. } => 1,
+            UpdateRule::Mira { k, .. } => k,
         }
     }
 }
 
-/// A tree, as its parts by word.
-type Analysis<S> = Vec<<<S as Scorer>::Scores as Parts>::Part>;
+/// The parts of a tree, by word.
+type TreeParts<S> = Vec<<<S as Scorer>::Scores as PartTable>::Part>;
 
-/// A learner driven by mistakes.
+/// A run of a mistake-driven optimizer.
 #[derive(Debug)]
 pub(super) struct MistakeDriven<S: PartScorer> {
-    rule: Rule,
+    rule: UpdateRule,
     order: Order,
     average: LazyAverage,
     sum: SparseSum,
@@ -86,7 +86,7 @@ pub(super) struct MistakeDriven<S: PartScorer> {
 }
 
 impl<S: PartScorer> MistakeDriven<S> {
-    pub(super) fn new(rule: Rule, cells: usize, seed: u64) -> Self {
+    pub(super) fn new(rule: UpdateRule, cells: usize, seed: u64) -> Self {
         Self {
             rule,
             order: Order::new(seed, 0),
@@ -97,8 +97,8 @@ impl<S: PartScorer> MistakeDriven<S> {
         }
     }
 
-    /// Learns from a sentence; gives the number of wrong parts of the best tree.
-    pub(super) fn sentence(
+    /// Updates the weights on a sentence. Returns the number of wrong parts of the best tree.
+    pub(super) fn update(
         &mut self,
         corpus: &Corpus<'_>,
         example: &Example,
@@ -110,13 +110,13 @@ impl<S: PartScorer> MistakeDriven<S> {
             self.best_trees(corpus, &scores).map_err(|source| corpus.diverged(example, source))?;
         let gold = S::Scores::gold(example);
         let wrong = trees.first().map_or(0, |best| wrong(best, &gold));
-        let mut rivals = Vec::new();
+        let mut wrong_trees = Vec::new();
         for tree in trees.iter().filter(|tree| **tree != gold) {
-            rivals.push(self.rival(tree, &gold, scores.zeros(), model));
+            wrong_trees.push(self.wrong_tree(tree, &gold, scores.zeros(), model));
         }
-        let sizes = self.rule.sizes(&rivals, |cell| model.weight(cell));
-        for (size, rival) in sizes.into_iter().zip(&rivals) {
-            for (cell, value) in rival.difference.iter().filter(|_| size != 0.0) {
+        let sizes = self.rule.sizes(&wrong_trees, |cell| model.weight(cell));
+        for (size, tree) in sizes.into_iter().zip(&wrong_trees) {
+            for (cell, value) in tree.difference.iter().filter(|_| size != 0.0) {
                 let weight = model.weight_mut(cell);
                 let before = *weight;
                 *weight = (f64::from(before) + size * value) as f32;
@@ -131,21 +131,22 @@ impl<S: PartScorer> MistakeDriven<S> {
         &mut self,
         corpus: &Corpus<'_>,
         scores: &S::Scores,
-    ) -> Result<Vec<Analysis<S>>, TreesError> {
+    ) -> Result<Vec<TreeParts<S>>, TreesError> {
         match self.rule.trees() {
             1 => Ok(vec![scores.argmax(corpus.tree_set, &mut self.workspace)?.1]),
             k => scores.clone().kbest(k, corpus.tree_set),
         }
     }
 
-    /// What stands against a tree, of the sentence that was scored last.
-    fn rival(
+    /// Returns the features in which a tree differs from the gold tree. `self.memory` must be prepared for the
+    /// sentence, and `coefficients` all zero.
+    fn wrong_tree(
         &mut self,
-        tree: &[<S::Scores as Parts>::Part],
-        gold: &[<S::Scores as Parts>::Part],
+        tree: &[<S::Scores as PartTable>::Part],
+        gold: &[<S::Scores as PartTable>::Part],
         mut coefficients: S::Scores,
         model: &S,
-    ) -> Rival {
+    ) -> WrongTree {
         for (&part, &gold) in tree.iter().zip(gold) {
             if part != gold {
                 coefficients[gold] = 1.0;
@@ -154,19 +155,20 @@ impl<S: PartScorer> MistakeDriven<S> {
         }
         let Self { sum, memory, .. } = self;
         model.accumulate(memory, &coefficients, 0.0, |cell, amount| sum.add(cell, amount));
-        Rival { difference: sum.take(), wrong: wrong(tree, gold) }
+        WrongTree { difference: sum.take(), wrong: wrong(tree, gold) }
     }
 }
 
+/// Returns the number of parts that differ.
 fn wrong<P: PartialEq>(tree: &[P], gold: &[P]) -> usize {
     tree.iter().zip(gold).filter(|(part, gold)| part != gold).count()
 }
 
-impl<S: PartScorer> Learn<S> for MistakeDriven<S> {
+impl<S: PartScorer> OptimizerRun<S> for MistakeDriven<S> {
     fn pass(&mut self, corpus: &Corpus<'_>, model: &mut S) -> Result<Report, Error> {
         let mut loss = 0;
         for at in self.order.shuffled(corpus.examples.len()) {
-            loss += self.sentence(corpus, &corpus.examples[at], model)?;
+            loss += self.update(corpus, &corpus.examples[at], model)?;
         }
         Ok(Report { loss: loss as f64, ..Report::default() })
     }

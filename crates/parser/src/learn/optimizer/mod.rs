@@ -1,15 +1,15 @@
-//! Learners: what moves the weights of arcs.
+//! Optimizers: algorithms that move the weights of a model.
 //!
-//! All of them need two calls of a model, [`ArcModel::score`] (weights to arc scores) and
-//! [`ArcModel::accumulate`] (a coefficient an arc to a sum of features), and exact inference on the
-//! scores; so all of them work in all four tree sets, and on arcs with [labels](crate::Labelling)
-//! as on bare ones. "Wrong" is a head, or with labels a head or label.
+//! An optimizer needs two functions of a model: [`ArcModel::score`] turns weights into arc scores, and
+//! [`ArcModel::accumulate`] turns one coefficient per arc into a sum of features. Inference on the scores is exact.
+//! So every optimizer works in all four tree sets, with and without [labels](crate::Labelling). A word is wrong if
+//! its head is wrong, or with labels if its head or its label is wrong.
 //!
-//! | learner | what it makes small | how |
+//! | optimizer | minimises | by |
 //! |---|---|---|
 //! | [`Perceptron`](Optimizer::Perceptron) | wrong heads of the best tree | w += Φ(gold) − Φ(best) |
-//! | [`PassiveAggressive`](Optimizer::PassiveAggressive) | the same, with a margin | the smallest step that gains it |
-//! | [`Mira`](Optimizer::Mira) | the same against the k best | the smallest step that gains all k |
+//! | [`PassiveAggressive`](Optimizer::PassiveAggressive) | margin violations of the best tree | the shortest step that reaches the margin |
+//! | [`Mira`](Optimizer::Mira) | margin violations of the k best trees | the shortest step that reaches all k margins |
 //! | [`AdaGrad`](Optimizer::AdaGrad), [`Sgd`](Optimizer::Sgd) | any [`Objective`] | its gradient, sentence by sentence |
 //! | [`Lbfgs`](Optimizer::Lbfgs) | any [`Objective`] + prior | its gradient over the treebank |
 //! | [`Exponentiated`](Optimizer::Exponentiated) | hinge loss or likelihood + prior | multiplicative steps in the dual |
@@ -38,69 +38,69 @@ use batch::Batch;
 pub use batch::SHARDS;
 use exponentiated::Exponentiated;
 pub use exponentiated::{Dual, Rate};
-use gradient::{Gradient, Step};
+use gradient::{Gradient, StepRule};
 pub(crate) use joint::Joint;
-use mistake::{MistakeDriven, Rule};
+use mistake::{MistakeDriven, UpdateRule};
 pub use passive_aggressive::{Cost, Update};
 use scorer::{PartScorer, Scorer};
 use sgd::Sgd;
 
-/// A way to learn, with its parameters.
+/// A training algorithm with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Optimizer {
     /// The averaged perceptron (Collins 2002).
     Perceptron,
-    /// Passive-aggressive learning (Crammer et al. 2006; Nguyen et al. 2007), averaged.
+    /// Passive-aggressive updates (Crammer et al. 2006; Nguyen et al. 2007), averaged.
     PassiveAggressive {
         /// PA, PA-I or PA-II.
         update: Update,
-        /// The margin by which trees must lose.
+        /// Margin by which the gold tree must win.
         cost: Cost,
     },
     /// MIRA (McDonald, Crammer & Pereira 2005), averaged.
     Mira {
-        /// How many of the best trees must lose.
+        /// Number of best trees that the gold tree must beat.
         k: usize,
-        /// C, the most by which a step may follow one tree; infinite in the paper.
+        /// C, upper bound on the step towards each tree's margin; infinite in the paper.
         c: f64,
     },
-    /// AdaGrad (Duchi, Hazan & Singer 2011); the mean of the weights after each pass of the second
+    /// AdaGrad (Duchi, Hazan & Singer 2011). The result is the mean of the weights after each pass of the second
     /// half.
     AdaGrad {
-        /// What is made small.
+        /// Objective to minimise.
         objective: Objective,
-        /// η, the size of steps.
+        /// η, the step size.
         rate: f32,
-        /// δ, how much each weight counts as moved before it has.
+        /// δ, added to the sum of squared gradients of each weight; damps the first steps.
         damping: f32,
-        /// The share of templates left out, sentence by sentence, so that none is relied on alone.
+        /// Share of templates left out, drawn for each sentence, so that weights do not rely on one template.
         dropout: f64,
-        /// Sentences a step.
+        /// Sentences per step.
         batch: usize,
     },
-    /// Stochastic gradient descent (Smith & Smith 2007); the mean of the weights after each pass of
+    /// Stochastic gradient descent (Smith & Smith 2007). The result is the mean of the weights after each pass of
     /// the second half.
     Sgd {
-        /// What is made small.
+        /// Objective to minimise.
         objective: Objective,
         /// η₀, the size of the first steps.
         rate: f64,
-        /// C, the variance of a Gaussian prior on weights, if there is to be one.
+        /// C, the variance of a Gaussian prior on weights; `None` for no prior.
         prior: Option<f64>,
-        /// The share of templates left out, sentence by sentence.
+        /// Share of templates left out, drawn for each sentence.
         dropout: f64,
-        /// Sentences a step.
+        /// Sentences per step.
         batch: usize,
     },
-    /// L-BFGS (Liu & Nocedal 1989) on C times the objective of the whole treebank + ½‖w‖². Passes
-    /// are its steps; fewer are a way to keep from fitting too closely (Koo et al. 2007).
+    /// L-BFGS (Liu & Nocedal 1989) on C times the objective of the whole treebank + ½‖w‖². A pass is one step;
+    /// fewer passes are a form of early stopping (Koo et al. 2007).
     Lbfgs {
-        /// What is made small.
+        /// Objective to minimise.
         objective: Objective,
         /// C, the variance of the Gaussian prior on weights.
         c: f64,
-        /// How many steps back it remembers.
+        /// Number of past steps kept to estimate the curvature.
         memory: usize,
     },
     /// Exponentiated gradient (Koo et al. 2007) on C times the loss of the whole treebank + ½‖w‖².
@@ -109,24 +109,24 @@ pub enum Optimizer {
         dual: Dual,
         /// C, the variance of the Gaussian prior on weights.
         c: f64,
-        /// β, how sure of the gold trees it starts; 9 in the paper.
+        /// β, the initial score of gold arcs; 9 in the paper.
         beta: f64,
-        /// How the size of steps is found.
+        /// Choice of step sizes.
         rate: Rate,
-        /// Whether to compute the duality gap after each pass, which nearly doubles its time, and
-        /// at what share of the objective to stop.
+        /// Share of the primal objective at which the duality gap ends training. `None` skips the gap, which costs
+        /// one more inference per sentence and pass.
         gap: Option<f64>,
     },
 }
 
 impl Default for Optimizer {
-    /// Likelihood by AdaGrad with template dropout: accurate, and its probabilities are calibrated.
+    /// Likelihood by AdaGrad with template dropout: accurate and well calibrated.
     fn default() -> Self {
         Self::AdaGrad { objective: likelihood(), rate: 0.05, damping: 10.0, dropout: 0.3, batch: 1 }
     }
 }
 
-/// What a learner wants to know of the run it is part of.
+/// Settings of a training run that optimizers need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
     pub(crate) passes: usize,
@@ -134,7 +134,7 @@ pub(crate) struct Schedule {
     pub(crate) threads: usize,
 }
 
-/// What a pass was like, summed over the treebank; see [`Pass`](crate::Pass).
+/// Result of a pass, summed over the treebank; see [`Pass`](crate::Pass).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Report {
     pub(crate) loss: f64,
@@ -145,42 +145,43 @@ pub(crate) struct Report {
 impl Checkpointed for Report {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
         codec.value(&mut self.loss)?;
-        let (mut known, mut gap) = (self.gap.is_some(), self.gap.unwrap_or_default());
-        codec.flag(&mut known)?;
+        let mut has_gap = self.gap.is_some();
+        let mut gap = self.gap.unwrap_or_default();
+        codec.flag(&mut has_gap)?;
         codec.value(&mut gap)?;
-        self.gap = known.then_some(gap);
+        self.gap = has_gap.then_some(gap);
         codec.flag(&mut self.converged)
     }
 }
 
-/// A learner at work on a model. Its state is what it knows besides the model's weights.
-pub(crate) trait Learn<S = ArcModel>: Checkpointed {
-    /// Goes once through the corpus and moves weights.
+/// An optimizer at work on a model. Its checkpoint holds its state, without the model's weights.
+pub(crate) trait OptimizerRun<S = ArcModel>: Checkpointed {
+    /// Makes one pass over the corpus and moves the weights of the model.
     fn pass(&mut self, corpus: &Corpus<'_>, model: &mut S) -> Result<Report, Error>;
 
-    /// The weights to keep after a pass, if not just those that were moved.
+    /// Returns the weights to keep after a pass, such as a mean; `None` for those of the model.
     fn learnt(&self, model: &S) -> Option<Vec<f32>>;
 }
 
 impl Optimizer {
-    /// Gets ready for a corpus.
+    /// Starts a run on a corpus.
     pub(crate) fn start<S: PartScorer + 'static>(
         &self,
         corpus: &Corpus<'_>,
         model: &mut S,
         schedule: Schedule,
-    ) -> Result<Box<dyn Learn<S>>, Error> {
+    ) -> Result<Box<dyn OptimizerRun<S>>, Error> {
         let cells = model.cells();
         Ok(match self.clone() {
             Optimizer::Perceptron => {
-                Box::new(MistakeDriven::new(Rule::Perceptron, cells, schedule.seed))
+                Box::new(MistakeDriven::new(UpdateRule::Perceptron, cells, schedule.seed))
             }
             Optimizer::PassiveAggressive { update, cost } => {
-                let rule = Rule::PassiveAggressive { update, cost };
+                let rule = UpdateRule::PassiveAggressive { update, cost };
                 Box::new(MistakeDriven::new(rule, cells, schedule.seed))
             }
             Optimizer::Mira { k, c } => {
-                Box::new(MistakeDriven::new(Rule::Mira { k, c }, cells, schedule.seed))
+                Box::new(MistakeDriven::new(UpdateRule::Mira { k, c }, cells, schedule.seed))
             }
             Optimizer::AdaGrad { .. } | Optimizer::Sgd { .. } => {
                 Box::new(self.gradient(corpus, model, schedule)?)
@@ -194,7 +195,7 @@ impl Optimizer {
         })
     }
 
-    /// Gets ready for any model, if this follows gradients.
+    /// Starts a run of AdaGrad or SGD, on a model of any type.
     pub(crate) fn gradient<S: Scorer>(
         &self,
         corpus: &Corpus<'_>,
@@ -204,11 +205,11 @@ impl Optimizer {
         let cells = model.cells();
         let (objective, dropout, batch, step) = match self {
             Optimizer::AdaGrad { objective, rate, damping, dropout, batch } => {
-                let step = Step::AdaGrad(AdaGrad::new(cells, *rate, *damping));
+                let step = StepRule::AdaGrad(AdaGrad::new(cells, *rate, *damping));
                 (objective, *dropout, *batch, step)
             }
             Optimizer::Sgd { objective, rate, prior, dropout, batch } => {
-                let step = Step::Sgd(Sgd::new(*rate, *prior, corpus.examples.len()));
+                let step = StepRule::Sgd(Sgd::new(*rate, *prior, corpus.examples.len()));
                 (objective, *dropout, *batch, step)
             }
             other => return Err(other.needs_one_cluster()),
@@ -216,18 +217,20 @@ impl Optimizer {
         Ok(Gradient::new(objective.clone(), step, dropout, batch, schedule))
     }
 
-    /// Whether it makes an [`Objective`] small, which need not know all of a tree.
+    /// True if it minimises an [`Objective`]. Only then may gold trees be partial.
     pub(crate) fn follows_gradients(&self) -> bool {
         matches!(self, Self::AdaGrad { .. } | Self::Sgd { .. } | Self::Lbfgs { .. })
     }
 
-    /// What to say to those who want more of a learner that follows no gradients.
+    /// Returns the error for latent clusters with an optimizer that cannot train them.
     pub(crate) fn needs_one_cluster(&self) -> Error {
         let name = self.name();
-        Error::Setting(format!("{name} cannot learn arcs of several clusters; adagrad and sgd can"))
+        Error::Setting(format!(
+            "{name} cannot train more than one cluster per arc; use adagrad or sgd, or one cluster"
+        ))
     }
 
-    /// Refuses parameters that make no sense.
+    /// Checks that every parameter is in its range.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self {
             Optimizer::Perceptron => Ok(()),
@@ -236,7 +239,7 @@ impl Optimizer {
                 update: Update::PaI { c } | Update::PaII { c }, ..
             } => positive("C", *c),
             Optimizer::Mira { k: 0, .. } => {
-                Err(Error::Setting("MIRA needs at least one tree: k is 0".to_owned()))
+                Err(Error::Setting("k is 0; MIRA needs k = 1 or more".to_owned()))
             }
             Optimizer::Mira { c, .. } if *c == f64::INFINITY => Ok(()),
             Optimizer::Mira { c, .. } => positive("C", *c),
@@ -251,7 +254,8 @@ impl Optimizer {
                 online(objective, *dropout, *batch)
             }
             Optimizer::Lbfgs { objective, .. } if objective.is_annealed() => Err(Error::Setting(
-                "L-BFGS needs one objective for all steps: gamma cannot change".to_owned(),
+                "gamma cannot change during L-BFGS; write risk(GAMMA) instead of risk(FROM..TO)"
+                    .to_owned(),
             )),
             Optimizer::Lbfgs { objective, c, .. } => {
                 positive("C", *c)?;
@@ -270,7 +274,7 @@ fn positive(name: &str, value: f64) -> Result<(), Error> {
     if value > 0.0 && value.is_finite() {
         return Ok(());
     }
-    Err(Error::Setting(format!("{name} is {value}, but must be a positive number")))
+    Err(Error::Setting(format!("{name} is {value}; it must be a positive number")))
 }
 
 fn online(objective: &Objective, dropout: f64, batch: usize) -> Result<(), Error> {
@@ -278,11 +282,11 @@ fn online(objective: &Objective, dropout: f64, batch: usize) -> Result<(), Error
         return Err(Error::Setting(problem));
     }
     if !(0.0..1.0).contains(&dropout) {
-        let why = format!("the dropout is {dropout}, but must be from 0 to below 1");
+        let why = format!("the dropout is {dropout}; it must be 0 or more and less than 1");
         return Err(Error::Setting(why));
     }
     if batch == 0 {
-        return Err(Error::Setting("a batch needs at least one sentence".to_owned()));
+        return Err(Error::Setting("the batch size is 0; it must be 1 or more".to_owned()));
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Learners as text, as a command line has them and a model tells how it was made: a name, and
-//! parameters that differ from the usual ones, `mira:k=5`, `lbfgs:c=10,objective=softmax-margin(1)`.
+//! Text form of optimizers, for command lines and model files: a name, then parameters that differ from the
+//! defaults. Examples: `mira:k=5`, `lbfgs:c=10,objective=softmax-margin(1)`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use crate::Error;
 use crate::learn::objective::likelihood;
 
 impl Optimizer {
-    /// The names that a learner's text may start with.
+    /// Names of all optimizers, with which their text form starts.
     pub const NAMES: [&str; 10] = [
         "perceptron",
         "pa",
@@ -23,7 +23,7 @@ impl Optimizer {
         "eg-log-linear",
     ];
 
-    /// The name of the learner.
+    /// Returns the name of the optimizer.
     pub fn name(&self) -> &'static str {
         match self {
             Optimizer::Perceptron => "perceptron",
@@ -39,7 +39,7 @@ impl Optimizer {
         }
     }
 
-    /// A learner by its name, with the parameters of its paper where that tells them.
+    /// Returns the optimizer of this name, with the parameters of its paper where the paper states them.
     ///
     /// ```
     /// use tutte::Optimizer;
@@ -71,10 +71,10 @@ impl Optimizer {
         })
     }
 
-    /// Sets a parameter; `false` if there is none of that name.
+    /// Sets a parameter. Returns `false` if there is no parameter of that name.
     fn set(&mut self, key: &str, value: &str) -> Result<bool, Error> {
         match (self, key) {
-            (Optimizer::PassiveAggressive { cost, .. }, "cost") => *cost = parse(key, value)?,
+            (Optimizer::PassiveAggressive { cost, .. }, "cost") => *cost = value.parse()?,
             (
                 Optimizer::PassiveAggressive {
                     update: Update::PaI { c } | Update::PaII { c }, ..
@@ -103,14 +103,14 @@ impl Optimizer {
             (Optimizer::Sgd { prior, .. }, "prior") => *prior = optional(key, value)?,
             (Optimizer::Lbfgs { memory, .. }, "memory") => *memory = parse(key, value)?,
             (Optimizer::Exponentiated { beta, .. }, "beta") => *beta = parse(key, value)?,
-            (Optimizer::Exponentiated { rate, .. }, "rate") => *rate = parse(key, value)?,
+            (Optimizer::Exponentiated { rate, .. }, "rate") => *rate = value.parse()?,
             (Optimizer::Exponentiated { gap, .. }, "gap") => *gap = optional(key, value)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    /// All parameters by name.
+    /// Returns the names and values of all parameters.
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let none_or = |value: &Option<f64>| value.map_or("none".to_owned(), |x| x.to_string());
         match self {
@@ -153,7 +153,17 @@ impl Optimizer {
 }
 
 fn parse<T: FromStr>(key: &str, value: &str) -> Result<T, Error> {
-    value.parse().map_err(|_| Error::Setting(format!("{key} cannot be {value:?}")))
+    let wrong = |_| Error::Setting(format!("{key} cannot be {value:?}; write {}", expected(key)));
+    value.parse().map_err(wrong)
+}
+
+/// Returns the form of a numeric parameter, for error messages.
+fn expected(key: &str) -> &'static str {
+    match key {
+        "k" | "batch" | "memory" => "a whole number",
+        "prior" | "gap" => "a number or none",
+        _ => "a number",
+    }
 }
 
 fn optional(key: &str, value: &str) -> Result<Option<f64>, Error> {
@@ -161,7 +171,7 @@ fn optional(key: &str, value: &str) -> Result<Option<f64>, Error> {
 }
 
 impl fmt::Display for Optimizer {
-    /// With all parameters.
+    /// Writes the name and all parameters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         for (number, (key, value)) in self.parameters().iter().enumerate() {
@@ -178,18 +188,24 @@ impl FromStr for Optimizer {
         let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
         let mut optimizer = Optimizer::named(name.trim()).ok_or_else(|| {
             let names = Optimizer::NAMES.join(", ");
-            Error::Setting(format!("there is no learner {name:?}, but {names}"))
+            Error::Setting(format!("there is no optimizer {name:?}; choose one of {names}"))
         })?;
         for parameter in parameters.split(',').filter(|parameter| !parameter.trim().is_empty()) {
             let (key, value) = parameter.split_once('=').ok_or_else(|| {
-                Error::Setting(format!("{parameter:?} is no parameter; write name=value"))
+                Error::Setting(format!("{parameter:?} is not a parameter; write NAME=VALUE"))
             })?;
             if !optimizer.set(key.trim(), value.trim())? {
-                let known: Vec<_> =
+                let names: Vec<_> =
                     optimizer.parameters().into_iter().map(|(key, _)| key).collect();
-                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                let why = format!("{name} has no parameter {key:?}, but {known}");
-                return Err(Error::Setting(why));
+                let key = key.trim();
+                return Err(Error::Setting(if names.is_empty() {
+                    format!("{name} has no parameter {key:?}; it has none at all")
+                } else {
+                    format!(
+                        "{name} has no parameter {key:?}; its parameters are {}",
+                        names.join(", ")
+                    )
+                }));
             }
         }
         optimizer.check()?;
@@ -213,7 +229,7 @@ impl FromStr for Cost {
         match text {
             "sqrt" => Ok(Cost::Sqrt),
             "identity" => Ok(Cost::Identity),
-            _ => Err(Error::Setting(format!("{text:?} is neither sqrt nor identity"))),
+            _ => Err(Error::Setting(format!("cost cannot be {text:?}; write sqrt or identity"))),
         }
     }
 }
@@ -234,7 +250,7 @@ impl FromStr for Rate {
         match text {
             "shared" => Ok(Rate::Shared),
             "own" => Ok(Rate::Own),
-            _ => Err(Error::Setting(format!("{text:?} is neither shared nor own"))),
+            _ => Err(Error::Setting(format!("rate cannot be {text:?}; write shared or own"))),
         }
     }
 }
@@ -245,7 +261,7 @@ mod tests {
     use crate::learn::objective::{annealed_risk, entropy, softmax_margin};
 
     #[test]
-    fn text_says_all_there_is_to_say() {
+    fn text_is_read_back_unchanged() {
         for name in Optimizer::NAMES {
             let optimizer = Optimizer::named(name).unwrap();
             assert_eq!(optimizer.name(), name);
@@ -261,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_not_told_are_the_usual_ones() {
+    fn missing_parameters_have_their_defaults() {
         let optimizer: Optimizer = "mira:k=5".parse().unwrap();
         assert_eq!(optimizer, Optimizer::Mira { k: 5, c: f64::INFINITY });
         let optimizer: Optimizer = "lbfgs: objective = softmax-margin, c = 10".parse().unwrap();
@@ -275,21 +291,21 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn errors_name_the_mistake() {
         for (text, said) in [
-            ("svm", "no learner \"svm\", but perceptron, pa,"),
-            ("mira:k", "write name=value"),
-            ("mira:k=many", "k cannot be \"many\""),
-            ("mira:rate=1", "mira has no parameter \"rate\", but k, c"),
-            ("perceptron:c=1", "but none"),
-            ("pa:c=1", "pa has no parameter \"c\", but cost"),
+            ("svm", "no optimizer \"svm\"; choose one of perceptron, pa,"),
+            ("mira:k", "write NAME=VALUE"),
+            ("mira:k=many", "k cannot be \"many\"; write a whole number"),
+            ("mira:rate=1", "mira has no parameter \"rate\"; its parameters are k, c"),
+            ("perceptron:c=1", "it has none at all"),
+            ("pa:c=1", "pa has no parameter \"c\"; its parameters are cost"),
             ("pa-i:c=-1", "C is -1"),
-            ("pa-i:cost=cube", "cost cannot be \"cube\""),
-            ("adagrad:objective=risk(", "is no signal"),
-            ("adagrad:objective=x*risk", "\"x\" is no number"),
-            ("adagrad:objective=", "is no signal"),
+            ("pa-i:cost=cube", "cost cannot be \"cube\"; write sqrt or identity"),
+            ("adagrad:objective=risk(", "is not a term"),
+            ("adagrad:objective=x*risk", "\"x\" is not a number"),
+            ("adagrad:objective=", "is not a term"),
             ("lbfgs:objective=risk(1..2)", "gamma cannot change"),
-            ("eg-max-margin:rate=fast", "rate cannot be \"fast\""),
+            ("eg-max-margin:rate=fast", "rate cannot be \"fast\"; write shared or own"),
         ] {
             let error = text.parse::<Optimizer>().unwrap_err().to_string();
             assert!(error.contains(said), "{text}: {error}");

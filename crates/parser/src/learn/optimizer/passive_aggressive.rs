@@ -1,26 +1,26 @@
-//! Passive-aggressive learning (Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006; for dependency
-//! trees Nguyen, Shimazu, Nguyen & Phan 2007): passive where the gold tree wins, and otherwise
-//! aggressive enough that it wins by its margin.
+//! Passive-aggressive updates (Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006; for dependency trees Nguyen,
+//! Shimazu, Nguyen & Phan 2007). Weights stay if the gold tree wins by its margin; otherwise they move just far enough
+//! that it does.
 //!
 //! ```text
 //! l  = cost(wrong heads) − w·d        d = Φ(gold) − Φ(best)
 //! PA: a = l / ‖d‖²      PA-I: a = min(C, l / ‖d‖²)      PA-II: a = l / (‖d‖² + 1/(2C))
 //! ```
 //!
-//! a is the solution of min ½‖w′ − w‖² subject to w′·d ≥ cost; PA-I and PA-II allow slack ξ at C·ξ
-//! and C·ξ².
+//! a is the solution of min ½‖w′ − w‖² subject to w′·d ≥ cost. PA-I and PA-II allow slack ξ at the price of C·ξ and
+//! C·ξ². Cost: one sparse product and one sparse norm.
 
-/// How far to go for a margin.
+/// Step size of a passive-aggressive update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Update {
-    /// All the way.
+    /// PA: reaches the full margin.
     Pa,
-    /// PA-I: at most C.
+    /// PA-I: reaches the margin with a step of at most C.
     PaI {
         /// C, the aggressiveness.
         c: f64,
     },
-    /// PA-II: less, the longer the way.
+    /// PA-II: stops short of the margin, by a quadratic penalty on slack.
     PaII {
         /// C, the aggressiveness.
         c: f64,
@@ -28,7 +28,7 @@ pub enum Update {
 }
 
 impl Update {
-    /// a, for a loss l and ‖d‖². Trees that look alike (d = 0) cannot be told apart: no step.
+    /// Returns a, for a loss l and ‖d‖². A tree with the features of the gold tree (d = 0) gets no step.
     pub(super) fn size(self, loss: f64, norm: f64) -> f64 {
         if norm == 0.0 {
             return 0.0;
@@ -42,12 +42,12 @@ impl Update {
     }
 }
 
-/// The margin by which a tree with wrong heads must lose.
+/// Margin by which a tree with wrong words must lose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
-    /// The root of their number, as Crammer et al. have it.
+    /// Square root of the number of wrong words, as in Crammer et al.
     Sqrt,
-    /// Their number, as MIRA has it.
+    /// Number of wrong words, as in MIRA.
     Identity,
 }
 
@@ -71,13 +71,15 @@ mod tests {
         assert_eq!(Update::PaI { c: 1.0 }.size(3.0, 4.0), 0.75);
         assert_eq!(Update::PaII { c: 0.25 }.size(3.0, 4.0), 0.5);
         assert_eq!(Update::Pa.size(-1.0, 4.0), 0.0, "passive");
-        assert_eq!(Update::Pa.size(1.0, 0.0), 0.0, "trees that look alike");
+        assert_eq!(Update::Pa.size(1.0, 0.0), 0.0, "equal features");
     }
 
     /// PA-II is the minimum of ½‖w′ − w‖² + C ξ² over ξ: no other size along d is better.
     #[test]
     fn second_variant_is_optimal() {
-        let (loss, norm, c) = (1.7, 2.5, 0.3);
+        let loss = 1.7;
+        let norm = 2.5;
+        let c = 0.3;
         let price = |a: f64| 0.5 * a * a * norm + c * (loss - a * norm).max(0.0).powi(2);
         let best = Update::PaII { c }.size(loss, norm);
         for other in (0..200).map(|i| f64::from(i) * 0.01) {
@@ -86,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_count_heads() {
+    fn costs_count_wrong_words() {
         assert_eq!(Cost::Sqrt.of(9), 3.0);
         assert_eq!(Cost::Identity.of(9), 9.0);
     }

@@ -1,9 +1,9 @@
-//! What learners see of a model: scores, the way back from scores to weights, and exact inference on
-//! the scores. Written once for arcs, arcs with labels and arcs of latent kinds, compiled for each.
+//! Models as optimizers see them: scores, the way back from scores to weights, and exact inference on the scores.
+//! The code is generic over arcs, labelled arcs and arcs with latent clusters, and compiled for each.
 //!
-//! A model is one flat table of cells to its learner, whatever its parts: a [`Scorer`]. It gives a
-//! number to every *part* of which analyses of a sentence are made, arcs or labelled arcs: [`Parts`]
-//! are tables of such numbers, scores as well as marginals and coefficients.
+//! To an optimizer a model is a [`Scorer`]: one flat table of weights, also called cells. A scorer gives a number to
+//! every *part* of an analysis. A part is an arc or a labelled arc. A [`PartTable`] holds one number per part: a
+//! score, a marginal or a coefficient.
 
 use std::fmt::Debug;
 use std::ops::IndexMut;
@@ -18,38 +18,39 @@ use crate::features::Prepared;
 use crate::learn::corpus::Example;
 use crate::learn::objective::{Objective, Scored, Scratch, cost};
 
-/// A model that can be learnt.
+/// A model that an optimizer can train.
 pub(crate) trait Scorer: Debug + Send + Sync {
-    /// A sentence made ready for scoring.
+    /// Features of a sentence, looked up before scoring.
     type Memory: Debug + Default + Send;
     /// Scores, and derivatives by them.
     type Scores: Differentiable;
 
-    /// The number of weights.
+    /// Returns the number of weights.
     fn cells(&self) -> usize;
 
-    /// One of them.
+    /// Returns a weight.
     fn weight(&self, cell: usize) -> f32;
 
-    /// The same, to be moved.
+    /// Returns a weight to change.
     fn weight_mut(&mut self, cell: usize) -> &mut f32;
 
-    /// All of them.
+    /// Returns all weights.
     fn weights(&self) -> impl Iterator<Item = &f32>;
 
-    /// The same, to be moved.
+    /// Returns all weights to change.
     fn weights_mut(&mut self) -> impl Iterator<Item = &mut f32>;
 
-    /// The number of templates.
+    /// Returns the number of templates.
     fn templates(&self) -> usize;
 
-    /// Makes a sentence ready, with those templates that `keep` says.
+    /// Looks up the features of a sentence, for the templates that `keep` accepts.
     fn prepare(&self, example: &Example, keep: impl Fn(usize) -> bool, memory: &mut Self::Memory);
 
-    /// Scores a sentence that is ready.
+    /// Scores the sentence that `memory` was prepared for.
     fn score(&self, example: &Example, memory: &mut Self::Memory) -> Self::Scores;
 
-    /// Adds up `coefficient · f`: `add(cell, amount)`, any number of times a cell.
+    /// Sums `coefficient · f` over parts by calls of `add(cell, amount)`, perhaps several per cell. Skips
+    /// coefficients whose absolute value is at most `negligible`.
     fn accumulate(
         &self,
         memory: &mut Self::Memory,
@@ -59,19 +60,18 @@ pub(crate) trait Scorer: Debug + Send + Sync {
     );
 }
 
-/// A model whose parts can be told apart.
-pub(crate) trait PartScorer: Scorer<Scores: Parts> {
-    /// 0 for the parts that a sentence may have, −∞ for others.
+/// A model that scores parts one by one, without latent clusters.
+pub(crate) trait PartScorer: Scorer<Scores: PartTable> {
+    /// Returns 0 for the parts that a sentence may have, −∞ for others.
     fn possible(&self, example: &Example) -> Self::Scores;
 }
 
-/// Scores of which an objective can be had.
+/// Scores that an objective can be evaluated on.
 pub(crate) trait Differentiable: Debug + Default + Send {
-    /// Multiplies all.
+    /// Multiplies every score.
     fn scale(&mut self, by: f64);
 
-    /// The value of an objective, and into `gradient` its derivatives; see
-    /// [`Objective::evaluate`].
+    /// Returns the value of an objective, and writes its derivatives into `gradient`; see [`Objective::evaluate`].
     fn evaluate(
         &self,
         objective: &Objective,
@@ -83,34 +83,36 @@ pub(crate) trait Differentiable: Debug + Default + Send {
     ) -> Result<f64, TreesError>;
 }
 
-/// A number for every part of which the analyses of a sentence are made.
-pub(crate) trait Parts: Differentiable + Clone + IndexMut<Self::Part, Output = f64> {
+/// One number for every part of the analyses of a sentence.
+pub(crate) trait PartTable:
+    Differentiable + Clone + IndexMut<Self::Part, Output = f64>
+{
     /// An arc, with its label if it has one.
     type Part: Copy + Debug + PartialEq;
 
-    /// As many zeros.
+    /// Returns a table of the same size, filled with zeros.
     fn zeros(&self) -> Self;
 
-    /// All parts.
+    /// Returns all parts.
     fn parts(&self) -> impl Iterator<Item = Self::Part> + use<Self>;
 
-    /// The word that a part gives a head.
+    /// Returns the dependent of a part.
     fn modifier(part: Self::Part) -> usize;
 
-    /// The parts of the gold tree that are known, by word.
+    /// Returns the parts of the gold tree, by word; without unannotated words.
     fn gold(example: &Example) -> Vec<Self::Part>;
 
-    /// 0 for parts of the gold tree, 1 for others.
+    /// Returns 0 for parts of the gold tree, 1 for others.
     fn cost(example: &Example, part: Self::Part) -> f64;
 
-    /// log Z.
+    /// Returns log Z.
     fn log_partition(
         &self,
         tree_set: TreeSet,
         workspace: &mut Workspace,
     ) -> Result<f64, TreesError>;
 
-    /// The probability of every part; log Z.
+    /// Writes the probability of every part and returns log Z.
     fn marginals(
         &self,
         tree_set: TreeSet,
@@ -118,14 +120,14 @@ pub(crate) trait Parts: Differentiable + Clone + IndexMut<Self::Part, Output = f
         marginals: &mut Self,
     ) -> Result<f64, TreesError>;
 
-    /// The score and the parts, by word, of the best tree.
+    /// Returns the score of the best tree and its parts, by word.
     fn argmax(
         &self,
         tree_set: TreeSet,
         workspace: &mut Workspace,
     ) -> Result<(f64, Vec<Self::Part>), TreesError>;
 
-    /// The parts of the `k` best trees, best first.
+    /// Returns the parts of the `k` best trees, best first.
     fn kbest(self, k: usize, tree_set: TreeSet) -> Result<Vec<Vec<Self::Part>>, TreesError>;
 }
 
@@ -184,10 +186,7 @@ impl Scorer for ArcModel {
 impl PartScorer for ArcModel {
     fn possible(&self, example: &Example) -> ArcMatrix {
         ArcMatrix::from_fn(example.gold.len(), |head, modifier| {
-            match example.candidates.allows(head, modifier) {
-                true => 0.0,
-                false => f64::NEG_INFINITY,
-            }
+            if example.candidates.allows(head, modifier) { 0.0 } else { f64::NEG_INFINITY }
         })
     }
 }
@@ -213,7 +212,7 @@ impl Differentiable for ArcMatrix {
     }
 }
 
-impl Parts for ArcMatrix {
+impl PartTable for ArcMatrix {
     type Part = (usize, usize);
 
     fn zeros(&self) -> Self {

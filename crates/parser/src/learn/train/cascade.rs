@@ -1,23 +1,20 @@
-//! Training step by step: a pruner, a first pass, guides for every sentence, a second pass.
+//! Training in stages: a pruner, a first pass, first-pass outputs for every sentence, a second pass.
 //!
-//! The second pass sees trees of the first. On sentences that the first was trained on these would
-//! be much better than on others, and would be trusted too much; so they come from models that have
-//! not seen the sentence ("jackknifing"): the treebank is dealt into folds, and the guides of each
-//! are made by a first pass trained on the others.
+//! The second pass sees trees of the first. On sentences that the first pass was trained on, these trees would be
+//! too good, and the second pass would trust them too much. They are therefore jackknifed: the treebank is dealt
+//! into folds, and a first pass trained on the other folds parses each fold.
 //!
-//! Together these models have seen every sentence, and they are linear in the same features: the mean of
-//! their weights is a first pass too, which need not be learnt ([`SecondPassOptions::first_passes`]). So it is with
-//! the shifters of the folds, whose trees go with the guides ([`TransitionTrainingData`]): their mean is the model's. On 24,000
-//! words of UD Portuguese Bosque and of UD English EWT it gave 0.1 and 0.2 UAS more than one that was learnt from
-//! all sentences.
+//! Together the models of the folds have seen every sentence, and they are linear in the same features. The mean
+//! of their weights is thus a first pass that needs no training of its own ([`SecondPassOptions::first_passes`]).
+//! In the same way, the transition parser of the model is the mean of those of the folds
+//! ([`TransitionTrainingData`]). That mean was more accurate than a transition parser trained on all sentences, on
+//! UD Portuguese Bosque and UD English EWT.
 //!
-//! The same models tell how sure parses may be where there is no development data. A temperature T₁
-//! makes the probabilities of their heads fit ([`temperature`]); second passes are surer than they,
-//! so theirs is κ T₁, with κ from [`overconfidence`], but at least 1 and at most what is searched elsewhere.
-//! This costs
-//! nothing but a dozen inferences a sentence, of up to 25,000 words. To keep back a fold from the second
-//! pass as well, and to train it once more, finds a κ of 1.34 to 1.45, depending on the fold, but takes
-//! about as long as the second pass.
+//! The same models calibrate the parser without development data. A temperature T₁ calibrates the heads that they
+//! give to held-out sentences ([`temperature`]). Second passes are more confident, so their temperature is κ T₁,
+//! with κ from [`overconfidence`], clamped to at least 1 and at most the end of the search for T₁. This costs a
+//! dozen inferences per sentence, on up to 25,000 words. The alternative, to train a second pass without one fold
+//! and to measure κ there, takes about as long as the second pass, and its κ depends on the fold.
 
 use std::sync::Arc;
 
@@ -33,7 +30,7 @@ use crate::features::{Atoms, FeatureSet, FirstPassOutput, Prepared};
 use crate::learn::corpus::with_gold;
 use crate::learn::objective::likelihood;
 use crate::learn::optimizer::Schedule;
-use crate::learn::temperature::{self, Judged};
+use crate::learn::temperature::{self, ScoredSentence};
 use crate::model::pruner::PrunerMemory;
 use crate::model::second_pass;
 use crate::model::transition::TransitionMemory;
@@ -42,7 +39,7 @@ use crate::{
     SecondPass, TransitionParser,
 };
 
-/// A pruner before it is trained.
+/// Returns an untrained pruner.
 pub(super) fn untrained_pruner(pruning: &PrunerOptions, options: &TrainingOptions) -> Pruner {
     let bits = pruning.bits.min(options.bits);
     let arcs = ArcModel::new(FeatureSet::pruner(), Index::Hashed { bits });
@@ -50,7 +47,7 @@ pub(super) fn untrained_pruner(pruning: &PrunerOptions, options: &TrainingOption
 }
 
 /// Trains a pruner.
-pub(super) fn pruner(
+pub(super) fn train_pruner(
     treebank: &[Sentence],
     pruning: &PrunerOptions,
     options: &TrainingOptions,
@@ -58,26 +55,31 @@ pub(super) fn pruner(
     let mut pruner = untrained_pruner(pruning, options);
     let corpus = Corpus::new(treebank, &pruner.arcs.features, None, options.tree_set)?;
     let corpus = corpus.annotated();
-    // A small model learns no more from many sentences than from some.
+    // A small model does not need all sentences.
     let every = corpus.words.div_ceil(pruning.words).max(1);
     let corpus = corpus.part(|at| at % every == 0);
     let schedule = Schedule { passes: pruning.passes, seed: options.seed, threads: 1 };
-    // Few features can be learnt fast.
-    let (rate, damping, dropout) = (0.1, 1.0, 0.1);
-    let optimizer =
-        Optimizer::AdaGrad { objective: likelihood(), rate, damping, dropout, batch: 1 };
+    // Few features allow a high rate.
+    let optimizer = Optimizer::AdaGrad {
+        objective: likelihood(),
+        rate: 0.1,
+        damping: 1.0,
+        dropout: 0.1,
+        batch: 1,
+    };
     fit(&corpus, &mut pruner.arcs, &optimizer, schedule)?;
     Ok(pruner)
 }
 
-/// The arcs that a pruner leaves of each example, which are the sentences that have words.
+/// Returns the arcs that a pruner leaves in each sentence with words.
 pub(super) fn candidates(
     pruner: &Pruner,
     treebank: &[Sentence],
     tree_set: TreeSet,
 ) -> Result<Vec<Candidates>, Error> {
     let features = &pruner.arcs.features;
-    let (mut prepared, mut memory) = (Prepared::default(), PrunerMemory::default());
+    let mut prepared = Prepared::default();
+    let mut memory = PrunerMemory::default();
     let candidates = |sentence: &Sentence| {
         prepared.fill(features, &Atoms::new(sentence, features.columns()), |_| true);
         Ok(pruner.candidates(&prepared, tree_set, &mut memory)?)
@@ -85,13 +87,13 @@ pub(super) fn candidates(
     treebank.iter().filter(|sentence| !sentence.is_empty()).map(candidates).collect()
 }
 
-/// How many times as sure as a first pass a second one is, of sentences that neither has seen: what
-/// remains of its training beside what its guides tell. Measured as the temperature that dev chooses,
-/// divided by T₁, of UD Gothic and UD Turkish: with the default options 1.38 both; with a small first pass
-/// ([`TrainingOptions::fast`]) 1.27 and 1.44; where labels are staged 1.22 and 1.17, with a small first pass 1.17
-/// and 1.28.
-/// With shifters and jackknifed tags, of 24,000 words each, the default had 1.38 of UD French ParTUT (mean of four
-/// parts), 1.34 of English EWT and 1.14 of Portuguese Bosque.
+/// Returns κ, the factor by which a second pass is more overconfident than a first on held-out sentences.
+///
+/// First-pass outputs are held out, but the second pass itself has seen its training sentences. κ was measured as
+/// the temperature that development data chooses, divided by T₁, on UD Gothic and UD Turkish: 1.38 with default
+/// options, 1.27 and 1.44 with a small first pass ([`TrainingOptions::fast`]), and 1.17 to 1.28 with staged labels.
+/// With transition parsers and jackknifed tags, the default had 1.38 on UD French ParTUT, 1.34 on English EWT and
+/// 1.14 on Portuguese Bosque.
 fn overconfidence(second: &SecondPassOptions, labelling: Labelling) -> f64 {
     match (labelling, &second.first) {
         (Labelling::Joint, None) => 1.4,
@@ -100,66 +102,68 @@ fn overconfidence(second: &SecondPassOptions, labelling: Labelling) -> f64 {
     }
 }
 
-/// What models that have not seen its sentences think of a treebank.
-pub(super) struct Jackknifed {
-    /// For each example.
+/// Results of jackknifing a treebank.
+pub(super) struct JackknifeResult {
+    /// First-pass output of each example, by a model that was not trained on it.
     pub(super) first_pass_outputs: Vec<Arc<FirstPassOutput>>,
-    /// Of a model whose second pass is trained with these.
+    /// Temperature of a model whose second pass is trained on these outputs.
     pub(super) temperature: f64,
-    /// The mean of the weights of these models, if it is to be the first pass.
-    pub(super) mean: Option<Vec<f32>>,
-    /// The mean of the shifters that gave the second opinions.
+    /// Mean of the weights of the models, if it is to be the first pass.
+    pub(super) mean_weights: Option<Vec<f32>>,
+    /// Mean of the transition parsers of the folds.
     pub(super) transition: Option<TransitionParser>,
 }
 
-/// The same of the sentences of one fold.
+/// Results for the sentences of one fold.
 #[derive(Default)]
-struct Fold {
+struct FoldResult {
     first_pass_outputs: Vec<FirstPassOutput>,
-    /// Some of them, to choose a temperature by.
-    judged: Vec<Judged>,
-    /// Of its model, if they are wanted.
+    /// Some of its sentences, to choose a temperature on.
+    judged: Vec<ScoredSentence>,
+    /// Weights of its model, if their mean is wanted.
     weights: Vec<f32>,
     transition: Option<TransitionParser>,
 }
 
-/// Deals a treebank into folds, and has each parsed by a first pass like `first`, trained on the others.
-/// `candidates` are the arcs they consider.
+/// Deals a treebank into folds, and parses each by a first pass like `first` that is trained on the others.
+/// `candidates` are the arcs that these models score.
 pub(super) fn jackknife(
     corpus: &Corpus<'_>,
+    versions: usize,
     candidates: &[Candidates],
     second: &SecondPassOptions,
     options: &TrainingOptions,
     first: &ArcModel,
     training_data: Option<&TransitionTrainingData<'_>>,
-) -> Result<Jackknifed, Error> {
+) -> Result<JackknifeResult, Error> {
     let features = &first.features;
     let folds = second.folds.min(corpus.examples.len());
-    // Versions of a sentence are as far from each other as there are sentences.
-    let sentences = corpus.examples.len().div_ceil(options.versions.max(1)).max(1);
+    // The examples are all sentences of one version, then all of the next.
+    let sentences = corpus.examples.len().div_ceil(versions.max(1)).max(1);
     let fold_of = |at: usize| at % sentences % folds.max(1);
-    // One version of each sentence teaches a fold, in turn: a guide needs no more, and this takes most of
-    // the time.
-    let is_taught = |at: usize, number: usize| {
-        at / sentences == (at % sentences + number) % options.versions.max(1)
-    };
+    // A fold learns from one version of each sentence, in turn. That is enough for first-pass outputs, and
+    // the folds take most of the time.
+    let is_version_of_fold =
+        |at: usize, number: usize| at / sentences == (at % sentences + number) % versions.max(1);
     let judged_one_in = temperature::one_in(corpus.annotated().words);
-    let fold = |number: usize| -> Result<Fold, Error> {
-        let is_other = |at: usize| fold_of(at) != number && is_taught(at, number);
-        let others = corpus.part(is_other);
+    let run_fold = |number: usize| -> Result<FoldResult, Error> {
+        let is_training = |at: usize| fold_of(at) != number && is_version_of_fold(at, number);
+        let training = corpus.part(is_training);
         let mut arcs = ArcModel::new(features.clone(), first.index.clone());
         let schedule = Schedule { passes: second.fold_passes, seed: options.seed, threads: 1 };
-        fit(&others, &mut arcs, &options.optimizer, schedule)?;
-        drop(others);
+        fit(&training, &mut arcs, &options.optimizer, schedule)?;
+        drop(training);
         let transition = training_data
-            .map(|training_data| training_data.learn(is_other, options.seed, options.tree_set));
-        let (mut prepared, mut scores) = (Prepared::default(), ArcMatrix::default());
-        let (mut workspace, mut memory) = (Workspace::default(), TransitionMemory::default());
-        let mut fold = Fold::default();
-        let own = corpus.examples.iter().zip(candidates).enumerate();
-        let own = own.filter(|(at, _)| fold_of(*at) == number);
+            .map(|training_data| training_data.train(is_training, options.seed, options.tree_set));
+        let mut prepared = Prepared::default();
+        let mut scores = ArcMatrix::default();
+        let mut workspace = Workspace::default();
+        let mut memory = TransitionMemory::default();
+        let mut fold = FoldResult::default();
+        let held_out = corpus.examples.iter().zip(candidates).enumerate();
+        let held_out = held_out.filter(|(at, _)| fold_of(*at) == number);
         let mut annotated = 0;
-        for (at, (example, candidates)) in own {
+        for (at, (example, candidates)) in held_out {
             let allowed = |head, modifier| candidates.allows(head, modifier);
             prepared.fill_for(features, &example.arcs, |_| true, allowed);
             scores.reset(example.gold.len(), f64::NEG_INFINITY);
@@ -178,7 +182,11 @@ pub(super) fn jackknife(
             if second.temperature.is_none() && example.is_annotated() {
                 if annotated % judged_one_in == 0 {
                     let gold = example.gold.iter().copied();
-                    fold.judged.push(Judged::new(scores.clone(), first_pass_output.heads(), gold));
+                    fold.judged.push(ScoredSentence::new(
+                        scores.clone(),
+                        first_pass_output.heads(),
+                        gold,
+                    ));
                 }
                 annotated += 1;
             }
@@ -191,49 +199,54 @@ pub(super) fn jackknife(
         Ok(fold)
     };
     let at_once = options.threads.clamp(1, folds.max(1));
-    let work = |first: usize| (first..folds).step_by(at_once).map(&fold).collect::<Vec<_>>();
-    let by_fold: Vec<Fold> = std::thread::scope(|scope| {
-        let work = &work;
-        let threads: Vec<_> = (1..at_once).map(|first| scope.spawn(move || work(first))).collect();
-        let mut results = vec![work(0).into_iter()];
+    let run_folds =
+        |first: usize| (first..folds).step_by(at_once).map(&run_fold).collect::<Vec<_>>();
+    let by_fold: Vec<FoldResult> = std::thread::scope(|scope| {
+        let run_folds = &run_folds;
+        let threads: Vec<_> =
+            (1..at_once).map(|first| scope.spawn(move || run_folds(first))).collect();
+        let mut results = vec![run_folds(0).into_iter()];
         results.extend(threads.into_iter().map(|thread| join(thread).into_iter()));
         (0..folds).filter_map(|number| results[number % at_once].next()).collect::<Result<_, _>>()
     })?;
-    let (mut first_pass_outputs, mut judged) = (Vec::new(), Vec::new());
+    let mut first_pass_outputs = Vec::new();
+    let mut judged = Vec::new();
     let mut transition = training_data.map(TransitionTrainingData::untrained);
-    let mut mean = second.first_passes.map(|_| vec![0.0; first.weights.len()]);
+    let mut mean_weights = second.first_passes.map(|_| vec![0.0; first.weights.len()]);
     for fold in by_fold {
-        let cells = mean.iter_mut().flatten().zip(&fold.weights);
+        let cells = mean_weights.iter_mut().flatten().zip(&fold.weights);
         cells.for_each(|(mean, weight)| *mean += weight / folds as f32);
-        if let (Some(mean), Some(own)) = (&mut transition, &fold.transition) {
-            mean.add(own, 1.0 / folds as f32);
+        if let (Some(mean), Some(of_fold)) = (&mut transition, &fold.transition) {
+            mean.add(of_fold, 1.0 / folds as f32);
         }
         first_pass_outputs.push(fold.first_pass_outputs.into_iter());
         judged.extend(fold.judged);
     }
-    let dealt = (0..corpus.examples.len()).filter_map(|at| first_pass_outputs[fold_of(at)].next());
+    let in_order =
+        (0..corpus.examples.len()).filter_map(|at| first_pass_outputs[fold_of(at)].next());
     let temperature = || {
-        let judged: Vec<&Judged> = judged.iter().collect();
+        let judged: Vec<&ScoredSentence> = judged.iter().collect();
         let first = temperature::best(&judged, options.tree_set, options.threads)?;
         let second = first * overconfidence(second, options.labelling);
-        // Models of a few sentences each are less sure than one of all: no second pass is too modest.
+        // Models of a few sentences are less confident than one of all. A second pass is never
+        // underconfident.
         Ok::<_, Error>(second.clamp(1.0, temperature::HIGHEST))
     };
-    Ok(Jackknifed {
-        mean,
+    Ok(JackknifeResult {
+        mean_weights,
         transition,
-        first_pass_outputs: dealt.map(Arc::new).collect(),
+        first_pass_outputs: in_order.map(Arc::new).collect(),
         temperature: second.temperature.map_or_else(temperature, Ok)?,
     })
 }
 
-/// A guide of an example's size that says nothing.
-pub(super) fn no_first_pass(example: &Arc<Example>) -> FirstPassOutput {
+/// Returns a first-pass output of an example's size, to be read from a checkpoint.
+pub(super) fn blank_first_pass_output(example: &Arc<Example>) -> FirstPassOutput {
     let words = example.gold.len();
     FirstPassOutput::new(vec![0; words], ArcMatrix::zeros(words))
 }
 
-/// The corpus of a second pass.
+/// Returns the corpus of the second pass.
 pub(super) fn second_pass_corpus<'a>(
     treebank: &'a [Sentence],
     first: &Corpus<'_>,
@@ -263,27 +276,27 @@ pub(super) fn second_pass_corpus<'a>(
     }
 }
 
-/// Trains a model of arcs alone, from start to end.
+/// Trains a model of arcs alone.
 fn fit(
     corpus: &Corpus<'_>,
     arcs: &mut ArcModel,
     optimizer: &Optimizer,
     schedule: Schedule,
 ) -> Result<(), Error> {
-    let mut learning = optimizer.start(corpus, arcs, schedule)?;
+    let mut optimizer = optimizer.start(corpus, arcs, schedule)?;
     for _ in 0..schedule.passes {
-        if learning.pass(corpus, arcs)?.converged {
+        if optimizer.pass(corpus, arcs)?.converged {
             break;
         }
     }
-    if let Some(weights) = learning.learnt(arcs) {
+    if let Some(weights) = optimizer.learnt(arcs) {
         arcs.weights = weights;
     }
     Ok(())
 }
 
-/// The model of a second pass, before it is trained.
-pub(super) fn second_pass(
+/// Adds an untrained second pass to a model.
+pub(super) fn with_untrained_second_pass(
     model: ParserModel,
     temperature: f64,
     transition: Option<TransitionParser>,
@@ -291,8 +304,8 @@ pub(super) fn second_pass(
     options: &TrainingOptions,
 ) -> ParserModel {
     let index = Index::Hashed { bits: options.bits };
-    let (mut templates, mut label_templates) =
-        (options.templates.with_first_pass(), second.labels.clone());
+    let mut templates = options.templates.with_first_pass();
+    let mut label_templates = second.labels.clone();
     if transition.is_some() {
         templates = templates.with_transition_parse();
         label_templates = label_templates.with_transition_labels();

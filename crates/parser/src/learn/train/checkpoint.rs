@@ -1,19 +1,19 @@
-//! Training that goes on another day: all that a training knows after a pass, as a file.
+//! Checkpoints: the whole state of a training after a pass, as a file that it can be resumed from.
 //!
 //! ```text
 //! magic     16 bytes
 //! format    u64
-//! settings  (name, value) as text: whatever else must be the same for the model to be the same
-//! place     passes done, in all and of this stage; which stage that is
+//! settings  (name, value) as text: everything else that decides the bits of the model
+//! place     number of passes done, in all and in this stage; the stage
 //! pruner    weights, if there is one
-//! first     weights of the first pass, the temperature, the shifter if there is one, and the guides they gave,
-//!           in the second stage
-//! work      weights and what their learners know besides, see `State`
-//! checksum  u64, XXH3 of all before
+//! first     in the second stage: weights of the first pass, temperature, transition parser if there is one,
+//!           first-pass outputs
+//! trainer   current weights and state of their optimizers, see `Checkpointed`
+//! checksum  u64, XXH3 of all bytes before
 //! ```
 //!
-//! A file is read twice: first for its checksum, then for its content, which streams into the tables
-//! it belongs to. There is no second copy of anything in memory.
+//! A file is read twice: first for its checksum, then for its content, which streams into its tables without a
+//! second copy in memory.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Take, Write};
@@ -26,46 +26,47 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::TrainingOptions;
 use crate::features::FirstPassOutput;
+use crate::learn::TrainingSet;
 use crate::{CheckpointProblem, Error, ParserModel};
 
 const MAGIC: [u8; 16] = *b"tutte checkpoint";
-/// The version of the format. It changes whenever anything that has a `State` does.
+/// Version of the format. It changes whenever a `Checkpointed` type changes what it writes.
 const FORMAT: u64 = 4;
-/// The bytes of the checksum.
+/// Number of bytes of the checksum.
 const CHECKSUM: u64 = 8;
 
-/// A training that was interrupted, to be given to [`train_resumable`](super::train_resumable).
+/// A saved training, from which [`train_resumable`](super::train_resumable) can resume.
 #[derive(Debug)]
 pub struct Checkpoint {
     path: PathBuf,
     settings: Settings,
-    place: Place,
-    /// What has not been read yet.
+    place: CheckpointPlace,
+    /// The part that has not been read yet.
     rest: Take<BufReader<File>>,
 }
 
-/// How far a training has come.
+/// Position in a training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// Passes over the treebank in all.
+pub struct CheckpointPlace {
+    /// Number of passes over the treebank so far, in both stages.
     pub passes: usize,
-    /// The number of the last one, as of [`Pass`](super::Pass).
+    /// Number of the last pass in its stage, as in [`Pass`](super::Pass).
     pub number: usize,
-    /// Whether that was one of the second pass of parsing.
+    /// `true` if that pass belongs to the second pass of parsing.
     pub second: bool,
 }
 
-/// What two trainings must share to lead to the same model, by name.
+/// Settings that two trainings must share to give the same model, by name.
 type Settings = Vec<(String, String)>;
 
 impl Checkpoint {
-    /// Opens what [`Snapshot::save`] has written, and checks that it is whole.
+    /// Opens a file that [`Snapshot::save`] has written, and checks that it is whole.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] if it is not, or no checkpoint at all.
+    /// [`Error::Checkpoint`] if the file is damaged or not a checkpoint.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        Self::read_header(path).map_err(|problem| told(path, problem))
+        Self::read_header(path).map_err(|problem| checkpoint_error(path, problem))
     }
 
     fn read_header(path: &Path) -> Result<Self, CheckpointProblem> {
@@ -73,52 +74,55 @@ impl Checkpoint {
         let length = check(&mut file)?;
         file.seek(SeekFrom::Start(MAGIC.len() as u64)).map_err(CheckpointProblem::Unreadable)?;
         let mut rest = BufReader::new(file).take(length - MAGIC.len() as u64);
-        let (mut format, mut settings, mut place) = (0, Settings::new(), Place::default());
+        let mut format = 0;
+        let mut settings = Settings::new();
+        let mut place = CheckpointPlace::default();
         header(&mut Codec::Read(&mut rest), &mut format, &mut settings, &mut place)
             .map_err(damaged)?;
         Ok(Self { path: path.to_owned(), settings, place, rest })
     }
 
-    /// How far it has come.
-    pub fn place(&self) -> Place {
+    /// Returns the position of the training.
+    pub fn place(&self) -> CheckpointPlace {
         self.place
     }
 
-    /// Whether a training from these sentences with these options, judged by `dev`, can go on from
-    /// here. [`train_resumable`](super::train_resumable) asks too.
+    /// Checks that a training with these sentences, options and development data can resume from here.
+    /// [`train_resumable`](super::train_resumable) checks it, too.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] that names what differs.
+    /// [`Error::Checkpoint`] with the settings that differ.
     pub fn suits(
         &self,
-        treebank: &[Sentence],
+        treebank: &TrainingSet<'_>,
         options: &TrainingOptions,
         dev: &[Sentence],
     ) -> Result<(), Error> {
         self.check(&settings(treebank, options, dev))
     }
 
-    /// Reads on.
+    /// Reads the next part.
     pub(super) fn read(
         &mut self,
         fill: impl FnOnce(&mut Codec<'_>) -> io::Result<()>,
     ) -> Result<(), Error> {
-        fill(&mut Codec::Read(&mut self.rest)).map_err(|error| told(&self.path, damaged(error)))
+        fill(&mut Codec::Read(&mut self.rest))
+            .map_err(|error| checkpoint_error(&self.path, damaged(error)))
     }
 
-    /// Reads the last of it.
-    pub(super) fn finish(mut self, work: &mut dyn Checkpointed) -> Result<(), Error> {
-        self.read(|codec| work.checkpoint(codec))?;
+    /// Reads the last part.
+    pub(super) fn finish(mut self, trainer: &mut dyn Checkpointed) -> Result<(), Error> {
+        self.read(|codec| trainer.checkpoint(codec))?;
         match self.rest.limit() {
             0 => Ok(()),
             more => {
-                let what = format!("{more} bytes more than there should be");
-                Err(told(&self.path, CheckpointProblem::Damaged { what }))
+                let what = format!("it has {more} bytes too many");
+                Err(checkpoint_error(&self.path, CheckpointProblem::Damaged { what }))
             }
         }
     }
 
-    /// Refuses to go on with other settings.
+    /// Refuses to resume with other settings.
     pub(super) fn check(&self, now: &Settings) -> Result<(), Error> {
         let before = |name: &String| self.settings.iter().find(|(other, _)| other == name);
         let differences: Vec<(String, String, String)> = now
@@ -128,19 +132,20 @@ impl Checkpoint {
                 (before != value).then(|| (name.clone(), before.to_owned(), value.clone()))
             })
             .collect();
-        match differences.is_empty() {
-            true => Ok(()),
-            false => Err(told(&self.path, CheckpointProblem::Different { differences })),
+        if differences.is_empty() {
+            Ok(())
+        } else {
+            Err(checkpoint_error(&self.path, CheckpointProblem::Different { differences }))
         }
     }
 }
 
-/// What stands before all tables.
+/// Writes or reads all that precedes the tables.
 fn header(
     codec: &mut Codec<'_>,
     format: &mut u64,
     settings: &mut Settings,
-    place: &mut Place,
+    place: &mut CheckpointPlace,
 ) -> io::Result<()> {
     codec.value(format)?;
     let mut count = settings.len() as u64;
@@ -158,7 +163,7 @@ fn header(
     codec.flag(&mut place.second)
 }
 
-/// Checks kind, format and checksum; gives the length without the checksum.
+/// Checks magic, format and checksum. Returns the length without the checksum.
 fn check(file: &mut File) -> Result<u64, CheckpointProblem> {
     let unreadable = CheckpointProblem::Unreadable;
     let length = file.metadata().map_err(unreadable)?.len();
@@ -179,21 +184,21 @@ fn check(file: &mut File) -> Result<u64, CheckpointProblem> {
     }
     let mut hash = Xxh3::new();
     hash.update(&start);
-    let mut piece = vec![0; 1 << 16];
+    let mut buffer = vec![0; 1 << 16];
     let mut left = content - start.len() as u64;
     while left > 0 {
-        let size = left.min(piece.len() as u64) as usize;
-        file.read_exact(&mut piece[..size]).map_err(unreadable)?;
-        hash.update(&piece[..size]);
+        let size = left.min(buffer.len() as u64) as usize;
+        file.read_exact(&mut buffer[..size]).map_err(unreadable)?;
+        hash.update(&buffer[..size]);
         left -= size as u64;
     }
     let mut checksum = 0u64;
     file.read_exact(bytemuck::bytes_of_mut(&mut checksum)).map_err(unreadable)?;
-    match checksum == hash.digest() {
-        true => Ok(content),
-        false => Err(CheckpointProblem::Damaged {
-            what: "its checksum is another; it is cut off or was altered".to_owned(),
-        }),
+    if checksum == hash.digest() {
+        Ok(content)
+    } else {
+        let what = "its checksum does not match; it is cut off or was altered".to_owned();
+        Err(CheckpointProblem::Damaged { what })
     }
 }
 
@@ -212,18 +217,18 @@ fn damaged(error: io::Error) -> CheckpointProblem {
     CheckpointProblem::Damaged { what: error.to_string() }
 }
 
-fn told(path: &Path, problem: CheckpointProblem) -> Error {
+fn checkpoint_error(path: &Path, problem: CheckpointProblem) -> Error {
     Error::Checkpoint { path: path.to_owned(), problem }
 }
 
-/// A training after a pass, which can be saved.
+/// The state of a training after a pass, ready to be saved.
 pub struct Snapshot<'a> {
     pub(super) settings: &'a Settings,
-    pub(super) place: Place,
-    /// With the pruner, and in the second stage the first pass.
-    pub(super) learnt: &'a mut ParserModel,
+    pub(super) place: CheckpointPlace,
+    /// Model with its pruner and, in the second stage, its first pass.
+    pub(super) model: &'a mut ParserModel,
     pub(super) first_pass_outputs: &'a [Arc<FirstPassOutput>],
-    pub(super) work: &'a mut dyn Checkpointed,
+    pub(super) trainer: &'a mut dyn Checkpointed,
 }
 
 impl std::fmt::Debug for Snapshot<'_> {
@@ -233,15 +238,15 @@ impl std::fmt::Debug for Snapshot<'_> {
 }
 
 impl Snapshot<'_> {
-    /// How far the training has come.
-    pub fn place(&self) -> Place {
+    /// Returns the position of the training.
+    pub fn place(&self) -> CheckpointPlace {
         self.place
     }
 
-    /// Writes it to a file, which appears whole or not at all; [`Checkpoint::open`] reads it.
+    /// Writes the snapshot to a file that [`Checkpoint::open`] reads. The file appears whole or not at all.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn save(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let file = AtomicFile::create(path)?;
@@ -253,17 +258,17 @@ impl Snapshot<'_> {
     }
 
     fn write<W: Write>(&mut self, to: W) -> io::Result<W> {
-        let mut out = BufWriter::with_capacity(1 << 16, Hashed { to, hash: Xxh3::new() });
+        let mut out = BufWriter::with_capacity(1 << 16, HashingWriter { to, hash: Xxh3::new() });
         out.write_all(&MAGIC)?;
         let codec = &mut Codec::Write(&mut out);
         header(codec, &mut { FORMAT }, &mut self.settings.clone(), &mut self.place)?;
-        if let Some(pruner) = &mut self.learnt.pruner {
+        if let Some(pruner) = &mut self.model.pruner {
             codec.table(&mut pruner.arcs.weights)?;
         }
         if self.place.second {
-            codec.table(&mut self.learnt.arcs.weights)?;
-            codec.value(&mut self.learnt.temperature)?;
-            let second_pass = self.learnt.second_pass.as_mut();
+            codec.table(&mut self.model.arcs.weights)?;
+            codec.value(&mut self.model.temperature)?;
+            let second_pass = self.model.second_pass.as_mut();
             if let Some(transition) =
                 second_pass.and_then(|second_pass| second_pass.transition.as_mut())
             {
@@ -273,20 +278,20 @@ impl Snapshot<'_> {
                 FirstPassOutput::clone(first_pass_output).checkpoint(codec)
             })?;
         }
-        self.work.checkpoint(codec)?;
-        let Hashed { mut to, hash } = out.into_inner()?;
+        self.trainer.checkpoint(codec)?;
+        let HashingWriter { mut to, hash } = out.into_inner()?;
         to.write_all(&hash.digest().to_ne_bytes())?;
         Ok(to)
     }
 }
 
-/// Writes, and keeps count of what was written.
-struct Hashed<W> {
+/// A writer that hashes what it writes.
+struct HashingWriter<W> {
     to: W,
     hash: Xxh3,
 }
 
-impl<W: Write> Write for Hashed<W> {
+impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.to.write(bytes)?;
         self.hash.update(&bytes[..written]);
@@ -298,13 +303,13 @@ impl<W: Write> Write for Hashed<W> {
     }
 }
 
-/// All that decides what model comes out; the number of threads does not.
+/// Returns all settings that decide the bits of the model. The number of threads does not.
 pub(super) fn settings(
-    treebank: &[Sentence],
+    treebank: &TrainingSet<'_>,
     options: &TrainingOptions,
     dev: &[Sentence],
 ) -> Settings {
-    // All by name: an option that is new must not be forgotten here.
+    // All by name, so that the compiler asks about every new option.
     let TrainingOptions {
         optimizer,
         labelling,
@@ -318,14 +323,13 @@ pub(super) fn settings(
         pruning,
         second_pass,
         tree_set,
-        versions,
         seed,
         threads: _,
     } = options;
     let lines = templates.templates().iter().map(ToString::to_string);
     [
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
-        ("treebank", fingerprint("sentences", treebank.iter().map(Sentence::as_str))),
+        ("treebank", fingerprint("sentences", treebank.sentences().iter().map(Sentence::as_str))),
         ("development data", fingerprint("sentences", dev.iter().map(Sentence::as_str))),
         ("what is looked at", fingerprint("templates", lines)),
         ("dictionary", format!("{dictionary:?}")),
@@ -339,16 +343,17 @@ pub(super) fn settings(
         ("pruning", format!("{pruning:?}")),
         ("second pass", format!("{second_pass:?}")),
         ("tree set", tree_set.to_string()),
-        ("versions", versions.to_string()),
+        ("versions", treebank.versions().to_string()),
         ("seed", seed.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
 }
 
-/// Texts told from others.
+/// Returns the number of texts and their hash.
 fn fingerprint(name: &str, texts: impl Iterator<Item = impl AsRef<str>>) -> String {
-    let (mut hash, mut count) = (Xxh3::new(), 0);
+    let mut hash = Xxh3::new();
+    let mut count = 0;
     for text in texts {
         hash.update(text.as_ref().as_bytes());
         hash.update(b"\n");

@@ -1,17 +1,17 @@
-//! Training models whose arcs are of several latent clusters (Smith & Smith 2007, §5); what these are,
-//! see [`signal::latent`](crate::model::latent).
+//! Training of models with several latent clusters of arcs (Smith & Smith 2007, §5), see
+//! [`latent`](crate::model::latent).
 //!
-//! Kinds that score alike stay alike, so they start from noise. Then every kind follows its share of
-//! the gradient: K times the time and memory of one.
+//! Clusters with equal weights have equal gradients, so they start from noise. Then every cluster follows its
+//! share of the gradient. K clusters take K times the time and memory of one.
 
 use super::TrainingOptions;
 use crate::features::FeatureSet;
 use crate::{ArcModel, Error, Index, Labelling, Optimizer};
 
-/// The standard deviation of weights at the start: the paper says "noise", and no number.
+/// Standard deviation of the initial weights. The paper says "noise" without a number.
 const DEVIATION: f64 = 0.01;
 
-/// A model to be trained, of as many clusters as the options say.
+/// Returns an untrained model with the number of clusters of the options.
 pub(super) fn untrained(features: FeatureSet, index: Index, options: &TrainingOptions) -> ArcModel {
     match options.clusters {
         1 => ArcModel::new(features, index),
@@ -19,16 +19,15 @@ pub(super) fn untrained(features: FeatureSet, index: Index, options: &TrainingOp
     }
 }
 
-/// Refuses what cannot be trained, before anything is.
+/// Refuses options that cannot be trained.
 pub(super) fn check(options: &TrainingOptions) -> Result<(), Error> {
-    /// Cells of a table are counted with 32 bits.
+    /// Cells of a table have 32-bit numbers.
     const MOST_BITS: u32 = 32;
     let &TrainingOptions { clusters, bits, ref optimizer, labelling, .. } = options;
     let possible = 1..=256.min(1 << MOST_BITS.saturating_sub(bits));
     if !possible.contains(&clusters) {
         return Err(Error::Setting(format!(
-            "{clusters} clusters of arcs with 2^{bits} weights each were asked for, but 1 to {} are \
-             possible",
+            "{clusters} clusters of 2^{bits} arc weights each are not possible; choose 1 to {} clusters",
             possible.end()
         )));
     }
@@ -40,10 +39,10 @@ pub(super) fn check(options: &TrainingOptions) -> Result<(), Error> {
     }
 }
 
-/// Refuses joint labels where arcs are of several clusters: p(z | h → m) would depend on labels.
+/// Refuses joint labels with several clusters: p(z | h → m) would depend on labels.
 pub(super) fn check_labelling(clusters: usize, labelling: Labelling) -> Result<(), Error> {
     if clusters > 1 && labelling == Labelling::Joint {
-        let why = "arcs of several clusters have no joint labels; staged ones or none are possible";
+        let why = "arcs of several clusters have no joint labels; choose staged labels, or none";
         return Err(Error::Setting(why.to_owned()));
     }
     Ok(())

@@ -1,68 +1,68 @@
-//! Training arcs and labels together; what that is, see [`Labelling::Joint`](crate::Labelling).
+//! Joint training of arcs and labels, see [`Labelling::Joint`](crate::Labelling).
 
 use std::io;
 
 use tutte_linear::{Checkpointed, Codec};
 
 use super::{Corpus, Pass, TrainingSession};
-use crate::learn::optimizer::{Joint, Learn, Optimizer, Report, Schedule};
+use crate::learn::optimizer::{Joint, Optimizer, OptimizerRun, Report, Schedule};
 use crate::{Error, ParserModel};
 
 /// Trains the last pass of a model and its labels together.
 pub(super) fn fit(
-    mut learnt: ParserModel,
+    mut trained: ParserModel,
     corpus: &Corpus<'_>,
     optimizer: &Optimizer,
     schedule: Schedule,
     session: &mut TrainingSession<'_>,
 ) -> Result<ParserModel, Error> {
-    let mut joint = Joint { arcs: learnt.last_pass().clone(), labels: learnt.labels.clone() };
+    let mut joint = Joint { arcs: trained.last_pass().clone(), labels: trained.labels.clone() };
     let optimizer = optimizer.start(corpus, &mut joint, schedule)?;
-    let mut work = Work { joint, optimizer, report: Report::default() };
-    let done = session.resume(&mut work)?;
+    let mut trainer = JointTrainer { joint, optimizer, report: Report::default() };
+    let done = session.resume(&mut trainer)?;
     if done > 0 {
-        work.hand_over(&mut learnt);
+        trainer.copy_weights_to(&mut trained);
     }
     for number in done + 1..=schedule.passes {
-        if work.report.converged {
+        if trainer.report.converged {
             break;
         }
-        work.report = work.optimizer.pass(corpus, &mut work.joint)?;
-        work.hand_over(&mut learnt);
-        let pass = Pass::new(number, work.report, &learnt, corpus);
-        if session.after(pass, number == schedule.passes, &mut learnt, &mut work)? {
+        trainer.report = trainer.optimizer.pass(corpus, &mut trainer.joint)?;
+        trainer.copy_weights_to(&mut trained);
+        let pass = Pass::new(number, trainer.report, &trained, corpus);
+        if session.end_pass(pass, number == schedule.passes, &mut trained, &mut trainer)? {
             break;
         }
     }
-    Ok(learnt)
+    Ok(trained)
 }
 
-/// Arcs and labels that are being learnt.
-struct Work {
+/// Arcs and labels that are being learnt together.
+struct JointTrainer {
     joint: Joint,
-    optimizer: Box<dyn Learn<Joint>>,
-    /// Of the last pass.
+    optimizer: Box<dyn OptimizerRun<Joint>>,
+    /// Report of the last pass.
     report: Report,
 }
 
-impl Work {
-    /// The weights to keep.
-    fn hand_over(&self, learnt: &mut ParserModel) {
+impl JointTrainer {
+    /// Copies the weights to keep, averaged if the optimizer does so.
+    fn copy_weights_to(&self, trained: &mut ParserModel) {
         let Joint { arcs, labels } = &self.joint;
         match self.optimizer.learnt(&self.joint) {
             Some(mut weights) => {
-                learnt.labels.weights = weights.split_off(arcs.weights.len());
-                learnt.last_pass().weights = weights;
+                trained.labels.weights = weights.split_off(arcs.weights.len());
+                trained.last_pass().weights = weights;
             }
             None => {
-                learnt.labels.weights.copy_from_slice(&labels.weights);
-                learnt.last_pass().weights.copy_from_slice(&arcs.weights);
+                trained.labels.weights.copy_from_slice(&labels.weights);
+                trained.last_pass().weights.copy_from_slice(&arcs.weights);
             }
         }
     }
 }
 
-impl Checkpointed for Work {
+impl Checkpointed for JointTrainer {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
         codec.table(&mut self.joint.arcs.weights)?;
         codec.table(&mut self.joint.labels.weights)?;

@@ -1,5 +1,5 @@
-//! Training the labels of arcs: −Σ log p(ℓ | x, h → m) over the gold arcs, by AdaGrad, arc by arc,
-//! with templates left out at random. It goes beside any learner of arcs.
+//! Training of staged labels: −Σ log p(ℓ | x, h → m) over the gold arcs, minimised by AdaGrad, arc by arc, with
+//! dropout of templates. It runs beside any optimizer of arcs.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::features::{FeatureSet, Prepared};
 use crate::learn::corpus::UNKNOWN_LABEL;
 use crate::{LabelModel, Labelling};
 
-/// A model of the labels of a treebank that is to be learnt. If no arc has one, `_` is the label of all.
+/// Returns an untrained model of the labels of a treebank. If no arc has a label, `_` is the only one.
 pub(super) fn untrained(treebank: &[Sentence], labelling: Labelling, bits: u32) -> LabelModel {
     if labelling == Labelling::None {
         return LabelModel::none();
@@ -28,7 +28,7 @@ pub(super) fn untrained(treebank: &[Sentence], labelling: Labelling, bits: u32) 
     LabelModel::new(FeatureSet::labels(), names, bits).with_labelling(labelling)
 }
 
-/// Moves the weights of labels.
+/// Learns the weights of labels.
 #[derive(Debug)]
 pub(super) struct LabelTrainer {
     step: AdaGrad,
@@ -60,22 +60,22 @@ impl LabelTrainer {
         }
     }
 
-    /// One pass over all arcs.
+    /// Does one pass over all gold arcs.
     pub(super) fn pass(&mut self, corpus: &Corpus<'_>, model: &mut LabelModel) {
         for at in self.order.shuffled(corpus.examples.len()) {
-            self.sentence(&corpus.examples[at], model);
+            self.learn_sentence(&corpus.examples[at], model);
         }
         self.average.add(model.weights.iter());
     }
 
-    /// The weights learnt so far, if they are not just the model's.
-    pub(super) fn learnt(&self) -> Option<Vec<f32>> {
+    /// Returns the averaged weights, once averaging has begun.
+    pub(super) fn averaged(&self) -> Option<Vec<f32>> {
         self.average.mean()
     }
 
-    fn sentence(&mut self, example: &Example, model: &mut LabelModel) {
-        /// Labels that are this sure already need no step.
-        const SURE: f32 = 0.998;
+    fn learn_sentence(&mut self, example: &Example, model: &mut LabelModel) {
+        /// Gold labels that are more probable than this need no step.
+        const PROBABLE_ENOUGH: f32 = 0.998;
         let templates = model.features.templates().len();
         let scale =
             draw_templates(self.order.stream(), templates, self.dropout, &mut self.kept) as f32;
@@ -92,7 +92,7 @@ impl LabelTrainer {
             model.rows(&self.prepared, head, modifier, &mut self.rows);
             model.log_probs(&self.rows, head, scale, &mut self.log_probs);
             let gradient = &mut self.log_probs;
-            if gradient[gold].exp() > SURE {
+            if gradient[gold].exp() > PROBABLE_ENOUGH {
                 continue;
             }
             // ∂ −log p(gold) / ∂ score = p − [gold].

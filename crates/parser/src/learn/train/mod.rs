@@ -1,10 +1,9 @@
 //! Training: a treebank in, a model out.
 //!
-//! Arcs are learnt by any [`Optimizer`]. Labels are learnt with them by the same learner if they are
-//! [joint](Labelling::Joint); [staged](Labelling::Staged), those of gold arcs are learnt beside,
-//! always in the same way. Before that, a pruner may be learnt, and after that, a second pass that
-//! sees the trees of the first; see [`TrainingOptions::pruning`] and [`TrainingOptions::second`]. The same treebank,
-//! options and seed give the same bytes.
+//! Any [`Optimizer`] learns the arcs. It also learns the labels if they are [joint](Labelling::Joint);
+//! [staged](Labelling::Staged) labels of gold arcs are learnt beside it, always by AdaGrad. A
+//! [pruner](TrainingOptions::pruning) may come before, and a [second pass](TrainingOptions::second_pass) that
+//! sees the trees of the first may follow. The same treebank, options and seed give the same bytes.
 
 mod cascade;
 mod checkpoint;
@@ -24,10 +23,11 @@ use tutte_treebank::Sentence;
 
 pub(crate) use super::corpus::{Corpus, Example};
 use crate::features::{FeatureSet, FirstPassOutput};
+use crate::learn::TrainingSet;
 use crate::learn::optimizer::{Optimizer, Schedule};
 use crate::{ArcModel, Candidates, Dictionary, Error, Index, Labelling, ParserModel};
-use cascade::Jackknifed;
-pub use checkpoint::{Checkpoint, Place, Snapshot};
+use cascade::JackknifeResult;
+pub use checkpoint::{Checkpoint, CheckpointPlace, Snapshot};
 use options::check;
 pub use options::{
     FirstPassOptions, LabelOptions, PrunerOptions, SecondPassOptions, TrainingOptions,
@@ -38,7 +38,7 @@ pub use session::Checkpoints;
 use session::TrainingSession;
 use training_data::TransitionTrainingData;
 
-/// Trains a model; `watch` sees it after every pass, and may stop at what it sees.
+/// Trains a model. `watch` is called with it after every pass, and may stop the training.
 ///
 /// ```
 /// use tutte::{Optimizer, TrainingOptions, Parser, train};
@@ -48,32 +48,33 @@ use training_data::TransitionTrainingData;
 /// 2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\t_
 /// ".parse::<tutte_treebank::Sentence>()?;
 /// let treebank = [sentence];
-/// let options = TrainingOptions { optimizer: Optimizer::Perceptron, bits: 16, ..TrainingOptions::default() };
+/// let options = TrainingOptions::default().with_optimizer(Optimizer::Perceptron).with_bits(16);
 /// let model = train(&treebank, &options, |_, _| {})?;
 /// assert_eq!(Parser::new(&model).parse(&treebank[0])?.tree.heads(), [2, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// **Partial trees.** Heads that are `_` are unknown, and so are labels of known heads that are. Learners
-/// that follow the gradient of an [objective](crate::learn::objective) sum over them exactly; the others need whole
-/// trees.
+/// **Partial trees.** A head or label `_` is unknown. Optimizers that follow the gradient of an
+/// [objective](crate::learn::objective) sum over unknown ones exactly; the others need whole trees.
 ///
 /// # Errors
-/// [`Error::Treebank`] if heads form a cycle, [`Error::Contradiction`] if no tree has the heads of a
-/// partial one, [`Error::NotInTreeSet`], [`Error::NoWords`], [`Error::NoHeads`],
-/// [`Error::PartialTree`], [`Error::Setting`], [`Error::Diverged`].
-pub fn train<V: Verdict>(
-    treebank: &[Sentence],
+/// [`Error::Treebank`] if heads form a cycle, [`Error::Contradiction`] if no tree has the heads of a partial
+/// tree, [`Error::NotInTreeSet`], [`Error::NoWords`], [`Error::NoHeads`], [`Error::PartialTree`],
+/// [`Error::Setting`], [`Error::Diverged`].
+pub fn train<'a, V: Verdict>(
+    treebank: impl Into<TrainingSet<'a>>,
     options: &TrainingOptions,
     mut watch: impl FnMut(Pass, &ParserModel) -> V,
 ) -> Result<ParserModel, Error> {
     let mut watch = |pass: Pass, model: &ParserModel| watch(pass, model).stops();
-    run(treebank, options, TrainingSession::new(&mut watch))
+    run(&treebank.into(), options, TrainingSession::new(&mut watch))
 }
 
-/// As [`train`], in a way that can be interrupted: after some passes it offers a [`Snapshot`] to be
-/// saved, and what was saved can be given to it to go on from, with the same treebank and options
-/// (but for the number of threads). The model is the same, bit by bit, as if nothing had happened.
+/// Trains a model as [`train`] does, with checkpoints.
+///
+/// After some passes it offers a [`Snapshot`] to save. The saved [`Checkpoint`] resumes the training later, with
+/// the same treebank and options; only the number of threads may differ. The model is the same, bit by bit, as
+/// without the interruption.
 ///
 /// ```
 /// # let folder = std::env::temp_dir().join(format!("tutte-resume-{}", std::process::id()));
@@ -85,7 +86,7 @@ pub fn train<V: Verdict>(
 /// use std::time::Duration;
 /// use tutte::{Checkpoint, Checkpoints, TrainingOptions, train, train_resumable};
 ///
-/// let options = TrainingOptions { bits: 12, ..TrainingOptions::default() };
+/// let options = TrainingOptions::default().with_bits(12);
 /// let mut save = |snapshot: &mut tutte::Snapshot<'_>| snapshot.save(&path);
 /// let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save: &mut save };
 /// train_resumable(&treebank, &options, None, checkpoints, |pass, _| match pass.number {
@@ -103,35 +104,42 @@ pub fn train<V: Verdict>(
 /// ```
 ///
 /// # Errors
-/// As [`train`]; [`Error::Checkpoint`] if a checkpoint is of another training; what `save` returns.
-pub fn train_resumable<V: Verdict>(
-    treebank: &[Sentence],
+/// Those of [`train`]; [`Error::Checkpoint`] if the checkpoint is of another training; those of `save`.
+pub fn train_resumable<'a, V: Verdict>(
+    treebank: impl Into<TrainingSet<'a>>,
     options: &TrainingOptions,
     resumed: Option<Checkpoint>,
     checkpoints: Checkpoints<'_>,
     mut watch: impl FnMut(Pass, &ParserModel) -> V,
 ) -> Result<ParserModel, Error> {
+    let treebank = &treebank.into();
     let mut watch = |pass: Pass, model: &ParserModel| watch(pass, model).stops();
-    // Named anew, so that it need not live longer than the watcher.
+    // Rebuilt, so that its lifetime can be as short as that of `watch`.
     let Checkpoints { every, dev, save } = checkpoints;
     let checkpoints = Checkpoints { every, dev, save };
-    let session =
-        TrainingSession::new(&mut watch).saved(treebank, options, resumed, checkpoints)?;
+    let session = TrainingSession::new(&mut watch).with_checkpoints(
+        treebank,
+        options,
+        resumed,
+        checkpoints,
+    )?;
     run(treebank, options, session)
 }
 
 /// Trains stage by stage.
 fn run(
-    treebank: &[Sentence],
+    set: &TrainingSet<'_>,
     options: &TrainingOptions,
     mut session: TrainingSession<'_>,
 ) -> Result<ParserModel, Error> {
+    let treebank = set.sentences();
     check(options)?;
     if options.dictionary.is_some() && options.second_pass.is_some() {
-        let why = "the features of a second pass have no names: a dictionary needs a single pass";
+        let why = "a dictionary needs a single pass, since features of a second pass have no names; \
+                   start from `TrainingOptions::plain()`";
         return Err(Error::Setting(why.to_owned()));
     }
-    // A single sentence leaves none to learn its guide from.
+    // A single sentence leaves none to train its fold on.
     let sentences = treebank.iter().filter(|sentence| !sentence.is_empty()).count();
     let second = options.second_pass.as_ref().filter(|_| sentences > 1);
     let first_labelling = match options.labelling {
@@ -143,11 +151,11 @@ fn run(
             ArcModel::new(templates.clone(), Index::Hashed { bits: *bits.min(&options.bits) })
         }
         Some(None) => {
-            let (templates, index) = untrained(treebank, options)?;
+            let (templates, index) = templates_and_index(treebank, options)?;
             ArcModel::new(templates, index)
         }
         None => {
-            let (templates, index) = untrained(treebank, options)?;
+            let (templates, index) = templates_and_index(treebank, options)?;
             clusters::untrained(templates, index, options)
         }
     };
@@ -160,11 +168,11 @@ fn run(
                 checkpoint.read(|codec| codec.table(&mut pruner.arcs.weights))?;
                 pruner
             }
-            None => cascade::pruner(treebank, pruning, options)?,
+            None => cascade::train_pruner(treebank, pruning, options)?,
         });
     }
     let (mut corpus, candidates) = pruned_corpus(treebank, &model, &options.optimizer)?;
-    match session.in_second() {
+    match session.second_stage_checkpoint() {
         Some(checkpoint) => checkpoint.read(|codec| codec.table(&mut model.arcs.weights))?,
         None => {
             let passes = if second.is_some() { options.first_passes() } else { options.passes };
@@ -172,7 +180,7 @@ fn run(
             model = fit(model, &corpus, &options, &mut session)?;
         }
     }
-    let Some(second) = second.filter(|_| !session.stopped) else {
+    let Some(second) = second.filter(|_| !session.is_stopped) else {
         return Ok(model);
     };
     let training_data = second.transition.as_ref().and_then(|transition_options| {
@@ -183,44 +191,48 @@ fn run(
             model.labels.labels().len(),
         )
     });
-    let Jackknifed { first_pass_outputs, temperature, mean, transition } = match session.in_second()
-    {
-        Some(checkpoint) => {
-            let mut first_pass_outputs: Vec<FirstPassOutput> =
-                corpus.examples.iter().map(cascade::no_first_pass).collect();
-            let mut temperature = 1.0;
-            let mut transition = training_data.as_ref().map(TransitionTrainingData::untrained);
-            checkpoint.read(|codec| {
-                codec.value(&mut temperature)?;
-                transition.iter_mut().try_for_each(|transition| transition.checkpoint(codec))?;
-                first_pass_outputs
-                    .iter_mut()
-                    .try_for_each(|first_pass_output| first_pass_output.checkpoint(codec))
-            })?;
-            Jackknifed {
-                first_pass_outputs: first_pass_outputs.into_iter().map(Arc::new).collect(),
-                temperature,
-                mean: None,
-                transition,
+    let JackknifeResult { first_pass_outputs, temperature, mean_weights, transition } =
+        match session.second_stage_checkpoint() {
+            Some(checkpoint) => {
+                let mut first_pass_outputs: Vec<FirstPassOutput> =
+                    corpus.examples.iter().map(cascade::blank_first_pass_output).collect();
+                let mut temperature = 1.0;
+                let mut transition = training_data.as_ref().map(TransitionTrainingData::untrained);
+                checkpoint.read(|codec| {
+                    codec.value(&mut temperature)?;
+                    transition
+                        .iter_mut()
+                        .try_for_each(|transition| transition.checkpoint(codec))?;
+                    first_pass_outputs
+                        .iter_mut()
+                        .try_for_each(|first_pass_output| first_pass_output.checkpoint(codec))
+                })?;
+                JackknifeResult {
+                    first_pass_outputs: first_pass_outputs.into_iter().map(Arc::new).collect(),
+                    temperature,
+                    mean_weights: None,
+                    transition,
+                }
             }
-        }
-        None => {
-            let first = &model.arcs;
-            cascade::jackknife(
-                &corpus,
-                &candidates,
-                second,
-                options,
-                first,
-                training_data.as_ref(),
-            )?
-        }
-    };
+            None => {
+                let first = &model.arcs;
+                cascade::jackknife(
+                    &corpus,
+                    set.versions(),
+                    &candidates,
+                    second,
+                    options,
+                    first,
+                    training_data.as_ref(),
+                )?
+            }
+        };
     session.first_pass_outputs.clone_from(&first_pass_outputs);
-    if let Some(mean) = mean {
-        model.arcs.weights = mean;
+    if let Some(mean_weights) = mean_weights {
+        model.arcs.weights = mean_weights;
     }
-    let model = cascade::second_pass(model, temperature, transition, second, options);
+    let model =
+        cascade::with_untrained_second_pass(model, temperature, transition, second, options);
     if let Some(second_pass) = &model.second_pass {
         corpus = cascade::second_pass_corpus(
             treebank,
@@ -233,13 +245,13 @@ fn run(
     fit(model, &corpus, options, &mut session)
 }
 
-/// What the first pass of a model looks at, and where its weights will be.
-fn untrained(
+/// Returns the feature templates of arcs and the index of their weights.
+fn templates_and_index(
     treebank: &[Sentence],
     options: &TrainingOptions,
 ) -> Result<(FeatureSet, Index), Error> {
     let features = options.templates.clone();
-    // Copies that see nothing new are kept: with dropout they help (0.4 UAS on Portuguese).
+    // Hashed features keep templates that duplicate others: with dropout they improve accuracy.
     let Some(support) = options.dictionary else {
         return Ok((features, Index::Hashed { bits: options.bits }));
     };
@@ -249,7 +261,7 @@ fn untrained(
     Ok((features, Index::Dictionary(dictionary.into())))
 }
 
-/// A treebank ready for the first pass of a model, and what its pruner leaves of it.
+/// Prepares a treebank for the first pass of a model. Returns it with the arcs that the pruner leaves.
 fn pruned_corpus<'a>(
     treebank: &'a [Sentence],
     model: &ParserModel,
@@ -270,13 +282,13 @@ fn pruned_corpus<'a>(
     Ok((corpus, candidates))
 }
 
-/// Trains a model that is already there: one with features of its own, or with weights to start
-/// from (as risk should). Its own tree set and table sizes count, not those of the options, and its
-/// labels must be all those of the treebank. Exponentiated gradient starts afresh nevertheless: it
-/// knows no other start than the gold trees.
+/// Trains an existing model: one with features of its own, or with weights to start from (as risk should).
+///
+/// The tree set and table sizes are those of the model, not of the options. The model must have all labels of the
+/// treebank. Exponentiated gradient ignores the weights, since it can only start from the gold trees.
 ///
 /// # Errors
-/// As [`train`].
+/// Those of [`train`]; [`Error::Setting`] if the model has a second pass.
 pub fn train_further<V: Verdict>(
     model: ParserModel,
     treebank: &[Sentence],
@@ -285,7 +297,8 @@ pub fn train_further<V: Verdict>(
 ) -> Result<ParserModel, Error> {
     check(options)?;
     if model.second_pass.is_some() {
-        let why = "a model with a second pass cannot be trained further: its guides are gone";
+        let why = "a model with a second pass cannot be trained further, since it has no jackknifed first-pass \
+                   outputs; train a new one";
         return Err(Error::Setting(why.to_owned()));
     }
     let (corpus, _) = pruned_corpus(treebank, &model, &options.optimizer)?;
@@ -293,7 +306,7 @@ pub fn train_further<V: Verdict>(
     fit(model, &corpus, options, &mut TrainingSession::new(&mut watch))
 }
 
-/// Trains the last pass of a model, and its labels.
+/// Trains the last pass of a model and its labels.
 fn fit(
     mut model: ParserModel,
     corpus: &Corpus<'_>,

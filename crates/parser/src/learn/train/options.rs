@@ -1,4 +1,4 @@
-//! How to train: what can be chosen, and what is chosen if nobody does.
+//! Options of a training, their defaults, and the check of their values.
 
 use tutte_trees::TreeSet;
 
@@ -7,121 +7,186 @@ use crate::features::FeatureSet;
 use crate::learn::optimizer::Optimizer;
 use crate::{Error, Labelling, Support};
 
-/// How to train.
+/// Options of a training.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct TrainingOptions {
-    /// What moves the weights of arcs, and towards what.
+    /// Optimizer of the arc weights, with its objective.
     pub optimizer: Optimizer,
-    /// Whether there are labels, and how they go with arcs. Where there are two passes, those of
-    /// the first are staged in any case: a guide has no labels.
+    /// Relation of labels to arcs. With a second pass it applies to that pass. Joint labels are then staged
+    /// in the first pass, since a first-pass output has no labels.
     pub labelling: Labelling,
-    /// How the weights of staged labels are moved.
+    /// Options of staged labels.
     pub labels: LabelOptions,
-    /// Passes over the treebank; for L-BFGS, steps.
+    /// Number of passes over the treebank; for L-BFGS, of steps.
     pub passes: usize,
-    /// Of how many latent clusters arcs are ([`latent`](crate::model::latent)); 1 is the ordinary
-    /// case. Where there are two passes, those of the first are ordinary in any case. Needs a
-    /// learner that follows gradients, AdaGrad or SGD.
+    /// Number of [latent clusters](crate::model::latent) of arcs; 1 is the ordinary case. With a second pass
+    /// it applies to that pass, and the first has one cluster. More than one needs AdaGrad or SGD.
     pub clusters: usize,
-    /// What arcs are looked at by.
+    /// Feature templates of arcs.
     pub templates: FeatureSet,
-    /// Which features of arcs have weights, if these are to be found by an exact
-    /// [`Dictionary`](crate::Dictionary) and not by hashing. Then templates that see nothing new in the treebank are
-    /// left out, see [`FeatureSet::without_copies`].
+    /// Features of arcs that have a weight, found in an exact [`Dictionary`](crate::Dictionary); `None` hashes
+    /// all features. With a dictionary, templates that duplicate others on this treebank are left out, see
+    /// [`FeatureSet::without_copies`].
     pub dictionary: Option<Support>,
-    /// The binary logarithm of the number of weights of arcs, of each kind, unless there is a dictionary.
+    /// Binary logarithm of the number of hashed arc weights per cluster. A dictionary ignores it.
     pub bits: u32,
-    /// The binary logarithm of the number of rows of weights of labels.
+    /// Binary logarithm of the number of rows of label weights.
     pub label_bits: u32,
-    /// Whether hopeless arcs are left out.
+    /// Options of the pruner; `None` trains without one.
     pub pruning: Option<PrunerOptions>,
-    /// Whether there is a second pass.
+    /// Options of the second pass; `None` trains a single pass.
     pub second_pass: Option<SecondPassOptions>,
-    /// The trees that are possible. Trees to learn from are made projective for projective sets.
+    /// Possible trees. For projective sets, gold trees are made projective.
     pub tree_set: TreeSet,
-    /// Of how many versions of the same sentences the treebank consists, one list after the other: a parser
-    /// may learn from tags as they are and as a tagger gives them. Versions of a sentence are in one fold,
-    /// lest a guide is made by who has seen the tree.
-    pub versions: usize,
-    /// Of the order of sentences and of dropout.
+    /// Seed of the order of sentences, of dropout and of initial noise.
     pub seed: u64,
-    /// How many threads may work at once. The model is the same, bit by bit, for any number: with
-    /// two, labels are learnt while arcs are; AdaGrad and SGD make use of as many more as a batch
-    /// has sentences, L-BFGS of [`SHARDS`](crate::learn::optimizer::SHARDS).
+    /// Number of threads. The model is the same, bit by bit, for any number. With two, staged labels are learnt
+    /// while arcs are. AdaGrad and SGD use at most one per sentence of a batch, L-BFGS at most
+    /// [`SHARDS`](crate::learn::optimizer::SHARDS).
     pub threads: usize,
 }
 
-/// How a [`Pruner`](crate::Pruner) is learnt.
+tutte_linear::setters! {
+    TrainingOptions {
+        with_optimizer => optimizer: Optimizer,
+        with_labelling => labelling: Labelling,
+        with_labels => labels: LabelOptions,
+        with_passes => passes: usize,
+        with_clusters => clusters: usize,
+        with_templates => templates: FeatureSet,
+        with_dictionary => dictionary: Option<Support>,
+        with_bits => bits: u32,
+        with_label_bits => label_bits: u32,
+        with_pruning => pruning: Option<PrunerOptions>,
+        with_second_pass => second_pass: Option<SecondPassOptions>,
+        with_tree_set => tree_set: TreeSet,
+        with_seed => seed: u64,
+        with_threads => threads: usize,
+    }
+}
+
+/// Options of a [`Pruner`](crate::Pruner).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PrunerOptions {
-    /// How probable an arc must be, as a share of the probability of the word's best head.
+    /// Least probability of an arc, relative to that of the word's best head.
     pub threshold: f64,
-    /// Passes over what it is learnt from.
+    /// Number of passes over its part of the treebank.
     pub passes: usize,
-    /// About how many words it is learnt from.
+    /// Approximate number of words in that part.
     pub words: usize,
-    /// The binary logarithm of the number of weights.
+    /// Binary logarithm of the number of weights.
     pub bits: u32,
 }
 
-/// How a [second pass](crate::SecondPass) is learnt.
+tutte_linear::setters! {
+    PrunerOptions {
+        with_threshold => threshold: f64,
+        with_passes => passes: usize,
+        with_words => words: usize,
+        with_bits => bits: u32,
+    }
+}
+
+/// Options of a [second pass](crate::SecondPass).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SecondPassOptions {
-    /// Into how many folds the treebank is dealt to make guides.
+    /// Number of folds of the treebank for jackknifed first-pass outputs.
     pub folds: usize,
-    /// Passes over the treebank for each fold.
+    /// Number of passes over the treebank for the model of each fold.
     pub fold_passes: usize,
-    /// Passes over the treebank for the first pass, if the mean of the models of the folds is to take its
-    /// place: then it is only what there is until they are.
+    /// Number of passes over the treebank for a provisional first pass, which the mean of the models of the
+    /// folds later replaces. `None` keeps the first pass and gives it [`TrainingOptions::passes`].
     pub first_passes: Option<usize>,
-    /// How probable an arc must be in the first pass to be looked at again.
+    /// Least probability of an arc in the first pass for the second to score it.
     pub threshold: f64,
-    /// The temperature of the model, until somebody [chooses one](crate::ParserModel::best_temperature): a second
-    /// pass trusts itself too much. If none is given, it is found without development data: a fixed
-    /// number of times the temperature of the models that guides are made with, on the sentences that
-    /// these have not seen.
+    /// Temperature of the model, until [another is chosen](crate::ParserModel::best_temperature). `None`
+    /// estimates it without development data: a fixed factor times the temperature that calibrates the models
+    /// of the folds on held-out sentences. The factor is above 1 because a second pass is overconfident.
     pub temperature: Option<f64>,
-    /// What the first pass is, if it does not look at arcs by the same templates.
+    /// Options of a smaller first pass; `None` gives it the templates of the second.
     pub first: Option<FirstPassOptions>,
-    /// What labels are chosen by.
+    /// Feature templates of labels.
     pub labels: FeatureSet,
-    /// Whether it sees the tree of a [shifter](crate::TransitionParser), too. That needs whole trees to learn from: if
-    /// most are known in part only, there is none.
+    /// Options of a [transition parser](crate::TransitionParser) whose tree the second pass sees, too. It learns
+    /// from whole trees: there is none if most trees of the treebank are partial.
     pub transition: Option<TransitionOptions>,
 }
 
-/// How a [`TransitionParser`](crate::TransitionParser) is learnt.
+tutte_linear::setters! {
+    SecondPassOptions {
+        with_folds => folds: usize,
+        with_fold_passes => fold_passes: usize,
+        with_first_passes => first_passes: Option<usize>,
+        with_threshold => threshold: f64,
+        with_temperature => temperature: Option<f64>,
+        with_first => first: Option<FirstPassOptions>,
+        with_labels => labels: FeatureSet,
+        with_transition => transition: Option<TransitionOptions>,
+    }
+}
+
+/// Options of a [`TransitionParser`](crate::TransitionParser).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct TransitionOptions {
-    /// Passes over the treebank, for each fold.
+    /// Number of passes over the treebank for each fold.
     pub passes: usize,
-    /// The binary logarithm of the number of rows of weights of steps: at most this, and a quarter of the number
-    /// of weights of arcs. Labels have half the rows that they have in the second pass.
+    /// Binary logarithm of the largest number of rows of step weights. There are at most a quarter as many as
+    /// arc weights. Labels have half as many rows as in the second pass.
     pub bits: u32,
-    /// Whether it also reads backwards, which takes it twice as long.
+    /// Also reads sentences from right to left, which doubles the time.
     pub bidirectional: bool,
 }
 
-/// A first pass that is smaller than the second.
+tutte_linear::setters! {
+    TransitionOptions {
+        with_passes => passes: usize,
+        with_bits => bits: u32,
+        with_bidirectional => bidirectional: bool,
+    }
+}
+
+/// Options of a first pass that is smaller than the second.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FirstPassOptions {
-    /// What arcs are looked at by.
+    /// Feature templates of arcs.
     pub templates: FeatureSet,
-    /// The binary logarithm of the number of weights.
+    /// Binary logarithm of the number of weights.
     pub bits: u32,
 }
 
-/// How labels are learnt.
+tutte_linear::setters! {
+    FirstPassOptions {
+        with_templates => templates: FeatureSet,
+        with_bits => bits: u32,
+    }
+}
+
+/// Options of staged labels.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LabelOptions {
-    /// AdaGrad's rate.
+    /// Rate η of AdaGrad.
     pub rate: f32,
-    /// AdaGrad's damping.
+    /// Damping δ of AdaGrad.
     pub damping: f32,
-    /// The share of templates left out, sentence by sentence.
+    /// Share of templates that are dropped at random in each sentence.
     pub dropout: f64,
-    /// Passes over the treebank, if not as many as for arcs.
+    /// Number of passes over the treebank; `None` is as many as for arcs.
     pub passes: Option<usize>,
+}
+
+tutte_linear::setters! {
+    LabelOptions {
+        with_rate => rate: f32,
+        with_damping => damping: f32,
+        with_dropout => dropout: f64,
+        with_passes => passes: Option<usize>,
+    }
 }
 
 impl Default for TrainingOptions {
@@ -139,7 +204,6 @@ impl Default for TrainingOptions {
             pruning: Some(PrunerOptions::default()),
             second_pass: Some(SecondPassOptions::default()),
             tree_set: TreeSet::NonProjectiveSingleRoot,
-            versions: 1,
             seed: 1,
             threads: 1,
         }
@@ -147,8 +211,9 @@ impl Default for TrainingOptions {
 }
 
 impl TrainingOptions {
-    /// A small first pass over all arcs, whose few templates are those of a pruner, and a second
-    /// over what it leaves: twice as fast as the default, for less than a point of accuracy.
+    /// Returns options of a fast parser: a small first pass over all arcs, with the few templates of a pruner,
+    /// and a second pass over the arcs it leaves. It is faster and less accurate than the default, see
+    /// docs/results/parser.md.
     pub fn fast() -> Self {
         let first = FirstPassOptions {
             templates: FeatureSet::pruner(),
@@ -167,12 +232,12 @@ impl TrainingOptions {
         Self { pruning: None, second_pass: second, templates, passes: 4, ..Self::default() }
     }
 
-    /// Passes over the treebank for the first pass of parsing, or the only one.
+    /// Returns the number of passes over the treebank for the first pass of parsing, or the only one.
     pub fn first_passes(&self) -> usize {
         self.second_pass.as_ref().and_then(|second| second.first_passes).unwrap_or(self.passes)
     }
 
-    /// One pass over all arcs, and labels after them, as in the papers.
+    /// Returns options of a single pass over all arcs with staged labels, as in the papers.
     pub fn plain() -> Self {
         let labelling = Labelling::Staged;
         Self { pruning: None, second_pass: None, labelling, ..Self::default() }
@@ -206,27 +271,27 @@ impl Default for LabelOptions {
     }
 }
 
-/// Refuses what makes no sense.
+/// Refuses values that are not possible.
 pub(super) fn check(options: &TrainingOptions) -> Result<(), Error> {
     let LabelOptions { rate, damping, dropout, .. } = options.labels;
     let TrainingOptions { bits, label_bits, .. } = *options;
-    let wrong = |why: String| Err(Error::Setting(why));
+    let refuse = |why: String| Err(Error::Setting(why));
     if !(5..=32).contains(&bits) || !(2..=28).contains(&label_bits) {
-        return wrong(format!(
-            "tables of 2^{bits} weights of arcs and 2^{label_bits} rows of labels were asked for, but \
-             5 to 32 and 2 to 28 bits are possible"
+        return refuse(format!(
+            "`bits` is {bits} and `label_bits` is {label_bits}; choose 5 to 32 for `bits` and 2 to 28 for \
+             `label_bits`"
         ));
     }
     if !(rate > 0.0 && rate.is_finite() && damping > 0.0 && (0.0..1.0).contains(&dropout)) {
-        return wrong(format!(
-            "labels need a positive rate and damping and a dropout from 0 to below 1, not {rate}, \
-             {damping} and {dropout}"
+        return refuse(format!(
+            "labels have rate {rate}, damping {damping} and dropout {dropout}; choose a positive rate and \
+             damping, and a dropout from 0 to below 1"
         ));
     }
     if let Some(SecondPassOptions { temperature: Some(temperature), .. }) = options.second_pass
         && !(temperature > 0.0 && temperature.is_finite())
     {
-        return wrong(format!("the temperature is {temperature}, but must be a positive number"));
+        return refuse(format!("the temperature is {temperature}, but must be a positive number"));
     }
     clusters::check(options)?;
     options.optimizer.check()

@@ -1,4 +1,4 @@
-//! What a watcher of training sees, and what it may answer.
+//! Reports of passes to the caller of a training, and the caller's reply.
 
 use std::ops::ControlFlow;
 
@@ -6,22 +6,22 @@ use super::Corpus;
 use crate::ParserModel;
 use crate::learn::optimizer::Report;
 
-/// What a pass was like.
+/// Report of a pass over the treebank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pass {
-    /// Its number, from 1.
+    /// Number of the pass, from 1.
     pub number: usize,
-    /// Whether it was one of the second pass of parsing, whose numbers start anew.
+    /// `true` in the second pass of parsing, where numbers start at 1 again.
     pub second: bool,
-    /// What the learner makes small, as it was met during the pass while weights moved, for each
-    /// word of the treebank: wrong heads (of joint models, heads or labels) for perceptron, passive-aggressive and MIRA, the value of
-    /// the objective for the others (with its prior, for L-BFGS; for exponentiated gradient, the
-    /// dual bound of that value).
+    /// Loss per word of the treebank, measured during the pass while weights moved. For perceptron,
+    /// passive-aggressive and MIRA it is the number of wrong heads (for joint models, of wrong heads or
+    /// labels). For the others it is the value of the objective: with its prior for L-BFGS, and its dual bound
+    /// for exponentiated gradient.
     pub loss: f64,
-    /// Of exponentiated gradient, if it was asked for: how far the loss may be above its least
-    /// possible value, for each word.
+    /// Duality gap per word: an upper bound of the distance from the loss to its minimum. Only exponentiated
+    /// gradient reports it, on request.
     pub gap: Option<f64>,
-    /// Whether the learner of arcs has nothing more to do, however many passes are left.
+    /// `true` if the optimizer of arcs has converged. It skips the passes that are left.
     pub converged: bool,
 }
 
@@ -43,10 +43,9 @@ impl Pass {
     }
 }
 
-/// What a watcher of training returns: nothing, to go on whatever it sees, or a [`ControlFlow`], to
-/// be able to stop.
+/// Reply of the caller after a pass: `()` always continues, [`ControlFlow`] can stop the training.
 pub trait Verdict {
-    /// Whether training is to end.
+    /// Returns `true` if the training is to stop.
     fn stops(&self) -> bool;
 }
 

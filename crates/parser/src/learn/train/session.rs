@@ -1,5 +1,5 @@
-//! What accompanies a training from pass to pass: who watches it, what it is saved to, and what it
-//! goes on from.
+//! State that accompanies a training from pass to pass: its observer, its checkpoints, and the checkpoint it
+//! resumes from.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,19 +7,20 @@ use std::time::{Duration, Instant};
 use tutte_linear::Checkpointed;
 use tutte_treebank::Sentence;
 
-use super::checkpoint::{Checkpoint, Place, Snapshot};
+use super::checkpoint::{Checkpoint, CheckpointPlace, Snapshot};
 use super::{Pass, checkpoint};
 use crate::features::FirstPassOutput;
+use crate::learn::TrainingSet;
 use crate::{Error, ParserModel, TrainingOptions};
 
-/// When and how a training is saved, so that it can go on later.
+/// When and how a training saves checkpoints.
 pub struct Checkpoints<'a> {
-    /// The least time between two. The first pass of a stage is saved in any case, and the last of
-    /// the first stage, since guides take long.
+    /// Least time between two checkpoints. The first pass of each stage is saved in any case. So is the last
+    /// pass of the first stage, since the first-pass outputs that follow take long.
     pub every: Duration,
-    /// Sentences that the watcher judges by; they must be the same when the training goes on.
+    /// Development data of the caller. A resumed training must have the same.
     pub dev: &'a [Sentence],
-    /// Called after the watcher has seen the pass; it may or may not save the snapshot.
+    /// Called after the caller has seen the pass. It may or may not save the snapshot.
     pub save: &'a mut dyn FnMut(&mut Snapshot<'_>) -> Result<(), Error>,
 }
 
@@ -29,92 +30,90 @@ impl std::fmt::Debug for Checkpoints<'_> {
     }
 }
 
-/// A training on its way.
+/// A training that is under way.
 pub(super) struct TrainingSession<'a> {
+    /// Returns `true` to stop the training.
     watch: &'a mut dyn FnMut(Pass, &ParserModel) -> bool,
-    /// How to save, and what must be the same when the training goes on.
+    /// How to save, and the settings that a resumed training must share.
     saving: Option<(Checkpoints<'a>, Vec<(String, String)>)>,
-    saved: Instant,
-    /// What to go on from, as far as it has not been used.
+    last_save: Instant,
+    /// The part of the checkpoint to resume from that has not been read yet.
     pub(super) resumed: Option<Checkpoint>,
-    /// Of the second stage.
+    /// First-pass outputs that the second stage learns from.
     pub(super) first_pass_outputs: Vec<Arc<FirstPassOutput>>,
-    place: Place,
-    /// Whether a second stage is asked for.
-    two_stages: bool,
-    /// Whether the watcher has seen enough.
-    pub(super) stopped: bool,
+    place: CheckpointPlace,
+    has_two_stages: bool,
+    /// `true` once `watch` has stopped the training.
+    pub(super) is_stopped: bool,
 }
 
 impl<'a> TrainingSession<'a> {
-    /// `watch` says whether to stop.
+    /// Starts a training without checkpoints.
     pub(super) fn new(watch: &'a mut dyn FnMut(Pass, &ParserModel) -> bool) -> Self {
         Self {
             watch,
             saving: None,
-            saved: Instant::now(),
+            last_save: Instant::now(),
             resumed: None,
             first_pass_outputs: Vec::new(),
-            place: Place::default(),
-            two_stages: false,
-            stopped: false,
+            place: CheckpointPlace::default(),
+            has_two_stages: false,
+            is_stopped: false,
         }
     }
 
-    /// The same with checkpoints.
-    pub(super) fn saved(
+    /// Adds checkpoints, and resumes from one if it is given.
+    pub(super) fn with_checkpoints(
         self,
-        treebank: &[Sentence],
+        treebank: &TrainingSet<'_>,
         options: &TrainingOptions,
         resumed: Option<Checkpoint>,
         checkpoints: Checkpoints<'a>,
     ) -> Result<Self, Error> {
         let settings = checkpoint::settings(treebank, options, checkpoints.dev);
         resumed.iter().try_for_each(|checkpoint| checkpoint.check(&settings))?;
-        let place = resumed.as_ref().map_or(Place::default(), Checkpoint::place);
-        let two_stages = options.second_pass.is_some();
-        Ok(Self { saving: Some((checkpoints, settings)), resumed, place, two_stages, ..self })
+        let place = resumed.as_ref().map_or(CheckpointPlace::default(), Checkpoint::place);
+        let has_two_stages = options.second_pass.is_some();
+        Ok(Self { saving: Some((checkpoints, settings)), resumed, place, has_two_stages, ..self })
     }
 
-    /// What to go on from, if that is in the second stage.
-    pub(super) fn in_second(&mut self) -> Option<&mut Checkpoint> {
+    /// Returns the checkpoint to resume from, if it was saved in the second stage.
+    pub(super) fn second_stage_checkpoint(&mut self) -> Option<&mut Checkpoint> {
         self.resumed.as_mut().filter(|checkpoint| checkpoint.place().second)
     }
 
-    /// Brings what has just been made to where it was, if there is anything to go on from; gives the
-    /// number of passes done.
-    pub(super) fn resume(&mut self, work: &mut dyn Checkpointed) -> Result<usize, Error> {
+    /// Restores a new trainer from the checkpoint, if there is one. Returns the number of passes done.
+    pub(super) fn resume(&mut self, trainer: &mut dyn Checkpointed) -> Result<usize, Error> {
         let Some(checkpoint) = self.resumed.take() else { return Ok(0) };
-        checkpoint.finish(work)?;
+        checkpoint.finish(trainer)?;
         Ok(self.place.number)
     }
 
-    /// After a pass: has it watched and perhaps saved; tells whether to stop. `last` is the last
-    /// that a stage has.
-    pub(super) fn after(
+    /// Reports a pass to the caller and saves a checkpoint if one is due. Returns `true` to stop. `is_last` marks
+    /// the last pass of a stage.
+    pub(super) fn end_pass(
         &mut self,
         pass: Pass,
-        last: bool,
-        learnt: &mut ParserModel,
-        work: &mut dyn Checkpointed,
+        is_last: bool,
+        model: &mut ParserModel,
+        trainer: &mut dyn Checkpointed,
     ) -> Result<bool, Error> {
-        self.stopped = (self.watch)(pass, learnt);
+        self.is_stopped = (self.watch)(pass, model);
         let Pass { number, second, .. } = pass;
-        let before_guides = self.two_stages && !second;
-        self.place = Place { passes: self.place.passes + 1, number, second };
+        let precedes_jackknife = is_last && self.has_two_stages && !second;
+        self.place = CheckpointPlace { passes: self.place.passes + 1, number, second };
         if let Some((checkpoints, settings)) = &mut self.saving
-            && (number == 1 || last && before_guides || self.saved.elapsed() >= checkpoints.every)
+            && (number == 1 || precedes_jackknife || self.last_save.elapsed() >= checkpoints.every)
         {
-            let (first_pass_outputs, place) = (&self.first_pass_outputs[..], self.place);
             (checkpoints.save)(&mut Snapshot {
                 settings,
-                place,
-                learnt,
-                first_pass_outputs,
-                work,
+                place: self.place,
+                model,
+                first_pass_outputs: &self.first_pass_outputs,
+                trainer,
             })?;
-            self.saved = Instant::now();
+            self.last_save = Instant::now();
         }
-        Ok(self.stopped)
+        Ok(self.is_stopped)
     }
 }

@@ -1,4 +1,4 @@
-//! Training arcs by any learner, and labels of gold arcs beside them.
+//! Staged training: any optimizer for arcs, and labels of gold arcs learnt separately.
 
 use std::io;
 
@@ -6,10 +6,10 @@ use tutte_linear::{Checkpointed, Codec};
 
 use super::labels::LabelTrainer;
 use super::{Corpus, Pass, TrainingOptions, TrainingSession};
-use crate::learn::optimizer::{Learn, Report, Schedule};
+use crate::learn::optimizer::{OptimizerRun, Report, Schedule};
 use crate::{Error, Labelling, ParserModel};
 
-/// Trains the last pass of a model, and its labels.
+/// Trains the last pass of a model and its labels.
 pub(super) fn fit(
     mut model: ParserModel,
     corpus: &Corpus<'_>,
@@ -23,62 +23,60 @@ pub(super) fn fit(
         _ => options.labels.passes.unwrap_or(options.passes),
     };
     let labels = LabelTrainer::new(&model.labels, &options.labels, label_passes, options.seed);
-    let mut learnt = model.clone();
-    let mut work = Staged { model, arcs, labels, report: Report::default() };
-    let done = session.resume(&mut work)?;
+    let mut trained = model.clone();
+    let mut trainer = StagedTrainer { model, arcs, labels, report: Report::default() };
+    let done = session.resume(&mut trainer)?;
     if done > 0 {
-        work.hand_over(&mut learnt);
+        trainer.copy_weights_to(&mut trained);
     }
     let passes = options.passes.max(label_passes);
     for number in done + 1..=passes {
-        let Staged { model, arcs, labels, report } = &mut work;
-        let arcs_go_on = number <= options.passes && !report.converged;
-        let labels_go_on = number <= label_passes;
-        if !arcs_go_on && !labels_go_on {
+        let StagedTrainer { model, arcs, labels, report } = &mut trainer;
+        let should_train_arcs = number <= options.passes && !report.converged;
+        let should_train_labels = number <= label_passes;
+        if !should_train_arcs && !should_train_labels {
             break;
         }
         let ParserModel { arcs: first, second_pass, labels: label_model, .. } = model;
         let arc_model = second_pass.as_mut().map_or(first, |second_pass| &mut second_pass.arcs);
         let label_pass = || {
-            if labels_go_on {
+            if should_train_labels {
                 labels.pass(corpus, label_model);
             }
         };
-        let arc_pass = || match arcs_go_on {
-            true => arcs.pass(corpus, arc_model),
-            false => Ok(*report),
-        };
-        *report = beside(schedule.threads > 1, label_pass, arc_pass)?;
+        let arc_pass =
+            || if should_train_arcs { arcs.pass(corpus, arc_model) } else { Ok(*report) };
+        *report = run_both(schedule.threads > 1, label_pass, arc_pass)?;
         let pass = Pass::new(number, *report, model, corpus);
-        work.hand_over(&mut learnt);
-        if session.after(pass, number == passes, &mut learnt, &mut work)? {
+        trainer.copy_weights_to(&mut trained);
+        if session.end_pass(pass, number == passes, &mut trained, &mut trainer)? {
             break;
         }
     }
-    Ok(learnt)
+    Ok(trained)
 }
 
-/// A pass of parsing that is being learnt, with labels beside arcs.
-struct Staged {
-    /// With weights as they are moved.
+/// A pass of parsing that is being learnt, its labels separately from its arcs.
+struct StagedTrainer {
+    /// Model with the current weights, which optimizers may average.
     model: ParserModel,
-    arcs: Box<dyn Learn>,
+    arcs: Box<dyn OptimizerRun>,
     labels: LabelTrainer,
-    /// Of the last pass.
+    /// Report of the last pass.
     report: Report,
 }
 
-impl Staged {
-    /// The weights to keep.
-    fn hand_over(&mut self, learnt: &mut ParserModel) {
+impl StagedTrainer {
+    /// Copies the weights to keep, averaged if the optimizer does so.
+    fn copy_weights_to(&mut self, trained: &mut ParserModel) {
         let Self { model, arcs, labels, .. } = self;
-        take(&mut learnt.labels.weights, labels.learnt(), &model.labels.weights);
-        let moved = model.last_pass();
-        take(&mut learnt.last_pass().weights, arcs.learnt(moved), &moved.weights);
+        copy_weights(&mut trained.labels.weights, labels.averaged(), &model.labels.weights);
+        let current = model.last_pass();
+        copy_weights(&mut trained.last_pass().weights, arcs.learnt(current), &current.weights);
     }
 }
 
-impl Checkpointed for Staged {
+impl Checkpointed for StagedTrainer {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
         codec.table(&mut self.model.last_pass().weights)?;
         codec.table(&mut self.model.labels.weights)?;
@@ -88,8 +86,8 @@ impl Checkpointed for Staged {
     }
 }
 
-/// Does two things, if it may both at once.
-fn beside<T>(at_once: bool, first: impl FnOnce() + Send, second: impl FnOnce() -> T) -> T {
+/// Runs two closures, on two threads if `at_once`. Returns the result of the second.
+fn run_both<T>(at_once: bool, first: impl FnOnce() + Send, second: impl FnOnce() -> T) -> T {
     if !at_once {
         first();
         return second();
@@ -100,10 +98,10 @@ fn beside<T>(at_once: bool, first: impl FnOnce() + Send, second: impl FnOnce() -
     })
 }
 
-/// What was learnt, or the weights as they are.
-fn take(weights: &mut Vec<f32>, learnt: Option<Vec<f32>>, current: &[f32]) {
-    match learnt {
-        Some(learnt) => *weights = learnt,
+/// Replaces weights by averaged ones, or else by the current ones.
+fn copy_weights(weights: &mut Vec<f32>, averaged: Option<Vec<f32>>, current: &[f32]) {
+    match averaged {
+        Some(averaged) => *weights = averaged,
         None => weights.copy_from_slice(current),
     }
 }

@@ -1,4 +1,4 @@
-//! Toy treebanks, and what holds for every learner.
+//! Toy treebanks, and tests of every optimizer.
 
 use std::ops::ControlFlow;
 
@@ -47,12 +47,12 @@ pub(crate) fn sentence(words: &str) -> Sentence {
     (1..).zip(words.split(' ')).map(line).collect::<String>().parse().unwrap()
 }
 
-/// Twenty sentences, one of them not projective.
+/// Returns twenty sentences, one of them not projective.
 pub(crate) fn treebank() -> Vec<Sentence> {
     SENTENCES.map(sentence).into()
 }
 
-/// The same with the trees that a model of a set can at most learn.
+/// Returns the treebank with the trees that a model of this set can learn.
 pub(crate) fn at_most(tree_set: TreeSet) -> Vec<Sentence> {
     let mut treebank = treebank();
     if tree_set.is_projective() {
@@ -64,7 +64,7 @@ pub(crate) fn at_most(tree_set: TreeSet) -> Vec<Sentence> {
     treebank
 }
 
-/// A model with few features, to be trained by [`train_further`].
+/// Returns a model with few features, for [`train_further`].
 pub(crate) fn small_model(
     treebank: &[Sentence],
     templates: &str,
@@ -79,7 +79,7 @@ pub(crate) fn small_model(
     ParserModel::new(ArcModel::new(features, Index::Hashed { bits: 14 }), labels, tree_set)
 }
 
-/// A treebank made ready for such a model.
+/// Prepares a treebank for such a model.
 pub(crate) fn corpus<'a>(treebank: &'a [Sentence], model: &ParserModel) -> Corpus<'a> {
     Corpus::new(treebank, &model.arcs.features, Some(&model.labels), model.tree_set).unwrap()
 }
@@ -95,7 +95,7 @@ fn exponentiated(dual: Dual, rate: Rate) -> Optimizer {
     Optimizer::Exponentiated { dual, c: 1.0, beta: 9.0, rate, gap: None }
 }
 
-/// Every learner, with parameters that suit a toy.
+/// Returns every optimizer, with parameters for a toy treebank.
 pub(crate) fn optimizers() -> Vec<Optimizer> {
     vec![
         Optimizer::default(),
@@ -117,7 +117,7 @@ pub(crate) fn optimizers() -> Vec<Optimizer> {
         Optimizer::Lbfgs { objective: likelihood(), c: 10.0, memory: 10 },
         adagrad(softmax_margin(1.0)),
         Optimizer::Lbfgs { objective: softmax_margin(1.0), c: 10.0, memory: 10 },
-        // Risk alone may stay with an error it is sure of.
+        // Risk alone may keep an error that it is confident of.
         adagrad(0.5 * likelihood() + annealed_risk(0.5, 2.0)),
         exponentiated(Dual::MaxMargin, Rate::Own),
         exponentiated(Dual::LogLinear, Rate::Own),
@@ -137,8 +137,8 @@ pub(crate) fn options(optimizer: Optimizer) -> TrainingOptions {
     }
 }
 
-/// Heads that are wrong in the best tree, and labels of gold arcs. Not of the tree with the least
-/// expected errors: scores that were learnt by their order alone are no log-probabilities.
+/// Returns the numbers of wrong heads in the best tree and of wrong labels of gold arcs. It does not use the tree of
+/// the least expected errors, since optimizers that only rank trees do not give log-probabilities.
 fn errors(model: &ParserModel, treebank: &[Sentence]) -> (usize, usize) {
     let mut parser = Parser::new(model);
     let mut errors = (0, 0);
@@ -159,7 +159,7 @@ fn errors(model: &ParserModel, treebank: &[Sentence]) -> (usize, usize) {
 }
 
 #[test]
-fn every_learner_learns_twenty_sentences_by_heart() {
+fn every_optimizer_fits_twenty_sentences() {
     let treebank = treebank();
     for optimizer in optimizers() {
         let options = options(optimizer);
@@ -169,7 +169,7 @@ fn every_learner_learns_twenty_sentences_by_heart() {
 }
 
 #[test]
-fn every_learner_learns_in_every_tree_set() {
+fn every_optimizer_fits_every_tree_set() {
     let original = treebank();
     for tree_set in TreeSet::ALL {
         let treebank = at_most(tree_set);
@@ -203,12 +203,12 @@ fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
         for threads in [1, 2, 3, 8] {
             assert!(first == trained(7, threads), "{optimizer:?} with {threads} threads");
         }
-        assert!(first.1 != trained(8, 1).1, "another seed is another order");
+        assert!(first.1 != trained(8, 1).1, "another seed gives another order");
     }
 }
 
 #[test]
-fn passes_are_watched_and_losses_fall() {
+fn passes_are_reported_and_losses_fall() {
     let treebank = treebank();
     for optimizer in optimizers() {
         let options = TrainingOptions { passes: 6, ..options(optimizer) };
@@ -220,7 +220,8 @@ fn passes_are_watched_and_losses_fall() {
         })
         .unwrap();
         assert!(passes.iter().map(|pass| pass.number).eq(1..=passes.len()));
-        let (first, last_loss) = (passes[0].loss, passes[passes.len() - 1].loss);
+        let first = passes[0].loss;
+        let last_loss = passes[passes.len() - 1].loss;
         // A dual bound rises.
         let dual = matches!(options.optimizer, Optimizer::Exponentiated { .. });
         assert!(
@@ -228,11 +229,11 @@ fn passes_are_watched_and_losses_fall() {
             "{:?}",
             options.optimizer
         );
-        assert_eq!(last, model.arcs.weights, "what is watched last is what is returned");
+        assert_eq!(last, model.arcs.weights, "the model of the last report is returned");
     }
 }
 
-/// The expected number of wrong heads over a treebank, at γ = 1.
+/// Returns the expected number of wrong heads over a treebank, at γ = 1.
 fn expected_errors(model: &ParserModel, treebank: &[Sentence]) -> f64 {
     let mut parser = Parser::new(model);
     let expected = |sentence: &Sentence| {
@@ -243,11 +244,10 @@ fn expected_errors(model: &ParserModel, treebank: &[Sentence]) -> f64 {
     treebank.iter().map(expected).sum()
 }
 
-/// Few features cannot tell all gold trees; then risk makes fewer errors to be expected than
-/// likelihood, from where it starts (if the prior allows: risk is bounded, the prior is not). The
-/// entropy term keeps it from being as sure.
+/// With few features not all gold trees can be fitted. Then risk, started from the weights of likelihood, has fewer
+/// expected errors (with a weak prior: risk is bounded, the prior is not). The entropy term makes it less confident.
 #[test]
-fn risk_goes_on_from_likelihood() {
+fn risk_improves_on_likelihood() {
     let treebank = treebank();
     let start = small_model(&treebank, "h.upos m.upos", TreeSet::NonProjectiveSingleRoot);
     let options = |objective, c| TrainingOptions {
@@ -262,13 +262,13 @@ fn risk_goes_on_from_likelihood() {
     };
     let before = expected_errors(&likely, &treebank);
     let after = trained(risk(1.0));
-    let unsure = trained(risk(1.0) + -0.5 * entropy());
+    let with_entropy = trained(risk(1.0) + -0.5 * entropy());
     assert!(after < before && before > 0.5, "{before} {after}");
-    assert!(after < unsure, "{after} {unsure}");
+    assert!(after < with_entropy, "{after} {with_entropy}");
 }
 
 #[test]
-fn a_watcher_may_stop() {
+fn the_caller_may_stop_a_training() {
     let treebank = treebank();
     let mut seen = Vec::new();
     let stopped = train(&treebank, &options(Optimizer::Perceptron), |pass, model| {
@@ -312,7 +312,7 @@ fn labels_may_have_passes_of_their_own() {
 }
 
 #[test]
-fn trees_outside_the_set_are_named() {
+fn trees_outside_the_set_are_refused() {
     let mut treebank = treebank();
     for number in [3, 5] {
         treebank[number].set_head(1, Some(0)).unwrap();
@@ -329,7 +329,7 @@ fn trees_outside_the_set_are_named() {
 }
 
 #[test]
-fn labels_the_model_does_not_know_are_told() {
+fn labels_that_the_model_does_not_have_are_refused() {
     let treebank = treebank();
     let model = small_model(&treebank[..1], SMALL, TreeSet::NonProjectiveSingleRoot);
     let error = train_further(model, &treebank, &options(Optimizer::Perceptron), |_, _| {});
@@ -353,7 +353,7 @@ fn settings_are_checked() {
         dropout,
         batch,
     };
-    for (optimizer, said) in [
+    for (optimizer, expected) in [
         (with(-1.0, 0.0, 1), "rate is -1"),
         (with(0.1, 1.0, 1), "dropout is 1"),
         (with(0.1, 0.0, 0), "batch"),
@@ -366,12 +366,12 @@ fn settings_are_checked() {
         ),
     ] {
         let error = train(&treebank(), &options(optimizer), |_, _| {}).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }
 
 #[test]
-fn divergence_is_told_with_its_sentence() {
+fn divergence_is_reported_with_its_sentence() {
     let optimizer = Optimizer::AdaGrad {
         objective: likelihood(),
         rate: f32::MAX,

@@ -1,4 +1,4 @@
-//! What shifters learn from a treebank.
+//! Training data of transition parsers.
 
 use std::sync::Arc;
 
@@ -9,21 +9,23 @@ use crate::TransitionParser;
 use crate::features::Atoms;
 use crate::learn::transition::{self, TransitionExample};
 
-/// What shifters learn from: all sentences whose trees are whole.
+/// Training data of transition parsers: all sentences with a whole tree.
 pub(super) struct TransitionTrainingData<'c> {
-    /// What is seen of each example.
+    /// Atoms of each example.
     atoms: Vec<Atoms>,
-    /// Its heads, if all are known.
+    /// Gold heads of each example, if all are known.
     heads: Vec<Option<Vec<usize>>>,
     examples: &'c [Arc<Example>],
     passes: usize,
-    bits: [u32; 2],
+    bits: u32,
+    label_bits: u32,
+    /// Number of labels.
     labels: usize,
-    bidirectional: bool,
+    is_bidirectional: bool,
 }
 
 impl<'c> TransitionTrainingData<'c> {
-    /// Those of a corpus, if there are enough.
+    /// Collects the data of a corpus. Returns `None` if fewer than half of its annotated trees are whole.
     pub(super) fn new(
         corpus: &'c Corpus<'_>,
         transition_options: &TransitionOptions,
@@ -34,51 +36,49 @@ impl<'c> TransitionTrainingData<'c> {
         let atoms = |example: &Arc<Example>| {
             Atoms::new(corpus.sentence(example), &TransitionParser::<Vec<f32>>::COLUMNS)
         };
-        let heads = |example: &Arc<Example>| example.gold.iter().copied().collect();
-        let heads: Vec<Option<Vec<usize>>> = examples.iter().map(heads).collect();
+        let whole_tree = |example: &Arc<Example>| example.gold.iter().copied().collect();
+        let heads: Vec<Option<Vec<usize>>> = examples.iter().map(whole_tree).collect();
         let annotated = examples.iter().filter(|example| example.is_annotated()).count();
         (2 * heads.iter().flatten().count() >= annotated).then(|| Self {
             atoms: examples.iter().map(atoms).collect(),
             heads,
             examples,
             passes: transition_options.passes,
-            bits: [
-                options.bits.saturating_sub(2).clamp(4, transition_options.bits.max(4)),
-                options.label_bits.saturating_sub(1).max(2),
-            ],
+            bits: options.bits.saturating_sub(2).clamp(4, transition_options.bits.max(4)),
+            label_bits: options.label_bits.saturating_sub(1).max(2),
             labels,
-            bidirectional: transition_options.bidirectional,
+            is_bidirectional: transition_options.bidirectional,
         })
     }
 
-    /// What is seen of an example.
+    /// Returns the atoms of an example.
     pub(super) fn atoms(&self, example: usize) -> &Atoms {
         &self.atoms[example]
     }
 
-    /// A shifter that has learnt nothing.
+    /// Returns an untrained transition parser.
     pub(super) fn untrained(&self) -> TransitionParser {
-        let [bits, label_bits] = self.bits;
-        TransitionParser::untrained(bits, label_bits, self.labels, self.bidirectional)
+        let Self { bits, label_bits, labels, is_bidirectional, .. } = *self;
+        TransitionParser::untrained(bits, label_bits, labels, is_bidirectional)
     }
 
-    /// One that has learnt from those examples whose number `keep` says.
-    pub(super) fn learn(
+    /// Trains a transition parser on the examples whose number is included.
+    pub(super) fn train(
         &self,
-        keep: impl Fn(usize) -> bool,
+        is_included: impl Fn(usize) -> bool,
         seed: u64,
         tree_set: TreeSet,
     ) -> TransitionParser {
-        let example = |at: usize| {
-            let heads = self.heads[at].as_ref().filter(|_| keep(at))?;
+        let example = |number: usize| {
+            let heads = self.heads[number].as_ref().filter(|_| is_included(number))?;
             Some(TransitionExample {
-                atoms: &self.atoms[at],
+                atoms: &self.atoms[number],
                 heads,
-                labels: &self.examples[at].label_of,
+                labels: &self.examples[number].label_of,
             })
         };
-        let training_data: Vec<TransitionExample<'_>> =
+        let included: Vec<TransitionExample<'_>> =
             (0..self.examples.len()).filter_map(example).collect();
-        transition::learn(self.untrained(), &training_data, self.passes, seed, tree_set)
+        transition::learn(self.untrained(), &included, self.passes, seed, tree_set)
     }
 }

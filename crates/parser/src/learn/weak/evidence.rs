@@ -1,4 +1,4 @@
-//! What rules say of a corpus.
+//! Matches rules against raw sentences, to make constraints of weak supervision.
 
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
@@ -9,9 +9,9 @@ use crate::parse::constraints;
 use crate::rules::Rules;
 
 impl<'a> Evidence<'a> {
-    /// The evidence of rules about raw sentences: constraint q is rule q. Laws (`always`, `never`) leave
-    /// arcs out, and count for nothing besides; so do rules that match nothing, and sentences that laws leave
-    /// without a tree of the set.
+    /// Creates the constraints of some rules on raw sentences; constraint q is rule q. Hard constraints (`always`,
+    /// `never`) remove candidate arcs and have weight 0. Rules without a match have weight 0, too. Sentences without a
+    /// tree of the set are not counted.
     ///
     /// ```
     /// use tutte::rules::Rules;
@@ -31,15 +31,16 @@ impl<'a> Evidence<'a> {
     /// ```
     pub fn of_rules(rules: &Rules, raw: &'a [Sentence], tree_set: TreeSet) -> Self {
         let mut units = vec![0.0; rules.len()];
-        let (mut arcs, mut candidates) = (Vec::new(), Vec::new());
+        let mut arcs = Vec::new();
+        let mut candidates = Vec::new();
         for sentence in raw {
             let matches = rules.matches(sentence);
-            let left = rules.allowed_arcs(sentence.len(), &matches);
-            if left.is_all() || constraints::has_tree(&left, &vec![None; sentence.len()], tree_set)
-            {
+            let allowed = rules.allowed_arcs(sentence.len(), &matches);
+            let no_heads = vec![None; sentence.len()];
+            if allowed.is_all() || constraints::has_tree(&allowed, &no_heads, tree_set) {
                 units.iter_mut().zip(&matches.units).for_each(|(sum, units)| *sum += units);
             }
-            candidates.push(left);
+            candidates.push(allowed);
             let arc = |&(head, word, rule): &(u32, u32, u32)| {
                 (head as usize, word as usize, rule as usize)
             };
@@ -47,8 +48,8 @@ impl<'a> Evidence<'a> {
         }
         let constraint = |(rule, units): (&crate::rules::Rule, f64)| {
             let (low, high) = rule.target.bounds();
-            let counts = !rule.target.is_hard() && units > 0.0;
-            let weight = if counts { rule.weight } else { 0.0 };
+            let has_weight = !rule.target.is_hard() && units > 0.0;
+            let weight = if has_weight { rule.weight } else { 0.0 };
             let grouped = rule.group.is_some();
             Constraint { of: units.max(1.0), wanted: Wanted { low, high, weight }, grouped }
         };

@@ -1,22 +1,22 @@
-//! Learning without a treebank: from what is known of a language, from a few trees, from sureness.
+//! Weak supervision: trains a parser from constraints on raw text, a few trees, and entropy (Druck, Mann & McCallum
+//! 2009; Smith & Eisner 2007).
 //!
-//! Raw sentences are learnt from by [expectations](crate::learn::objective::expectation) that somebody has of their
-//! arcs; trees, whole or partial, by their likelihood; and raw sentences again by their
-//! [entropy](crate::learn::objective::renyi), if the model is to make up its mind. All of it is one objective,
+//! The objective has three sources: [expectations](crate::learn::objective::expectation) of arcs in raw sentences, the
+//! likelihood of complete or partial trees, and the [entropy](crate::learn::objective::renyi) of raw sentences,
 //!
 //! ```text
 //! F(w) = C_G Σ_q S(t_q, E_q)  −  C_L Σ_{trees} log p(y)  +  γ Σ_raw R_α(p)  +  ‖w‖² / 2σ²
 //! ```
 //!
-//! made small by L-BFGS, not convex, from w = 0 where all trees are alike. Its value and gradient take two
-//! passes over the sentences, O(n³) each: the first sums up the expectations, the second sends back what
-//! each of them is off by. Entropy comes last: what it decides, it decides where trees and expectations
-//! have led to. Sums are of [`SHARDS`] parts in their order, so the result is the same for any
+//! L-BFGS minimises F from w = 0, where all trees have the same probability. F is not convex. Its value and gradient
+//! take two passes over the sentences, O(n³) per sentence: the first sums the expectations, the second propagates
+//! their losses back to weights. The entropy term joins after the others have converged, so that it sharpens a
+//! distribution they have shaped. Sums over [`SHARDS`] shards are added in order, so the result is the same for any
 //! number of threads.
 
 mod evidence;
+mod feature_cells;
 mod problem;
-mod rows;
 mod variance;
 
 use tutte_linear::gaussian;
@@ -31,73 +31,93 @@ use crate::learn::train::Verdict;
 use crate::{Candidates, Error, LabelModel, ParserModel};
 pub use variance::{Chosen, VARIANCES, choose_variance};
 
-/// The parts of a corpus whose sums are computed apart, each by one thread.
+/// Number of shards of a corpus. Each is summed by one thread.
 pub const SHARDS: usize = 16;
 
-/// What is known of a corpus.
+/// The training data: raw sentences with constraints, and trees.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence<'a> {
-    /// Sentences whose heads nobody looks at.
+    /// Raw sentences. Their heads are ignored.
     pub raw: &'a [Sentence],
-    /// What is expected of them.
+    /// Constraints on the raw sentences.
     pub constraints: Vec<Constraint>,
-    /// By sentence, the arcs that constraints are about: head, dependent, number of the constraint.
+    /// For each raw sentence, the arcs that constraints match: head, dependent, index of the constraint.
     pub arcs: Vec<Vec<(usize, usize, usize)>>,
-    /// By sentence, the arcs that are possible; all, if there are no such lists. Sentences which these
-    /// leave without a tree are not learnt from.
+    /// Candidate arcs of each raw sentence. If this is empty, all arcs are candidates. Sentences without a tree of
+    /// candidates are left out.
     pub candidates: Vec<Candidates>,
-    /// Trees, which may be known in part.
+    /// Sentences with gold trees, which may be partial.
     pub trees: &'a [Sentence],
 }
 
-/// An expectation: the sum of the probabilities of some arcs, as a share of something.
+/// A constraint on an expectation: the sum of the probabilities of some arcs, divided by a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constraint {
-    /// What it is a share of: the number of candidate pairs, of words, of words with a candidate.
+    /// c_q, the count that the sum is divided by: candidate pairs, words, or words with a candidate.
     pub of: f64,
-    /// What it should be.
+    /// Target range of the share.
     pub wanted: Wanted,
-    /// Whether it is one of a group that shares out all heads of a kind of word among them, so that
-    /// [`Criterion::Kl`] says something; those that are not are compared as a yes-or-no.
+    /// True if it is one of a group that together covers all heads of some words. [`Criterion::Kl`] applies only to
+    /// groups; for other constraints [`Criterion::KlBernoulli`] takes its place.
     pub grouped: bool,
 }
 
-/// How to learn.
+/// Options of weak supervision.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct WeakOptions {
-    /// How expectations are compared with their targets.
+    /// Loss of an expectation that misses its target.
     pub criterion: Criterion,
-    /// Whether gradients of expectations are approximated as in the paper, for comparison.
+    /// Approximates the gradients of expectations as in the paper, for comparison.
     pub approximate: bool,
     /// σ², the variance of the prior on weights.
     pub prior_variance: f64,
-    /// C_G, how much expectations count together.
+    /// C_G, the weight of all expectations.
     pub rules_weight: f64,
-    /// C_L, how much a tree counts.
+    /// C_L, the weight of each tree.
     pub trees_weight: f64,
-    /// The order α and the weight γ of the entropy of raw sentences, if that is to be made small.
+    /// Order α and weight γ of the entropy of raw sentences; `None` leaves the term out.
     pub entropy: Option<(f64, f64)>,
-    /// What arcs are looked at by.
+    /// Feature templates of arcs.
     pub templates: FeatureSet,
-    /// On how many arcs a feature must have been seen, right or wrong, to have a weight.
+    /// Number of arcs, right or wrong, on which a feature must occur to have a weight.
     pub least: u32,
-    /// The trees that are possible.
+    /// Set of trees that the model is over.
     pub tree_set: TreeSet,
-    /// Steps of L-BFGS at most, and as many again where entropy comes last.
+    /// Limit on steps of L-BFGS. The stage with entropy has the same limit again.
     pub steps: usize,
-    /// It ends when a step gains less than this share of the objective.
+    /// Relative decrease of the objective below which training ends.
     pub tolerance: f64,
-    /// From how many random points to start besides 0; the best objective counts, never an accuracy.
+    /// Number of random starting points besides 0. The result is the one with the lowest objective.
     pub restarts: usize,
-    /// Of the random points.
+    /// Seed of the random starting points.
     pub seed: u64,
-    /// How many threads may work at once; the result is the same for any number.
+    /// Number of threads; the result is the same for any number.
     pub threads: usize,
 }
 
+tutte_linear::setters! {
+    WeakOptions {
+        with_criterion => criterion: Criterion,
+        with_approximate => approximate: bool,
+        with_prior_variance => prior_variance: f64,
+        with_rules_weight => rules_weight: f64,
+        with_trees_weight => trees_weight: f64,
+        with_entropy => entropy: Option<(f64, f64)>,
+        with_templates => templates: FeatureSet,
+        with_least => least: u32,
+        with_tree_set => tree_set: TreeSet,
+        with_steps => steps: usize,
+        with_tolerance => tolerance: f64,
+        with_restarts => restarts: usize,
+        with_seed => seed: u64,
+        with_threads => threads: usize,
+    }
+}
+
 impl Default for WeakOptions {
-    /// As in the paper, with what it leaves open chosen; but with features and a prior that have shown to
-    /// be better (docs/results/weak-supervision.md), and trees with one root.
+    /// Returns the options of the paper, except for trees with a single root, and for features and a prior that
+    /// `docs/results/weak-supervision.md` compares.
     fn default() -> Self {
         Self {
             criterion: Criterion::Squared,
@@ -118,30 +138,30 @@ impl Default for WeakOptions {
     }
 }
 
-/// How far learning is.
+/// State of the training after a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// Steps done, from the last start.
+    /// Number of steps since the last start.
     pub step: usize,
-    /// From which point, 0 for w = 0.
+    /// Index of the starting point; 0 is w = 0.
     pub start: usize,
     /// F.
     pub objective: f64,
-    /// The part of it that is about expectations, trees, entropy, the prior.
+    /// Terms of F: expectations, trees, entropy, prior.
     pub terms: [f64; 4],
-    /// E_q now.
+    /// E_q of each constraint.
     pub expectations: Vec<f64>,
 }
 
-/// A step that was done.
+/// A completed step, for the observer.
 pub struct Step<'a> {
-    /// How far it has led.
+    /// State after the step.
     pub progress: &'a Progress,
     problem: &'a Problem<'a>,
 }
 
 impl Step<'_> {
-    /// The parser as it is now.
+    /// Returns the parser after the step.
     pub fn model(&self) -> ParserModel {
         let problem = self.problem;
         ParserModel::new(problem.arcs_now(), LabelModel::none(), problem.options().tree_set)
@@ -154,20 +174,20 @@ impl std::fmt::Debug for Step<'_> {
     }
 }
 
-/// What was learnt.
+/// Result of the training.
 #[derive(Clone, Debug)]
 pub struct Learnt {
     /// The parser, without labels.
     pub model: ParserModel,
-    /// The expectations of a model that knows nothing: all trees alike.
+    /// E_q of each constraint at w = 0, where all trees have the same probability.
     pub before: Vec<f64>,
-    /// How it ended.
+    /// State at the end.
     pub after: Progress,
-    /// Raw sentences that were left without a tree, by their numbers.
+    /// Indices of raw sentences that were left out because their candidates allow no tree.
     pub impossible: Vec<usize>,
 }
 
-/// Learns a parser of bare trees from what is known; `watch` sees every step, and may stop.
+/// Trains a parser of unlabelled trees. `watch` is called after every step, and may stop the training.
 ///
 /// ```
 /// use tutte::Parser;
@@ -175,7 +195,7 @@ pub struct Learnt {
 /// use tutte::weak::{Constraint, Evidence, WeakOptions, learn};
 /// use tutte_treebank::Sentence;
 ///
-/// // Three sentences of "noun verb", and the rule that nouns hang from verbs, nine times of ten.
+/// // Three sentences "noun verb", and the rule that nine in ten nouns have a verb as their head.
 /// let sentence: Sentence =
 ///     "1\tBirds\t_\tNOUN\t_\t_\t_\t_\t_\t_\n2\tsing\t_\tVERB\t_\t_\t_\t_\t_\t_\n".parse()?;
 /// let raw = vec![sentence; 3];
@@ -185,7 +205,7 @@ pub struct Learnt {
 ///     arcs: vec![vec![(2, 1, 0)]; 3],
 ///     ..Evidence::default()
 /// };
-/// let options = WeakOptions { least: 1, prior_variance: 1000.0, ..WeakOptions::default() };
+/// let options = WeakOptions::default().with_least(1).with_prior_variance(1000.0);
 /// let learnt = learn(&evidence, &options, |_| {})?;
 /// assert!((learnt.after.expectations[0] - 0.9).abs() < 0.01);
 /// assert_eq!(Parser::new(&learnt.model).parse(&raw[0])?.tree.heads(), [2, 0]);
@@ -193,9 +213,9 @@ pub struct Learnt {
 /// ```
 ///
 /// # Errors
-/// [`Error::NoWords`] if there is nothing to learn from, [`Error::Setting`] for numbers that make no
-/// sense or arcs and constraints that are not there, [`Error::Contradiction`] for trees that are none,
-/// [`Error::Diverged`].
+/// [`Error::NoWords`] if there are no words, [`Error::Setting`] if an option is out of range or an arc or constraint
+/// does not exist, [`Error::Contradiction`] if the heads of a sentence fit no tree, and [`Error::Diverged`] if
+/// inference fails.
 pub fn learn<V: Verdict>(
     evidence: &Evidence<'_>,
     options: &WeakOptions,
@@ -204,9 +224,10 @@ pub fn learn<V: Verdict>(
     check(evidence, options)?;
     let mut problem = Problem::new(evidence, options)?;
     let impossible = problem.impossible.clone();
-    let told = !evidence.constraints.is_empty() || !evidence.trees.is_empty();
+    let has_supervision = !evidence.constraints.is_empty() || !evidence.trees.is_empty();
+    // For each stage, true if the entropy term is part of F.
     let stages: &[bool] = match options.entropy {
-        Some((_, weight)) if weight > 0.0 && told => &[false, true],
+        Some((_, weight)) if weight > 0.0 && has_supervision => &[false, true],
         Some((_, weight)) if weight > 0.0 => &[true],
         _ => &[false],
     };
@@ -218,18 +239,19 @@ pub fn learn<V: Verdict>(
             problem.move_to(&x)?;
             before = problem.expectations().to_vec();
         }
-        let (mut steps, mut stopped) = (0, false);
-        for &decides in stages {
-            problem.decides = decides;
+        let mut steps = 0;
+        let mut stopped = false;
+        for &uses_entropy in stages {
+            problem.uses_entropy = uses_entropy;
             (x, steps, stopped) = descend(&mut problem, x, (start, steps), &mut watch)?;
             if stopped {
                 break;
             }
         }
         let progress = problem.progress(start, steps);
-        // One that was stopped is not compared with those that were not.
-        let better = |best: &(_, Progress)| !stopped && progress.objective < best.1.objective;
-        if best.as_ref().is_none_or(better) {
+        // A stopped run does not replace a complete one.
+        let is_better = |best: &(_, Progress)| !stopped && progress.objective < best.1.objective;
+        if best.as_ref().is_none_or(is_better) {
             best = Some((x, progress));
         }
         if stopped {
@@ -244,8 +266,8 @@ pub fn learn<V: Verdict>(
     Ok(Learnt { model, before, after, impossible })
 }
 
-/// Goes down from a point until little is gained: where that is, after how many steps of this start, and
-/// whether it was stopped.
+/// Minimises F from a point until a step gains too little. Returns the last point, the number of steps since this start,
+/// and `true` if `watch` stopped the training.
 fn descend<V: Verdict>(
     problem: &mut Problem<'_>,
     x: Vec<f64>,
@@ -260,16 +282,16 @@ fn descend<V: Verdict>(
     while step < before + steps {
         step += 1;
         let last = minimiser.value;
-        let went =
+        let moved =
             minimiser.step(&mut |x: &[f64], gradient: &mut [f64]| problem.evaluate(x, gradient))?;
-        // A search may have looked further than it went.
+        // The last evaluation of the line search may not be at the accepted point.
         problem.move_to(&minimiser.x)?;
         let progress = problem.progress(start, step);
         if watch(&Step { progress: &progress, problem }).stops() {
             return Ok((minimiser.x, step, true));
         }
         let gained = last - minimiser.value;
-        if !went || gained <= tolerance * last.abs().max(1e-9) {
+        if !moved || gained <= tolerance * last.abs().max(1e-9) {
             break;
         }
     }
@@ -277,7 +299,7 @@ fn descend<V: Verdict>(
     Ok((minimiser.x, step, false))
 }
 
-/// How many steps back L-BFGS remembers.
+/// Number of past steps that L-BFGS keeps.
 const MEMORY: usize = 10;
 
 fn check(evidence: &Evidence<'_>, options: &WeakOptions) -> Result<(), Error> {
@@ -286,7 +308,9 @@ fn check(evidence: &Evidence<'_>, options: &WeakOptions) -> Result<(), Error> {
     let positive = |number: f64| number > 0.0 && number.is_finite();
     if !positive(options.prior_variance) {
         let found = options.prior_variance;
-        return wrong(format!("the prior's variance is {found}, but must be positive"));
+        return wrong(format!(
+            "the variance of the prior is {found}; it must be a positive number"
+        ));
     }
     let weights = [
         options.rules_weight,
@@ -294,34 +318,57 @@ fn check(evidence: &Evidence<'_>, options: &WeakOptions) -> Result<(), Error> {
         options.entropy.map_or(0.0, |(_, weight)| weight),
     ];
     if !weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0) {
-        return wrong(format!("the weights of signals are {weights:?}, but must be 0 or more"));
+        let [rules, trees, entropy] = weights;
+        return wrong(format!(
+            "the weights of rules, trees and entropy are {rules}, {trees} and {entropy}; each must be 0 or more"
+        ));
     }
-    if options.entropy.is_some_and(|(order, _)| order.is_nan() || order < 0.0) {
-        return wrong("the order of an entropy must be 0 or more".to_owned());
+    if let Some((order, _)) = options.entropy.filter(|(order, _)| order.is_nan() || *order < 0.0) {
+        return wrong(format!("the order of the entropy is {order}; it must be 0 or more, or inf"));
     }
-    let lists = [arcs.len(), candidates.len()];
-    if lists.iter().any(|list| *list != 0 && *list != raw.len()) {
-        return wrong(format!("there are {} sentences, but lists for {lists:?}", raw.len()));
+    for (name, found) in [("arcs", arcs.len()), ("candidates", candidates.len())] {
+        if found != 0 && found != raw.len() {
+            return wrong(format!(
+                "{name} has {found} lists for {} raw sentences; give one list per sentence, or none",
+                raw.len()
+            ));
+        }
     }
     for (number, constraint) in constraints.iter().enumerate() {
         let Constraint { of, wanted, .. } = constraint;
-        let range = (0.0..=1.0).contains(&wanted.low) && (wanted.low..=1.0).contains(&wanted.high);
-        if !(positive(*of) && range && wanted.weight.is_finite() && wanted.weight >= 0.0) {
+        let is_range =
+            (0.0..=1.0).contains(&wanted.low) && (wanted.low..=1.0).contains(&wanted.high);
+        if !is_range {
             return wrong(format!(
-                "constraint {number} is of {of}, from {} to {}, with weight {}; shares are between 0 and \
-                 1, of something",
-                wanted.low, wanted.high, wanted.weight
+                "constraint {number} has the range {} to {}; bounds must be between 0 and 1, in order",
+                wanted.low, wanted.high
             ));
+        }
+        if !positive(*of) {
+            return wrong(format!(
+                "constraint {number} is a share of {of}; `of` must be a positive number"
+            ));
+        }
+        if !(wanted.weight.is_finite() && wanted.weight >= 0.0) {
+            let weight = wanted.weight;
+            return wrong(format!("constraint {number} has weight {weight}; it must be 0 or more"));
         }
     }
     for (sentence, list) in raw.iter().zip(arcs) {
         let words = sentence.len();
         for &(head, word, constraint) in list {
             let is_arc = head <= words && (1..=words).contains(&word) && head != word;
-            if !is_arc || constraint >= constraints.len() {
+            if !is_arc {
                 return wrong(format!(
-                    "{}: there is no arc {head} → {word}, or no constraint {constraint}",
+                    "{}: there is no arc {head} → {word} in a sentence of {words} words",
                     sentence.place()
+                ));
+            }
+            if constraint >= constraints.len() {
+                return wrong(format!(
+                    "{}: arc {head} → {word} names constraint {constraint}, but there are {} from 0 on",
+                    sentence.place(),
+                    constraints.len()
                 ));
             }
         }
@@ -329,7 +376,7 @@ fn check(evidence: &Evidence<'_>, options: &WeakOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// A random point near 0.
+/// Returns a random point near 0.
 fn noise(count: usize, seed: u64, start: usize) -> Vec<f64> {
     const DEVIATION: f64 = 0.01;
     let seed = seed.wrapping_add((start as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));

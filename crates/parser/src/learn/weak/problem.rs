@@ -1,4 +1,5 @@
-//! F and its gradient.
+//! The objective F of weak supervision, and its gradient. An evaluation takes two passes over the sentences, O(n³) per
+//! sentence.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -10,80 +11,84 @@ use tutte_trees::{
     ArcMatrix, TreeSet, Workspace, arc_covariances_with, arcs as arcs_of, marginals_with,
 };
 
-use super::rows::{KEPT, Rows};
+use super::feature_cells::{FeatureCells, MOST_CACHED};
 use super::{Constraint, Evidence, Progress, SHARDS, WeakOptions, noise};
-use crate::features::index::{Arcs, Seen};
+use crate::features::index::{SupportExample, SupportingArcs};
 use crate::features::{Atoms, FeatureSet, Prepared};
 use crate::learn::objective::expectation::{Criterion, approximate_covariances};
 use crate::learn::objective::{Objective, Scored, Scratch, likelihood, renyi};
 use crate::parse::constraints;
 use crate::{ArcModel, Candidates, Dictionary, Error, Index, Support};
 
-/// What is made small, and where it is.
+/// F, with its value and expectations at the last point.
 pub(super) struct Problem<'a> {
     options: &'a WeakOptions,
     constraints: &'a [Constraint],
     dictionary: Arc<Dictionary>,
-    /// w, as it is added up.
+    /// w in `f32`, for scoring.
     weights: Vec<f32>,
     shards: Vec<Shard<'a>>,
-    /// Whether the entropy of raw sentences counts yet.
-    pub(super) decides: bool,
-    /// Where F was computed last, if it was.
+    /// Makes the entropy of raw sentences a term of F.
+    pub(super) uses_entropy: bool,
+    /// Point of the last evaluation.
     last: Option<Vec<f64>>,
-    /// E_q there.
+    /// E_q at that point.
     expectations: Vec<f64>,
-    /// F there, and its terms.
+    /// F at that point.
     value: f64,
+    /// Terms of F at that point: expectations, trees, entropy, prior.
     terms: [f64; 4],
-    /// Raw sentences without a tree.
+    /// Indices of raw sentences whose candidates allow no tree.
     pub(super) impossible: Vec<usize>,
 }
 
-/// Some sentences, and sums over them.
+/// A part of the sentences, with sums over them.
 struct Shard<'a> {
-    items: Vec<Item<'a>>,
+    sentences: Vec<WeakSentence<'a>>,
     /// Σ μ g_q.
     sums: Vec<f64>,
-    /// Of trees, and of entropies.
+    /// Sums of the terms of trees and of entropy.
     values: [f64; 2],
     gradient: Vec<f64>,
     memory: Memory,
 }
 
-/// A sentence to learn from, or several that look the same.
-struct Item<'a> {
+/// A training sentence, or several with the same features, matches and candidates.
+struct WeakSentence<'a> {
     sentence: &'a Sentence,
-    /// How many they are.
+    /// Number of equal sentences.
     count: f64,
     atoms: Atoms,
-    /// Its features, if they are kept.
-    rows: Option<Rows>,
+    /// Its features, if they are cached.
+    cells: Option<FeatureCells>,
     candidates: Candidates,
-    /// Head, dependent and constraint.
+    /// SupportingArcs that constraints match: head, dependent, index of the constraint.
     matches: &'a [(usize, usize, usize)],
-    /// Heads, if it is one of the trees.
+    /// Gold heads; `None` for a raw sentence.
     gold: Option<Vec<Option<usize>>>,
     scores: ArcMatrix,
 }
 
-/// Memory that sentences share.
+/// Memory that the sentences of a shard reuse.
 #[derive(Default)]
 struct Memory {
     prepared: Prepared,
-    rows: Rows,
+    cells: FeatureCells,
     workspace: Workspace,
     scratch: Scratch,
     marginals: ArcMatrix,
+    /// ĝ.
     function: ArcMatrix,
     covariances: ArcMatrix,
-    signal: ArcMatrix,
-    found: ArcMatrix,
+    /// Derivatives of the term of trees or entropy by arc scores.
+    derivatives: ArcMatrix,
+    /// Derivatives of F by arc scores.
+    coefficients: ArcMatrix,
 }
 
-/// What features are, and which have weights.
+/// Feature templates, and the dictionary of features that have weights.
 #[derive(Clone, Copy)]
-struct Looked<'a> {
+struct FeatureLookup<'a> {
     features: &'a FeatureSet,
     dictionary: &'a Dictionary,
 }
@@ -91,13 +96,15 @@ struct Looked<'a> {
 impl<'a> Problem<'a> {
     pub(super) fn new(evidence: &'a Evidence<'_>, options: &'a WeakOptions) -> Result<Self, Error> {
         let Evidence { raw, constraints, arcs: matches, candidates, trees } = evidence;
-        let (tree_set, features) = (options.tree_set, &options.templates);
-        let (mut items, mut impossible) = (Vec::new(), Vec::new());
-        let item = |sentence: &'a Sentence, candidates, matches, gold| Item {
+        let tree_set = options.tree_set;
+        let features = &options.templates;
+        let mut sentences = Vec::new();
+        let mut impossible = Vec::new();
+        let new_sentence = |sentence: &'a Sentence, candidates, matches, gold| WeakSentence {
             sentence,
             count: 1.0,
             atoms: Atoms::new(sentence, features.columns()),
-            rows: None,
+            cells: None,
             candidates,
             matches,
             gold,
@@ -110,31 +117,31 @@ impl<'a> Problem<'a> {
                 continue;
             }
             let matches = matches.get(at).map_or(&[][..], Vec::as_slice);
-            items.push(item(sentence, candidates, matches, None));
+            sentences.push(new_sentence(sentence, candidates, matches, None));
         }
         for sentence in trees.iter().filter(|sentence| !sentence.is_empty()) {
             constraints::check_heads(sentence, tree_set)?;
             let gold = Some(sentence.partial_heads().collect());
-            items.push(item(sentence, Candidates::all(), &[], gold));
+            sentences.push(new_sentence(sentence, Candidates::all(), &[], gold));
         }
-        if items.is_empty() {
+        if sentences.is_empty() {
             return Err(Error::NoWords);
         }
-        let dictionary = Arc::new(dictionary(&items, options)?);
+        let dictionary = Arc::new(dictionary(&sentences, options)?);
         if dictionary.cells() == 0 {
             return Err(Error::Setting(format!(
-                "no feature is seen on {} arcs, so there is nothing to learn: ask for fewer",
+                "no feature occurs on {} arcs or more; lower this limit or add sentences",
                 options.least
             )));
         }
-        keep_rows(&mut items, Looked { features, dictionary: &dictionary });
-        let items = merged(items);
-        let part = items.len().div_ceil(SHARDS).max(1);
+        cache_features(&mut sentences, FeatureLookup { features, dictionary: &dictionary });
+        let sentences = merge_equal(sentences);
+        let part = sentences.len().div_ceil(SHARDS).max(1);
         let mut shards = Vec::new();
-        let mut items = items.into_iter().peekable();
-        while items.peek().is_some() {
+        let mut sentences = sentences.into_iter().peekable();
+        while sentences.peek().is_some() {
             shards.push(Shard {
-                items: items.by_ref().take(part).collect(),
+                sentences: sentences.by_ref().take(part).collect(),
                 sums: vec![0.0; constraints.len()],
                 values: [0.0; 2],
                 gradient: vec![0.0; dictionary.cells()],
@@ -147,7 +154,7 @@ impl<'a> Problem<'a> {
             weights: vec![0.0; dictionary.cells()],
             dictionary,
             shards,
-            decides: false,
+            uses_entropy: false,
             last: None,
             expectations: vec![0.0; constraints.len()],
             value: 0.0,
@@ -156,7 +163,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// Where to start from, the first time at 0.
+    /// Returns a starting point: 0 for `start` 0, otherwise a random point.
     pub(super) fn start(&self, start: usize, seed: u64) -> Vec<f64> {
         match start {
             0 => vec![0.0; self.weights.len()],
@@ -169,20 +176,25 @@ impl<'a> Problem<'a> {
     }
 
     pub(super) fn progress(&self, start: usize, step: usize) -> Progress {
-        let (objective, terms) = (self.value, self.terms);
-        Progress { step, start, objective, terms, expectations: self.expectations.clone() }
+        Progress {
+            step,
+            start,
+            objective: self.value,
+            terms: self.terms,
+            expectations: self.expectations.clone(),
+        }
     }
 
     pub(super) fn options(&self) -> &'a WeakOptions {
         self.options
     }
 
-    /// The model where F was computed last.
+    /// Returns the model at the point of the last evaluation.
     pub(super) fn arcs_now(&self) -> ArcModel {
         self.arcs(self.last.as_deref().unwrap_or_default())
     }
 
-    /// The model at a point.
+    /// Returns the model at a point.
     pub(super) fn arcs(&self, x: &[f64]) -> ArcModel {
         let index = Index::Dictionary(Arc::clone(&self.dictionary));
         let mut arcs = ArcModel::new(self.options.templates.clone(), index);
@@ -190,7 +202,7 @@ impl<'a> Problem<'a> {
         arcs
     }
 
-    /// Computes what is reported at a point, unless it was just there.
+    /// Evaluates F at a point, unless the last evaluation was there.
     pub(super) fn move_to(&mut self, x: &[f64]) -> Result<(), Error> {
         if self.last.as_deref() == Some(x) {
             return Ok(());
@@ -199,18 +211,19 @@ impl<'a> Problem<'a> {
         self.evaluate(x, &mut unused).map(|_| ())
     }
 
-    /// F, and into `gradient` ∇F.
+    /// Returns F(x), and writes ∇F into `gradient`.
     pub(super) fn evaluate(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64, Error> {
-        let Self { options, constraints, dictionary, weights, shards, decides, .. } = self;
+        let Self { options, constraints, dictionary, weights, shards, uses_entropy, .. } = self;
         weights.iter_mut().zip(x).for_each(|(weight, x)| *weight = *x as f32);
-        let (threads, tree_set) = (options.threads, options.tree_set);
-        let looked = Looked { features: &options.templates, dictionary };
-        for_each_part(shards, threads, |shard| shard.expect(looked, weights, tree_set))?;
-        let of = |q: usize| shards.iter().map(|shard| shard.sums[q]).sum::<f64>();
-        let shares = constraints.iter().enumerate().map(|(q, constraint)| of(q) / constraint.of);
+        let threads = options.threads;
+        let tree_set = options.tree_set;
+        let lookup = FeatureLookup { features: &options.templates, dictionary };
+        for_each_part(shards, threads, |shard| shard.sum_expectations(lookup, weights, tree_set))?;
+        let sum = |q: usize| shards.iter().map(|shard| shard.sums[q]).sum::<f64>();
+        let shares = constraints.iter().enumerate().map(|(q, constraint)| sum(q) / constraint.of);
         let expectations: Vec<f64> = shares.collect();
-        let mut wanted = 0.0;
-        // κ_q / c_q, with the constraint's weight.
+        let mut expectation_term = 0.0;
+        // C_G w_q κ_q / c_q.
         let mut slopes = Vec::with_capacity(constraints.len());
         for (constraint, &expectation) in constraints.iter().zip(&expectations) {
             let criterion = match options.criterion {
@@ -218,16 +231,16 @@ impl<'a> Problem<'a> {
                 criterion => criterion,
             };
             let (loss, slope) = constraint.wanted.loss(expectation, criterion);
-            wanted += options.rules_weight * loss;
+            expectation_term += options.rules_weight * loss;
             slopes.push(options.rules_weight * slope / constraint.of);
         }
-        let entropy = options.entropy.filter(|_| *decides);
-        let signals = Signals {
+        let entropy = options.entropy.filter(|_| *uses_entropy);
+        let terms = Terms {
             trees: options.trees_weight * likelihood(),
             entropy: entropy.map(|(order, weight)| weight * renyi(order)),
             slopes: &slopes,
         };
-        for_each_part(shards, threads, |shard| shard.send_back(looked, &signals, options))?;
+        for_each_part(shards, threads, |shard| shard.sum_gradients(lookup, &terms, options))?;
         let variance = options.prior_variance;
         gradient.iter_mut().zip(x).for_each(|(slope, x)| *slope = x / variance);
         for shard in shards.iter() {
@@ -235,7 +248,7 @@ impl<'a> Problem<'a> {
         }
         let value = |at: usize| shards.iter().map(|shard| shard.values[at]).sum::<f64>();
         let prior = x.iter().map(|x| x * x).sum::<f64>() / (2.0 * variance);
-        self.terms = [wanted, value(0), value(1), prior];
+        self.terms = [expectation_term, value(0), value(1), prior];
         self.value = self.terms.iter().sum();
         self.expectations = expectations;
         let last = self.last.get_or_insert_default();
@@ -245,13 +258,13 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// The features that enough arcs of the sentences have, whatever their heads.
-fn dictionary(items: &[Item<'_>], options: &WeakOptions) -> Result<Dictionary, Error> {
-    let seen = items.iter().map(|item| {
-        let Item { sentence, atoms, .. } = item;
-        Seen { sentence, atoms, gold: &[] }
+/// Returns the features that occur on enough arcs of the sentences, gold or not.
+fn dictionary(sentences: &[WeakSentence<'_>], options: &WeakOptions) -> Result<Dictionary, Error> {
+    let seen = sentences.iter().map(|sentence| {
+        let WeakSentence { sentence, atoms, .. } = sentence;
+        SupportExample { sentence, atoms, gold: &[] }
     });
-    let arcs = Arcs {
+    let arcs = SupportingArcs {
         examples: seen.collect(),
         features: &options.templates,
         support: Support::Count(options.least.max(1)),
@@ -259,156 +272,163 @@ fn dictionary(items: &[Item<'_>], options: &WeakOptions) -> Result<Dictionary, E
     Dictionary::of_arcs(&arcs, options.threads)
 }
 
-/// Looks up the features of as many sentences as there is room for.
-fn keep_rows(items: &mut [Item<'_>], looked: Looked<'_>) {
+/// Looks up and stores the features of the first sentences, up to [`MOST_CACHED`] numbers.
+fn cache_features(sentences: &mut [WeakSentence<'_>], lookup: FeatureLookup<'_>) {
     let mut prepared = Prepared::default();
-    let mut kept = 0;
-    for item in items {
-        let mut rows = Rows::default();
-        let Looked { features, dictionary } = looked;
-        rows.fill(features, dictionary, &item.atoms, &item.candidates, &mut prepared);
-        rows.shrink();
-        kept += rows.len();
-        if kept > KEPT {
+    let mut cached = 0;
+    for sentence in sentences {
+        let mut cells = FeatureCells::default();
+        let FeatureLookup { features, dictionary } = lookup;
+        cells.fill(features, dictionary, &sentence.atoms, &sentence.candidates, &mut prepared);
+        cells.shrink();
+        cached += cells.len();
+        if cached > MOST_CACHED {
             return;
         }
-        item.rows = Some(rows);
+        sentence.cells = Some(cells);
     }
 }
 
-/// Makes raw sentences that look the same one, as many of a few words do.
-fn merged(items: Vec<Item<'_>>) -> Vec<Item<'_>> {
+/// Merges raw sentences with equal features, matches and candidates. Short sentences often are.
+fn merge_equal(sentences: Vec<WeakSentence<'_>>) -> Vec<WeakSentence<'_>> {
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
-    let mut seen: HashMap<u64, Vec<usize>> = HashMap::new();
-    let mut merged: Vec<Item<'_>> = Vec::new();
-    for item in items {
-        let Some(rows) = item.rows.as_ref().filter(|_| item.gold.is_none()) else {
-            merged.push(item);
+    let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut merged: Vec<WeakSentence<'_>> = Vec::new();
+    for sentence in sentences {
+        let Some(cells) = sentence.cells.as_ref().filter(|_| sentence.gold.is_none()) else {
+            merged.push(sentence);
             continue;
         };
-        let alike = seen.entry(hasher.hash_one((rows, item.matches))).or_default();
-        let same = |at: &&usize| {
-            let other: &Item<'_> = &merged[**at];
-            other.rows == item.rows
-                && other.matches == item.matches
-                && other.candidates == item.candidates
+        let same_hash = by_hash.entry(hasher.hash_one((cells, sentence.matches))).or_default();
+        let is_equal = |at: &&usize| {
+            let other: &WeakSentence<'_> = &merged[**at];
+            other.cells == sentence.cells
+                && other.matches == sentence.matches
+                && other.candidates == sentence.candidates
         };
-        match alike.iter().find(same) {
+        match same_hash.iter().find(is_equal) {
             Some(&at) => merged[at].count += 1.0,
             None => {
-                alike.push(merged.len());
-                merged.push(item);
+                same_hash.push(merged.len());
+                merged.push(sentence);
             }
         }
     }
     merged
 }
 
-/// What is sent back.
-struct Signals<'a> {
+/// Terms of F that are sums over sentences, and slopes of the expectations.
+struct Terms<'a> {
     trees: Objective,
     entropy: Option<Objective>,
-    /// w_q κ_q / c_q.
+    /// C_G w_q κ_q / c_q.
     slopes: &'a [f64],
 }
 
 impl Shard<'_> {
-    /// Scores all sentences, and sums up what constraints expect.
-    fn expect(
+    /// First pass: scores all sentences and sums the expectations of constraints.
+    fn sum_expectations(
         &mut self,
-        looked: Looked<'_>,
+        lookup: FeatureLookup<'_>,
         weights: &[f32],
         tree_set: TreeSet,
     ) -> Result<(), Error> {
-        let Self { items, sums, memory, .. } = self;
+        let Self { sentences, sums, memory, .. } = self;
         sums.fill(0.0);
-        for item in items {
-            let words = item.sentence.len();
-            let rows = rows(&item.rows, item, looked, &mut memory.prepared, &mut memory.rows);
-            let mut scores = std::mem::take(&mut item.scores);
-            rows.score(words, weights, &item.candidates, &mut scores);
-            item.scores = scores;
-            if item.matches.is_empty() {
+        for sentence in sentences {
+            let words = sentence.sentence.len();
+            let Memory { prepared, cells: buffer, .. } = memory;
+            let cells = cells_of(&sentence.cells, sentence, lookup, prepared, buffer);
+            let mut scores = std::mem::take(&mut sentence.scores);
+            cells.score(words, weights, &sentence.candidates, &mut scores);
+            sentence.scores = scores;
+            if sentence.matches.is_empty() {
                 continue;
             }
             let Memory { workspace, marginals, .. } = memory;
-            marginals_with(&item.scores, tree_set, workspace, marginals)
-                .map_err(|source| item.diverged(source))?;
-            for &(head, word, constraint) in item.matches {
-                sums[constraint] += item.count * marginals[(head, word)];
+            marginals_with(&sentence.scores, tree_set, workspace, marginals)
+                .map_err(|source| sentence.diverged(source))?;
+            for &(head, word, constraint) in sentence.matches {
+                sums[constraint] += sentence.count * marginals[(head, word)];
             }
         }
         Ok(())
     }
 
-    /// Computes what every sentence contributes to the gradient, and to terms that are sums over them.
-    fn send_back(
+    /// Second pass: sums the gradient, and the terms of trees and entropy.
+    fn sum_gradients(
         &mut self,
-        looked: Looked<'_>,
-        signals: &Signals<'_>,
+        lookup: FeatureLookup<'_>,
+        terms: &Terms<'_>,
         options: &WeakOptions,
     ) -> Result<(), Error> {
-        let Self { items, values, gradient, memory, .. } = self;
+        let Self { sentences, values, gradient, memory, .. } = self;
         gradient.fill(0.0);
         *values = [0.0; 2];
-        for item in items {
-            let words = item.sentence.len();
-            let (objective, value): (Option<&Objective>, _) = match item.gold {
-                Some(_) => (Some(&signals.trees), 0),
-                None => (signals.entropy.as_ref(), 1),
+        for sentence in sentences {
+            let words = sentence.sentence.len();
+            let count = sentence.count;
+            let (objective, value): (Option<&Objective>, _) = match sentence.gold {
+                Some(_) => (Some(&terms.trees), 0),
+                None => (terms.entropy.as_ref(), 1),
             };
-            memory.found.reset(words, 0.0);
+            memory.coefficients.reset(words, 0.0);
             if let Some(objective) = objective {
-                values[value] += item.count * item.signal(objective, options.tree_set, memory)?;
-                arcs_of(words).for_each(|arc| memory.found[arc] += item.count * memory.signal[arc]);
+                values[value] += count * sentence.evaluate(objective, options.tree_set, memory)?;
+                arcs_of(words).for_each(|arc| {
+                    memory.coefficients[arc] += count * memory.derivatives[arc];
+                });
             }
-            if !item.matches.is_empty() {
-                item.covary(signals.slopes, options, memory)?;
-                arcs_of(words)
-                    .for_each(|arc| memory.found[arc] += item.count * memory.covariances[arc]);
+            if !sentence.matches.is_empty() {
+                sentence.covariances(terms.slopes, options, memory)?;
+                arcs_of(words).for_each(|arc| {
+                    memory.coefficients[arc] += count * memory.covariances[arc];
+                });
             }
-            let Memory { prepared, rows: others, found, .. } = memory;
-            let rows = rows(&item.rows, item, looked, prepared, others);
-            rows.accumulate(found, &item.candidates, gradient);
+            let Memory { prepared, cells: buffer, coefficients, .. } = memory;
+            let cells = cells_of(&sentence.cells, sentence, lookup, prepared, buffer);
+            cells.accumulate(coefficients, &sentence.candidates, gradient);
         }
         Ok(())
     }
 }
 
-/// The features of a sentence, looked up if they are not kept.
-fn rows<'a>(
-    kept: &'a Option<Rows>,
-    item: &Item<'_>,
-    looked: Looked<'_>,
+/// Returns the features of a sentence: the cached ones, or new ones looked up into `buffer`.
+fn cells_of<'a>(
+    cached: &'a Option<FeatureCells>,
+    sentence: &WeakSentence<'_>,
+    lookup: FeatureLookup<'_>,
     prepared: &mut Prepared,
-    others: &'a mut Rows,
-) -> &'a Rows {
-    let Looked { features, dictionary } = looked;
-    match kept {
-        Some(rows) => rows,
+    buffer: &'a mut FeatureCells,
+) -> &'a FeatureCells {
+    let FeatureLookup { features, dictionary } = lookup;
+    match cached {
+        Some(cells) => cells,
         None => {
-            others.fill(features, dictionary, &item.atoms, &item.candidates, prepared);
-            others
+            buffer.fill(features, dictionary, &sentence.atoms, &sentence.candidates, prepared);
+            buffer
         }
     }
 }
 
-impl Item<'_> {
-    /// A signal of its own, and into `memory.signal` its derivatives.
-    fn signal(
+impl WeakSentence<'_> {
+    /// Returns the value of an objective, and writes its derivatives into `memory.derivatives`.
+    fn evaluate(
         &self,
         objective: &Objective,
         tree_set: TreeSet,
         memory: &mut Memory,
     ) -> Result<f64, Error> {
-        let Memory { scratch, signal, .. } = memory;
+        let Memory { scratch, derivatives, .. } = memory;
         let gold = self.gold.as_deref().unwrap_or_default();
         let scored = Scored { scores: &self.scores, gold, tree_set };
-        objective.evaluate(scored, 1.0, scratch, signal).map_err(|source| self.diverged(source))
+        objective
+            .evaluate(scored, 1.0, scratch, derivatives)
+            .map_err(|source| self.diverged(source))
     }
 
-    /// Into `memory.covariances`, Cov([e ∈ y], ĝ(y)).
-    fn covary(
+    /// Writes Cov([e ∈ y], ĝ(y)) into `memory.covariances`.
+    fn covariances(
         &self,
         slopes: &[f64],
         options: &WeakOptions,
@@ -419,13 +439,15 @@ impl Item<'_> {
         for &(head, word, constraint) in self.matches {
             function[(head, word)] += slopes[constraint];
         }
-        let (scores, tree_set) = (&self.scores, options.tree_set);
-        let done = match options.approximate {
-            false => arc_covariances_with(scores, function, tree_set, workspace, covariances),
-            true => marginals_with(scores, tree_set, workspace, marginals)
-                .inspect(|_| approximate_covariances(marginals, function, covariances)),
+        let scores = &self.scores;
+        let tree_set = options.tree_set;
+        let result = if options.approximate {
+            marginals_with(scores, tree_set, workspace, marginals)
+                .inspect(|_| approximate_covariances(marginals, function, covariances))
+        } else {
+            arc_covariances_with(scores, function, tree_set, workspace, covariances)
         };
-        done.map(|_| ()).map_err(|source| self.diverged(source))
+        result.map(|_| ()).map_err(|source| self.diverged(source))
     }
 
     fn diverged(&self, source: tutte_trees::Error) -> Error {

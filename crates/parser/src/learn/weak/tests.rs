@@ -1,11 +1,11 @@
-//! Gradients through the whole objective, targets that are reached, and what must not matter.
+//! Checks the gradient of F, that targets are reached, and that threads and gold heads of raw sentences have no effect.
 
 use super::problem::Problem;
 use super::*;
 use crate::Parser;
 use crate::learn::train::tests::{SMALL, treebank};
 
-/// Rules by tags, `of words`: head's tag, dependent's tag, target.
+/// Makes constraints of rules: tag of the head, tag of the dependent, target as a share of the words.
 fn evidence<'a>(
     raw: &'a [Sentence],
     trees: &'a [Sentence],
@@ -46,18 +46,17 @@ fn options() -> WeakOptions {
 }
 
 #[test]
-fn gradients_are_derivatives_with_all_signals() {
+fn gradients_are_derivatives_with_all_terms() {
     let treebank = treebank();
-    let (raw, trees) = (&treebank[..6], &treebank[6..9]);
-    let evidence = evidence(raw, trees, &rules());
+    let evidence = evidence(&treebank[..6], &treebank[6..9], &rules());
     for criterion in [Criterion::Squared, Criterion::Kl, Criterion::KlBernoulli] {
         for (at, tree_set) in TreeSet::ALL.into_iter().enumerate() {
             let entropy = Some(([1.0, 2.0][at % 2], 0.3));
             let options =
                 WeakOptions { criterion, entropy, tree_set, trees_weight: 0.5, ..options() };
             let mut problem = Problem::new(&evidence, &options).unwrap();
-            problem.decides = true;
-            // Weights and steps that f32 holds exactly.
+            problem.uses_entropy = true;
+            // Weights and steps are exact in `f32`.
             let x: Vec<f64> = (0..problem.start(0, 1).len())
                 .map(|i| ((i * 37 + at) % 17) as f64 / 16.0 - 0.5)
                 .collect();
@@ -72,8 +71,9 @@ fn gradients_are_derivatives_with_all_signals() {
                 };
                 let h = 2f64.powi(-8);
                 let mut slope = |d: f64| (value(d) - value(-d)) / (2.0 * d);
-                // Two differences, to be rid of the error in h².
-                let (near, far) = (slope(h), slope(2.0 * h));
+                // Two differences cancel the error in h².
+                let near = slope(h);
+                let far = slope(2.0 * h);
                 let expected = near + (near - far) / 3.0;
                 assert!((gradient[i] - expected).abs() < 1e-5, "{} {expected}", gradient[i]);
             }
@@ -99,15 +99,15 @@ fn targets_are_reached_and_other_features_move_too() {
         assert!(wanted.residual(*after) < 1e-2, "{after} instead of {wanted:?}, before {before}");
     }
     assert!(learnt.before.iter().zip(&learnt.after.expectations).any(|(b, a)| (b - a).abs() > 0.1));
-    // Words that rules do not mention have features on the same arcs.
+    // Arcs of words that rules do not mention share features, so their weights move as well.
     let moved = learnt.model.arcs.weights.iter().filter(|weight| **weight != 0.0).count();
     assert!(moved > 100, "{moved}");
 }
 
-/// A corpus of 200 random sentences, a model that somebody else knows, and what it expects of every feature:
-/// whoever is told the expectations, and has a prior that does not matter, comes to expect the same.
+/// Training on the expectations of a given model, with a very weak prior, reproduces them. The corpus is 200 random
+/// sentences.
 #[test]
-fn expectations_of_a_known_model_are_found_again() {
+fn expectations_of_a_given_model_are_reproduced() {
     const TAGS: [&str; 3] = ["NOUN", "VERB", "DET"];
     let mut state = 7u64;
     let mut draw = |below: usize| {
@@ -127,7 +127,9 @@ fn expectations_of_a_known_model_are_found_again() {
         tag.map_or(3, |tag| TAGS.iter().position(|other| *other == tag).unwrap())
     };
     for tree_set in TreeSet::ALL {
-        let (mut arcs, mut sums, mut of) = (Vec::new(), [0.0; 12], [0.0; 12]);
+        let mut arcs = Vec::new();
+        let mut sums = [0.0; 12];
+        let mut of = [0.0; 12];
         for sentence in &raw {
             let feature = |head, word| 3 * tag(sentence, head) + tag(sentence, word);
             let scores =
@@ -159,7 +161,7 @@ fn expectations_of_a_known_model_are_found_again() {
     }
 }
 
-/// With expectations of all features taken from the model itself, nothing is left to do.
+/// If the targets are the expectations at w = 0, weights do not move.
 #[test]
 fn true_expectations_are_kept() {
     let raw = treebank();
@@ -192,7 +194,7 @@ fn heads_of_raw_sentences_and_threads_do_not_matter() {
 }
 
 #[test]
-fn trees_alone_are_learnt_by_heart() {
+fn trees_alone_are_memorised() {
     let trees = treebank();
     let evidence = Evidence { trees: &trees, ..Evidence::default() };
     let options = WeakOptions { prior_variance: 100.0, ..options() };
@@ -205,9 +207,9 @@ fn trees_alone_are_learnt_by_heart() {
     assert_eq!(trees.iter().map(wrong).sum::<usize>(), 0);
 }
 
-/// An order of 0 is no prior at all, to the bit.
+/// An entropy of weight 0 changes nothing, bit by bit.
 #[test]
-fn entropy_of_order_zero_changes_nothing_and_of_others_does() {
+fn entropy_of_weight_zero_changes_nothing_and_of_others_does() {
     let treebank = treebank();
     let evidence = evidence(&treebank[4..], &treebank[..4], &[]);
     let learnt = |entropy| {
@@ -221,7 +223,7 @@ fn entropy_of_order_zero_changes_nothing_and_of_others_does() {
 }
 
 #[test]
-fn what_leaves_no_tree_is_counted_and_nonsense_is_refused() {
+fn sentences_without_a_tree_are_listed_and_bad_input_is_refused() {
     let raw = &treebank()[..3];
     let mut candidates = vec![Candidates::all(); 3];
     candidates[1] = Candidates::of(raw[1].len(), |head, _| head != 0);
@@ -244,7 +246,7 @@ fn what_leaves_no_tree_is_counted_and_nonsense_is_refused() {
     assert!(refused(&Evidence::default(), &options()).contains("no words"));
 }
 
-/// Rules that cannot hold together end with what is left of them, not with an error.
+/// Rules that contradict each other leave residuals; they are not an error.
 #[test]
 fn conflicts_leave_residuals() {
     let raw = treebank();
@@ -256,5 +258,5 @@ fn conflicts_leave_residuals() {
     let learnt = learn(&evidence(&raw, &[], &rules), &options(), |_| {}).unwrap();
     let sum = learnt.after.expectations[0] + learnt.after.expectations[1];
     assert!(sum < 1.0 + 1e-6 && sum > 0.5, "{sum}");
-    assert_eq!(learnt.after.expectations[2], 0.0, "it matches nothing");
+    assert_eq!(learnt.after.expectations[2], 0.0, "the rule matches nothing");
 }

@@ -1,24 +1,25 @@
-//! How far weights may go, found without a tree: a prior is good if the parser that some of the rules have
-//! taught fulfils the others.
+//! Choice of the prior's variance without trees, by cross-validation over rules. A variance is good if a parser trained
+//! on some of the rules satisfies the others:
 //!
 //! ```text
-//! error(σ²) = 1/|Q| Σ_folds Σ_{q ∈ fold} residual(t_q, E_q | rules outside of the fold)²
+//! error(σ²) = 1/|Q| Σ_folds Σ_{q ∈ fold} residual(t_q, E_q | rules outside the fold)²
 //! ```
 //!
-//! Five folds and five variances take some thirty times as long as learning does.
+//! Cost: one training per fold and variance.
 
 use super::{Evidence, WeakOptions, learn};
 use crate::Error;
 use crate::learn::train::Verdict;
 
-/// How many parts of the rules are held out in turn.
+/// Number of folds of the rules.
 const FOLDS: usize = 5;
 
-/// The variances that are tried, if nothing is said.
+/// Variances that are tried by default.
 pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 
-/// The variance of the prior, of some, with which rules that are held out are predicted best; and the
-/// mean squared error of each. Where there are fewer than two rules nothing can be held out: `None`.
+/// Returns the variance of the prior with the lowest mean squared error on held-out rules, and the error of each
+/// variance. Returns `None` if there are fewer than two rules with a weight. `watch` is called after every training,
+/// and may stop the search.
 ///
 /// ```
 /// use tutte::rules::Rules;
@@ -33,7 +34,7 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 /// let raw = vec![sentence; 5];
 /// let text = "det: DET <- nearest NOUN 90%\nsubj: NOUN <- nearest VERB 90%\nroot: VERB <- ROOT 90%\n";
 /// let rules = Rules::parse("three", text)?;
-/// let options = WeakOptions { least: 1, ..WeakOptions::default() };
+/// let options = WeakOptions::default().with_least(1);
 /// let evidence = Evidence::of_rules(&rules, &raw, options.tree_set);
 /// let chosen = choose_variance(&evidence, &options, &[0.01, 10.0], || {})?;
 /// let (best, errors) = chosen.expect("there are three rules");
@@ -42,15 +43,15 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 /// ```
 ///
 /// # Errors
-/// As [`learn`].
+/// Those of [`learn`].
 pub fn choose_variance<V: Verdict>(
     evidence: &Evidence<'_>,
     options: &WeakOptions,
     variances: &[f64],
     mut watch: impl FnMut() -> V,
 ) -> Result<Option<Chosen>, Error> {
-    let counts = |&q: &usize| evidence.constraints[q].wanted.weight > 0.0;
-    let rules: Vec<usize> = (0..evidence.constraints.len()).filter(counts).collect();
+    let has_weight = |&q: &usize| evidence.constraints[q].wanted.weight > 0.0;
+    let rules: Vec<usize> = (0..evidence.constraints.len()).filter(has_weight).collect();
     if rules.len() < 2 {
         return Ok(None);
     }
@@ -76,7 +77,7 @@ pub fn choose_variance<V: Verdict>(
     Ok(best(errors))
 }
 
-/// The best variance, and the error of each.
+/// The best variance, and each variance with its error.
 pub type Chosen = (f64, Vec<(f64, f64)>);
 
 fn best(errors: Vec<(f64, f64)>) -> Option<Chosen> {

@@ -1,32 +1,32 @@
-//! Isotonic regression: the monotone function of a probability that fits best what came true.
+//! Isotonic regression: the increasing function of a probability that fits the outcomes best.
 //!
-//! Of arcs i with probability xᵢ and cᵢ ∈ {0, 1}, whether the head is right, it is the rising f that
-//! minimises Σᵢ (f(xᵢ) − cᵢ)². Pooling adjacent violators finds it: walk up the xᵢ, each a block whose
-//! value is its mean c; whenever a block is not above the one before, make one of the two (Ayer, Brunk,
-//! Ewing, Reid & Silverman 1955; Zadrozny & Elkan 2002). Cost: one sort.
+//! Arc i has probability xᵢ, and cᵢ ∈ {0, 1} says whether its head is right. The function f is the
+//! increasing function that minimises Σᵢ (f(xᵢ) − cᵢ)². Pooling adjacent violators finds it: walk up the
+//! xᵢ, each a block whose value is its mean c, and merge a block with the one before whenever it is not
+//! above it (Ayer, Brunk, Ewing, Reid & Silverman 1955; Zadrozny & Elkan 2002). Cost: one sort.
 //!
 //! Three things differ from the textbook. At either end one arc that is half right is added, so that no
-//! sample, however lucky, makes a certainty. Blocks are made one until each has a 64th of all arcs, so
-//! the function is a short list of *knots*, the mean x and the mean c of a block. Between two knots f is
-//! a straight line, not a step: arcs that differ stay different, and can be ordered.
+//! sample makes a confidence of exactly 0 or 1. Blocks are merged until each has a 64th of all arcs, so
+//! the function is a short list of *knots*: the mean x and the mean c of a block. Between two knots f is
+//! a straight line, not a step, so arcs with different probabilities keep their order.
 
 use serde::{Deserialize, Serialize};
 use tutte_treebank::eval::calibration::Forecast;
 
 use super::rounded;
 
-/// At most so many knots.
+/// Largest number of knots.
 const KNOTS: usize = 64;
 
-/// A rising function from probabilities to how often they come true.
+/// An increasing function from probabilities to the share of arcs that are right.
 ///
 /// ```
 /// use tutte::Isotonic;
 /// use tutte_treebank::eval::calibration::{Forecast, Probability};
 ///
-/// // Whoever says 0.9 is right seven times of ten, whoever says 0.5, four times.
-/// let said = |p, right| Forecast { probability: Probability::new(p).unwrap(), correct: right };
-/// let all: Vec<_> = (0..1000).flat_map(|n| [said(0.9, n % 10 < 7), said(0.5, n % 10 < 4)]).collect();
+/// // Arcs of probability 0.9 are right seven times out of ten, those of 0.5 four times.
+/// let arc = |p, right| Forecast { probability: Probability::new(p).unwrap(), correct: right };
+/// let all: Vec<_> = (0..1000).flat_map(|n| [arc(0.9, n % 10 < 7), arc(0.5, n % 10 < 4)]).collect();
 /// let map = Isotonic::fit(&all).unwrap();
 /// assert!((map.confidence(0.9) - 0.7).abs() < 0.001);
 /// assert!((map.confidence(0.7) - 0.55).abs() < 0.001); // between the two
@@ -34,7 +34,7 @@ const KNOTS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(f64, f64)>", into = "Vec<(f64, f64)>")]
 pub struct Isotonic {
-    /// Some; rising in x, never falling in f(x), all from 0 to 1.
+    /// At least one; increasing in x, never decreasing in f(x), all from 0 to 1.
     knots: Vec<(f64, f64)>,
 }
 
@@ -44,13 +44,13 @@ impl TryFrom<Vec<(f64, f64)>> for Isotonic {
     fn try_from(knots: Vec<(f64, f64)>) -> Result<Self, String> {
         let share = |number: &f64| (0.0..=1.0).contains(number);
         if knots.is_empty() || knots.len() > KNOTS {
-            return Err(format!("a map of 1 to {KNOTS} knots, not {}", knots.len()));
+            return Err(format!("expected 1 to {KNOTS} knots, found {}", knots.len()));
         }
         if let Some(knot) = knots.iter().find(|(x, y)| !share(x) || !share(y)) {
-            return Err(format!("{knot:?} is no knot: both are from 0 to 1"));
+            return Err(format!("{knot:?} is not a knot: both numbers must be from 0 to 1"));
         }
         match knots.windows(2).find(|pair| pair[0].0 >= pair[1].0 || pair[0].1 > pair[1].1) {
-            Some(pair) => Err(format!("knots do not rise: {:?}, {:?}", pair[0], pair[1])),
+            Some(pair) => Err(format!("knots do not increase: {:?}, {:?}", pair[0], pair[1])),
             None => Ok(Self { knots }),
         }
     }
@@ -62,18 +62,19 @@ impl From<Isotonic> for Vec<(f64, f64)> {
     }
 }
 
-/// Neighbours that have one value.
+/// Neighbouring arcs with one value.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// How many arcs, and how many of them are right; halves are possible, and exact.
+    /// Number of arcs; halves are possible, and exact.
     arcs: f64,
+    /// Number of arcs that are right.
     right: f64,
     /// Σ x.
     x: f64,
 }
 
 impl Block {
-    fn and(self, other: Self) -> Self {
+    fn merged(self, other: Self) -> Self {
         Self { arcs: self.arcs + other.arcs, right: self.right + other.right, x: self.x + other.x }
     }
 
@@ -83,32 +84,34 @@ impl Block {
 }
 
 impl Isotonic {
-    /// The function that fits these best; `None` without any.
+    /// Fits the function to forecasts; `None` if there are none.
     pub fn fit(forecasts: &[Forecast]) -> Option<Self> {
         let mut blocks = pooled(&ties(forecasts)).into_iter();
         let enough = forecasts.len() as f64 / KNOTS as f64;
         let mut merged = vec![blocks.next()?];
         for block in blocks {
-            // Too few, or too near to be told apart.
+            // Too few arcs, or the same x after rounding.
             let joins = |last: &mut Block| last.arcs < enough || last.knot().0 >= block.knot().0;
-            let joined = merged.pop_if(joins).map_or(block, |last| last.and(block));
+            let joined = merged.pop_if(joins).map_or(block, |last| last.merged(block));
             merged.push(joined);
         }
-        // The last may be too small, too.
+        // The last block may be too small, too.
         if let [.., before, last] = merged[..]
             && last.arcs < enough
         {
             merged.truncate(merged.len() - 2);
-            merged.push(before.and(last));
+            merged.push(before.merged(last));
         }
         Self::try_from(merged.iter().map(Block::knot).collect::<Vec<_>>()).ok()
     }
 
-    /// f(p): how often arcs of this probability are right. Beyond the knots, as at the nearest.
+    /// Returns f(p), the share of arcs of this probability that are right. Beyond the knots, it is the
+    /// value of the nearest knot.
     pub fn confidence(&self, p: f64) -> f64 {
         let above = self.knots.partition_point(|(x, _)| *x <= p);
-        let (before, after) = (above.checked_sub(1), self.knots.get(above));
-        match (before.and_then(|at| self.knots.get(at)), after) {
+        let before = above.checked_sub(1).and_then(|at| self.knots.get(at));
+        let after = self.knots.get(above);
+        match (before, after) {
             (Some(&(x0, y0)), Some(&(x1, y1))) => {
                 (y0 + (y1 - y0) * (p - x0) / (x1 - x0)).clamp(y0, y1)
             }
@@ -117,13 +120,14 @@ impl Isotonic {
         }
     }
 
-    /// The pairs of x and f(x) between which it is straight, from the lowest.
+    /// Returns the pairs of x and f(x), in increasing order; the function is linear between them.
     pub fn knots(&self) -> &[(f64, f64)] {
         &self.knots
     }
 }
 
-/// Arcs of one probability are one block, from the lowest; with half an error at the ends.
+/// Makes one block of all arcs with the same probability, in increasing order, and adds an arc that is
+/// half right at either end.
 fn ties(forecasts: &[Forecast]) -> Vec<Block> {
     let mut rising: Vec<(f64, bool)> =
         forecasts.iter().map(|forecast| (forecast.probability.get(), forecast.correct)).collect();
@@ -136,22 +140,22 @@ fn ties(forecasts: &[Forecast]) -> Vec<Block> {
     let mut ties: Vec<Block> = ties.collect();
     for end in [0, ties.len().saturating_sub(1)] {
         if let Some(block) = ties.get_mut(end) {
-            *block = block.and(Block { arcs: 1.0, right: 0.5, x: block.x / block.arcs });
+            *block = block.merged(Block { arcs: 1.0, right: 0.5, x: block.x / block.arcs });
         }
     }
     ties
 }
 
-/// Pools adjacent violators: means of the blocks that are left rise.
+/// Pools adjacent violators, so that the means of the remaining blocks increase.
 fn pooled(blocks: &[Block]) -> Vec<Block> {
     let mut pooled: Vec<Block> = Vec::new();
     for &block in blocks {
         let mut block = block;
         while let Some(before) = pooled.pop_if(|before| {
-            // right/arcs, without rounding.
+            // Compares right/arcs without rounding.
             before.right * block.arcs >= block.right * before.arcs
         }) {
-            block = before.and(block);
+            block = before.merged(block);
         }
         pooled.push(block);
     }
@@ -192,7 +196,8 @@ mod tests {
             let expected = by_formula(&ties);
             let mut at = 0;
             for block in pooled(&ties) {
-                let (mut arcs, value) = (0.0, block.right / block.arcs);
+                let value = block.right / block.arcs;
+                let mut arcs = 0.0;
                 while arcs < block.arcs {
                     prop_assert!((expected[at] - value).abs() < 1e-12, "{} {value}", expected[at]);
                     arcs += ties[at].arcs;
@@ -203,14 +208,14 @@ mod tests {
         }
 
         #[test]
-        fn it_rises_and_is_never_sure(list in prop::collection::vec((0u8..=20, any::<bool>()), 1..300)) {
+        fn it_increases_and_is_never_certain(list in prop::collection::vec((0u8..=20, any::<bool>()), 1..300)) {
             let map = Isotonic::fit(&forecasts(&list)).unwrap();
             let values: Vec<f64> =
                 (0..=1000).map(|at| map.confidence(f64::from(at) / 1000.0)).collect();
             prop_assert!(values.windows(2).all(|pair| pair[0] <= pair[1]));
             prop_assert!(values.iter().all(|value| (0.0..1.0).contains(value) && *value > 0.0));
             prop_assert!(map.knots().len() <= KNOTS);
-            // What is written is read.
+            // It survives being written and read.
             let text = serde_json::to_string(&map).unwrap();
             prop_assert_eq!(serde_json::from_str::<Isotonic>(&text).unwrap(), map);
         }
@@ -218,7 +223,7 @@ mod tests {
 
     #[test]
     fn many_blocks_become_few() {
-        // The higher, the more often right, at a thousand probabilities.
+        // A thousand probabilities p, each right with probability p².
         let all: Vec<Forecast> = (0..100_000u32)
             .map(|n| (f64::from(n % 1000) / 1000.0, f64::from(n / 1000) / 100.0))
             .map(|(p, draw)| Forecast {
@@ -234,21 +239,21 @@ mod tests {
     }
 
     #[test]
-    fn nothing_makes_nothing_and_hostile_knots_are_refused() {
+    fn no_forecasts_give_no_map_and_invalid_knots_are_refused() {
         assert_eq!(Isotonic::fit(&[]), None);
         let read = |text: &str| serde_json::from_str::<Isotonic>(text);
         assert_eq!(read("[[0.5,0.4]]").unwrap().confidence(0.9), 0.4);
-        for (text, says) in [
+        for (text, message) in [
             ("[]", "1 to 64 knots"),
-            ("[[0.2,0.1],[0.2,0.3]]", "do not rise"),
-            ("[[0.2,0.4],[0.3,0.3]]", "do not rise"),
+            ("[[0.2,0.1],[0.2,0.3]]", "do not increase"),
+            ("[[0.2,0.4],[0.3,0.3]]", "do not increase"),
             ("[[-0.1,0.4]]", "from 0 to 1"),
             ("[[0.1,1.5]]", "from 0 to 1"),
             ("[[0.1,null]]", "invalid type"),
             ("[[0.1,1e999]]", "out of range"),
         ] {
             let error = read(text).unwrap_err().to_string();
-            assert!(error.contains(says), "{text}: {error}");
+            assert!(error.contains(message), "{text}: {error}");
         }
         let many: Vec<(f64, f64)> = (0..100).map(|at| (f64::from(at) / 100.0, 0.5)).collect();
         assert!(Isotonic::try_from(many).is_err());

@@ -1,4 +1,4 @@
-//! How far the probabilities of a model can be trusted, and how they are corrected.
+//! Calibration: corrected confidences, and the precision that thresholds reach.
 
 mod isotonic;
 mod precision;
@@ -6,37 +6,38 @@ mod precision;
 use serde::{Deserialize, Serialize};
 
 pub use self::isotonic::Isotonic;
-pub use self::precision::{Kept, PrecisionTable};
+pub use self::precision::{KeptHeads, PrecisionTable};
 use crate::ParserModel;
 
-/// What is known about how far a model's probabilities can be trusted, beside its temperature.
+/// The calibration of a model, in addition to its temperature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// The name of the trees it was measured on.
+    /// Name of the treebank on which it was measured.
     pub data: Option<String>,
-    /// How many there were.
+    /// Number of sentences.
     pub sentences: usize,
-    /// Their words, those whose head is known.
+    /// Number of words with a gold head.
     pub words: usize,
-    /// What confidences of the best tree's arcs go through; nothing, if they are probabilities.
+    /// Map from the probabilities of the best tree's arcs to confidences; `None` leaves them as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isotonic: Option<Isotonic>,
-    /// How often heads are right that are reported with at least some confidence.
+    /// Precision of heads by threshold of confidence.
     pub precision: PrecisionTable,
 }
 
-/// How probabilities are mended.
+/// The method of calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Method {
-    /// By a temperature.
+    /// A temperature.
     Temperature,
-    /// By a temperature, and confidences of the best tree's arcs by an isotonic function.
+    /// A temperature, and an isotonic function for the confidences of the best tree's arcs.
     Isotonic,
 }
 
 impl Method {
-    /// Its name.
+    /// Returns the name, as in settings.
     pub fn name(self) -> &'static str {
         match self {
             Method::Temperature => "temperature",
@@ -46,27 +47,27 @@ impl Method {
 }
 
 impl Calibration {
-    /// What was done.
+    /// Returns the method that was used.
     pub fn method(&self) -> Method {
         if self.isotonic.is_some() { Method::Isotonic } else { Method::Temperature }
     }
 }
 
 impl<W> ParserModel<W> {
-    /// What is reported of an arc of the best tree that has this probability: how often such arcs are
-    /// right, if the model was calibrated so, otherwise the probability itself.
+    /// Returns the confidence of an arc of the best tree with this probability: the share of such arcs
+    /// that are right. Without an isotonic calibration it is the probability itself.
     pub fn confidence(&self, probability: f64) -> f64 {
-        let isotonic = self.calibration.as_ref().and_then(|known| known.isotonic.as_ref());
+        let isotonic = self.calibration.as_ref().and_then(|it| it.isotonic.as_ref());
         isotonic.map_or(probability, |isotonic| isotonic.confidence(probability))
     }
 }
 
-/// Six digits are enough, and are the same however they are read.
+/// Rounds to six digits, which survive writing and reading.
 pub(crate) fn rounded(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }
 
-/// The same, never above it.
+/// Rounds down to six digits.
 pub(super) fn rounded_down(number: f64) -> f64 {
     let down = (number * 1e6).floor() / 1e6;
     if down <= number { down } else { ((number * 1e6).floor() - 1.0).max(0.0) / 1e6 }

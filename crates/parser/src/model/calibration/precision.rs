@@ -1,124 +1,126 @@
-//! Which threshold makes the arcs that are kept right so often as is asked.
+//! The threshold of confidence that reaches a given precision of heads.
 //!
-//! A table has some hundred thresholds t, from the highest, and of the arcs of development data with a
-//! confidence of at least t how many there are, n, and how many have the right head, k. To promise a
-//! precision Q, the lowest t is taken for which
+//! A table has up to a hundred thresholds t, highest first. For each it has the number n of arcs of
+//! development data with a confidence of at least t, and the number k of those with the right head. To
+//! reach a precision Q, the lowest t is taken for which
 //!
 //! ```text
 //! L(k, n) ≥ Q      the lower end of Wilson's 95 % interval (1927), and
 //! k′/n′ ≥ Q        at all higher thresholds t′ that keep a hundred arcs or more
 //! ```
 //!
-//! So neither a few arcs that are right by luck decide, nor does a dip in between go unseen; and whoever
-//! asks for less never keeps less. Labels are not looked at: precision is of heads.
+//! So a few lucky arcs do not decide, a dip in between is not overlooked, and a lower precision never
+//! keeps fewer arcs. Labels do not count: precision is that of heads.
 
 use serde::{Deserialize, Serialize};
 use tutte_treebank::eval::calibration::{Forecast, wilson};
 
 use super::rounded_down;
 
-/// At most so many thresholds.
+/// Largest number of thresholds.
 const ROWS: usize = 100;
 
-/// The precision of fewer arcs is no reason to doubt that of more.
+/// Smallest number of arcs whose precision may rule out lower thresholds.
 const MANY: usize = 100;
 
-/// The arcs whose confidence is at least a threshold.
+/// Counts of the arcs whose confidence is at least a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "(f64, usize, usize)", into = "(f64, usize, usize)")]
-pub struct Kept {
-    /// The least confidence, t.
+pub struct KeptHeads {
+    /// Smallest confidence, t.
     pub threshold: f64,
-    /// The arcs, n.
+    /// Number of arcs, n.
     pub arcs: usize,
-    /// Those with the right head, k.
+    /// Number of arcs with the right head, k.
     pub right: usize,
 }
 
-impl From<(f64, usize, usize)> for Kept {
+impl From<(f64, usize, usize)> for KeptHeads {
     fn from((threshold, arcs, right): (f64, usize, usize)) -> Self {
         Self { threshold, arcs, right }
     }
 }
 
-impl From<Kept> for (f64, usize, usize) {
-    fn from(Kept { threshold, arcs, right }: Kept) -> Self {
+impl From<KeptHeads> for (f64, usize, usize) {
+    fn from(KeptHeads { threshold, arcs, right }: KeptHeads) -> Self {
         (threshold, arcs, right)
     }
 }
 
-impl Kept {
-    /// The share of arcs with the right head, k/n.
+impl KeptHeads {
+    /// Returns the share of arcs with the right head, k/n.
     pub fn precision(&self) -> f64 {
         self.right as f64 / self.arcs.max(1) as f64
     }
 
-    /// What can be promised of it, L(k, n).
+    /// Returns the lower confidence bound of the precision, L(k, n).
     pub fn at_least(&self) -> f64 {
         wilson(self.right, self.arcs).low
     }
 }
 
-/// What thresholds keep, from the highest to 0, which keeps all.
+/// Counts for decreasing thresholds, down to 0, which keeps all arcs.
 ///
 /// ```
 /// use tutte::PrecisionTable;
 /// use tutte_treebank::eval::calibration::{Forecast, Probability};
 ///
-/// // Nine of ten heads are right where it says so, and half of them elsewhere.
-/// let said = |p, right| Forecast { probability: Probability::new(p).unwrap(), correct: right };
-/// let all: Vec<_> = (0..1000).flat_map(|n| [said(0.9, n % 10 != 0), said(0.5, n % 2 == 0)]).collect();
+/// // Heads of probability 0.9 are right nine times out of ten, those of 0.5 half of the time.
+/// let head = |p, right| Forecast { probability: Probability::new(p).unwrap(), correct: right };
+/// let all: Vec<_> = (0..1000).flat_map(|n| [head(0.9, n % 10 != 0), head(0.5, n % 2 == 0)]).collect();
 /// let table = PrecisionTable::new(&all);
 /// assert_eq!(table.keeping(0.87).unwrap().threshold, 0.9);
-/// assert_eq!(table.keeping(0.6).unwrap().threshold, 0.0); // all of them, seven of ten, will do
-/// assert!(table.keeping(0.9).is_none()); // half of the time, it would be less
+/// assert_eq!(table.keeping(0.6).unwrap().threshold, 0.0); // of all heads, seven in ten are right
+/// assert!(table.keeping(0.9).is_none()); // the lower bound of 900 in 1000 is below 0.9
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Kept>", into = "Vec<Kept>")]
+#[serde(try_from = "Vec<KeptHeads>", into = "Vec<KeptHeads>")]
 pub struct PrecisionTable {
-    rows: Vec<Kept>,
+    rows: Vec<KeptHeads>,
 }
 
-impl TryFrom<Vec<Kept>> for PrecisionTable {
+impl TryFrom<Vec<KeptHeads>> for PrecisionTable {
     type Error = String;
 
-    fn try_from(rows: Vec<Kept>) -> Result<Self, String> {
+    fn try_from(rows: Vec<KeptHeads>) -> Result<Self, String> {
         if rows.len() > ROWS {
-            return Err(format!("a table of at most {ROWS} thresholds, not {}", rows.len()));
+            return Err(format!("expected at most {ROWS} thresholds, found {}", rows.len()));
         }
-        let wrong = |row: &&Kept| !(0.0..=1.0).contains(&row.threshold) || row.right > row.arcs;
+        let wrong =
+            |row: &&KeptHeads| !(0.0..=1.0).contains(&row.threshold) || row.right > row.arcs;
         if let Some(row) = rows.iter().find(wrong) {
-            return Err(format!("no row of a table of precision: {row:?}"));
+            return Err(format!("not a row of a precision table: {row:?}"));
         }
-        // What a higher threshold keeps, a lower one keeps too.
-        let wrong = |pair: &&[Kept]| {
+        // A lower threshold keeps all arcs that a higher one keeps.
+        let wrong = |pair: &&[KeptHeads]| {
             let (high, low) = (&pair[0], &pair[1]);
-            let wrong_arcs = |row: &Kept| row.arcs - row.right;
+            let wrong_arcs = |row: &KeptHeads| row.arcs - row.right;
             high.threshold <= low.threshold
                 || high.right > low.right
                 || wrong_arcs(high) > wrong_arcs(low)
         };
         match rows.windows(2).find(wrong) {
-            Some(pair) => Err(format!("thresholds in no order: {:?}, {:?}", pair[0], pair[1])),
+            Some(pair) => Err(format!("rows out of order: {:?}, {:?}", pair[0], pair[1])),
             None => Ok(Self { rows }),
         }
     }
 }
 
-impl From<PrecisionTable> for Vec<Kept> {
+impl From<PrecisionTable> for Vec<KeptHeads> {
     fn from(table: PrecisionTable) -> Self {
         table.rows
     }
 }
 
 impl PrecisionTable {
-    /// Of what was said of heads, and whether they are right.
+    /// Makes a table from the confidences of heads and whether they are right.
     pub fn new(forecasts: &[Forecast]) -> Self {
-        let mut falling: Vec<(f64, bool)> =
-            forecasts.iter().map(|said| (said.probability.get(), said.correct)).collect();
+        let pair = |forecast: &Forecast| (forecast.probability.get(), forecast.correct);
+        let mut falling: Vec<(f64, bool)> = forecasts.iter().map(pair).collect();
         falling.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-        let mut rows: Vec<Kept> = Vec::new();
-        let (mut arcs, mut right) = (0, 0);
+        let mut rows: Vec<KeptHeads> = Vec::new();
+        let mut arcs = 0;
+        let mut right = 0;
         for row in 1..=ROWS {
             let least = (row * falling.len()).div_ceil(ROWS);
             let Some((last, _)) = least.checked_sub(1).and_then(|at| falling.get(at)) else {
@@ -132,28 +134,28 @@ impl PrecisionTable {
                 arcs += 1;
                 right += usize::from(*is_right);
             }
-            rows.push(Kept { threshold, arcs, right });
+            rows.push(KeptHeads { threshold, arcs, right });
         }
         Self { rows }
     }
 
-    /// The rows, the highest threshold first.
-    pub fn rows(&self) -> &[Kept] {
+    /// Returns the rows, highest threshold first.
+    pub fn rows(&self) -> &[KeptHeads] {
         &self.rows
     }
 
-    /// The arcs that there are.
+    /// Number of all arcs.
     pub fn arcs(&self) -> usize {
         self.rows.last().map_or(0, |row| row.arcs)
     }
 
-    /// The share of all arcs that a row keeps.
-    pub fn share(&self, kept: &Kept) -> f64 {
+    /// Returns the share of all arcs that a row keeps.
+    pub fn share(&self, kept: &KeptHeads) -> f64 {
         kept.arcs as f64 / self.arcs().max(1) as f64
     }
 
-    /// The row of the lowest threshold that promises this precision of heads; `None` if none does.
-    pub fn keeping(&self, precision: f64) -> Option<&Kept> {
+    /// Returns the row of the lowest threshold that reaches this precision of heads; `None` if none does.
+    pub fn keeping(&self, precision: f64) -> Option<&KeptHeads> {
         self.rows
             .iter()
             .take_while(|row| row.arcs < MANY || row.precision() >= precision)
@@ -161,12 +163,12 @@ impl PrecisionTable {
             .last()
     }
 
-    /// The highest precision that can be promised, to four digits, and how.
-    pub fn highest(&self) -> Option<(f64, &Kept)> {
-        let mut promises: Vec<f64> =
+    /// Returns the highest precision that a threshold reaches, to four digits, and its row.
+    pub fn highest(&self) -> Option<(f64, &KeptHeads)> {
+        let mut bounds: Vec<f64> =
             self.rows.iter().map(|row| (1e4 * row.at_least()).floor() / 1e4).collect();
-        promises.sort_unstable_by(|a, b| b.total_cmp(a));
-        promises.into_iter().find_map(|precision| Some((precision, self.keeping(precision)?)))
+        bounds.sort_unstable_by(|a, b| b.total_cmp(a));
+        bounds.into_iter().find_map(|precision| Some((precision, self.keeping(precision)?)))
     }
 }
 
@@ -177,31 +179,31 @@ mod tests {
 
     use super::*;
 
-    fn said(p: f64, correct: bool) -> Forecast {
+    fn forecast(p: f64, correct: bool) -> Forecast {
         Forecast { probability: Probability::new(p).unwrap(), correct }
     }
 
     fn forecasts() -> impl Strategy<Value = Vec<Forecast>> {
-        // Ties, thresholds with more digits than are kept, and better ones above.
+        // With ties, and with more digits than thresholds have; higher ones are right more often.
         let one = (0u32..=3000, 0.0..1.0f64).prop_map(|(p, draw)| {
             let p = f64::from(p) / 3000.0;
-            said(p, draw < p.sqrt())
+            forecast(p, draw < p.sqrt())
         });
         prop::collection::vec(one, 0..600)
     }
 
     proptest! {
         #[test]
-        fn a_table_says_what_thresholds_keep(all in forecasts()) {
+        fn a_table_counts_what_thresholds_keep(all in forecasts()) {
             let table = PrecisionTable::new(&all);
             prop_assert!(table.rows().len() <= ROWS);
             prop_assert_eq!(table.arcs(), all.len());
             for row in table.rows() {
-                let kept = || all.iter().filter(|said| said.probability.get() >= row.threshold);
+                let kept = || all.iter().filter(|one| one.probability.get() >= row.threshold);
                 prop_assert_eq!(kept().count(), row.arcs);
-                prop_assert_eq!(kept().filter(|said| said.correct).count(), row.right);
+                prop_assert_eq!(kept().filter(|one| one.correct).count(), row.right);
             }
-            // It is in order, and survives being written.
+            // It is in order, and survives being written and read.
             let text = serde_json::to_string(&table).unwrap();
             prop_assert_eq!(serde_json::from_str::<PrecisionTable>(&text).unwrap(), table);
         }
@@ -209,7 +211,8 @@ mod tests {
         #[test]
         fn more_precision_keeps_less(all in forecasts(), a in 0.0..1.0f64, b in 0.0..1.0f64) {
             let table = PrecisionTable::new(&all);
-            let (less, more) = (table.keeping(a.min(b)), table.keeping(a.max(b)));
+            let less = table.keeping(a.min(b));
+            let more = table.keeping(a.max(b));
             if let Some(more) = more {
                 prop_assert!(more.precision() >= a.max(b) && more.at_least() >= a.max(b));
                 prop_assert!(less.is_some_and(|less| less.arcs >= more.arcs));
@@ -223,23 +226,23 @@ mod tests {
 
     #[test]
     fn neither_a_lucky_few_nor_a_dip_decide() {
-        // Sixty sure ones are right; the next are right nine times of ten, and so on down.
-        let mut all: Vec<Forecast> = (0..60).map(|_| said(0.99, true)).collect();
-        all.extend((0..5000).map(|n| said(0.9, n % 10 != 0)));
+        // Sixty arcs of high confidence are all right; the others are right nine times out of ten.
+        let mut all: Vec<Forecast> = (0..60).map(|_| forecast(0.99, true)).collect();
+        all.extend((0..5000).map(|n| forecast(0.9, n % 10 != 0)));
         let table = PrecisionTable::new(&all);
-        assert_eq!(table.rows()[0], Kept { threshold: 0.99, arcs: 60, right: 60 });
-        assert!(table.keeping(0.95).is_none(), "sixty are too few to promise 0.95");
+        assert_eq!(table.rows()[0], KeptHeads { threshold: 0.99, arcs: 60, right: 60 });
+        assert!(table.keeping(0.95).is_none(), "sixty are too few to reach 0.95");
         assert_eq!(table.keeping(0.93).map(|row| row.arcs), Some(60));
         assert_eq!(table.keeping(0.89).map(|row| row.arcs), Some(5060));
-        // A thousand of the most confident are wrong: nothing below them is believed.
-        all.extend((0..1000).map(|_| said(0.999, false)));
+        // A thousand arcs of the highest confidence are wrong: no lower threshold is trusted.
+        all.extend((0..1000).map(|_| forecast(0.999, false)));
         assert!(PrecisionTable::new(&all).keeping(0.7).is_none());
         assert_eq!(PrecisionTable::default().highest(), None);
         assert_eq!(PrecisionTable::new(&all[..50]).keeping(1.0), None, "nothing is certain");
     }
 
     #[test]
-    fn hostile_tables_are_refused() {
+    fn invalid_tables_are_refused() {
         let read = |text: &str| serde_json::from_str::<PrecisionTable>(text);
         assert!(read("[[0.9,10,9],[0,20,15]]").is_ok());
         for text in [
@@ -257,8 +260,8 @@ mod tests {
         let most = usize::MAX;
         let huge = read(&format!("[[0.9,{most},{most}],[0,{most},{most}]]")).unwrap();
         assert!(huge.keeping(0.99).is_some() && huge.highest().is_some());
-        let long: Vec<Kept> =
-            (0..200).map(|at| Kept::from((1.0 - f64::from(at) / 300.0, 5, 5))).collect();
+        let long: Vec<KeptHeads> =
+            (0..200).map(|at| KeptHeads::from((1.0 - f64::from(at) / 300.0, 5, 5))).collect();
         assert!(PrecisionTable::try_from(long).is_err());
     }
 }

@@ -1,10 +1,10 @@
-//! The tables of a [`Dictionary`] in a model file, here of the features of `arcs`:
+//! The tables of a [`Dictionary`] in a model file, here for the features of `arcs`.
 //!
 //! ```text
-//! arcs.keys       u64 [features]   keys, rising
-//! arcs.slots      u16 [features]   for each, a bit for each slot that has a weight; the weights
+//! arcs.keys       u64 [features]   keys, increasing
+//! arcs.slots      u16 [features]   for each key, a bit for each slot that has a weight; the weights
 //!                                  of all features follow each other in `arcs`, slot by slot
-//! arcs.values     u8  [bytes]      what features stand for: values of attributes, one a line
+//! arcs.values     u8  [bytes]      values of attributes, one per line
 //! arcs.names      u8  [bytes]      for each feature, its template and its values (see `Names`)
 //! ```
 
@@ -24,7 +24,7 @@ pub(super) struct DictionaryBytes {
 }
 
 impl DictionaryBytes {
-    /// That of an index, if it has one.
+    /// Makes the bytes of an index's dictionary, if it has one.
     pub(super) fn new(index: &Index) -> Option<Self> {
         let Index::Dictionary(dictionary) = index else { return None };
         Some(Self {
@@ -37,41 +37,41 @@ impl DictionaryBytes {
 
     pub(super) fn tables(
         &self,
-        called: &ArcTables,
+        table_names: &ArcTables,
     ) -> Result<[NamedTable<'_>; 4], SafeTensorError> {
         let Self { keys, slots, values, names } = self;
         Ok([
-            table(called.keys, Dtype::U64, vec![keys.len() / 8], keys)?,
-            table(called.slots, Dtype::U16, vec![slots.len() / 2], slots)?,
-            table(called.values, Dtype::U8, vec![values.len()], values.as_bytes())?,
-            table(called.names, Dtype::U8, vec![names.len()], names)?,
+            table(table_names.keys, Dtype::U64, vec![keys.len() / 8], keys)?,
+            table(table_names.slots, Dtype::U16, vec![slots.len() / 2], slots)?,
+            table(table_names.values, Dtype::U8, vec![values.len()], values.as_bytes())?,
+            table(table_names.names, Dtype::U8, vec![names.len()], names)?,
         ])
     }
 }
 
 impl Tables<'_> {
-    /// The dictionary of a model with these features.
+    /// Makes the dictionary of an arc scorer with these features.
     pub(super) fn dictionary(
         &self,
-        called: &ArcTables,
+        table_names: &ArcTables,
         features: &FeatureSet,
     ) -> Result<Dictionary, ModelProblem> {
         let wrong = |name, expected: &str| {
             let expected = expected.to_owned();
             move |found| ModelProblem::Table { name, found, expected }
         };
-        let keys = self.list(called.keys, Dtype::U64)?.as_chunks::<8>().0;
-        let slots = &self.bytes(self.find(called.slots, Dtype::U16, &[keys.len()])?);
+        let keys = self.list(table_names.keys, Dtype::U64)?.as_chunks::<8>().0;
+        let slots = &self.bytes(self.find(table_names.slots, Dtype::U16, &[keys.len()])?);
         let keys = keys.iter().map(|key| u64::from_le_bytes(*key));
         let slots = slots.as_chunks::<2>().0.iter().map(|mask| u16::from_le_bytes(*mask));
         let dictionary = Dictionary::from_keys(keys.zip(slots))
-            .map_err(wrong(called.keys, "the keys of features, rising"))?;
+            .map_err(wrong(table_names.keys, "increasing keys of features"))?;
         // Copied before it is checked: a mapped file may change.
-        let values = String::from_utf8(self.list(called.values, Dtype::U8)?.to_vec())
-            .map_err(|error| wrong(called.values, "text in UTF-8")(error.to_string()))?;
-        let names = self.list(called.names, Dtype::U8)?;
+        let values = String::from_utf8(self.list(table_names.values, Dtype::U8)?.to_vec())
+            .map_err(|error| wrong(table_names.values, "text in UTF-8")(error.to_string()))?;
+        let names = self.list(table_names.names, Dtype::U8)?;
         let names = Names::from_file(&values, names.to_vec(), features, dictionary.len())
-            .map_err(wrong(called.names, "a name for each key"))?;
+            .map_err(wrong(table_names.names, "a name for each key"))?;
         Ok(dictionary.with_names(names))
     }
 }

@@ -1,4 +1,4 @@
-//! The document in the header of a model file: everything of a model that is no table of numbers.
+//! The document in the header of a model file: all parts of a model that are not tables of numbers.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use super::tables::{ARCS, ArcTables, NO_CHECKSUM, PRUNER, SECOND_PASS, Tables, s
 use super::transition::TransitionDocument;
 use super::{About, Model, ParserModel};
 use crate::features::{BLOCK, FeatureSet};
-use crate::model::labels::{Labelling, Places, width_of};
+use crate::model::labels::{AllowedLabels, Labelling, width_of};
 use crate::text::{TaggerDocument, TokenizerDocument};
 use crate::{ArcModel, Calibration, Compact, Index, LabelModel, ModelProblem, Pruner, SecondPass};
 
-/// The version of the format. It changes whenever an older tutte would read a newer file wrongly:
-/// other tables, another meaning of templates, other hashes.
+/// Version of the format. It changes whenever an older tutte would misread a newer file: other tables,
+/// another meaning of templates, other hashes.
 pub(super) const FORMAT: u64 = 6;
 
-/// The part of a file that is no table.
+/// The part of a file that is not a table.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Document {
     pub(super) format: u64,
@@ -26,7 +26,7 @@ pub(super) struct Document {
     pub(super) tutte: String,
     tree_set: String,
     temperature: f64,
-    /// Models that were never calibrated have none.
+    /// `None` for models that were not calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<Calibration>,
     pruner: Option<PrunerDocument>,
@@ -74,13 +74,13 @@ enum IndexDocument {
 struct LabelDocument {
     labelling: Labelling,
     names: Vec<String>,
-    /// The labels that arcs of the root have, and those that arcs of words have.
+    /// Labels that arcs from the root have, and labels that arcs from words have.
     places: [Vec<usize>; 2],
     bits: u32,
     templates: Vec<String>,
 }
 
-/// What can be read of a document of any format version.
+/// The fields of a document that every format version has.
 #[derive(Deserialize)]
 pub(super) struct AnyDocument {
     pub(super) format: u64,
@@ -88,10 +88,10 @@ pub(super) struct AnyDocument {
 }
 
 impl Document {
-    /// Binary logarithms of sizes that a machine can hold.
+    /// Valid binary logarithms of table sizes.
     pub(super) const BITS: std::ops::RangeInclusive<u32> = 1..=30;
 
-    /// What is written of a model; `parser` is its [stored parser](stored_parser).
+    /// Makes the document of a model; `parser` is its [stored parser](stored_parser).
     pub(super) fn new(
         model: &Model<Compact>,
         parser: &ParserModel<Compact>,
@@ -118,7 +118,7 @@ impl Document {
             labels: LabelDocument {
                 labelling: labels.labelling(),
                 names: labels.labels().to_vec(),
-                places: labels.places().lists(),
+                places: labels.allowed_labels().lists(),
                 bits: labels.bits(),
                 templates: lines(&labels.features),
             },
@@ -128,13 +128,17 @@ impl Document {
         }
     }
 
+    /// Makes the model of a document and the tables of its file.
     pub(super) fn model(self, tables: &Tables<'_>) -> Result<Model<Compact>, ModelProblem> {
         let tree_set: TreeSet =
             self.tree_set.parse().map_err(|_| ModelProblem::UnknownTreeSet(self.tree_set))?;
         let arcs = self.arcs.model(&ARCS, tables)?;
-        let number = |name, value: f64, least: f64| match value.is_finite() && value > least {
-            true => Ok(value),
-            false => Err(ModelProblem::Altered { what: format!("its {name} is {value}") }),
+        let number = |name, value: f64, least: f64| {
+            if value.is_finite() && value > least {
+                Ok(value)
+            } else {
+                Err(ModelProblem::Altered { what: format!("its {name} is {value}") })
+            }
         };
         let second_pass = self.second_pass.map(|second_pass| -> Result<_, ModelProblem> {
             let arcs = second_pass.arcs.model(&SECOND_PASS, tables)?;
@@ -149,7 +153,7 @@ impl Document {
             Ok(Pruner { arcs, threshold: number("threshold", pruner.threshold, -1.0)? })
         });
         let LabelDocument { labelling, names, places, bits, templates } = self.labels;
-        // Fewer rows than a feature has are enough only for no feature.
+        // A feature has three rows, so only a model without labels may have fewer than 2² rows.
         let fewest = if names.is_empty() { *Self::BITS.start() } else { 2 };
         let bits = within(bits, fewest..=*Self::BITS.end())?;
         let width = width_of(names.len());
@@ -160,14 +164,14 @@ impl Document {
             return Err(ModelProblem::LabelCount { labels: names.len(), columns });
         }
         let weights = tables.weights("labels", &[1 << bits, width], "labels.scale")?;
-        let places = Places::from_lists(names.len(), [&places[0], &places[1]]);
-        let places = places.ok_or_else(|| {
-            let what = format!("it places a label that is none of its {}", names.len());
+        let allowed = AllowedLabels::from_lists(names.len(), [&places[0], &places[1]]);
+        let allowed = allowed.ok_or_else(|| {
+            let what = format!("it allows a label that is not one of its {}", names.len());
             ModelProblem::Altered { what }
         })?;
         let labels = LabelModel::with_weights(features(&templates)?, names, bits, weights)
             .with_labelling(labelling)
-            .with_places(places);
+            .with_allowed_labels(allowed);
         let parser = ParserModel {
             pruner: pruner.transpose()?,
             arcs,
@@ -189,7 +193,8 @@ impl Document {
     }
 }
 
-/// Returns the parser that a file holds. A model without a parser is stored as one that looks at nothing.
+/// Returns the parser that a file holds. A model without a parser is stored with a placeholder: a parser
+/// without templates.
 pub(super) fn stored_parser(
     parser: Option<&ParserModel<Compact>>,
 ) -> Cow<'_, ParserModel<Compact>> {
@@ -204,7 +209,7 @@ pub(super) fn stored_parser(
     }
 }
 
-/// Returns `true` for a parser, `false` for the place holder of a model without one.
+/// Returns `true` for a parser, `false` for the placeholder of a model without one.
 fn is_real(parser: &ParserModel<Compact>) -> bool {
     !parser.arcs.features.templates().is_empty()
 }
@@ -239,19 +244,23 @@ impl ArcDocument {
     }
 }
 
+/// Reads the templates of a document.
 fn features(templates: &[String]) -> Result<FeatureSet, ModelProblem> {
     let parsed = FeatureSet::from_lines(templates.iter().map(String::as_str));
     parsed.map_err(|error| ModelProblem::UnknownTemplate(Box::new(error)))
 }
 
+/// Writes templates for a document.
 fn lines(features: &FeatureSet) -> Vec<String> {
     features.to_string().lines().map(str::to_owned).collect()
 }
 
+/// Checks the binary logarithm of a table's size.
 pub(super) fn within(bits: u32, range: std::ops::RangeInclusive<u32>) -> Result<u32, ModelProblem> {
     if range.contains(&bits) {
         return Ok(bits);
     }
-    let what = format!("a table of 2^{bits} cells; possible are 2^{range:?}");
+    let (least, most) = (range.start(), range.end());
+    let what = format!("it has a table of 2^{bits} cells, expected 2^{least} to 2^{most}");
     Err(ModelProblem::Altered { what })
 }

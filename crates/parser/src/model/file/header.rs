@@ -1,4 +1,4 @@
-//! The start of a model file, which says what else there is.
+//! The header of a model file: its start, which describes the tables.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use super::document::{AnyDocument, Document, FORMAT};
 use super::tables::Tables;
 use crate::ModelProblem;
 
-/// The key of the document in the header's metadata.
+/// Key of the document in the header's metadata.
 pub(super) const DOCUMENT: &str = "tutte";
 
-/// The start of a file, copied into memory.
+/// The header of a file, copied into memory.
 pub(super) struct Header {
     metadata: Metadata,
-    /// Where tables start.
+    /// Start of the tables.
     start: u64,
 }
 
 impl Header {
-    /// More than this is no header: that of a real model has some ten thousand bytes.
+    /// Largest length of a header; that of a real model has about ten thousand bytes.
     const LONGEST: u64 = 1 << 26;
 
-    /// Reads it from the start of a file.
+    /// Reads the header from the start of a file.
     pub(super) fn read(mut file: impl Read) -> Result<Self, ModelProblem> {
         let mut opening = Vec::new();
         file.by_ref().take(512).read_to_end(&mut opening).map_err(ModelProblem::Unreadable)?;
@@ -53,34 +53,40 @@ impl Header {
         Ok(Self { metadata, start })
     }
 
-    /// What the length of the file should be.
+    /// Returns the length that the file should have.
     pub(super) fn length(&self) -> u64 {
         self.start.saturating_add(self.metadata.data_len() as u64)
     }
 
-    /// Compares the length of the file with that of its tables.
+    /// Checks the length of the file.
     pub(super) fn check_length(&self, bytes: u64) -> Result<(), ModelProblem> {
         let expected = self.length();
         match bytes {
             _ if bytes == expected => Ok(()),
             _ if bytes < expected => Err(ModelProblem::Truncated { found: bytes, expected }),
-            _ => Err(ModelProblem::Altered { what: format!("{bytes} bytes, not {expected}") }),
+            _ => {
+                let what = format!("it has {bytes} bytes, expected {expected}");
+                Err(ModelProblem::Altered { what })
+            }
         }
     }
 
-    /// The text of its document and what that says, if it is of this format.
+    /// Returns the text of the document and its content, if it has this format version.
     pub(super) fn document(&self) -> Result<(&str, Document), ModelProblem> {
         let text = self.metadata.metadata().as_ref().and_then(|map| map.get(DOCUMENT));
         let text = text.ok_or(ModelProblem::NotAModel { found: "tensors of another program" })?;
         let AnyDocument { format, tutte } = serde_json::from_str(text).map_err(altered)?;
         if format != FORMAT {
-            let (found, expected) = (format, FORMAT);
-            return Err(ModelProblem::FormatVersion { found, expected, writer: tutte });
+            return Err(ModelProblem::FormatVersion {
+                found: format,
+                expected: FORMAT,
+                writer: tutte,
+            });
         }
         Ok((text, serde_json::from_str(text).map_err(altered)?))
     }
 
-    /// The model whose header this is.
+    /// Makes the model of a file with this header.
     pub(super) fn model(&self, content: Content) -> Result<ModelFile, ModelProblem> {
         let bytes = content.len() as u64;
         self.check_length(bytes)?;
@@ -108,14 +114,14 @@ fn altered(error: serde_json::Error) -> ModelProblem {
 pub(super) const GZIP: &str = "a gzip file";
 pub(super) const ZSTANDARD: &str = "a Zstandard file";
 
-/// What a file that is no model seems to be, from its start.
+/// Guesses what a file that is not a model is, from its start.
 fn looks_like(opening: &[u8]) -> &'static str {
     match opening {
         [] => "an empty file",
         [0x1f, 0x8b, ..] => GZIP,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => ZSTANDARD,
         [b'P', b'K', 3, 4, ..] => "a zip file",
-        // The start may end in the middle of a character.
+        // These bytes may end in the middle of a character.
         _ if !opening.contains(&0)
             && std::str::from_utf8(opening).map_or_else(|e| e.error_len().is_none(), |_| true) =>
         {

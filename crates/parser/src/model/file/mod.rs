@@ -1,32 +1,32 @@
-//! The model file: one [safetensors](https://github.com/huggingface/safetensors) file, that is a
-//! JSON header and tables of numbers, without code, safe to open from anywhere and made to be
-//! mapped into memory.
+//! The model file: one [safetensors](https://github.com/huggingface/safetensors) file.
+//!
+//! It has a JSON header and tables of numbers, and no code. It is safe to open from anywhere, and made to
+//! be mapped into memory.
 //!
 //! ```text
-//! arcs            i8  [cells]         weights of arcs (see `Compact`); [kinds, cells] if arcs are of
-//!                                     several latent kinds
+//! arcs            i8  [cells]         weights of arcs (see `Compact`); [clusters, cells] if there are
+//!                                     several latent clusters
 //! arcs.scale      f32 [1]
-//! arcs.…                              those of a dictionary, if there is one: see `dictionary.rs`
-//! guided…         as arcs             of a second pass
-//! pruner…         as arcs             of a pruner
-//! shifter         i8  [rows, 3]       weights of a transition's steps, if there is one
-//! shifter.labels  i8  [rows, labels]  and of its labels; each with its scale, as arcs
+//! arcs.…                              tables of the dictionary, if any: see `dictionary.rs`
+//! guided…         as arcs             second pass, if any
+//! pruner…         as arcs             pruner, if any
+//! shifter         i8  [rows, 3]       weights of the transition parser's steps, if any
+//! shifter.labels  i8  [rows, labels]  weights of its labels; each table with its scale, as arcs
 //! labels          i8  [rows, width]   weights of labels
 //! labels.scale    f32 [1]
-//! tagger…                             those of a tagger, if there is one: see `tagger.rs`
-//! tokens…                             those of a tokenizer, if there is one: see `tokenizer.rs`
-//! __metadata__    {"tutte": "…"}      what `Document` says below, as JSON
+//! tagger…                             tables of the tagger, if any: see `tagger.rs`
+//! tokens…                             tables of the tokenizer, if any: see `tokenizer.rs`
+//! __metadata__    {"tutte": "…"}      `Document` as JSON, see `document.rs`
 //! ```
 //!
-//! The document is one string because the header's map has no order, and the same model is the same
+//! The document is one string, because the header's map has no order and equal models must be equal
 //! bytes. Its checksum (XXH3, 64 bits) covers the document itself and all tables. Reading checks
-//! everything before anything is used: kind of file, format version, length, checksum, templates,
-//! tree set, and the sizes of all tables. The checksum is the only part that looks at all weights;
-//! it costs about a millisecond for ten megabytes that are in the system's cache, so it is never
-//! left out.
+//! everything before it uses anything: file type, format version, length, checksum, templates, tree set,
+//! and the sizes of all tables. The checksum is the only check that reads all weights. It is fast enough
+//! never to be left out.
 //!
-//! A file packed by gzip or Zstandard, recognised by its content, is unpacked into memory instead of being
-//! mapped: its header first, which says how much more there is to unpack.
+//! A file packed by gzip or Zstandard is recognised by its content, and unpacked into memory instead of
+//! mapped. Its header is unpacked first, and says how much more there is to unpack.
 
 mod dictionary;
 mod document;
@@ -56,51 +56,51 @@ use self::tagger::TaggerBytes;
 use super::{Model, ParserModel};
 use crate::{Compact, Error, ModelProblem, Weights};
 
-/// Where a model comes from: what its users want to know and nothing depends on.
+/// The description of a model for its users. Parsing does not depend on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
-    /// The language.
+    /// Language.
     pub language: Option<String>,
-    /// The name of the treebank.
+    /// Name of the treebank.
     pub data: Option<String>,
-    /// The licence of the treebank, and so perhaps of the model.
+    /// Licence of the treebank, and so perhaps of the model.
     pub licence: Option<String>,
-    /// The command that made it.
+    /// Command that made the model.
     pub command: Option<String>,
-    /// What random choices came from.
+    /// Seed of random choices.
     pub seed: u64,
-    /// The options of training, name and value, in order.
+    /// Options of training, name and value, in order.
     pub training: Vec<(String, String)>,
-    /// How well it does on data it was not trained on.
+    /// Scores on held-out data.
     pub dev: Option<DevScores>,
 }
 
 /// Scores on a development set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DevScores {
-    /// The pass after which the model was kept.
+    /// Pass after which the model was kept.
     pub pass: usize,
-    /// Words that were scored.
+    /// Number of scored words.
     pub words: usize,
-    /// Words with the right head.
+    /// Number of words with the right head.
     pub heads: usize,
-    /// Words with the right head and label.
+    /// Number of words with the right head and label.
     pub both: usize,
 }
 
 impl DevScores {
-    /// The share of words with the right head.
+    /// Returns the share of words with the right head.
     pub fn uas(&self) -> f64 {
         self.heads as f64 / self.words.max(1) as f64
     }
 
-    /// The share of words with the right head and label.
+    /// Returns the share of words with the right head and label.
     pub fn las(&self) -> f64 {
         self.both as f64 / self.words.max(1) as f64
     }
 }
 
-/// A model that was read from a file, and what the file says about it.
+/// A model read from a file, with its description.
 ///
 /// ```
 /// # let folder = std::env::temp_dir().join(format!("tutte-doc-{}", std::process::id()));
@@ -109,7 +109,7 @@ impl DevScores {
 /// use tutte::{About, ModelFile, TrainingOptions, Parser, train};
 ///
 /// let treebank = ["# sent_id = 1\n1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
-/// let options = TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::default() };
+/// let options = TrainingOptions::default().with_passes(2).with_bits(12).with_label_bits(8);
 /// let model = train(&treebank, &options, |_, _| {})?;
 /// model.compact().save(&path, &About { language: Some("en".into()), ..About::default() })?;
 ///
@@ -121,26 +121,25 @@ impl DevScores {
 /// ```
 #[derive(Debug)]
 pub struct ModelFile {
-    /// The model; its weights stay in the file, mapped into memory, unless it is packed.
+    /// The model. Its weights stay in the file, mapped into memory, unless the file is packed.
     pub model: Model<Compact>,
-    /// Where it comes from.
+    /// Description of the model.
     pub about: About,
-    /// The version of the format.
+    /// Version of the format.
     pub format: u64,
-    /// The version of tutte that wrote it.
+    /// Version of tutte that wrote the file.
     pub tutte: String,
-    /// The checksum of its content.
+    /// Checksum of the content.
     pub checksum: String,
-    /// The length of the file, unpacked.
+    /// Length of the unpacked file.
     pub bytes: u64,
 }
 
 impl Model<Compact> {
-    /// Writes the model to a file, which appears whole or not at all; packed if its path ends in `.gz` or
-    /// `.zst`.
+    /// Writes the model to a file atomically; packed if its path ends in `.gz` or `.zst`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>, about: &About) -> Result<(), Error> {
         let path = path.as_ref();
         let cannot = |source| {
@@ -153,15 +152,15 @@ impl Model<Compact> {
         Ok(file.commit()?)
     }
 
-    /// Reads a model from a file; see [`ModelFile`] for what else the file says.
+    /// Reads a model from a file; [`ModelFile`] also gives its description.
     ///
     /// # Errors
-    /// [`Error::Model`] if it is no model, or none that can be used.
+    /// [`Error::Model`] if the file is not a model, or cannot be used.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         Ok(ModelFile::open(path)?.model)
     }
 
-    /// The content of a file.
+    /// Returns the content of a file.
     pub(super) fn to_bytes(&self, about: &About) -> Result<Vec<u8>, SafeTensorError> {
         let Model { parser, tagger, tokenizer } = self;
         let parser = document::stored_parser(parser.as_ref());
@@ -211,7 +210,7 @@ impl Model<Compact> {
         let text = serde_json::to_string(&document)?;
         let content = tables.iter().map(|(name, view)| (*name, view.shape(), view.data()));
         let checksum = checksum(&text, content);
-        // The first such zeros are the checksum: it stands right after the format.
+        // The first such zeros are those of the checksum, which comes right after the format.
         let text = text.replacen(NO_CHECKSUM, &checksum, 1);
         let metadata = HashMap::from([(DOCUMENT.to_owned(), text)]);
         safetensors::serialize(tables, Some(metadata))
@@ -235,11 +234,11 @@ impl ParserModel<Compact> {
 }
 
 impl ModelFile {
-    /// Opens a model: checks everything, and maps its weights into memory. One that is packed by gzip or
+    /// Opens a model: checks everything, and maps its weights into memory. A model packed by gzip or
     /// Zstandard is unpacked into memory, up to a gigabyte.
     ///
     /// # Errors
-    /// [`Error::Model`] if it is no model, or none that can be used.
+    /// [`Error::Model`] if the file is not a model, or cannot be used.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         Self::read(path).map_err(|problem| Error::Model { path: path.to_owned(), problem })
@@ -248,7 +247,7 @@ impl ModelFile {
     /// Reads a model that is part of the program.
     ///
     /// # Errors
-    /// [`Error::Model`] if it is no model, or none that can be used.
+    /// [`Error::Model`] if the bytes are not a model, or cannot be used.
     pub fn embedded(bytes: &'static [u8]) -> Result<Self, Error> {
         let header = Header::read(bytes);
         let read = header.and_then(|header| header.model(Content::Embedded(bytes)));
@@ -259,7 +258,7 @@ impl ModelFile {
         let mut file = File::open(path).map_err(ModelProblem::Unreadable)?;
         let about = file.metadata().map_err(ModelProblem::Unreadable)?;
         if !about.is_file() {
-            let error = io::Error::other("it is no regular file, which could be mapped");
+            let error = io::Error::other("it is not a regular file, so it cannot be mapped");
             return Err(ModelProblem::Unreadable(error));
         }
         match Header::read(&mut file) {
@@ -275,8 +274,8 @@ impl ModelFile {
         }
     }
 
-    /// Reads a packed model. What is unpacked stays in memory: it is not more than its header, once that is
-    /// found to be one of a model, says.
+    /// Reads a packed model into memory. After the header was found to be that of a model, unpacks no more
+    /// than the header announces.
     fn unpack(file: File) -> Result<Self, ModelProblem> {
         let mut input = tutte_treebank::unpack(file).map_err(ModelProblem::Unreadable)?;
         let mut bytes = Vec::new();
@@ -291,7 +290,7 @@ impl ModelFile {
         if length > LONGEST_UNPACKED {
             return Err(ModelProblem::TooLargeToUnpack { bytes: length, limit: LONGEST_UNPACKED });
         }
-        // One more, so as to see whether there is.
+        // One byte more, to notice a file that is too long.
         let rest = (length + 1).saturating_sub(bytes.len() as u64);
         match input.take(rest).read_to_end(&mut bytes) {
             Ok(_) => header.model(Content::Unpacked(bytes)),
@@ -305,17 +304,17 @@ impl ModelFile {
     }
 }
 
-/// What a packed file is called that is no model.
+/// Description of a packed file that is not a model.
 const PACKED_OTHER: &str = "something else that is packed";
 
-/// A larger model should be mapped, not held in memory.
+/// Largest model that is unpacked into memory. A larger model should be mapped.
 const LONGEST_UNPACKED: u64 = 1 << 30;
 
 fn cannot_unpack(error: io::Error) -> ModelProblem {
     ModelProblem::Altered { what: format!("it cannot be unpacked ({error})") }
 }
 
-/// Keeps what is read.
+/// A reader that keeps a copy of all it reads.
 struct Recorder<'a, R> {
     input: R,
     record: &'a mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! The tables of numbers in a model file: their names, their shapes, their checksum.
+//! The tables of numbers in a model file: names, shapes and checksum.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::{Compact, ModelProblem};
 
-/// What stands for the checksum while it is computed.
+/// Value of the checksum while it is computed.
 pub(super) const NO_CHECKSUM: &str = "0000000000000000";
 
-/// The names of the tables of a model of arcs.
+/// Names of the tables of an arc scorer.
 pub(super) struct ArcTables {
     pub(super) weights: &'static str,
     pub(super) scale: &'static str,
@@ -40,7 +40,7 @@ pub(super) const ARCS: ArcTables = arc_tables!("arcs");
 pub(super) const SECOND_PASS: ArcTables = arc_tables!("guided");
 pub(super) const PRUNER: ArcTables = arc_tables!("pruner");
 
-/// The shape of the weights of arcs.
+/// Returns the shape of the weights of arcs.
 pub(super) fn shape_of(clusters: usize, cells: usize) -> Vec<usize> {
     if clusters == 1 { vec![cells] } else { vec![clusters, cells] }
 }
@@ -56,7 +56,7 @@ pub(super) fn table<'a>(
     Ok((name, TensorView::new(dtype, shape, bytes)?))
 }
 
-/// The checksum of a document without checksum and of all tables, whatever their order.
+/// Computes the checksum of a document without its checksum, and of all tables in any order.
 pub(super) fn checksum<'a>(
     document: &str,
     tables: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
@@ -81,38 +81,38 @@ pub(super) struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// Those that a header, which ends where they start, says there are.
+    /// Makes the tables of a header that ends at `start`.
     pub(super) fn new(metadata: &'a Metadata, start: usize, content: &'a Arc<Content>) -> Self {
         Self { metadata, start, content }
     }
 
-    /// What the header says of a table, if there is such.
+    /// Returns the type, shape and position of a table, if the file has it.
     pub(super) fn info(&self, name: &str) -> Option<&TensorInfo> {
         self.metadata.info(name)
     }
 
-    /// Compares the checksum.
+    /// Checks the checksum.
     pub(super) fn check(&self, document: &str, expected: &str) -> Result<(), ModelProblem> {
         let tables = self.metadata.tensors();
         let content = tables.iter().map(|(name, info)| {
             (name.as_str(), info.shape.as_slice(), &self.content[self.range(info)])
         });
         let found = checksum(&document.replacen(expected, NO_CHECKSUM, 1), content);
-        // Nothing else would ever be seen by a fuzzer.
+        // A fuzzer would never get past this check.
         if found != expected && !cfg!(fuzzing) {
-            let what = format!("its checksum is {found}, not {expected}");
+            let what = format!("its checksum is {found}, expected {expected}");
             return Err(ModelProblem::Altered { what });
         }
         Ok(())
     }
 
-    /// Where in the file a table is; the header's reader has checked that all fit.
+    /// Returns the position of a table in the file. Reading the header has checked that all fit.
     fn range(&self, info: &TensorInfo) -> Range<usize> {
         let (start, end) = info.data_offsets;
         self.start + start..self.start + end
     }
 
-    /// A table of a given kind and shape.
+    /// Finds a table, which must have this type and shape.
     pub(super) fn find(
         &self,
         name: &'static str,
@@ -128,19 +128,19 @@ impl<'a> Tables<'a> {
         Ok(self.range(info))
     }
 
-    /// A list of a given kind, however long.
+    /// Returns the bytes of a list of this type and any length.
     pub(super) fn list(&self, name: &'static str, dtype: Dtype) -> Result<&[u8], ModelProblem> {
         let shape = self.metadata.info(name).map(|info| info.shape.as_slice());
         let length = shape.and_then(|shape| shape.first().copied()).unwrap_or_default();
         Ok(self.bytes(self.find(name, dtype, &[length])?))
     }
 
-    /// The bytes of a table.
+    /// Returns the bytes of a table.
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         &self.content[range]
     }
 
-    /// A table of weights of a given shape, and its scale.
+    /// Returns the weights of a table, which must have this shape, with their scale.
     pub(super) fn weights(
         &self,
         name: &'static str,
@@ -151,7 +151,7 @@ impl<'a> Tables<'a> {
         Ok(Compact::in_file(self.content, cells, self.scale(scale)?))
     }
 
-    /// Of how many clusters the arcs are whose weights a table has.
+    /// Returns the number of clusters in a table of arc weights.
     pub(super) fn clusters(&self, name: &'static str) -> usize {
         match self.metadata.info(name).map(|info| info.shape.as_slice()) {
             Some(&[clusters, _]) if clusters > 1 => clusters,

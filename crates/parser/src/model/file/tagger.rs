@@ -1,17 +1,15 @@
-//! The tables of a [`Tagger`] in a model file:
+//! The tables of a [`Tagger`] in a model file, and the scales of both tables of weights.
 //!
 //! ```text
 //! tagger          i8  [rows, tags]    weights of coarse tags
-//! tagger.pairs    f32 [pairs]         scores of neighbouring tags, the last row those of the start
+//! tagger.pairs    f32 [pairs]         scores of neighbouring tags; the last row is that of the start
 //! tagger.fine     i8  [rows, parts]   weights of fine tags and features
-//! tagger.words    u64 [words]         the lexicon: forms in lower case, as hashes, rising;
-//! tagger.classes  u32 [words]         what class each is of,
-//! tagger.usual    u8  [words]         and one more than its most frequent tag
-//! tagger.lemmas   u64 [entries]       what lemmas are decided by, as hashes, rising;
-//! tagger.rules    u16 [entries]       and the rule of each
+//! tagger.words    u64 [words]         lexicon: hashes of lower-case forms, increasing
+//! tagger.classes  u32 [words]         class of each form
+//! tagger.usual    u8  [words]         number of its most frequent tag, plus one
+//! tagger.lemmas   u64 [entries]       hashes of the keys of lemmas, increasing
+//! tagger.rules    u16 [entries]       lemma rule of each key
 //! ```
-//!
-//! and the scales of both tables of weights.
 
 use safetensors::{Dtype, SafeTensorError};
 
@@ -70,7 +68,7 @@ impl TaggerBytes {
 }
 
 impl Tables<'_> {
-    /// The tagger of a document.
+    /// Makes the tagger of a document.
     pub(super) fn tagger(&self, document: TaggerDocument) -> Result<Tagger<Compact>, ModelProblem> {
         let [coarse, fine] = document.shapes()?;
         let u64s = |bytes: &[u8]| -> Vec<u64> {

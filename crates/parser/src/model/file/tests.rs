@@ -1,4 +1,4 @@
-//! A model survives its file; a file that is not quite one is refused, and says why.
+//! Tests of the model file: models survive it, and invalid files are refused with a reason.
 
 use std::collections::HashMap;
 use std::fs;
@@ -56,7 +56,7 @@ fn about() -> About {
     }
 }
 
-/// A folder of its own that is removed with it.
+/// A temporary folder that is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -75,7 +75,7 @@ impl Folder {
         path
     }
 
-    /// Why a file of these bytes cannot be opened.
+    /// Returns the problem of a file with these bytes.
     fn refusal(&self, bytes: &[u8]) -> ModelProblem {
         match ModelFile::open(self.file(bytes)) {
             Err(Error::Model { problem, .. }) => problem,
@@ -90,7 +90,7 @@ impl Drop for Folder {
     }
 }
 
-/// The file with other tables and a checksum that is right for it.
+/// Edits the tables of a file and corrects the checksum.
 fn forged_tables(bytes: &[u8], edit: impl Fn(&str, &mut Vec<u8>)) -> Vec<u8> {
     let (_, metadata) = SafeTensors::read_metadata(bytes).unwrap();
     let metadata = metadata.metadata().clone();
@@ -109,7 +109,7 @@ fn forged_tables(bytes: &[u8], edit: impl Fn(&str, &mut Vec<u8>)) -> Vec<u8> {
     forged(&safetensors::serialize(views, metadata).unwrap(), |_| {})
 }
 
-/// The file with another document and a checksum that is right for it.
+/// Edits the document of a file and corrects the checksum.
 fn forged(bytes: &[u8], edit: impl FnOnce(&mut Value)) -> Vec<u8> {
     let (_, metadata) = SafeTensors::read_metadata(bytes).unwrap();
     let text = &metadata.metadata().as_ref().unwrap()[DOCUMENT];
@@ -124,15 +124,15 @@ fn forged(bytes: &[u8], edit: impl FnOnce(&mut Value)) -> Vec<u8> {
     safetensors::serialize(tensors, Some(HashMap::from([(DOCUMENT.to_owned(), text)]))).unwrap()
 }
 
-/// The file with a table of another shape and a checksum that is right for it; cells that it has no
-/// place for are left out.
+/// Changes the shape of a table and corrects the checksum; surplus cells are left out.
 fn with_shape(bytes: &[u8], table: &str, shape: &[usize]) -> Vec<u8> {
     let (_, metadata) = SafeTensors::read_metadata(bytes).unwrap();
     let tensors = SafeTensors::deserialize(bytes).unwrap();
     let tables = tensors.tensors().into_iter().map(|(name, view)| {
-        let (shape, data) = match name == table {
-            true => (shape, &view.data()[..shape.iter().product()]),
-            false => (view.shape(), view.data()),
+        let (shape, data) = if name == table {
+            (shape, &view.data()[..shape.iter().product()])
+        } else {
+            (view.shape(), view.data())
         };
         (name, TensorView::new(view.dtype(), shape.to_vec(), data).unwrap())
     });
@@ -163,7 +163,8 @@ fn a_model_survives_its_file_to_the_bit() {
     let transition = |model: &ParserModel<Compact>| {
         model.second_pass.as_ref().and_then(|second_pass| second_pass.transition.clone()).unwrap()
     };
-    let (read, written) = (transition(file.model.trees().unwrap()), transition(&model));
+    let read = transition(file.model.trees().unwrap());
+    let written = transition(&model);
     assert_eq!((read.bits(), read.labels), (written.bits(), model.labels.labels().len()));
     for (read, written) in [
         (&file.model.trees().unwrap().arcs.weights, &model.arcs.weights),
@@ -181,7 +182,7 @@ fn a_model_survives_its_file_to_the_bit() {
             Parser::new(&model).parse(&sentence).unwrap()
         );
     }
-    // Replaced while it is mapped, it stays what it was.
+    // A mapped model does not change when its file is replaced.
     let before = file.model.trees().unwrap().arcs.weights.cells().to_vec();
     model.save(&path, &About::default()).unwrap();
     assert_eq!(file.model.trees().unwrap().arcs.weights.cells(), before);
@@ -193,20 +194,21 @@ fn the_same_model_is_the_same_bytes() {
     let bytes = model().compact().to_bytes(&about()).unwrap();
     assert_eq!(bytes, model().compact().to_bytes(&about()).unwrap());
     assert_ne!(bytes, model().compact().to_bytes(&About::default()).unwrap());
-    // And of a model that was read, the bytes that were read.
+    // A model that was read is written as the bytes that were read.
     let folder = Folder::new();
     let file = ModelFile::open(folder.file(&bytes)).unwrap();
     assert_eq!(bytes, file.model.to_bytes(&file.about).unwrap());
 }
 
 #[test]
-fn calibrations_survive_too_and_hostile_ones_are_refused() {
+fn calibrations_survive_too_and_invalid_ones_are_refused() {
     let mut model = model();
     let plain = model.compact().to_bytes(&about()).unwrap();
     let calibrator = Calibrator::new(&model, &treebank(), 1).unwrap();
     let (temperature, calibration) = calibrator.fit(Method::Isotonic).unwrap();
     let calibration = Calibration { data: Some("tea".into()), ..calibration };
-    (model.temperature, model.calibration) = (temperature, Some(calibration.clone()));
+    model.temperature = temperature;
+    model.calibration = Some(calibration.clone());
     let folder = Folder::new();
     let bytes = model.compact().to_bytes(&about()).unwrap();
     let file = ModelFile::open(folder.file(&bytes)).unwrap();
@@ -282,10 +284,10 @@ fn dictionaries_keep_their_keys_and_names() {
 }
 
 #[test]
-fn dictionaries_that_are_none_are_refused() {
+fn invalid_dictionaries_are_refused() {
     let bytes = dictionary_model().to_bytes(&about()).unwrap();
     let folder = Folder::new();
-    // Byte by byte of each table, with the checksum put right.
+    // Changes one byte of a table and corrects the checksum.
     let refused = |table: &'static str, at: usize, byte: u8| {
         let edit = |name: &str, bytes: &mut Vec<u8>| {
             if name == table {
@@ -294,8 +296,8 @@ fn dictionaries_that_are_none_are_refused() {
         };
         folder.refusal(&forged_tables(&bytes, edit))
     };
-    for (table, at, byte, says) in [
-        ("arcs.keys", 7, 0xFF, "keys that do not rise"),
+    for (table, at, byte, message) in [
+        ("arcs.keys", 7, 0xFF, "keys that do not increase"),
         ("arcs.values", 0, 0xFF, "invalid utf-8"),
         ("arcs.names", 0, 0x7F, "no name at number 0"),
         ("arcs.names", 0, 0x80, "no name at number"),
@@ -303,7 +305,7 @@ fn dictionaries_that_are_none_are_refused() {
     ] {
         let problem = refused(table, at, byte);
         assert!(matches!(problem, ModelProblem::Table { .. }), "{table}: {problem}");
-        assert!(problem.to_string().contains(says), "{table}: {problem}");
+        assert!(problem.to_string().contains(message), "{table}: {problem}");
     }
     // Names of other templates.
     let fewer = forged(&bytes, |document| document["arcs"]["templates"] = json!(["h.form"]));
@@ -329,7 +331,7 @@ fn templates_keep_how_they_fire() {
 }
 
 #[test]
-fn kinds_of_arcs_survive_too() {
+fn clusters_survive_their_file() {
     let options = TrainingOptions {
         passes: 2,
         bits: 12,
@@ -339,9 +341,9 @@ fn kinds_of_arcs_survive_too() {
     };
     let plain = train(&treebank(), &options, |_, _| {}).unwrap();
     let second = TrainingOptions { second_pass: TrainingOptions::default().second_pass, ..options };
-    let guided = train(&treebank(), &second, |_, _| {}).unwrap();
+    let two_passes = train(&treebank(), &second, |_, _| {}).unwrap();
     let folder = Folder::new();
-    for (model, table) in [(plain.compact(), "arcs"), (guided.compact(), "guided")] {
+    for (model, table) in [(plain.compact(), "arcs"), (two_passes.compact(), "guided")] {
         let bytes = model.to_bytes(&about()).unwrap();
         let tensors = SafeTensors::deserialize(&bytes).unwrap();
         assert_eq!(tensors.tensor(table).unwrap().shape(), [3, 1 << 12]);
@@ -359,10 +361,10 @@ fn kinds_of_arcs_survive_too() {
         let edited = forged(&bytes, |document| document[table]["index"] = bits(13));
         let problem = folder.refusal(&edited);
         assert!(matches!(problem, ModelProblem::Table { name, .. } if name == table));
-        let says = "is I8 [3, 4096], expected I8 [3, 8192]";
-        assert!(problem.to_string().contains(says), "{problem}");
+        let message = "is I8 [3, 4096], expected I8 [3, 8192]";
+        assert!(problem.to_string().contains(message), "{problem}");
     }
-    // Shapes that are none.
+    // Invalid shapes.
     let bytes = plain.compact().to_bytes(&about()).unwrap();
     for shape in [vec![0, 3 << 12], vec![1, 3 << 12], vec![3 << 12], vec![1, 3, 1 << 12]] {
         let problem = folder.refusal(&with_shape(&bytes, "arcs", &shape));
@@ -371,7 +373,7 @@ fn kinds_of_arcs_survive_too() {
 }
 
 #[test]
-fn what_is_no_model_is_told_apart() {
+fn files_that_are_not_models_are_recognised() {
     let folder = Folder::new();
     let missing = ModelFile::open(folder.0.join("missing.tutte")).unwrap_err();
     assert!(matches!(&missing, Error::Model { problem: ModelProblem::Unreadable(_), .. }));
@@ -426,7 +428,7 @@ fn a_packed_model_is_opened() {
         assert!(matches!(shorter, ModelProblem::Truncated { .. }), "{shorter:?}");
         let problem = refusal(TREEBANK.as_bytes()).to_string();
         assert_eq!(problem, "not a model of tutte but something else that is packed");
-        // What says that it is larger than memory is not unpacked to see whether it is.
+        // A file that claims to be larger than the limit is not unpacked.
         let size = 3u64 << 30;
         let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
         let header = json!({
@@ -446,14 +448,14 @@ fn another_format_version_is_named() {
     // A newer format may have anything else in its document.
     let newer = forged(&bytes, |document| *document = json!({"format": 9, "tutte": "4.2.0"}));
     let error = ModelFile::open(folder.file(&newer)).unwrap_err();
-    assert!(error.to_string().ends_with("a model of format 9, but this tutte reads format 6"));
+    assert!(error.to_string().ends_with("the model has format 9, but this tutte reads format 6"));
     assert!(error.hint().unwrap().contains("tutte 4.2.0: update"));
     let older = forged(&bytes, |document| document["format"] = json!(0));
     assert!(matches!(folder.refusal(&older), ModelProblem::FormatVersion { found: 0, .. }));
 }
 
 #[test]
-fn cut_off_anywhere_it_is_refused() {
+fn a_file_cut_off_anywhere_is_refused() {
     let bytes = model().compact().to_bytes(&about()).unwrap();
     let folder = Folder::new();
     let header = 8 + u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
@@ -472,7 +474,7 @@ fn cut_off_anywhere_it_is_refused() {
 }
 
 #[test]
-fn one_bit_changed_anywhere_is_seen() {
+fn one_bit_changed_anywhere_is_detected() {
     let mut bytes = model().compact().to_bytes(&about()).unwrap();
     let folder = Folder::new();
     let header = 8 + u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
@@ -495,7 +497,7 @@ fn documents_that_contradict_themselves_are_refused() {
 
     let template = refusal(|document| document["arcs"]["templates"][3] = json!("h.aura m.form"));
     assert!(matches!(template, ModelProblem::UnknownTemplate(_)), "{template}");
-    assert!(template.to_string().contains("\"aura\" is no attribute"), "{template}");
+    assert!(template.to_string().contains("\"aura\" is not an attribute"), "{template}");
     let template = refusal(|document| document["labels"]["templates"][0] = json!(""));
     assert!(matches!(template, ModelProblem::UnknownTemplate(_)), "{template}");
 
@@ -524,7 +526,7 @@ fn documents_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn saving_where_nothing_can_be_saved_is_an_error_and_leaves_nothing() {
+fn failing_to_save_is_an_error_and_leaves_nothing() {
     let folder = Folder::new();
     let model = model().compact();
     let error = model.save(folder.0.join("no/such/folder.tutte"), &about()).unwrap_err();
@@ -585,9 +587,9 @@ fn labels_out_of_place_are_refused() {
     assert!(matches!(none, ModelProblem::LabelCount { labels: 5, .. }), "{none}");
 }
 
-/// A model that tags.
+/// A model with a tagger and a tokenizer.
 fn tagging_model() -> Model<Compact> {
-    let options = TaggerOptions { bits: 6, fine_bits: 6, ..TaggerOptions::for_words(6) };
+    let options = TaggerOptions::for_words(6).with_bits(6).with_fine_bits(6);
     let tagger = Tagger::train(&treebank(), &options).unwrap();
     let mut model = Model::from(model());
     model.tagger = Some(Arc::new(tagger));
@@ -603,7 +605,8 @@ fn a_tagger_and_a_tokenizer_survive_the_file() {
     let bytes = model.to_bytes(&about()).unwrap();
     let read = ModelFile::open(folder.file(&bytes)).unwrap();
     assert_eq!(bytes, read.model.to_bytes(&read.about).unwrap());
-    let (one, other) = (model.tagger.unwrap(), read.model.tagger.clone().unwrap());
+    let one = model.tagger.unwrap();
+    let other = read.model.tagger.clone().unwrap();
     let mut memory = TaggerMemory::default();
     for sentence in treebank() {
         assert_eq!(one.tag(&sentence, &mut memory), other.tag(&sentence, &mut memory));
@@ -614,7 +617,7 @@ fn a_tagger_and_a_tokenizer_survive_the_file() {
     let mut sentence = Sentence::default();
     assert!(segmenter.read(&mut sentence).unwrap());
     assert_eq!(sentence.len(), 2);
-    // And as part of a program.
+    // The same bytes as part of a program.
     let embedded = ModelFile::embedded(bytes.leak()).unwrap();
     assert_eq!(embedded.checksum, read.checksum);
     let parse = Parser::new(embedded.model.trees().unwrap()).parse(&treebank()[0]).unwrap();

@@ -1,11 +1,11 @@
-//! The tables of a [`Tokenizer`] in a model file, each with its scale:
+//! The tables of a [`Tokenizer`] in a model file, each with its scale.
 //!
 //! ```text
 //! tokens          i8  [weights]       weights of token ends
 //! sentences       i8  [weights]       weights of sentence ends
 //! multiword       i8  [weights]       weights of rules for multiword tokens
-//! forms           i8  [cells]         how often forms are words
-//! kinds           i8  [cells]         their parts of speech, a bit each
+//! forms           i8  [cells]         frequencies of forms as words
+//! kinds           i8  [cells]         parts of speech of forms, one bit each
 //! ```
 
 use safetensors::{Dtype, SafeTensorError};
@@ -14,7 +14,7 @@ use super::tables::{NamedTable, Tables, table};
 use crate::text::{Tokenizer, TokenizerDocument};
 use crate::{Compact, ModelProblem, Weights};
 
-/// The names of the tables and of their scales.
+/// Names of the tables and of their scales.
 const SCALES: [(&str, &str); 5] = [
     ("tokens", "tokens.scale"),
     ("sentences", "sentences.scale"),
@@ -23,17 +23,17 @@ const SCALES: [(&str, &str); 5] = [
     ("kinds", "kinds.scale"),
 ];
 
-/// What the scale of a table is called.
+/// Returns the name of a table's scale.
 fn scale_of(name: &str) -> &'static str {
     SCALES.iter().find(|(table, _)| *table == name).map_or("", |(_, scale)| scale)
 }
 
-/// The scales of a tokenizer's tables as bytes.
+/// Returns the scales of a tokenizer's tables as bytes.
 pub(super) fn scales(tokenizer: &Tokenizer<Compact>) -> Vec<[u8; 4]> {
     tokenizer.tables().iter().map(|(_, weights)| weights.scale().to_le_bytes()).collect()
 }
 
-/// The tables of a tokenizer.
+/// Returns the tables of a tokenizer.
 pub(super) fn tables<'a>(
     tokenizer: &'a Tokenizer<Compact>,
     scales: &'a [[u8; 4]],
@@ -48,7 +48,7 @@ pub(super) fn tables<'a>(
 }
 
 impl Tables<'_> {
-    /// The tokenizer of a document.
+    /// Makes the tokenizer of a document.
     pub(super) fn tokenizer(
         &self,
         document: TokenizerDocument,

@@ -1,4 +1,4 @@
-//! The transition of a model file: two tables of weights, with their scales.
+//! The transition parser in a model file: two tables of weights, with their scales.
 
 use safetensors::{Dtype, SafeTensorError};
 use serde::{Deserialize, Serialize};
@@ -7,17 +7,19 @@ use super::document::{Document, within};
 use super::tables::{NamedTable, Tables, table};
 use crate::{Compact, ModelProblem, TransitionParser, Weights};
 
-/// What is said of it beside its tables.
+/// The part of the document for the transition parser.
 #[derive(Serialize, Deserialize)]
 pub(super) struct TransitionDocument {
-    /// The binary logarithms of the numbers of rows: of steps, of labels.
+    /// Binary logarithms of the numbers of rows: for steps, for labels.
     bits: [u32; 2],
-    /// Whether it also reads backwards.
+    /// Reads backwards, too.
     #[serde(rename = "is_both_ways")]
     bidirectional: bool,
 }
 
+/// Names of the table of steps and of its scale.
 const STEPS: (&str, &str) = ("shifter", "shifter.scale");
+/// Names of the table of labels and of its scale.
 const LABELS: (&str, &str) = ("shifter.labels", "shifter.labels.scale");
 
 impl TransitionDocument {
@@ -25,7 +27,7 @@ impl TransitionDocument {
         Self { bits: transition.bits(), bidirectional: transition.bidirectional }
     }
 
-    /// The transition, whose labels are as many as the model's.
+    /// Makes the transition parser, which has the number of labels of the model.
     pub(super) fn parser(
         &self,
         labels: usize,
@@ -47,12 +49,12 @@ impl TransitionDocument {
     }
 }
 
-/// The scales of its tables.
+/// Returns the scales of its tables as bytes.
 pub(super) fn scales(transition: &TransitionParser<Compact>) -> [[u8; 4]; 2] {
     [&transition.steps, &transition.functions].map(|weights| weights.scale().to_le_bytes())
 }
 
-/// Its tables.
+/// Returns its tables.
 pub(super) fn tables<'a>(
     transition: &'a TransitionParser<Compact>,
     scales: &'a [[u8; 4]; 2],

@@ -1,4 +1,4 @@
-//! How labels and arcs come together.
+//! The ways to combine labels and arcs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// How labels and arcs make a distribution over labelled trees.
+/// The way in which labels and arcs form a distribution over labelled trees, see the documentation of
+/// [`LabelModel`](crate::LabelModel).
 ///
 /// ```
 /// use tutte::Labelling;
@@ -17,20 +18,21 @@ use crate::Error;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Labelling {
     /// First the arc, then its label.
     #[default]
     Staged,
-    /// Both at once.
+    /// Arcs and labels jointly.
     Joint,
-    /// There are no labels.
+    /// No labels.
     None,
 }
 
 impl Labelling {
     const ALL: [Self; 3] = [Self::Staged, Self::Joint, Self::None];
 
-    /// Its name.
+    /// Returns the name, as in settings and model files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Staged => "staged",
@@ -51,7 +53,7 @@ impl FromStr for Labelling {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|labelling| labelling.name() == text).ok_or_else(|| {
-            Error::Setting(format!("labels cannot be {text:?}; they are staged, joint or none"))
+            Error::Setting(format!("labels cannot be {text:?}; expected staged, joint or none"))
         })
     }
 }

@@ -1,7 +1,8 @@
-//! What a shift–reduce parser sees of where it stands.
+//! The features of a shift-reduce parser's state.
 //!
-//! Elementary values (`s0.lemma`: the lemma of the word on top of the stack) become numbers once a step; a
-//! template is a list of them, and its key their sum, multiplied so that its first bits tell all:
+//! Elementary values (`s0.lemma`: the lemma of the word on top of the stack) become numbers once per
+//! step. A template is a list of them. Its key is their sum, multiplied so that its first bits depend on
+//! all others:
 //!
 //! ```text
 //! key(template) = (seed + Σ value) · K   mod 2⁶⁴        row = key / 2^(64 − bits)
@@ -11,22 +12,22 @@ use std::sync::LazyLock;
 
 use tutte_linear::{GOLDEN, mix};
 
-use super::state::{Configuration, Direction, STEPS, Step};
+use super::state::{Direction, ParserState, STEPS, Step};
 use crate::features::{Atoms, Attribute};
 
-/// What is looked at in words.
+/// Attributes of words in the templates.
 pub(crate) const COLUMNS: [Attribute; 5] =
     [Attribute::Form, Attribute::Lemma, Attribute::Upos, Attribute::Tag, Attribute::Feats];
 
-/// The places that are looked at: in the stack from its top, and in the queue.
+/// Places of words: in the stack from its top, and in the queue.
 const PLACES: [&str; 6] = ["s0", "s1", "s2", "n0", "n1", "n2"];
-/// What is looked at in each.
+/// Names of the values of a word, in the order of [`COLUMNS`].
 const OF_WORDS: [&str; 5] = ["form", "lemma", "upos", "tag", "feats"];
-/// Those below which something may have been built, by their number.
-const BUILT: [usize; 3] = [0, 1, 3];
-/// What is looked at there: modifiers (leftmost, nearest to the left, rightmost), how many there are, and
-/// which labels they have.
-const OF_BUILT: [&str; 10] = [
+/// Indices of the [`PLACES`] that may have modifiers: s0, s1 and n0.
+const WITH_MODIFIERS: [usize; 3] = [0, 1, 3];
+/// Names of the values of modifiers: the leftmost, the nearest to the left, the rightmost, their number,
+/// and the set of their labels.
+const OF_MODIFIERS: [&str; 10] = [
     "left.lemma",
     "left.upos",
     "left.label",
@@ -38,15 +39,15 @@ const OF_BUILT: [&str; 10] = [
     "valency",
     "labels",
 ];
-/// Of the whole: how far s1 is from s0, and s0 from n0; how high the stack is.
-const OF_ALL: [&str; 3] = ["inside", "ahead", "height"];
+/// Names of the values of the whole state: distance of s1 from s0, of s0 from n0, height of the stack.
+const OF_STATE: [&str; 3] = ["inside", "ahead", "height"];
 
 const WORDS_START: usize = 0;
-const BUILT_START: usize = PLACES.len() * OF_WORDS.len();
-const ALL_START: usize = BUILT_START + BUILT.len() * OF_BUILT.len();
-const VALUES: usize = ALL_START + OF_ALL.len();
+const MODIFIERS_START: usize = PLACES.len() * OF_WORDS.len();
+const STATE_START: usize = MODIFIERS_START + WITH_MODIFIERS.len() * OF_MODIFIERS.len();
+const VALUES: usize = STATE_START + OF_STATE.len();
 
-/// What steps are chosen by, after Zhang & Nivre (2011).
+/// Templates of steps, after Zhang & Nivre (2011).
 pub(crate) const TEMPLATES: &str = "
 s0.lemma
 s0.form s0.upos
@@ -176,7 +177,7 @@ s0.upos n0.upos n0.left.lemma
 s0.upos height
 ";
 
-/// What the label of the arc that a step makes is chosen by. Its modifier is s0; its head is n0 or s1.
+/// Templates of labels of the modifier, s0.
 const OF_LABELS: &str = "
 s0.lemma
 s0.form s0.upos
@@ -190,7 +191,7 @@ s0.upos s0.valency
 s0.lemma s0.labels
 ";
 
-/// And by head: that of a step to the left, that of one to the right.
+/// Templates of labels of the head: n0 for a left step, s1 for a right step.
 const OF_HEADS: [&str; 2] = [
     "
 n0.upos s0.upos ahead
@@ -220,36 +221,36 @@ s1.tag s0.tag
 ",
 ];
 
-/// What makes the keys of reading backwards others.
+/// Salt of the keys when reading backwards.
 const BACKWARDS: u64 = 0xbac << 32;
 
-/// Which values a template sees: at most four; in place of others stands that which is always 0.
+/// Indices of the values of a template: at most four, padded with [`NOTHING`].
 type Template = [u8; 4];
 
-/// The number of the value that is always 0, the last there is room for.
+/// Index of a value that is always 0, the last there is room for.
 const NOTHING: usize = ROOM - 1;
-/// A power of two, so that no number of a value need be checked.
+/// Room for values: a power of two, so that indices need no bounds check.
 const ROOM: usize = 64;
 const _: () = assert!(VALUES < ROOM);
 
-/// The number of a value by its name.
+/// Returns the index of a value by its name.
 fn value(name: &str) -> Option<usize> {
-    let whole = OF_ALL.iter().position(|it| *it == name).map(|at| ALL_START + at);
+    let of_state = OF_STATE.iter().position(|it| *it == name).map(|at| STATE_START + at);
     let (place, what) = name.split_once('.').unwrap_or((name, ""));
     let place = PLACES.iter().position(|it| *it == place);
     let of_word = || {
         let what = OF_WORDS.iter().position(|it| *it == what)?;
         Some(WORDS_START + place? * OF_WORDS.len() + what)
     };
-    let of_built = || {
-        let place = BUILT.iter().position(|it| Some(*it) == place)?;
-        let what = OF_BUILT.iter().position(|it| *it == what)?;
-        Some(BUILT_START + place * OF_BUILT.len() + what)
+    let of_modifiers = || {
+        let place = WITH_MODIFIERS.iter().position(|it| Some(*it) == place)?;
+        let what = OF_MODIFIERS.iter().position(|it| *it == what)?;
+        Some(MODIFIERS_START + place * OF_MODIFIERS.len() + what)
     };
-    whole.or_else(of_word).or_else(of_built)
+    of_state.or_else(of_word).or_else(of_modifiers)
 }
 
-/// The templates of a text, one a line, which tests have read.
+/// Reads templates, one per line. Tests check that all of them can be read.
 fn templates(text: &str) -> Vec<Template> {
     let lines = text.lines().filter(|line| !line.is_empty());
     let numbers = |line: &str| {
@@ -261,7 +262,7 @@ fn templates(text: &str) -> Vec<Template> {
     lines.map(numbers).collect()
 }
 
-/// What tells values from each other, in reading forwards and backwards.
+/// Salts that make equal values at different indices differ, forwards and backwards.
 static SALTS: LazyLock<[[u64; VALUES]; 2]> = LazyLock::new(|| {
     [0, BACKWARDS].map(|salt| std::array::from_fn(|value| mix(value as u64 ^ salt)))
 });
@@ -269,36 +270,36 @@ static STEP_TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| templates(TEMP
 static LABEL_TEMPLATES: LazyLock<[Vec<Template>; 2]> =
     LazyLock::new(|| OF_HEADS.map(|of_head| templates(&format!("{OF_LABELS}{of_head}"))));
 
-/// What is seen at a step.
+/// The features of a parser's state.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct StepFeatures {
     values: [u64; ROOM],
-    /// Where the weights of steps start.
+    /// Starts of the rows of step weights.
     rows: Vec<usize>,
     label_bits: u32,
     label_rows: Vec<usize>,
 }
 
-impl Default for Seen {
+impl Default for StepFeatures {
     fn default() -> Self {
         let values = [0; ROOM];
         Self { values, rows: Vec::new(), label_bits: 0, label_rows: Vec::new() }
     }
 }
 
-impl Seen {
-    /// Looks at where a parser stands.
-    pub(crate) fn look(&mut self, atoms: &Atoms, at: &Configuration, bits: u32, label_bits: u32) {
+impl StepFeatures {
+    /// Computes the features of a state.
+    pub(crate) fn fill(&mut self, atoms: &Atoms, state: &ParserState, bits: u32, label_bits: u32) {
         let columns = COLUMNS.map(|attribute| atoms.values(atoms.column(attribute), 0));
-        let direction = at.direction();
+        let direction = state.direction();
         let turn = |place: usize| direction.turn(place, atoms.words());
-        // What is seen in reading backwards has weights of its own, in the same tables.
+        // Reading backwards has its own weights, in the same tables.
         let (salt, salts) = match direction {
             Direction::Forwards => (0, &SALTS[0]),
             Direction::Backwards => (BACKWARDS, &SALTS[1]),
         };
-        let stacked = [0, 1, 2].map(|depth| at.stacked(depth));
-        let queued = [0, 1, 2].map(|behind| at.queued(behind));
+        let stacked = [0, 1, 2].map(|depth| state.stacked(depth));
+        let queued = [0, 1, 2].map(|behind| state.queued(behind));
         let places = [stacked[0], stacked[1], stacked[2], queued[0], queued[1], queued[2]];
         let mut set = |value: usize, what: u64| {
             self.values[value] = mix(what ^ salts[value]);
@@ -310,29 +311,29 @@ impl Seen {
             }
         }
         let [_, lemmas, tags, ..] = columns;
-        for (number, place) in BUILT.into_iter().enumerate() {
-            let below = places[place].map(|place| *at.below(place)).unwrap_or_default();
+        for (number, place) in WITH_MODIFIERS.into_iter().enumerate() {
+            let modifiers = places[place].map(|place| *state.modifiers(place)).unwrap_or_default();
             let lemma = |word: usize| if word == 0 { 0 } else { lemmas[turn(word)] };
             let tag = |word: usize| if word == 0 { 0 } else { tags[turn(word)] };
-            let label = |word: usize| if word == 0 { 0 } else { at.label(word) as u64 + 1 };
-            let valency = 4 * below.lefts.min(3) + below.rights.min(3);
+            let label = |word: usize| if word == 0 { 0 } else { state.label(word) as u64 + 1 };
+            let valency = 4 * modifiers.lefts.min(3) + modifiers.rights.min(3);
             let values = [
-                lemma(below.left),
-                tag(below.left),
-                label(below.left),
-                tag(below.near),
-                label(below.near),
-                lemma(below.right),
-                tag(below.right),
-                label(below.right),
+                lemma(modifiers.left),
+                tag(modifiers.left),
+                label(modifiers.left),
+                tag(modifiers.near),
+                label(modifiers.near),
+                lemma(modifiers.right),
+                tag(modifiers.right),
+                label(modifiers.right),
                 valency as u64,
-                below.labels,
+                modifiers.labels,
             ];
-            let start = BUILT_START + number * OF_BUILT.len();
+            let start = MODIFIERS_START + number * OF_MODIFIERS.len();
             (start..).zip(values).for_each(|(value, what)| set(value, what));
         }
-        let far = |from: Option<usize>, to: Option<usize>| match (from, to) {
-            // The root is no way off: it stands behind the last word, whichever that is.
+        let distance = |from: Option<usize>, to: Option<usize>| match (from, to) {
+            // The root has distance 0: it is always behind the last word.
             (None, _) | (_, None | Some(0)) => 0,
             (Some(from), Some(to)) => match to - from {
                 distance @ 0..=4 => distance as u64,
@@ -340,12 +341,14 @@ impl Seen {
                 _ => 6,
             },
         };
-        let whole =
-            [far(stacked[1], stacked[0]), far(stacked[0], queued[0]), at.depth().min(4) as u64];
-        (ALL_START..).zip(whole).for_each(|(value, what)| set(value, what));
+        let inside = distance(stacked[1], stacked[0]);
+        let ahead = distance(stacked[0], queued[0]);
+        let height = state.depth().min(4) as u64;
+        let of_state = [inside, ahead, height];
+        (STATE_START..).zip(of_state).for_each(|(value, what)| set(value, what));
         self.label_bits = label_bits;
         self.rows.clear();
-        // The first is always seen.
+        // The first row is a bias: it is part of every state.
         self.rows.push(row(mix(salt), bits) * STEPS);
         let values = &self.values;
         let key = |(number, template)| sum(values, number, template);
@@ -361,12 +364,12 @@ impl Seen {
         }
     }
 
-    /// Where the weights of what was seen start.
+    /// Returns the starts of the rows of step weights.
     pub(crate) fn rows(&self) -> &[usize] {
         &self.rows
     }
 
-    /// The same of so many labels, for the arc that a step makes.
+    /// Returns the starts of the rows of label weights, for the arc that a step makes.
     pub(crate) fn label_rows(&mut self, step: Step, labels: usize) -> &[usize] {
         let Self { values, label_bits, label_rows, .. } = self;
         let of_step = &LABEL_TEMPLATES[usize::from(step == Step::Right)];
@@ -379,13 +382,14 @@ impl Seen {
     }
 }
 
+/// Returns the key of a template, before it is multiplied.
 #[inline]
 fn sum(values: &[u64; ROOM], seed: usize, template: &Template) -> u64 {
     let seed = (seed as u64).wrapping_mul(GOLDEN);
     template.iter().fold(seed, |sum, value| sum.wrapping_add(values[usize::from(*value) % ROOM]))
 }
 
-/// The row of a key.
+/// Returns the row of a key.
 #[inline]
 fn row(key: u64, bits: u32) -> usize {
     (key.wrapping_mul(GOLDEN) >> (u64::BITS - bits)) as usize
@@ -396,7 +400,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_of_every_template_is_known() {
+    fn every_value_of_every_template_exists() {
         let texts = [TEMPLATES, OF_LABELS, OF_HEADS[0], OF_HEADS[1]];
         for line in texts.iter().flat_map(|text| text.lines()).filter(|line| !line.is_empty()) {
             for name in line.split(' ') {
@@ -414,11 +418,12 @@ mod tests {
     }
 
     #[test]
-    fn values_have_numbers_of_their_own() {
+    fn values_have_distinct_indices() {
         let words = PLACES.iter().flat_map(|it| OF_WORDS.map(|what| format!("{it}.{what}")));
-        let built =
-            BUILT.iter().flat_map(|it| OF_BUILT.map(|what| format!("{}.{what}", PLACES[*it])));
-        let names = words.chain(built).chain(OF_ALL.map(str::to_owned));
+        let modifiers = WITH_MODIFIERS
+            .iter()
+            .flat_map(|it| OF_MODIFIERS.map(|what| format!("{}.{what}", PLACES[*it])));
+        let names = words.chain(modifiers).chain(OF_STATE.map(str::to_owned));
         let numbers: Vec<Option<usize>> = names.map(|name| value(&name)).collect();
         assert_eq!(numbers, (0..VALUES).map(Some).collect::<Vec<_>>());
     }

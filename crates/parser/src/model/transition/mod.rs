@@ -1,22 +1,21 @@
-//! A second opinion: a greedy shift–reduce parser, whose tree the second pass sees.
+//! The transition parser: a greedy shift-reduce parser, whose tree the second pass sees.
 //!
-//! A model of arcs looks at all trees, and at little of each; a shift–reduce parser looks at one, and at
-//! all that it has built so far. They err in different places, so a model of arcs that is shown the other's
-//! tree is better than both (Nivre & McDonald 2008). What it says is an attribute of arcs like any other
-//! (`a.opinion`, `m.function`), so the distribution over trees stays exact.
+//! An arc-factored model compares all trees, but sees little of each. A shift-reduce parser follows one
+//! tree, and sees everything it has built so far. Their errors differ, so an arc-factored model that sees
+//! the other's tree is better than both (Nivre & McDonald 2008). That tree is an attribute of arcs like
+//! any other (`a.opinion`, `m.function`), so the distribution over trees stays exact.
 //!
-//! The system is arc-hybrid (Kuhlmann, Gómez-Rodríguez & Satta 2011): words wait in a queue, at whose end
-//! the root stands, and go to a stack; the word on its top becomes a modifier of the first in the queue or of
-//! the one below it ([`state`]). 2n steps make a projective tree. Each step and each label is that with the
-//! highest sum of weights of what is seen there ([`features`]); weights are those of an averaged
-//! perceptron that also learns from where its own mistakes have led it (Goldberg & Nivre 2013; [`train`]).
-//! O(n) steps of some 130 look-ups each.
+//! The system is arc-hybrid (Kuhlmann, Gómez-Rodríguez & Satta 2011). Words wait in a queue, with the
+//! root at its end, and move to a stack. The word on top of the stack becomes a modifier of the first
+//! word of the queue, or of the word below it ([`state`]). A projective tree takes 2n steps. Each step and
+//! each label is the one with the highest sum of feature weights ([`features`]). Weights are trained by an
+//! averaged perceptron that also explores the parser's own mistakes (Goldberg & Nivre 2013;
+//! `learn/transition.rs`). Cost: O(n) steps of about 130 look-ups.
 //!
-//! What it has built tells it more of what stands before than of what comes. One that reads from the last word
-//! to the first errs elsewhere, and arcs that both find are mostly right (Sagae & Lavie 2006): a shifter may
-//! read in both directions, with weights in the same tables. The tree of reading backwards is less good; what
-//! is told of it is which arcs it has (`a.opinion`). On 24,000 words of UD Portuguese Bosque, English EWT and
-//! French ParTUT, and two seeds, 0.3, 0.4 and 0.2 UAS more of predicted tags, 0.1, 0.4 and 0.15 of gold ones.
+//! A parser that reads forwards knows more of the words before than of those to come. A parser that reads
+//! backwards makes other errors, and arcs that both find are mostly right (Sagae & Lavie 2006). So the
+//! parser may read in both directions, with weights in the same tables. The tree found backwards is less
+//! accurate: templates only see which arcs it has (`a.opinion`).
 
 mod features;
 mod state;
@@ -26,50 +25,51 @@ use std::io;
 use tutte_linear::{Checkpointed, Codec};
 use tutte_trees::TreeSet;
 
-use self::features::Seen;
+use self::features::StepFeatures;
 pub(crate) use self::state::Step;
-use self::state::{Configuration, Direction, STEPS};
+use self::state::{Direction, ParserState, STEPS};
 use crate::features::{Atoms, Attribute, TransitionParse};
 use crate::{Compact, Weights};
 
-/// A shift–reduce parser, learnt with the second pass of a model, which sees its tree.
+/// A shift-reduce parser, trained with the second pass of a model, which sees its tree.
 ///
 /// ```
 /// use tutte::{TrainingOptions, SecondPassOptions, train};
 ///
 /// # let sentence = "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n";
 /// # let treebank: Vec<tutte_treebank::Sentence> = vec![sentence.parse()?, sentence.parse()?];
-/// let options = TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::default() };
+/// let options = TrainingOptions::default().with_passes(1).with_bits(12).with_label_bits(8);
 /// let model = train(&treebank, &options, |_, _| {})?;
 /// assert!(model.second_pass.is_some_and(|second_pass| second_pass.transition.is_some()));
 ///
-/// let second = Some(SecondPassOptions { transition: None, ..SecondPassOptions::default() });
-/// let model = train(&treebank, &TrainingOptions { second_pass: second, ..options }, |_, _| {})?;
+/// let second = Some(SecondPassOptions::default().with_transition(None));
+/// let model = train(&treebank, &options.with_second_pass(second), |_, _| {})?;
 /// assert!(model.second_pass.is_some_and(|second_pass| second_pass.transition.is_none()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct TransitionParser<W = Vec<f32>> {
-    /// `[row · 3 + step]`: weights of steps, of which there are three.
+    /// `[row · 3 + step]`: weights of the three steps.
     pub(crate) steps: W,
     /// `[row · labels + label]`: weights of labels.
     pub(crate) functions: W,
-    /// How many labels there are, 1 at least.
+    /// Number of labels, at least 1.
     pub(crate) labels: usize,
-    /// Whether it also reads backwards.
+    /// Reads backwards, too.
     pub(crate) bidirectional: bool,
 }
 
-/// Memory that a shifter works in.
+/// Scratch memory of a transition parser.
 #[derive(Debug, Default)]
 pub(crate) struct TransitionMemory {
-    pub(crate) configuration: Configuration,
-    pub(crate) seen: Seen,
+    pub(crate) state: ParserState,
+    pub(crate) features: StepFeatures,
     pub(crate) scores: Vec<f32>,
 }
 
 impl TransitionParser {
-    /// One that knows nothing, with 2^`bits` rows of weights of steps and 2^`label_bits` of labels.
+    /// Makes a parser whose weights are all zero, with 2^`bits` rows for steps and 2^`label_bits` rows
+    /// for labels.
     pub(crate) fn untrained(
         bits: u32,
         label_bits: u32,
@@ -77,11 +77,12 @@ impl TransitionParser {
         bidirectional: bool,
     ) -> Self {
         let labels = labels.max(1);
-        let (steps, functions) = (vec![0.0; STEPS << bits], vec![0.0; labels << label_bits]);
+        let steps = vec![0.0; STEPS << bits];
+        let functions = vec![0.0; labels << label_bits];
         Self { steps, functions, labels, bidirectional }
     }
 
-    /// Adds a share of the weights of another of the same size.
+    /// Adds a share of the weights of another parser of the same size.
     pub(crate) fn add(&mut self, other: &Self, share: f32) {
         let tables = [(&mut self.steps, &other.steps), (&mut self.functions, &other.functions)];
         for (own, other) in tables {
@@ -89,7 +90,7 @@ impl TransitionParser {
         }
     }
 
-    /// The same with weights of 8 bits.
+    /// Rounds all weights to 8 bits.
     pub(crate) fn compact(&self) -> TransitionParser<Compact> {
         let [steps, functions] = [&self.steps, &self.functions].map(|it| Compact::new(it));
         TransitionParser {
@@ -109,30 +110,30 @@ impl Checkpointed for TransitionParser {
 }
 
 impl<W: Weights> TransitionParser<W> {
-    /// What steps are chosen by, as text: values of places in the stack (`s0` is its top) and in the queue
-    /// (`n0` comes next), of what has been built below them, and of the whole.
+    /// Returns the templates of steps as text: values of places in the stack (`s0` is its top) and in the
+    /// queue (`n0` comes next), of the modifiers attached to them, and of the whole state.
     pub fn templates() -> impl Iterator<Item = &'static str> {
         features::TEMPLATES.lines().filter(|line| !line.is_empty())
     }
 
-    /// The weights of steps.
+    /// Returns the weights of steps.
     pub fn cells(&self) -> &[W::Cell] {
         self.steps.cells()
     }
 
-    /// How many steps there are to choose from.
+    /// Number of steps to choose from.
     pub(crate) const STEPS: usize = STEPS;
 
-    /// What it looks at in words.
+    /// Attributes of words in the templates.
     pub(crate) const COLUMNS: [Attribute; 5] = features::COLUMNS;
 
-    /// The binary logarithms of the numbers of rows: of steps, of labels.
+    /// Returns the binary logarithms of the numbers of rows: for steps, for labels.
     pub(crate) fn bits(&self) -> [u32; 2] {
         let rows = |cells: usize, width: usize| (cells / width).max(1).ilog2();
         [rows(self.steps.cells().len(), STEPS), rows(self.functions.cells().len(), self.labels)]
     }
 
-    /// Its tree of a sentence, which has [what it looks at](Self::COLUMNS).
+    /// Parses a sentence, whose atoms must have [these attributes](Self::COLUMNS).
     pub(crate) fn parse(
         &self,
         atoms: &Atoms,
@@ -142,16 +143,16 @@ impl<W: Weights> TransitionParser<W> {
         let mut transition_parse = TransitionParse::default();
         for &direction in self.directions() {
             let is_single_root = tree_set.is_single_root();
-            memory.configuration.start(atoms.words(), is_single_root, direction);
+            memory.state.start(atoms.words(), is_single_root, direction);
             while let Some(step) = self.best_step(atoms, memory) {
                 let label = if step == Step::Shift { 0 } else { self.best_label(step, memory) };
-                memory.configuration.take(step, label);
+                memory.state.take(step, label);
             }
-            let heads = memory.configuration.heads();
+            let heads = memory.state.heads();
             match direction {
                 Direction::Forwards => {
-                    (transition_parse.heads, transition_parse.labels) =
-                        (heads, memory.configuration.labels());
+                    transition_parse.heads = heads;
+                    transition_parse.labels = memory.state.labels();
                 }
                 Direction::Backwards => transition_parse.backwards = heads,
             }
@@ -159,44 +160,45 @@ impl<W: Weights> TransitionParser<W> {
         transition_parse
     }
 
-    /// The directions in which it reads.
+    /// Returns the directions in which the parser reads.
     pub(crate) fn directions(&self) -> &'static [Direction] {
-        match self.bidirectional {
-            true => &[Direction::Forwards, Direction::Backwards],
-            false => &[Direction::Forwards],
+        if self.bidirectional {
+            &[Direction::Forwards, Direction::Backwards]
+        } else {
+            &[Direction::Forwards]
         }
     }
 
-    /// The best of the steps that are possible, by the sums that stay in memory; none at the end.
+    /// Returns the best possible step, or `None` at the end. The features and scores stay in memory.
     pub(crate) fn best_step(&self, atoms: &Atoms, memory: &mut TransitionMemory) -> Option<Step> {
-        let TransitionMemory { configuration, seen, scores } = memory;
-        let possible = configuration.possible();
+        let TransitionMemory { state, features, scores } = memory;
+        let possible = state.possible();
         if possible == [false; STEPS] {
             return None;
         }
         let [bits, label_bits] = self.bits();
-        seen.look(atoms, configuration, bits, label_bits);
+        features.fill(atoms, state, bits, label_bits);
         scores.clear();
         scores.resize(STEPS, 0.0);
-        let rows: &[usize] = seen.rows();
-        self.steps.add_rows(rows, scores);
+        self.steps.add_rows(features.rows(), scores);
         best(scores, |step| possible[step]).and_then(|step| Step::ALL.get(step).copied())
     }
 
-    /// The best label of the arc that a step makes, from what was seen last.
+    /// Returns the best label of the arc that a step makes, from the features of the last
+    /// [`best_step`](Self::best_step).
     pub(crate) fn best_label(&self, step: Step, memory: &mut TransitionMemory) -> usize {
         if self.labels == 1 {
             return 0;
         }
-        let TransitionMemory { seen, scores, .. } = memory;
+        let TransitionMemory { features, scores, .. } = memory;
         scores.clear();
         scores.resize(self.labels, 0.0);
-        self.functions.add_rows(seen.label_rows(step, self.labels), scores);
+        self.functions.add_rows(features.label_rows(step, self.labels), scores);
         best(scores, |_| true).unwrap_or(0)
     }
 }
 
-/// The first of the highest scores, among those that are `possible`.
+/// Returns the index of the first of the highest scores, among those that are `possible`.
 pub(crate) fn best(scores: &[f32], possible: impl Fn(usize) -> bool) -> Option<usize> {
     let candidates = (0..scores.len()).rev().filter(|at| possible(*at));
     candidates.max_by(|a, b| scores[*a].total_cmp(&scores[*b]))

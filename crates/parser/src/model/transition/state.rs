@@ -1,36 +1,36 @@
-//! Where a shift–reduce parser stands, the steps it may take from there, and what they cost.
+//! The state of a shift-reduce parser, its possible steps, and their costs.
 
-/// What a parser does next.
+/// A step of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The first word of the queue goes onto the stack.
+    /// Moves the first word of the queue onto the stack.
     Shift,
-    /// The word on top of the stack becomes a modifier of the first in the queue.
+    /// Makes the word on top of the stack a modifier of the first word of the queue.
     Left,
-    /// The word on top of the stack becomes a modifier of the one below.
+    /// Makes the word on top of the stack a modifier of the word below it.
     Right,
 }
 
-/// How many steps there are.
+/// Number of steps.
 pub(crate) const STEPS: usize = 3;
 
 impl Step {
     pub(crate) const ALL: [Self; STEPS] = [Step::Shift, Step::Left, Step::Right];
 }
 
-/// In which order words are read.
+/// The order in which words are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// As they stand.
+    /// From the first word to the last.
     #[default]
     Forwards,
-    /// From the last to the first.
+    /// From the last word to the first.
     Backwards,
 }
 
 impl Direction {
-    /// The place in the sentence of what is at a place in the order of reading, and the other way round. The
-    /// root is where it is.
+    /// Converts a place in the order of reading to a place in the sentence, and back. The root stays
+    /// place 0.
     pub(crate) fn turn(self, place: usize, words: usize) -> usize {
         match self {
             Direction::Backwards if place > 0 => words + 1 - place,
@@ -38,7 +38,7 @@ impl Direction {
         }
     }
 
-    /// Turns a list that has something for each word.
+    /// Reorders a list with one element per word.
     pub(crate) fn turn_list<T: Clone>(self, list: &[T]) -> Vec<T> {
         match self {
             Direction::Forwards => list.to_vec(),
@@ -46,7 +46,7 @@ impl Direction {
         }
     }
 
-    /// Turns the heads of all words.
+    /// Reorders and renumbers the heads of all words.
     pub(crate) fn turn_heads(self, heads: &[usize]) -> Vec<usize> {
         let mut turned = self.turn_list(heads);
         turned.iter_mut().for_each(|head| *head = self.turn(*head, heads.len()));
@@ -54,67 +54,71 @@ impl Direction {
     }
 }
 
-/// What has been built below a place. Places of words are numbers from 1, so 0 stands for none.
+/// Modifiers that have been attached to a place. Places of words start at 1, so 0 stands for none.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Below {
-    /// The leftmost modifier, and the nearest to the left.
+pub(crate) struct Modifiers {
+    /// The leftmost modifier.
     pub(crate) left: usize,
+    /// The nearest modifier to the left.
     pub(crate) near: usize,
     /// The rightmost modifier.
     pub(crate) right: usize,
-    /// How many modifiers there are to the left and to the right.
+    /// Number of modifiers to the left.
     pub(crate) lefts: usize,
+    /// Number of modifiers to the right.
     pub(crate) rights: usize,
-    /// A bit for each label that a modifier has, as far as there are bits.
+    /// Set of the modifiers' labels: a bit for each label, modulo 64.
     pub(crate) labels: u64,
 }
 
-/// A stack, a queue, and what has been built.
+/// A stack, a queue, and the arcs built so far (a *configuration* in the literature).
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Configuration {
+pub(crate) struct ParserState {
     words: usize,
     is_single_root: bool,
-    /// Places are in the order in which words are read.
+    /// The order in which words are read; all places are in this order.
     direction: Direction,
     stack: Vec<usize>,
-    /// The first word of the queue; behind the last word, the root stands.
+    /// The first word of the queue; the root is behind the last word.
     next: usize,
     heads: Vec<usize>,
     labels: Vec<usize>,
-    /// By place, the root's first.
-    below: Vec<Below>,
+    /// Attached modifiers by place, the root first.
+    modifiers: Vec<Modifiers>,
 }
 
-impl Configuration {
-    /// All words wait.
+impl ParserState {
+    /// Puts all words into the queue.
     pub(crate) fn start(&mut self, words: usize, is_single_root: bool, direction: Direction) {
-        (self.words, self.is_single_root, self.next) = (words, is_single_root, 1);
+        self.words = words;
+        self.is_single_root = is_single_root;
+        self.next = 1;
         self.direction = direction;
         self.stack.clear();
         for list in [&mut self.heads, &mut self.labels] {
             list.clear();
             list.resize(words, 0);
         }
-        self.below.clear();
-        self.below.resize(words + 1, Below::default());
+        self.modifiers.clear();
+        self.modifiers.resize(words + 1, Modifiers::default());
     }
 
-    /// In which order words are read.
+    /// Returns the order in which words are read.
     pub(crate) fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// The place that is so deep in the stack: 0 is its top.
+    /// Returns the place at this depth of the stack: 0 is its top.
     pub(crate) fn stacked(&self, depth: usize) -> Option<usize> {
         self.stack.len().checked_sub(depth + 1).map(|at| self.stack[at])
     }
 
-    /// How many words the stack has.
+    /// Number of words on the stack.
     pub(crate) fn depth(&self) -> usize {
         self.stack.len()
     }
 
-    /// The place that is so far behind in the queue.
+    /// Returns the place at this position of the queue: 0 is its first.
     pub(crate) fn queued(&self, behind: usize) -> Option<usize> {
         match self.next + behind {
             place if place <= self.words => Some(place),
@@ -122,24 +126,26 @@ impl Configuration {
         }
     }
 
-    pub(crate) fn below(&self, place: usize) -> &Below {
-        &self.below[place]
+    /// Returns the modifiers that have been attached to a place.
+    pub(crate) fn modifiers(&self, place: usize) -> &Modifiers {
+        &self.modifiers[place]
     }
 
-    /// The label that a word was given.
+    /// Returns the label of a word that has been attached.
     pub(crate) fn label(&self, word: usize) -> usize {
         self.labels[word - 1]
     }
 
-    /// Which steps are possible, in their order; none at the end.
+    /// Returns which steps are possible, in the order of [`Step::ALL`]; at the end, none is.
     pub(crate) fn possible(&self) -> [bool; STEPS] {
-        let (stacked, has_words) = (self.stack.len(), self.next <= self.words);
-        // The root takes one word, or as many as there are.
-        let may_be_taken = has_words || stacked == 1 || !self.is_single_root;
-        [has_words, stacked > 0 && may_be_taken, stacked > 1]
+        let stacked = self.stack.len();
+        let has_words = self.next <= self.words;
+        // With a single root word, the root takes a word only if the stack has no other.
+        let may_attach_left = has_words || stacked == 1 || !self.is_single_root;
+        [has_words, stacked > 0 && may_attach_left, stacked > 1]
     }
 
-    /// The arc that a step makes, if it is possible: head and modifier.
+    /// Returns the arc that a step makes, if it makes one: head and modifier.
     pub(crate) fn arc(&self, step: Step) -> Option<(usize, usize)> {
         let modifier = self.stacked(0)?;
         match step {
@@ -149,7 +155,7 @@ impl Configuration {
         }
     }
 
-    /// Takes a step that is possible; the arc that it makes has a label.
+    /// Takes a possible step; the arc that it makes gets the label.
     pub(crate) fn take(&mut self, step: Step, label: usize) {
         let Some((head, modifier)) = self.arc(step) else {
             self.stack.push(self.next);
@@ -159,43 +165,46 @@ impl Configuration {
         self.stack.pop();
         self.heads[modifier - 1] = head;
         self.labels[modifier - 1] = label;
-        let below = &mut self.below[head];
-        below.labels |= 1 << (label % u64::BITS as usize);
+        let modifiers = &mut self.modifiers[head];
+        modifiers.labels |= 1 << (label % u64::BITS as usize);
         if step == Step::Right {
-            below.right = modifier.max(below.right);
-            below.rights += 1;
+            modifiers.right = modifier.max(modifiers.right);
+            modifiers.rights += 1;
         } else {
-            below.left = if below.lefts == 0 { modifier } else { modifier.min(below.left) };
-            below.near = modifier.max(below.near);
-            below.lefts += 1;
+            let is_first = modifiers.lefts == 0;
+            modifiers.left = if is_first { modifier } else { modifier.min(modifiers.left) };
+            modifiers.near = modifier.max(modifiers.near);
+            modifiers.lefts += 1;
         }
     }
 
-    /// The head of each word that was built, in the order of the sentence.
+    /// Returns the head of each word, in the order of the sentence.
     pub(crate) fn heads(&self) -> Vec<usize> {
         self.direction.turn_heads(&self.heads)
     }
 
-    /// The labels of the same.
+    /// Returns the label of each word, in the order of the sentence.
     pub(crate) fn labels(&self) -> Vec<usize> {
         self.direction.turn_list(&self.labels)
     }
 
-    /// How many arcs of a tree each step puts out of reach; none if it is not possible. If trees may have
-    /// several root words, the best tree in reach then has just so many wrong heads more (Goldberg &
-    /// Nivre 2013): arcs that can be reached one by one, can be reached together.
+    /// Returns the cost of each step: the number of gold arcs that it puts out of reach. Impossible steps
+    /// have no cost. If trees may have several root words, the best reachable tree has exactly this many
+    /// more wrong heads, since arcs that are reachable one by one are reachable together (Goldberg &
+    /// Nivre 2013).
     ///
-    /// - shift: the next word can get no modifier from the stack, and no head but its top;
+    /// - shift: the next word can get no modifier from the stack, and no head from it but its top;
     /// - left, right: the word that gets its head gets no other, and no modifier from the queue.
     pub(crate) fn costs(&self, gold: &[usize]) -> [Option<usize>; STEPS] {
         let [can_shift, can_left, can_right] = self.possible();
         let shift = || {
-            let (head, below) = (gold[self.next - 1], self.stack.split_last());
-            let lost_head = below.is_some_and(|(_, below)| below.contains(&head));
+            let head = gold[self.next - 1];
+            let lost_head = self.stack.split_last().is_some_and(|(_, rest)| rest.contains(&head));
             let lost = self.stack.iter().filter(|word| gold[**word - 1] == self.next).count();
             lost + usize::from(lost_head)
         };
-        let (top, next) = (self.stacked(0).unwrap_or(0), self.queued(0).unwrap_or(0));
+        let top = self.stacked(0).unwrap_or(0);
+        let next = self.queued(0).unwrap_or(0);
         let lost_modifiers = || gold[self.next - 1..].iter().filter(|head| **head == top).count();
         let is_queued = |place: usize| place == 0 || place >= self.next;
         let left = || {

@@ -1,25 +1,28 @@
+//! Tests of the transition parser: costs of steps, trees, directions.
+
 use proptest::prelude::*;
 use tutte_treebank::Sentence;
 use tutte_trees::{Tree, TreeSet};
 
-use super::state::{Configuration, Step};
+use super::state::{ParserState, Step};
 use super::*;
 use crate::learn::transition::{TransitionExample, learn};
 
-/// Heads of up to five words, of which those that make a projective tree are kept.
+/// Generates projective trees of up to five words.
 fn trees(is_single_root: bool) -> impl Strategy<Value = Vec<usize>> {
     let heads = (1usize..6).prop_flat_map(|words| proptest::collection::vec(0..=words, words));
     heads.prop_filter_map("no projective tree", move |heads| {
-        let set = match is_single_root {
-            true => TreeSet::ProjectiveSingleRoot,
-            false => TreeSet::ProjectiveMultiRoot,
+        let set = if is_single_root {
+            TreeSet::ProjectiveSingleRoot
+        } else {
+            TreeSet::ProjectiveMultiRoot
         };
         Tree::new(&heads).is_ok_and(|tree| tree.check_in(set).is_ok()).then_some(heads)
     })
 }
 
-/// The fewest wrong heads of all trees in reach, by trying all steps.
-fn fewest_wrong(at: &Configuration, gold: &[usize]) -> usize {
+/// Returns the fewest wrong heads of all reachable trees, by trying all steps.
+fn fewest_wrong(at: &ParserState, gold: &[usize]) -> usize {
     let possible = at.possible();
     let after = Step::ALL.into_iter().filter(|step| possible[*step as usize]).map(|step| {
         let mut next = at.clone();
@@ -32,16 +35,17 @@ fn fewest_wrong(at: &Configuration, gold: &[usize]) -> usize {
 }
 
 proptest! {
-    /// Against the definition, along a way of random steps.
+    /// Compares costs with their definition, along a path of random steps.
     #[test]
     fn a_step_costs_the_arcs_that_it_puts_out_of_reach(
         gold in trees(false),
         choices in proptest::collection::vec(0usize..6, 10),
     ) {
-        let mut at = Configuration::default();
+        let mut at = ParserState::default();
         at.start(gold.len(), false, Direction::Forwards);
         for choice in choices {
-            let (costs, best) = (at.costs(&gold), fewest_wrong(&at, &gold));
+            let costs = at.costs(&gold);
+            let best = fewest_wrong(&at, &gold);
             let possible: Vec<Step> =
                 Step::ALL.into_iter().filter(|step| costs[*step as usize].is_some()).collect();
             if possible.is_empty() {
@@ -62,7 +66,7 @@ proptest! {
         gold in trees(true),
         choices in proptest::collection::vec(0usize..6, 10),
     ) {
-        let mut at = Configuration::default();
+        let mut at = ParserState::default();
         at.start(gold.len(), true, Direction::Forwards);
         for choice in choices {
             let costs = at.costs(&gold);
@@ -76,9 +80,9 @@ proptest! {
         prop_assert_eq!(at.heads(), gold);
     }
 
-    /// Whatever its weights, also of a single word.
+    /// Holds for any weights, and also for a single word.
     #[test]
-    fn an_opinion_is_a_tree(words in 1usize..12, weights in proptest::collection::vec(-9f32..9.0, 48)) {
+    fn a_transition_parse_is_a_tree(words in 1usize..12, weights in proptest::collection::vec(-9f32..9.0, 48)) {
         let sentence = (1..=words).map(|id| format!("{id}\tw{id}\t_\tX\t_\t_\t_\t_\t_\t_\n"));
         let sentence: Sentence = sentence.collect::<String>().parse().unwrap();
         let atoms = Atoms::new(&sentence, &TransitionParser::<Vec<f32>>::COLUMNS);
@@ -95,10 +99,10 @@ proptest! {
     }
 }
 
-/// In the first pass nothing is drawn, so both learn the same, from the same steps; tables are so large that
-/// the directions hardly share a row.
+/// The first pass draws no random numbers, so both parsers learn from the same steps. The tables are so
+/// large that the two directions hardly share a row.
 #[test]
-fn reading_backwards_is_reading_the_sentence_turned() {
+fn reading_backwards_is_reading_the_reversed_sentence() {
     let lines = ["Old\told\tADJ", "tea\ttea\tNOUN", "cools\tcool\tVERB"];
     let set = TreeSet::ProjectiveSingleRoot;
     let transition_parse = |lines: &[&str], heads: &[usize]| {
@@ -121,7 +125,7 @@ fn reading_backwards_is_reading_the_sentence_turned() {
 }
 
 #[test]
-fn what_was_learnt_is_known_also_in_8_bits() {
+fn learnt_trees_are_found_with_weights_of_8_bits_too() {
     let text = "\
 1\tDogs\tdog\tNOUN\t_\tNumber=Plur\t2\tnsubj\t_\t_
 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
@@ -131,7 +135,8 @@ fn what_was_learnt_is_known_also_in_8_bits() {
 ";
     let sentence: Sentence = text.parse().unwrap();
     let atoms = Atoms::new(&sentence, &TransitionParser::<Vec<f32>>::COLUMNS);
-    let (heads, labels) = (vec![2, 0, 4, 2, 2], vec![2, 3, 0, 1, 4]);
+    let heads = vec![2, 0, 4, 2, 2];
+    let labels = vec![2, 3, 0, 1, 4];
     let known: Vec<Option<usize>> = labels.iter().copied().map(Some).collect();
     let example = TransitionExample { atoms: &atoms, heads: &heads, labels: &known };
     let set = TreeSet::NonProjectiveSingleRoot;

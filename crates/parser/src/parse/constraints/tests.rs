@@ -231,31 +231,31 @@ fn contradictions_are_named() {
         (
             "_:_:_ 0:nsubj:_",
             "input:3:8: word 2 is given head 0 and label \"nsubj\", but the model \
-          knows that label only on arcs of words",
+          allows that label only on arcs from words",
         ),
         (
             "_:_:_ 1:root:_",
             "input:3:8: word 2 is given head 1 and label \"root\", but the model \
-          knows that label only on arcs of the root",
+          allows that label only on arcs from the root",
         ),
         (
             "_:_:Forbid=7 _:_:_",
-            "input:2:10: Forbid is \"7\", but it lists other words of this sentence, \
-          1 to 2, or 0 for the root, separated by commas",
+            "input:2:10: Forbid is \"7\", but it must list other words of this sentence \
+          (1 to 2) or 0 for the root, separated by commas",
         ),
         (
             "_:_:_ _:_:Forbid=1,x",
-            "input:3:10: Forbid is \"1,x\", but it lists other words of this \
-          sentence, 1 to 2, or 0 for the root, separated by commas",
+            "input:3:10: Forbid is \"1,x\", but it must list other words of this \
+          sentence (1 to 2) or 0 for the root, separated by commas",
         ),
         (
             "_:_:Forbid=1 _:_:_",
-            "input:2:10: Forbid is \"1\", but it lists other words of this sentence, \
-          1 to 2, or 0 for the root, separated by commas",
+            "input:2:10: Forbid is \"1\", but it must list other words of this sentence \
+          (1 to 2) or 0 for the root, separated by commas",
         ),
         (
             "_:_:Forbid=0,2 _:_:_",
-            "input:2: no tree satisfies what is given: no \
+            "input:2: no tree satisfies all constraints: no \
           nonprojective-single-root tree is possible: word 1 cannot be attached with the arcs that \
           are allowed",
         ),
@@ -265,8 +265,8 @@ fn contradictions_are_named() {
     let crossing = message("3:_:_ 4:_:_ _:_:_ _:_:_", TreeSet::ProjectiveMultiRoot);
     assert_eq!(
         crossing,
-        "input:3:7: the arcs 3 → 1 and 4 → 2 are given, but they cross, and arcs of \
-                          projective-multi-root trees do not (sent_id = odd-1)"
+        "input:3:7: the arcs 3 → 1 and 4 → 2 are given, but they cross, and \
+                          projective-multi-root trees have no crossing arcs (sent_id = odd-1)"
     );
     let under = message("3:_:_ 0:_:_ _:_:_", TreeSet::ProjectiveSingleRoot);
     assert!(under.contains("the arcs 3 → 1 and 0 → 2 are given, but they cross"), "{under}");

@@ -234,8 +234,8 @@ fn distributions_of_too_many_words_are_refused() {
     let error = Parser::new(model).distribution(&sentence).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "input:2: this sentence has 1001 words, and all trees of a sentence are looked at together up to \
-         1000 (sent_id = long)"
+        "input:2: this sentence has 1001 words, but a distribution over all trees is limited to \
+         1000 words (sent_id = long)"
     );
     assert!(error.hint().unwrap().contains("split it"));
     assert!(Parser::new(model).score_tree(&sentence).is_err());
@@ -265,8 +265,8 @@ fn contradictions_are_named_in_the_numbers_of_the_sentence() {
     };
     assert_eq!(
         message(Constraints::new().require_arc(2, 25)),
-        "input:26:7: word 25 is given head 2, but a sentence of 30 words is parsed in pieces, here 4, and \
-         these two are not in the same one (sent_id = long)"
+        "input:26:7: word 25 is given head 2, but this sentence of 30 words is parsed in 4 pieces, and \
+         the two words are in different pieces (sent_id = long)"
     );
     let roots = message(Constraints::new().require_root(3).require_root(25));
     assert!(roots.contains("words 3 and 25 are given the root as head"), "{roots}");

@@ -1,5 +1,5 @@
-//! Every value against enumeration of labelled trees, every gradient against central differences, in
-//! all tree sets, with labelled arcs that are forbidden.
+//! Compares every value with enumeration of labelled trees and every gradient with central differences, in all tree
+//! sets, with some labelled arcs forbidden.
 
 use proptest::prelude::*;
 use tutte_trees::{LabelledTree, LabelledTreeDistribution, Tree, oracle};
@@ -7,12 +7,13 @@ use tutte_trees::{LabelledTree, LabelledTreeDistribution, Tree, oracle};
 use super::*;
 use crate::learn::objective::{Scored, entropy, likelihood, renyi, risk, softmax_margin};
 
-/// Scores, the gold tree, and what is known of it, of a sentence.
+/// Scores and gold tree of a sentence.
 #[derive(Clone, Debug)]
 struct Case {
     scores: LabelledArcMatrix,
     tree_set: TreeSet,
     gold: LabelledTree,
+    /// Annotated part of the gold tree.
     heads: Vec<Option<usize>>,
     labels: Vec<Option<usize>>,
 }
@@ -23,7 +24,7 @@ fn case() -> impl Strategy<Value = Case> {
         let tree_set = TreeSet::ALL[set];
         let tree = index.get(&oracle::all_trees(words, tree_set)).clone();
         let cells = (words + 1) * (words + 1) * labels;
-        // One in ten is forbidden.
+        // One labelled arc in ten is forbidden.
         let score = prop_oneof![9 => -3.0..3.0, 1 => Just(f64::NEG_INFINITY)];
         let values = prop::collection::vec(score, cells);
         (values, prop::collection::vec(0..labels, words)).prop_map(move |(values, gold_labels)| {
@@ -35,20 +36,20 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The same with heads and labels that nobody knows.
-fn known_in_part() -> impl Strategy<Value = Case> {
+/// Generates a case with some heads and labels unannotated.
+fn partial_case() -> impl Strategy<Value = Case> {
     (case(), any::<[bool; 4]>(), any::<[bool; 4]>()).prop_map(|(mut case, heads, labels)| {
-        let forget = |all: &mut [Option<usize>], known: [bool; 4]| {
-            all.iter_mut().zip(known).for_each(|(one, known)| *one = one.filter(|_| known));
+        let keep_only = |all: &mut [Option<usize>], kept: [bool; 4]| {
+            all.iter_mut().zip(kept).for_each(|(one, kept)| *one = one.filter(|_| kept));
         };
-        forget(&mut case.heads, heads);
-        forget(&mut case.labels, labels);
+        keep_only(&mut case.heads, heads);
+        keep_only(&mut case.labels, labels);
         case
     })
 }
 
 impl Case {
-    /// With a tree that is known.
+    /// Creates a case with a complete gold tree.
     fn new(scores: LabelledArcMatrix, tree_set: TreeSet, gold: LabelledTree) -> Self {
         let heads = gold.tree().heads().iter().copied().map(Some).collect();
         let labels = gold.labels().iter().copied().map(Some).collect();
@@ -71,9 +72,10 @@ impl Case {
         (value.unwrap(), gradient)
     }
 
-    /// All labelled trees that are possible, and their scores.
+    /// Returns all labelled trees that the scores allow, with their scores.
     fn all(&self) -> Vec<(f64, LabelledTree)> {
-        let (words, labels) = (self.scores.words(), self.scores.labels());
+        let words = self.scores.words();
+        let labels = self.scores.labels();
         let mut all = Vec::new();
         for tree in oracle::all_trees(words, self.tree_set) {
             for number in 0..labels.pow(words as u32) {
@@ -89,7 +91,7 @@ impl Case {
         all
     }
 
-    /// Words whose head or label is wrong.
+    /// Returns the number of words whose head or label is wrong.
     fn wrong(&self, tree: &LabelledTree) -> f64 {
         let known = self.heads.iter().zip(&self.labels);
         let wrong =
@@ -113,7 +115,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn values_are_sums_over_labelled_trees(case in prop_oneof![case(), known_in_part()]) {
+    fn values_are_sums_over_labelled_trees(case in prop_oneof![case(), partial_case()]) {
         let all = case.all();
         let agree = all.iter().filter(|(_, tree)| case.wrong(tree) == 0.0);
         let of_gold = log_sum(agree.map(|(score, _)| *score));
@@ -158,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn gradients_are_derivatives(case in prop_oneof![case(), known_in_part()]) {
+    fn gradients_are_derivatives(case in prop_oneof![case(), partial_case()]) {
         for objective in [
             likelihood(),
             softmax_margin(1.3),
@@ -173,7 +175,7 @@ proptest! {
             for (head, modifier, label, score) in case.scores.arcs() {
                 let arc = (head, modifier, label);
                 if score == f64::NEG_INFINITY {
-                    prop_assert_eq!(gradient[arc], 0.0, "what is forbidden moves nothing");
+                    prop_assert_eq!(gradient[arc], 0.0, "a forbidden arc has no gradient");
                     continue;
                 }
                 let moved = |by: f64| {
@@ -188,7 +190,7 @@ proptest! {
         }
     }
 
-    /// The distribution itself says the same.
+    /// Compares likelihood and entropy with those of [`LabelledTreeDistribution`].
     #[test]
     fn distributions_agree(case in case()) {
         let distribution = LabelledTreeDistribution::new(case.scores.clone(), case.tree_set).unwrap();
@@ -197,10 +199,11 @@ proptest! {
         prop_assert!(close(case.evaluate(&entropy()).0, distribution.entropy()));
     }
 
-    /// One label is none, to the bit; and a sum over labels is a score as any other.
+    /// With a single label, values and gradients equal those of unlabelled trees, bit by bit.
     #[test]
     fn one_label_is_no_labels(case in case()) {
-        let (words, tree_set) = (case.scores.words(), case.tree_set);
+        let words = case.scores.words();
+        let tree_set = case.tree_set;
         let arcs = ArcMatrix::from_fn(words, |head, modifier| case.scores[(head, modifier, 0)].max(-3.0));
         let scores = LabelledArcMatrix::from_fn(words, 1, |head, modifier, _| arcs[(head, modifier)]);
         let gold = LabelledTree::new(case.gold.tree().clone(), vec![0; words]).unwrap();
@@ -219,7 +222,7 @@ proptest! {
 }
 
 #[test]
-fn scores_that_are_no_numbers_are_told() {
+fn infinite_and_nan_scores_are_refused() {
     let gold = LabelledTree::new(Tree::new(&[2, 0]).unwrap(), vec![0, 1]).unwrap();
     for wrong in [f64::NAN, f64::INFINITY] {
         for all in [false, true] {
@@ -230,7 +233,8 @@ fn scores_that_are_no_numbers_are_told() {
             }
             let tree_set = TreeSet::NonProjectiveSingleRoot;
             let case = Case::new(scores, tree_set, gold.clone());
-            let (scratch, gradient) = (&mut Scratch::default(), &mut LabelledArcMatrix::default());
+            let scratch = &mut Scratch::default();
+            let gradient = &mut LabelledArcMatrix::default();
             let error = likelihood().evaluate_labelled(case.scored(), 1.0, scratch, gradient);
             assert!(matches!(error, Err(Error::BadScore { .. })), "{error:?}");
         }

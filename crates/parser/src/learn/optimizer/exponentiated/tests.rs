@@ -1,4 +1,4 @@
-//! The duality gap closes, the dual rises, and both models are where other learners find them.
+//! Checks that the duality gap closes, that the dual rises, and that both models agree with other optimizers.
 
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
@@ -22,7 +22,7 @@ fn five() -> Vec<Sentence> {
     treebank().into_iter().take(5).collect()
 }
 
-/// Runs passes; `after` sees the learner and its report.
+/// Runs passes. `after` gets the optimizer, its report, and the rate of the first sentence before the pass.
 fn run(
     (dual, rate): (Dual, Rate),
     treebank: &[Sentence],
@@ -42,14 +42,14 @@ fn run(
     (optimizer, model.arcs.weights)
 }
 
-/// Scores are `f32`, so bounds hold up to this.
+/// Tolerance of bounds: scores are `f32`.
 const ROUNDING: f64 = 1e-5;
 
 #[test]
 fn the_gap_closes_in_every_tree_set() {
     for way in ALL {
         let (passes, small) = match way {
-            // Of an objective of about 15, where scores are `f32`.
+            // The objective is about 15, and scores are `f32`.
             (Dual::MaxMargin, _) => (1200, 1e-3),
             (Dual::LogLinear, _) => (200, 1e-6),
         };
@@ -57,7 +57,8 @@ fn the_gap_closes_in_every_tree_set() {
             let mut gaps = Vec::new();
             run(way, &five(), tree_set, passes, |_, report, _| gaps.push(report.gap.unwrap()));
             assert!(gaps.iter().all(|gap| *gap > -ROUNDING), "{way:?} {tree_set}");
-            let (first, last) = (gaps[0], gaps[gaps.len() - 1]);
+            let first = gaps[0];
+            let last = gaps[gaps.len() - 1];
             assert!(first > 0.1 && last < small, "{way:?} {tree_set}: from {first} to {last}");
         }
     }
@@ -102,7 +103,7 @@ fn weights_are_those_of_the_marginals() {
     }
 }
 
-/// Both find the one minimum of C Σ −log p + ½‖w‖².
+/// Both find the unique minimum of C Σ −log p + ½‖w‖².
 #[test]
 fn log_linear_is_what_lbfgs_finds() {
     let treebank = treebank();
@@ -130,7 +131,7 @@ fn log_linear_is_what_lbfgs_finds() {
     }
 }
 
-/// At the optimum of the max-margin model no weight can be moved for the better.
+/// At the optimum of the max-margin model, no change of a weight lowers the objective.
 #[test]
 fn max_margin_is_optimal() {
     let treebank = five();
@@ -156,7 +157,7 @@ fn max_margin_is_optimal() {
     }
 }
 
-/// Scores that sink for hundreds of passes do not end in numbers that are none.
+/// Scores that sink for many passes stay finite.
 #[test]
 fn long_runs_stay_finite() {
     let treebank = vec![sentence("a/X/2/l b/Y/0/root c/Z/2/l")];

@@ -1,4 +1,4 @@
-//! Labels in every learner: against enumeration, finite differences and steps by hand.
+//! Checks joint labels in every optimizer by enumeration, finite differences and steps worked by hand.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use tutte_trees::{LabelledTree, Tree, oracle};
 
 use super::super::batch::Batch;
 use super::super::exponentiated::{Dual, Exponentiated, Rate};
-use super::super::mistake::{MistakeDriven, Rule};
+use super::super::mistake::{MistakeDriven, UpdateRule};
 use super::super::passive_aggressive::{Cost, Update};
-use super::super::{Learn, Optimizer, Report, Schedule};
+use super::super::{Optimizer, OptimizerRun, Report, Schedule};
 use super::*;
 use crate::features::FeatureSet;
 use crate::learn::objective::{likelihood, risk, softmax_margin};
@@ -19,7 +19,7 @@ use crate::{Candidates, Labelling, ParserModel};
 
 const SETS: [TreeSet; 4] = TreeSet::ALL;
 
-/// A small model whose labels look at a pair of tags and at the modifier.
+/// Returns a small model. Its label features are a pair of tags, and the form of the dependent.
 fn joint_model(treebank: &[Sentence], tree_set: TreeSet) -> ParserModel {
     let mut model = small_model(treebank, SMALL, tree_set);
     let features = FeatureSet::parse("h.upos m.upos\nm.form").unwrap();
@@ -28,7 +28,7 @@ fn joint_model(treebank: &[Sentence], tree_set: TreeSet) -> ParserModel {
     model
 }
 
-/// The same as its learner sees it, and its corpus.
+/// Returns a small joint model and its corpus.
 fn ready(treebank: &[Sentence], tree_set: TreeSet) -> (Joint, Corpus<'_>) {
     let mut model = joint_model(treebank, tree_set);
     let corpus = corpus(treebank, &model);
@@ -36,7 +36,7 @@ fn ready(treebank: &[Sentence], tree_set: TreeSet) -> (Joint, Corpus<'_>) {
     (Joint { arcs: model.arcs, labels: model.labels }, corpus)
 }
 
-/// Weights without pattern, which `f32` holds exactly.
+/// Sets weights without a pattern that are exact in `f32`.
 fn any_weights(model: &mut Joint) {
     for (at, weight) in model.weights_mut().enumerate() {
         *weight = ((at * 37 + at / 8) % 17) as f32 / 16.0 - 0.5;
@@ -49,7 +49,7 @@ fn scores(model: &Joint, example: &Example) -> LabelledArcMatrix {
     model.score(example, &mut memory)
 }
 
-/// w·f + w_ℓ·g from the two models apart; and `accumulate` is the derivative of scores by weights.
+/// Compares scores with w·f + w_ℓ·g of the two models, and `accumulate` with the derivatives of scores by weights.
 #[test]
 fn scores_are_sums_and_accumulate_is_their_derivative() {
     let treebank = treebank();
@@ -70,7 +70,7 @@ fn scores_are_sums_and_accumulate_is_their_derivative() {
             let of = |row: &usize| f64::from(model.labels.weights[row + label]);
             let expected = arcs[(head, modifier)] + rows.iter().map(of).sum::<f64>();
             assert!((found[part] - expected).abs() < 1e-5);
-            // The features of the part, one by one.
+            // `accumulate` lists the features of a single part.
             let mut one = found.zeros();
             one[part] = 1.0;
             let mut sum = 0.0;
@@ -82,9 +82,10 @@ fn scores_are_sums_and_accumulate_is_their_derivative() {
     }
 }
 
-/// All labelled trees of a small sentence that its scores allow.
+/// Returns all labelled trees that the scores of a small sentence allow, best first.
 fn all_trees(scores: &LabelledArcMatrix, tree_set: TreeSet) -> Vec<(f64, LabelledTree)> {
-    let (words, labels) = (scores.words(), scores.labels());
+    let words = scores.words();
+    let labels = scores.labels();
     let mut all = Vec::new();
     for tree in oracle::all_trees(words, tree_set) {
         for number in 0..labels.pow(words as u32) {
@@ -135,8 +136,8 @@ fn schedule(passes: usize, threads: usize) -> Schedule {
     Schedule { passes, seed: 3, threads }
 }
 
-/// Two words, one feature of arcs and one of labels, worked by hand. Without weights, the best tree
-/// is the first of equals with the first label that its arcs may have.
+/// Steps worked by hand: two words, one feature of arcs and one of labels. With zero weights, the best tree is the
+/// first of equals with the first allowed label of each arc.
 #[test]
 fn a_first_step_by_hand() {
     let treebank = [sentence("a/X/2/z b/Y/0/root"), sentence("c/Q/0/root d/Q/1/a")];
@@ -149,7 +150,7 @@ fn a_first_step_by_hand() {
     model.labels.observe(corpus.labelled_arcs());
     let mut model = Joint { arcs: model.arcs, labels: model.labels };
     let example = &corpus.examples[0];
-    // Both arcs right, the label of the first wrong: arcs do not move, labels do.
+    // Both arcs are right, and the label of the first is wrong: only weights of labels move.
     let workspace = &mut Workspace::default();
     for cell in [(2, 1), (0, 2)] {
         let mut ones = ArcMatrix::zeros(2);
@@ -164,24 +165,24 @@ fn a_first_step_by_hand() {
     let best = scores(&model, example).argmax(corpus.tree_set, workspace).unwrap().1;
     assert_eq!(best, [(2, 1, 0), (0, 2, 1)]);
     let before = model.arcs.weights.clone();
-    let mut optimizer = MistakeDriven::new(Rule::Perceptron, model.cells(), 1);
-    assert_eq!(optimizer.sentence(&corpus, example, &mut model).unwrap(), 1);
+    let mut optimizer = MistakeDriven::new(UpdateRule::Perceptron, model.cells(), 1);
+    assert_eq!(optimizer.update(&corpus, example, &mut model).unwrap(), 1);
     assert_eq!(model.arcs.weights, before);
     let mut moved: Vec<f32> = model.labels.weights.iter().copied().filter(|w| *w != 0.0).collect();
     moved.sort_by(f32::total_cmp);
-    // One feature, alone and with its direction: up for the gold label, down for the other.
+    // The feature has two cells, alone and with the arc's direction: up for the gold label, down for the other.
     assert_eq!(moved, [-1.0, -1.0, 1.0, 1.0]);
-    assert_eq!(optimizer.sentence(&corpus, example, &mut model).unwrap(), 0);
+    assert_eq!(optimizer.update(&corpus, example, &mut model).unwrap(), 0);
 
-    // A passive-aggressive step for one wrong label: the four cells differ by 1, so ‖d‖² = 4.
+    // A passive-aggressive step for one wrong label. Four cells differ by 1, so ‖d‖² = 4.
     model.labels.weights.fill(0.0);
-    let pa = Rule::PassiveAggressive { update: Update::Pa, cost: Cost::Identity };
+    let pa = UpdateRule::PassiveAggressive { update: Update::Pa, cost: Cost::Identity };
     let mut optimizer = MistakeDriven::new(pa, model.cells(), 1);
-    optimizer.sentence(&corpus, example, &mut model).unwrap();
+    optimizer.update(&corpus, example, &mut model).unwrap();
     let highest = model.labels.weights.iter().copied().fold(0.0, f32::max);
     assert_eq!(highest, 0.25);
     let found = scores(&model, example);
-    assert!((found[(2, 1, 2)] - found[(2, 1, 0)] - 1.0).abs() < 1e-6, "the margin, exactly");
+    assert!((found[(2, 1, 2)] - found[(2, 1, 0)] - 1.0).abs() < 1e-6, "the margin is met exactly");
 }
 
 #[test]
@@ -196,17 +197,17 @@ fn mira_with_one_tree_is_passive_aggressive() {
             }
             model.weights().copied().collect::<Vec<_>>()
         };
-        let (cost, infinite) = (Cost::Identity, f64::INFINITY);
-        let pa = weights(Rule::PassiveAggressive { update: Update::Pa, cost });
-        assert_eq!(pa, weights(Rule::Mira { k: 1, c: infinite }));
+        let cost = Cost::Identity;
+        let pa = weights(UpdateRule::PassiveAggressive { update: Update::Pa, cost });
+        assert_eq!(pa, weights(UpdateRule::Mira { k: 1, c: f64::INFINITY }));
         let update = Update::PaI { c: 0.02 };
-        let first = weights(Rule::PassiveAggressive { update, cost });
-        assert_eq!(first, weights(Rule::Mira { k: 1, c: 0.02 }));
+        let first = weights(UpdateRule::PassiveAggressive { update, cost });
+        assert_eq!(first, weights(UpdateRule::Mira { k: 1, c: 0.02 }));
         assert_ne!(pa, first);
     }
 }
 
-/// ∇L by weights of arcs and labels, against central differences.
+/// Compares ∇L by weights of arcs and labels with central differences.
 #[test]
 fn gradients_are_derivatives() {
     let treebank = &treebank()[..3];
@@ -214,7 +215,8 @@ fn gradients_are_derivatives() {
         for objective in [likelihood(), softmax_margin(1.0), risk(0.5)] {
             let (mut model, corpus) = ready(treebank, tree_set);
             any_weights(&mut model);
-            let (mut memory, mut scratch) = (Memory::default(), Scratch::default());
+            let mut memory = Memory::default();
+            let mut scratch = Scratch::default();
             let mut value = |model: &Joint, gradient: &mut Vec<f64>| {
                 gradient.clear();
                 gradient.resize(model.cells(), 0.0);
@@ -239,7 +241,8 @@ fn gradients_are_derivatives() {
                 }
                 sum
             };
-            let (mut gradient, mut unused) = (Vec::new(), Vec::new());
+            let mut gradient = Vec::new();
+            let mut unused = Vec::new();
             value(&model, &mut gradient);
             let used: Vec<usize> =
                 (0..gradient.len()).filter(|cell| gradient[*cell] != 0.0).collect();
@@ -255,8 +258,9 @@ fn gradients_are_derivatives() {
                     *model.weight_mut(cell) = weight;
                     (above - below) / (2.0 * f64::from(by))
                 };
-                // Steps that `f32` holds exactly; two differences, to be rid of the error in h².
-                let (near, far) = (slope(1.0 / 256.0), slope(1.0 / 128.0));
+                // The steps are exact in `f32`. Two differences cancel the error in h².
+                let near = slope(1.0 / 256.0);
+                let far = slope(1.0 / 128.0);
                 let expected = near + (near - far) / 3.0;
                 assert!((gradient[cell] - expected).abs() < 1e-5, "{} {expected}", gradient[cell]);
             }
@@ -264,7 +268,7 @@ fn gradients_are_derivatives() {
     }
 }
 
-/// The dual is below the primal, rises, and meets it.
+/// The dual stays below the primal, rises, and meets it.
 #[test]
 fn the_gap_of_exponentiated_gradient_closes() {
     let treebank: Vec<Sentence> = treebank().into_iter().take(4).collect();
@@ -287,7 +291,7 @@ fn the_gap_of_exponentiated_gradient_closes() {
     }
 }
 
-/// Both find the one minimum of C Σ −log p(y, ℓ) + ½‖w‖².
+/// Both find the unique minimum of C Σ −log p(y, ℓ) + ½‖w‖².
 #[test]
 fn log_linear_is_what_lbfgs_finds() {
     let treebank = treebank();
@@ -315,8 +319,8 @@ fn log_linear_is_what_lbfgs_finds() {
     }
 }
 
-/// With one label and no features of labels there is nothing to know but arcs, and every learner
-/// ends up with the weights it has without labels, to the bit.
+/// With a single label and no label features, every optimizer ends with the weights it has without labels, bit by
+/// bit.
 #[test]
 fn one_label_is_no_labels() {
     let mut treebank = treebank();
@@ -341,7 +345,7 @@ fn one_label_is_no_labels() {
     }
 }
 
-/// Arcs that are no candidates get no score, and learning goes on without them.
+/// Arcs that are not candidates get no score, and training continues without them.
 #[test]
 fn only_candidates_are_scored() {
     let treebank = treebank();
@@ -350,7 +354,7 @@ fn only_candidates_are_scored() {
         let few = |example: &Arc<Example>| {
             Candidates::of(example.gold.len(), |head, modifier| head == 0 || head + 1 == modifier)
         };
-        // The gold arcs are added.
+        // `prune` keeps the gold arcs as well.
         corpus.prune(corpus.examples.iter().map(few).collect());
         let optimizer = Optimizer::named(name).unwrap();
         let mut optimizer = optimizer.start(&corpus, &mut model, schedule(2, 1)).unwrap();

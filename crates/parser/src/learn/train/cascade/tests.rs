@@ -1,4 +1,4 @@
-//! What holds for training step by step.
+//! Tests of training in stages.
 
 use tutte_trees::TreeSet;
 
@@ -25,7 +25,7 @@ fn corpus_of(treebank: &[Sentence]) -> (Corpus<'_>, FeatureSet) {
     (Corpus::new(treebank, &features, None, set).unwrap(), features)
 }
 
-fn jackknifed(treebank: &[Sentence], threads: usize) -> Jackknifed {
+fn jackknifed(treebank: &[Sentence], threads: usize) -> JackknifeResult {
     let (corpus, features) = corpus_of(treebank);
     let all = vec![Candidates::all(); corpus.examples.len()];
     let options = TrainingOptions { threads, ..options() };
@@ -37,7 +37,7 @@ fn jackknifed(treebank: &[Sentence], threads: usize) -> Jackknifed {
             TransitionTrainingData::new(&corpus, transition_options, &options, 0)
         })
         .unwrap();
-    jackknife(&corpus, &all, &second, &options, &first, Some(&training_data)).unwrap()
+    jackknife(&corpus, 1, &all, &second, &options, &first, Some(&training_data)).unwrap()
 }
 
 fn same(one: &FirstPassOutput, other: &FirstPassOutput) -> bool {
@@ -48,24 +48,24 @@ fn same(one: &FirstPassOutput, other: &FirstPassOutput) -> bool {
 }
 
 #[test]
-fn a_guide_comes_from_models_that_have_not_seen_its_sentence() {
+fn first_pass_outputs_come_from_models_not_trained_on_the_sentence() {
     let before = treebank();
     let mut after = before.clone();
     // Number 4 is in fold 1, like 1, 7, 10, …
     after[4] = sentence("birds/NOUN/3/x sing/VERB/1/x in/ADP/4/x the/DET/5/x morning/NOUN/0/x");
-    let (old, new) =
-        (jackknifed(&before, 1).first_pass_outputs, jackknifed(&after, 1).first_pass_outputs);
+    let old = jackknifed(&before, 1).first_pass_outputs;
+    let new = jackknifed(&after, 1).first_pass_outputs;
     for (number, (old, new)) in old.iter().zip(&new).enumerate() {
-        // Of a single word there is but one tree.
-        let unseen = number % 3 == 1 || old.heads().len() == 1;
-        assert_eq!(same(old, new), unseen, "the guide of sentence {number}");
+        // A single word has only one tree.
+        let is_held_out = number % 3 == 1 || old.heads().len() == 1;
+        assert_eq!(same(old, new), is_held_out, "the first-pass output of sentence {number}");
     }
 }
 
 #[test]
-fn guides_are_the_same_for_any_number_of_threads() {
+fn first_pass_outputs_do_not_depend_on_the_number_of_threads() {
     let treebank = treebank();
-    let Jackknifed { first_pass_outputs: one, temperature, transition, .. } =
+    let JackknifeResult { first_pass_outputs: one, temperature, transition, .. } =
         jackknifed(&treebank, 1);
     for threads in [2, 3, 8] {
         let many = jackknifed(&treebank, threads);
@@ -78,10 +78,10 @@ fn guides_are_the_same_for_any_number_of_threads() {
     }
 }
 
-/// Twice the same sentences are in different folds: whoever parses one has seen the other. Where
-/// their trees differ, that makes sure of errors.
+/// Every sentence occurs twice, in different folds: the model that parses one copy is trained on the other. If the
+/// trees of the copies differ, that model is confident of errors.
 #[test]
-fn models_that_are_sure_of_errors_are_made_unsure() {
+fn temperature_is_higher_for_models_that_are_confident_of_errors() {
     let chain = |words: usize, heads: fn(usize, usize) -> usize| -> Sentence {
         let word = |at: usize| format!("w{at}/NOUN/{}/x", heads(at, words));
         sentence(&(1..=words).map(word).collect::<Vec<_>>().join(" "))
@@ -89,14 +89,15 @@ fn models_that_are_sure_of_errors_are_made_unsure() {
     let left = |words| chain(words, |at, _| at - 1);
     let right = |words| chain(words, |at, words| if at == words { 0 } else { at + 1 });
     let same: Vec<Sentence> = (0..16).map(|at| left(4 + at / 2)).collect();
-    let torn: Vec<Sentence> =
+    let different: Vec<Sentence> =
         (0..16).map(|at| if at % 2 == 0 { left(4 + at / 2) } else { right(4 + at / 2) }).collect();
-    let (sure, unsure) = (jackknifed(&same, 1).temperature, jackknifed(&torn, 1).temperature);
-    assert!(sure == 1.0 && unsure > 1.5, "{sure} and {unsure}");
-    assert!(unsure <= temperature::HIGHEST, "as far as is searched elsewhere");
+    let low = jackknifed(&same, 1).temperature;
+    let high = jackknifed(&different, 1).temperature;
+    assert!(low == 1.0 && high > 1.5, "{low} and {high}");
+    assert!(high <= temperature::HIGHEST, "within the range of the search");
 }
 
-/// A second version of the same sentences changes no fold: nobody who makes a guide has seen either.
+/// Both versions of a sentence are in the same fold, so the model that parses one was trained on neither.
 #[test]
 fn versions_of_a_sentence_are_in_one_fold() {
     let chain = |words: usize, odd: bool| -> Sentence {
@@ -104,20 +105,21 @@ fn versions_of_a_sentence_are_in_one_fold() {
         let word = |at: usize| format!("w{words}{at}/NOUN/{}/x", head(at));
         sentence(&(1..=words).map(word).collect::<Vec<_>>().join(" "))
     };
-    // Ten sentences, every other of another kind: three folds do not divide them.
+    // Ten sentences of two alternating shapes: three folds do not divide them.
     let one: Vec<Sentence> = (0..10).map(|at| chain(4 + at, at % 2 == 0)).collect();
     let twice = [one.clone(), one.clone()].concat();
-    let known = |versions| {
-        let options = TrainingOptions { versions, ..options() };
+    let right_heads = |versions| {
+        let options = options();
         let corpus =
             Corpus::new(&twice, &options.templates, None, TreeSet::NonProjectiveSingleRoot)
                 .unwrap();
         let candidates = vec![Candidates::all(); twice.len()];
         let first = ArcModel::new(options.templates.clone(), Index::Hashed { bits: 14 });
         let second = options.second_pass.clone().unwrap();
-        let first_pass_outputs = jackknife(&corpus, &candidates, &second, &options, &first, None)
-            .unwrap()
-            .first_pass_outputs;
+        let first_pass_outputs =
+            jackknife(&corpus, versions, &candidates, &second, &options, &first, None)
+                .unwrap()
+                .first_pass_outputs;
         let right = |(first_pass_output, sentence): (&Arc<FirstPassOutput>, &Sentence)| {
             sentence
                 .words()
@@ -127,49 +129,49 @@ fn versions_of_a_sentence_are_in_one_fold() {
         };
         first_pass_outputs.iter().zip(&twice).map(right).sum::<usize>()
     };
-    assert!(known(2) < known(1), "who has seen the other version knows the tree");
+    assert!(right_heads(2) < right_heads(1), "a model trained on the other version knows the tree");
 }
 
-/// Sentences of which nothing is known teach a pruner nothing and tell nothing about temperatures, wherever
-/// they stand in the treebank.
+/// Sentences without any head do not change the pruner or the temperature, wherever they are in the treebank.
 #[test]
-fn steps_learn_from_what_is_annotated() {
+fn stages_learn_from_annotated_sentences() {
     let whole = treebank();
     let mut mixed = Vec::new();
     for sentence in &whole {
-        let mut open = sentence.clone();
-        open.set_heads(&vec![None; sentence.len()]).unwrap();
-        mixed.extend([open.clone(), sentence.clone(), open]);
+        let mut unannotated = sentence.clone();
+        unannotated.set_heads(&vec![None; sentence.len()]).unwrap();
+        mixed.extend([unannotated.clone(), sentence.clone(), unannotated]);
     }
     let words = whole.iter().map(Sentence::len).sum::<usize>();
-    // As if the mixed one were so long that only one sentence in three is looked at.
+    // If it counted all sentences of the mixed treebank, the pruner would learn from one in three.
     let pruning = PrunerOptions { words, ..PrunerOptions::default() };
     let options = TrainingOptions { pruning: Some(pruning.clone()), ..options() };
-    let one = pruner(&whole, &pruning, &options).unwrap();
-    let other = pruner(&mixed, &pruning, &options).unwrap();
+    let one = train_pruner(&whole, &pruning, &options).unwrap();
+    let other = train_pruner(&mixed, &pruning, &options).unwrap();
     assert_eq!(one.arcs.weights, other.arcs.weights);
     let model = train(&mixed, &options, |_, _| {}).unwrap();
     assert!(model.temperature >= 1.0);
 }
 
 #[test]
-fn a_temperature_that_is_given_stays() {
-    let given = |temperature| {
+fn a_given_temperature_is_kept() {
+    let train_with = |temperature| {
         let second = Some(SecondPassOptions { temperature, ..options().second_pass.unwrap() });
         train(&treebank(), &TrainingOptions { second_pass: second, ..options() }, |_, _| {})
     };
-    assert_eq!(given(Some(1.25)).unwrap().temperature, 1.25);
-    assert!(given(Some(0.0)).unwrap_err().to_string().contains("temperature is 0"));
-    let found = given(None).unwrap().temperature;
+    assert_eq!(train_with(Some(1.25)).unwrap().temperature, 1.25);
+    assert!(train_with(Some(0.0)).unwrap_err().to_string().contains("temperature is 0"));
+    let found = train_with(None).unwrap().temperature;
     assert!(found > 0.0 && found != 1.25);
 }
 
 #[test]
-fn all_steps_are_the_same_for_any_number_of_threads() {
+fn stages_do_not_depend_on_the_number_of_threads() {
     let treebank = treebank();
-    let learnt =
+    let trained =
         |threads| train(&treebank, &TrainingOptions { threads, ..options() }, |_, _| {}).unwrap();
-    let (one, two) = (learnt(1), learnt(2));
+    let one = trained(1);
+    let two = trained(2);
     let tables = |model: &ParserModel| {
         let second_pass = model.second_pass.clone().unwrap().arcs.weights;
         let pruner = model.pruner.clone().unwrap().arcs.weights;
@@ -180,7 +182,7 @@ fn all_steps_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn all_steps_together_learn_twenty_sentences_by_heart() {
+fn all_stages_together_fit_twenty_sentences() {
     let treebank = treebank();
     let labels = crate::LabelOptions { rate: 0.3, damping: 1.0, ..Default::default() };
     let options = TrainingOptions { passes: 20, bits: 18, label_bits: 12, labels, ..options() };
@@ -208,7 +210,7 @@ fn a_first_pass_can_be_smaller_than_the_second() {
     assert_eq!(model.arcs.features.to_string(), FeatureSet::pruner().to_string());
     let second = &model.second_pass.as_ref().unwrap().arcs;
     let expected = FeatureSet::lean().with_transition_parse().to_string();
-    assert_eq!(second.features.to_string(), expected, "it is guided already");
+    assert_eq!(second.features.to_string(), expected, "it has first-pass features already");
     let expected = FeatureSet::lean_labels().with_transition_labels().to_string();
     assert_eq!(model.labels.features.to_string(), expected);
     let mut parser = Parser::new(&model);
@@ -217,12 +219,12 @@ fn a_first_pass_can_be_smaller_than_the_second() {
     }
 }
 
-/// The first pass is then there early, and is the mean of those that made the guides in the end.
+/// The first pass is provisional until the mean of the models of the folds replaces it.
 #[test]
 fn the_mean_of_the_folds_can_be_the_first_pass() {
     let treebank = treebank();
     let second = SecondPassOptions { first_passes: Some(1), ..options().second_pass.unwrap() };
-    let learnt = |threads| {
+    let trained = |threads| {
         let second = Some(second.clone());
         let mut seen = Vec::new();
         let options = TrainingOptions { threads, second_pass: second, pruning: None, ..options() };
@@ -231,15 +233,15 @@ fn the_mean_of_the_folds_can_be_the_first_pass() {
         assert_eq!(seen, [(false, 1), (true, 1), (true, 2), (true, 3), (true, 4)]);
         (model, options)
     };
-    let (model, options) = learnt(1);
+    let (model, options) = trained(1);
     let untrained = ArcModel::new(model.arcs.features.clone(), model.arcs.index.clone());
     let corpus = Corpus::new(&treebank, &untrained.features, None, options.tree_set).unwrap();
     let all = vec![Candidates::all(); corpus.examples.len()];
-    let mean = jackknife(&corpus, &all, &second, &options, &untrained, None).unwrap().mean;
-    assert_eq!(mean.as_ref(), Some(&model.arcs.weights));
+    let jackknifed = jackknife(&corpus, 1, &all, &second, &options, &untrained, None).unwrap();
+    assert_eq!(jackknifed.mean_weights.as_ref(), Some(&model.arcs.weights));
     assert!(model.arcs.weights.iter().any(|weight| *weight != 0.0));
-    let (other, _) = learnt(2);
-    assert_eq!(other.arcs.weights, model.arcs.weights, "whatever the number of threads");
+    let (other, _) = trained(2);
+    assert_eq!(other.arcs.weights, model.arcs.weights, "for any number of threads");
 }
 
 #[test]
@@ -247,13 +249,17 @@ fn few_sentences_are_enough() {
     let treebank = treebank();
     for few in 1..4 {
         let model = train(&treebank[..few], &options(), |_, _| {}).unwrap();
-        assert_eq!(model.second_pass.is_some(), few > 1, "one sentence leaves none for its guide");
+        assert_eq!(
+            model.second_pass.is_some(),
+            few > 1,
+            "one sentence leaves none to train its fold on"
+        );
         assert!(Parser::new(&model).parse(&treebank[5]).is_ok());
     }
 }
 
 #[test]
-fn who_stops_the_first_pass_gets_no_second() {
+fn stopping_the_first_pass_prevents_the_second() {
     let model = train(&treebank(), &options(), |pass, _| match pass.number {
         2 => std::ops::ControlFlow::Break(()),
         _ => std::ops::ControlFlow::Continue(()),

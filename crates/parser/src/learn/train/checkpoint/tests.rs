@@ -1,4 +1,4 @@
-//! Trainings that are interrupted and go on lead where they would have led.
+//! Resumed trainings give the same models as uninterrupted ones.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use crate::learn::train::tests::{optimizers, options, treebank};
 use crate::learn::train::{Checkpoints, Pass, SecondPassOptions, train, train_resumable};
 use crate::{Labelling, Optimizer};
 
-/// A folder that goes away.
+/// A folder that is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -42,7 +42,7 @@ fn with_second(options: TrainingOptions) -> TrainingOptions {
     TrainingOptions { pruning, second_pass: second, ..options }
 }
 
-/// All weights of a model, bit by bit, and its temperature.
+/// Returns the bits of all weights of a model and of its temperature.
 fn weights(model: &ParserModel) -> (Vec<Vec<u32>>, u64) {
     let second_pass = model.second_pass.as_ref().map(|second_pass| &second_pass.arcs.weights);
     let pruner = model.pruner.as_ref().map(|pruner| &pruner.arcs.weights);
@@ -51,8 +51,8 @@ fn weights(model: &ParserModel) -> (Vec<Vec<u32>>, u64) {
     (tables.into_iter().flatten().map(bits).collect(), model.temperature.to_bits())
 }
 
-/// What a training with a checkpoint after each pass says and leads to.
-fn follow(
+/// Trains with a checkpoint after each pass. Returns the reports of the passes and the model.
+fn train_saving(
     options: &TrainingOptions,
     resumed: Option<Checkpoint>,
     save: &mut dyn FnMut(&mut Snapshot<'_>) -> Result<(), Error>,
@@ -67,46 +67,48 @@ fn follow(
     Ok((passes, model))
 }
 
-/// From each pass on, a training leads where it would have led.
-fn goes_on_from_every_pass(name: &str, options: &TrainingOptions) {
-    let folder = Folder::new(name);
-    let told = options.optimizer.to_string();
-    let path = |place: Place| folder.file(place.passes);
+/// Checks that a training resumed after any pass gives the same passes and model.
+fn resumes_from_every_pass(folder: &str, options: &TrainingOptions) {
+    let folder = Folder::new(folder);
+    let name = options.optimizer.to_string();
+    let path = |place: CheckpointPlace| folder.file(place.passes);
     let (passes, model) =
-        follow(options, None, &mut |snapshot| snapshot.save(path(snapshot.place())), |_| false)
-            .unwrap();
+        train_saving(options, None, &mut |snapshot| snapshot.save(path(snapshot.place())), |_| {
+            false
+        })
+        .unwrap();
     let plain = train(&treebank(), options, |_, _| {}).unwrap();
-    assert!(weights(&plain) == weights(&model), "{told}: saving changes nothing");
+    assert!(weights(&plain) == weights(&model), "{name}: saving changes nothing");
     for done in 1..=passes.len() {
         let checkpoint = Checkpoint::open(folder.file(done)).unwrap();
         let Pass { number, second, .. } = passes[done - 1];
-        assert_eq!(checkpoint.place(), Place { passes: done, number, second });
-        // The number of threads does not matter.
+        assert_eq!(checkpoint.place(), CheckpointPlace { passes: done, number, second });
+        // The number of threads may differ.
         let options = TrainingOptions { threads: 1 + done % 2, ..options.clone() };
         let (rest, resumed) =
-            follow(&options, Some(checkpoint), &mut |_| Ok(()), |_| false).unwrap();
-        assert_eq!(rest, passes[done..], "{told} from pass {done}");
-        assert!(weights(&resumed) == weights(&model), "{told} from pass {done}");
+            train_saving(&options, Some(checkpoint), &mut |_| Ok(()), |_| false).unwrap();
+        assert_eq!(rest, passes[done..], "{name} from pass {done}");
+        assert!(weights(&resumed) == weights(&model), "{name} from pass {done}");
     }
 }
 
 #[test]
-fn every_learner_goes_on() {
+fn every_optimizer_resumes() {
     for optimizer in optimizers() {
-        goes_on_from_every_pass("staged", &few(optimizer));
+        resumes_from_every_pass("staged", &few(optimizer));
     }
     let dictionary = Some(crate::Support::Gold);
-    goes_on_from_every_pass(
+    resumes_from_every_pass(
         "dictionary",
         &TrainingOptions { dictionary, ..few(Optimizer::Perceptron) },
     );
 }
 
 #[test]
-fn every_learner_goes_on_jointly() {
+fn every_optimizer_resumes_with_joint_labels() {
     for optimizer in optimizers() {
         let labelling = Labelling::Joint;
-        goes_on_from_every_pass(
+        resumes_from_every_pass(
             "joint",
             &TrainingOptions { labelling, passes: 3, ..few(optimizer) },
         );
@@ -114,65 +116,67 @@ fn every_learner_goes_on_jointly() {
 }
 
 #[test]
-fn every_learner_goes_on_in_both_stages() {
+fn every_optimizer_resumes_in_both_stages() {
     for optimizer in optimizers() {
-        goes_on_from_every_pass(
+        resumes_from_every_pass(
             "stages",
             &with_second(TrainingOptions { passes: 2, ..few(optimizer) }),
         );
     }
     let options = with_second(few(Optimizer::default()));
     let labelling = Labelling::Joint;
-    goes_on_from_every_pass("joint-stages", &TrainingOptions { labelling, ..options.clone() });
+    resumes_from_every_pass("joint-stages", &TrainingOptions { labelling, ..options.clone() });
     let early = SecondPassOptions { first_passes: Some(1), ..options.second_pass.clone().unwrap() };
-    goes_on_from_every_pass(
+    resumes_from_every_pass(
         "early-stages",
         &TrainingOptions { second_pass: Some(early), ..options.clone() },
     );
     let labelling = Labelling::None;
-    goes_on_from_every_pass("bare-stages", &TrainingOptions { labelling, ..options });
+    resumes_from_every_pass("bare-stages", &TrainingOptions { labelling, ..options });
 }
 
 #[test]
-fn kinds_of_arcs_go_on() {
+fn clusters_of_arcs_resume() {
     for optimizer in ["adagrad", "sgd"].map(|name| Optimizer::named(name).unwrap()) {
         let options = TrainingOptions { clusters: 3, ..few(optimizer) };
-        goes_on_from_every_pass("kinds", &options);
-        goes_on_from_every_pass(
-            "kinds-stages",
+        resumes_from_every_pass("clusters", &options);
+        resumes_from_every_pass(
+            "clusters-stages",
             &with_second(TrainingOptions { passes: 2, ..options }),
         );
     }
 }
 
 #[test]
-fn learners_that_have_converged_and_labels_that_have_not_go_on() {
+fn a_training_resumes_when_arcs_have_converged_and_labels_have_not() {
     let mut options = few("eg-log-linear:gap=0.5,c=1".parse().unwrap());
     options.passes = 6;
     options.labels.passes = Some(8);
     let mut converged = 0;
     train(&treebank(), &options, |pass, _| converged += usize::from(pass.converged)).unwrap();
     assert!((3..8).contains(&converged), "{converged}");
-    goes_on_from_every_pass("converged", &options);
+    resumes_from_every_pass("converged", &options);
 }
 
 #[test]
-fn a_training_interrupted_after_every_pass_comes_to_its_end() {
+fn a_training_interrupted_after_every_pass_gives_the_same_model() {
     let folder = Folder::new("interrupted");
-    let (path, options) = (folder.file("resume"), with_second(few(Optimizer::default())));
+    let path = folder.file("resume");
+    let options = with_second(few(Optimizer::default()));
     let whole = train(&treebank(), &options, |_, _| {}).unwrap();
     let mut save = |snapshot: &mut Snapshot<'_>| snapshot.save(&path);
-    follow(&options, None, &mut save, |_| true).unwrap();
-    for sitting in 2..=8 {
+    train_saving(&options, None, &mut save, |_| true).unwrap();
+    for run in 2..=8 {
         let checkpoint = Checkpoint::open(&path).unwrap();
-        let (passes, model) = follow(&options, Some(checkpoint), &mut save, |_| true).unwrap();
+        let (passes, model) =
+            train_saving(&options, Some(checkpoint), &mut save, |_| true).unwrap();
         assert_eq!(passes.len(), 1);
-        assert_eq!(weights(&model) == weights(&whole), sitting == 8, "sitting {sitting}");
+        assert_eq!(weights(&model) == weights(&whole), run == 8, "run {run}");
     }
 }
 
 #[test]
-fn checkpoints_keep_their_distance() {
+fn checkpoints_are_at_least_the_given_time_apart() {
     let mut places = Vec::new();
     let mut save = |snapshot: &mut Snapshot<'_>| {
         places.push((snapshot.place().second, snapshot.place().number));
@@ -186,19 +190,20 @@ fn checkpoints_keep_their_distance() {
 }
 
 #[test]
-fn another_training_is_named() {
+fn checkpoints_of_another_training_are_refused() {
     let folder = Folder::new("another");
-    let (path, options) = (folder.file("resume"), few(Optimizer::Perceptron));
-    follow(&options, None, &mut |snapshot| snapshot.save(&path), |_| true).unwrap();
-    let go_on = |options: &TrainingOptions, treebank: &[Sentence], dev: &[Sentence]| {
+    let path = folder.file("resume");
+    let options = few(Optimizer::Perceptron);
+    train_saving(&options, None, &mut |snapshot| snapshot.save(&path), |_| true).unwrap();
+    let resume_with = |options: &TrainingOptions, treebank: &[Sentence], dev: &[Sentence]| {
         let save = &mut |_: &mut Snapshot<'_>| Ok(());
         let checkpoints = Checkpoints { every: Duration::ZERO, dev, save };
         let checkpoint = Checkpoint::open(&path)?;
         train_resumable(treebank, options, Some(checkpoint), checkpoints, |_, _| {})
     };
     let all = treebank();
-    assert!(go_on(&options, &all, &[]).is_ok());
-    for (other, said) in [
+    assert!(resume_with(&options, &all, &[]).is_ok());
+    for (other, expected) in [
         (TrainingOptions { seed: 2, ..options.clone() }, "training: seed was 1 and is 2"),
         (
             TrainingOptions { passes: 5, bits: 13, ..options.clone() },
@@ -215,25 +220,25 @@ fn another_training_is_named() {
             "second pass was None",
         ),
     ] {
-        let error = go_on(&other, &all, &[]).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
+        let error = resume_with(&other, &all, &[]).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
     }
-    for (treebank, dev, said) in [
+    for (treebank, dev, expected) in [
         (&all[1..], &all[..0], "treebank was of 20 sentences"),
         (&all, &all[..2], "development data was of 0 sentences"),
     ] {
-        let error = go_on(&options, treebank, dev).unwrap_err();
-        assert!(error.to_string().contains(said), "{error}");
+        let error = resume_with(&options, treebank, dev).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
         assert!(error.hint().unwrap().contains("without --resume"));
     }
 }
 
 #[test]
-fn files_that_are_no_checkpoints_are_refused() {
+fn files_that_are_not_checkpoints_are_refused() {
     let folder = Folder::new("refused");
     let path = folder.file("resume");
     let options = few(Optimizer::Perceptron);
-    follow(&options, None, &mut |snapshot| snapshot.save(&path), |_| true).unwrap();
+    train_saving(&options, None, &mut |snapshot| snapshot.save(&path), |_| true).unwrap();
     let whole = fs::read(&path).unwrap();
     let problem = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();

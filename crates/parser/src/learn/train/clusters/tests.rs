@@ -1,4 +1,4 @@
-//! Kinds against none, against each other, and against all trees with all their clusters.
+//! Clusters compared with a single one, with each other, and with an enumeration of all trees and clusters.
 
 use tutte_linear::Codec;
 use tutte_trees::oracle::all_trees;
@@ -7,7 +7,7 @@ use tutte_trees::{Tree, TreeSet};
 use super::*;
 use crate::features::{Atoms, Prepared};
 use crate::learn::objective::likelihood;
-use crate::learn::optimizer::{Learn, Schedule};
+use crate::learn::optimizer::{OptimizerRun, Schedule};
 use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
 use crate::learn::train::{PrunerOptions, SecondPassOptions, train, train_further};
 use crate::{Decoding, Parser, ParserModel};
@@ -29,7 +29,7 @@ fn options() -> TrainingOptions {
     }
 }
 
-/// A model of few features and some clusters, whose weights are noise.
+/// Returns a model with few features and some clusters, whose weights are noise.
 fn model(clusters: usize, deviation: f64) -> ParserModel {
     let mut model = small_model(&treebank(), SMALL, SET);
     let ArcModel { features, index, .. } = model.arcs;
@@ -42,13 +42,13 @@ fn trained(model: ParserModel, options: &TrainingOptions) -> ParserModel {
 }
 
 #[test]
-fn one_kind_is_no_kinds() {
+fn one_cluster_is_the_ordinary_model() {
     let plain = trained(small_model(&treebank(), SMALL, SET), &options());
     assert!(trained(model(1, 0.0), &options()).arcs.weights == plain.arcs.weights);
 }
 
 #[test]
-fn kinds_that_are_alike_score_as_one_and_stay_alike() {
+fn equal_clusters_score_as_one_and_stay_equal() {
     let plain = trained(small_model(&treebank(), SMALL, SET), &options());
     let mut four = plain.clone();
     four.arcs.clusters = 4;
@@ -56,7 +56,7 @@ fn kinds_that_are_alike_score_as_one_and_stay_alike() {
     let check = |four: &ParserModel| {
         for sentence in treebank() {
             let summed = Parser::new(four).scores(&sentence).unwrap().clone();
-            let one = ParserModel { arcs: first_kind(&four.arcs), ..four.clone() };
+            let one = ParserModel { arcs: first_cluster(&four.arcs), ..four.clone() };
             for (head, modifier, score) in Parser::new(&one).scores(&sentence).unwrap().arcs() {
                 assert!((summed[(head, modifier)] - score - 4f64.ln()).abs() < 1e-12);
             }
@@ -70,17 +70,19 @@ fn kinds_that_are_alike_score_as_one_and_stay_alike() {
     check(&four);
     let further = trained(four, &options());
     let cells = further.arcs.index.cells();
-    assert!(further.arcs.weights.chunks(cells).all(|kind| *kind == further.arcs.weights[..cells]));
+    assert!(
+        further.arcs.weights.chunks(cells).all(|cluster| *cluster == further.arcs.weights[..cells])
+    );
     check(&further);
 }
 
-fn first_kind(arcs: &ArcModel) -> ArcModel {
+fn first_cluster(arcs: &ArcModel) -> ArcModel {
     let weights = arcs.weights[..arcs.index.cells()].to_vec();
     ArcModel { clusters: 1, weights, ..arcs.clone() }
 }
 
 #[test]
-fn kinds_learn_and_come_to_differ() {
+fn clusters_learn_and_diverge() {
     for optimizer in [
         adagrad(),
         Optimizer::Sgd {
@@ -109,19 +111,19 @@ fn kinds_learn_and_come_to_differ() {
     }
 }
 
-/// All trees of three words, times all clusters of their three arcs: p(y, z) ∝ Π exp θ_z(h → m).
+/// Enumerates all trees of three words with all clusters of their three arcs: p(y, z) ∝ Π exp θ_z(h → m).
 #[test]
-fn decoders_find_the_best_of_all_trees_and_kinds() {
-    const KINDS: usize = 3;
+fn decoders_find_the_best_of_all_trees_and_clusters() {
+    const CLUSTERS: usize = 3;
     let sentence = sentence("tea/NOUN/2/nsubj cools/VERB/0/root slowly/ADV/2/advmod");
-    let choices: Vec<[usize; 3]> = (0..KINDS.pow(3))
-        .map(|number| [number % KINDS, number / KINDS % KINDS, number / KINDS.pow(2)])
+    let choices: Vec<[usize; 3]> = (0..CLUSTERS.pow(3))
+        .map(|number| [number % CLUSTERS, number / CLUSTERS % CLUSTERS, number / CLUSTERS.pow(2)])
         .collect();
     let mut differ = 0;
     for seed in 0..20 {
         let mut model = small_model(&treebank(), SMALL, SET);
         let ArcModel { features, index, .. } = model.arcs;
-        model.arcs = ArcModel::clustered(features, index, KINDS, 0.3, seed);
+        model.arcs = ArcModel::clustered(features, index, CLUSTERS, 0.3, seed);
         let mut prepared = Prepared::default();
         let features = &model.arcs.features;
         prepared.fill(features, &Atoms::new(&sentence, features.columns()), |_| true);
@@ -130,7 +132,7 @@ fn decoders_find_the_best_of_all_trees_and_kinds() {
         // For each tree, the best score with any clusters, and the sum over all clusters.
         let of_tree = |tree: &Tree| {
             let scores = choices.iter().map(|clusters| -> f64 {
-                tree.arcs().zip(clusters).map(|(arc, kind)| by_cluster[*kind][arc]).sum()
+                tree.arcs().zip(clusters).map(|(arc, cluster)| by_cluster[*cluster][arc]).sum()
             });
             scores.fold((f64::NEG_INFINITY, 0.0), |(best, sum), score| {
                 (score.max(best), sum + score.exp())
@@ -146,7 +148,7 @@ fn decoders_find_the_best_of_all_trees_and_kinds() {
             |decoding| Parser::new(&model).with_decoding(decoding).parse(&sentence).unwrap();
         assert_eq!(parse(Decoding::MaxZ).tree, *best, "seed {seed}");
         assert_eq!(parse(Decoding::Map).tree, *likeliest, "seed {seed}");
-        // Probabilities are those of trees with any clusters, whatever is looked for.
+        // Probabilities are summed over clusters, whatever the decoder.
         assert_eq!(
             parse(Decoding::MaxZ).tree == parse(Decoding::Mbr).tree,
             parse(Decoding::MaxZ).head_probs == parse(Decoding::Mbr).head_probs,
@@ -156,11 +158,11 @@ fn decoders_find_the_best_of_all_trees_and_kinds() {
         assert!((log_prob - (sum / z).ln()).abs() < 1e-9, "seed {seed}");
         differ += usize::from(best != likeliest);
     }
-    assert!(differ > 0, "max-z and map are different questions");
+    assert!(differ > 0, "max-z and map differ for some weights");
 }
 
 #[test]
-fn only_the_last_pass_has_kinds() {
+fn only_the_last_pass_has_clusters() {
     let treebank = treebank();
     let pruning = Some(PrunerOptions { bits: 12, ..PrunerOptions::default() });
     let two = Some(SecondPassOptions { folds: 2, fold_passes: 2, ..SecondPassOptions::default() });
@@ -174,7 +176,7 @@ fn only_the_last_pass_has_kinds() {
     assert_eq!((pruned.clusters(), pruned.arcs.clusters()), (3, 3));
     let second_pass = train(&treebank, &with(two.clone()), |_, _| {}).unwrap();
     assert_eq!((second_pass.clusters(), second_pass.arcs.clusters()), (3, 1));
-    // A single sentence has no second pass, but what was asked for.
+    // A single sentence has no second pass; its only pass has the clusters.
     let single = train(&treebank[..1], &with(two.clone()), |_, _| {}).unwrap();
     assert_eq!(single.clusters(), 3);
     for model in [&pruned, &second_pass] {
@@ -189,9 +191,9 @@ fn only_the_last_pass_has_kinds() {
     );
 }
 
-/// Learners of clusters remember all there is to remember.
+/// The checkpoint of an optimizer of clusters holds all its state.
 #[test]
-fn learners_go_on_from_their_state() {
+fn optimizers_resume_from_their_checkpoint() {
     let treebank = treebank();
     let start = model(3, 0.05);
     let corpus = corpus(&treebank, &start);
@@ -200,15 +202,15 @@ fn learners_go_on_from_their_state() {
         let optimizer: Optimizer = name.parse().unwrap();
         let mut arcs = start.arcs.clone();
         let mut before = optimizer.start_arcs(&corpus, &mut arcs, schedule).unwrap();
-        let pass = |optimizer: &mut Box<dyn Learn>, arcs: &mut ArcModel| {
+        let pass = |optimizer: &mut Box<dyn OptimizerRun>, arcs: &mut ArcModel| {
             optimizer.pass(&corpus, arcs).unwrap();
         };
         (0..3).for_each(|_| pass(&mut before, &mut arcs));
-        let mut tape = Vec::new();
-        before.checkpoint(&mut Codec::Write(&mut tape)).unwrap();
+        let mut bytes = Vec::new();
+        before.checkpoint(&mut Codec::Write(&mut bytes)).unwrap();
         let mut copy = arcs.clone();
         let mut after = optimizer.start_arcs(&corpus, &mut copy, schedule).unwrap();
-        let mut rest = &tape[..];
+        let mut rest = &bytes[..];
         after.checkpoint(&mut Codec::Read(&mut rest)).unwrap();
         assert!(rest.is_empty(), "{name}");
         pass(&mut before, &mut arcs);
@@ -219,37 +221,37 @@ fn learners_go_on_from_their_state() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told() {
+fn impossible_options_are_refused() {
     let treebank = treebank();
     let refusal = |options: TrainingOptions| {
         let watch = |_, _: &ParserModel| -> () { panic!("before the first pass") };
         train(&treebank, &options, watch).unwrap_err().to_string()
     };
     for clusters in [0, 257] {
-        let said = refusal(TrainingOptions { clusters, ..options() });
-        assert!(said.contains(&format!("{clusters} clusters")), "{said}");
+        let message = refusal(TrainingOptions { clusters, ..options() });
+        assert!(message.contains(&format!("{clusters} clusters")), "{message}");
     }
     for name in ["perceptron", "pa-i", "mira", "lbfgs", "eg-max-margin"] {
         let optimizer = Optimizer::named(name).unwrap();
-        let said =
+        let message =
             refusal(TrainingOptions { clusters: 2, optimizer: optimizer.clone(), ..options() });
-        assert!(said.contains(name) && said.contains("adagrad"), "{said}");
+        assert!(message.contains(name) && message.contains("adagrad"), "{message}");
         let options = TrainingOptions { optimizer, ..options() };
         let error = train_further(model(2, 0.1), &treebank, &options, |_, _| {}).unwrap_err();
-        assert_eq!(error.to_string(), said);
+        assert_eq!(error.to_string(), message);
     }
     let joint = TrainingOptions { clusters: 2, labelling: Labelling::Joint, ..options() };
-    let said = refusal(joint);
-    assert!(said.contains("no joint labels"), "{said}");
+    let message = refusal(joint);
+    assert!(message.contains("no joint labels"), "{message}");
     let mut model = model(2, 0.1);
     model.labels = model.labels.with_labelling(Labelling::Joint);
     let error = train_further(model, &treebank, &options(), |_, _| {}).unwrap_err();
-    assert_eq!(error.to_string(), said);
+    assert_eq!(error.to_string(), message);
 
     let plain = small_model(&treebank, SMALL, SET);
     let mut parser = Parser::new(&plain).with_decoding(Decoding::MaxZ);
     let error = parser.parse(&treebank[0]).unwrap_err();
     assert!(matches!(error, Error::NoClusters) && error.hint().is_some(), "{error}");
     let error = plain.evaluate(&[], Decoding::MaxZ, 2).unwrap_err();
-    assert!(matches!(error, Error::NoClusters), "even for nothing");
+    assert!(matches!(error, Error::NoClusters), "even for no sentences");
 }

@@ -1,4 +1,4 @@
-//! What holds for every learner of labelled trees, and for models of all labellings.
+//! Tests of every optimizer on labelled trees, and of models of every labelling.
 
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
@@ -9,11 +9,11 @@ use crate::{
     TrainingOptions, Weights, train,
 };
 
-fn jointly(optimizer: Optimizer) -> TrainingOptions {
+fn joint_options(optimizer: Optimizer) -> TrainingOptions {
     TrainingOptions { labelling: Labelling::Joint, ..options(optimizer) }
 }
 
-/// Heads, and heads or labels, that are wrong in the most probable trees.
+/// Returns the numbers of wrong heads, and of wrong heads or labels, in the most probable trees.
 fn errors<W: Weights>(model: &ParserModel<W>, treebank: &[Sentence]) -> (usize, usize) {
     let mut parser = Parser::new(model).with_decoding(Decoding::Map);
     let mut errors = (0, 0);
@@ -31,36 +31,34 @@ fn errors<W: Weights>(model: &ParserModel<W>, treebank: &[Sentence]) -> (usize, 
 }
 
 #[test]
-fn every_learner_learns_labelled_trees_by_heart() {
+fn every_optimizer_fits_labelled_trees() {
     let original = treebank();
     for tree_set in TreeSet::ALL {
         let treebank = at_most(tree_set);
         for optimizer in optimizers() {
-            let options = TrainingOptions { tree_set, ..jointly(optimizer) };
+            let options = TrainingOptions { tree_set, ..joint_options(optimizer) };
             let model = train(&original, &options, |_, _| {}).unwrap();
             assert_eq!(errors(&model, &treebank), (0, 0), "{:?} {tree_set}", options.optimizer);
         }
     }
 }
 
-/// A pruner and a first pass do not know labels; the second pass knows both.
+/// The pruner and the first pass have no joint labels; the second pass has.
 #[test]
 fn the_last_of_two_passes_is_joint() {
     let treebank = treebank();
     let cascade = TrainingOptions::default();
     for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
         let plain = TrainingOptions { labelling, ..options(Optimizer::default()) };
-        let (pruning, second) = (cascade.pruning.clone(), cascade.second_pass.clone());
+        let pruning = cascade.pruning.clone();
+        let second_pass = cascade.second_pass.clone();
         let mut seen = Vec::new();
-        let model = train(
-            &treebank,
-            &TrainingOptions { pruning, second_pass: second, ..plain },
-            |pass, model| {
+        let model =
+            train(&treebank, &TrainingOptions { pruning, second_pass, ..plain }, |pass, model| {
                 assert!(Parser::new(model).parse(&treebank[4]).is_ok());
                 seen.push((pass.second, model.labels.labelling()));
-            },
-        )
-        .unwrap();
+            })
+            .unwrap();
         seen.dedup();
         let first = if labelling == Labelling::Joint { Labelling::Staged } else { labelling };
         assert_eq!(seen, [(false, first), (true, labelling)]);
@@ -70,11 +68,11 @@ fn the_last_of_two_passes_is_joint() {
     }
 }
 
-/// A temperature is that of arcs: what it leaves of θ(h → m) is shared among labels as before.
+/// A temperature applies to arcs. The label probabilities of an arc do not depend on it.
 #[test]
-fn temperatures_leave_labels_alone() {
+fn temperatures_do_not_change_label_probabilities() {
     let treebank = treebank();
-    let options = TrainingOptions { passes: 2, ..jointly(Optimizer::default()) };
+    let options = TrainingOptions { passes: 2, ..joint_options(Optimizer::default()) };
     let hotter = train(&treebank, &options, |_, _| {}).unwrap();
     let model = ParserModel { temperature: 0.5, ..hotter.clone() };
     let hot = Parser::new(&hotter).distribution(&treebank[4]).unwrap();
@@ -87,15 +85,15 @@ fn temperatures_leave_labels_alone() {
             assert!((cool - hot).abs() < 1e-5);
         }
     }
-    // The best labelled tree is the one that was learnt.
+    // The best labelled tree is that of temperature 1.
     let best = Parser::new(&model).with_decoding(Decoding::Map).parse(&treebank[4]).unwrap();
     assert_eq!(&best.tree, hot.trees().argmax().tree.tree());
 }
 
 #[test]
-fn eight_bits_do() {
+fn compact_weights_give_the_same_trees() {
     let treebank = treebank();
-    let model = train(&treebank, &jointly(Optimizer::default()), |_, _| {}).unwrap();
+    let model = train(&treebank, &joint_options(Optimizer::default()), |_, _| {}).unwrap();
     assert_eq!(errors(&model.compact(), &treebank), (0, 0));
 }
 
@@ -109,7 +107,7 @@ fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
                 threads,
                 passes: 3,
                 bits: 14,
-                ..jointly(optimizer.clone())
+                ..joint_options(optimizer.clone())
             };
             let mut losses = Vec::new();
             let model = train(&treebank, &options, |pass, _| losses.push(pass.loss.to_bits()));
@@ -125,11 +123,13 @@ fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
 }
 
 #[test]
-fn what_is_watched_last_is_returned() {
+fn the_model_of_the_last_report_is_returned() {
     let treebank = treebank();
     for name in Optimizer::NAMES {
-        let options = TrainingOptions { passes: 4, ..jointly(Optimizer::named(name).unwrap()) };
-        let (mut losses, mut last) = (Vec::new(), Vec::new());
+        let options =
+            TrainingOptions { passes: 4, ..joint_options(Optimizer::named(name).unwrap()) };
+        let mut losses = Vec::new();
+        let mut last = Vec::new();
         let model = train(&treebank, &options, |pass, model: &ParserModel| {
             losses.push(pass.loss);
             last.clone_from(&model.labels.weights);
@@ -141,7 +141,7 @@ fn what_is_watched_last_is_returned() {
     }
 }
 
-/// A parse says of its arcs and labels what the distribution does.
+/// The probabilities of a parse are those of the distribution.
 #[test]
 fn parses_and_distributions_agree() {
     let treebank = treebank();
@@ -173,12 +173,12 @@ fn parses_and_distributions_agree() {
     }
 }
 
-/// In the toy treebank as in Universal Dependencies: `root` with the root and nowhere else.
+/// As in Universal Dependencies, the label `root` occurs at the root of the toy treebank and nowhere else.
 #[test]
-fn labels_stay_where_they_were_seen() {
+fn labels_stay_at_the_root_or_away_from_it() {
     let treebank = treebank();
     for labelling in [Labelling::Staged, Labelling::Joint] {
-        // So little is learnt that anything could come out.
+        // After one pass, weights alone would allow any label anywhere.
         let labels = LabelOptions { passes: Some(1), ..LabelOptions::default() };
         let options =
             TrainingOptions { labelling, labels, passes: 1, ..options(Optimizer::default()) };
@@ -202,9 +202,9 @@ fn labels_stay_where_they_were_seen() {
     }
 }
 
-/// Not if the treebank is not so; and one that has no arcs between words says nothing about them.
+/// Labels seen in both places stay possible in both. A treebank without arcs between words restricts none.
 #[test]
-fn labels_may_be_anywhere_if_they_were() {
+fn labels_seen_in_both_places_are_allowed_in_both() {
     let treebank =
         [sentence("a/X/0/l b/Y/1/l c/Y/1/k"), sentence("a/X/2/k b/Y/0/k"), sentence("d/Z/0/only")];
     let options =
@@ -217,14 +217,14 @@ fn labels_may_be_anywhere_if_they_were() {
         let short = &treebank[2..];
         let model = train(short, &options(labelling), |_, _| {}).unwrap();
         assert!(model.labels.allows(0, 0) && model.labels.allows(1, 0));
-        // Words that were never together can be, for want of anything better.
+        // Arcs between words are possible, though the treebank has none.
         assert!(Parser::new(&model).parse(&treebank[0]).is_ok());
     }
 }
 
-/// Training further with trees in which labels are elsewhere opens those places.
+/// Training further on trees with labels in other places allows those places.
 #[test]
-fn places_are_added_when_training_goes_on() {
+fn training_further_allows_labels_in_new_places() {
     let first = [sentence("a/X/2/l b/Y/0/root")];
     let then = [sentence("a/X/2/root b/Y/0/l")];
     for labelling in [Labelling::Staged, Labelling::Joint] {
@@ -251,7 +251,7 @@ fn without_labels_arcs_are_learnt_as_with_staged_ones() {
     Parser::new(&bare).annotate(&mut treebank[0]).unwrap();
     assert!(treebank[0].words().all(|word| word.deprel() == "_"));
     assert_eq!(parse.label_probs, [1.0; 3]);
-    // Labels are not even looked at.
+    // Labels of the treebank do not matter.
     assert_eq!(bare.arcs.weights, trained(&treebank, Labelling::None).arcs.weights);
 }
 
@@ -265,7 +265,7 @@ fn sentences_may_be_long_and_short() {
     let treebank = [lines.parse().unwrap(), sentence("yes/INTJ/0/root")];
     for name in Optimizer::NAMES {
         let optimizer = Optimizer::named(name).unwrap();
-        let options = TrainingOptions { passes: 1, bits: 12, ..jointly(optimizer) };
+        let options = TrainingOptions { passes: 1, bits: 12, ..joint_options(optimizer) };
         let model = train(&treebank, &options, |_, _| {}).unwrap();
         let weights = || model.arcs.weights.iter().chain(&model.labels.weights);
         assert!(weights().all(|weight| weight.is_finite()), "{name}");

@@ -1,26 +1,26 @@
-//! Learning from trees of which not every head is known.
+//! Tests of training on partial trees.
 
 use super::*;
 use crate::{Contradiction, Error};
 
-/// The treebank with every third head unknown, and its label; every second one's in the second half.
-fn forgetful() -> Vec<Sentence> {
+/// Returns the treebank without every third head and label, and in its second half without every second.
+fn partial_treebank() -> Vec<Sentence> {
     let mut treebank = treebank();
     let half = treebank.len() / 2;
     for (at, sentence) in treebank.iter_mut().enumerate() {
         let every = if at < half { 3 } else { 2 };
-        *sentence = forget(sentence, |word| (word + at) % every == 0);
+        *sentence = without_heads(sentence, |word| (word + at) % every == 0);
     }
     treebank
 }
 
-/// The same sentence without some heads and labels.
-fn forget(sentence: &Sentence, unknown: impl Fn(usize) -> bool) -> Sentence {
+/// Returns a sentence without some heads and labels.
+fn without_heads(sentence: &Sentence, is_unknown: impl Fn(usize) -> bool) -> Sentence {
     let mut number = 0;
     let line = |line: &str| {
         number += 1;
         let mut columns: Vec<&str> = line.split('\t').collect();
-        if unknown(number) {
+        if is_unknown(number) {
             (columns[6], columns[7]) = ("_", "_");
         }
         columns.join("\t") + "\n"
@@ -29,7 +29,7 @@ fn forget(sentence: &Sentence, unknown: impl Fn(usize) -> bool) -> Sentence {
     text.lines().filter(|line| !line.is_empty()).map(line).collect::<String>().parse().unwrap()
 }
 
-/// Known heads and labels that a model does not give.
+/// Counts the known heads and labels that a model does not give.
 fn mistakes(model: &ParserModel, treebank: &[Sentence]) -> usize {
     let mut parser = Parser::new(model);
     let wrong = |sentence: &Sentence| {
@@ -50,8 +50,8 @@ fn small(options: TrainingOptions) -> TrainingOptions {
 }
 
 #[test]
-fn what_is_known_is_learnt_by_heart() {
-    let treebank = forgetful();
+fn known_heads_and_labels_are_fitted() {
+    let treebank = partial_treebank();
     let every =
         [TrainingOptions::default(), TrainingOptions::fast(), TrainingOptions::plain()].map(small);
     let mut optimizers = vec![TrainingOptions::default().optimizer];
@@ -67,9 +67,9 @@ fn what_is_known_is_learnt_by_heart() {
 }
 
 #[test]
-fn kinds_and_tree_sets_go_with_partial_trees() {
-    let mut treebank = forgetful();
-    // The one whose arcs cross.
+fn clusters_and_tree_sets_work_with_partial_trees() {
+    let mut treebank = partial_treebank();
+    // Its arcs cross.
     treebank.remove(11);
     for tree_set in TreeSet::ALL {
         let options = TrainingOptions { tree_set, clusters: 2, ..small(TrainingOptions::plain()) };
@@ -78,28 +78,26 @@ fn kinds_and_tree_sets_go_with_partial_trees() {
     }
 }
 
-/// Nothing about an unknown head may be learnt from the label, or anything else, beside it; and
-/// sentences of which nothing is known move no weight.
+/// A sentence without any head does not move weights.
 #[test]
-fn what_is_unknown_moves_nothing() {
+fn unannotated_sentences_do_not_move_weights() {
     let whole = treebank();
     let options =
         TrainingOptions { optimizer: adagrad(likelihood()), ..small(TrainingOptions::plain()) };
     let plain = TrainingOptions { passes: 1, ..options };
     let mut more = whole.clone();
-    more.push(forget(&whole[3], |_| true));
+    more.push(without_heads(&whole[3], |_| true));
     let optimizer = Optimizer::Lbfgs { objective: likelihood(), c: 1.0, memory: 5 };
     let steps = TrainingOptions { optimizer, passes: 5, ..plain.clone() };
-    let (with, without) = (train(&more, &steps, |_, _| {}), train(&whole, &steps, |_, _| {}));
-    let (with, without) = (with.unwrap(), without.unwrap());
+    let with = train(&more, &steps, |_, _| {}).unwrap();
+    let without = train(&whole, &steps, |_, _| {}).unwrap();
     let far = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-4;
     let all = with.arcs.weights.iter().zip(&without.arcs.weights);
     assert!(!all.into_iter().any(far));
     assert_eq!(with.labels.labels(), without.labels.labels());
 }
 
-/// With labels unknown of heads that are known, heads are learnt; `_` is no label, unless it is the
-/// only one.
+/// Heads without a label are learnt, and `_` does not become a label.
 #[test]
 fn labels_may_be_unknown() {
     let no_labels = |text: String| text.replace("\tnsubj\t", "\t_\t");
@@ -113,7 +111,7 @@ fn labels_may_be_unknown() {
 }
 
 #[test]
-fn contradictions_are_named() {
+fn contradictions_are_refused() {
     let refusal = |words: &str, tree_set| {
         let treebank = [sentence("stop/VERB/0/root"), sentence(words)];
         let options = TrainingOptions { tree_set, ..small(TrainingOptions::plain()) };
@@ -129,14 +127,14 @@ fn contradictions_are_named() {
     assert!(matches!(roots, Contradiction::SeveralRoots { words, .. } if words == [1, 2]));
     let cross = refusal("a/X/3/x b/X/4/x c/X/_/_ d/X/_/_", TreeSet::ProjectiveSingleRoot);
     assert!(matches!(cross, Contradiction::Crossing { .. }));
-    // 2 → 1 → 3, and then nothing can be the head of 2 without crossing 1 → 3.
+    // With 2 → 1 → 3, every head of 2 crosses 1 → 3.
     let none = refusal("a/X/2/x b/X/_/_ c/X/1/x", TreeSet::ProjectiveSingleRoot);
     assert!(matches!(none, Contradiction::NoTree(_)));
 }
 
 #[test]
-fn learners_of_whole_trees_say_so() {
-    let treebank = forgetful();
+fn optimizers_of_whole_trees_refuse_partial_ones() {
+    let treebank = partial_treebank();
     for optimizer in [
         Optimizer::Perceptron,
         Optimizer::PassiveAggressive { update: Update::Pa, cost: Cost::Identity },
@@ -149,7 +147,7 @@ fn learners_of_whole_trees_say_so() {
             assert!(matches!(error, Error::PartialTree { .. }), "{error}");
         }
     }
-    let nothing = [forget(&treebank[0], |_| true)];
+    let nothing = [without_heads(&treebank[0], |_| true)];
     let error = train(&nothing, &small(TrainingOptions::default()), |_, _| {}).unwrap_err();
     assert!(matches!(error, Error::NoHeads), "{error}");
 }

@@ -1,38 +1,41 @@
-//! From probabilities of breaks to sentences: those of which most are expected to be right.
+//! Minimum Bayes risk decoding of sentences: from probabilities of breaks to the division into sentences with the
+//! highest expected F₁.
 //!
-//! With p_i the probability of a break after token i, independent of the others, the tokens i+1 … j are a
-//! sentence of their own with probability
+//! Let p_i be the probability of a break after token i, independent of the others, and 1 at both ends of the
+//! paragraph. Tokens i+1 … j are exactly one sentence with probability
 //!
-//! > P(i, j) = p_i · p_j · ∏_{i<k<j} (1 − p_k),  p of the paragraph's ends being 1.
+//! > P(i, j) = p_i · p_j · ∏_{i<k<j} (1 − p_k).
 //!
-//! F₁ = 2·right / (gold + predicted) is not a sum over sentences, but its maximum is also one of
-//! Σ (P(i, j) − λ) over the predicted sentences, with λ half of that maximum (Dinkelbach 1967); λ is chosen on
-//! sentences that were held out. The best division has the value
+//! F₁ = 2·right / (gold + predicted) is not a sum over sentences. But the division that maximises it also maximises
+//! Σ (P(i, j) − λ) over the predicted sentences, where λ is half of that maximum (Dinkelbach 1967). The penalty λ is
+//! chosen on held-out sentences. The best division has the value
 //!
 //! > best(j) = max_{i<j} best(i) + P(i, j) − λ.
 //!
-//! This is minimum Bayes risk decoding; a threshold on p_i would be for breaks, not for sentences, which
-//! are right only if both of their breaks are. Cost: once ∏ (1 − p_k) is below 2⁻²⁰, P is taken for 0, and the
-//! best i further left is known; so time is linear with as many steps a token as sentences are long.
+//! A threshold on p_i would optimise breaks, not sentences: a sentence is right only if both of its breaks are.
+//!
+//! Cost: once ∏ (1 − p_k) is below 2⁻²⁰, P counts as 0 and the best i further left is known. So time is linear in the
+//! number of tokens, with as many steps per token as a sentence has tokens.
 
-/// Memory for the dynamic programme.
+/// Decoder of sentences, with the memory of its dynamic programme.
 #[derive(Debug, Default)]
-pub(super) struct Segments {
+pub(crate) struct SentenceDecoder {
     /// best(j), for the first j tokens.
     best: Vec<f32>,
-    /// Where the last sentence of the best division of j tokens starts.
+    /// Start of the last sentence in the best division of the first j tokens.
     from: Vec<u32>,
     /// argmax of best(0) … best(j).
     leader: Vec<u32>,
 }
 
-impl Segments {
-    /// Where P counts as 0, and how many tokens back the search ends at the latest.
-    const NOTHING: f32 = 1e-6;
-    const LONGEST: usize = 1000;
+impl SentenceDecoder {
+    /// Products below this count as 0.
+    const NEGLIGIBLE: f32 = 1e-6;
+    /// Number of tokens after which the search back ends in any case.
+    const MAX_LOOK_BACK: usize = 1000;
 
-    /// Writes the ends of the sentences, each the number of tokens up to it.
-    pub(super) fn divide(&mut self, probabilities: &[f32], price: f32, ends: &mut Vec<usize>) {
+    /// Writes the end of each sentence, as the number of tokens before it, to `ends`. `penalty` is λ.
+    pub(crate) fn decode(&mut self, probabilities: &[f32], penalty: f32, ends: &mut Vec<usize>) {
         let n = probabilities.len();
         let p = |tokens: usize| match tokens {
             0 => 1.0,
@@ -47,7 +50,8 @@ impl Segments {
         self.leader.push(0);
         for j in 1..=n {
             let mut inside = p(j);
-            let (mut best, mut from) = (f32::NEG_INFINITY, j - 1);
+            let mut best = f32::NEG_INFINITY;
+            let mut from = j - 1;
             let mut i = j;
             while i > 0 {
                 i -= 1;
@@ -56,7 +60,7 @@ impl Segments {
                     (best, from) = (value, i);
                 }
                 inside *= 1.0 - p(i);
-                if inside < Self::NOTHING || j - i >= Self::LONGEST {
+                if inside < Self::NEGLIGIBLE || j - i >= Self::MAX_LOOK_BACK {
                     break;
                 }
             }
@@ -66,7 +70,7 @@ impl Segments {
                     (best, from) = (self.best[leader], leader);
                 }
             }
-            best -= price;
+            best -= penalty;
             let leader = self.leader[j - 1] as usize;
             self.leader.push(if best > self.best[leader] { j } else { leader } as u32);
             self.best.push(best);
@@ -88,14 +92,14 @@ mod tests {
 
     use super::*;
 
-    /// Σ (P − λ) of a division, by the formula.
-    fn value(p: &[f32], price: f32, ends: &[usize]) -> f32 {
+    /// Returns Σ (P − λ) of a division, by the formula.
+    fn value(p: &[f32], penalty: f32, ends: &[usize]) -> f32 {
         let n = p.len();
         let at = |tokens: usize| if tokens == 0 || tokens == n { 1.0 } else { p[tokens - 1] };
         let starts = std::iter::once(&0).chain(ends);
         let one = |(&start, &end): (&usize, &usize)| {
             let inside: f32 = (start + 1..end).map(|k| 1.0 - at(k)).product();
-            at(start) * at(end) * inside - price
+            at(start) * at(end) * inside - penalty
         };
         starts.zip(ends).map(one).sum()
     }
@@ -104,15 +108,15 @@ mod tests {
         #[test]
         fn divisions_are_the_best_of_all(
             p in prop::collection::vec(prop_oneof![0.0f32..1.0, Just(0.0), Just(1.0)], 1..10),
-            price in 0.0f32..0.6,
+            penalty in 0.0f32..0.6,
         ) {
             let mut ends = Vec::new();
-            Segments::default().divide(&p, price, &mut ends);
+            SentenceDecoder::default().decode(&p, penalty, &mut ends);
             prop_assert_eq!(ends.last(), Some(&p.len()));
-            let found = value(&p, price, &ends);
+            let found = value(&p, penalty, &ends);
             for set in 0u32..1 << (p.len() - 1) {
                 let other: Vec<usize> = (1..p.len()).filter(|k| set >> (k - 1) & 1 == 1).chain([p.len()]).collect();
-                prop_assert!(value(&p, price, &other) <= found + 1e-4, "{:?} {:?}", ends, other);
+                prop_assert!(value(&p, penalty, &other) <= found + 1e-4, "{:?} {:?}", ends, other);
             }
         }
     }
@@ -120,9 +124,9 @@ mod tests {
     #[test]
     fn long_paragraphs_take_linear_time() {
         let mut ends = Vec::new();
-        Segments::default().divide(&vec![0.0; 300_000], 0.3, &mut ends);
+        SentenceDecoder::default().decode(&vec![0.0; 300_000], 0.3, &mut ends);
         assert_eq!(ends, [300_000]);
-        Segments::default().divide(&vec![1.0; 300_000], 0.3, &mut ends);
+        SentenceDecoder::default().decode(&vec![1.0; 300_000], 0.3, &mut ends);
         assert_eq!(ends.len(), 300_000);
     }
 }

@@ -1,9 +1,9 @@
-//! One file a verb: its arguments, and what it prints. A verb is added by a file here, a line in
-//! [`Verb`], a line in [`run`] and its name in a group of `arguments.rs`.
+//! The verbs, one file each: its arguments and what it prints. To add a verb, add a file here, a line in [`Verb`], a
+//! line in [`run`] and its name in [`GROUPS`].
 //!
-//! A verb reads through [`Session::sentences`], so that `--format`, `--encoding` and `--lenient`
-//! mean the same everywhere; computes with a library; prints to [`Session::stdout`] a table, or
-//! with `--json` the library's report; and ends with [`Session::end`].
+//! A verb reads through [`crate::input`], so that `--format`, `--encoding` and `--lenient` mean the same everywhere.
+//! It computes with a library, prints a table or with `--json` a report to [`Session::stdout`], and ends with
+//! [`Session::end`].
 
 mod ask;
 mod audit;
@@ -26,12 +26,12 @@ mod stats;
 mod train;
 
 use anyhow::Result;
-use clap::Subcommand;
+use clap::{Command, Subcommand};
 
 use crate::failure::Outcome;
 use crate::session::Session;
 
-/// What can be asked of the program.
+/// A verb and its arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Train(train::Train),
@@ -56,8 +56,35 @@ pub(crate) enum Verb {
     Manual(setup::Manual),
 }
 
-/// Does what was asked.
-pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
+/// Verbs by purpose, as help lists them. Every visible verb is in one group.
+pub(crate) const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "Parse",
+        &[
+            "train",
+            "learn",
+            "rules",
+            "parse",
+            "run",
+            "forest",
+            "score",
+            "ask",
+            "calibrate",
+            "info",
+            "bench",
+        ],
+    ),
+    ("Look at a treebank or change it", &["check", "stats", "audit", "draw", "convert"]),
+    ("Evaluate a parser", &["eval", "diff"]),
+    ("Set up", &["completions", "manual"]),
+];
+
+/// Runs a verb. `command` builds the whole command line, for completions and manual pages.
+pub(crate) fn run(
+    verb: &Verb,
+    command: impl FnOnce() -> Command,
+    session: &Session,
+) -> Result<Outcome> {
     match verb {
         Verb::Train(arguments) => train::run(arguments, session),
         Verb::Learn(arguments) => learn::run(arguments, session),
@@ -77,7 +104,7 @@ pub(crate) fn run(verb: &Verb, session: &Session) -> Result<Outcome> {
         Verb::Eval(arguments) => eval::run(arguments, session),
         Verb::Draw(arguments) => draw::run(arguments, session),
         Verb::Diff(arguments) => diff::run(arguments, session),
-        Verb::Completions(arguments) => setup::completions(arguments, session),
-        Verb::Manual(arguments) => setup::manual(arguments, session),
+        Verb::Completions(arguments) => setup::completions(arguments, command(), session),
+        Verb::Manual(arguments) => setup::manual(arguments, command(), session),
     }
 }

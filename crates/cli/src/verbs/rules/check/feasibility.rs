@@ -1,31 +1,32 @@
-//! What may be expected of rules, in words.
+//! Warnings and advice about the feasibility of rules.
 
 use tutte::rules::{Coverage, Over, Prospects, RuleProspects, Rules};
 
 use super::{place, share};
 use crate::report::{count, counted, percent, visible};
 
-/// How many of a kind are told; `--json` has all.
+/// Number of warnings of each type that are printed; `--json` has all.
 const SHOWN: usize = 8;
 
-/// What no parser can do: keep some rule, two rules, or all laws.
+/// Returns warnings about rules that no parser can satisfy: alone, in pairs, or all hard constraints.
 pub(super) fn impossible(rules: &Rules, prospects: &Prospects) -> Vec<String> {
     let alone = prospects.rules.iter().enumerate().filter(|(_, rule)| rule.unreachable);
-    let mut told: Vec<String> = alone
+    let mut warnings: Vec<String> = alone
         .map(|(number, rule)| {
             let most = share(rule.reachable.unwrap_or_default());
             let target = rules.rules()[number].target;
             format!("{}: no parser can reach {target}, only {most}: lower it", place(rules, number))
         })
         .collect();
-    shorten(&mut told, "rules out of reach");
+    shorten(&mut warnings, "rules out of reach");
     let mut conflicts: Vec<String> = (prospects.conflicts.iter())
         .map(|conflict| {
             let [first, second] = conflict.rules;
             let other = &rules.rules()[second];
-            let law = [first, second].iter().any(|&rule| rules.rules()[rule].target.is_hard());
-            let what = if law { "change one of them" } else { "lower one of them" };
-            let (excess, shared) = (conflict.excess, counted(conflict.shared as usize, "word"));
+            let is_hard = [first, second].iter().any(|&rule| rules.rules()[rule].target.is_hard());
+            let what = if is_hard { "change one of them" } else { "lower one of them" };
+            let excess = conflict.excess;
+            let shared = counted(conflict.shared as usize, "word");
             match conflict.over {
                 Over::Words => format!(
                     "{}: together with {} (line {}) this asks for {excess:.1} heads too many for \
@@ -40,31 +41,32 @@ pub(super) fn impossible(rules: &Rules, prospects: &Prospects) -> Vec<String> {
                     place(rules, first),
                     other.name,
                     other.line,
-                    if law { what } else { "bring the targets together" }
+                    if is_hard { what } else { "bring the targets together" }
                 ),
             }
         })
         .collect();
     shorten(&mut conflicts, "conflicts");
-    told.extend(conflicts);
+    warnings.extend(conflicts);
     if let Some(first) = &prospects.first_without_tree {
-        let laws = rules.rules().iter().filter(|rule| rule.target.is_hard());
-        let laws: Vec<&str> = laws.map(|rule| &*rule.name).collect();
+        let hard = rules.rules().iter().filter(|rule| rule.target.is_hard());
+        let hard: Vec<&str> = hard.map(|rule| &*rule.name).collect();
         let name = match &first.sent_id {
             Some(id) => visible(id).into_owned(),
             None => format!("number {}", first.sentence),
         };
-        told.push(format!(
-            "laws ({}) leave {} without a tree, first {name} ({}): learning skips them; soften one",
-            list(&laws),
+        warnings.push(format!(
+            "hard constraints ({}) leave {} without a tree, first {name} ({}): learning skips them; give one of \
+             these rules a share",
+            list(&hard),
             counted(prospects.without_tree as usize, "sentence"),
             first.why
         ));
     }
-    told
+    warnings
 }
 
-/// Where learning may not do better than the rules alone; empty if nowhere.
+/// Returns advice on rules from which learning may gain nothing; empty if there is none.
 pub(super) fn advice(rules: &Rules, coverage: &Coverage, prospects: &Prospects) -> String {
     let mut lines = Vec::new();
     if !prospects.headless.is_empty() {
@@ -72,7 +74,7 @@ pub(super) fn advice(rules: &Rules, coverage: &Coverage, prospects: &Prospects) 
         let tag = |one: &tutte::rules::Headless| format!("{} ({} %)", one.tag, share(one.words));
         let tags: Vec<String> = prospects.headless.iter().map(tag).collect();
         let tags: Vec<&str> = tags.iter().map(|tag| &**tag).collect();
-        lines.push(format!("No rule has a head for {}: add rules.", list(&tags)));
+        lines.push(format!("No rule matches a head for {}: add rules.", list(&tags)));
     }
     let named = |which: fn(&RuleProspects) -> bool| -> Vec<&str> {
         let all = rules.rules().iter().zip(&prospects.rules);
@@ -81,37 +83,34 @@ pub(super) fn advice(rules: &Rules, coverage: &Coverage, prospects: &Prospects) 
     let undirected = named(|rule| rule.undirected);
     if !undirected.is_empty() {
         lines.push(format!(
-            "Any side and any distance will do for {}: say `head left` or `head right`, or `nearest`.",
+            "Rules without side and distance: {}; add `head left`, `head right` or `nearest`.",
             list(&undirected)
         ));
     }
     let nothing = named(|rule| rule.teaches_nothing);
     if !nothing.is_empty() {
         lines.push(format!(
-            "A parser without rules already does what {}: a guard, but it teaches nothing.",
-            match &nothing[..] {
-                [one] => format!("{one} says"),
-                several => format!("{} say", list(several)),
-            }
+            "Rules that a parser without rules already satisfies: {}; they have little effect.",
+            list(&nothing)
         ));
     }
     if lines.is_empty() {
         return String::new();
     }
     let lines: String = lines.iter().map(|line| format!("- {line}\n")).collect();
-    format!("\nLearning may not do better than the rules alone:\n{lines}")
+    format!("\nLearning may be no better than the rules alone:\n{lines}")
 }
 
-/// Keeps the first ones, and says how many there are.
-fn shorten(told: &mut Vec<String>, what: &str) {
-    let all = told.len();
+/// Keeps the first warnings and adds their number.
+fn shorten(warnings: &mut Vec<String>, what: &str) {
+    let all = warnings.len();
     if all > SHOWN {
-        told.truncate(SHOWN);
-        told.push(format!("{} {what} in all; --json lists them", count(all)));
+        warnings.truncate(SHOWN);
+        warnings.push(format!("{} {what} in total; --json lists them", count(all)));
     }
 }
 
-/// Names, of which those after the first few are counted.
+/// Lists the first few names and counts the others.
 fn list(names: &[&str]) -> String {
     match names.len().saturating_sub(SHOWN) {
         0 => names.join(", "),

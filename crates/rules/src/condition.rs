@@ -1,16 +1,16 @@
-//! What a rule asks of a word.
+//! Tests of single words: tags, lemmas, forms and features.
 
 use regex::Regex;
 use tutte_treebank::Token;
 
-/// A question about a word: whether one of the alternatives holds.
+/// A test of a word. It holds if at least one alternative holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Test {
-    /// Never empty.
+    /// The alternatives; never empty.
     pub alternatives: Vec<Alternative>,
 }
 
-/// Conditions that must all hold; `*`, any word, has none.
+/// Conditions that must all hold. `*` (any word) has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Alternative {
     /// The conditions.
@@ -20,72 +20,72 @@ pub struct Alternative {
 /// A condition on one column or feature of a word.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Condition {
-    /// What is looked at.
+    /// The column or feature.
     pub attribute: Attribute,
-    /// What it should be.
+    /// The required value.
     pub value: Value,
 }
 
-/// What a condition looks at.
+/// The column or feature that a condition tests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Attribute {
     /// The universal part of speech; in CoNLL-X, the coarse tag.
     Upos,
-    /// The language's own tag; in CoNLL-X, the fine one.
+    /// The language-specific tag; in CoNLL-X, the fine tag.
     Xpos,
-    /// The dictionary form.
+    /// The lemma.
     Lemma,
-    /// The word as written.
+    /// The word form.
     Form,
     /// A morphological feature, by its name.
     Feature(String),
 }
 
-/// What a column or feature should be.
+/// The value that a condition requires.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// Equal to this.
+    /// Exactly this value.
     Is(String),
-    /// Matched, somewhere, by this regular expression.
+    /// Any value in which this regular expression has a match.
     Like(String),
 }
 
 impl Test {
-    /// Any word: `*`.
+    /// Returns the test that every word passes: `*`.
     pub fn any() -> Self {
         Self { alternatives: vec![Alternative::default()] }
     }
 
-    /// Words with a universal part of speech.
+    /// Returns the test for a UPOS.
     pub fn upos(tag: &str) -> Self {
         Self::is(Attribute::Upos, tag)
     }
 
-    /// Words with a tag of the language.
+    /// Returns the test for an XPOS.
     pub fn xpos(tag: &str) -> Self {
         Self::is(Attribute::Xpos, tag)
     }
 
-    /// Words of which one thing is asked.
+    /// Returns the test with one condition: `attribute` is `value`.
     pub fn is(attribute: Attribute, value: &str) -> Self {
         let condition = Condition { attribute, value: Value::Is(value.to_owned()) };
         Self { alternatives: vec![Alternative { conditions: vec![condition] }] }
     }
 
-    /// Whether it holds of a word.
+    /// Returns true if the test holds of a word.
     ///
-    /// Compiles regular expressions at every call: [`Rules`](super::Rules) does so once.
+    /// Compiles the regular expressions at every call. [`Rules`](crate::Rules) compiles them once.
     ///
     /// # Errors
-    /// Those of regular expressions that are none.
+    /// [`regex::Error`] if a regular expression is invalid or too large.
     pub fn holds(&self, word: Token<'_>) -> Result<bool, regex::Error> {
         Ok(CompiledTest::new(self)?.holds(word))
     }
 }
 
-/// A test whose regular expressions are compiled.
+/// A test with compiled regular expressions.
 #[derive(Clone, Debug)]
-pub(super) struct CompiledTest {
+pub(crate) struct CompiledTest {
     alternatives: Vec<Vec<(Attribute, CompiledValue)>>,
 }
 
@@ -96,7 +96,7 @@ enum CompiledValue {
 }
 
 impl CompiledTest {
-    pub(super) fn new(test: &Test) -> Result<Self, regex::Error> {
+    pub(crate) fn new(test: &Test) -> Result<Self, regex::Error> {
         let condition = |Condition { attribute, value }: &Condition| {
             let value = match value {
                 Value::Is(value) => CompiledValue::Is(value.clone()),
@@ -111,7 +111,7 @@ impl CompiledTest {
         })
     }
 
-    pub(super) fn holds(&self, word: Token<'_>) -> bool {
+    pub(crate) fn holds(&self, word: Token<'_>) -> bool {
         let condition = |(attribute, value): &(Attribute, CompiledValue)| match attribute {
             Attribute::Upos => value.holds(word.upos()),
             Attribute::Xpos => value.holds(word.xpos()),
@@ -133,4 +133,12 @@ impl CompiledValue {
             CompiledValue::Like(pattern) => pattern.is_match(found),
         }
     }
+}
+
+/// Returns the reason from the error of a regular expression: the last line. The lines before it draw the
+/// expression.
+pub(crate) fn regex_reason(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }

@@ -1,30 +1,35 @@
-//! The labels of all arcs that are looked at, for joint models.
+//! Label scores of all candidate arcs, for joint models.
 
 use tutte_linear::{highest, log_sum};
 use tutte_trees::{ArcMatrix, arcs};
 
-/// w_ℓ·g of the labels of arcs of a sentence.
+/// The scores w_ℓ·g of the labels of a sentence's arcs.
 #[derive(Debug, Default)]
 pub(crate) struct ArcLabels {
+    /// Number of words and the root.
     pub(super) places: usize,
+    /// Number of labels.
     pub(super) labels: usize,
-    /// `[head · places + modifier]`: where in `scores` those of the arc start.
+    /// `[head · places + modifier]`: start of the arc's scores in `scores`.
     pub(super) starts: Vec<usize>,
     pub(super) scores: Vec<f32>,
+    /// Scratch memory: rows of weights of one arc.
     pub(super) rows: Vec<usize>,
+    /// Scratch memory: scores of one arc.
     pub(super) of_arc: Vec<f32>,
 }
 
 impl ArcLabels {
+    /// Start of the scores of an arc that has none.
     pub(super) const NONE: usize = usize::MAX;
 
-    /// Those of an arc, if they were asked for.
+    /// Returns the scores of an arc, if it is a candidate.
     pub(crate) fn of(&self, head: usize, modifier: usize) -> Option<&[f32]> {
         let start = *self.starts.get(head * self.places + modifier)?;
         self.scores.get(start..start.checked_add(self.labels)?)
     }
 
-    /// Adds log Σ_ℓ exp(w_ℓ·g) to the scores of their arcs: from w·f to θ, of a joint model.
+    /// Adds log Σ_ℓ exp(w_ℓ·g) to the scores of arcs: from w·f to θ of a joint model.
     pub(crate) fn add_sums(&self, scores: &mut ArcMatrix) {
         self.add(scores, log_sum);
     }

@@ -1,9 +1,8 @@
-//! The features of arcs as numbers of weights.
+//! Features of the arcs of a sentence, as indices into the table of weights.
 //!
-//! Learning goes over the same sentences a hundred times, and looking up the features of an arc takes
-//! longer than adding their weights: so the numbers are kept, four bytes for each feature of each arc, as
-//! long as there are fewer than [`KEPT`] of them. The others are looked up anew every time, which gives
-//! the same numbers.
+//! Training visits the same sentences many times, and looking up the features of an arc takes longer than adding their
+//! weights. So the indices are cached, four bytes per feature and arc, up to [`MOST_CACHED`] of them. The features of
+//! other sentences are looked up each time, with the same result.
 
 use tutte_trees::{ArcMatrix, arcs};
 
@@ -11,18 +10,18 @@ use crate::features::index::Block as _;
 use crate::features::{Atoms, FeatureSet, Prepared, bin};
 use crate::{Candidates, Dictionary};
 
-/// So many numbers are kept: a gigabyte.
-pub(super) const KEPT: usize = 1 << 28;
+/// Limit on cached indices, which take up to a gigabyte.
+pub(super) const MOST_CACHED: usize = 1 << 28;
 
-/// The weights of the arcs of a sentence: for arc a of those that are candidates, in the order of
-/// [`arcs`], the numbers from `ends[a − 1]` to `ends[a]`.
+/// Indices of the weights of each candidate arc of a sentence. Candidate a, in the order of [`arcs`], has
+/// `cells[ends[a − 1]..ends[a]]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Rows {
+pub(super) struct FeatureCells {
     ends: Vec<u32>,
-    weights: Vec<u32>,
+    cells: Vec<u32>,
 }
 
-impl Rows {
+impl FeatureCells {
     /// Looks up the features of a sentence.
     pub(super) fn fill(
         &mut self,
@@ -36,7 +35,7 @@ impl Rows {
         prepared.fill_for(features, atoms, |_| true, allowed);
         let conjoin = features.conjoin();
         self.ends.clear();
-        self.weights.clear();
+        self.cells.clear();
         for (head, modifier) in arcs(atoms.words()).filter(|&(h, m)| allowed(h, m)) {
             let bin = bin(head, modifier);
             prepared.keys(head, modifier, |key| {
@@ -44,24 +43,24 @@ impl Rows {
                 let bare = block.cell(0).filter(|_| conjoin.bare());
                 let binned = block.cell(bin).filter(|_| conjoin.binned());
                 // A dictionary numbers its cells by u32.
-                self.weights.extend(bare.into_iter().chain(binned).map(|cell| cell as u32));
+                self.cells.extend(bare.into_iter().chain(binned).map(|cell| cell as u32));
             });
-            self.ends.push(self.weights.len() as u32);
+            self.ends.push(self.cells.len() as u32);
         }
     }
 
-    /// How many numbers they are.
+    /// Returns the number of stored integers.
     pub(super) fn len(&self) -> usize {
-        self.weights.len() + self.ends.len()
+        self.cells.len() + self.ends.len()
     }
 
-    /// Keeps no more memory than they need.
+    /// Frees unused capacity.
     pub(super) fn shrink(&mut self) {
-        self.weights.shrink_to_fit();
+        self.cells.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
-    /// θ(h → m) = Σ w_f over the features f of the arc; −∞ for what is no candidate.
+    /// Writes θ(h → m) = Σ w_f over the features f of each arc; −∞ for arcs that are not candidates.
     pub(super) fn score(
         &self,
         words: usize,
@@ -70,38 +69,38 @@ impl Rows {
         scores: &mut ArcMatrix,
     ) {
         scores.reset(words, f64::NEG_INFINITY);
-        for (arc, row) in self.each(words, candidates) {
-            scores[arc] = row.iter().map(|&weight| f64::from(weights[weight as usize])).sum();
+        for (arc, cells) in self.each(words, candidates) {
+            scores[arc] = cells.iter().map(|&cell| f64::from(weights[cell as usize])).sum();
         }
     }
 
-    /// gradient += Σ coefficient(h → m) · f(h → m).
+    /// Adds Σ coefficient(h → m) · f(h → m) to the gradient.
     pub(super) fn accumulate(
         &self,
         coefficients: &ArcMatrix,
         candidates: &Candidates,
         gradient: &mut [f64],
     ) {
-        for (arc, row) in self.each(coefficients.words(), candidates) {
+        for (arc, cells) in self.each(coefficients.words(), candidates) {
             let coefficient = coefficients[arc];
             if coefficient != 0.0 {
-                row.iter().for_each(|&weight| gradient[weight as usize] += coefficient);
+                cells.iter().for_each(|&cell| gradient[cell as usize] += coefficient);
             }
         }
     }
 
-    /// All candidates with their weights' numbers.
+    /// Returns all candidates with their cells.
     fn each<'a>(
         &'a self,
         words: usize,
         candidates: &'a Candidates,
     ) -> impl Iterator<Item = ((usize, usize), &'a [u32])> {
         let mut start = 0;
-        let rows = self.ends.iter().map(move |&end| {
-            let row = &self.weights[start..end as usize];
+        let by_arc = self.ends.iter().map(move |&end| {
+            let cells = &self.cells[start..end as usize];
             start = end as usize;
-            row
+            cells
         });
-        arcs(words).filter(|&(head, modifier)| candidates.allows(head, modifier)).zip(rows)
+        arcs(words).filter(|&(head, modifier)| candidates.allows(head, modifier)).zip(by_arc)
     }
 }

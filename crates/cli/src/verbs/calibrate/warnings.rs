@@ -1,4 +1,4 @@
-//! Reasons to doubt a calibration: trees that were learnt from, few trees, other labels.
+//! Reasons not to trust a calibration: training data, few trees, unknown labels.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -9,13 +9,13 @@ use tutte_treebank::Sentence;
 
 use crate::report::{count, counted, hundredths};
 
-/// Fewer words than this tell little.
+/// Number of words below which the result is not reliable.
 const FEW_WORDS: usize = 1000;
 
-/// So many heads are right of what was learnt from, but not of other sentences.
+/// Accuracy of heads that only training data reaches.
 const TOO_GOOD: f64 = 0.97;
 
-/// What there is to say, each a sentence.
+/// Returns the warnings.
 pub(super) fn find(
     files: &[PathBuf],
     dev: &[Sentence],
@@ -23,52 +23,50 @@ pub(super) fn find(
     model: &ParserModel<Compact>,
     about: &About,
 ) -> Vec<String> {
-    let mut doubts = Vec::new();
+    let mut warnings = Vec::new();
     let words = comparison.before.len();
     if words < FEW_WORDS {
-        doubts.push(format!(
-            "{} with a head to judge by are few; some {} would be enough to rely on",
+        warnings.push(format!(
+            "DEV has only {} with a head; use at least {} for a reliable result",
             counted(words, "word"),
             count(10 * FEW_WORDS)
         ));
     }
     let learnt_from = about.command.as_deref().map(learnt_from).unwrap_or_default();
     if let Some(file) = files.iter().find(|file| learnt_from.iter().any(|one| is_same(one, file))) {
-        doubts.push(format!(
-            "{} is called as what the model was learnt from; of that it is surer, and more often right, \
-             than of anything else",
+        warnings.push(format!(
+            "{} has the name of a file that the model was trained on; calibrate on held-out trees, since \
+             probabilities of training data are too high",
             file.display()
         ));
-    } else if let Some(doubt) = too_good(comparison, about) {
-        doubts.push(doubt);
+    } else if let Some(warning) = too_good(comparison, about) {
+        warnings.push(warning);
     }
-    doubts.extend(unknown_labels(dev, model));
-    doubts
+    warnings.extend(unknown_labels(dev, model));
+    warnings
 }
 
-/// If far more heads are right than there should be.
+/// Returns a warning if the accuracy is too high for held-out data.
 fn too_good(comparison: &Comparison, about: &About) -> Option<String> {
     let right = comparison.before.iter().filter(|said| said.correct).count();
     let uas = right as f64 / comparison.before.len().max(1) as f64;
     let (limit, than) = match &about.dev {
         Some(dev) => {
-            // Half of the errors.
-            (
-                1.0 - (1.0 - dev.uas()) / 2.0,
-                format!("of its dev set {} % are", hundredths(dev.uas())),
-            )
+            // The limit is half of the errors on dev.
+            let limit = 1.0 - (1.0 - dev.uas()) / 2.0;
+            (limit, format!("{} % on its dev set", hundredths(dev.uas())))
         }
-        None => (TOO_GOOD, "of sentences that it has not seen fewer would be".to_owned()),
+        None => (TOO_GOOD, "fewer on held-out sentences".to_owned()),
     };
     (uas > limit).then(|| {
         format!(
-            "{} % of the heads are right, but {than}: has the model learnt from these trees?",
+            "{} % of the heads are right, but {than}: was the model trained on these trees?",
             hundredths(uas)
         )
     })
 }
 
-/// Labels of words that no arc of the model can have.
+/// Returns a warning if trees have labels that the model does not know.
 fn unknown_labels(dev: &[Sentence], model: &ParserModel<Compact>) -> Option<String> {
     const SHOWN: usize = 5;
     let known: BTreeSet<&str> = model.labels.labels().iter().map(String::as_str).collect();
@@ -84,14 +82,13 @@ fn unknown_labels(dev: &[Sentence], model: &ParserModel<Compact>) -> Option<Stri
     let shown: Vec<&str> = unknown.iter().copied().take(SHOWN).collect();
     let more = if unknown.len() > SHOWN { ", …" } else { "" };
     Some(format!(
-        "the model does not know {} of these trees: {}{more}; are they annotated as its treebank was?",
+        "the model does not know {} of these trees: {}{more}; do they follow another annotation scheme?",
         counted(unknown.len(), "label"),
         shown.join(", ")
     ))
 }
 
-/// The files that a `tutte train` command learns from, by the look of it: what is no option, no value
-/// of one, and no trees to judge by.
+/// Returns the training files of a `tutte train` command: the words that are not options or values of options.
 fn learnt_from(command: &str) -> Vec<String> {
     let mut files = Vec::new();
     let mut words = command.split(' ').map(|word| word.trim_matches('\'')).skip(2);
@@ -106,7 +103,7 @@ fn learnt_from(command: &str) -> Vec<String> {
     files
 }
 
-/// The same path, or files of the same telling name: every treebank has a train.conllu.
+/// Returns `true` for the same path, or the same file name.
 fn is_same(learnt_from: &str, file: &Path) -> bool {
     let other = Path::new(learnt_from);
     other == file
@@ -135,7 +132,7 @@ mod tests {
         assert_eq!(too_good(&right(96), &unknown), None);
         assert!(too_good(&right(98), &unknown).unwrap().starts_with("98.00 % of the heads"));
         assert_eq!(too_good(&right(90), &known), None);
-        assert!(too_good(&right(91), &known).unwrap().contains("of its dev set 80.00 % are"));
+        assert!(too_good(&right(91), &known).unwrap().contains("80.00 % on its dev set"));
     }
 
     #[test]

@@ -1,7 +1,6 @@
-//! The command line, as models tell of it and as it goes on.
+//! The command line, for the model's description and for resuming.
 
-/// The command without what does not change the model: where it is written to, how many threads work
-/// on it, in how many sittings, what is said meanwhile.
+/// Returns the command without options that do not change the model: output, threads, resuming, messages.
 pub(crate) fn of_model() -> String {
     let mut words = Vec::new();
     let mut typed = typed();
@@ -14,25 +13,27 @@ pub(crate) fn of_model() -> String {
             _ => words.push(word),
         }
     }
-    line(words)
+    shell_line(words)
 }
 
-/// The command that goes on where this one ends.
-pub(super) fn to_go_on() -> String {
-    line(typed().filter(|word| word != "--resume").chain(["--resume".to_owned()]))
+/// Returns the command that resumes this one.
+pub(super) fn to_resume() -> String {
+    shell_line(typed().filter(|word| word != "--resume").chain(["--resume".to_owned()]))
 }
 
 fn typed() -> impl Iterator<Item = String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned())
 }
 
-/// As a shell reads it.
-fn line(words: impl IntoIterator<Item = String>) -> String {
-    let quoted = |word: String| match word.is_empty()
-        || word.contains(|c: char| " \t\n'\"\\$*?&|;<>()#".contains(c))
-    {
-        true => format!("'{}'", word.replace('\'', r"'\''")),
-        false => word,
+/// Returns words as a shell reads them.
+fn shell_line(words: impl IntoIterator<Item = String>) -> String {
+    let is_special = |c: char| " \t\n'\"\\$*?&|;<>()#".contains(c);
+    let quoted = |word: String| {
+        if word.is_empty() || word.contains(is_special) {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        } else {
+            word
+        }
     };
     let words: Vec<String> = words.into_iter().map(quoted).collect();
     format!("tutte {}", words.join(" "))

@@ -1,0 +1,207 @@
+//! The treebank of a training: the check of its trees, and the choice of a tree set.
+
+use tutte_treebank::{Error as TreebankError, Sentence};
+use tutte_trees::{Tree, TreeSet};
+
+use super::Recipe;
+use super::observer::{Event, Watched};
+use crate::learn::TrainingSet;
+use crate::{Error, check_heads};
+
+/// The treebank and the development data, ready for a training.
+#[derive(Debug)]
+pub(super) struct Data {
+    pub(super) train: TrainingSet<'static>,
+    /// Development data with the tags that the parser will see.
+    pub(super) dev: Vec<Sentence>,
+    /// Development data as it was given.
+    pub(super) gold: Vec<Sentence>,
+    pub(super) tree_set: TreeSet,
+    /// Number of sentences, whatever the number of versions.
+    pub(super) sentences: usize,
+    /// Number of words, whatever the number of versions.
+    pub(super) words: usize,
+}
+
+/// A sentence, and its tree if all heads are known.
+type Annotated = (Sentence, Option<Tree>);
+
+/// The smallest tree set that holds all trees of a treebank, and why.
+///
+/// ```
+/// use tutte::learn::TreeSetChoice;
+/// use tutte_trees::TreeSet;
+///
+/// let sentence = "1\tTea\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\t_\tVERB\t_\t_\t0\troot\t_\t_\n";
+/// let choice = TreeSetChoice::of(&[sentence.parse()?]);
+/// assert_eq!(choice.tree_set, TreeSet::ProjectiveSingleRoot);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TreeSetChoice {
+    /// The set.
+    pub tree_set: TreeSet,
+    /// Number of trees.
+    pub trees: usize,
+    /// Number of trees with crossing arcs.
+    pub crossing: usize,
+    /// Number of trees with several roots.
+    pub multi_root: usize,
+    /// `true` if some trees are partial: their arcs may cross.
+    pub has_partial: bool,
+}
+
+impl TreeSetChoice {
+    /// Chooses the set for the trees of sentences. Partial trees count as trees that may cross.
+    pub fn of(treebank: &[Sentence]) -> Self {
+        let trees: Vec<(&Sentence, Option<Tree>)> =
+            treebank.iter().map(|sentence| (sentence, sentence.tree().ok())).collect();
+        Self::choose(&trees)
+    }
+
+    fn choose(trees: &[(&Sentence, Option<Tree>)]) -> Self {
+        let has_partial = trees.iter().any(|(_, tree)| tree.is_none());
+        let crossing = trees.iter().filter(|(_, tree)| crosses(tree)).count();
+        let roots = |s: &Sentence| s.partial_heads().filter(|head| *head == Some(0)).count();
+        let multi_root = trees.iter().filter(|(sentence, _)| roots(sentence) > 1).count();
+        let tree_set = match (has_partial || crossing > 0, multi_root > 0) {
+            (true, true) => TreeSet::NonProjectiveMultiRoot,
+            (true, false) => TreeSet::NonProjectiveSingleRoot,
+            (false, true) => TreeSet::ProjectiveMultiRoot,
+            (false, false) => TreeSet::ProjectiveSingleRoot,
+        };
+        Self { tree_set, trees: trees.len(), crossing, multi_root, has_partial }
+    }
+}
+
+impl Data {
+    /// Checks all trees, and chooses the tree set if the recipe leaves it open.
+    pub(super) fn new(
+        treebank: Vec<Sentence>,
+        dev: Vec<Sentence>,
+        recipe: &Recipe,
+        watched: &mut Watched<'_>,
+    ) -> Result<Self, Error> {
+        let mut train = with_trees(treebank, true, recipe, watched)?;
+        let has_dev = !dev.is_empty();
+        let dev: Vec<Sentence> = with_trees(dev, false, recipe, watched)?
+            .into_iter()
+            .map(|(sentence, _)| sentence)
+            .collect();
+        report_partial_trees(&train, watched);
+        let tree_set = match recipe.tree_set {
+            Some(tree_set) => tree_set,
+            None => {
+                let trees: Vec<_> = train.iter().map(|(s, tree)| (s, tree.clone())).collect();
+                let choice = TreeSetChoice::choose(&trees);
+                watched.tell(Event::TreeSetChosen(choice));
+                choice.tree_set
+            }
+        };
+        check_trees(&mut train, tree_set, recipe, watched)?;
+        if tree_set.is_projective() {
+            projectivise(&mut train, watched)?;
+        }
+        let train: Vec<Sentence> = train.into_iter().map(|(sentence, _)| sentence).collect();
+        if train.is_empty() {
+            return Err(Error::NoSentences { purpose: "to learn from" });
+        }
+        if has_dev && dev.is_empty() {
+            return Err(Error::NoSentences { purpose: "in the development data" });
+        }
+        let words = train.iter().map(Sentence::len).sum();
+        let sentences = train.len();
+        Ok(Self { train: train.into(), gold: dev.clone(), dev, tree_set, sentences, words })
+    }
+}
+
+/// Keeps the sentences that have words and a tree; with `allow_partial`, a partial tree is enough. Others are
+/// errors, or left out by a lenient recipe.
+fn with_trees(
+    sentences: Vec<Sentence>,
+    allow_partial: bool,
+    recipe: &Recipe,
+    watched: &mut Watched<'_>,
+) -> Result<Vec<Annotated>, Error> {
+    let mut all = Vec::with_capacity(sentences.len());
+    for sentence in sentences {
+        match sentence.tree() {
+            Ok(tree) => all.push((sentence, Some(tree))),
+            Err(TreebankError::NoHead { .. }) if allow_partial => all.push((sentence, None)),
+            Err(error) if recipe.lenient => watched.tell(Event::Skipped(error.into())),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    all.retain(|(sentence, _)| !sentence.is_empty());
+    Ok(all)
+}
+
+fn report_partial_trees(train: &[Annotated], watched: &mut Watched<'_>) {
+    let partial: Vec<&Sentence> =
+        train.iter().filter(|(_, tree)| tree.is_none()).map(|(sentence, _)| sentence).collect();
+    if partial.is_empty() {
+        return;
+    }
+    let known = |s: &&Sentence| s.partial_heads().filter(Option::is_some).count();
+    watched.tell(Event::PartialTrees {
+        trees: train.len(),
+        partial: partial.len(),
+        heads: partial.iter().map(|s| s.len()).sum(),
+        known_heads: partial.iter().map(known).sum(),
+    });
+}
+
+fn crosses(tree: &Option<Tree>) -> bool {
+    tree.as_ref().is_some_and(|tree| !tree.is_projective())
+}
+
+/// Refuses trees with several roots if the set allows one, and partial trees that no tree of the set completes.
+/// A lenient recipe leaves them out.
+fn check_trees(
+    train: &mut Vec<Annotated>,
+    tree_set: TreeSet,
+    recipe: &Recipe,
+    watched: &mut Watched<'_>,
+) -> Result<(), Error> {
+    let mut refused = None;
+    train.retain(|(sentence, tree)| {
+        let error = match tree {
+            Some(tree) if tree_set.is_single_root() => {
+                // `projectivise` lifts crossing arcs.
+                let Err(source) = tree.check_in(TreeSet::NonProjectiveSingleRoot) else {
+                    return true;
+                };
+                let sentences = vec![sentence.place()];
+                Error::NotInTreeSet { sentences, count: 1, tree_set, source }
+            }
+            Some(_) => return true,
+            None => match check_heads(sentence, tree_set) {
+                Ok(()) => return true,
+                Err(error) => error,
+            },
+        };
+        if recipe.lenient {
+            watched.tell(Event::Skipped(error));
+        } else {
+            refused = refused.take().or(Some(error));
+        }
+        false
+    });
+    refused.map_or(Ok(()), Err)
+}
+
+/// Lifts crossing arcs, since the trees of the set have none.
+fn projectivise(train: &mut [Annotated], watched: &mut Watched<'_>) -> Result<(), Error> {
+    let mut arcs = 0;
+    let mut sentences = 0;
+    for (sentence, tree) in train.iter_mut().filter(|(_, tree)| crosses(tree)) {
+        arcs += sentence.projectivise()?;
+        *tree = Some(sentence.tree()?);
+        sentences += 1;
+    }
+    if sentences > 0 {
+        watched.tell(Event::Projectivised { arcs, sentences });
+    }
+    Ok(())
+}

@@ -1,0 +1,512 @@
+//! The recipe of `tutte train`: from a treebank to a model that turns raw text into trees.
+//!
+//! ```
+//! # let text = "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n";
+//! # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
+//! use tutte::Pipeline;
+//! use tutte::learn::{Preset, Recipe, train_pipeline};
+//!
+//! let recipe = Recipe::new().with_preset(Preset::Fast).with_seed(7);
+//! let trained = train_pipeline(treebank, Vec::new(), &recipe, &mut ())?;
+//! let parsed = Pipeline::new(&trained.model).parse_text("Tea cools", 1)?;
+//! assert_eq!(parsed[0].word(2).unwrap().upos(), "VERB");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The stages are tokenizer, tagger, jackknifed tags (of the treebank, by taggers that were not trained on the
+//! sentence), and the parser with its pruner, passes, folds and transition parser. A [`Recipe`] can leave out
+//! any of them. The best pass and the temperature are chosen on development data, and the precision of
+//! probabilities is measured there. With an [output](Recipe::with_output), the best model so far is always in
+//! that file, and an interrupted training can be [resumed](Recipe::resuming). The same treebank, recipe and seed
+//! give the same bytes, whether resumed or not, for any number of threads.
+
+mod data;
+mod gate;
+mod observer;
+mod passes;
+mod plan;
+mod preset;
+mod stage_cache;
+mod text_stages;
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tutte_linear::Compact;
+use tutte_treebank::Sentence;
+use tutte_trees::TreeSet;
+
+use self::data::Data;
+pub use self::data::TreeSetChoice;
+use self::observer::Watched;
+pub use self::observer::{Event, Observer, PassReport, Stage, Work};
+use self::passes::{Outcome, PROVISIONAL_TEMPERATURE, Passes};
+pub use self::preset::Preset;
+use self::stage_cache::{TextParts, checkpoint_path, has_stages, remove_stages};
+use super::optimizer::Optimizer;
+use super::train::{Checkpoint, TrainingOptions};
+use crate::features::FeatureSet;
+use crate::{About, CheckpointProblem, DevScores, Error, Labelling, Model, ModelFile, Support};
+
+/// Time between two reports on a stage that takes long.
+const TICK: Duration = Duration::from_millis(200);
+
+/// A part of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// Finds sentences and words.
+    Tokenizer,
+    /// Finds tags, features and lemmas.
+    Tagger,
+    /// Finds trees.
+    Parser,
+}
+
+/// The tags that a parser learns from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TagVersions {
+    /// Gold tags, and in a second version those of taggers that were not trained on the sentence.
+    Jackknifed,
+    /// Gold tags alone.
+    Gold,
+}
+
+impl TagVersions {
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            TagVersions::Jackknifed => "jackknife",
+            TagVersions::Gold => "gold",
+        }
+    }
+}
+
+/// All choices of a training, built choice by choice.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    preset: Preset,
+    parts: Vec<Part>,
+    tags: Option<TagVersions>,
+    optimizer: Optimizer,
+    labelling: Option<Labelling>,
+    has_pruner: Option<bool>,
+    passes: Option<usize>,
+    tree_set: Option<TreeSet>,
+    clusters: Option<usize>,
+    templates: Option<(String, FeatureSet)>,
+    dictionary: Option<Support>,
+    bits: Option<u32>,
+    seed: u64,
+    threads: usize,
+    time: Option<Duration>,
+    lenient: bool,
+    output: Option<PathBuf>,
+    resume: bool,
+    about: About,
+    dev_name: Option<String>,
+}
+
+impl Default for Recipe {
+    fn default() -> Self {
+        Self {
+            preset: Preset::default(),
+            parts: Vec::new(),
+            tags: None,
+            optimizer: Optimizer::default(),
+            labelling: None,
+            has_pruner: None,
+            passes: None,
+            tree_set: None,
+            clusters: None,
+            templates: None,
+            dictionary: None,
+            bits: None,
+            seed: 1,
+            threads: 1,
+            time: None,
+            lenient: false,
+            output: None,
+            resume: false,
+            about: About::default(),
+            dev_name: None,
+        }
+    }
+}
+
+impl Recipe {
+    /// Returns the recipe of `tutte train` without options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how much work is done.
+    pub fn with_preset(self, preset: Preset) -> Self {
+        Self { preset, ..self }
+    }
+
+    /// Sets the parts to learn. By default they are all that the treebank can teach.
+    pub fn with_parts(self, parts: impl IntoIterator<Item = Part>) -> Self {
+        Self { parts: parts.into_iter().collect(), ..self }
+    }
+
+    /// Sets the tags that the parser learns from. By default they are jackknifed if there is a tagger.
+    pub fn with_tags(self, tags: TagVersions) -> Self {
+        Self { tags: Some(tags), ..self }
+    }
+
+    /// Sets the optimizer of arcs.
+    pub fn with_optimizer(self, optimizer: Optimizer) -> Self {
+        Self { optimizer, ..self }
+    }
+
+    /// Sets the relation of labels to arcs.
+    pub fn with_labelling(self, labelling: Labelling) -> Self {
+        Self { labelling: Some(labelling), ..self }
+    }
+
+    /// Turns the pruner on or off.
+    pub fn with_pruner(self, has_pruner: bool) -> Self {
+        Self { has_pruner: Some(has_pruner), ..self }
+    }
+
+    /// Sets the number of passes over the treebank.
+    pub fn with_passes(self, passes: usize) -> Self {
+        Self { passes: Some(passes), ..self }
+    }
+
+    /// Sets the possible trees. By default they are chosen by the treebank, see [`TreeSetChoice`].
+    pub fn with_tree_set(self, tree_set: TreeSet) -> Self {
+        Self { tree_set: Some(tree_set), ..self }
+    }
+
+    /// Sets the number of latent clusters of arcs.
+    pub fn with_clusters(self, clusters: usize) -> Self {
+        Self { clusters: Some(clusters), ..self }
+    }
+
+    /// Sets the feature templates of arcs, with a name for the model's description.
+    pub fn with_templates(self, name: impl Into<String>, templates: FeatureSet) -> Self {
+        Self { templates: Some((name.into(), templates)), ..self }
+    }
+
+    /// Gives weights to exactly the features with this support, instead of hashing them.
+    pub fn with_dictionary(self, support: Support) -> Self {
+        Self { dictionary: Some(support), ..self }
+    }
+
+    /// Sets the binary logarithm of the number of weights of arcs.
+    pub fn with_bits(self, bits: u32) -> Self {
+        Self { bits: Some(bits), ..self }
+    }
+
+    /// Sets the seed of all random choices.
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Sets the number of threads. It does not change the model.
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Limits the time of the parser's training.
+    pub fn with_time(self, time: Duration) -> Self {
+        Self { time: Some(time), ..self }
+    }
+
+    /// Leaves out sentences whose trees cannot be used, instead of refusing the treebank.
+    pub fn leniently(self) -> Self {
+        Self { lenient: true, ..self }
+    }
+
+    /// Sets the file of the model. The best model so far and what is needed to resume are kept there and
+    /// beside it.
+    pub fn with_output(self, output: impl Into<PathBuf>) -> Self {
+        Self { output: Some(output.into()), ..self }
+    }
+
+    /// Resumes the interrupted training of the output.
+    pub fn resuming(self) -> Self {
+        Self { resume: true, ..self }
+    }
+
+    /// Sets the description of the model: language, data, licence, command.
+    pub fn with_description(self, about: About) -> Self {
+        Self { about, ..self }
+    }
+
+    /// Sets the name of the development data, for the model's calibration.
+    pub fn with_dev_name(self, name: impl Into<String>) -> Self {
+        Self { dev_name: Some(name.into()), ..self }
+    }
+
+    /// Returns `true` if an earlier training of the output can be resumed.
+    pub fn can_resume(&self) -> bool {
+        let output = self.output.as_deref();
+        output.is_some_and(|output| checkpoint_path(output).is_file() || has_stages(output))
+    }
+
+    /// Returns the file that a resumed parser starts from.
+    pub fn checkpoint(&self) -> Option<PathBuf> {
+        self.output.as_deref().map(checkpoint_path)
+    }
+
+    /// Refuses choices that exclude each other.
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |why: &str| Err(Error::Setting(why.to_owned()));
+        if self.dictionary.is_some() && self.bits.is_some() {
+            return wrong(
+                "a dictionary has as many weights as it needs; set the number of bits for hashed features only",
+            );
+        }
+        if self.dictionary.is_some() && self.preset != Preset::Plain {
+            return wrong(
+                "a dictionary needs the preset plain, since features of a second pass have no names",
+            );
+        }
+        let has_tagger = self.parts.is_empty() || self.parts.contains(&Part::Tagger);
+        if self.tags == Some(TagVersions::Jackknifed) && !has_tagger {
+            return wrong(
+                "jackknifed tags need a tagger; add it to the parts, or choose gold tags",
+            );
+        }
+        Ok(())
+    }
+
+    /// Opens the checkpoint, if the recipe resumes.
+    fn open_checkpoint(&self) -> Result<Option<Checkpoint>, Error> {
+        let Some(path) = self.checkpoint().filter(|_| self.resume) else { return Ok(None) };
+        match Checkpoint::open(&path) {
+            Ok(checkpoint) => Ok(Some(checkpoint)),
+            Err(Error::Checkpoint { problem: CheckpointProblem::Unreadable(error), path })
+                if error.kind() == ErrorKind::NotFound =>
+            {
+                // The training may have been interrupted before the parser.
+                if self.output.as_deref().is_some_and(has_stages) {
+                    return Ok(None);
+                }
+                Err(Error::Checkpoint { path, problem: CheckpointProblem::Missing })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the options of the parser.
+    fn options(&self, data: &Data, templates: FeatureSet) -> TrainingOptions {
+        let usual = self.preset.options(data.words, data.tree_set);
+        let versions = data.train.versions();
+        let temperature = (!data.dev.is_empty()).then_some(PROVISIONAL_TEMPERATURE);
+        let second_pass = usual.second_pass.clone();
+        let second_pass = second_pass
+            .map(|second| preset::second_pass(second, &self.optimizer, versions, temperature));
+        let labelling = match self.clusters {
+            None => usual.labelling,
+            Some(_) => Labelling::Staged,
+        };
+        // With two versions, each sentence is seen twice in a pass.
+        let passes = if versions == 1 { usual.passes } else { usual.passes / 2 + 1 };
+        TrainingOptions {
+            templates,
+            dictionary: self.dictionary,
+            optimizer: self.optimizer.clone(),
+            labelling: self.labelling.unwrap_or(labelling),
+            passes: self.passes.unwrap_or(passes),
+            pruning: match self.has_pruner {
+                None => usual.pruning,
+                Some(true) => Some(usual.pruning.unwrap_or_default()),
+                Some(false) => None,
+            },
+            clusters: self.clusters.unwrap_or(1),
+            bits: self.bits.unwrap_or(usual.bits),
+            second_pass,
+            seed: self.seed,
+            threads: self.threads,
+            ..usual
+        }
+    }
+}
+
+/// The end of a training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Ending {
+    /// All passes were done.
+    Finished,
+    /// The time of the recipe was up.
+    #[serde(rename = "time")]
+    TimeUp,
+    /// The observer stopped it.
+    Interrupted,
+}
+
+/// The trees that a temperature was chosen on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum TemperatureSource {
+    /// Development data.
+    Dev,
+    /// The folds of the treebank that the second pass was prepared with.
+    Folds,
+}
+
+/// A trained model, and how it was trained.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Trained {
+    /// The model, as its file holds it.
+    pub model: Model<Compact>,
+    /// The description in its file.
+    pub about: About,
+    /// How the training ended.
+    pub ending: Ending,
+    /// Number of sentences of the treebank.
+    pub sentences: usize,
+    /// Number of words of the treebank.
+    pub words: usize,
+    /// Number of passes of the parser.
+    pub passes: usize,
+    /// Number of the pass that the parser is from; 0 without a parser.
+    pub best_pass: usize,
+    /// Scores of that pass on development data.
+    pub dev: Option<DevScores>,
+    /// The trees that the temperature was chosen on.
+    pub temperature_source: Option<TemperatureSource>,
+    /// Development data as it was given.
+    pub gold: Vec<Sentence>,
+    /// `true` if the model is in the file of the output. An interrupted training without a parser does not
+    /// replace a file that has one.
+    pub is_written: bool,
+}
+
+/// Trains all that a recipe asks for. Development data may be empty.
+///
+/// See the [module](self) for an example.
+///
+/// # Errors
+/// Those of the treebank; [`Error::Setting`] if choices exclude each other; [`Error::Checkpoint`] if a
+/// training cannot be resumed; [`Error::Stopped`] if the observer stopped it before anything was learnt;
+/// those of writing the model.
+pub fn train_pipeline(
+    treebank: Vec<Sentence>,
+    dev: Vec<Sentence>,
+    recipe: &Recipe,
+    observer: &mut dyn Observer,
+) -> Result<Trained, Error> {
+    recipe.check()?;
+    let mut watched = Watched::new(observer);
+    let (name, templates) = match &recipe.templates {
+        Some((name, templates)) => (name.clone(), templates.clone()),
+        None => {
+            let name = recipe.preset.templates();
+            let templates = FeatureSet::named(name)
+                .ok_or_else(|| Error::Setting(format!("there are no templates called {name}")))?;
+            (name.to_owned(), templates)
+        }
+    };
+    let resumed = recipe.open_checkpoint()?;
+    let mut data = Data::new(treebank, dev, recipe, &mut watched)?;
+    let tags = recipe.tag_versions(data.train.sentences()).name();
+    let wants_parser = recipe.wants(Part::Parser, data.train.sentences());
+    let mut text = TextParts::default();
+    let is_ready = text_stages::learn(recipe, &mut data, &mut text, &mut watched)?;
+    if !is_ready {
+        return without_parser(recipe, &text, Ending::Interrupted, data);
+    }
+    if !wants_parser {
+        return without_parser(recipe, &text, Ending::Finished, data);
+    }
+    report_pairs(&templates, data.train.sentences(), &mut watched);
+    let options = recipe.options(&data, templates);
+    let training = preset::settings(&options, recipe.preset, &name, tags);
+    let about = About { training, seed: recipe.seed, ..recipe.about.clone() };
+    let Data { sentences, words, .. } = data;
+    let passes = Passes { recipe, options, text: text.clone(), about, watched: &mut watched };
+    let gold = data.gold.clone();
+    let outcome = match passes.run(data, resumed)? {
+        Ok(outcome) => outcome,
+        Err(ending) => return save_text(recipe, &text, ending, sentences, words, gold),
+    };
+    let Outcome { best, about, ending, passes, temperature_source, gold } = outcome;
+    if ending == Ending::Finished {
+        recipe.output.as_deref().map_or(Ok(()), remove_stages)?;
+    }
+    Ok(Trained {
+        model: best.model,
+        about,
+        ending,
+        sentences,
+        words,
+        passes,
+        best_pass: best.pass,
+        dev: best.dev,
+        temperature_source,
+        gold,
+        is_written: recipe.output.is_some(),
+    })
+}
+
+/// Ends a training without a parser, with the parts that are ready.
+fn without_parser(
+    recipe: &Recipe,
+    text: &TextParts,
+    ending: Ending,
+    data: Data,
+) -> Result<Trained, Error> {
+    let Data { gold, sentences, words, .. } = data;
+    save_text(recipe, text, ending, sentences, words, gold)
+}
+
+fn save_text(
+    recipe: &Recipe,
+    text: &TextParts,
+    ending: Ending,
+    sentences: usize,
+    words: usize,
+    gold: Vec<Sentence>,
+) -> Result<Trained, Error> {
+    if text.is_empty() {
+        return Err(Error::Stopped);
+    }
+    let about = About { seed: recipe.seed, ..recipe.about.clone() };
+    let mut model = Model::default();
+    text.put_into(&mut model);
+    // A resumed training does not replace a model that has a parser.
+    let has_parser =
+        |output: &Path| ModelFile::open(output).is_ok_and(|file| file.model.parser.is_some());
+    let mut is_written = false;
+    if let Some(output) = recipe.output.as_deref()
+        && !(recipe.resume && ending != Ending::Finished && has_parser(output))
+    {
+        model.save(output, &about)?;
+        is_written = true;
+        if ending == Ending::Finished {
+            remove_stages(output)?;
+        }
+    }
+    Ok(Trained {
+        model,
+        about,
+        ending,
+        sentences,
+        words,
+        passes: 0,
+        best_pass: 0,
+        dev: None,
+        temperature_source: None,
+        gold,
+        is_written,
+    })
+}
+
+/// Reports arcs with more pairs of morphological features than the templates allow.
+fn report_pairs(templates: &FeatureSet, train: &[Sentence], watched: &mut Watched<'_>) {
+    let sentences = train.iter().filter(|sentence| templates.leaves_out_pairs(sentence)).count();
+    if let (Some(pairs), 1..) = (templates.pairs(), sentences) {
+        watched.tell(Event::FeaturePairsLimited { sentences, pairs });
+    }
+}

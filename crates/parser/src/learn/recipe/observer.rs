@@ -1,0 +1,177 @@
+//! Events of a training, and observers that see them and can stop it.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use tutte_text::TagScores;
+
+use super::data::TreeSetChoice;
+use crate::learn::train::Pass;
+use crate::{DevScores, Error, Labelling};
+
+/// Observes a training. [`ControlFlow::Break`] stops it as soon as possible; the best model so far is kept.
+///
+/// Closures are observers, and so is `()`, which ignores all events.
+pub trait Observer {
+    /// Called for every event, on the thread that called the training.
+    fn observe(&mut self, event: Event<'_>) -> ControlFlow<()>;
+}
+
+impl<F: FnMut(Event<'_>) -> ControlFlow<()>> Observer for F {
+    fn observe(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        self(event)
+    }
+}
+
+impl Observer for () {
+    fn observe(&mut self, _: Event<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Something that happens in a training.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A sentence was left out, as a lenient recipe allows.
+    Skipped(Error),
+    /// Some trees are partial; unknown heads are summed over.
+    PartialTrees {
+        /// Number of trees.
+        trees: usize,
+        /// Number of partial ones.
+        partial: usize,
+        /// Number of words of partial trees.
+        heads: usize,
+        /// Number of these whose head is known.
+        known_heads: usize,
+    },
+    /// The tree set was chosen by the treebank.
+    TreeSetChosen(TreeSetChoice),
+    /// Crossing arcs were lifted.
+    Projectivised {
+        /// Number of arcs.
+        arcs: usize,
+        /// Number of sentences.
+        sentences: usize,
+    },
+    /// Some arcs have more pairs of morphological features than the templates allow.
+    FeaturePairsLimited {
+        /// Number of sentences with such arcs.
+        sentences: usize,
+        /// Number of pairs that count.
+        pairs: usize,
+    },
+    /// A stage was found beside the model, from an interrupted training.
+    Reused(Stage),
+    /// A stage before the parser has ended.
+    Finished {
+        /// The stage.
+        stage: Stage,
+        /// Its duration.
+        took: Duration,
+        /// Scores of the tagger on development data.
+        scores: Option<&'a TagScores>,
+    },
+    /// Training of the parser resumes after this pass.
+    Resumed {
+        /// Number of the pass.
+        pass: usize,
+    },
+    /// A pass of the parser has ended.
+    Pass(&'a PassReport),
+    /// A checkpoint could not be written. Training continues.
+    CheckpointFailed(Error),
+    /// Some time has passed.
+    Working(&'a Work),
+}
+
+/// A stage of a training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Learning words and sentences.
+    Tokenizer,
+    /// Learning tags.
+    Tagger,
+    /// Tagging the treebank by taggers that were not trained on it.
+    Jackknife,
+    /// Reading the treebank into memory.
+    Preparing,
+    /// Learning which arcs are hopeless.
+    Pruner,
+    /// A pass of the first pass of parsing, or of the only one.
+    FirstPass {
+        /// Its number, from 1.
+        pass: usize,
+        /// Number of passes.
+        of: usize,
+    },
+    /// Parsing the treebank for the second pass.
+    FirstPassOutputs,
+    /// A pass of the second pass of parsing.
+    SecondPass {
+        /// Its number, from 1.
+        pass: usize,
+        /// Number of passes.
+        of: usize,
+    },
+    /// Writing the model.
+    Finishing,
+}
+
+/// How far a training is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Work {
+    /// The stage under way.
+    pub stage: Stage,
+    /// Time since the start of the stage, or of the parser.
+    pub elapsed: Duration,
+    /// Number of words that passes have read so far.
+    pub words: f64,
+    /// Time that these passes took.
+    pub took: Duration,
+    /// Estimated time left.
+    pub left: Duration,
+    /// `true` if the training stops when the pass under way has ended.
+    pub is_stopping: bool,
+}
+
+/// A pass of the parser.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PassReport {
+    /// The pass.
+    pub pass: Pass,
+    /// Its number, counted through the first and the second pass of parsing.
+    pub number: usize,
+    /// Scores on development data.
+    pub dev: Option<DevScores>,
+    /// `true` if its model is the best so far.
+    pub is_best: bool,
+    /// Labels of the model.
+    pub labelling: Labelling,
+    /// Time since the start of the parser.
+    pub took: Duration,
+}
+
+/// An observer that remembers a request to stop.
+pub(super) struct Watched<'a> {
+    observer: &'a mut dyn Observer,
+    is_stopped: bool,
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(observer: &'a mut dyn Observer) -> Self {
+        Self { observer, is_stopped: false }
+    }
+
+    pub(super) fn tell(&mut self, event: Event<'_>) {
+        self.is_stopped |= self.observer.observe(event).is_break();
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped
+    }
+}

@@ -1,0 +1,325 @@
+//! The passes of the parser: each model is judged, the best is kept, and the training can be resumed.
+//!
+//! One thread trains. The caller's thread waits for passes, keeps and writes the best model, and tells the
+//! observer. So the caller can stop without waiting for a pass to end.
+
+use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tutte_linear::Compact;
+use tutte_treebank::eval::Attachment;
+
+use super::data::Data;
+use super::gate::Gate;
+use super::observer::{Event, PassReport, Watched};
+use super::plan::Plan;
+use super::stage_cache::{TextParts, checkpoint_path, remove};
+use super::{Ending, Recipe, TICK, TemperatureSource};
+use crate::learn::train::{
+    Checkpoint, CheckpointPlace, Checkpoints, Pass, Snapshot, TrainingOptions, train_resumable,
+};
+use crate::{
+    About, Calibration, Calibrator, CheckpointProblem, Decoding, DevScores, Error, Labelling,
+    Method, Model, ModelFile, ParserModel, Pipeline, TagSource,
+};
+
+/// Least time between two checkpoints: what an interruption may cost, besides the pass under way.
+const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(30);
+
+/// Temperature of models with a second pass until one is chosen on development data.
+pub(super) const PROVISIONAL_TEMPERATURE: f64 = 1.5;
+
+/// A training of the parser that is about to start.
+pub(super) struct Passes<'a, 'o> {
+    pub(super) recipe: &'a Recipe,
+    pub(super) options: TrainingOptions,
+    pub(super) text: TextParts,
+    pub(super) about: About,
+    pub(super) watched: &'a mut Watched<'o>,
+}
+
+/// The best model of a training.
+pub(super) struct Best {
+    pub(super) pass: usize,
+    pub(super) dev: Option<DevScores>,
+    pub(super) model: Model<Compact>,
+}
+
+/// The outcome of a training of the parser.
+pub(super) struct Outcome {
+    pub(super) best: Best,
+    pub(super) about: About,
+    pub(super) ending: Ending,
+    /// Number of passes.
+    pub(super) passes: usize,
+    pub(super) temperature_source: Option<TemperatureSource>,
+    pub(super) gold: Vec<tutte_treebank::Sentence>,
+}
+
+/// A message of the training thread.
+enum Message {
+    Pass(Box<Trained>),
+    NotSaved(Error),
+    End(Result<(), Error>),
+}
+
+/// A model, as its file will hold it, after a pass.
+struct Trained {
+    pass: Pass,
+    model: Model<Compact>,
+    dev: Option<Attachment>,
+}
+
+impl Passes<'_, '_> {
+    fn output(&self) -> Option<&Path> {
+        self.recipe.output.as_deref()
+    }
+
+    /// Trains to the end, until time is up or until the observer stops it. Returns the ending alone if
+    /// that was before the first pass had ended.
+    pub(super) fn run(
+        mut self,
+        data: Data,
+        resumed: Option<Checkpoint>,
+    ) -> Result<Result<Outcome, Ending>, Error> {
+        let mut plan = Plan::new(
+            &self.options,
+            data.train.versions(),
+            data.train.versions() * data.words,
+            resumed.as_ref().map(Checkpoint::place),
+        );
+        let mut best = match &resumed {
+            Some(checkpoint) => {
+                checkpoint.suits(&data.train, &self.options, &data.dev)?;
+                let CheckpointPlace { number, second, .. } = checkpoint.place();
+                let best = self.best_before(number, second)?;
+                let pass = self.number(number, second);
+                self.watched.tell(Event::Resumed { pass });
+                Some(best)
+            }
+            None => None,
+        };
+        let checkpoint = self.output().map(checkpoint_path);
+        // A checkpoint of another training is useless once this one has a model.
+        let mut is_stale = resumed.is_none();
+        let (sender, messages) = channel();
+        let started = Instant::now();
+        let data = Arc::new(data);
+        let gate = Arc::new(Gate::default());
+        let trainer = {
+            let trainer = Trainer {
+                data: Arc::clone(&data),
+                options: self.options.clone(),
+                checkpoint: checkpoint.clone(),
+                gate: Arc::clone(&gate),
+                text: self.text.clone(),
+                messages: sender,
+            };
+            thread::spawn(move || trainer.run(resumed))
+        };
+        let ending = loop {
+            let limit = self.recipe.time;
+            let left = limit.map(|limit| limit.saturating_sub(started.elapsed()));
+            if left == Some(Duration::ZERO) {
+                break Ending::TimeUp;
+            }
+            if self.watched.is_stopped() {
+                break Ending::Interrupted;
+            }
+            // Checked before the wait, so that no message of the thread is missed.
+            let is_gone = trainer.is_finished();
+            match messages.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
+                Ok(Message::Pass(trained)) => {
+                    let took = started.elapsed();
+                    plan.end_pass(trained.pass.number, trained.pass.second, took);
+                    if std::mem::take(&mut is_stale) {
+                        checkpoint.as_deref().map_or(Ok(()), remove)?;
+                    }
+                    self.keep(*trained, &mut best, took)?;
+                    gate.kept();
+                }
+                Ok(Message::NotSaved(error)) => self.watched.tell(Event::CheckpointFailed(error)),
+                Ok(Message::End(result)) => {
+                    result?;
+                    break Ending::Finished;
+                }
+                Err(_) if is_gone => {
+                    if let Err(panic) = trainer.join() {
+                        std::panic::resume_unwind(panic);
+                    }
+                    return Err(Error::Stopped);
+                }
+                Err(_) => {
+                    self.watched.tell(Event::Working(&plan.work(started.elapsed(), limit)));
+                }
+            }
+        };
+        gate.close();
+        let Some(mut best) = best else { return Ok(Err(ending)) };
+        let temperature_source = self.choose_temperature(&mut best, &data)?;
+        if ending == Ending::Finished {
+            checkpoint.as_deref().map_or(Ok(()), remove)?;
+        }
+        let gold = match Arc::try_unwrap(data) {
+            Ok(data) => data.gold,
+            Err(shared) => shared.gold.clone(),
+        };
+        let Self { about, .. } = self;
+        let passes = plan.passes;
+        Ok(Ok(Outcome { best, about, ending, passes, temperature_source, gold }))
+    }
+
+    /// Chooses the temperature and measures the precision on development data, and writes the model.
+    fn choose_temperature(
+        &self,
+        best: &mut Best,
+        data: &Data,
+    ) -> Result<Option<TemperatureSource>, Error> {
+        if data.dev.is_empty() {
+            let second_pass = best.model.trees()?.second_pass.as_ref();
+            return Ok(second_pass.map(|_| TemperatureSource::Folds));
+        }
+        // A parser that was trained on predicted tags is calibrated on predicted tags.
+        let tags = if data.train.versions() > 1 { TagSource::Model } else { TagSource::Given };
+        let pipeline = Pipeline::new(&best.model).with_tags(tags);
+        let calibrator = Calibrator::of(&pipeline, &data.gold, self.recipe.threads)?;
+        let (temperature, calibration) = calibrator.fit(Method::Temperature)?;
+        if let Some(parser) = &mut best.model.parser {
+            parser.temperature = temperature;
+            let name = self.recipe.dev_name.clone();
+            parser.calibration = Some(Calibration { data: name, ..calibration });
+        }
+        self.write(&best.model)?;
+        Ok(Some(TemperatureSource::Dev))
+    }
+
+    fn write(&self, model: &Model<Compact>) -> Result<(), Error> {
+        self.output().map_or(Ok(()), |output| model.save(output, &self.about))
+    }
+
+    /// Reads the best model of a training that is resumed. It may be newer than the checkpoint: then the
+    /// same model will be found again.
+    fn best_before(&mut self, number: usize, second: bool) -> Result<Best, Error> {
+        let output = self.output().unwrap_or(Path::new("")).to_owned();
+        let ModelFile { mut model, about, .. } = ModelFile::open(&output)?;
+        if (about.seed, &about.training) != (self.about.seed, &self.about.training) {
+            let problem = CheckpointProblem::OtherModel;
+            return Err(Error::Checkpoint { path: output, problem });
+        }
+        if about.dev.is_some()
+            && let Some(parser) = &mut model.parser
+        {
+            // As it was before a temperature was chosen on development data.
+            parser.temperature =
+                parser.second_pass.as_ref().map_or(1.0, |_| PROVISIONAL_TEMPERATURE);
+            parser.calibration = None;
+        }
+        self.about.dev = about.dev;
+        let pass = about.dev.map_or(self.number(number, second), |dev| dev.pass);
+        Ok(Best { pass, dev: about.dev, model })
+    }
+
+    /// Keeps the model of a pass if it is the best so far, and reports the pass.
+    fn keep(
+        &mut self,
+        trained: Trained,
+        best: &mut Option<Best>,
+        took: Duration,
+    ) -> Result<(), Error> {
+        let Trained { pass, model, dev } = trained;
+        let number = self.number(pass.number, pass.second);
+        let dev = dev.map(|dev| DevScores {
+            pass: number,
+            words: dev.words,
+            heads: dev.heads,
+            both: dev.both,
+        });
+        let labelling = self.options.labelling;
+        let is_best = best.as_ref().is_none_or(|best| match (&dev, &best.dev) {
+            // Of two equally good models the later one has the better probabilities.
+            (Some(new), Some(old)) if labelling == Labelling::None => new.heads >= old.heads,
+            (Some(new), Some(old)) => (new.both, new.heads) >= (old.both, old.heads),
+            _ => true,
+        });
+        if is_best {
+            self.about.dev = dev;
+            self.write(&model)?;
+            *best = Some(Best { pass: number, dev, model });
+        }
+        let report = PassReport { pass, number, dev, is_best, labelling, took };
+        self.watched.tell(Event::Pass(&report));
+        Ok(())
+    }
+
+    /// Returns the number of a pass, counted through the first and the second pass of parsing.
+    fn number(&self, number: usize, is_second: bool) -> usize {
+        number + if is_second { self.options.first_passes() } else { 0 }
+    }
+}
+
+/// The thread that trains.
+struct Trainer {
+    data: Arc<Data>,
+    options: TrainingOptions,
+    checkpoint: Option<PathBuf>,
+    gate: Arc<Gate>,
+    text: TextParts,
+    messages: Sender<Message>,
+}
+
+impl Trainer {
+    /// Trains; after each pass it judges the model as its file will hold it, and sends it.
+    fn run(&self, resumed: Option<Checkpoint>) {
+        let Data { train, dev, .. } = &*self.data;
+        let failure = RefCell::new(None);
+        // Passes since the start or the resumption.
+        let passes = Cell::new(0);
+        let mut save = |snapshot: &mut Snapshot<'_>| {
+            if failure.borrow().is_none()
+                && let Some(path) = &self.checkpoint
+                && let Some(Err(error)) = self.gate.write(passes.get(), || snapshot.save(path))
+            {
+                // Training continues without the checkpoint.
+                drop(self.messages.send(Message::NotSaved(error)));
+            }
+            Ok(())
+        };
+        let checkpoints = Checkpoints { every: BETWEEN_CHECKPOINTS, dev, save: &mut save };
+        let watch = |pass: Pass, model: &ParserModel| match self.judge(pass, model) {
+            Ok(trained) => {
+                passes.set(passes.get() + 1);
+                // The receiver is gone if the caller has stopped the training.
+                if self.messages.send(Message::Pass(Box::new(trained))).is_ok() {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            }
+            Err(error) => {
+                failure.replace(Some(error));
+                ControlFlow::Break(())
+            }
+        };
+        let result = train_resumable(train, &self.options, resumed, checkpoints, watch);
+        let result = failure.into_inner().map_or(result.map(|_| ()), Err);
+        drop(self.messages.send(Message::End(result)));
+    }
+
+    fn judge(&self, pass: Pass, model: &ParserModel) -> Result<Trained, Error> {
+        let model = model.compact();
+        let dev = &self.data.dev;
+        let scores = if dev.is_empty() {
+            None
+        } else {
+            Some(model.evaluate(dev, Decoding::Mbr, self.options.threads)?)
+        };
+        let mut model = Model::from(model);
+        self.text.put_into(&mut model);
+        Ok(Trained { pass, model, dev: scores })
+    }
+}

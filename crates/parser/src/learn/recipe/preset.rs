@@ -1,0 +1,173 @@
+//! Presets: how much work a training does, and the sizes of its tables.
+
+use tutte_text::TaggerOptions;
+use tutte_trees::TreeSet;
+
+use crate::Labelling;
+use crate::learn::optimizer::Optimizer;
+use crate::learn::train::{LabelOptions, SecondPassOptions, TrainingOptions};
+
+/// How much work a training does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Preset {
+    /// A pruner, a first pass, a transition parser and a second pass.
+    #[default]
+    Default,
+    /// A small first pass before the second, and a small transition parser.
+    Fast,
+    /// The fast preset with small tables of tags.
+    Compact,
+    /// One pass over all arcs, as in the papers.
+    Plain,
+}
+
+/// Number of folds of the treebank for jackknifed tags.
+pub(super) const TAG_FOLDS: usize = 5;
+
+impl Preset {
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Preset::Default => "default",
+            Preset::Fast => "fast",
+            Preset::Compact => "compact",
+            Preset::Plain => "plain",
+        }
+    }
+
+    /// Returns the options of a parser that is learnt from a treebank of this many words.
+    pub fn options(self, words: usize, tree_set: TreeSet) -> TrainingOptions {
+        let usual = match self {
+            Preset::Fast | Preset::Compact => TrainingOptions::fast(),
+            Preset::Default => TrainingOptions::default(),
+            Preset::Plain => TrainingOptions::plain(),
+        };
+        TrainingOptions { bits: self.bits(words), label_bits: label_bits(words), tree_set, ..usual }
+    }
+
+    /// Returns the binary logarithm of the number of weights that a treebank can use: some hundred per
+    /// word of a small treebank, and at most 2²⁴. The fast presets take half of that, since smaller tables
+    /// stay in the processor's caches.
+    fn bits(self, words: usize) -> u32 {
+        match words {
+            65_536.. if self == Preset::Default || self == Preset::Plain => 24,
+            65_536.. => 23,
+            _ => (words.max(2).ilog2() + 8).clamp(14, 22),
+        }
+    }
+
+    /// Returns the name of the feature templates.
+    pub(super) fn templates(self) -> &'static str {
+        match self {
+            Preset::Fast | Preset::Compact => "lean",
+            Preset::Default | Preset::Plain => "richer",
+        }
+    }
+
+    /// Returns the options of a tagger for a treebank of this many words.
+    pub(super) fn tagger(self, words: usize, seed: u64) -> TaggerOptions {
+        /// Binary logarithms of the largest tables of a compact tagger.
+        const COMPACT_BITS: u32 = 17;
+        const COMPACT_FINE_BITS: u32 = 14;
+        let usual = TaggerOptions::for_words(words).with_seed(seed);
+        if self == Preset::Compact {
+            let bits = usual.bits.min(COMPACT_BITS);
+            let fine_bits = usual.fine_bits.min(COMPACT_FINE_BITS);
+            usual.with_bits(bits).with_fine_bits(fine_bits)
+        } else {
+            usual
+        }
+    }
+}
+
+/// Returns the binary logarithm of the number of rows of label weights that a treebank can use.
+fn label_bits(words: usize) -> u32 {
+    (words.max(2).ilog2() + 4).clamp(10, 16)
+}
+
+/// Adapts a second pass to a treebank of several versions, that is, to jackknifed tags.
+///
+/// There are at most as many folds as for tags; docs/results/raw-text.md shows the cost. A small first pass
+/// learns little in two passes over one version, so its folds get more passes. Otherwise the mean of the models
+/// of the folds is as good a first pass as one that is trained on all sentences, and needs no training. That
+/// holds for optimizers that learn most of what they can in a few passes.
+pub(super) fn second_pass(
+    second: SecondPassOptions,
+    optimizer: &Optimizer,
+    versions: usize,
+    temperature: Option<f64>,
+) -> SecondPassOptions {
+    let second = SecondPassOptions { temperature, ..second };
+    if versions == 1 {
+        return second;
+    }
+    let folds = second.folds.min(TAG_FOLDS);
+    if second.first.is_some() {
+        return SecondPassOptions { folds, fold_passes: second.fold_passes * versions, ..second };
+    }
+    let is_quick = matches!(optimizer, Optimizer::AdaGrad { .. } | Optimizer::Sgd { .. });
+    SecondPassOptions { folds, first_passes: is_quick.then_some(1), ..second }
+}
+
+/// Returns the options of a training by name, for the model's description.
+pub(super) fn settings(
+    options: &TrainingOptions,
+    preset: Preset,
+    templates: &str,
+    tags: &str,
+) -> Vec<(String, String)> {
+    let LabelOptions { rate, damping, dropout, .. } = options.labels;
+    let labels = match options.labelling {
+        Labelling::Staged => format!("staged:rate={rate},damping={damping},dropout={dropout}"),
+        labelling => labelling.to_string(),
+    };
+    let index = match options.dictionary {
+        Some(support) => format!("dictionary:{support}"),
+        None => "hashed".to_owned(),
+    };
+    let clusters = (options.clusters > 1).then(|| ("clusters", options.clusters.to_string()));
+    [
+        ("preset", preset.name().to_owned()),
+        ("learner", options.optimizer.to_string()),
+        ("templates", templates.to_owned()),
+        ("features", index),
+        ("passes", options.passes.to_string()),
+        ("labels", labels),
+        ("tags", tags.to_owned()),
+    ]
+    .into_iter()
+    .chain(clusters)
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_of_one_version_learn_enough_to_be_the_first_pass() {
+        let learnt = |preset: Preset, optimizer: &Optimizer, versions| {
+            let options = preset.options(1000, TreeSet::NonProjectiveSingleRoot);
+            let second = second_pass(options.second_pass?, optimizer, versions, None);
+            Some((second.folds, second.fold_passes, second.first_passes))
+        };
+        let usual = Optimizer::default();
+        assert_eq!(learnt(Preset::Default, &usual, 1), Some((8, 5, None)));
+        assert_eq!(learnt(Preset::Default, &usual, 2), Some((5, 5, Some(1))));
+        assert_eq!(learnt(Preset::Default, &Optimizer::Perceptron, 2), Some((5, 5, None)));
+        assert_eq!(learnt(Preset::Fast, &usual, 1), Some((4, 2, None)));
+        assert_eq!(learnt(Preset::Fast, &usual, 2), Some((4, 4, None)));
+    }
+
+    #[test]
+    fn tables_grow_with_the_treebank_up_to_a_limit() {
+        assert_eq!(
+            [0, 50, 5_000, 35_000, 100_000, 205_000].map(|w| Preset::Default.bits(w)),
+            [14, 14, 20, 22, 24, 24]
+        );
+        assert_eq!([35_000, 205_000].map(|words| Preset::Fast.bits(words)), [22, 23]);
+        assert_eq!([0, 50, 5_000, 205_000].map(label_bits), [10, 10, 16, 16]);
+    }
+}
