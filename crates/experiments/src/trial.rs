@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::rc::Rc;
+use tutte::learn::TrainedPass;
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -179,12 +180,17 @@ impl Try for Trial {
         };
         let mut model = empty(&split.train, arcs, tree_set);
         if let Some((first, passes)) = &self.after {
-            model = train_further(model, &split.train, &options(first, *passes)?, |_, _| {})?;
+            model = train_further(model, &split.train, &options(first, *passes)?, &mut ())?;
         }
         observer.start();
-        train_further(model, &split.train, &last, |_, model| {
-            observer.pass(|sentence| score(model, sentence));
-        })?;
+        train_further(
+            model,
+            &split.train,
+            &last,
+            &mut |TrainedPass { model, .. }: TrainedPass<'_>| {
+                observer.pass(|sentence| score(model, sentence));
+            },
+        )?;
         observer.finish()
     }
 }

@@ -83,7 +83,7 @@ fn main() -> Result<()> {
     );
     for (name, preset) in presets() {
         eprintln!("training the parsing model, preset {name}");
-        let model = train(&learn_from, &preset, |_, _| {})?.compact();
+        let model = train(&learn_from, &preset, &mut ())?.compact();
         println!("\npreset {name}");
         print_parsing(&plan, &model, &row)?;
     }
@@ -210,7 +210,7 @@ fn print_training(plan: &Plan, copy: &[Sentence]) -> Result<()> {
                 std::iter::repeat_n(copy, copies).flatten().cloned().collect();
             let words = words_of(&treebank) as f64;
             let started = Instant::now();
-            train(&treebank, &preset, |_, _| {})?;
+            train(&treebank, &preset, &mut ())?;
             points.push((words, started.elapsed().as_secs_f64()));
         }
         let per_pass = |(words, seconds): &(f64, f64)| seconds * 1e6 / words / preset.passes as f64;

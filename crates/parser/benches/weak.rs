@@ -134,7 +134,7 @@ fn threads(sentences: &[Sentence], evaluations: usize) -> Result<()> {
         let options = WeakOptions::default().with_threads(threads);
         let seconds = evaluation(&rules, &options, evaluations)?;
         println!("{threads:>9}  {:>13.0}", 1e6 * seconds / sentences.len() as f64);
-        let learnt = learn(&rules, &options.with_steps(10), |_| {})?;
+        let learnt = learn(&rules, &options.with_steps(10), &mut ())?;
         found.push((learnt.model.arcs.weights, learnt.after));
     }
     let is_same = found.windows(2).all(|pair| pair[0] == pair[1]);
@@ -162,7 +162,7 @@ fn whole(treebank: &[Sentence]) -> Result<()> {
         let templates = features.with_coarse_tags();
         let options = WeakOptions::default().with_templates(templates).with_tree_set(TREES);
         let start = Instant::now();
-        let learnt = learn(&Evidence::of_rules(&rules, &raw, options.tree_set), &options, |_| {})?;
+        let learnt = learn(&Evidence::of_rules(&rules, &raw, options.tree_set), &options, &mut ())?;
         println!(
             "  {name:<14}  {:>7}  {:>5}  {:>7.2}",
             learnt.model.arcs.weights.len(),
@@ -228,7 +228,7 @@ fn evaluation(evidence: &Evidence<'_>, options: &WeakOptions, evaluations: usize
     let time = |restarts: usize| -> Result<f64> {
         let options = options.clone().with_steps(0).with_restarts(restarts).with_tree_set(TREES);
         let start = Instant::now();
-        learn(evidence, &options, |_| {})?;
+        learn(evidence, &options, &mut ())?;
         Ok(start.elapsed().as_secs_f64())
     };
     let once = time(0)?.min(time(0)?);

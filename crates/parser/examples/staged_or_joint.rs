@@ -93,7 +93,7 @@ fn measure(
     };
     let clock = Clock::start();
     let options = options.clone().with_tree_set(tree_set).with_bits(22);
-    let model = train(treebank, &options, |_, _| {})?.compact();
+    let model = train(treebank, &options, &mut ())?.compact();
     let train_seconds = clock.seconds();
 
     let clock = Clock::start();

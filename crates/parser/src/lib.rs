@@ -1,6 +1,7 @@
 //! Dependency parsing with exact probabilities.
 //!
 //! ```
+//! use tutte::learn::TrainedPass;
 //! use tutte::{TrainingOptions, Parser, train};
 //! use tutte_treebank::Sentence;
 //!
@@ -10,7 +11,7 @@
 //! 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
 //! ".parse()?];
 //! let options = TrainingOptions::default().with_bits(16).with_label_bits(10);
-//! let model = train(&treebank, &options, |pass, _| println!("{:.3}", pass.loss))?;
+//! let model = train(&treebank, &options, &mut |event: TrainedPass<'_>| println!("{:.3}", event.pass.loss))?;
 //!
 //! let mut parser = Parser::new(&model);
 //! let parse = parser.parse(&treebank[0])?; // the tree with the most arcs expected to be right
@@ -85,7 +86,7 @@ pub use features::index::{Dictionary, Index, Name, Names, Support};
 pub use learn::{
     Calibrator, Checkpoint, CheckpointPlace, Checkpoints, Comparison, FirstPassOptions,
     LabelOptions, Optimizer, Pass, PrunerOptions, SecondPassOptions, Snapshot, TrainingOptions,
-    TransitionOptions, Verdict, train, train_further, train_resumable, weak,
+    TransitionOptions, train, train_further, train_resumable, weak,
 };
 pub use model::latent;
 pub use model::{

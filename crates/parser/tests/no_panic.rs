@@ -60,7 +60,7 @@ fn write_the_seeds_of_the_fuzzer() {
     let cascade = small(None, TrainingOptions::default().with_pruning(pruning));
     let dictionary = small(Some(Support::Gold), TrainingOptions::plain());
     for (name, options) in SEED_MODELS.into_iter().zip([cascade, dictionary]) {
-        let mut model = train(&treebank, &options, |_, _| {}).expect("a model");
+        let mut model = train(&treebank, &options, &mut ()).expect("a model");
         if options.pruning.is_some() {
             let calibrator = Calibrator::new(&model, &treebank, 1).expect("trees");
             let (temperature, calibration) = calibrator.fit(Method::Isotonic).expect("a fit");

@@ -190,7 +190,7 @@ fn watched<'a>(
         });
     };
     show(0, "training on the other folds");
-    let watch = |step: Step| match step {
+    let mut watch = |step: Step| match step {
         Step::Trained { fold, pass } => {
             let which = if pass.second { "second pass" } else { "pass" };
             show(fold, &format!("{which} {} done", pass.number));
@@ -208,7 +208,7 @@ fn watched<'a>(
             }
         }
     };
-    let audit = audit::Audit::run(treebank, settings, watch)?;
+    let audit = audit::Audit::run(treebank, settings, &mut watch)?;
     let words: usize = treebank.iter().map(Sentence::len).sum();
     session.note(format!("{} in {}", counted(words, "arc"), clock(started.elapsed())));
     Ok(audit)

@@ -54,7 +54,7 @@ impl Detector {
         let seed = options.seed;
         match self {
             Detector::Audit => {
-                let audit = Audit::run(treebank, &Settings { folds: FOLDS, options }, |_| {})?;
+                let audit = Audit::run(treebank, &Settings { folds: FOLDS, options }, &mut ())?;
                 let of = |suspicion: &dyn Fn(&AuditedArc, &str) -> f64| -> Suspicion {
                     let words = |(at, sentence): (usize, &Sentence)| {
                         let words = audit.arcs(at).iter().zip(sentence.words());
@@ -84,7 +84,7 @@ impl Detector {
             }
             Detector::Trees => {
                 let audit =
-                    Audit::run(treebank, &Settings { folds: FOLDS, options: small }, |_| {})?;
+                    Audit::run(treebank, &Settings { folds: FOLDS, options: small }, &mut ())?;
                 let nats = |judged: &AuditedArc| -judged.head_prob.max(AuditedArc::LEAST).ln();
                 let judged = |at| audit.arcs(at).iter().map(nats).collect();
                 let suspicion = (0..treebank.len()).map(judged).collect();
@@ -100,7 +100,7 @@ impl Detector {
             Detector::Perceptron => {
                 let options = small.with_optimizer(Optimizer::Perceptron).with_threads(1);
                 let judge = |learnt: &[Sentence], judged: &[&Sentence]| {
-                    let model = train(learnt, &options, |_, _| {})?;
+                    let model = train(learnt, &options, &mut ())?;
                     let mut parser = Parser::new(&model);
                     let margins = |sentence: &&Sentence| {
                         margins(parser.scores(sentence)?.clone(), sentence, tree_set)

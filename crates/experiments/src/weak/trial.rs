@@ -330,11 +330,11 @@ impl Weak {
             options.least = 1;
         }
         if self.variance.is_none() {
-            let chosen = choose_variance(&evidence, &options, &VARIANCES, || {})?;
+            let chosen = choose_variance(&evidence, &options, &VARIANCES, &mut ())?;
             options.prior_variance =
                 chosen.map_or(WeakOptions::default().prior_variance, |(best, _)| best);
         }
-        let learnt = learn(&evidence, &options, |_| {})?;
+        let learnt = learn(&evidence, &options, &mut ())?;
         let expectations = evidence.constraints.iter().zip(&learnt.after.expectations);
         let residuals: f64 =
             expectations.map(|(constraint, e)| constraint.wanted.residual(*e)).sum();

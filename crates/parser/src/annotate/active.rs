@@ -103,7 +103,7 @@ impl SentenceUncertainty {
 /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
 /// # ".parse()?, "1\tStop\tstop\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
 /// # let options = TrainingOptions::plain().with_bits(14).with_label_bits(8).with_passes(2);
-/// # let model = train(&treebank, &options, |_, _| {})?;
+/// # let model = train(&treebank, &options, &mut ())?;
 /// use tutte::active::{SentenceUncertainty, Unit, questions};
 ///
 /// let mut parser = Parser::new(&model);
@@ -265,7 +265,7 @@ mod tests {
     fn pool_of(sentences: &[Sentence]) -> Vec<SentenceUncertainty> {
         let options =
             TrainingOptions { bits: 14, label_bits: 8, passes: 1, ..TrainingOptions::plain() };
-        let model = train(&treebank(), &options, |_, _| {}).unwrap();
+        let model = train(&treebank(), &options, &mut ()).unwrap();
         let mut parser = Parser::new(&model);
         let uncertainty = |sentence: &Sentence| {
             SentenceUncertainty::new(sentence, &parser.distribution(sentence).unwrap(), true)

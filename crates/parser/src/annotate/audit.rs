@@ -40,7 +40,7 @@
 //! let treebank = names.iter().zip(heads).map(|(name, head)| sentence(name, head)).collect::<Result<Vec<_>, _>>()?;
 //!
 //! let options = TrainingOptions::fast().with_bits(14).with_label_bits(8);
-//! let audit = Audit::run(&treebank, &Settings { folds: 5, options }, |_| {})?;
+//! let audit = Audit::run(&treebank, &Settings { folds: 5, options }, &mut ())?;
 //! let find = &audit.findings(0.5)[0];
 //! assert_eq!((treebank[find.sentence].sent_id(), find.word), (Some("elk"), 1));
 //! assert_eq!(find.pattern.to_string(), "DET ← VERB det → NOUN det");
@@ -57,6 +57,7 @@ mod tests;
 use tutte_linear::in_parts;
 use tutte_treebank::Sentence;
 
+use crate::learn::{Observer, TrainedPass};
 use crate::{Error, Labelling, Parser, ParserModel, Pass, TrainingOptions, train};
 pub use finding::{Finding, Pattern, PatternCount};
 pub use folds::Folds;
@@ -150,7 +151,7 @@ pub struct Audit<'a> {
 }
 
 impl<'a> Audit<'a> {
-    /// Audits a treebank. Calls `watch` after every step. The result depends only on the treebank and the settings,
+    /// Audits a treebank. The observer sees every step, and may stop it. The result depends only on the treebank and the settings,
     /// not on the number of threads.
     ///
     /// # Errors
@@ -158,7 +159,7 @@ impl<'a> Audit<'a> {
     pub fn run(
         treebank: &'a [Sentence],
         settings: &Settings,
-        mut watch: impl FnMut(Step),
+        observer: &mut dyn Observer<Step>,
     ) -> Result<Self, Error> {
         let Settings { folds, options } = settings;
         let mut options = options.clone();
@@ -179,8 +180,9 @@ impl<'a> Audit<'a> {
                 let why = "nothing is left to learn from: all other sentences have the same words";
                 return Err(Error::Setting(why.to_owned()));
             }
-            let mut model =
-                train(&learnt, &options, |pass, _| watch(Step::Trained { fold, pass }))?;
+            let mut model = train(&learnt, &options, &mut |event: TrainedPass<'_>| {
+                observer.observe(Step::Trained { fold, pass: event.pass })
+            })?;
             drop(learnt);
             let (numbers, held_out): (Vec<usize>, Vec<Sentence>) =
                 folds.held_out(fold).map(|at| (at, treebank[at].clone())).unzip();
@@ -190,7 +192,9 @@ impl<'a> Audit<'a> {
             for (at, found) in numbers.into_iter().zip(found) {
                 arcs[at] = found;
             }
-            watch(Step::Scored { fold, temperature: model.temperature });
+            if observer.observe(Step::Scored { fold, temperature: model.temperature }).is_break() {
+                return Err(Error::Stopped);
+            }
         }
         let has_labels = options.labelling != Labelling::None;
         let usual = usual(treebank, &labels, &arcs);

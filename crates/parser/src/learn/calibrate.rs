@@ -33,7 +33,7 @@ use crate::{Calibration, Error, Isotonic, Method, ParserModel, Pipeline, Precisi
 /// # let dev = &treebank;
 /// use tutte::{Calibrator, TrainingOptions, train};
 ///
-/// let mut model = train(&treebank, &TrainingOptions::default().with_bits(12), |_, _| {})?;
+/// let mut model = train(&treebank, &TrainingOptions::default().with_bits(12), &mut ())?;
 /// let calibrator = Calibrator::new(&model, dev, 2)?;
 /// let better = calibrator.compare()?.better();
 /// let (temperature, calibration) = calibrator.fit(better)?;

@@ -7,6 +7,7 @@ pub(crate) mod calibrate;
 pub(crate) mod corpus;
 mod dictionary;
 pub mod objective;
+mod observer;
 pub mod optimizer;
 pub mod recipe;
 pub(crate) mod temperature;
@@ -16,14 +17,15 @@ pub(crate) mod transition;
 pub mod weak;
 
 pub use calibrate::{Calibrator, Comparison};
+pub use observer::{Observer, Reply};
 pub use optimizer::Optimizer;
 pub use recipe::{
-    Ending, Event, Observer, Part, PassReport, Preset, Recipe, Stage, TagVersions,
+    Ending, Event, EventObserver, Part, PassReport, Preset, Recipe, Stage, TagVersions,
     TemperatureSource, Trained, TreeSetChoice, Work, train_pipeline,
 };
 pub use train::{
-    Checkpoint, CheckpointPlace, Checkpoints, FirstPassOptions, LabelOptions, Pass, PrunerOptions,
-    SecondPassOptions, Snapshot, TrainingOptions, TransitionOptions, Verdict, train, train_further,
-    train_resumable,
+    Checkpoint, CheckpointPlace, Checkpoints, FirstPassOptions, LabelOptions, Pass, PassObserver,
+    PrunerOptions, SecondPassOptions, Snapshot, TrainedPass, TrainingOptions, TransitionOptions,
+    train, train_further, train_resumable,
 };
 pub use training_set::TrainingSet;

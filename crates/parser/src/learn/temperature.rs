@@ -88,7 +88,7 @@ impl<W: Weights> ParserModel<W> {
     /// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
     /// # let dev = &treebank;
     /// # let options = TrainingOptions::default().with_bits(12);
-    /// let mut model = train(&treebank, &options, |_, _| {})?;
+    /// let mut model = train(&treebank, &options, &mut ())?;
     /// model.temperature = model.best_temperature(dev, 2)?;
     /// # assert!(model.temperature > 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

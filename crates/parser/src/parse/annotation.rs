@@ -77,7 +77,7 @@ impl AnnotationOptions {
 /// # let treebank: [tutte_treebank::Sentence; 1] =
 /// #     ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n".parse()?];
 /// # let options = TrainingOptions::plain().with_passes(1).with_bits(12).with_label_bits(8);
-/// # let model = train(&treebank, &options, |_, _| {})?;
+/// # let model = train(&treebank, &options, &mut ())?;
 /// use tutte::{AnnotationOptions, Mixture};
 /// use tutte_trees::Constraints;
 ///

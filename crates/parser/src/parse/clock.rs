@@ -196,7 +196,7 @@ mod tests {
             fast,
             TrainingOptions { pruning, ..TrainingOptions::default() },
         ] {
-            let model = train(&treebank, &tiny(options), |_, _| {}).unwrap();
+            let model = train(&treebank, &tiny(options), &mut ()).unwrap();
             let mut plain = Parser::new(&model);
             let mut timed = Parser::new(&model).timed();
             for sentence in &treebank {

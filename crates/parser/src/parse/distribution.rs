@@ -35,7 +35,7 @@ use tutte_trees::{
 /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
 /// # ".parse()?];
 /// # let options = TrainingOptions::plain().with_bits(14).with_label_bits(8).with_passes(2);
-/// # let model = train(&treebank, &options, |_, _| {})?;
+/// # let model = train(&treebank, &options, &mut ())?;
 /// use tutte_trees::Constraints;
 ///
 /// let d = Parser::new(&model).distribution(&treebank[0])?; // "Dogs chase cats"

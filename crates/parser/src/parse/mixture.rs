@@ -28,7 +28,7 @@ use crate::{Alternative, Error, LabelledDistribution, Parse, ParserModel};
 /// # let treebank: [tutte_treebank::Sentence; 1] =
 /// #     ["1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
 /// # let options = TrainingOptions::plain().with_passes(1).with_bits(12).with_label_bits(8);
-/// # let model = train(&treebank, &options, |_, _| {})?;
+/// # let model = train(&treebank, &options, &mut ())?;
 /// use tutte::Mixture;
 /// let mut other = treebank[0].clone(); // "cools" read as a noun
 /// other.set(2, tutte_treebank::Column::Upos, "NOUN")?;
@@ -287,7 +287,7 @@ mod tests {
         let treebank = treebank();
         let options =
             TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         let mut other = treebank[0].clone();
         other.set(2, Column::Upos, "NOUN").unwrap();
         let one = Parser::new(&model).distribution(&treebank[0]).unwrap();
@@ -332,7 +332,7 @@ mod tests {
         let treebank = treebank();
         let options =
             TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::default() };
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         for sentence in &treebank {
             let constraints = Constraints::new();
             let analysis = Parser::new(&model).analyse(sentence, &constraints).unwrap();

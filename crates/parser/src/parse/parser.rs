@@ -134,7 +134,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     ///
     /// # let treebank = ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\t_\n".parse::<tutte_treebank::Sentence>()?];
     /// # let options = TrainingOptions::plain().with_passes(1).with_bits(12).with_label_bits(8);
-    /// # let model = train(&treebank, &options, |_, _| {})?;
+    /// # let model = train(&treebank, &options, &mut ())?;
     /// let mut parser = Parser::new(&model).timed();
     /// parser.parse(&treebank[0])?;
     /// let times = parser.clock().restart();
@@ -256,7 +256,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
     /// # ".parse()?];
     /// # let options = TrainingOptions::default().with_bits(14).with_label_bits(8).with_passes(2);
-    /// # let model = train(&treebank, &options, |_, _| {})?;
+    /// # let model = train(&treebank, &options, &mut ())?;
     /// use tutte_trees::Constraints;
     ///
     /// let constraints = Constraints::new().require_root(3); // "cats" is the root word

@@ -59,7 +59,7 @@ pub enum TagSource {
 /// use tutte::{Model, Pipeline, TrainingOptions, train};
 ///
 /// let options = TrainingOptions::default().with_bits(14).with_label_bits(8).with_passes(2);
-/// let mut model = Model::from(train(&treebank, &options, |_, _| {})?);
+/// let mut model = Model::from(train(&treebank, &options, &mut ())?);
 /// model.tokenizer = Some(Arc::new(Tokenizer::train(&treebank, &TokenizerOptions::default())?));
 /// model.tagger = Some(Arc::new(Tagger::train(&treebank, &TaggerOptions::for_words(6))?));
 /// let model = model.compact();

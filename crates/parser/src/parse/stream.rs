@@ -23,7 +23,7 @@ use crate::{Decoding, Error, Parser, ParserModel, Weights};
 /// let file = "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n\n";
 /// let treebank: Vec<_> = Reader::new(file.as_bytes()).collect::<Result<_, _>>()?;
 /// let options = TrainingOptions::default().with_passes(2).with_bits(12).with_label_bits(8);
-/// let model = train(&treebank, &options, |_, _| {})?;
+/// let model = train(&treebank, &options, &mut ())?;
 ///
 /// let mut reader = Reader::new(file.as_bytes());
 /// let mut writer = Writer::new(Vec::new());
@@ -302,7 +302,7 @@ mod tests {
             sentences.into_iter().filter(|s| s.heads().is_some() && s.len() < 30).collect();
         let options =
             TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::default() };
-        train(&treebank, &options, |_, _| {}).unwrap()
+        train(&treebank, &options, &mut ()).unwrap()
     }
 
     fn parsed(model: &ParserModel, text: &str, threads: usize) -> (String, Result<(), Error>) {

@@ -79,7 +79,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// # 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
     /// # ".parse()?, "1\tStop\tstop\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
     /// # let options = TrainingOptions::default().with_bits(14).with_label_bits(8).with_passes(2);
-    /// # let model = train(&treebank, &options, |_, _| {})?;
+    /// # let model = train(&treebank, &options, &mut ())?;
     /// let tree_score = Parser::new(&model).score_tree(&treebank[0])?; // "Dogs chase cats", with its tree
     /// println!("log P = {:.2}", tree_score.log_prob);
     /// println!("{:.2?}, {} heads were pruned", tree_score.head_probs, tree_score.left_out.len());
@@ -160,7 +160,7 @@ mod tests {
 
     fn model(options: TrainingOptions) -> ParserModel {
         let options = TrainingOptions { bits: 14, label_bits: 8, passes: 6, ..options };
-        train(&treebank(), &options, |_, _| {}).unwrap()
+        train(&treebank(), &options, &mut ()).unwrap()
     }
 
     #[test]

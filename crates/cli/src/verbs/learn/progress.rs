@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use tutte::rules::Rules;
-use tutte::weak::{Evidence, Learnt, Step, VARIANCES, WeakOptions, choose_variance, learn};
+use tutte::weak::{
+    Evidence, Learnt, Step, TriedVariance, VARIANCES, WeakOptions, choose_variance, learn,
+};
 use tutte::{Decoding, Error, ParserModel};
 use tutte_treebank::Sentence;
 
@@ -25,7 +27,7 @@ pub(super) fn chosen(
     let status = session.status();
     let mut runs = 0;
     let tried = options.clone().with_prior_variance(1.0);
-    let found = choose_variance(evidence, &tried, &VARIANCES, || {
+    let found = choose_variance(evidence, &tried, &VARIANCES, &mut |_: TriedVariance| {
         runs += 1;
         status.show(|| format!("choosing the prior's variance, run {runs}"));
     })?;
@@ -60,7 +62,7 @@ pub(super) fn watched(
     let interrupt = Interrupt::watch_if_possible();
     let started = Instant::now();
     let status = session.status();
-    let learnt = learn(evidence, options, |step: &Step<'_>| {
+    let learnt = learn(evidence, options, &mut |step: Step<'_>| {
         let progress = step.progress;
         if progress.step.is_multiple_of(OFTEN) {
             last_uas = uas(&step.model(), dev, options.threads);

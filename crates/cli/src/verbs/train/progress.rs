@@ -42,7 +42,7 @@ impl<'a> Terminal<'a> {
     }
 }
 
-impl Observer for Terminal<'_> {
+impl Observer<Event<'_>> for Terminal<'_> {
     fn observe(&mut self, event: Event<'_>) -> ControlFlow<()> {
         match event {
             Event::Skipped(error) => self.status.aside(|| self.session.skip(&error.into())),

@@ -24,7 +24,7 @@ fn settings() -> Settings {
 }
 
 fn run<'a>(treebank: &'a [Sentence], settings: &Settings) -> Audit<'a> {
-    Audit::run(treebank, settings, |_| {}).unwrap()
+    Audit::run(treebank, settings, &mut ()).unwrap()
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn arcs_are_scored_by_a_model_trained_without_them() {
             };
             let others = part(audit.folds().learnt_for(fold).collect());
             let own: Vec<usize> = audit.folds().held_out(fold).collect();
-            let mut model = train(&others, &settings.options, |_, _| {}).unwrap();
+            let mut model = train(&others, &settings.options, &mut ()).unwrap();
             model.temperature = model.best_temperature(&part(own.clone()), 1).unwrap();
             let mut parser = Parser::new(&model);
             for at in own {
@@ -118,7 +118,7 @@ fn probabilities_of_heads_sum_to_one_with_pruned_arcs() {
     let treebank = treebank(12);
     for options in [TrainingOptions::fast(), TrainingOptions::default(), TrainingOptions::plain()] {
         let options = TrainingOptions { bits: 14, label_bits: 8, passes: 1, ..options };
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         let mut parser = Parser::new(&model);
         for sentence in &treebank {
             let distribution = parser.distribution(sentence).unwrap();
@@ -171,7 +171,7 @@ fn sentences_with_the_same_words_are_not_evidence_and_their_differences_are_list
 #[test]
 fn treebanks_of_one_repeated_sentence_are_refused() {
     let same = vec![treebank(1).remove(0); 12];
-    let error = Audit::run(&same, &settings(), |_| {}).unwrap_err();
+    let error = Audit::run(&same, &settings(), &mut ()).unwrap_err();
     assert!(error.to_string().contains("same words"), "{error}");
 }
 

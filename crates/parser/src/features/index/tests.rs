@@ -170,8 +170,8 @@ fn a_large_table_and_a_dictionary_give_the_same_scores() {
             label_bits: 6,
             ..TrainingOptions::plain()
         };
-        let large = train(treebank, &options(None), |_, _| {}).unwrap();
-        let exact = train(treebank, &options(Some(Support::Count(1))), |_, _| {}).unwrap();
+        let large = train(treebank, &options(None), &mut ()).unwrap();
+        let exact = train(treebank, &options(Some(Support::Count(1))), &mut ()).unwrap();
         for sentence in treebank {
             let scores = Parser::new(&large).scores(sentence).unwrap().clone();
             assert!(&scores == Parser::new(&exact).scores(sentence).unwrap());
@@ -192,7 +192,7 @@ fn every_optimizer_learns_with_a_dictionary() {
             label_bits: 6,
             ..TrainingOptions::plain()
         };
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         assert_eq!(model.arcs.weights.len(), model.arcs.index.cells());
         let score = model.evaluate(&treebank, crate::Decoding::Map, 1).unwrap();
         assert!(score.uas() > 0.8, "{name}: {}", score.uas());

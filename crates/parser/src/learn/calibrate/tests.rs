@@ -48,7 +48,7 @@ fn model(labelling: Labelling) -> ParserModel {
             train(
                 &treebank(),
                 &TrainingOptions { labelling, second_pass: second, ..small },
-                |_, _| {},
+                &mut (),
             )
             .unwrap()
         })

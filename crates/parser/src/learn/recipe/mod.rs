@@ -40,7 +40,7 @@ use tutte_trees::TreeSet;
 use self::data::Data;
 pub use self::data::TreeSetChoice;
 use self::observer::Watched;
-pub use self::observer::{Event, Observer, PassReport, Stage, Work};
+pub use self::observer::{Event, EventObserver, PassReport, Stage, Work};
 use self::passes::{Outcome, PROVISIONAL_TEMPERATURE, Passes};
 pub use self::preset::Preset;
 use self::stage_cache::{TextParts, checkpoint_path, has_stages, remove_stages};
@@ -395,7 +395,7 @@ pub fn train_pipeline(
     treebank: Vec<Sentence>,
     dev: Vec<Sentence>,
     recipe: &Recipe,
-    observer: &mut dyn Observer,
+    observer: &mut EventObserver<'_>,
 ) -> Result<Trained, Error> {
     recipe.check()?;
     let mut watched = Watched::new(observer);

@@ -1,33 +1,13 @@
 //! Events of a training, and observers that see them and can stop it.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use tutte_text::TagScores;
 
 use super::data::TreeSetChoice;
+use crate::learn::observer::Observer;
 use crate::learn::train::Pass;
 use crate::{DevScores, Error, Labelling};
-
-/// Observes a training. [`ControlFlow::Break`] stops it as soon as possible; the best model so far is kept.
-///
-/// Closures are observers, and so is `()`, which ignores all events.
-pub trait Observer {
-    /// Called for every event, on the thread that called the training.
-    fn observe(&mut self, event: Event<'_>) -> ControlFlow<()>;
-}
-
-impl<F: FnMut(Event<'_>) -> ControlFlow<()>> Observer for F {
-    fn observe(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        self(event)
-    }
-}
-
-impl Observer for () {
-    fn observe(&mut self, _: Event<'_>) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
 
 /// Something that happens in a training.
 #[derive(Debug)]
@@ -158,12 +138,12 @@ pub struct PassReport {
 
 /// An observer that remembers a request to stop.
 pub(super) struct Watched<'a> {
-    observer: &'a mut dyn Observer,
+    observer: &'a mut EventObserver<'a>,
     is_stopped: bool,
 }
 
 impl<'a> Watched<'a> {
-    pub(super) fn new(observer: &'a mut dyn Observer) -> Self {
+    pub(super) fn new(observer: &'a mut EventObserver<'a>) -> Self {
         Self { observer, is_stopped: false }
     }
 
@@ -175,3 +155,6 @@ impl<'a> Watched<'a> {
         self.is_stopped
     }
 }
+
+/// Observer of all that a recipe does.
+pub type EventObserver<'o> = dyn for<'a> Observer<Event<'a>> + 'o;

@@ -21,7 +21,8 @@ use super::plan::Plan;
 use super::stage_cache::{TextParts, checkpoint_path, remove};
 use super::{Ending, Recipe, TICK, TemperatureSource};
 use crate::learn::train::{
-    Checkpoint, CheckpointPlace, Checkpoints, Pass, Snapshot, TrainingOptions, train_resumable,
+    Checkpoint, CheckpointPlace, Checkpoints, Pass, Snapshot, TrainedPass, TrainingOptions,
+    train_resumable,
 };
 use crate::{
     About, Calibration, Calibrator, CheckpointProblem, Decoding, DevScores, Error, Labelling,
@@ -290,22 +291,23 @@ impl Trainer {
             Ok(())
         };
         let checkpoints = Checkpoints { every: BETWEEN_CHECKPOINTS, dev, save: &mut save };
-        let watch = |pass: Pass, model: &ParserModel| match self.judge(pass, model) {
-            Ok(trained) => {
-                passes.set(passes.get() + 1);
-                // The receiver is gone if the caller has stopped the training.
-                if self.messages.send(Message::Pass(Box::new(trained))).is_ok() {
-                    ControlFlow::Continue(())
-                } else {
+        let mut watch =
+            |TrainedPass { pass, model, .. }: TrainedPass<'_>| match self.judge(pass, model) {
+                Ok(trained) => {
+                    passes.set(passes.get() + 1);
+                    // The receiver is gone if the caller has stopped the training.
+                    if self.messages.send(Message::Pass(Box::new(trained))).is_ok() {
+                        ControlFlow::Continue(())
+                    } else {
+                        ControlFlow::Break(())
+                    }
+                }
+                Err(error) => {
+                    failure.replace(Some(error));
                     ControlFlow::Break(())
                 }
-            }
-            Err(error) => {
-                failure.replace(Some(error));
-                ControlFlow::Break(())
-            }
-        };
-        let result = train_resumable(train, &self.options, resumed, checkpoints, watch);
+            };
+        let result = train_resumable(train, &self.options, resumed, checkpoints, &mut watch);
         let result = failure.into_inner().map_or(result.map(|_| ()), Err);
         drop(self.messages.send(Message::End(result)));
     }

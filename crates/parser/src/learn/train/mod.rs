@@ -33,12 +33,12 @@ pub use options::{
     FirstPassOptions, LabelOptions, PrunerOptions, SecondPassOptions, TrainingOptions,
     TransitionOptions,
 };
-pub use pass::{Pass, Verdict};
+pub use pass::{Pass, PassObserver, TrainedPass};
 pub use session::Checkpoints;
 use session::TrainingSession;
 use training_data::TransitionTrainingData;
 
-/// Trains a model. `watch` is called with it after every pass, and may stop the training.
+/// Trains a model. The observer sees it after every pass, and may stop the training.
 ///
 /// ```
 /// use tutte::{Optimizer, TrainingOptions, Parser, train};
@@ -49,7 +49,7 @@ use training_data::TransitionTrainingData;
 /// ".parse::<tutte_treebank::Sentence>()?;
 /// let treebank = [sentence];
 /// let options = TrainingOptions::default().with_optimizer(Optimizer::Perceptron).with_bits(16);
-/// let model = train(&treebank, &options, |_, _| {})?;
+/// let model = train(&treebank, &options, &mut ())?;
 /// assert_eq!(Parser::new(&model).parse(&treebank[0])?.tree.heads(), [2, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -61,13 +61,12 @@ use training_data::TransitionTrainingData;
 /// [`Error::Treebank`] if heads form a cycle, [`Error::Contradiction`] if no tree has the heads of a partial
 /// tree, [`Error::NotInTreeSet`], [`Error::NoWords`], [`Error::NoHeads`], [`Error::PartialTree`],
 /// [`Error::Setting`], [`Error::Diverged`].
-pub fn train<'a, V: Verdict>(
+pub fn train<'a>(
     treebank: impl Into<TrainingSet<'a>>,
     options: &TrainingOptions,
-    mut watch: impl FnMut(Pass, &ParserModel) -> V,
+    observer: &mut PassObserver<'_>,
 ) -> Result<ParserModel, Error> {
-    let mut watch = |pass: Pass, model: &ParserModel| watch(pass, model).stops();
-    run(&treebank.into(), options, TrainingSession::new(&mut watch))
+    run(&treebank.into(), options, TrainingSession::new(observer))
 }
 
 /// Trains a model as [`train`] does, with checkpoints.
@@ -84,12 +83,13 @@ pub fn train<'a, V: Verdict>(
 /// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
 /// use std::ops::ControlFlow;
 /// use std::time::Duration;
+/// use tutte::learn::TrainedPass;
 /// use tutte::{Checkpoint, Checkpoints, TrainingOptions, train, train_resumable};
 ///
 /// let options = TrainingOptions::default().with_bits(12);
 /// let mut save = |snapshot: &mut tutte::Snapshot<'_>| snapshot.save(&path);
 /// let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save: &mut save };
-/// train_resumable(&treebank, &options, None, checkpoints, |pass, _| match pass.number {
+/// train_resumable(&treebank, &options, None, checkpoints, &mut |event: TrainedPass<'_>| match event.pass.number {
 ///     4 => ControlFlow::Break(()),
 ///     _ => ControlFlow::Continue(()),
 /// })?;
@@ -97,32 +97,27 @@ pub fn train<'a, V: Verdict>(
 /// let before = Checkpoint::open(&path)?;
 /// assert_eq!(before.place().passes, 4);
 /// let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save: &mut save };
-/// let model = train_resumable(&treebank, &options, Some(before), checkpoints, |_, _| {})?;
-/// assert_eq!(model.arcs.weights, train(&treebank, &options, |_, _| {})?.arcs.weights);
+/// let model = train_resumable(&treebank, &options, Some(before), checkpoints, &mut ())?;
+/// assert_eq!(model.arcs.weights, train(&treebank, &options, &mut ())?.arcs.weights);
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// Those of [`train`]; [`Error::Checkpoint`] if the checkpoint is of another training; those of `save`.
-pub fn train_resumable<'a, V: Verdict>(
+pub fn train_resumable<'a>(
     treebank: impl Into<TrainingSet<'a>>,
     options: &TrainingOptions,
     resumed: Option<Checkpoint>,
     checkpoints: Checkpoints<'_>,
-    mut watch: impl FnMut(Pass, &ParserModel) -> V,
+    observer: &mut PassObserver<'_>,
 ) -> Result<ParserModel, Error> {
     let treebank = &treebank.into();
-    let mut watch = |pass: Pass, model: &ParserModel| watch(pass, model).stops();
-    // Rebuilt, so that its lifetime can be as short as that of `watch`.
+    // Rebuilt, so that its lifetime can be as short as that of the observer.
     let Checkpoints { every, dev, save } = checkpoints;
     let checkpoints = Checkpoints { every, dev, save };
-    let session = TrainingSession::new(&mut watch).with_checkpoints(
-        treebank,
-        options,
-        resumed,
-        checkpoints,
-    )?;
+    let session =
+        TrainingSession::new(observer).with_checkpoints(treebank, options, resumed, checkpoints)?;
     run(treebank, options, session)
 }
 
@@ -289,11 +284,11 @@ fn pruned_corpus<'a>(
 ///
 /// # Errors
 /// Those of [`train`]; [`Error::Setting`] if the model has a second pass.
-pub fn train_further<V: Verdict>(
+pub fn train_further(
     model: ParserModel,
     treebank: &[Sentence],
     options: &TrainingOptions,
-    mut watch: impl FnMut(Pass, &ParserModel) -> V,
+    observer: &mut PassObserver<'_>,
 ) -> Result<ParserModel, Error> {
     check(options)?;
     if model.second_pass.is_some() {
@@ -302,8 +297,7 @@ pub fn train_further<V: Verdict>(
         return Err(Error::Setting(why.to_owned()));
     }
     let (corpus, _) = pruned_corpus(treebank, &model, &options.optimizer)?;
-    let mut watch = |pass: Pass, model: &ParserModel| watch(pass, model).stops();
-    fit(model, &corpus, options, &mut TrainingSession::new(&mut watch))
+    fit(model, &corpus, options, &mut TrainingSession::new(observer))
 }
 
 /// Trains the last pass of a model and its labels.

@@ -1,9 +1,8 @@
-//! Reports of passes to the caller of a training, and the caller's reply.
-
-use std::ops::ControlFlow;
+//! Reports of passes to the observer of a training.
 
 use super::Corpus;
 use crate::ParserModel;
+use crate::learn::observer::Observer;
 use crate::learn::optimizer::Report;
 
 /// Report of a pass over the treebank.
@@ -43,20 +42,15 @@ impl Pass {
     }
 }
 
-/// Reply of the caller after a pass: `()` always continues, [`ControlFlow`] can stop the training.
-pub trait Verdict {
-    /// Returns `true` if the training is to stop.
-    fn stops(&self) -> bool;
+/// The end of a pass: its report and its model.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct TrainedPass<'a> {
+    /// The report.
+    pub pass: Pass,
+    /// The model after the pass.
+    pub model: &'a ParserModel,
 }
 
-impl Verdict for () {
-    fn stops(&self) -> bool {
-        false
-    }
-}
-
-impl Verdict for ControlFlow<()> {
-    fn stops(&self) -> bool {
-        self.is_break()
-    }
-}
+/// Observer of a parser's training.
+pub type PassObserver<'o> = dyn for<'a> Observer<TrainedPass<'a>> + 'o;

@@ -8,7 +8,7 @@ use tutte_linear::Checkpointed;
 use tutte_treebank::Sentence;
 
 use super::checkpoint::{Checkpoint, CheckpointPlace, Snapshot};
-use super::{Pass, checkpoint};
+use super::{Pass, PassObserver, TrainedPass, checkpoint};
 use crate::features::FirstPassOutput;
 use crate::learn::TrainingSet;
 use crate::{Error, ParserModel, TrainingOptions};
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Checkpoints<'_> {
 /// A training that is under way.
 pub(super) struct TrainingSession<'a> {
     /// Returns `true` to stop the training.
-    watch: &'a mut dyn FnMut(Pass, &ParserModel) -> bool,
+    observer: &'a mut PassObserver<'a>,
     /// How to save, and the settings that a resumed training must share.
     saving: Option<(Checkpoints<'a>, Vec<(String, String)>)>,
     last_save: Instant,
@@ -43,15 +43,15 @@ pub(super) struct TrainingSession<'a> {
     pub(super) first_pass_outputs: Vec<Arc<FirstPassOutput>>,
     place: CheckpointPlace,
     has_two_stages: bool,
-    /// `true` once `watch` has stopped the training.
+    /// `true` once the observer has stopped the training.
     pub(super) is_stopped: bool,
 }
 
 impl<'a> TrainingSession<'a> {
     /// Starts a training without checkpoints.
-    pub(super) fn new(watch: &'a mut dyn FnMut(Pass, &ParserModel) -> bool) -> Self {
+    pub(super) fn new(observer: &'a mut PassObserver<'a>) -> Self {
         Self {
-            watch,
+            observer,
             saving: None,
             last_save: Instant::now(),
             resumed: None,
@@ -98,7 +98,7 @@ impl<'a> TrainingSession<'a> {
         model: &mut ParserModel,
         trainer: &mut dyn Checkpointed,
     ) -> Result<bool, Error> {
-        self.is_stopped = (self.watch)(pass, model);
+        self.is_stopped = self.observer.observe(TrainedPass { pass, model }).is_break();
         let Pass { number, second, .. } = pass;
         let precedes_jackknife = is_last && self.has_two_stages && !second;
         self.place = CheckpointPlace { passes: self.place.passes + 1, number, second };

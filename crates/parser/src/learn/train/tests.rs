@@ -6,6 +6,7 @@ use tutte_treebank::Sentence;
 use tutte_trees::{TreeSet, Workspace, argmax_with};
 
 use super::*;
+use crate::learn::TrainedPass;
 use crate::learn::objective::{
     Objective, annealed_risk, entropy, likelihood, risk, softmax_margin,
 };
@@ -163,7 +164,7 @@ fn every_optimizer_fits_twenty_sentences() {
     let treebank = treebank();
     for optimizer in optimizers() {
         let options = options(optimizer);
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         assert_eq!(errors(&model, &treebank), (0, 0), "{:?}", options.optimizer);
     }
 }
@@ -175,7 +176,7 @@ fn every_optimizer_fits_every_tree_set() {
         let treebank = at_most(tree_set);
         for optimizer in optimizers() {
             let options = TrainingOptions { tree_set, ..options(optimizer) };
-            let model = train(&original, &options, |_, _| {}).unwrap();
+            let model = train(&original, &options, &mut ()).unwrap();
             assert_eq!(errors(&model, &treebank).0, 0, "{:?} {tree_set}", options.optimizer);
         }
     }
@@ -194,8 +195,9 @@ fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
                 ..options(optimizer.clone())
             };
             let mut losses = Vec::new();
-            let watch = |pass: Pass, _: &ParserModel| losses.push(pass.loss.to_bits());
-            let model = train(&treebank, &few, watch).unwrap();
+            let mut watch =
+                |TrainedPass { pass, .. }: TrainedPass<'_>| losses.push(pass.loss.to_bits());
+            let model = train(&treebank, &few, &mut watch).unwrap();
             let bits = |weights: &[f32]| weights.iter().map(|w| w.to_bits()).collect::<Vec<_>>();
             (bits(&model.arcs.weights), bits(&model.labels.weights), losses)
         };
@@ -214,11 +216,12 @@ fn passes_are_reported_and_losses_fall() {
         let options = TrainingOptions { passes: 6, ..options(optimizer) };
         let mut passes = Vec::new();
         let mut last = Vec::new();
-        let model = train(&treebank, &options, |pass, model| {
-            passes.push(pass);
-            last.clone_from(&model.arcs.weights);
-        })
-        .unwrap();
+        let model =
+            train(&treebank, &options, &mut |TrainedPass { pass, model, .. }: TrainedPass<'_>| {
+                passes.push(pass);
+                last.clone_from(&model.arcs.weights);
+            })
+            .unwrap();
         assert!(passes.iter().map(|pass| pass.number).eq(1..=passes.len()));
         let first = passes[0].loss;
         let last_loss = passes[passes.len() - 1].loss;
@@ -254,10 +257,9 @@ fn risk_improves_on_likelihood() {
         passes: 100,
         ..options(Optimizer::Lbfgs { objective, c, memory: 10 })
     };
-    let likely = train_further(start, &treebank, &options(likelihood(), 10.0), |_, _| {}).unwrap();
+    let likely = train_further(start, &treebank, &options(likelihood(), 10.0), &mut ()).unwrap();
     let trained = |objective: Objective| {
-        let model =
-            train_further(likely.clone(), &treebank, &options(objective, 1000.0), |_, _| {});
+        let model = train_further(likely.clone(), &treebank, &options(objective, 1000.0), &mut ());
         expected_errors(&model.unwrap(), &treebank)
     };
     let before = expected_errors(&likely, &treebank);
@@ -271,14 +273,18 @@ fn risk_improves_on_likelihood() {
 fn the_caller_may_stop_a_training() {
     let treebank = treebank();
     let mut seen = Vec::new();
-    let stopped = train(&treebank, &options(Optimizer::Perceptron), |pass, model| {
-        seen.clone_from(&model.arcs.weights);
-        if pass.number == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })
+    let stopped = train(
+        &treebank,
+        &options(Optimizer::Perceptron),
+        &mut |TrainedPass { pass, model, .. }: TrainedPass<'_>| {
+            seen.clone_from(&model.arcs.weights);
+            if pass.number == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    )
     .unwrap();
     assert_eq!(stopped.arcs.weights, seen);
     let four = TrainingOptions { passes: 4, ..options(Optimizer::Perceptron) };
-    let model = train(&treebank, &four, |_, _| {}).unwrap();
+    let model = train(&treebank, &four, &mut ()).unwrap();
     assert_eq!(stopped.arcs.weights, model.arcs.weights);
 }
 
@@ -293,7 +299,7 @@ fn sentences_may_be_long_and_short() {
     for name in Optimizer::NAMES {
         let optimizer = Optimizer::named(name).unwrap();
         let options = TrainingOptions { passes: 1, bits: 12, ..options(optimizer) };
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         assert!(model.arcs.weights.iter().all(|weight| weight.is_finite()), "{name}");
         assert!(model.arcs.weights.iter().any(|weight| *weight != 0.0), "{name}");
     }
@@ -306,7 +312,7 @@ fn labels_may_have_passes_of_their_own() {
     options.passes = 2;
     options.labels.passes = Some(12);
     let mut passes = 0;
-    let model = train(&treebank, &options, |_, _| passes += 1).unwrap();
+    let model = train(&treebank, &options, &mut |_: TrainedPass<'_>| passes += 1).unwrap();
     assert_eq!(passes, 12);
     assert_eq!(errors(&model, &treebank).1, 0);
 }
@@ -318,28 +324,28 @@ fn trees_outside_the_set_are_refused() {
         treebank[number].set_head(1, Some(0)).unwrap();
         treebank[number].set_comment("sent_id", Some(&format!("s{number}"))).unwrap();
     }
-    let error = train(&treebank, &options(Optimizer::Perceptron), |_, _| {}).unwrap_err();
+    let error = train(&treebank, &options(Optimizer::Perceptron), &mut ()).unwrap_err();
     let Error::NotInTreeSet { ref sentences, count: 2, .. } = error else { panic!("{error}") };
     assert_eq!(sentences.len(), 2);
     let text = error.to_string();
     assert!(text.contains("sent_id = s3") && text.contains("sent_id = s5"), "{text}");
     let tree_set = TreeSet::NonProjectiveMultiRoot;
     let options = TrainingOptions { tree_set, ..options(Optimizer::Perceptron) };
-    assert!(train(&treebank, &options, |_, _| {}).is_ok());
+    assert!(train(&treebank, &options, &mut ()).is_ok());
 }
 
 #[test]
 fn labels_that_the_model_does_not_have_are_refused() {
     let treebank = treebank();
     let model = small_model(&treebank[..1], SMALL, TreeSet::NonProjectiveSingleRoot);
-    let error = train_further(model, &treebank, &options(Optimizer::Perceptron), |_, _| {});
+    let error = train_further(model, &treebank, &options(Optimizer::Perceptron), &mut ());
     let error = error.unwrap_err().to_string();
     assert!(error.contains("no label \"advmod\""), "{error}");
 }
 
 #[test]
 fn nothing_to_learn_from_is_an_error() {
-    let error = train(&[], &TrainingOptions { bits: 10, ..TrainingOptions::default() }, |_, _| {})
+    let error = train(&[], &TrainingOptions { bits: 10, ..TrainingOptions::default() }, &mut ())
         .unwrap_err();
     assert!(matches!(error, Error::NoWords));
 }
@@ -365,7 +371,7 @@ fn settings_are_checked() {
             "C is 0",
         ),
     ] {
-        let error = train(&treebank(), &options(optimizer), |_, _| {}).unwrap_err().to_string();
+        let error = train(&treebank(), &options(optimizer), &mut ()).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -379,6 +385,6 @@ fn divergence_is_reported_with_its_sentence() {
         dropout: 0.0,
         batch: 1,
     };
-    let error = train(&treebank(), &options(optimizer), |_, _| {}).unwrap_err();
+    let error = train(&treebank(), &options(optimizer), &mut ()).unwrap_err();
     assert!(matches!(error, Error::Diverged { .. }), "{error}");
 }

@@ -26,10 +26,10 @@ use tutte_trees::TreeSet;
 use self::problem::Problem;
 use crate::features::FeatureSet;
 use crate::learn::objective::expectation::{Criterion, Wanted};
+use crate::learn::observer::Observer;
 use crate::learn::optimizer::lbfgs::Minimiser;
-use crate::learn::train::Verdict;
 use crate::{Candidates, Error, LabelModel, ParserModel};
-pub use variance::{Chosen, VARIANCES, choose_variance};
+pub use variance::{Chosen, TriedVariance, VARIANCES, choose_variance};
 
 /// Number of shards of a corpus. Each is summed by one thread.
 pub const SHARDS: usize = 16;
@@ -206,7 +206,7 @@ pub struct Learnt {
 ///     ..Evidence::default()
 /// };
 /// let options = WeakOptions::default().with_least(1).with_prior_variance(1000.0);
-/// let learnt = learn(&evidence, &options, |_| {})?;
+/// let learnt = learn(&evidence, &options, &mut ())?;
 /// assert!((learnt.after.expectations[0] - 0.9).abs() < 0.01);
 /// assert_eq!(Parser::new(&learnt.model).parse(&raw[0])?.tree.heads(), [2, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -216,10 +216,10 @@ pub struct Learnt {
 /// [`Error::NoWords`] if there are no words, [`Error::Setting`] if an option is out of range or an arc or constraint
 /// does not exist, [`Error::Contradiction`] if the heads of a sentence fit no tree, and [`Error::Diverged`] if
 /// inference fails.
-pub fn learn<V: Verdict>(
+pub fn learn(
     evidence: &Evidence<'_>,
     options: &WeakOptions,
-    mut watch: impl FnMut(&Step<'_>) -> V,
+    observer: &mut dyn for<'s> Observer<Step<'s>>,
 ) -> Result<Learnt, Error> {
     check(evidence, options)?;
     let mut problem = Problem::new(evidence, options)?;
@@ -243,7 +243,7 @@ pub fn learn<V: Verdict>(
         let mut stopped = false;
         for &uses_entropy in stages {
             problem.uses_entropy = uses_entropy;
-            (x, steps, stopped) = descend(&mut problem, x, (start, steps), &mut watch)?;
+            (x, steps, stopped) = descend(&mut problem, x, (start, steps), observer)?;
             if stopped {
                 break;
             }
@@ -267,12 +267,12 @@ pub fn learn<V: Verdict>(
 }
 
 /// Minimises F from a point until a step gains too little. Returns the last point, the number of steps since this start,
-/// and `true` if `watch` stopped the training.
-fn descend<V: Verdict>(
+/// and `true` if the observer stopped the training.
+fn descend(
     problem: &mut Problem<'_>,
     x: Vec<f64>,
     (start, before): (usize, usize),
-    watch: &mut impl FnMut(&Step<'_>) -> V,
+    observer: &mut dyn for<'s> Observer<Step<'s>>,
 ) -> Result<(Vec<f64>, usize, bool), Error> {
     let WeakOptions { steps, tolerance, .. } = *problem.options();
     let mut minimiser = Minimiser::new(x, MEMORY, &mut |x: &[f64], slopes: &mut [f64]| {
@@ -287,7 +287,7 @@ fn descend<V: Verdict>(
         // The last evaluation of the line search may not be at the accepted point.
         problem.move_to(&minimiser.x)?;
         let progress = problem.progress(start, step);
-        if watch(&Step { progress: &progress, problem }).stops() {
+        if observer.observe(Step { progress: &progress, problem }).is_break() {
             return Ok((minimiser.x, step, true));
         }
         let gained = last - minimiser.value;

@@ -87,7 +87,7 @@ fn targets_are_reached_and_other_features_move_too() {
     let evidence = evidence(&raw, &[], &rules());
     let options = WeakOptions { prior_variance: 1e4, ..options() };
     let mut last = f64::INFINITY;
-    let learnt = learn(&evidence, &options, |step| {
+    let learnt = learn(&evidence, &options, &mut |step: Step<'_>| {
         let progress = step.progress;
         assert!(progress.objective <= last + 1e-9, "the objective never rises");
         last = progress.objective;
@@ -153,7 +153,7 @@ fn expectations_of_a_given_model_are_reproduced() {
         let templates = FeatureSet::parse("conjoin none\nh.upos m.upos").unwrap();
         let options =
             WeakOptions { templates, tree_set, prior_variance: 1e6, tolerance: 1e-9, ..options() };
-        let learnt = learn(&evidence, &options, |_| {}).unwrap();
+        let learnt = learn(&evidence, &options, &mut ()).unwrap();
         for (constraint, found) in evidence.constraints.iter().zip(&learnt.after.expectations) {
             let residual = constraint.wanted.residual(*found);
             assert!(residual < 1e-3, "{tree_set}: {found} instead of {:?}", constraint.wanted);
@@ -166,13 +166,13 @@ fn expectations_of_a_given_model_are_reproduced() {
 fn true_expectations_are_kept() {
     let raw = treebank();
     let uniform = evidence(&raw, &[], &rules());
-    let before = learn(&uniform, &WeakOptions { steps: 0, ..options() }, |_| {}).unwrap().before;
+    let before = learn(&uniform, &WeakOptions { steps: 0, ..options() }, &mut ()).unwrap().before;
     let rules: Vec<_> = rules()
         .into_iter()
         .zip(&before)
         .map(|((head, word, _), e)| (head, word, Wanted::exactly(*e)))
         .collect();
-    let learnt = learn(&evidence(&raw, &[], &rules), &options(), |_| {}).unwrap();
+    let learnt = learn(&evidence(&raw, &[], &rules), &options(), &mut ()).unwrap();
     assert!(learnt.after.objective < 1e-12);
     assert!(learnt.model.arcs.weights.iter().all(|weight| weight.abs() < 1e-6));
 }
@@ -186,9 +186,9 @@ fn heads_of_raw_sentences_and_threads_do_not_matter() {
         sentence.set_heads(&(0..words).map(Some).collect::<Vec<_>>()).unwrap();
     }
     let options = |threads| WeakOptions { threads, restarts: 1, steps: 15, ..options() };
-    let one = learn(&evidence(&gold, &[], &rules()), &options(1), |_| {}).unwrap();
+    let one = learn(&evidence(&gold, &[], &rules()), &options(1), &mut ()).unwrap();
     for (raw, threads) in [(&other, 1), (&gold, 2), (&gold, 7)] {
-        let learnt = learn(&evidence(raw, &[], &rules()), &options(threads), |_| {}).unwrap();
+        let learnt = learn(&evidence(raw, &[], &rules()), &options(threads), &mut ()).unwrap();
         assert_eq!(learnt.model.arcs.weights, one.model.arcs.weights);
     }
 }
@@ -198,7 +198,7 @@ fn trees_alone_are_memorised() {
     let trees = treebank();
     let evidence = Evidence { trees: &trees, ..Evidence::default() };
     let options = WeakOptions { prior_variance: 100.0, ..options() };
-    let learnt = learn(&evidence, &options, |_| {}).unwrap();
+    let learnt = learn(&evidence, &options, &mut ()).unwrap();
     let mut parser = Parser::new(&learnt.model);
     let wrong = |sentence: &Sentence| {
         let heads = parser.parse(sentence).unwrap().tree.into_heads();
@@ -214,7 +214,7 @@ fn entropy_of_weight_zero_changes_nothing_and_of_others_does() {
     let evidence = evidence(&treebank[4..], &treebank[..4], &[]);
     let learnt = |entropy| {
         let options = WeakOptions { entropy, steps: 10, ..options() };
-        learn(&evidence, &options, |_| {}).unwrap().model.arcs.weights
+        learn(&evidence, &options, &mut ()).unwrap().model.arcs.weights
     };
     let none = learnt(None);
     assert_eq!(learnt(Some((2.0, 0.0))), none);
@@ -229,10 +229,10 @@ fn sentences_without_a_tree_are_listed_and_bad_input_is_refused() {
     candidates[1] = Candidates::of(raw[1].len(), |head, _| head != 0);
     let rules = rules();
     let evidence = Evidence { candidates, ..evidence(raw, &[], &rules) };
-    let learnt = learn(&evidence, &WeakOptions { steps: 3, ..options() }, |_| {}).unwrap();
+    let learnt = learn(&evidence, &WeakOptions { steps: 3, ..options() }, &mut ()).unwrap();
     assert_eq!(learnt.impossible, [1]);
     let refused = |evidence: &Evidence<'_>, options: &WeakOptions| {
-        learn(evidence, options, |_| {}).unwrap_err().to_string()
+        learn(evidence, options, &mut ()).unwrap_err().to_string()
     };
     let mut far = evidence.clone();
     far.arcs[0].push((99, 1, 0));
@@ -255,7 +255,7 @@ fn conflicts_leave_residuals() {
         ("VERB", "DET", Wanted::exactly(1.0)),
         ("NOUN", "INTJ", Wanted::exactly(0.5)),
     ];
-    let learnt = learn(&evidence(&raw, &[], &rules), &options(), |_| {}).unwrap();
+    let learnt = learn(&evidence(&raw, &[], &rules), &options(), &mut ()).unwrap();
     let sum = learnt.after.expectations[0] + learnt.after.expectations[1];
     assert!(sum < 1.0 + 1e-6 && sum > 0.5, "{sum}");
     assert_eq!(learnt.after.expectations[2], 0.0, "the rule matches nothing");

@@ -9,7 +9,7 @@
 
 use super::{Evidence, WeakOptions, learn};
 use crate::Error;
-use crate::learn::train::Verdict;
+use crate::learn::observer::Observer;
 
 /// Number of folds of the rules.
 const FOLDS: usize = 5;
@@ -36,7 +36,7 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 /// let rules = Rules::parse("three", text)?;
 /// let options = WeakOptions::default().with_least(1);
 /// let evidence = Evidence::of_rules(&rules, &raw, options.tree_set);
-/// let chosen = choose_variance(&evidence, &options, &[0.01, 10.0], || {})?;
+/// let chosen = choose_variance(&evidence, &options, &[0.01, 10.0], &mut ())?;
 /// let (best, errors) = chosen.expect("there are three rules");
 /// assert!(best == 10.0 && errors[1].1 < errors[0].1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -44,11 +44,11 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 ///
 /// # Errors
 /// Those of [`learn`].
-pub fn choose_variance<V: Verdict>(
+pub fn choose_variance(
     evidence: &Evidence<'_>,
     options: &WeakOptions,
     variances: &[f64],
-    mut watch: impl FnMut() -> V,
+    observer: &mut dyn Observer<TriedVariance>,
 ) -> Result<Option<Chosen>, Error> {
     let has_weight = |&q: &usize| evidence.constraints[q].wanted.weight > 0.0;
     let rules: Vec<usize> = (0..evidence.constraints.len()).filter(has_weight).collect();
@@ -63,18 +63,28 @@ pub fn choose_variance<V: Verdict>(
             let held_out = || rules.iter().skip(fold).step_by(FOLDS);
             let mut others = evidence.clone();
             held_out().for_each(|&q| others.constraints[q].wanted.weight = 0.0);
-            let learnt = learn(&others, &options, |_| {})?;
+            let learnt = learn(&others, &options, &mut ())?;
             let residual = |q: &usize| {
                 evidence.constraints[*q].wanted.residual(learnt.after.expectations[*q]).powi(2)
             };
             error += held_out().map(residual).sum::<f64>();
-            if watch().stops() {
+            if observer.observe(TriedVariance { variance: prior_variance, fold }).is_break() {
                 return Ok(best(errors));
             }
         }
         errors.push((prior_variance, error / rules.len() as f64));
     }
     Ok(best(errors))
+}
+
+/// A fold that was learnt with a variance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TriedVariance {
+    /// The variance.
+    pub variance: f64,
+    /// Number of the fold, from 0.
+    pub fold: usize,
 }
 
 /// The best variance, and each variance with its error.

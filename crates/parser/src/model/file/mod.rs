@@ -110,7 +110,7 @@ impl DevScores {
 ///
 /// let treebank = ["# sent_id = 1\n1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
 /// let options = TrainingOptions::default().with_passes(2).with_bits(12).with_label_bits(8);
-/// let model = train(&treebank, &options, |_, _| {})?;
+/// let model = train(&treebank, &options, &mut ())?;
 /// model.compact().save(&path, &About { language: Some("en".into()), ..About::default() })?;
 ///
 /// let file = ModelFile::open(&path)?;

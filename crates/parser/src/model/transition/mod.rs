@@ -39,11 +39,11 @@ use crate::{Compact, Weights};
 /// # let sentence = "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n";
 /// # let treebank: Vec<tutte_treebank::Sentence> = vec![sentence.parse()?, sentence.parse()?];
 /// let options = TrainingOptions::default().with_passes(1).with_bits(12).with_label_bits(8);
-/// let model = train(&treebank, &options, |_, _| {})?;
+/// let model = train(&treebank, &options, &mut ())?;
 /// assert!(model.second_pass.is_some_and(|second_pass| second_pass.transition.is_some()));
 ///
 /// let second = Some(SecondPassOptions::default().with_transition(None));
-/// let model = train(&treebank, &options.with_second_pass(second), |_, _| {})?;
+/// let model = train(&treebank, &options.with_second_pass(second), &mut ())?;
 /// assert!(model.second_pass.is_some_and(|second_pass| second_pass.transition.is_none()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

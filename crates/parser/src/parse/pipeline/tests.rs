@@ -31,7 +31,7 @@ fn model() -> Model<Compact> {
     let treebank = treebank();
     let options =
         TrainingOptions { passes: 3, bits: 14, label_bits: 8, ..TrainingOptions::default() };
-    let mut model = Model::from(train(&treebank, &options, |_, _| {}).unwrap());
+    let mut model = Model::from(train(&treebank, &options, &mut ()).unwrap());
     let tokenizer = Tokenizer::train(&treebank, &TokenizerOptions::default()).unwrap();
     let tagger = Tagger::train(&treebank, &TaggerOptions::for_words(9)).unwrap();
     (model.tokenizer, model.tagger) = (Some(Arc::new(tokenizer)), Some(Arc::new(tagger)));

@@ -336,7 +336,7 @@ fn one_label_is_no_labels() {
             let features = FeatureSet::new(Vec::new());
             model.labels =
                 LabelModel::new(features, vec!["l".to_owned()], 4).with_labelling(labelling);
-            let model = train_further(model, &treebank, &options, |_, _| {}).unwrap();
+            let model = train_further(model, &treebank, &options, &mut ()).unwrap();
             model.arcs.weights.iter().map(|w| w.to_bits()).collect::<Vec<_>>()
         };
         let expected = trained(Labelling::Staged);

@@ -3,8 +3,9 @@
 use tutte_trees::TreeSet;
 
 use super::*;
+use crate::learn::TrainedPass;
 use crate::learn::train::tests::{sentence, treebank};
-use crate::learn::train::{Pass, train};
+use crate::learn::train::train;
 use crate::{Parser, Weights as _};
 
 fn options() -> TrainingOptions {
@@ -149,7 +150,7 @@ fn stages_learn_from_annotated_sentences() {
     let one = train_pruner(&whole, &pruning, &options).unwrap();
     let other = train_pruner(&mixed, &pruning, &options).unwrap();
     assert_eq!(one.arcs.weights, other.arcs.weights);
-    let model = train(&mixed, &options, |_, _| {}).unwrap();
+    let model = train(&mixed, &options, &mut ()).unwrap();
     assert!(model.temperature >= 1.0);
 }
 
@@ -157,7 +158,7 @@ fn stages_learn_from_annotated_sentences() {
 fn a_given_temperature_is_kept() {
     let train_with = |temperature| {
         let second = Some(SecondPassOptions { temperature, ..options().second_pass.unwrap() });
-        train(&treebank(), &TrainingOptions { second_pass: second, ..options() }, |_, _| {})
+        train(&treebank(), &TrainingOptions { second_pass: second, ..options() }, &mut ())
     };
     assert_eq!(train_with(Some(1.25)).unwrap().temperature, 1.25);
     assert!(train_with(Some(0.0)).unwrap_err().to_string().contains("temperature is 0"));
@@ -169,7 +170,7 @@ fn a_given_temperature_is_kept() {
 fn stages_do_not_depend_on_the_number_of_threads() {
     let treebank = treebank();
     let trained =
-        |threads| train(&treebank, &TrainingOptions { threads, ..options() }, |_, _| {}).unwrap();
+        |threads| train(&treebank, &TrainingOptions { threads, ..options() }, &mut ()).unwrap();
     let one = trained(1);
     let two = trained(2);
     let tables = |model: &ParserModel| {
@@ -187,8 +188,10 @@ fn all_stages_together_fit_twenty_sentences() {
     let labels = crate::LabelOptions { rate: 0.3, damping: 1.0, ..Default::default() };
     let options = TrainingOptions { passes: 20, bits: 18, label_bits: 12, labels, ..options() };
     let mut seen = Vec::new();
-    let model =
-        train(&treebank, &options, |pass, _| seen.push((pass.second, pass.number))).unwrap();
+    let model = train(&treebank, &options, &mut |TrainedPass { pass, .. }: TrainedPass<'_>| {
+        seen.push((pass.second, pass.number))
+    })
+    .unwrap();
     let both = [false, true].into_iter().flat_map(|second| (1..=20).map(move |n| (second, n)));
     assert!(seen.into_iter().eq(both), "first pass, then second");
     let mut parser = Parser::new(&model);
@@ -205,7 +208,7 @@ fn a_first_pass_can_be_smaller_than_the_second() {
     let treebank = treebank();
     let options =
         TrainingOptions { passes: 15, bits: 18, label_bits: 12, ..TrainingOptions::fast() };
-    let model = train(&treebank, &options, |_, _| {}).unwrap();
+    let model = train(&treebank, &options, &mut ()).unwrap();
     assert!(model.pruner.is_none());
     assert_eq!(model.arcs.features.to_string(), FeatureSet::pruner().to_string());
     let second = &model.second_pass.as_ref().unwrap().arcs;
@@ -228,8 +231,9 @@ fn the_mean_of_the_folds_can_be_the_first_pass() {
         let second = Some(second.clone());
         let mut seen = Vec::new();
         let options = TrainingOptions { threads, second_pass: second, pruning: None, ..options() };
-        let watch = |pass: Pass, _: &ParserModel| seen.push((pass.second, pass.number));
-        let model = train(&treebank, &options, watch).unwrap();
+        let mut watch =
+            |TrainedPass { pass, .. }: TrainedPass<'_>| seen.push((pass.second, pass.number));
+        let model = train(&treebank, &options, &mut watch).unwrap();
         assert_eq!(seen, [(false, 1), (true, 1), (true, 2), (true, 3), (true, 4)]);
         (model, options)
     };
@@ -248,7 +252,7 @@ fn the_mean_of_the_folds_can_be_the_first_pass() {
 fn few_sentences_are_enough() {
     let treebank = treebank();
     for few in 1..4 {
-        let model = train(&treebank[..few], &options(), |_, _| {}).unwrap();
+        let model = train(&treebank[..few], &options(), &mut ()).unwrap();
         assert_eq!(
             model.second_pass.is_some(),
             few > 1,
@@ -260,9 +264,12 @@ fn few_sentences_are_enough() {
 
 #[test]
 fn stopping_the_first_pass_prevents_the_second() {
-    let model = train(&treebank(), &options(), |pass, _| match pass.number {
-        2 => std::ops::ControlFlow::Break(()),
-        _ => std::ops::ControlFlow::Continue(()),
-    });
+    let model =
+        train(&treebank(), &options(), &mut |TrainedPass { pass, .. }: TrainedPass<'_>| match pass
+            .number
+        {
+            2 => std::ops::ControlFlow::Break(()),
+            _ => std::ops::ControlFlow::Continue(()),
+        });
     assert!(model.unwrap().second_pass.is_none());
 }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::*;
+use crate::learn::TrainedPass;
 use crate::learn::train::tests::{optimizers, options, treebank};
 use crate::learn::train::{Checkpoints, Pass, SecondPassOptions, train, train_resumable};
 use crate::{Labelling, Optimizer};
@@ -60,10 +61,16 @@ fn train_saving(
 ) -> Result<(Vec<Pass>, ParserModel), Error> {
     let mut passes = Vec::new();
     let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save };
-    let model = train_resumable(&treebank(), options, resumed, checkpoints, |pass, _| {
-        passes.push(pass);
-        if stop(passes.len()) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
+    let model = train_resumable(
+        &treebank(),
+        options,
+        resumed,
+        checkpoints,
+        &mut |TrainedPass { pass, .. }: TrainedPass<'_>| {
+            passes.push(pass);
+            if stop(passes.len()) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    )?;
     Ok((passes, model))
 }
 
@@ -77,7 +84,7 @@ fn resumes_from_every_pass(folder: &str, options: &TrainingOptions) {
             false
         })
         .unwrap();
-    let plain = train(&treebank(), options, |_, _| {}).unwrap();
+    let plain = train(&treebank(), options, &mut ()).unwrap();
     assert!(weights(&plain) == weights(&model), "{name}: saving changes nothing");
     for done in 1..=passes.len() {
         let checkpoint = Checkpoint::open(folder.file(done)).unwrap();
@@ -153,7 +160,10 @@ fn a_training_resumes_when_arcs_have_converged_and_labels_have_not() {
     options.passes = 6;
     options.labels.passes = Some(8);
     let mut converged = 0;
-    train(&treebank(), &options, |pass, _| converged += usize::from(pass.converged)).unwrap();
+    train(&treebank(), &options, &mut |TrainedPass { pass, .. }: TrainedPass<'_>| {
+        converged += usize::from(pass.converged)
+    })
+    .unwrap();
     assert!((3..8).contains(&converged), "{converged}");
     resumes_from_every_pass("converged", &options);
 }
@@ -163,7 +173,7 @@ fn a_training_interrupted_after_every_pass_gives_the_same_model() {
     let folder = Folder::new("interrupted");
     let path = folder.file("resume");
     let options = with_second(few(Optimizer::default()));
-    let whole = train(&treebank(), &options, |_, _| {}).unwrap();
+    let whole = train(&treebank(), &options, &mut ()).unwrap();
     let mut save = |snapshot: &mut Snapshot<'_>| snapshot.save(&path);
     train_saving(&options, None, &mut save, |_| true).unwrap();
     for run in 2..=8 {
@@ -185,7 +195,7 @@ fn checkpoints_are_at_least_the_given_time_apart() {
     let every = Duration::from_secs(3600);
     let checkpoints = Checkpoints { every, dev: &[], save: &mut save };
     let options = with_second(few(Optimizer::Perceptron));
-    train_resumable(&treebank(), &options, None, checkpoints, |_, _| {}).unwrap();
+    train_resumable(&treebank(), &options, None, checkpoints, &mut ()).unwrap();
     assert_eq!(places, [(false, 1), (false, 4), (true, 1)]);
 }
 
@@ -199,7 +209,7 @@ fn checkpoints_of_another_training_are_refused() {
         let save = &mut |_: &mut Snapshot<'_>| Ok(());
         let checkpoints = Checkpoints { every: Duration::ZERO, dev, save };
         let checkpoint = Checkpoint::open(&path)?;
-        train_resumable(treebank, options, Some(checkpoint), checkpoints, |_, _| {})
+        train_resumable(treebank, options, Some(checkpoint), checkpoints, &mut ())
     };
     let all = treebank();
     assert!(resume_with(&options, &all, &[]).is_ok());

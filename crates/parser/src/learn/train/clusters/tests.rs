@@ -6,6 +6,7 @@ use tutte_trees::{Tree, TreeSet};
 
 use super::*;
 use crate::features::{Atoms, Prepared};
+use crate::learn::TrainedPass;
 use crate::learn::objective::likelihood;
 use crate::learn::optimizer::{OptimizerRun, Schedule};
 use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
@@ -38,7 +39,7 @@ fn model(clusters: usize, deviation: f64) -> ParserModel {
 }
 
 fn trained(model: ParserModel, options: &TrainingOptions) -> ParserModel {
-    train_further(model, &treebank(), options, |_, _| {}).unwrap()
+    train_further(model, &treebank(), options, &mut ()).unwrap()
 }
 
 #[test]
@@ -95,8 +96,8 @@ fn clusters_learn_and_diverge() {
     ] {
         let options = TrainingOptions { passes: 30, optimizer, threads: 2, ..options() };
         let mut losses = Vec::new();
-        let watch = |pass: crate::Pass, _: &ParserModel| losses.push(pass.loss);
-        let trained = train_further(model(3, 0.05), &treebank(), &options, watch).unwrap();
+        let mut watch = |TrainedPass { pass, .. }: TrainedPass<'_>| losses.push(pass.loss);
+        let trained = train_further(model(3, 0.05), &treebank(), &options, &mut watch).unwrap();
         assert!(losses[29] < 0.2 * losses[0], "{losses:?}");
         let cells = trained.arcs.index.cells();
         assert!(trained.arcs.weights[..cells] != trained.arcs.weights[cells..2 * cells]);
@@ -172,12 +173,12 @@ fn only_the_last_pass_has_clusters() {
         second_pass: second,
         ..options()
     };
-    let pruned = train(&treebank, &with(None), |_, _| {}).unwrap();
+    let pruned = train(&treebank, &with(None), &mut ()).unwrap();
     assert_eq!((pruned.clusters(), pruned.arcs.clusters()), (3, 3));
-    let second_pass = train(&treebank, &with(two.clone()), |_, _| {}).unwrap();
+    let second_pass = train(&treebank, &with(two.clone()), &mut ()).unwrap();
     assert_eq!((second_pass.clusters(), second_pass.arcs.clusters()), (3, 1));
     // A single sentence has no second pass; its only pass has the clusters.
-    let single = train(&treebank[..1], &with(two.clone()), |_, _| {}).unwrap();
+    let single = train(&treebank[..1], &with(two.clone()), &mut ()).unwrap();
     assert_eq!(single.clusters(), 3);
     for model in [&pruned, &second_pass] {
         assert_eq!(model.pruner.as_ref().unwrap().arcs.clusters(), 1);
@@ -185,7 +186,7 @@ fn only_the_last_pass_has_clusters() {
         assert!(score.uas() > 0.9, "{}", score.uas());
     }
     let threads = TrainingOptions { threads: 3, ..with(two) };
-    let again = train(&treebank, &threads, |_, _| {}).unwrap();
+    let again = train(&treebank, &threads, &mut ()).unwrap();
     assert!(
         again.second_pass.unwrap().arcs.weights == second_pass.second_pass.unwrap().arcs.weights
     );
@@ -224,8 +225,8 @@ fn optimizers_resume_from_their_checkpoint() {
 fn impossible_options_are_refused() {
     let treebank = treebank();
     let refusal = |options: TrainingOptions| {
-        let watch = |_, _: &ParserModel| -> () { panic!("before the first pass") };
-        train(&treebank, &options, watch).unwrap_err().to_string()
+        let mut watch = |_: TrainedPass<'_>| -> () { panic!("before the first pass") };
+        train(&treebank, &options, &mut watch).unwrap_err().to_string()
     };
     for clusters in [0, 257] {
         let message = refusal(TrainingOptions { clusters, ..options() });
@@ -237,7 +238,7 @@ fn impossible_options_are_refused() {
             refusal(TrainingOptions { clusters: 2, optimizer: optimizer.clone(), ..options() });
         assert!(message.contains(name) && message.contains("adagrad"), "{message}");
         let options = TrainingOptions { optimizer, ..options() };
-        let error = train_further(model(2, 0.1), &treebank, &options, |_, _| {}).unwrap_err();
+        let error = train_further(model(2, 0.1), &treebank, &options, &mut ()).unwrap_err();
         assert_eq!(error.to_string(), message);
     }
     let joint = TrainingOptions { clusters: 2, labelling: Labelling::Joint, ..options() };
@@ -245,7 +246,7 @@ fn impossible_options_are_refused() {
     assert!(message.contains("no joint labels"), "{message}");
     let mut model = model(2, 0.1);
     model.labels = model.labels.with_labelling(Labelling::Joint);
-    let error = train_further(model, &treebank, &options(), |_, _| {}).unwrap_err();
+    let error = train_further(model, &treebank, &options(), &mut ()).unwrap_err();
     assert_eq!(error.to_string(), message);
 
     let plain = small_model(&treebank, SMALL, SET);

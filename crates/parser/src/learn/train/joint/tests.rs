@@ -3,6 +3,7 @@
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
+use crate::learn::TrainedPass;
 use crate::learn::train::tests::{at_most, optimizers, options, sentence, treebank};
 use crate::{
     Decoding, LabelOptions, LabelledDistribution, Labelling, Optimizer, Parser, ParserModel,
@@ -37,7 +38,7 @@ fn every_optimizer_fits_labelled_trees() {
         let treebank = at_most(tree_set);
         for optimizer in optimizers() {
             let options = TrainingOptions { tree_set, ..joint_options(optimizer) };
-            let model = train(&original, &options, |_, _| {}).unwrap();
+            let model = train(&original, &options, &mut ()).unwrap();
             assert_eq!(errors(&model, &treebank), (0, 0), "{:?} {tree_set}", options.optimizer);
         }
     }
@@ -53,12 +54,15 @@ fn the_last_of_two_passes_is_joint() {
         let pruning = cascade.pruning.clone();
         let second_pass = cascade.second_pass.clone();
         let mut seen = Vec::new();
-        let model =
-            train(&treebank, &TrainingOptions { pruning, second_pass, ..plain }, |pass, model| {
+        let model = train(
+            &treebank,
+            &TrainingOptions { pruning, second_pass, ..plain },
+            &mut |TrainedPass { pass, model, .. }: TrainedPass<'_>| {
                 assert!(Parser::new(model).parse(&treebank[4]).is_ok());
                 seen.push((pass.second, model.labels.labelling()));
-            })
-            .unwrap();
+            },
+        )
+        .unwrap();
         seen.dedup();
         let first = if labelling == Labelling::Joint { Labelling::Staged } else { labelling };
         assert_eq!(seen, [(false, first), (true, labelling)]);
@@ -73,7 +77,7 @@ fn the_last_of_two_passes_is_joint() {
 fn temperatures_do_not_change_label_probabilities() {
     let treebank = treebank();
     let options = TrainingOptions { passes: 2, ..joint_options(Optimizer::default()) };
-    let hotter = train(&treebank, &options, |_, _| {}).unwrap();
+    let hotter = train(&treebank, &options, &mut ()).unwrap();
     let model = ParserModel { temperature: 0.5, ..hotter.clone() };
     let hot = Parser::new(&hotter).distribution(&treebank[4]).unwrap();
     let cool = Parser::new(&model).distribution(&treebank[4]).unwrap();
@@ -93,7 +97,7 @@ fn temperatures_do_not_change_label_probabilities() {
 #[test]
 fn compact_weights_give_the_same_trees() {
     let treebank = treebank();
-    let model = train(&treebank, &joint_options(Optimizer::default()), |_, _| {}).unwrap();
+    let model = train(&treebank, &joint_options(Optimizer::default()), &mut ()).unwrap();
     assert_eq!(errors(&model.compact(), &treebank), (0, 0));
 }
 
@@ -110,7 +114,10 @@ fn the_same_seed_gives_the_same_weights_for_any_number_of_threads() {
                 ..joint_options(optimizer.clone())
             };
             let mut losses = Vec::new();
-            let model = train(&treebank, &options, |pass, _| losses.push(pass.loss.to_bits()));
+            let model =
+                train(&treebank, &options, &mut |TrainedPass { pass, .. }: TrainedPass<'_>| {
+                    losses.push(pass.loss.to_bits())
+                });
             let model = model.unwrap();
             let weights = model.arcs.weights.iter().chain(&model.labels.weights);
             (weights.map(|weight| weight.to_bits()).collect::<Vec<_>>(), losses)
@@ -130,10 +137,11 @@ fn the_model_of_the_last_report_is_returned() {
             TrainingOptions { passes: 4, ..joint_options(Optimizer::named(name).unwrap()) };
         let mut losses = Vec::new();
         let mut last = Vec::new();
-        let model = train(&treebank, &options, |pass, model: &ParserModel| {
-            losses.push(pass.loss);
-            last.clone_from(&model.labels.weights);
-        });
+        let model =
+            train(&treebank, &options, &mut |TrainedPass { pass, model, .. }: TrainedPass<'_>| {
+                losses.push(pass.loss);
+                last.clone_from(&model.labels.weights);
+            });
         assert_eq!(last, model.unwrap().labels.weights);
         let dual = name.starts_with("eg");
         let (first, last) = (losses[0], losses[losses.len() - 1]);
@@ -147,7 +155,7 @@ fn parses_and_distributions_agree() {
     let treebank = treebank();
     for labelling in [Labelling::Staged, Labelling::Joint, Labelling::None] {
         let options = TrainingOptions { labelling, passes: 2, ..options(Optimizer::default()) };
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         let mut parser = Parser::new(&model);
         for sentence in &treebank {
             let parse = parser.parse(sentence).unwrap();
@@ -182,7 +190,7 @@ fn labels_stay_at_the_root_or_away_from_it() {
         let labels = LabelOptions { passes: Some(1), ..LabelOptions::default() };
         let options =
             TrainingOptions { labelling, labels, passes: 1, ..options(Optimizer::default()) };
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         let name = |label: usize| model.labels.labels()[label].as_str();
         for label in 0..model.labels.labels().len() {
             assert_eq!(model.labels.allows(0, label), name(label) == "root");
@@ -210,12 +218,12 @@ fn labels_seen_in_both_places_are_allowed_in_both() {
     let options =
         |labelling| TrainingOptions { labelling, passes: 2, ..options(Optimizer::default()) };
     for labelling in [Labelling::Staged, Labelling::Joint] {
-        let model = train(&treebank, &options(labelling), |_, _| {}).unwrap();
+        let model = train(&treebank, &options(labelling), &mut ()).unwrap();
         assert_eq!(model.labels.labels(), ["k", "l", "only"]);
         let allowed = |head| [0, 1, 2].map(|label| model.labels.allows(head, label));
         assert_eq!([allowed(0), allowed(1)], [[true; 3], [true, true, false]]);
         let short = &treebank[2..];
-        let model = train(short, &options(labelling), |_, _| {}).unwrap();
+        let model = train(short, &options(labelling), &mut ()).unwrap();
         assert!(model.labels.allows(0, 0) && model.labels.allows(1, 0));
         // Arcs between words are possible, though the treebank has none.
         assert!(Parser::new(&model).parse(&treebank[0]).is_ok());
@@ -229,9 +237,9 @@ fn training_further_allows_labels_in_new_places() {
     let then = [sentence("a/X/2/root b/Y/0/l")];
     for labelling in [Labelling::Staged, Labelling::Joint] {
         let options = TrainingOptions { labelling, ..options(Optimizer::default()) };
-        let model = train(&first, &options, |_, _| {}).unwrap();
+        let model = train(&first, &options, &mut ()).unwrap();
         assert!(!model.labels.allows(0, 0) && !model.labels.allows(1, 1));
-        let model = crate::train_further(model, &then, &options, |_, _| {}).unwrap();
+        let model = crate::train_further(model, &then, &options, &mut ()).unwrap();
         assert!([0, 1].iter().all(|&label| model.labels.allows(0, label)));
         assert!([0, 1].iter().all(|&label| model.labels.allows(1, label)));
     }
@@ -242,7 +250,7 @@ fn without_labels_arcs_are_learnt_as_with_staged_ones() {
     let mut treebank = treebank();
     let trained = |treebank: &[Sentence], labelling| {
         let options = TrainingOptions { labelling, passes: 3, ..options(Optimizer::default()) };
-        train(treebank, &options, |_, _| {}).unwrap()
+        train(treebank, &options, &mut ()).unwrap()
     };
     let bare = trained(&treebank, Labelling::None);
     assert!(bare.labels.labels().is_empty());
@@ -266,7 +274,7 @@ fn sentences_may_be_long_and_short() {
     for name in Optimizer::NAMES {
         let optimizer = Optimizer::named(name).unwrap();
         let options = TrainingOptions { passes: 1, bits: 12, ..joint_options(optimizer) };
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         let weights = || model.arcs.weights.iter().chain(&model.labels.weights);
         assert!(weights().all(|weight| weight.is_finite()), "{name}");
         assert!(weights().any(|weight| *weight != 0.0), "{name}");

@@ -60,7 +60,7 @@ fn known_heads_and_labels_are_fitted() {
     for optimizer in optimizers {
         for options in &every {
             let options = TrainingOptions { optimizer: optimizer.clone(), ..options.clone() };
-            let model = train(&treebank, &options, |_, _| {}).unwrap();
+            let model = train(&treebank, &options, &mut ()).unwrap();
             assert_eq!(mistakes(&model, &treebank), 0, "{optimizer:?} {options:?}");
         }
     }
@@ -73,7 +73,7 @@ fn clusters_and_tree_sets_work_with_partial_trees() {
     treebank.remove(11);
     for tree_set in TreeSet::ALL {
         let options = TrainingOptions { tree_set, clusters: 2, ..small(TrainingOptions::plain()) };
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         assert_eq!(mistakes(&model, &treebank), 0, "{tree_set}");
     }
 }
@@ -89,8 +89,8 @@ fn unannotated_sentences_do_not_move_weights() {
     more.push(without_heads(&whole[3], |_| true));
     let optimizer = Optimizer::Lbfgs { objective: likelihood(), c: 1.0, memory: 5 };
     let steps = TrainingOptions { optimizer, passes: 5, ..plain.clone() };
-    let with = train(&more, &steps, |_, _| {}).unwrap();
-    let without = train(&whole, &steps, |_, _| {}).unwrap();
+    let with = train(&more, &steps, &mut ()).unwrap();
+    let without = train(&whole, &steps, &mut ()).unwrap();
     let far = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-4;
     let all = with.arcs.weights.iter().zip(&without.arcs.weights);
     assert!(!all.into_iter().any(far));
@@ -104,7 +104,7 @@ fn labels_may_be_unknown() {
     let treebank: Vec<Sentence> =
         treebank().iter().map(|s| no_labels(s.to_string()).parse().unwrap()).collect();
     for options in [TrainingOptions::default(), TrainingOptions::plain()].map(small) {
-        let model = train(&treebank, &options, |_, _| {}).unwrap();
+        let model = train(&treebank, &options, &mut ()).unwrap();
         assert!(!model.labels.labels().iter().any(|label| label == "_" || label == "nsubj"));
         assert_eq!(mistakes(&model, &treebank), 0);
     }
@@ -115,7 +115,7 @@ fn contradictions_are_refused() {
     let refusal = |words: &str, tree_set| {
         let treebank = [sentence("stop/VERB/0/root"), sentence(words)];
         let options = TrainingOptions { tree_set, ..small(TrainingOptions::plain()) };
-        match train(&treebank, &options, |_, _| {}).unwrap_err() {
+        match train(&treebank, &options, &mut ()).unwrap_err() {
             Error::Contradiction { problem, .. } => problem,
             other => panic!("{other}"),
         }
@@ -143,11 +143,11 @@ fn optimizers_of_whole_trees_refuse_partial_ones() {
     ] {
         for options in [TrainingOptions::default(), TrainingOptions::plain()] {
             let options = TrainingOptions { optimizer: optimizer.clone(), ..small(options) };
-            let error = train(&treebank, &options, |_, _| {}).unwrap_err();
+            let error = train(&treebank, &options, &mut ()).unwrap_err();
             assert!(matches!(error, Error::PartialTree { .. }), "{error}");
         }
     }
     let nothing = [without_heads(&treebank[0], |_| true)];
-    let error = train(&nothing, &small(TrainingOptions::default()), |_, _| {}).unwrap_err();
+    let error = train(&nothing, &small(TrainingOptions::default()), &mut ()).unwrap_err();
     assert!(matches!(error, Error::NoHeads), "{error}");
 }
