@@ -140,7 +140,7 @@ fn a_given_head_in_another_piece_is_refused() {
     let output = parse(&["far.conllu", "--keep-heads"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let message =
-        "far.conllu:6:7: word 1 is given head 4000, but a sentence of 5000 words is parsed in";
+        "far.conllu:6:7: word 1 is given head 4000, but this sentence of 5000 words is parsed in";
     assert!(said(&output).contains(message), "{}", said(&output));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("\t4000\t_\t_\tSpace") && text.ends_with("\t0\troot\t_\t_\n\n"));

@@ -352,7 +352,9 @@ impl Train {
         if !trained.is_written {
             session.note(format!("{output} already has a parser, and was not replaced"));
         }
-        if trained.ending != Ending::Finished && recipe.can_resume() {
+        // Without a parser, the command comes after the note about the model.
+        let is_reported_later = trained.is_written && trained.model.parser.is_none();
+        if trained.ending != Ending::Finished && recipe.can_resume() && !is_reported_later {
             session.note(format!("resume with: {}", command_line::to_resume()));
         }
     }
@@ -383,6 +385,8 @@ impl Train {
             }
             if ending == Ending::Finished {
                 session.note(next_step(&self.output, has_tokenizer, gold, None));
+            } else {
+                session.note(format!("resume with: {}", command_line::to_resume()));
             }
             return Ok(session.end(Outcome::Good));
         };

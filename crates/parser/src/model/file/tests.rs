@@ -645,7 +645,7 @@ fn damaged_taggers_are_refused() {
         folder
             .refusal(&forged_tables(&bytes, not_a_number))
             .to_string()
-            .contains("without a score")
+            .contains("without a finite score")
     );
     assert!(matches!(ModelFile::embedded(b"no model"), Err(Error::Model { .. })));
 }
