@@ -20,7 +20,7 @@
 //! ```
 //!
 //! - [`Weights`]: a table of weights, [`f32`] while it is learnt, [`Compact`] once it is stored.
-//! - [`Hash`], [`mix`], [`KeyedMap`]: hashes that are part of the model format, and maps keyed by them.
+//! - [`struct@Hash`], [`mix`], [`KeyedMap`]: hashes that are part of the model format, and maps keyed by them.
 //! - [`AdaGrad`], [`BinaryLearner`]: weights that move; [`Average`], [`LazyAverage`]: their means.
 //! - [`Order`], [`RandomStream`], [`gaussian`]: random numbers that a seed determines.
 //! - [`SparseSum`], [`SparseVector`]: sums over few of many cells.

@@ -138,7 +138,7 @@ impl Try for Annotation {
         }
         let mut points = Vec::new();
         for round in 1.. {
-            let model = train(&annotator.annotated(), &self.options(tree_set), &mut ())?;
+            let model = train(annotator.annotated(), &self.options(tree_set), &mut ())?;
             let found = model.evaluate(&split.test, Decoding::Mbr, 1)?;
             points.push(Point {
                 heads: annotator.heads(),
@@ -317,7 +317,7 @@ mod tests {
                 .with_bits(12)
                 .with_passes(1)
                 .with_labelling(Labelling::None);
-            let model = train(&annotator.annotated(), &options, &mut ()).unwrap();
+            let model = train(annotator.annotated(), &options, &mut ()).unwrap();
             annotator.answer(&model, unit, 4, false).unwrap();
             assert!((4..=most).contains(&(annotator.heads() - before)));
         }

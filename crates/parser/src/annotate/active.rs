@@ -265,7 +265,7 @@ mod tests {
     fn pool_of(sentences: &[Sentence]) -> Vec<SentenceUncertainty> {
         let options =
             TrainingOptions { bits: 14, label_bits: 8, passes: 1, ..TrainingOptions::plain() };
-        let model = train(&treebank(), &options, &mut ()).unwrap();
+        let model = train(treebank(), &options, &mut ()).unwrap();
         let mut parser = Parser::new(&model);
         let uncertainty = |sentence: &Sentence| {
             SentenceUncertainty::new(sentence, &parser.distribution(sentence).unwrap(), true)

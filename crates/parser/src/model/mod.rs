@@ -32,7 +32,7 @@ use crate::{Compact, Error};
 /// ```
 /// use tutte::{Error, Model, Pipeline};
 ///
-/// let model = Model::default(); // without any part
+/// let model: Model = Model::default(); // without any part
 /// assert!(model.parser.is_none());
 /// assert!(matches!(model.trees(), Err(Error::NoParser)));
 /// # let _ = Pipeline::new(&model);

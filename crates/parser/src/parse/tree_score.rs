@@ -160,7 +160,7 @@ mod tests {
 
     fn model(options: TrainingOptions) -> ParserModel {
         let options = TrainingOptions { bits: 14, label_bits: 8, passes: 6, ..options };
-        train(&treebank(), &options, &mut ()).unwrap()
+        train(treebank(), &options, &mut ()).unwrap()
     }
 
     #[test]

@@ -45,12 +45,8 @@ fn model(labelling: Labelling) -> ParserModel {
                 label_bits: 8,
                 ..TrainingOptions::default()
             };
-            train(
-                &treebank(),
-                &TrainingOptions { labelling, second_pass: second, ..small },
-                &mut (),
-            )
-            .unwrap()
+            train(treebank(), &TrainingOptions { labelling, second_pass: second, ..small }, &mut ())
+                .unwrap()
         })
     });
     let number = LABELLINGS.iter().position(|other| *other == labelling);

@@ -371,7 +371,7 @@ fn settings_are_checked() {
             "C is 0",
         ),
     ] {
-        let error = train(&treebank(), &options(optimizer), &mut ()).unwrap_err().to_string();
+        let error = train(treebank(), &options(optimizer), &mut ()).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -385,6 +385,6 @@ fn divergence_is_reported_with_its_sentence() {
         dropout: 0.0,
         batch: 1,
     };
-    let error = train(&treebank(), &options(optimizer), &mut ()).unwrap_err();
+    let error = train(treebank(), &options(optimizer), &mut ()).unwrap_err();
     assert!(matches!(error, Error::Diverged { .. }), "{error}");
 }

@@ -106,16 +106,16 @@ impl DevScores {
 /// # let folder = std::env::temp_dir().join(format!("tutte-doc-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// # let path = folder.join("tea.tutte");
-/// use tutte::{About, ModelFile, TrainingOptions, Parser, train};
+/// use tutte::{About, ModelFile, Parser, TrainingOptions, train};
 ///
-/// let treebank = ["# sent_id = 1\n1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
+/// let treebank: [tutte::Sentence; 1] = ["# sent_id = 1\n1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
 /// let options = TrainingOptions::default().with_passes(2).with_bits(12).with_label_bits(8);
 /// let model = train(&treebank, &options, &mut ())?;
 /// model.compact().save(&path, &About { language: Some("en".into()), ..About::default() })?;
 ///
 /// let file = ModelFile::open(&path)?;
 /// assert_eq!(file.about.language.as_deref(), Some("en"));
-/// assert_eq!(Parser::new(&file.model).parse(&treebank[0])?.tree.heads(), [2, 0]);
+/// assert_eq!(Parser::new(file.model.trees()?).parse(&treebank[0])?.tree.heads(), [2, 0]);
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -41,7 +41,7 @@ fn treebank() -> Vec<Sentence> {
 fn model() -> ParserModel {
     let options =
         TrainingOptions { passes: 3, bits: 12, label_bits: 6, ..TrainingOptions::default() };
-    train(&treebank(), &options, &mut ()).unwrap()
+    train(treebank(), &options, &mut ()).unwrap()
 }
 
 fn about() -> About {
@@ -254,7 +254,7 @@ fn dictionary_model() -> ParserModel<Compact> {
         label_bits: 6,
         ..TrainingOptions::plain()
     };
-    train(&treebank(), &options, &mut ()).unwrap().compact()
+    train(treebank(), &options, &mut ()).unwrap().compact()
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn templates_keep_how_they_fire() {
         label_bits: 6,
         ..TrainingOptions::plain()
     };
-    let model = train(&treebank(), &options, &mut ()).unwrap().compact();
+    let model = train(treebank(), &options, &mut ()).unwrap().compact();
     let folder = Folder::new();
     let path = folder.file(&model.to_bytes(&about()).unwrap());
     let read = Model::load(path).unwrap().parser.unwrap().arcs.features;
@@ -339,9 +339,9 @@ fn clusters_survive_their_file() {
         clusters: 3,
         ..TrainingOptions::plain()
     };
-    let plain = train(&treebank(), &options, &mut ()).unwrap();
+    let plain = train(treebank(), &options, &mut ()).unwrap();
     let second = TrainingOptions { second_pass: TrainingOptions::default().second_pass, ..options };
-    let two_passes = train(&treebank(), &second, &mut ()).unwrap();
+    let two_passes = train(treebank(), &second, &mut ()).unwrap();
     let folder = Folder::new();
     for (model, table) in [(plain.compact(), "arcs"), (two_passes.compact(), "guided")] {
         let bytes = model.to_bytes(&about()).unwrap();
@@ -556,7 +556,7 @@ fn labellings_survive_their_file() {
             label_bits: 6,
             ..TrainingOptions::plain()
         };
-        let model = train(&treebank(), &options, &mut ()).unwrap().compact();
+        let model = train(treebank(), &options, &mut ()).unwrap().compact();
         let path = folder.file(&model.to_bytes(&About::default()).unwrap());
         let read = Model::load(path).unwrap().parser.unwrap();
         assert_eq!(read.labels.labelling(), labelling);

@@ -23,13 +23,13 @@ fn cascade(labelling: Labelling) -> ParserModel {
         labelling,
         ..options(Optimizer::default())
     };
-    train(&treebank(), &options, &mut ()).unwrap()
+    train(treebank(), &options, &mut ()).unwrap()
 }
 
 fn plain(labelling: Labelling) -> ParserModel {
     let options =
         TrainingOptions { passes: 2, bits: 14, labelling, ..options(Optimizer::default()) };
-    train(&treebank(), &options, &mut ()).unwrap()
+    train(treebank(), &options, &mut ()).unwrap()
 }
 
 /// Samples trees of a set uniformly.

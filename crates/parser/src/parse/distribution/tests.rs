@@ -20,7 +20,7 @@ fn models() -> Vec<ParserModel> {
     let all = labellings.into_iter().flat_map(|labelling| {
         [&plain, &whole].map(|options| TrainingOptions { labelling, ..options.clone() })
     });
-    all.map(|options| train(&treebank(), &options, &mut ()).unwrap()).collect()
+    all.map(|options| train(treebank(), &options, &mut ()).unwrap()).collect()
 }
 
 /// Calls a check with every third sentence of the treebank, every model and every tree set.

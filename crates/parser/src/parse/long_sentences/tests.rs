@@ -22,7 +22,7 @@ static MODELS: LazyLock<Vec<ParserModel>> = LazyLock::new(|| {
         TreeSet::ALL.map(|tree_set| {
             let options =
                 TrainingOptions { bits: 14, label_bits: 8, passes: 2, tree_set, ..options.clone() };
-            train(&at_most(tree_set), &options, &mut ()).unwrap()
+            train(at_most(tree_set), &options, &mut ()).unwrap()
         })
     };
     all.iter().flat_map(of).collect()
@@ -314,7 +314,7 @@ fn pieces_are_joined_by_parataxis_if_the_model_has_it() {
 fn models_without_labels_write_none() {
     let options = TrainingOptions { bits: 12, passes: 2, ..TrainingOptions::plain() };
     let options = TrainingOptions { labelling: Labelling::None, ..options };
-    let model = train(&treebank(), &options, &mut ()).unwrap();
+    let model = train(treebank(), &options, &mut ()).unwrap();
     let mut sentence = sentence_of(vec!["tea"; 30]);
     let mut parser = parser(&model, SMALL);
     parser.annotate(&mut sentence).unwrap();

@@ -158,7 +158,7 @@ fn stages_learn_from_annotated_sentences() {
 fn a_given_temperature_is_kept() {
     let train_with = |temperature| {
         let second = Some(SecondPassOptions { temperature, ..options().second_pass.unwrap() });
-        train(&treebank(), &TrainingOptions { second_pass: second, ..options() }, &mut ())
+        train(treebank(), &TrainingOptions { second_pass: second, ..options() }, &mut ())
     };
     assert_eq!(train_with(Some(1.25)).unwrap().temperature, 1.25);
     assert!(train_with(Some(0.0)).unwrap_err().to_string().contains("temperature is 0"));
@@ -265,7 +265,7 @@ fn few_sentences_are_enough() {
 #[test]
 fn stopping_the_first_pass_prevents_the_second() {
     let model =
-        train(&treebank(), &options(), &mut |TrainedPass { pass, .. }: TrainedPass<'_>| match pass
+        train(treebank(), &options(), &mut |TrainedPass { pass, .. }: TrainedPass<'_>| match pass
             .number
         {
             2 => std::ops::ControlFlow::Break(()),

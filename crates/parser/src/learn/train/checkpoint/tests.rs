@@ -62,7 +62,7 @@ fn train_saving(
     let mut passes = Vec::new();
     let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save };
     let model = train_resumable(
-        &treebank(),
+        treebank(),
         options,
         resumed,
         checkpoints,
@@ -84,7 +84,7 @@ fn resumes_from_every_pass(folder: &str, options: &TrainingOptions) {
             false
         })
         .unwrap();
-    let plain = train(&treebank(), options, &mut ()).unwrap();
+    let plain = train(treebank(), options, &mut ()).unwrap();
     assert!(weights(&plain) == weights(&model), "{name}: saving changes nothing");
     for done in 1..=passes.len() {
         let checkpoint = Checkpoint::open(folder.file(done)).unwrap();
@@ -160,7 +160,7 @@ fn a_training_resumes_when_arcs_have_converged_and_labels_have_not() {
     options.passes = 6;
     options.labels.passes = Some(8);
     let mut converged = 0;
-    train(&treebank(), &options, &mut |TrainedPass { pass, .. }: TrainedPass<'_>| {
+    train(treebank(), &options, &mut |TrainedPass { pass, .. }: TrainedPass<'_>| {
         converged += usize::from(pass.converged)
     })
     .unwrap();
@@ -173,7 +173,7 @@ fn a_training_interrupted_after_every_pass_gives_the_same_model() {
     let folder = Folder::new("interrupted");
     let path = folder.file("resume");
     let options = with_second(few(Optimizer::default()));
-    let whole = train(&treebank(), &options, &mut ()).unwrap();
+    let whole = train(treebank(), &options, &mut ()).unwrap();
     let mut save = |snapshot: &mut Snapshot<'_>| snapshot.save(&path);
     train_saving(&options, None, &mut save, |_| true).unwrap();
     for run in 2..=8 {
@@ -195,7 +195,7 @@ fn checkpoints_are_at_least_the_given_time_apart() {
     let every = Duration::from_secs(3600);
     let checkpoints = Checkpoints { every, dev: &[], save: &mut save };
     let options = with_second(few(Optimizer::Perceptron));
-    train_resumable(&treebank(), &options, None, checkpoints, &mut ()).unwrap();
+    train_resumable(treebank(), &options, None, checkpoints, &mut ()).unwrap();
     assert_eq!(places, [(false, 1), (false, 4), (true, 1)]);
 }
 
