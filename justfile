@@ -3,10 +3,14 @@
 default:
     @just --list --unsorted
 
-# README's first command: a parser learnt in seconds, and its trees
+# README's first command: a tree, with the probability of each arc
 demo:
+    cargo run -p tutte-cli -- parse -t "I saw the man with a telescope."
+
+# a parser learnt in seconds from the example treebank, and its trees
+garden:
     cargo run -p tutte-cli -- train examples/garden.conllu -o target/garden.tutte
-    cargo run -p tutte-cli -- parse -m target/garden.tutte examples/tea.conllu | cargo run -p tutte-cli -- draw -o text -
+    cargo run -p tutte-cli -- parse -m target/garden.tutte examples/tea.conllu | cargo run -p tutte-cli -- draw -
 
 # the distribution over the trees of one sentence
 telescope:
@@ -16,13 +20,13 @@ telescope:
 test:
     cargo test --workspace
 
-# format, lints and documentation, as CI wants them
+# format, lints and documentation, as CI checks them
 check:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
-# all that CI does
+# everything that CI does
 ci:
     .ci/run
 

@@ -67,7 +67,7 @@ pub enum Error {
     /// A treebank or development data without sentences.
     #[error("there are no sentences {purpose}")]
     NoSentences {
-        /// What they are for.
+        /// Purpose of the sentences.
         purpose: &'static str,
     },
 

@@ -85,7 +85,7 @@ impl By {
     }
 }
 
-/// What was done.
+/// Counts of the run.
 #[derive(Debug, Serialize)]
 struct Summary {
     output: String,
@@ -93,11 +93,11 @@ struct Summary {
     words: usize,
     asked_sentences: usize,
     asked_words: usize,
-    /// In nats; of all words that could be asked about, and of what is asked.
+    /// Entropies in nats: of all candidate words, and of the chosen ones.
     mean_entropy: Option<f64>,
     highest_entropy: Option<f64>,
     lowest_entropy: Option<f64>,
-    /// Sentences in which the heads that are kept cannot be; nothing is asked about them.
+    /// Sentences whose kept heads contradict each other; none of their words is chosen.
     contradictions: usize,
 }
 
@@ -140,9 +140,10 @@ pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
         lowest_entropy: questions.iter().map(|q| rounded(q.entropy)).reduce(f64::min),
         contradictions,
     };
-    match session.json() {
-        true => session.print_json(&summary)?,
-        false => session.note(summary.text()),
+    if session.json() {
+        session.print_json(&summary)?;
+    } else {
+        session.note(summary.text());
     }
     let outcome = if contradictions > 0 { Outcome::CheckFailed } else { Outcome::Good };
     Ok(session.end(outcome))
@@ -158,14 +159,14 @@ impl Ask {
     }
 }
 
-/// All sentences that can be asked about.
+/// Sentences with candidate words.
 struct Pool {
     sentences: Vec<Sentence>,
     uncertainties: Vec<SentenceUncertainty>,
 }
 
 impl Pool {
-    /// And the number of those that cannot.
+    /// Reads the pool. Also returns the number of sentences with contradictions.
     fn read(arguments: &Ask, model: &Model<Compact>, session: &Session) -> Result<(Self, usize)> {
         let mut pool = Self { sentences: Vec::new(), uncertainties: Vec::new() };
         let mut contradictions = 0;
@@ -211,15 +212,15 @@ impl Pool {
     }
 }
 
-/// The questions, sentence by sentence.
+/// The chosen words, sentence by sentence.
 struct Queue {
-    /// Sentences, those with the best question first.
+    /// Sentences, those with the best word first.
     order: Vec<usize>,
-    /// For each of them, the rank of every word that is asked about.
+    /// Rank of every chosen word, for each sentence.
     ranks: BTreeMap<usize, BTreeMap<usize, usize>>,
 }
 
-/// What is noted in MISC.
+/// Keys in MISC.
 const KEYS: [&str; 3] = ["Ask", "AskEntropy", "AskHead"];
 
 impl Queue {

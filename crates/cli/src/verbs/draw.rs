@@ -68,7 +68,7 @@ pub(crate) struct Draw {
 /// A drawing for programs.
 #[derive(Serialize)]
 struct Entry {
-    /// From 1, over all files.
+    /// Number from 1, over all files.
     sentence: usize,
     sent_id: Option<String>,
     kind: &'static str,
@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &Draw, session: &Session) -> Result<Outcome> {
     Ok(session.end(Outcome::Good))
 }
 
-/// Drawings onto a page, into a folder, or as JSON, which can come beside either.
+/// Writes drawings onto a page, into a folder, or as JSON, which may come with either.
 fn collect(
     arguments: &Draw,
     session: &Session,
@@ -144,9 +144,9 @@ fn collect(
     Ok(())
 }
 
-/// Everything to standard output: text as it comes, SVG as one image.
+/// Writes everything to standard output: text drawing by drawing, SVG as one image.
 fn print(selection: &mut Selection<'_>, kind: Kind, style: &draw::Style) -> Result<()> {
-    // Drawings hold no colours, and megabytes of them are not searched for some.
+    // Drawings hold no colours, so they are not searched for colour codes.
     let mut out = BufWriter::new(io::stdout().lock());
     let mut sentences = selection.peekable();
     let mut several = false;
@@ -175,8 +175,7 @@ fn print(selection: &mut Selection<'_>, kind: Kind, style: &draw::Style) -> Resu
     Ok(out.flush()?)
 }
 
-/// What people call a sentence; with the probability of its tree if there is one, as `parse --kbest`
-/// writes it.
+/// Returns the title of a sentence: its `sent_id`, and the probability of its tree if `parse --kbest` wrote one.
 fn name(place: usize, sentence: &Sentence, style: &draw::Style) -> String {
     let name = match sentence.sent_id() {
         Some(id) => id.to_owned(),
@@ -188,15 +187,15 @@ fn name(place: usize, sentence: &Sentence, style: &draw::Style) -> String {
     }
 }
 
-/// The name of a file that no other sentence has: its `sent_id`, as far as file systems have its
-/// letters, or its number; both if there was such a name before.
+/// Returns a unique file name: the `sent_id` in letters that file systems allow, or the number of the
+/// sentence; both if that name is taken.
 fn file_name(
     place: usize,
     sent_id: Option<&str>,
     kind: Kind,
     taken: &mut HashSet<String>,
 ) -> String {
-    // Names of files have at most 255 bytes, and more is to come.
+    // File names have at most 255 bytes, and an extension follows.
     const LONGEST: usize = 160;
     let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let mut stem = String::new();
@@ -210,7 +209,7 @@ fn file_name(
     let plain = if stem.is_empty() { place.to_string() } else { stem };
     let mut name = format!("{plain}.{extension}");
     let mut tries = 0;
-    // Some file systems do not tell a from A.
+    // Some file systems do not distinguish a from A.
     while !taken.insert(name.to_lowercase()) {
         let again = if tries == 0 { String::new() } else { format!("-{tries}") };
         name = format!("{plain}-{place}{again}.{extension}");

@@ -1,4 +1,4 @@
-//! `tutte forest`: the arcs that are possible, and how probable.
+//! `tutte forest`: the probable arcs of each sentence.
 
 use std::path::{Path, PathBuf};
 
@@ -55,10 +55,10 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     sent_id: Option<&'a str>,
     words: Vec<&'a str>,
-    /// Why there are no arcs.
+    /// Reason why there are no arcs.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// Of all trees, in nats.
+    /// Entropy of the distribution over trees, in nats.
     #[serde(skip_serializing_if = "Option::is_none")]
     entropy: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,14 +77,14 @@ struct Arc {
     labels: Option<Map<String, Value>>,
 }
 
-/// What was done.
+/// Counts of the run.
 #[derive(Debug, Default, Serialize)]
 struct Summary {
     output: String,
     sentences: usize,
     words: usize,
     arcs: usize,
-    /// Sentences in which what is known cannot be; they have no arcs.
+    /// Sentences whose constraints contradict each other; they have no arcs.
     contradictions: usize,
 }
 

@@ -91,7 +91,7 @@ pub(crate) struct Parse {
     intake: InputArgs,
 }
 
-/// What was done.
+/// Counts of the run.
 #[derive(Debug, Serialize)]
 struct Summary {
     output: String,

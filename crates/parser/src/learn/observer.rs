@@ -35,7 +35,7 @@ impl<E> Observer<E> for () {
     }
 }
 
-/// What an observing closure returns: `()` always continues, a [`ControlFlow`] can stop the work.
+/// Result of an observing closure: `()` always continues, a [`ControlFlow`] can stop the work.
 pub trait Reply {
     /// Returns the reply as a [`ControlFlow`].
     fn flow(self) -> ControlFlow<()>;

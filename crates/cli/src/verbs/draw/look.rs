@@ -6,7 +6,7 @@ use tutte_treebank::draw::{self, Direction, Drawing, Style, TextArt};
 
 use crate::session::Session;
 
-/// What is made of a sentence.
+/// Format of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -24,7 +24,7 @@ impl std::str::FromStr for Kind {
             "svg" => Ok(Kind::Svg),
             "tikz" => Ok(Kind::Tikz),
             "png-svg" => Ok(Kind::PngSvg),
-            // What -o means elsewhere.
+            // In other verbs, -o names a file.
             _ if name.contains(['.', '/']) => Err(format!(
                 "-o says what to make: text, svg, tikz or png-svg; write to a file with > {name}"
             )),
@@ -80,7 +80,7 @@ pub(crate) struct Look {
     direction: Side,
 }
 
-/// The looks of trees, which have more to show than differences.
+/// Appearance of trees, which have more to show than differences.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Appearance")]
 pub(super) struct TreeLook {
@@ -144,7 +144,7 @@ enum Shape {
 }
 
 impl Look {
-    /// `page`: whether drawings go onto a page, which has margins.
+    /// Returns the style; drawings on a `page` have its margins.
     pub(crate) fn style(&self, kind: Kind, page: bool, session: &Session) -> Style {
         let standard = if page { 940 } else { Style::default().width_pixels };
         let width_columns = self.width.unwrap_or_else(|| session.width());

@@ -112,7 +112,7 @@ pub(super) enum Decode {
     MaxZ,
 }
 
-/// What to write.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum To {

@@ -1,4 +1,4 @@
-//! Where the output of an input goes that has one of its own.
+//! Output paths of inputs that each have an output of their own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,8 +8,8 @@ use anyhow::Result;
 
 use crate::failure::usage;
 
-/// The outputs of `--outfile PATTERN`, one for each input: `{}` in the pattern is the input's path
-/// without its extension.
+/// Returns the outputs of `--outfile PATTERN`, one per input. `{}` in the pattern is the input's path without
+/// its extension.
 pub(super) fn outputs(pattern: &str, inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if !pattern.contains("{}") {
         return match inputs.len() {
@@ -43,14 +43,14 @@ pub(crate) fn check_distinct<'a>(
         let shown = output.display();
         if let Some(overwritten) = inputs.get(&real) {
             let (input, overwritten) = (input.display(), overwritten.display());
-            return Err(usage(match overwritten.to_string() == input.to_string() {
-                true => format!(
-                    "{input} would be overwritten by what is made of it; choose another output"
-                ),
-                false => format!(
+            let message = if overwritten.to_string() == input.to_string() {
+                format!("{input} would be overwritten by what is made of it; choose another output")
+            } else {
+                format!(
                     "{overwritten} would be overwritten by what is made of {input}; choose another output"
-                ),
-            }));
+                )
+            };
+            return Err(usage(message));
         }
         if let Some(other) = outputs.insert(real, input) {
             let (other, input) = (other.display(), input.display());
@@ -63,7 +63,7 @@ pub(crate) fn check_distinct<'a>(
     Ok(())
 }
 
-/// A path without what says its kind: `a/b.conllu.gz` is `a/b`.
+/// Returns a path without its extensions: `a/b` for `a/b.conllu.gz`.
 pub(crate) fn without_extension(path: &Path) -> PathBuf {
     let packed = path
         .extension()
@@ -72,7 +72,7 @@ pub(crate) fn without_extension(path: &Path) -> PathBuf {
     path.with_extension("")
 }
 
-/// The same for all names of a file, be it there or not.
+/// Returns one path for all names of a file, whether it exists or not.
 fn real(path: &Path) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;

@@ -51,7 +51,7 @@ impl ParseResult {
     }
 }
 
-/// What the parser found for a sentence.
+/// Outcome of parsing a sentence.
 enum Found<'a> {
     /// The best tree, which has been written into the sentence.
     Written,

@@ -1,8 +1,8 @@
 //! Many inputs through the threads as one stream of sentences.
 //!
-//! Threads are never idle between two inputs, however short these are, and none waits for another's
-//! output. Sentences are read and written by the caller's thread: reading notes after which sentence an
-//! input ended, and how; writing counts sentences and acts when it gets there.
+//! No thread is idle between two short inputs, and none waits for the output of another. The caller's thread
+//! reads and writes sentences. Reading records after which sentence an input ended, and how. Writing counts
+//! sentences and acts when it reaches that one.
 //!
 //! ```text
 //! read    a1 a2 a3 | b1 | c1 c2 ✗ | d1 …       inputs a, b, c; c cannot be read to its end
@@ -23,62 +23,62 @@ use super::result::ParseResult;
 use crate::input::{ByteCounter, InputArgs, Sentences};
 use crate::session::Session;
 
-/// Who takes what comes of inputs, in their order.
+/// Receives the results of all inputs, in their order.
 pub(crate) trait Sink {
-    /// A sentence of an input, and what was answered. An error is the end of this input.
+    /// Takes a sentence of an input and its result. An error ends this input.
     fn take(&mut self, input: usize, sentence: &Sentence, answer: ParseResult) -> Result<()>;
 
-    /// An input was read to its end, which is what followed the last sentence; or why not. An error is the
-    /// end of everything.
+    /// Ends an input: with what followed its last sentence, or with the error that ended it. An error ends
+    /// the run.
     fn end(&mut self, input: usize, end: Result<End>) -> Result<()>;
 }
 
-/// Who sees how far reading is.
+/// Observes the progress of reading.
 pub(crate) trait Watcher {
-    /// An input is about to be opened.
+    /// Called before an input is opened.
     fn opens(&mut self, _input: usize) {}
 
-    /// A sentence is about to be read. With `false`, no more are read, and an input that was not read to its
-    /// end has none.
+    /// Called before a sentence is read. `false` stops reading; an input that was not read to its end is
+    /// then not ended.
     fn reads(&mut self) -> bool;
 }
 
-/// How an input ended that was read.
+/// End of an input that was read.
 pub(crate) struct End {
-    /// What followed the last sentence.
+    /// Text after the last sentence.
     pub(crate) tail: String,
-    /// Sentences passed over.
+    /// Number of skipped sentences.
     pub(crate) skipped: usize,
 }
 
-/// Inputs and how they are read.
+/// Inputs, and options for reading them.
 pub(crate) struct Stream<'a, P> {
     pub(crate) paths: &'a [P],
     pub(crate) intake: &'a InputArgs,
     pub(crate) counter: &'a ByteCounter,
-    /// Whether each input is as if it were alone; otherwise sentences are counted through all of them.
+    /// Counts the sentences of each input from 1, instead of through all inputs.
     pub(crate) apart: bool,
     pub(crate) session: &'a Session,
 }
 
-/// How far reading is.
+/// State of reading.
 struct Reading<'a> {
     source: Option<Sentences<'a>>,
-    /// Inputs opened so far.
+    /// Number of inputs opened so far.
     opened: usize,
-    /// Sentences read so far.
+    /// Number of sentences read so far.
     sentences: usize,
-    /// After which sentence inputs ended, and how; in their order, those that writing has not reached.
+    /// Ends of inputs that writing has not reached: the number of their last sentence, and how they ended.
     ends: VecDeque<(usize, Result<End>)>,
 }
 
-/// How far writing is.
+/// State of writing.
 struct Writing<'a, T> {
     taker: &'a mut T,
-    /// Inputs that ended, hence the one at hand.
+    /// Number of inputs that ended, which is the index of the current one.
     input: usize,
     sentences: usize,
-    /// Whether the input at hand is done with before its end.
+    /// `true` if the current input was given up before its end.
     given_up: bool,
 }
 
@@ -96,7 +96,7 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
         let reading =
             RefCell::new(Reading { source: None, opened: 0, sentences: 0, ends: VecDeque::new() });
         let mut writing = Writing { taker, input: 0, sentences: 0, given_up: false };
-        // The number of the first sentence of each input: chance is that of the input alone.
+        // Number of the first sentence of each input: samples are those of the input alone.
         let starts = Mutex::new(Vec::new());
         let worker = || {
             let mut worker = task.worker();
@@ -113,7 +113,7 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
         map_stream(threads, worker, read, |sentence, answer: Result<ParseResult>| {
             let given_up = writing.take(&mut reading.borrow_mut().ends, sentence, answer)?;
             let mut reading = reading.borrow_mut();
-            // What is left of it need not be read.
+            // The rest of it need not be read.
             if given_up && reading.opened == writing.input + 1 && reading.source.take().is_some() {
                 let end = Ok(End { tail: String::new(), skipped: 0 });
                 let at = reading.sentences;
@@ -172,7 +172,7 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
     }
 }
 
-/// The first sentence of the input that sentence `number` is of.
+/// Returns the first sentence of the input of sentence `number`.
 fn start_of(starts: &Mutex<Vec<usize>>, number: usize) -> usize {
     let starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
     let after = starts.partition_point(|start| *start <= number);
@@ -180,7 +180,7 @@ fn start_of(starts: &Mutex<Vec<usize>>, number: usize) -> usize {
 }
 
 impl<T: Sink> Writing<'_, T> {
-    /// Takes the next sentence; says whether its input is given up now.
+    /// Takes the next sentence. Returns `true` if its input is given up.
     fn take(
         &mut self,
         ends: &mut VecDeque<(usize, Result<End>)>,
@@ -200,7 +200,7 @@ impl<T: Sink> Writing<'_, T> {
         Ok(self.given_up)
     }
 
-    /// Ends the inputs whose sentences have all come.
+    /// Ends the inputs whose sentences have all been taken.
     fn settle(&mut self, ends: &mut VecDeque<(usize, Result<End>)>) -> Result<()> {
         while let Some((_, end)) = ends.pop_front_if(|(after, _)| *after == self.sentences) {
             if !std::mem::take(&mut self.given_up) {

@@ -1,4 +1,4 @@
-//! How probable all trees of a treebank are.
+//! Summary of the probabilities of all trees of a treebank.
 
 use serde::Serialize;
 use tutte_treebank::Sentence;
@@ -11,9 +11,9 @@ use crate::report::{Align, Table, count, counted, percent};
 pub(super) struct Summary {
     tree_set: TreeSet,
     totals: Totals,
-    /// At most so many …
+    /// Maximal number of `worst`.
     most: usize,
-    /// … of these, the least likely first.
+    /// Least probable sentences, the worst first.
     worst: Vec<Unlikely>,
 }
 
@@ -23,7 +23,7 @@ struct Totals {
     words: usize,
     /// Sentences with heads for some words.
     partial: usize,
-    /// Sentences without any head, which are not judged.
+    /// Sentences without any head, which are not scored.
     headless: usize,
     /// Sentences whose trees are possible.
     possible: usize,
@@ -53,7 +53,7 @@ struct Totals {
     label_prob: f64,
 }
 
-/// A sentence that is not likely.
+/// A sentence with a low probability.
 #[derive(Clone, Serialize)]
 struct Unlikely {
     place: String,
@@ -65,7 +65,7 @@ struct Unlikely {
     arcs_left_out: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     impossible: Option<Impossible>,
-    /// Its least probable head, and what the model would have instead.
+    /// Its least probable head, and the head that the model prefers.
     #[serde(skip_serializing_if = "Option::is_none")]
     oddest: Option<Odd>,
 }
@@ -130,13 +130,13 @@ impl Summary {
             if let Some((prob, rank)) = word.head_prob.zip(word.head_rank) {
                 totals.arcs += 1;
                 totals.head_prob += prob;
-                // What was left out shares the last rank with all that was.
+                // Arcs that were left out share the last rank.
                 let within = |most| usize::from(rank <= most && !word.left_out);
                 totals.rank_1 += within(1);
                 totals.rank_2 += within(2);
                 totals.rank_5 += within(5);
             }
-            // Of a head that was left out, no label is more probable than another.
+            // All labels of a head that was left out are equally probable.
             if let Some(prob) = word.label_prob.filter(|_| word.head_prob > Some(0.0)) {
                 totals.labels += 1;
                 totals.label_prob += prob;
@@ -194,8 +194,8 @@ impl Unlikely {
         }
     }
 
-    /// What is less likely comes first: what is impossible, the more of its arcs are; then by
-    /// log-probability per word. In millionths of nats, so that it can be compared.
+    /// Returns the sort key: impossible trees first, by their number of impossible arcs, then by
+    /// log-probability per word, in millionths of nats.
     fn key(&self) -> (i64, i64) {
         let millionths = |share: f64| (share * 1e6) as i64;
         match self.logprob_per_word {
@@ -211,12 +211,13 @@ impl Odd {
         let label = self.deprel.as_deref().unwrap_or("_");
         let own =
             format!("{} {}: {} {label} {:.2}", self.word, self.form, self.head, self.head_prob);
-        match self.head == self.rather_head {
-            true => own,
-            false => format!(
+        if self.head == self.rather_head {
+            own
+        } else {
+            format!(
                 "{own}, rather {} {} {:.2}",
                 self.rather_head, self.rather_deprel, self.rather_prob
-            ),
+            )
         }
     }
 }

@@ -45,7 +45,7 @@ impl TextParts {
 pub(super) struct StageCache {
     /// Nothing is kept without files.
     files: Option<CacheFiles>,
-    /// What two trainings must share, by name.
+    /// Settings that two trainings must share, by name.
     settings: Vec<(String, String)>,
 }
 
