@@ -77,7 +77,8 @@ pub use progress::{Observer, Progress};
 pub use raw_text::raw_text;
 pub use segmenter::{Segmenter, SegmenterOptions};
 pub use tagger::{
-    TagScores, Tagger, TaggerDocument, TaggerMemory, TaggerTables, Tagging, is_untagged,
+    TagScores, Tagger, TaggerDocument, TaggerMemory, TaggerShapes, TaggerTables, Tagging,
+    is_untagged,
 };
 #[cfg(feature = "train")]
 pub use tagger::{TaggerOptions, greedy_baseline, jackknife, jackknife_observed};

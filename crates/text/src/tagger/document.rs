@@ -24,6 +24,16 @@ pub struct TaggerDocument {
     lemmas: Option<LemmaDocument>,
 }
 
+/// Rows and columns of the tables of weights of a tagger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaggerShapes {
+    /// Table of coarse tags.
+    pub coarse: (usize, usize),
+    /// Table of fine tags and features.
+    pub fine: (usize, usize),
+}
+
 /// Tables of a tagger, for a model file.
 #[derive(Clone, Debug)]
 pub struct TaggerTables {
@@ -62,8 +72,9 @@ impl Tagger<Compact> {
     }
 
     /// Returns the shapes of the tables of weights, as [`TaggerDocument::shapes`] does.
-    pub fn shapes(&self) -> [[usize; 2]; 2] {
-        [self.rows, self.fine.rows].map(|rows| [1 << rows.bits, rows.width])
+    pub fn shapes(&self) -> TaggerShapes {
+        let shape = |rows: RowLayout| (1 << rows.bits, rows.width);
+        TaggerShapes { coarse: shape(self.rows), fine: shape(self.fine.rows) }
     }
 
     /// Returns the tables.
@@ -92,11 +103,11 @@ impl TaggerDocument {
         RowLayout { bits: self.bits, width: self.upos.len() }
     }
 
-    /// Returns the shapes of both tables of weights, coarse tags first: rows and columns.
+    /// Returns the shapes of the tables of weights.
     ///
     /// # Errors
     /// [`DocumentProblem::Altered`] if this is not a document of [`Tagger::document`].
-    pub fn shapes(&self) -> Result<[[usize; 2]; 2], DocumentProblem> {
+    pub fn shapes(&self) -> Result<TaggerShapes, DocumentProblem> {
         let is_possible = (1..=super::MAX_TAGS).contains(&self.upos.len())
             && self.fine.len() == self.upos.len()
             && self.fine.iter().all(|bundles| !bundles.is_empty())
@@ -112,7 +123,10 @@ impl TaggerDocument {
             return Err(DocumentProblem::Altered { what });
         }
         let width = Bundles::new(self.fine.clone()).width();
-        Ok([[1 << self.bits, self.rows().width], [1 << self.fine_bits, width]])
+        Ok(TaggerShapes {
+            coarse: (1 << self.bits, self.rows().width),
+            fine: (1 << self.fine_bits, width),
+        })
     }
 
     /// Returns the number of scores of pairs of neighbouring tags.

@@ -30,7 +30,7 @@ use tutte_treebank::{Morphology as WordTags, Sentence, Token};
 
 use self::chain::{Chain, ChainMemory};
 use self::columns::{Columns, MARGIN, RowLayout};
-pub use self::document::{TaggerDocument, TaggerTables};
+pub use self::document::{TaggerDocument, TaggerShapes, TaggerTables};
 #[cfg(feature = "train")]
 pub use self::greedy::greedy_baseline;
 use self::lexicon::Lexicon;

@@ -101,7 +101,8 @@ fn a_document_and_tables_are_all_there_is() {
     let tagger = tagger().compact();
     let text = serde_json::to_string(&tagger.document()).unwrap();
     let read = || serde_json::from_str::<TaggerDocument>(&text).unwrap();
-    assert_eq!(read().shapes().unwrap(), [[1024, 4], [1024, 16]]);
+    let shapes = read().shapes().unwrap();
+    assert_eq!((shapes.coarse, shapes.fine), ((1024, 4), (1024, 16)));
     let again = read().tagger(tagger.tables()).unwrap();
     let mut memory = TaggerMemory::default();
     for sentence in treebank() {

@@ -14,13 +14,13 @@
 use safetensors::{Dtype, SafeTensorError};
 
 use super::tables::{NamedTable, Tables, table};
-use crate::text::{Tagger, TaggerDocument, TaggerTables};
+use crate::text::{Tagger, TaggerDocument, TaggerShapes, TaggerTables};
 use crate::{Compact, ModelProblem, Weights};
 
 /// The tables of a tagger as bytes.
 pub(super) struct TaggerBytes {
     tables: TaggerTables,
-    shapes: [[usize; 2]; 2],
+    shapes: TaggerShapes,
     scales: [[u8; 4]; 2],
     pairs: Vec<u8>,
     words: Vec<u8>,
@@ -46,7 +46,9 @@ impl TaggerBytes {
 
     pub(super) fn tables(&self) -> Result<[NamedTable<'_>; 10], SafeTensorError> {
         let TaggerTables { weights, fine, usual, .. } = &self.tables;
-        let [coarse_shape, fine_shape] = self.shapes.map(|shape| shape.to_vec());
+        let shape = |(rows, columns)| vec![rows, columns];
+        let coarse_shape = shape(self.shapes.coarse);
+        let fine_shape = shape(self.shapes.fine);
         let [coarse_scale, fine_scale] = &self.scales;
         let list = |name, dtype: Dtype, bytes| {
             let length = <[u8]>::len(bytes) / (dtype.bitsize() / 8);
@@ -70,7 +72,11 @@ impl TaggerBytes {
 impl Tables<'_> {
     /// Makes the tagger of a document.
     pub(super) fn tagger(&self, document: TaggerDocument) -> Result<Tagger<Compact>, ModelProblem> {
-        let [coarse, fine] = document.shapes()?;
+        let shapes = document.shapes()?;
+        let (rows, columns) = shapes.coarse;
+        let coarse = [rows, columns];
+        let (rows, columns) = shapes.fine;
+        let fine = [rows, columns];
         let u64s = |bytes: &[u8]| -> Vec<u64> {
             bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()
         };
