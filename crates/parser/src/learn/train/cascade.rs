@@ -10,7 +10,7 @@
 //! ([`TransitionTrainingData`]). That mean was more accurate than a transition parser trained on all sentences, on
 //! UD Portuguese Bosque and UD English EWT.
 //!
-//! The same models calibrate the parser without development data. A temperature T₁ calibrates the heads that they
+//! These models also calibrate the parser without development data. A temperature T₁ calibrates the heads that they
 //! give to held-out sentences ([`temperature`]). Second passes are more confident, so their temperature is κ T₁,
 //! with κ from [`overconfidence`], clamped to at least 1 and at most the end of the search for T₁. This costs a
 //! dozen inferences per sentence, on up to 25,000 words. The alternative, to train a second pass without one fold
