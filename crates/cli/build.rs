@@ -1,21 +1,23 @@
-//! Unpacks the English model that is built into the program. It is packed in the repository to save space, and unpacked
-//! here so that the program starts without delay.
+//! Packs the English model that is built into the program. The repository has it as small as can be. The program has
+//! it packed so that unpacking at the start takes no time that a user would notice.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     #[cfg(feature = "english")]
-    unpack("../../models/en.tutte.gz", "en.tutte");
+    repack("../../models/en.tutte.gz", "en.tutte.packed");
 }
 
 #[cfg(feature = "english")]
-fn unpack(packed: &str, name: &str) {
-    use std::fs::File;
-    use std::path::Path;
+fn repack(source: &str, name: &str) {
+    use std::io::Read;
 
-    println!("cargo::rerun-if-changed={packed}");
+    println!("cargo::rerun-if-changed={source}");
     let folder = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    let source = File::open(packed).unwrap_or_else(|error| panic!("{packed}: {error}"));
-    let mut model = File::create(Path::new(&folder).join(name)).expect("OUT_DIR exists");
-    std::io::copy(&mut flate2::read::GzDecoder::new(source), &mut model)
-        .unwrap_or_else(|error| panic!("{packed} cannot be unpacked: {error}"));
+    let file = std::fs::File::open(source).unwrap_or_else(|error| panic!("{source}: {error}"));
+    let mut model = Vec::new();
+    flate2::read::GzDecoder::new(file)
+        .read_to_end(&mut model)
+        .unwrap_or_else(|error| panic!("{source} cannot be unpacked: {error}"));
+    let packed = tutte_linear::zeros::pack(&model);
+    std::fs::write(std::path::Path::new(&folder).join(name), packed).expect("OUT_DIR exists");
 }

@@ -38,7 +38,7 @@ fn trains_the_same_bytes(name: &str, options: &[&str], recipe: Recipe, has_dev: 
 
     // The command and the names of files are the program's business.
     let ModelFile { model, about, .. } = ModelFile::open(&by_program).unwrap();
-    let calibration = model.trees().unwrap().calibration.clone();
+    let calibration = model.require_parser().unwrap().calibration.clone();
     let dev_name = calibration.and_then(|calibration| calibration.data).unwrap_or_default();
     let recipe = recipe
         .with_output(&by_library)

@@ -28,6 +28,7 @@
 //!   on their number.
 //! - [`Codec`], [`Checkpointed`]: the state of a training as bytes.
 //! - [`Content`]: the bytes of a model file, mapped into memory.
+//! - [`zeros`]: a model packed inside the program, by leaving out zeros.
 //! - [`setters!`]: options that are built field by field.
 // Denied, not forbidden: `mapped` holds the one exception.
 #![deny(unsafe_code)]
@@ -44,6 +45,7 @@ mod parallel;
 mod setters;
 mod sparse;
 mod weights;
+pub mod zeros;
 
 pub use adagrad::AdaGrad;
 pub use average::{Average, LazyAverage};

@@ -17,7 +17,7 @@ use std::time::Instant;
 use tutte::features::FeatureSet;
 use tutte::learn::objective::expectation::Wanted;
 use tutte::rules::suggest::{Selection, Suggest};
-use tutte::weak::{Constraint, Evidence, WeakOptions, learn};
+use tutte::weak::{ExpectationConstraint, WeakData, WeakOptions, learn};
 use tutte_treebank::{Sentence, open};
 use tutte_trees::{ArcMatrix, TreeSet, Workspace, arc_covariances_with, marginals_with};
 
@@ -68,7 +68,7 @@ fn gradients(
     evaluations: usize,
 ) -> Result<()> {
     let rules = evidence(sentences, 60, |_, _| 0);
-    let trees = Evidence { trees: sentences, ..Evidence::default() };
+    let trees = WeakData { trees: sentences, ..WeakData::default() };
     let micros = |seconds: f64, sentences: usize| 1e6 * seconds / sentences as f64;
     let per = |seconds: f64| micros(seconds, sentences.len());
     let one = WeakOptions::default();
@@ -162,7 +162,7 @@ fn whole(treebank: &[Sentence]) -> Result<()> {
         let templates = features.with_coarse_tags();
         let options = WeakOptions::default().with_templates(templates).with_tree_set(TREES);
         let start = Instant::now();
-        let learnt = learn(&Evidence::of_rules(&rules, &raw, options.tree_set), &options, &mut ())?;
+        let learnt = learn(&WeakData::of_rules(&rules, &raw, options.tree_set), &options, &mut ())?;
         println!(
             "  {name:<14}  {:>7}  {:>5}  {:>7.2}",
             learnt.model.arcs.weights.len(),
@@ -193,7 +193,7 @@ fn without_punctuation(sentence: &Sentence) -> Result<Option<Sentence>> {
 
 /// Makes one constraint for each of the most frequent classes of arcs, with a target of 0.75. A class is a pair of tags,
 /// a direction, and the value of `class`.
-fn evidence(raw: &[Sentence], most: usize, class: impl Fn(usize, usize) -> usize) -> Evidence<'_> {
+fn evidence(raw: &[Sentence], most: usize, class: impl Fn(usize, usize) -> usize) -> WeakData<'_> {
     let mut pairs = std::collections::BTreeMap::<String, Vec<(usize, usize, usize)>>::new();
     for (at, sentence) in raw.iter().enumerate() {
         let tag = |word: usize| sentence.word(word).map_or("ROOT", |token| token.upos());
@@ -212,19 +212,19 @@ fn evidence(raw: &[Sentence], most: usize, class: impl Fn(usize, usize) -> usize
     let mut arcs = vec![Vec::new(); raw.len()];
     let mut constraints = Vec::new();
     for (number, matches) in pairs.into_iter().enumerate() {
-        constraints.push(Constraint {
+        constraints.push(ExpectationConstraint {
             of: matches.len() as f64,
             wanted: Wanted::exactly(0.75),
             grouped: false,
         });
         matches.into_iter().for_each(|(at, head, word)| arcs[at].push((head, word, number)));
     }
-    Evidence { raw, constraints, arcs, ..Evidence::default() }
+    WeakData { raw, constraints, arcs, ..WeakData::default() }
 }
 
 /// Returns the seconds of one evaluation. A restart without steps makes one evaluation; the rest is done once and
 /// subtracted.
-fn evaluation(evidence: &Evidence<'_>, options: &WeakOptions, evaluations: usize) -> Result<f64> {
+fn evaluation(evidence: &WeakData<'_>, options: &WeakOptions, evaluations: usize) -> Result<f64> {
     let time = |restarts: usize| -> Result<f64> {
         let options = options.clone().with_steps(0).with_restarts(restarts).with_tree_set(TREES);
         let start = Instant::now();

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     };
     let model = Model::load(model)?;
-    let model = model.trees()?;
+    let model = model.require_parser()?;
     let mut sentences = Vec::new();
     for file in files {
         for sentence in open(file)? {

@@ -13,21 +13,21 @@ use tutte_treebank::Sentence;
 use tutte_trees::ArcMatrix;
 
 use crate::rule::Target;
-use crate::rule_set::Rules;
+use crate::rule_set::RuleSet;
 
 /// Penalty per word of distance. Summed over all arcs of a sentence of a thousand words, it stays below a
 /// hundredth of a target.
 const DISTANCE_PENALTY: f64 = 1.0 / (1u64 << 30) as f64;
 
-impl Rules {
+impl RuleSet {
     /// Returns arc scores whose best tree is the parse of the baseline.
     ///
     /// ```
-    /// use tutte_rules::Rules;
+    /// use tutte_rules::RuleSet;
     /// use tutte_treebank::Sentence;
     /// use tutte_trees::{TreeDistribution, TreeSet};
     ///
-    /// let rules = Rules::parse("rules.tut", "\
+    /// let rules = RuleSet::parse("rules.tut", "\
     /// root: VERB <- ROOT          80%
     /// arg:  NOUN <- nearest VERB  70%
     /// ")?;

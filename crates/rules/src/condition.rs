@@ -74,7 +74,7 @@ impl Test {
 
     /// Returns true if the test holds of a word.
     ///
-    /// Compiles the regular expressions at every call. [`Rules`](crate::Rules) compiles them once.
+    /// Compiles the regular expressions at every call. [`RuleSet`](crate::RuleSet) compiles them once.
     ///
     /// # Errors
     /// [`regex::Error`] if a regular expression is invalid or too large.

@@ -7,16 +7,16 @@ use crate::error::{Invalid, Problem};
 use crate::located::LocatedRule;
 use crate::read;
 use crate::rule::{Target, bin};
-use crate::rule_set::Rules;
+use crate::rule_set::RuleSet;
 
 /// A set of rules in which targets may be open (`?`), to be counted in a treebank.
 ///
 /// ```
-/// use tutte_rules::{Draft, Rules};
+/// use tutte_rules::{Draft, RuleSet};
 /// use tutte_treebank::Sentence;
 ///
 /// let text = "det: DET <- nearest NOUN head right ?\nroot: VERB <- ROOT 80%";
-/// assert!(Rules::parse("draft.tut", text).is_err());
+/// assert!(RuleSet::parse("draft.tut", text).is_err());
 /// let draft = Draft::parse("draft.tut", text)?;
 /// let sentence: Sentence = "\
 /// 1\tthe\tthe\tDET\t_\t_\t2\tdet\t_\t_
@@ -30,16 +30,16 @@ use crate::rule_set::Rules;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Draft {
-    rules: Rules,
+    rules: RuleSet,
 }
 
 impl Draft {
-    /// Reads a rules file as [`Rules::parse`] does, and allows open targets.
+    /// Reads a rules file as [`RuleSet::parse`] does, and allows open targets.
     ///
     /// # Errors
-    /// Those of [`Rules::parse`], except for open targets.
+    /// Those of [`RuleSet::parse`], except for open targets.
     pub fn parse(file: &str, text: &str) -> Result<Self, Invalid> {
-        Ok(Self { rules: Rules::read(file, text, OpenTargets::Allowed)? })
+        Ok(Self { rules: RuleSet::read(file, text, OpenTargets::Allowed)? })
     }
 
     /// Reads a rules file from bytes, as [`parse`](Draft::parse) does from text.
@@ -67,7 +67,7 @@ impl Draft {
 
     /// Returns the rules with open targets counted in a treebank, rounded by [`bin`] if `binned`.
     ///
-    /// An open rule that matches nothing in the treebank is left out, with a [warning](Rules::warnings).
+    /// An open rule that matches nothing in the treebank is left out, with a [warning](RuleSet::warnings).
     ///
     /// # Errors
     /// Only those that `parse` would have returned.
@@ -75,23 +75,23 @@ impl Draft {
         &self,
         treebank: impl IntoIterator<Item = &'a Sentence>,
         binned: bool,
-    ) -> Result<Rules, Invalid> {
+    ) -> Result<RuleSet, Invalid> {
         self.rules.count_targets(treebank, binned, |target| target == Target::Open)
     }
 }
 
-impl Rules {
+impl RuleSet {
     /// Returns the rules with targets counted in a treebank, rounded by [`bin`] if `binned`.
     ///
     /// Hard constraints, and rules that match nothing in the treebank, keep their targets.
     ///
     /// # Errors
-    /// Only those that [`Rules::parse`] would have returned.
+    /// Only those that [`RuleSet::parse`] would have returned.
     pub fn filled<'a>(
         &self,
         treebank: impl IntoIterator<Item = &'a Sentence>,
         binned: bool,
-    ) -> Result<Rules, Invalid> {
+    ) -> Result<RuleSet, Invalid> {
         self.count_targets(treebank, binned, |target| !target.is_hard())
     }
 
@@ -101,7 +101,7 @@ impl Rules {
         treebank: impl IntoIterator<Item = &'a Sentence>,
         binned: bool,
         should_count: impl Fn(Target) -> bool,
-    ) -> Result<Rules, Invalid> {
+    ) -> Result<RuleSet, Invalid> {
         let mut warnings = self.warnings().to_vec();
         let mut rules = Vec::with_capacity(self.len());
         for (rule, statistics) in self.rules().iter().zip(self.statistics(treebank)) {
@@ -120,7 +120,7 @@ impl Rules {
                 rules.push(LocatedRule::from(rule));
             }
         }
-        let rules = Rules::checked(self.file(), rules, Vec::new(), OpenTargets::Refused)?;
+        let rules = RuleSet::checked(self.file(), rules, Vec::new(), OpenTargets::Refused)?;
         Ok(rules.with_warnings(warnings))
     }
 }

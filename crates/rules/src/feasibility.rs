@@ -29,13 +29,13 @@ use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};
 
 use crate::matching::Matches;
 use crate::rule::{Direction, Head, Target};
-use crate::rule_set::Rules;
+use crate::rule_set::RuleSet;
 
 /// Feasibility of rules on a text, computed by [`Feasibility`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Prospects {
+pub struct FeasibilityReport {
     /// Feasibility of each rule.
-    pub rules: Vec<RuleProspects>,
+    pub rules: Vec<RuleFeasibility>,
     /// Pairs of rules that cannot both be satisfied, sorted by excess, largest first.
     pub conflicts: Vec<Conflict>,
     /// Number of sentences that hard constraints leave without a tree.
@@ -43,12 +43,12 @@ pub struct Prospects {
     /// The first of these sentences.
     pub first_without_tree: Option<WithoutTree>,
     /// Tags without candidate heads that at least 2 % of the words have, most frequent first.
-    pub headless: Vec<Headless>,
+    pub uncovered_tags: Vec<UncoveredTag>,
 }
 
 /// Feasibility of one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct RuleProspects {
+pub struct RuleFeasibility {
     /// Denominator c_q.
     pub units: f64,
     /// Share under the uniform distribution over trees; `None` if `units` is 0.
@@ -69,7 +69,7 @@ pub struct Conflict {
     /// Indices of the two rules, the smaller one first.
     pub rules: [usize; 2],
     /// Reason of the conflict.
-    pub over: Over,
+    pub reason: ConflictReason,
     /// Smallest number of words for which one of the two is violated.
     pub excess: f64,
     /// Number of words with candidate heads by both.
@@ -79,7 +79,7 @@ pub struct Conflict {
 /// Reason of a conflict between two rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Over {
+pub enum ConflictReason {
     /// The rules require different heads for the same words.
     Words,
     /// One rule requires more of the other's arcs than the other allows.
@@ -99,21 +99,21 @@ pub struct WithoutTree {
 
 /// A tag whose words have no candidate head by any rule that allows arcs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Headless {
+pub struct UncoveredTag {
     /// The UPOS.
     pub tag: String,
     /// Number of words with this tag.
     pub words: u64,
 }
 
-/// Computes [`Prospects`] on a text, sentence by sentence.
+/// Computes [`FeasibilityReport`] on a text, sentence by sentence.
 ///
 /// ```
-/// use tutte_rules::{Feasibility, Over, Rules};
+/// use tutte_rules::{Feasibility, ConflictReason, RuleSet};
 /// use tutte_treebank::Sentence;
 /// use tutte_trees::TreeSet;
 ///
-/// let rules = Rules::parse("rules.tut", "\
+/// let rules = RuleSet::parse("rules.tut", "\
 /// left:  NOUN <- VERB head left  80%
 /// right: NOUN <- VERB head right 60%
 /// ")?;
@@ -127,13 +127,13 @@ pub struct Headless {
 /// let prospects = feasibility.finish();
 /// // Each noun has one head: 0.8 + 0.6 exceeds 1 by 0.4.
 /// assert_eq!(prospects.conflicts[0].rules, [0, 1]);
-/// assert_eq!(prospects.conflicts[0].over, Over::Words);
+/// assert_eq!(prospects.conflicts[0].reason, ConflictReason::Words);
 /// assert!((prospects.conflicts[0].excess - 0.4).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Feasibility<'a> {
-    rules: &'a Rules,
+    rules: &'a RuleSet,
     tree_set: TreeSet,
     sentences: u64,
     counts: Vec<RuleCounts>,
@@ -174,7 +174,7 @@ const TOLERANCE: f64 = 0.005;
 
 impl<'a> Feasibility<'a> {
     /// Starts with no sentence. `tree_set` is the tree set of the parser to train.
-    pub fn new(rules: &'a Rules, tree_set: TreeSet) -> Self {
+    pub fn new(rules: &'a RuleSet, tree_set: TreeSet) -> Self {
         Self {
             rules,
             tree_set,
@@ -275,28 +275,28 @@ impl<'a> Feasibility<'a> {
     }
 
     /// Returns the feasibility of the rules on all added sentences.
-    pub fn finish(self) -> Prospects {
+    pub fn finish(self) -> FeasibilityReport {
         let rules = (0..self.rules.len()).map(|rule| self.rule_prospects(rule)).collect();
         let mut conflicts: Vec<Conflict> = (self.pair_counts.iter())
             .filter_map(|(&rules, pair)| self.conflict(rules, pair))
             .collect();
         conflicts.sort_by(|a, b| b.excess.total_cmp(&a.excess).then(a.rules.cmp(&b.rules)));
         let all: u64 = self.tags.values().map(|[words, _]| words).sum();
-        let mut headless: Vec<Headless> = (self.tags.into_iter())
+        let mut uncovered_tags: Vec<UncoveredTag> = (self.tags.into_iter())
             .filter(|&(_, [words, heads])| heads == 0 && words * 50 >= all)
-            .map(|(tag, [words, _])| Headless { tag, words })
+            .map(|(tag, [words, _])| UncoveredTag { tag, words })
             .collect();
-        headless.sort_by_key(|tag| std::cmp::Reverse(tag.words));
-        Prospects {
+        uncovered_tags.sort_by_key(|tag| std::cmp::Reverse(tag.words));
+        FeasibilityReport {
             rules,
             conflicts,
             without_tree: self.without_tree,
             first_without_tree: self.first_without_tree,
-            headless,
+            uncovered_tags,
         }
     }
 
-    fn rule_prospects(&self, number: usize) -> RuleProspects {
+    fn rule_prospects(&self, number: usize) -> RuleFeasibility {
         let rule = &self.rules.rules()[number];
         let counts = self.counts[number];
         let share = |mass: f64| (counts.units > 0.0).then(|| mass / counts.units);
@@ -304,7 +304,7 @@ impl<'a> Feasibility<'a> {
         let is_soft = !rule.target.is_hard();
         let uniform = share(counts.mass);
         let reachable = share(self.largest_mass(number));
-        RuleProspects {
+        RuleFeasibility {
             units: counts.units,
             uniform,
             reachable,
@@ -354,12 +354,12 @@ impl<'a> Feasibility<'a> {
             low - other_high - (outside[0] + pair.own_arcs[0]) as f64,
             other_low - high - (outside[1] + pair.own_arcs[1]) as f64,
         );
-        let (over, excess) = if over_arcs > over_words {
-            (Over::Arcs, over_arcs)
+        let (reason, excess) = if over_arcs > over_words {
+            (ConflictReason::Arcs, over_arcs)
         } else {
-            (Over::Words, over_words)
+            (ConflictReason::Words, over_words)
         };
         let limit = TOLERANCE * union as f64;
-        (excess > limit).then_some(Conflict { rules, over, excess, shared: pair.words })
+        (excess > limit).then_some(Conflict { rules, reason, excess, shared: pair.words })
     }
 }

@@ -9,16 +9,16 @@ use tutte_trees::Candidates;
 
 use crate::matching::Matches;
 use crate::rule::Target;
-use crate::rule_set::Rules;
+use crate::rule_set::RuleSet;
 
-impl Rules {
+impl RuleSet {
     /// Returns the arcs that hard constraints allow in a sentence of `words` words with these matches.
     ///
     /// ```
-    /// use tutte_rules::Rules;
+    /// use tutte_rules::RuleSet;
     /// use tutte_treebank::Sentence;
     ///
-    /// let rules = Rules::parse("hard.tut", "no: * <- NOUN never\n")?;
+    /// let rules = RuleSet::parse("hard.tut", "no: * <- NOUN never\n")?;
     /// let sentence: Sentence =
     ///     "1\tBirds\t_\tNOUN\t_\t_\t_\t_\t_\t_\n2\tsing\t_\tVERB\t_\t_\t_\t_\t_\t_\n".parse()?;
     /// let allowed = rules.allowed_arcs(2, &rules.matches(&sentence));

@@ -31,10 +31,10 @@
 //! # Example
 //!
 //! ```
-//! use tutte_rules::{Rules, Target};
+//! use tutte_rules::{RuleSet, Target};
 //! use tutte_treebank::Sentence;
 //!
-//! let rules = Rules::parse("rules.tut", "\
+//! let rules = RuleSet::parse("rules.tut", "\
 //! det:  DET  <- nearest NOUN  head right  90%
 //! root: VERB <- ROOT                      80% of words
 //! ")?;
@@ -49,7 +49,7 @@
 //! assert_eq!(matches.arcs, [(0, 3, 1), (2, 1, 0)]); // head, modifier, rule
 //! assert_eq!(matches.units, [1.0, 1.0]);
 //!
-//! let error = Rules::parse("rules.tut", "det: DET <- nearest NOUN head rihgt 90%").unwrap_err();
+//! let error = RuleSet::parse("rules.tut", "det: DET <- nearest NOUN head rihgt 90%").unwrap_err();
 //! assert_eq!(
 //!     error.to_string(),
 //!     "rules.tut:1:31: found \"rihgt\", expected `left`, `right` or `just` after `head`"
@@ -61,14 +61,14 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Rules::matches`] | the arcs of a sentence that match rules, in O(n²) for each rule |
-//! | [`Rules::allowed_arcs`] | the arcs that hard constraints leave |
-//! | [`Rules::statistics`] | counts of rules in a treebank, and the targets that follow |
+//! | [`RuleSet::matches`] | the arcs of a sentence that match rules, in O(n²) for each rule |
+//! | [`RuleSet::allowed_arcs`] | the arcs that hard constraints leave |
+//! | [`RuleSet::statistics`] | counts of rules in a treebank, and the targets that follow |
 //! | [`Draft`] | rules with open targets, to be counted in a treebank |
 //! | [`suggest`] | rules counted in a treebank |
 //! | [`Survey`] | coverage of a raw text by rules |
 //! | [`Feasibility`] | can rules be satisfied together, and do they teach anything? |
-//! | [`Rules::baseline_scores`] | the parser that adds up targets and needs no training |
+//! | [`RuleSet::baseline_scores`] | the parser that adds up targets and needs no training |
 //!
 //! # Grammar
 //!
@@ -93,7 +93,7 @@
 //!   `form="a \"b\""`.
 //! - A slash in a REGEX is written `\/`. A REGEX may match anywhere unless it has `^` and `$`.
 //! - `Case=Loc` also holds for a word with `Case=Acc,Loc`.
-//! - `?` is an open target, to be counted in a treebank. A [`Draft`] may have such rules, [`Rules`] may not.
+//! - `?` is an open target, to be counted in a treebank. A [`Draft`] may have such rules, [`RuleSet`] may not.
 //! - A comment starts with ` #` and ends with the line.
 //! - `nearest`: on each allowed side, only the nearest word that passes the head's test is a candidate. If the other
 //!   clauses do not hold for it, that side has no candidate.
@@ -155,10 +155,11 @@ pub use condition::{Alternative, Attribute, Condition, Test, Value};
 pub use draft::Draft;
 pub use error::{Invalid, Problem};
 pub use feasibility::{
-    Conflict, Feasibility, Headless, Over, Prospects, RuleProspects, WithoutTree,
+    Conflict, ConflictReason, Feasibility, FeasibilityReport, RuleFeasibility, UncoveredTag,
+    WithoutTree,
 };
 pub use matching::Matches;
 pub use rule::{Between, Counting, Direction, Distance, Head, Neighbour, Place, Rule, Target, bin};
-pub use rule_set::Rules;
+pub use rule_set::RuleSet;
 pub use statistics::RuleStatistics;
 pub use survey::{Coverage, Overlap, RuleCoverage, Survey, Unknown};

@@ -14,14 +14,14 @@ use crate::spelling;
 
 /// A set of rules that has been checked.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct RuleSet {
     file: String,
     rules: Vec<Rule>,
     warnings: Vec<Problem>,
     compiled: Compiled,
 }
 
-impl Rules {
+impl RuleSet {
     /// Reads a rules file. `file` is its name, for messages.
     ///
     /// # Errors
@@ -30,7 +30,7 @@ impl Rules {
         Self::read(file, text, OpenTargets::Refused)
     }
 
-    /// Reads a rules file from bytes, as [`parse`](Rules::parse) does from text.
+    /// Reads a rules file from bytes, as [`parse`](RuleSet::parse) does from text.
     ///
     /// # Errors
     /// Those of `parse`, and [`Invalid`] if the bytes are not UTF-8.
@@ -38,7 +38,7 @@ impl Rules {
         Self::parse(file, read::utf8(file, bytes)?)
     }
 
-    /// Checks rules that a program has built, as [`parse`](Rules::parse) checks those of a file.
+    /// Checks rules that a program has built, as [`parse`](RuleSet::parse) checks those of a file.
     ///
     /// # Errors
     /// Those of `parse`, and [`Invalid`] if a rule could not be written to a file and read back. A rule with a
@@ -128,14 +128,14 @@ impl Rules {
 }
 
 /// Sets are equal if their rules are equal. File names and warnings are ignored.
-impl PartialEq for Rules {
+impl PartialEq for RuleSet {
     fn eq(&self, other: &Self) -> bool {
         self.rules == other.rules
     }
 }
 
 /// One rule per line, in aligned columns.
-impl fmt::Display for Rules {
+impl fmt::Display for RuleSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<_> = self.rules.iter().map(Rule::columns).collect();
         let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();

@@ -3,7 +3,7 @@
 use tutte_treebank::Sentence;
 
 use crate::rule::{Counting, Rule};
-use crate::rule_set::Rules;
+use crate::rule_set::RuleSet;
 
 /// Counts of one rule in a treebank. Words without a head are ignored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,11 +32,11 @@ impl RuleStatistics {
     }
 }
 
-impl Rules {
+impl RuleSet {
     /// Counts the matches of each rule in a treebank.
     ///
     /// ```
-    /// use tutte_rules::Rules;
+    /// use tutte_rules::RuleSet;
     /// use tutte_treebank::Sentence;
     ///
     /// let sentence: Sentence = "\
@@ -44,7 +44,7 @@ impl Rules {
     /// 2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
     /// 3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
     /// ".parse()?;
-    /// let rules = Rules::parse("rules.tut", "subj: NOUN <- VERB as nsubj 50% of words")?;
+    /// let rules = RuleSet::parse("rules.tut", "subj: NOUN <- VERB as nsubj 50% of words")?;
     /// let statistics = rules.statistics([&sentence]);
     /// assert_eq!((statistics[0].arcs, statistics[0].pairs), (1, 2));
     /// assert_eq!(statistics[0].target(rules.rules()[0].counting), Some(0.5));

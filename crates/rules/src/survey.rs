@@ -7,7 +7,7 @@ use tutte_treebank::Sentence;
 
 use crate::condition::{Attribute, Condition, Test, Value};
 use crate::rule::Head;
-use crate::rule_set::Rules;
+use crate::rule_set::RuleSet;
 use crate::spelling;
 
 /// Coverage of a text by rules.
@@ -64,10 +64,10 @@ pub struct Unknown {
 /// Computes the [`Coverage`] of a text, sentence by sentence.
 ///
 /// ```
-/// use tutte_rules::{Rules, Survey};
+/// use tutte_rules::{RuleSet, Survey};
 /// use tutte_treebank::Sentence;
 ///
-/// let rules = Rules::parse("rules.tut", "det: DET <- nearest NOUM 90%")?;
+/// let rules = RuleSet::parse("rules.tut", "det: DET <- nearest NOUM 90%")?;
 /// let sentence: Sentence = "\
 /// 1\tthe\tthe\tDET\t_\t_\t_\t_\t_\t_
 /// 2\tcat\tcat\tNOUN\t_\t_\t_\t_\t_\t_
@@ -81,7 +81,7 @@ pub struct Unknown {
 /// ```
 #[derive(Debug)]
 pub struct Survey<'a> {
-    rules: &'a Rules,
+    rules: &'a RuleSet,
     sentences: u64,
     words: u64,
     covered: u64,
@@ -94,7 +94,7 @@ pub struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     /// Starts a survey.
-    pub fn new(rules: &'a Rules) -> Self {
+    pub fn new(rules: &'a RuleSet) -> Self {
         Self {
             rules,
             sentences: 0,
@@ -108,7 +108,7 @@ impl<'a> Survey<'a> {
 
     /// Adds a sentence.
     ///
-    /// Costs as much as [`Rules::matches`], and for each arc the square of the number of rules that match it.
+    /// Costs as much as [`RuleSet::matches`], and for each arc the square of the number of rules that match it.
     pub fn add(&mut self, sentence: &Sentence) {
         self.sentences += 1;
         self.words += sentence.len() as u64;

@@ -21,13 +21,13 @@ fn sentence(words: &str) -> Sentence {
     (1..).zip(words.split_whitespace()).map(line).collect::<String>().parse().unwrap()
 }
 
-fn read(text: &str) -> Rules {
-    Rules::parse("test.tut", text).unwrap()
+fn read(text: &str) -> RuleSet {
+    RuleSet::parse("test.tut", text).unwrap()
 }
 
 /// Returns the errors of a file, without its name.
 fn errors(text: &str) -> Vec<String> {
-    let invalid = Rules::parse("test.tut", text).unwrap_err();
+    let invalid = RuleSet::parse("test.tut", text).unwrap_err();
     let lines = invalid.to_string();
     lines.lines().map(|line| line.strip_prefix("test.tut:").unwrap().to_owned()).collect()
 }

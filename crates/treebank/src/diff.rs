@@ -83,13 +83,13 @@ pub struct SentenceDifference {
     /// Its position on the second side, from 1.
     pub second: Option<usize>,
     /// The difference.
-    pub what: What,
+    pub kind: DifferenceKind,
 }
 
 /// The kind of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
-pub enum What {
+pub enum DifferenceKind {
     /// The sentence is on one side only.
     Missing,
     /// The words themselves differ. `None` if the sentence is shorter on that side.
@@ -144,24 +144,29 @@ pub fn sentences(first: &[Sentence], second: &[Sentence], columns: &[Column]) ->
         differences: Vec::new(),
     };
     for (a, b) in pairs {
-        let what = match (a, b) {
+        let kind = match (a, b) {
             (Some(a), Some(b)) => report.compare(&first[a], &second[b], columns),
-            _ => Some(What::Missing),
+            _ => Some(DifferenceKind::Missing),
         };
-        let Some(what) = what else { continue };
+        let Some(kind) = kind else { continue };
         let sentence = a.map(|a| &first[a]).or(b.map(|b| &second[b]));
         report.differences.push(SentenceDifference {
             sent_id: sentence.and_then(|sentence| sentence.sent_id()).map(str::to_owned),
             first: a.map(|a| a + 1),
             second: b.map(|b| b + 1),
-            what,
+            kind,
         });
     }
     report
 }
 
 impl Differences {
-    fn compare(&mut self, a: &Sentence, b: &Sentence, columns: &[Column]) -> Option<What> {
+    fn compare(
+        &mut self,
+        a: &Sentence,
+        b: &Sentence,
+        columns: &[Column],
+    ) -> Option<DifferenceKind> {
         if let Some(tokens) = first_different_form(a, b) {
             return Some(tokens);
         }
@@ -176,7 +181,7 @@ impl Differences {
         for count in &mut self.by_column {
             count.words += words.iter().filter(|word| word.column == count.column).count();
         }
-        Some(What::Words(words))
+        Some(DifferenceKind::Words(words))
     }
 }
 
@@ -205,12 +210,12 @@ fn distinct(columns: &[Column]) -> impl Iterator<Item = Column> {
 }
 
 /// Returns the first word whose form differs.
-fn first_different_form(a: &Sentence, b: &Sentence) -> Option<What> {
+fn first_different_form(a: &Sentence, b: &Sentence) -> Option<DifferenceKind> {
     let form = |sentence: &Sentence, word| sentence.word(word).map(|word| word.form().to_owned());
     let word = (1..=a.len().max(b.len())).find(|&word| {
         a.word(word).map(|word| word.form()) != b.word(word).map(|word| word.form())
     })?;
-    Some(What::Tokens { word, first: form(a, word), second: form(b, word) })
+    Some(DifferenceKind::Tokens { word, first: form(a, word), second: form(b, word) })
 }
 
 type Pairs = Vec<(Option<usize>, Option<usize>)>;

@@ -194,7 +194,7 @@ fn rejected(set: TreeSet, words: usize) -> f64 {
         .filter(|&seed| {
             let scores = trained(words, 1000 + seed);
             marginals_with(&scores, set, &mut workspace, &mut marginals).ok();
-            workspace.took_fall_back()
+            workspace.used_fallback()
         })
         .count();
     declined as f64 / cases as f64

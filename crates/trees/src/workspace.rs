@@ -39,7 +39,7 @@ pub struct Workspace {
 impl Workspace {
     /// True if the last [`marginals_with`] on a non-projective set had to leave its fast path. Its
     /// answer is as accurate, but took longer. Useful when measuring speed.
-    pub fn took_fall_back(&self) -> bool {
+    pub fn used_fallback(&self) -> bool {
         self.fell_back
     }
 }

@@ -6,9 +6,9 @@ use anyhow::Result;
 use clap::Args;
 use tutte::ModelFile;
 
-/// The English model, described in `models/README.md`.
+/// The English model, described in `models/README.md` and packed by the build script.
 #[cfg(feature = "english")]
-static ENGLISH: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/en.tutte"));
+static ENGLISH: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/en.tutte.packed"));
 
 /// Argument that names the model.
 #[derive(Args, Clone, Debug)]
@@ -38,7 +38,7 @@ impl ModelSource {
 
 #[cfg(feature = "english")]
 fn inside() -> Result<ModelFile> {
-    Ok(ModelFile::embedded(ENGLISH)?)
+    Ok(ModelFile::embedded_packed(ENGLISH)?)
 }
 
 #[cfg(not(feature = "english"))]

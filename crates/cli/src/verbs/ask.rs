@@ -87,7 +87,7 @@ impl By {
 
 /// Counts of the run.
 #[derive(Debug, Serialize)]
-struct Summary {
+struct AskSummary {
     output: String,
     sentences: usize,
     words: usize,
@@ -116,8 +116,8 @@ pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
     let unit = arguments.by.unit();
     let questions = questions(uncertainties, unit, arguments.count, arguments.diverse);
     let queue = Queue::new(&questions);
-    let labels = model.trees()?.labels.labels();
-    let mut parser = arguments.parser(model.trees()?);
+    let labels = model.require_parser()?.labels.labels();
+    let mut parser = arguments.parser(model.require_parser()?);
     for number in &queue.order {
         let mut sentence = sentences[*number].clone();
         let constraints = arguments.keep().constraints(&sentence, labels)?;
@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
     let open: usize = uncertainties.iter().map(SentenceUncertainty::words).sum();
     let entropies = uncertainties.iter().filter_map(|of| Some(of.mean()? * of.words() as f64));
     let entropy: f64 = entropies.sum();
-    let summary = Summary {
+    let summary = AskSummary {
         output,
         sentences: sentences.len(),
         words: sentences.iter().map(Sentence::len).sum(),
@@ -170,7 +170,7 @@ impl Pool {
     fn read(arguments: &Ask, model: &Model<Compact>, session: &Session) -> Result<(Self, usize)> {
         let mut pool = Self { sentences: Vec::new(), uncertainties: Vec::new() };
         let mut contradictions = 0;
-        let trees = model.trees()?;
+        let trees = model.require_parser()?;
         let worker = || {
             let mut parser = arguments.parser(trees);
             let labels = trees.labels.labels();
@@ -271,7 +271,7 @@ impl Queue {
     }
 }
 
-impl Summary {
+impl AskSummary {
     fn text(&self) -> String {
         let words = counted(self.asked_words, "word");
         let sentences =

@@ -192,7 +192,7 @@ fn watched<'a>(
     show(0, "training on the other folds");
     let mut watch = |step: Step| match step {
         Step::Trained { fold, pass } => {
-            let which = if pass.second { "second pass" } else { "pass" };
+            let which = if pass.is_second { "second pass" } else { "pass" };
             show(fold, &format!("{which} {} done", pass.number));
         }
         Step::Scored { fold, temperature } => {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use tutte_treebank::diff::{self, Differences, PairedBy, SentenceDifference, What};
+use tutte_treebank::diff::{self, DifferenceKind, Differences, PairedBy, SentenceDifference};
 use tutte_treebank::draw::{self, Drawing, Style};
 use tutte_treebank::{Column, Format, Sentence};
 
@@ -128,7 +128,7 @@ impl Comparison {
     fn pair(&self, difference: &SentenceDifference) -> Option<(&Sentence, &Sentence)> {
         let [first, second] = &self.sentences;
         let pair = (first.get(difference.first? - 1)?, second.get(difference.second? - 1)?);
-        matches!(difference.what, What::Words(_)).then_some(pair)
+        matches!(difference.kind, DifferenceKind::Words(_)).then_some(pair)
     }
 
     fn drawing(&self, difference: &SentenceDifference) -> Option<Drawing> {
@@ -151,13 +151,13 @@ impl Comparison {
     /// Explains why a sentence was not compared word by word.
     fn without_words(&self, difference: &SentenceDifference) -> Option<String> {
         let [first_name, second_name] = &self.names;
-        match &difference.what {
-            What::Words(_) => None,
-            What::Missing => {
+        match &difference.kind {
+            DifferenceKind::Words(_) => None,
+            DifferenceKind::Missing => {
                 let only = if difference.first.is_some() { first_name } else { second_name };
                 Some(format!("only in {only}"))
             }
-            What::Tokens { word, first, second } => {
+            DifferenceKind::Tokens { word, first, second } => {
                 let form = |form: &Option<String>| match form {
                     Some(form) => format!("{form:?}"),
                     None => "nothing".to_owned(),
@@ -177,8 +177,8 @@ impl Comparison {
         let mut text = String::new();
         for difference in shown {
             text.push_str(&name(difference));
-            match (&difference.what, self.pair(difference)) {
-                (What::Words(_), Some((first, second))) => {
+            match (&difference.kind, self.pair(difference)) {
+                (DifferenceKind::Words(_), Some((first, second))) => {
                     text.push('\n');
                     let drawing = Drawing::of_two(first, second, &self.columns, &style);
                     for line in drawing.text().lines() {
@@ -226,7 +226,7 @@ impl Comparison {
         }
         let missing = |side: fn(&SentenceDifference) -> Option<usize>| {
             let differences = self.differences.differences.iter();
-            differences.filter(|d| d.what == What::Missing && side(d).is_some()).count()
+            differences.filter(|d| d.kind == DifferenceKind::Missing && side(d).is_some()).count()
         };
         let [first, second] = &self.names;
         for (only, name) in [(missing(|d| d.first), first), (missing(|d| d.second), second)] {
@@ -235,7 +235,7 @@ impl Comparison {
             }
         }
         let tokens = self.differences.differences.iter();
-        let tokens = tokens.filter(|d| matches!(d.what, What::Tokens { .. })).count();
+        let tokens = tokens.filter(|d| matches!(d.kind, DifferenceKind::Tokens { .. })).count();
         if tokens > 0 {
             line(format!("{} with different words, not compared", counted(tokens, "sentence")));
         }

@@ -79,7 +79,7 @@ struct Arc {
 
 /// Counts of the run.
 #[derive(Debug, Default, Serialize)]
-struct Summary {
+struct ForestSummary {
     output: String,
     sentences: usize,
     words: usize,
@@ -94,13 +94,13 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
     }
     session.files(&arguments.asking.files)?;
     let model = arguments.asking.load()?;
-    let trees = model.trees()?;
+    let trees = model.require_parser()?;
     let tree_set = arguments.asking.tree_set(trees);
     let output = arguments.output.display().to_string();
     let cannot_write = || cannot_write(&arguments.output);
     interrupt::remove_temporary_files(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
-    let mut summary = Summary::default();
+    let mut summary = ForestSummary::default();
     let worker = || {
         let mut parser = Parser::new(trees).with_tree_set(tree_set);
         let labels = trees.labels.labels();
@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
     if session.json() {
         session.print_json(&summary)?;
     } else {
-        let Summary { sentences, words, arcs, .. } = &summary;
+        let ForestSummary { sentences, words, arcs, .. } = &summary;
         session.note(format!(
             "{}, {}, {}",
             counted(*sentences, "sentence"),

@@ -14,8 +14,8 @@ use clap::{Args, ValueEnum};
 use tutte::About;
 use tutte::features::FeatureSet;
 use tutte::learn::objective::expectation::Criterion;
-use tutte::rules::{Invalid, Problem, Rules};
-use tutte::weak::{Evidence, WeakOptions};
+use tutte::rules::{Invalid, Problem, RuleSet};
+use tutte::weak::{WeakData, WeakOptions};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
@@ -191,9 +191,9 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         Some(path) => {
             let name = path.display().to_string();
             let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
-            Rules::from_bytes(&name, &bytes).map_err(|invalid| rules_error(&invalid, session))?
+            RuleSet::from_bytes(&name, &bytes).map_err(|invalid| rules_error(&invalid, session))?
         }
-        None => Rules::parse("no rules", "")?,
+        None => RuleSet::parse("no rules", "")?,
     };
     if rules.is_empty() && arguments.trees.is_empty() {
         return Err(advise(
@@ -259,7 +259,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         .with_restarts(arguments.restarts)
         .with_seed(arguments.seed.number)
         .with_threads(arguments.threads.count());
-    let evidence = Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw, options.tree_set) };
+    let evidence = WeakData { trees: &trees, ..WeakData::of_rules(&rules, &raw, options.tree_set) };
     let matched = matched(&rules, &evidence, session);
     let mut options = options;
     if options.prior_variance == 0.0 {
@@ -333,7 +333,7 @@ fn rules_error(invalid: &Invalid, session: &Session) -> anyhow::Error {
 }
 
 /// Returns which rules match an arc, and warns of the others.
-fn matched(rules: &Rules, evidence: &Evidence<'_>, session: &Session) -> Vec<bool> {
+fn matched(rules: &RuleSet, evidence: &WeakData<'_>, session: &Session) -> Vec<bool> {
     let mut matched = vec![false; rules.len()];
     evidence.arcs.iter().flatten().for_each(|&(_, _, rule)| matched[rule] = true);
     for (rule, _) in rules.rules().iter().zip(&matched).filter(|(_, matched)| !**matched) {
@@ -369,7 +369,7 @@ fn skipped(impossible: &[usize], raw: &[Sentence], session: &Session) {
 
 /// Returns the settings that the model file records.
 fn settings(
-    rules: &Rules,
+    rules: &RuleSet,
     raw: &[Sentence],
     trees: &[Sentence],
     options: &WeakOptions,

@@ -93,7 +93,7 @@ pub(crate) struct Parse {
 
 /// Counts of the run.
 #[derive(Debug, Serialize)]
-struct Summary {
+struct ParseSummary {
     output: String,
     #[serde(flatten)]
     tally: Tally,
@@ -156,7 +156,8 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let seconds = started.elapsed().as_secs_f64();
     let words_per_second = tally.words as f64 / seconds;
     let output = output.display().to_string();
-    let summary = Summary { output, tally, seconds, words_per_second, min_prob: task.min_prob };
+    let summary =
+        ParseSummary { output, tally, seconds, words_per_second, min_prob: task.min_prob };
     let outcome = match summary.tally.contradictions {
         0 => Outcome::Good,
         _ => Outcome::CheckFailed,
@@ -216,7 +217,7 @@ impl Watcher for Progress {
     }
 }
 
-impl Summary {
+impl ParseSummary {
     fn tell(&self, session: &Session) {
         self.tally.tell(session);
         let Tally { sentences, words, .. } = self.tally;

@@ -44,9 +44,9 @@ fn bytes(path: &Path) -> Result<(String, Vec<u8>)> {
     Ok((name, bytes))
 }
 
-fn read(path: &Path) -> Result<Result<rules::Rules, Invalid>> {
+fn read(path: &Path) -> Result<Result<rules::RuleSet, Invalid>> {
     let (name, bytes) = bytes(path)?;
-    Ok(rules::Rules::from_bytes(&name, &bytes))
+    Ok(rules::RuleSet::from_bytes(&name, &bytes))
 }
 
 /// Prints all problems of the rules.

@@ -14,7 +14,7 @@ use tutte::{AnnotationOptions, Parser};
 use tutte_treebank::{Format, Sentence, create};
 
 use self::sentence_score::SentenceScore;
-use self::summary::Summary;
+use self::summary::ScoreSummary;
 use crate::failure::{Outcome, usage};
 use crate::input::{ModelAndFiles, is_jsonl};
 use crate::interrupt;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
     }
     session.files(&arguments.asking.files)?;
     let model = arguments.asking.load()?;
-    let trees = model.trees()?;
+    let trees = model.require_parser()?;
     let tree_set = arguments.asking.tree_set(trees);
     let jsonl = arguments.output.as_deref().is_some_and(is_jsonl);
     let writes_conll = arguments.output.is_some() && !jsonl;
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
             Ok((score, line))
         }
     };
-    let mut summary = Summary::new(tree_set, arguments.worst);
+    let mut summary = ScoreSummary::new(tree_set, arguments.worst);
     let tail = arguments.asking.each(&model, session, worker, |sentence, (score, line)| {
         if let Some(writer) = &mut writer {
             let written = if jsonl { writer.write_tail(&line) } else { writer.write(sentence) };

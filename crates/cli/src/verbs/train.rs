@@ -28,7 +28,7 @@ pub(crate) use self::features::templates;
 use self::progress::Terminal;
 pub(crate) use self::progress::tree_set_note;
 pub(crate) use self::scores::Scores;
-use self::summary::{Summary, TextSummary, next_step};
+use self::summary::{TextSummary, TrainSummary, next_step};
 use self::table::DevTable;
 use super::calibrate;
 use crate::failure::{Outcome, advise, usage};
@@ -391,7 +391,7 @@ impl Train {
             return Ok(session.end(Outcome::Good));
         };
         let labelling = parser.labels.labelling();
-        let summary = Summary {
+        let summary = TrainSummary {
             model: path,
             bytes,
             sentences,

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::corpus::{Corpus, TagColumn};
 use super::short::{oracle, ours};
-use super::trial::{Features, Oracle, Renyi, RuleSet, Set, Weak};
+use super::trial::{Features, Oracle, Renyi, RuleSource, Set, Weak};
 use crate::lab::Lab;
 use crate::page::{Table, mean, percent};
 
@@ -34,7 +34,7 @@ fn trial(
 ) -> Weak {
     let corpus = Corpus::short(treebank, TagColumn::Coarse, 10);
     let rule_set = match rules {
-        0 => RuleSet::None,
+        0 => RuleSource::None,
         _ => oracle(Oracle::Top, rules, false),
     };
     Weak {

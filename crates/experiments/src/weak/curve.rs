@@ -7,7 +7,7 @@ use tutte_charts::Line;
 
 use super::corpus::Corpus;
 use super::errors::DISTANCES;
-use super::trial::{Evaluated, Features, How, Oracle, RuleSet, Set, Weak};
+use super::trial::{Evaluated, Features, How, Oracle, RuleSource, Set, Weak};
 use super::write_chart;
 use crate::lab::Lab;
 use crate::page::{Finding, Table, Verdict, count, decimals, percent};
@@ -24,7 +24,7 @@ const CURVES: [Curve; 3] = [
     ("baseline", |top| Weak { how: How::Rules, ..ge(top) }),
     ("GE full", ge),
     ("GE ours, exact, σ² 100, one root", |top| Weak {
-        rules: RuleSet::Oracle { kind: Oracle::Curve, top, least: None, exact: true },
+        rules: RuleSource::Oracle { kind: Oracle::Curve, top, least: None, exact: true },
         features: Features::Ours,
         variance: Some(100.0),
         set: Set::One,
@@ -33,13 +33,13 @@ const CURVES: [Curve; 3] = [
 ];
 
 fn ge(top: usize) -> Weak {
-    let rules = RuleSet::Oracle { kind: Oracle::Curve, top, least: None, exact: false };
+    let rules = RuleSource::Oracle { kind: Oracle::Curve, top, least: None, exact: false };
     Weak { evaluated: Evaluated::HeldOut, ..Weak::new(corpus(), rules) }
 }
 
 /// Returns the trial of the error analysis: possible parents and sequences, as in the paper.
 fn analysed() -> Weak {
-    let rules = RuleSet::Oracle {
+    let rules = RuleSource::Oracle {
         kind: Oracle::ParentsSequence,
         top: usize::MAX,
         least: Some(100),

@@ -6,7 +6,7 @@ use tutte_treebank::eval::significance::UnitCounts;
 use super::corpus::{Corpus, TagColumn};
 use super::correlation::{self, Correlation};
 use super::groups::{self, Groups};
-use super::trial::{Evaluated, Features, Outcome, Renyi, RuleSet, Weak};
+use super::trial::{Evaluated, Features, Outcome, Renyi, RuleSource, Weak};
 use crate::lab::Lab;
 use crate::page::{Comparison, Finding, LEVEL, Table, Verdict, percent};
 
@@ -30,7 +30,7 @@ pub(crate) fn trial(treebank: &str, trees: usize, entropy: Option<(Renyi, f64)>)
         variance: Some(1.0),
         steps: 40,
         evaluated: Evaluated::HeldOut,
-        ..Weak::new(corpus(treebank), RuleSet::None)
+        ..Weak::new(corpus(treebank), RuleSource::None)
     }
 }
 

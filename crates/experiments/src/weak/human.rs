@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::corpus::{Corpus, TagColumn};
 use super::short::ours;
-use super::trial::{Evaluated, Features, How, Oracle, RuleSet, Set, Weak};
+use super::trial::{Evaluated, Features, How, Oracle, RuleSource, Set, Weak};
 use crate::lab::Lab;
 use crate::page::{Table, percent};
 
@@ -58,7 +58,7 @@ fn corpora(treebank: &str) -> [Corpus; 3] {
 }
 
 /// Returns the trial with the settings of `tutte learn`.
-fn learnt(corpus: Corpus, rules: RuleSet) -> Weak {
+fn learnt(corpus: Corpus, rules: RuleSource) -> Weak {
     let settings = ours(corpus, rules);
     Weak {
         set: Set::One,
@@ -70,7 +70,7 @@ fn learnt(corpus: Corpus, rules: RuleSet) -> Weak {
 }
 
 fn human(corpus: Corpus, file: &str) -> Weak {
-    learnt(corpus, RuleSet::File(file.to_owned()))
+    learnt(corpus, RuleSource::File(file.to_owned()))
 }
 
 fn alone(corpus: Corpus, file: &str) -> Weak {
@@ -79,7 +79,7 @@ fn alone(corpus: Corpus, file: &str) -> Weak {
 
 fn counted(corpus: Corpus, kind: Oracle) -> Weak {
     // Some treebanks are too small for the paper's threshold of 200.
-    learnt(corpus, RuleSet::Oracle { kind, top: 20, least: Some(50), exact: false })
+    learnt(corpus, RuleSource::Oracle { kind, top: 20, least: Some(50), exact: false })
 }
 
 fn supervised(corpus: Corpus) -> Weak {

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::corpus::Corpus;
-use super::trial::{Evaluated, Features, How, Oracle, RuleSet, Set, Weak};
+use super::trial::{Evaluated, Features, How, Oracle, RuleSource, Set, Weak};
 use crate::lab::Lab;
 use crate::page::{Finding, Table, Verdict, mean, percent};
 
@@ -34,8 +34,8 @@ fn least(corpus: &Corpus) -> Option<u64> {
     Some(if corpus.longest <= 20 { 10 } else { 100 })
 }
 
-fn rules(corpus: &Corpus, kind: Oracle, exact: bool) -> RuleSet {
-    RuleSet::Oracle { kind, top: usize::MAX, least: least(corpus), exact }
+fn rules(corpus: &Corpus, kind: Oracle, exact: bool) -> RuleSource {
+    RuleSource::Oracle { kind, top: usize::MAX, least: least(corpus), exact }
 }
 
 fn ge(corpus: &Corpus, kind: Oracle) -> Weak {

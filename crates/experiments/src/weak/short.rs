@@ -7,7 +7,7 @@ use tutte::rules::Survey;
 use tutte_charts::Line;
 
 use super::corpus::{Corpus, TagColumn};
-use super::trial::{Features, How, Oracle, Outcome, RuleSet, Set, Weak};
+use super::trial::{Features, How, Oracle, Outcome, RuleSource, Set, Weak};
 use super::write_chart;
 use crate::lab::Lab;
 use crate::page::{Finding, Table, Verdict, count, percent, points};
@@ -28,8 +28,8 @@ pub(crate) fn corpora() -> Vec<Corpus> {
     corpora
 }
 
-pub(crate) fn oracle(kind: Oracle, top: usize, exact: bool) -> RuleSet {
-    RuleSet::Oracle { kind, top, least: None, exact }
+pub(crate) fn oracle(kind: Oracle, top: usize, exact: bool) -> RuleSource {
+    RuleSource::Oracle { kind, top, least: None, exact }
 }
 
 /// The curves: name and trial, by corpus and number of rules.
@@ -65,13 +65,13 @@ const FULL: usize = 3;
 const OURS: usize = 4;
 
 /// Returns the trial with our features and the prior for short sentences.
-pub(crate) fn ours(corpus: Corpus, rules: RuleSet) -> Weak {
+pub(crate) fn ours(corpus: Corpus, rules: RuleSource) -> Weak {
     Weak { features: Features::Ours, variance: Some(30.0), ..Weak::new(corpus, rules) }
 }
 
 /// Trials without rules.
 fn references(corpus: &Corpus) -> Vec<(&'static str, Weak)> {
-    let none = || Weak::new(corpus.clone(), RuleSet::None);
+    let none = || Weak::new(corpus.clone(), RuleSource::None);
     let supervised = || Weak::supervised(corpus.clone());
     vec![
         ("all heads on the left", Weak { how: How::Left, ..none() }),
@@ -107,7 +107,7 @@ fn chosen(corpus: &Corpus, top: usize) -> Weak {
 
 /// Returns the trials with rules without directions: the baseline, and the trained parser.
 fn undirected(corpus: &Corpus, top: usize) -> [Weak; 2] {
-    let learnt = ours(corpus.clone(), RuleSet::Undirected(top));
+    let learnt = ours(corpus.clone(), RuleSource::Undirected(top));
     [Weak { how: How::Rules, ..learnt.clone() }, learnt]
 }
 

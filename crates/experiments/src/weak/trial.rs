@@ -8,8 +8,8 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use tutte::features::FeatureSet;
 use tutte::rules::suggest::{Order, Selection, Suggest};
-use tutte::rules::{Direction, Rules, Target, bin};
-use tutte::weak::{Evidence, VARIANCES, WeakOptions, choose_variance, learn};
+use tutte::rules::{Direction, RuleSet, Target, bin};
+use tutte::weak::{VARIANCES, WeakData, WeakOptions, choose_variance, learn};
 use tutte::{Decoding, Parser, ParserModel};
 use tutte_treebank::Sentence;
 use tutte_trees::{TreeDistribution, TreeSet};
@@ -26,7 +26,7 @@ use crate::lab::Try;
 pub(crate) struct Weak {
     pub(crate) corpus: Corpus,
     pub(crate) how: How,
-    pub(crate) rules: RuleSet,
+    pub(crate) rules: RuleSource,
     /// Weight of all rules together.
     pub(crate) rules_weight: f64,
     /// Number of training trees.
@@ -73,7 +73,7 @@ pub(crate) enum Evaluated {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum How {
     /// A parser trained by one objective on trees, rules and raw text.
-    Learnt,
+    Weak,
     /// The baseline: the best tree by the targets of the rules.
     Rules,
     /// A parser trained on the trees of the baseline.
@@ -86,7 +86,7 @@ pub(crate) enum How {
 
 /// Origin of the rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum RuleSet {
+pub(crate) enum RuleSource {
     None,
     /// Rules counted in the training file.
     Oracle {
@@ -190,9 +190,9 @@ impl Score {
 }
 
 /// A trained model and its training statistics.
-pub(crate) struct Learnt {
+pub(crate) struct WeakOutcome {
     pub(crate) model: ParserModel,
-    rules: Rules,
+    rules: RuleSet,
     residual: f64,
     steps: usize,
     variance: f64,
@@ -200,10 +200,10 @@ pub(crate) struct Learnt {
 
 impl Weak {
     /// Returns the settings of the paper.
-    pub(crate) fn new(corpus: Corpus, rules: RuleSet) -> Self {
+    pub(crate) fn new(corpus: Corpus, rules: RuleSource) -> Self {
         Self {
             corpus,
-            how: How::Learnt,
+            how: How::Weak,
             rules,
             rules_weight: 1.0,
             trees: 0,
@@ -220,7 +220,7 @@ impl Weak {
 
     /// Returns the settings with all trees of the training file, and a prior for trees.
     pub(crate) fn supervised(corpus: Corpus) -> Self {
-        Self { trees: usize::MAX, variance: Some(1.0), ..Self::new(corpus, RuleSet::None) }
+        Self { trees: usize::MAX, variance: Some(1.0), ..Self::new(corpus, RuleSource::None) }
     }
 
     pub(crate) fn tree_set(&self) -> TreeSet {
@@ -246,15 +246,15 @@ impl Weak {
             .with_steps(self.steps)
     }
 
-    pub(crate) fn rules(&self, train: &[Sentence]) -> Result<Rules> {
+    pub(crate) fn rules(&self, train: &[Sentence]) -> Result<RuleSet> {
         match &self.rules {
-            RuleSet::None => Ok(Rules::parse("none", "")?),
-            RuleSet::File(name) => {
+            RuleSource::None => Ok(RuleSet::parse("none", "")?),
+            RuleSource::File(name) => {
                 let text = std::fs::read(name).with_context(|| name.clone())?;
-                Ok(Rules::from_bytes(name, &text)?)
+                Ok(RuleSet::from_bytes(name, &text)?)
             }
-            &RuleSet::Undirected(top) => undirected(top, train),
-            &RuleSet::Oracle { kind, top, least, exact } => {
+            &RuleSource::Undirected(top) => undirected(top, train),
+            &RuleSource::Oracle { kind, top, least, exact } => {
                 let suggest = Suggest {
                     selection: match kind {
                         Oracle::Top => Selection::Top,
@@ -290,7 +290,7 @@ impl Weak {
     }
 
     /// Trains a model.
-    pub(crate) fn learn(&self, train: &[Sentence]) -> Result<Learnt> {
+    pub(crate) fn learn(&self, train: &[Sentence]) -> Result<WeakOutcome> {
         let rules = self.rules(train)?;
         let (mut trees, mut rest) = self.seed(train);
         let mut options = self.options();
@@ -307,7 +307,7 @@ impl Weak {
         } else {
             rest.into_iter().take(self.raw).collect()
         };
-        let needs_raw = self.rules != RuleSet::None || self.entropy.is_some();
+        let needs_raw = self.rules != RuleSource::None || self.entropy.is_some();
         let raw = if needs_raw { raw } else { Vec::new() };
         if self.set == Set::One {
             // Without punctuation, some trees have several roots.
@@ -322,8 +322,8 @@ impl Weak {
             }
         }
         let evidence = match self.how {
-            How::SelfTaught => Evidence { trees: &trees, ..Evidence::default() },
-            _ => Evidence { trees: &trees, ..Evidence::of_rules(&rules, &raw, options.tree_set) },
+            How::SelfTaught => WeakData { trees: &trees, ..WeakData::default() },
+            _ => WeakData { trees: &trees, ..WeakData::of_rules(&rules, &raw, options.tree_set) },
         };
         // In a few trees, few features occur often.
         if raw.is_empty() && trees.len() < 200 {
@@ -340,12 +340,12 @@ impl Weak {
             expectations.map(|(constraint, e)| constraint.wanted.residual(*e)).sum();
         let residual = residuals / evidence.constraints.len().max(1) as f64;
         let variance = options.prior_variance;
-        Ok(Learnt { model: learnt.model, rules, residual, steps: learnt.after.step, variance })
+        Ok(WeakOutcome { model: learnt.model, rules, residual, steps: learnt.after.step, variance })
     }
 }
 
 /// Returns the first counted rules without their directions.
-fn undirected(top: usize, train: &[Sentence]) -> Result<Rules> {
+fn undirected(top: usize, train: &[Sentence]) -> Result<RuleSet> {
     let suggest = Suggest { selection: Selection::Top, top, ..Suggest::default() };
     let mut rules = suggest.rules("counted", train)?.rules().to_vec();
     for rule in &mut rules {
@@ -359,16 +359,16 @@ fn undirected(top: usize, train: &[Sentence]) -> Result<Rules> {
         is_new
     });
     // The targets are those of directed rules, so they are counted again.
-    let counted = Rules::new("counted", rules.clone())?.statistics(train);
+    let counted = RuleSet::new("counted", rules.clone())?.statistics(train);
     for (rule, counted) in rules.iter_mut().zip(counted) {
         rule.target = Target::Exactly(bin(counted.target(rule.counting).unwrap_or(0.0)));
     }
-    Ok(Rules::new("counted", rules)?)
+    Ok(RuleSet::new("counted", rules)?)
 }
 
 /// Returns the heads of the baseline.
 pub(crate) fn baseline_heads(
-    rules: &Rules,
+    rules: &RuleSet,
     sentence: &Sentence,
     set: TreeSet,
 ) -> Result<Vec<usize>> {
@@ -387,7 +387,7 @@ impl Try for Weak {
         let mut model = None;
         let mut rules = None;
         match self.how {
-            How::Learnt | How::SelfTaught => {
+            How::Weak | How::SelfTaught => {
                 let learnt = self.learn(&parts.train)?;
                 outcome.rules = learnt.rules.len();
                 outcome.weights = learnt.model.arcs.weights.len();
@@ -447,7 +447,7 @@ impl Try for Weak {
 
     fn templates(&self) -> String {
         let rules = match &self.rules {
-            RuleSet::File(name) => std::fs::read_to_string(name).unwrap_or_default(),
+            RuleSource::File(name) => std::fs::read_to_string(name).unwrap_or_default(),
             _ => String::new(),
         };
         format!("{}{rules}", self.options().templates)

@@ -473,7 +473,7 @@ impl FeatureSet {
     }
 
     /// Returns the default set for labels, with the templates for the tree of the first pass.
-    pub fn guided_labels() -> Self {
+    pub fn second_pass_labels() -> Self {
         Self::built_in(&format!("{LABELS}{FIRST_PASS_LABELS}"))
     }
 

@@ -317,7 +317,7 @@ fn named_sets_hold_the_templates_they_are_written_with() {
         (FeatureSet::lean(), 51),
         (FeatureSet::lean().with_first_pass(), 51),
         (FeatureSet::labels(), 37),
-        (FeatureSet::guided_labels().with_transition_labels(), 59),
+        (FeatureSet::second_pass_labels().with_transition_labels(), 59),
         (FeatureSet::lean_labels(), 28),
     ] {
         assert_eq!(set.templates().len(), templates);

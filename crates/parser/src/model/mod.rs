@@ -34,7 +34,7 @@ use crate::{Compact, Error};
 ///
 /// let model: Model = Model::default(); // without any part
 /// assert!(model.parser.is_none());
-/// assert!(matches!(model.trees(), Err(Error::NoParser)));
+/// assert!(matches!(model.require_parser(), Err(Error::NoParser)));
 /// # let _ = Pipeline::new(&model);
 /// ```
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ impl<W> Model<W> {
     ///
     /// # Errors
     /// [`Error::NoParser`] if the model has none.
-    pub fn trees(&self) -> Result<&ParserModel<W>, Error> {
+    pub fn require_parser(&self) -> Result<&ParserModel<W>, Error> {
         self.parser.as_ref().ok_or(Error::NoParser)
     }
 }

@@ -34,7 +34,7 @@ use tutte_treebank::Sentence;
 use self::count::{Clause, Context, Count, Counts, EncodedTreebank, Family, ROOT, Slot};
 use crate::error::Invalid;
 use crate::rule::{Between, Counting, Direction, Head, Place, Rule, Target, bin};
-use crate::rule_set::Rules;
+use crate::rule_set::RuleSet;
 
 /// Options for counting rules in a treebank.
 ///
@@ -141,7 +141,7 @@ impl Suggest {
     ///
     /// # Errors
     /// [`Invalid`] if a tag of the treebank cannot be written in a rule.
-    pub fn rules(&self, file: &str, treebank: &[Sentence]) -> Result<Rules, Invalid> {
+    pub fn rules(&self, file: &str, treebank: &[Sentence]) -> Result<RuleSet, Invalid> {
         let treebank = EncodedTreebank::new(treebank, self.tags);
         let candidates = match self.selection {
             Selection::Top => self.top(&treebank.pairs(false)),
@@ -157,7 +157,7 @@ impl Suggest {
         };
         let mut names = HashSet::new();
         let rule = |(line, candidate)| self.rule(&treebank, line, candidate, &mut names);
-        Rules::new(file, (1..).zip(&candidates).map(rule).collect())
+        RuleSet::new(file, (1..).zip(&candidates).map(rule).collect())
     }
 
     /// Returns the frequency threshold.

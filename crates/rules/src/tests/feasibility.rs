@@ -10,21 +10,24 @@ use super::*;
 const MULTI: TreeSet = TreeSet::NonProjectiveMultiRoot;
 const SINGLE: TreeSet = TreeSet::NonProjectiveSingleRoot;
 
-fn prospects(rules: &Rules, tree_set: TreeSet, sentences: &[Sentence]) -> Prospects {
+fn prospects(rules: &RuleSet, tree_set: TreeSet, sentences: &[Sentence]) -> FeasibilityReport {
     let mut feasibility = Feasibility::new(rules, tree_set);
     sentences.iter().for_each(|sentence| feasibility.add(sentence));
     feasibility.finish()
 }
 
-fn of(rules: &str, words: &str) -> Prospects {
+fn of(rules: &str, words: &str) -> FeasibilityReport {
     prospects(&read(rules), MULTI, &[sentence(words)])
 }
 
 /// Returns the conflicts: rules, reason, and excess to three digits.
-fn conflicts(rules: &str, words: &str) -> Vec<([usize; 2], Over, f64)> {
+fn conflicts(rules: &str, words: &str) -> Vec<([usize; 2], ConflictReason, f64)> {
     let rounded = |number: f64| (number * 1000.0).round() / 1000.0;
     let found = of(rules, words).conflicts;
-    found.iter().map(|conflict| (conflict.rules, conflict.over, rounded(conflict.excess))).collect()
+    found
+        .iter()
+        .map(|conflict| (conflict.rules, conflict.reason, rounded(conflict.excess)))
+        .collect()
 }
 
 #[test]
@@ -36,13 +39,13 @@ fn a_word_has_one_head() {
             words,
         )
     };
-    assert_eq!(both("80%", "60%"), [([0, 1], Over::Words, 0.8)]);
+    assert_eq!(both("80%", "60%"), [([0, 1], ConflictReason::Words, 0.8)]);
     assert_eq!(both("80%", "20%..90%"), []);
     assert_eq!(both("80%", "<= 90%"), []);
-    assert_eq!(both("always", ">= 10%"), [([0, 1], Over::Words, 0.2)]);
+    assert_eq!(both("always", ">= 10%"), [([0, 1], ConflictReason::Words, 0.2)]);
     // 90 % of two nouns depend on the verb, and half of all three words on a noun.
     let rules = "verb: NOUN <- VERB 90%\nnoun: * <- NOUN 50%";
-    assert_eq!(conflicts(rules, "a/NOUN b/NOUN c/VERB"), [([0, 1], Over::Words, 0.3)]);
+    assert_eq!(conflicts(rules, "a/NOUN b/NOUN c/VERB"), [([0, 1], ConflictReason::Words, 0.3)]);
     assert_eq!(conflicts(rules, "a/NOUN b/ADJ c/VERB"), []);
     // The same arcs may count for both.
     assert_eq!(conflicts("a: NOUN <- VERB 90%\nb: NOUN <- VERB|ADJ 90%", words), []);
@@ -54,13 +57,16 @@ fn one_rule_may_require_arcs_that_another_forbids() {
     let near = "a: NOUN <- nearest VERB 90%\n";
     assert_eq!(
         conflicts(&format!("{near}b: NOUN <- VERB 10% of words"), words),
-        [([0, 1], Over::Arcs, 1.6)]
+        [([0, 1], ConflictReason::Arcs, 1.6)]
     );
-    assert_eq!(conflicts(&format!("{near}b: * <- VERB never"), words), [([0, 1], Over::Arcs, 1.8)]);
+    assert_eq!(
+        conflicts(&format!("{near}b: * <- VERB never"), words),
+        [([0, 1], ConflictReason::Arcs, 1.8)]
+    );
     // The second rule matches only one of the two words.
     assert_eq!(
         conflicts(&format!("{near}b: * <- VERB head left never"), words),
-        [([0, 1], Over::Arcs, 0.8)]
+        [([0, 1], ConflictReason::Arcs, 0.8)]
     );
     assert_eq!(conflicts(&format!("{near}b: NOUN <- VERB 85%..95% of words"), words), []);
 }
@@ -110,12 +116,13 @@ fn hard_constraints_may_leave_no_tree() {
 }
 
 #[test]
-fn headless_tags_and_undirected_rules_are_found() {
+fn uncovered_tags_and_undirected_rules_are_found() {
     let rules = "a: NOUN <- VERB 50%\nb: ADJ <- nearest NOUN 50%\nc: VERB <- ROOT 50%\n\
                  d: DET <- * never\ne: X <- VERB head left 0%\nf: ADP <- NOUN head right 50%";
     let found = of(rules, "a/NOUN b/VERB c/DET d/X e/DET f/ADP");
-    let headless: Vec<_> = found.headless.iter().map(|tag| (&*tag.tag, tag.words)).collect();
-    assert_eq!(headless, [("DET", 2), ("ADP", 1), ("X", 1)]);
+    let uncovered_tags: Vec<_> =
+        found.uncovered_tags.iter().map(|tag| (&*tag.tag, tag.words)).collect();
+    assert_eq!(uncovered_tags, [("DET", 2), ("ADP", 1), ("X", 1)]);
     let undirected: Vec<bool> = found.rules.iter().map(|rule| rule.undirected).collect();
     assert_eq!(undirected, [true, false, false, false, false, false]);
 }
@@ -152,7 +159,7 @@ proptest! {
             let share = if units[q] > 0.0 { (mass[q] / units[q]).min(1.0) } else { 0.0 };
             Rule { target: Target::Exactly(share), ..rule.clone() }
         });
-        let Ok(satisfied) = Rules::new("satisfied", satisfied.collect()) else { return Ok(()) };
+        let Ok(satisfied) = RuleSet::new("satisfied", satisfied.collect()) else { return Ok(()) };
         let text: Vec<Sentence> = text.into_iter().map(|(sentence, _)| sentence).collect();
         let found = prospects(&satisfied, set, &text);
         prop_assert!(found.conflicts.is_empty(), "{:?}", found.conflicts);

@@ -126,7 +126,7 @@ pub(super) fn any_sentence() -> impl Strategy<Value = Sentence> {
     vec(word, 1..8).prop_map(|words| sentence(&words.join(" ")))
 }
 
-/// Matches one arc in the plainest way: the slow twin of `Rules::matches`.
+/// Matches one arc in the plainest way: the slow twin of `RuleSet::matches`.
 fn slow(rule: &Rule, sentence: &Sentence, head: usize, modifier: usize) -> bool {
     let holds = |test: &Test, word: usize| {
         word > 0 && sentence.word(word).is_some_and(|word| test.holds(word).unwrap())
@@ -160,10 +160,10 @@ fn slow(rule: &Rule, sentence: &Sentence, head: usize, modifier: usize) -> bool 
 }
 
 /// Gives rules distinct names and lines. Returns `None` if they contradict or repeat each other.
-pub(super) fn together(rules: Vec<Rule>) -> Option<Rules> {
+pub(super) fn together(rules: Vec<Rule>) -> Option<RuleSet> {
     let named =
         (1..).zip(rules).map(|(line, rule)| Rule { name: format!("r{line}"), line, ..rule });
-    Rules::new("any", named.collect()).ok().filter(|rules| rules.warnings().is_empty())
+    RuleSet::new("any", named.collect()).ok().filter(|rules| rules.warnings().is_empty())
 }
 
 proptest! {
@@ -172,16 +172,16 @@ proptest! {
     #[test]
     fn a_written_rule_is_read_back(rule in any_rule()) {
         let text = rule.to_string();
-        let read = Rules::parse("any", &text).map_err(|error| TestCaseError::fail(format!("{text}\n{error}")))?;
+        let read = RuleSet::parse("any", &text).map_err(|error| TestCaseError::fail(format!("{text}\n{error}")))?;
         prop_assert_eq!(&read.rules()[0], &rule, "{}", text);
-        let made = Rules::new("any", vec![rule]);
+        let made = RuleSet::new("any", vec![rule]);
         prop_assert_eq!(made.unwrap(), read);
     }
 
     #[test]
     fn a_written_file_is_read_back(rules in vec(any_rule(), 0..6)) {
         let Some(rules) = together(rules) else { return Ok(()) };
-        prop_assert_eq!(Rules::parse("any", &rules.to_string()).unwrap(), rules);
+        prop_assert_eq!(RuleSet::parse("any", &rules.to_string()).unwrap(), rules);
     }
 
     #[test]
@@ -211,7 +211,7 @@ proptest! {
 
     #[test]
     fn any_bytes_give_rules_or_errors(bytes in vec(any::<u8>(), 0..80)) {
-        let _ = Rules::from_bytes("any", &bytes);
+        let _ = RuleSet::from_bytes("any", &bytes);
     }
 
     #[test]
@@ -222,7 +222,7 @@ proptest! {
         "surround", "p-1=", "c+1=", "bin:", "?", "%", "\u{a0}", "\u{feff}", ">18446744073709551615",
     ]), 0..16), spaces in any::<bool>()) {
         let text = pieces.join(if spaces { " " } else { "" });
-        match Rules::parse("any", &text) {
+        match RuleSet::parse("any", &text) {
             Ok(rules) => {
                 rules.matches(&sentence("a/NOUN b/VERB"));
                 rules.baseline_scores(&sentence("a/NOUN b/VERB"));

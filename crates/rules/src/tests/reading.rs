@@ -313,7 +313,7 @@ fn open_targets_of_a_draft_are_counted_in_a_treebank() {
     let draft = Draft::parse("draft", text).unwrap();
     assert_eq!((draft.len(), draft.open()), (7, 4));
     let exact = draft.filled(&treebank(), false).unwrap();
-    let targets = |rules: &Rules| -> Vec<(String, String)> {
+    let targets = |rules: &RuleSet| -> Vec<(String, String)> {
         rules.rules().iter().map(|rule| (rule.name.clone(), rule.target.to_string())).collect()
     };
     let named = |rules: &[(&str, &str)]| -> Vec<(String, String)> {
@@ -336,9 +336,9 @@ fn open_targets_of_a_draft_are_counted_in_a_treebank() {
 
 #[test]
 fn rules_built_by_a_program_are_checked() {
-    assert!(Rules::new("made", vec![Rule { target: Target::Open, ..plain() }]).is_err());
-    assert!(Rules::new("made", vec![plain()]).is_ok());
-    let refused = |rule: Rule| Rules::new("made", vec![rule]).unwrap_err().to_string();
+    assert!(RuleSet::new("made", vec![Rule { target: Target::Open, ..plain() }]).is_err());
+    assert!(RuleSet::new("made", vec![plain()]).is_ok());
+    let refused = |rule: Rule| RuleSet::new("made", vec![rule]).unwrap_err().to_string();
     assert!(refused(Rule { name: "a b".to_owned(), ..plain() }).contains("cannot be written"));
     assert!(refused(Rule { target: Target::AtMost(f64::NAN), ..plain() }).contains("NaN"));
     assert!(refused(Rule { weight: f64::INFINITY, ..plain() }).contains("inf"));
@@ -353,7 +353,7 @@ fn files_may_be_empty_or_have_a_byte_order_mark_or_windows_line_ends() {
     assert!(read("").is_empty());
     assert!(read("# nothing\n\n").is_empty());
     assert_eq!(read("\u{feff}a: NOUN <- VERB 50%\r\n").len(), 1);
-    let error = Rules::from_bytes("x", b"a: NOUN <- VERB 50%\nb: \xff").unwrap_err();
+    let error = RuleSet::from_bytes("x", b"a: NOUN <- VERB 50%\nb: \xff").unwrap_err();
     assert_eq!(
         error.to_string(),
         "x:2:4: found the byte 0xff, expected UTF-8: save the file as UTF-8"

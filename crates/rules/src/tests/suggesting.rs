@@ -100,7 +100,7 @@ NOUN-ROOT:          xpos=NOUN     <- ROOT                                  100% 
 NOUN-NOUN-right-1:  NOUN[xpos=_]  <- xpos=NOUN     head right  distance 1  100% of pairs
 "
     );
-    assert_eq!(Rules::parse("counted", &rules.to_string()).unwrap(), rules);
+    assert_eq!(RuleSet::parse("counted", &rules.to_string()).unwrap(), rules);
 }
 
 #[test]
@@ -157,8 +157,9 @@ fn without_clauses(rule: &Rule) -> Rule {
 }
 
 fn counted(rule: &Rule, bank: &[Sentence]) -> RuleStatistics {
-    Rules::new("one", vec![Rule { name: "r".to_owned(), ..rule.clone() }]).unwrap().statistics(bank)
-        [0]
+    RuleSet::new("one", vec![Rule { name: "r".to_owned(), ..rule.clone() }])
+        .unwrap()
+        .statistics(bank)[0]
 }
 
 /// Enumerates the rules over two tags: without clauses, or with exactly one.
@@ -247,7 +248,7 @@ proptest! {
             let share = if suggest.binned { bin(share) } else { share };
             prop_assert_eq!(rule.target, Target::Exactly(share), "{}", rule);
         }
-        prop_assert_eq!(Rules::parse("counted", &rules.to_string()).unwrap(), rules);
+        prop_assert_eq!(RuleSet::parse("counted", &rules.to_string()).unwrap(), rules);
     }
 
     #[test]

@@ -77,7 +77,7 @@ const LONGEST: usize = 120;
 
 /// Returns the features with the largest weights. Features of equal weight are sorted by name.
 fn largest(file: &ModelFile, top: usize) -> Result<Vec<Feature>> {
-    let arcs = &file.model.trees()?.arcs;
+    let arcs = &file.model.require_parser()?.arcs;
     let Index::Dictionary(dictionary) = &arcs.index else {
         return Err(usage(
             "--weights needs the names of features, but this model has hashed features, which have none; train a \

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::{Result, anyhow};
-use tutte::rules::Rules;
+use tutte::rules::RuleSet;
 use tutte::weak::{
-    Evidence, Learnt, Step, TriedVariance, VARIANCES, WeakOptions, choose_variance, learn,
+    TriedVariance, VARIANCES, WeakData, WeakOptions, WeakOutcome, WeakStep, choose_variance, learn,
 };
 use tutte::{Decoding, Error, ParserModel};
 use tutte_treebank::Sentence;
@@ -20,7 +20,7 @@ use crate::session::Session;
 
 /// Chooses the variance of the prior on held-out rules.
 pub(super) fn chosen(
-    evidence: &Evidence<'_>,
+    evidence: &WeakData<'_>,
     options: &WeakOptions,
     session: &Session,
 ) -> Result<f64> {
@@ -47,12 +47,12 @@ pub(super) fn chosen(
 
 /// Learns, shows the progress, and returns the best model so far when interrupted.
 pub(super) fn watched(
-    rules: &Rules,
-    evidence: &Evidence<'_>,
+    rules: &RuleSet,
+    evidence: &WeakData<'_>,
     options: &WeakOptions,
     dev: &[Sentence],
     session: &Session,
-) -> Result<Learnt> {
+) -> Result<WeakOutcome> {
     /// Number of steps between two reports.
     const OFTEN: usize = 10;
     /// Number of dev sentences that are parsed for a report.
@@ -62,7 +62,7 @@ pub(super) fn watched(
     let interrupt = Interrupt::watch_if_possible();
     let started = Instant::now();
     let status = session.status();
-    let learnt = learn(evidence, options, &mut |step: Step<'_>| {
+    let learnt = learn(evidence, options, &mut |step: WeakStep<'_>| {
         let progress = step.progress;
         if progress.step.is_multiple_of(OFTEN) {
             last_uas = uas(&step.model(), dev, options.threads);

@@ -7,8 +7,8 @@ use anyhow::Result;
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 use tutte::learn::objective::expectation::Wanted;
-use tutte::rules::Rules;
-use tutte::weak::{Evidence, Learnt, WeakOptions};
+use tutte::rules::RuleSet;
+use tutte::weak::{WeakData, WeakOptions, WeakOutcome};
 use tutte::{Compact, Decoding, Error, ParserModel, parse_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeDistribution;
@@ -125,10 +125,10 @@ impl LearnSummary {
 
 /// Returns the fit of all rules, given which of them match an arc.
 pub(super) fn lines(
-    rules: &Rules,
-    evidence: &Evidence<'_>,
+    rules: &RuleSet,
+    evidence: &WeakData<'_>,
     matched: &[bool],
-    learnt: &Learnt,
+    learnt: &WeakOutcome,
 ) -> Vec<RuleLine> {
     let shares = learnt.before.iter().zip(&learnt.after.expectations);
     let all = rules.rules().iter().zip(matched).zip(&evidence.constraints).zip(shares);
@@ -170,7 +170,11 @@ impl Accuracy {
     }
 
     /// Returns the accuracy of rules alone, with their targets as scores.
-    pub(super) fn of_rules(rules: &Rules, dev: &[Sentence], options: &WeakOptions) -> Result<Self> {
+    pub(super) fn of_rules(
+        rules: &RuleSet,
+        dev: &[Sentence],
+        options: &WeakOptions,
+    ) -> Result<Self> {
         let mut sum = Self::default();
         for sentence in dev {
             let scores = rules.baseline_scores(sentence);

@@ -130,7 +130,7 @@ impl<'a> Worker<'a> {
             return Ok(Found::Written);
         }
         let distributions = annotator.analyse(sentence, readings, constraints)?;
-        let model = self.task.model.trees()?;
+        let model = self.task.model.require_parser()?;
         let options = self.task.annotation_options();
         let annotation = if is_greedy {
             distributions.mixture().greedy_annotation(model, constraints, &options)

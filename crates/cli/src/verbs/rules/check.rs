@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use serde::Serialize;
-use tutte::rules::{self, Coverage, Feasibility, Prospects, Survey};
+use tutte::rules::{self, Coverage, Feasibility, FeasibilityReport, Survey};
 use tutte_trees::TreeSet;
 
 use super::{errors, placed, read, refuse};
@@ -50,7 +50,7 @@ struct Document {
     /// The rules in normal form.
     rules: Vec<String>,
     coverage: Option<Coverage>,
-    prospects: Option<Prospects>,
+    prospects: Option<FeasibilityReport>,
 }
 
 pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
@@ -105,10 +105,10 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
 }
 
 fn survey(
-    rules: &rules::Rules,
+    rules: &rules::RuleSet,
     arguments: &Check,
     session: &Session,
-) -> Result<(Coverage, Prospects)> {
+) -> Result<(Coverage, FeasibilityReport)> {
     let mut survey = Survey::new(rules);
     let mut feasibility = Feasibility::new(rules, arguments.tree_set);
     for file in &arguments.raw {
@@ -122,7 +122,7 @@ fn survey(
 }
 
 /// Returns warnings about rules that match nothing.
-fn odd(rules: &rules::Rules, coverage: &Coverage) -> Vec<String> {
+fn odd(rules: &rules::RuleSet, coverage: &Coverage) -> Vec<String> {
     let place = |rule| place(rules, rule);
     let unknown = coverage.unknown.iter().map(|unknown| {
         let like = unknown.like.as_ref();
@@ -146,12 +146,12 @@ fn odd(rules: &rules::Rules, coverage: &Coverage) -> Vec<String> {
 }
 
 /// Returns file, line and name of a rule.
-fn place(rules: &rules::Rules, rule: usize) -> String {
+fn place(rules: &rules::RuleSet, rule: usize) -> String {
     let said = &rules.rules()[rule];
     format!("{}:{}: {}", rules.file(), said.line, said.name)
 }
 
-fn table(rules: &rules::Rules, coverage: &Coverage, prospects: &Prospects) -> Table {
+fn table(rules: &rules::RuleSet, coverage: &Coverage, prospects: &FeasibilityReport) -> Table {
     let names = [
         "rule",
         "target",

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use serde::Serialize;
-use tutte::rules::{Rule, Rules};
+use tutte::rules::{Rule, RuleSet};
 use tutte_treebank::Sentence;
 use tutte_treebank::draw::{Drawing, Style, TextArt};
 
@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Show, session: &Session) -> Result<Outcome> {
     };
     let rule = named(&rules, &arguments.rule)?;
     // Other rules are not matched.
-    let alone = Rules::new(rules.file(), vec![rule.clone()])?;
+    let alone = RuleSet::new(rules.file(), vec![rule.clone()])?;
     let style = Style {
         text: TextArt::Arcs,
         width_columns: arguments.width.unwrap_or_else(|| session.width()),
@@ -116,7 +116,7 @@ pub(super) fn run(arguments: &Show, session: &Session) -> Result<Outcome> {
     Ok(session.end(Outcome::Good))
 }
 
-fn named<'a>(rules: &'a Rules, name: &str) -> Result<&'a Rule> {
+fn named<'a>(rules: &'a RuleSet, name: &str) -> Result<&'a Rule> {
     rules.named(name).ok_or_else(|| {
         let error = anyhow!("{} has no rule {name:?}", rules.file());
         let names: Vec<&str> = rules.rules().iter().map(|rule| &*rule.name).collect();
@@ -132,7 +132,7 @@ fn named<'a>(rules: &'a Rules, name: &str) -> Result<&'a Rule> {
 
 /// Draws a sentence, if the rule matches an arc.
 fn entry(
-    rules: &Rules,
+    rules: &RuleSet,
     rule: &Rule,
     number: usize,
     sentence: &Sentence,

@@ -7,7 +7,7 @@ use std::slice;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::rules::{Draft, Rules, suggest};
+use tutte::rules::{Draft, RuleSet, suggest};
 use tutte_treebank::Sentence;
 
 use super::{bytes, placed, refuse};
@@ -206,7 +206,7 @@ impl Suggest {
     }
 
     /// Returns the comment at the top of the file.
-    fn comment(&self, counted_in: &str, draft: Option<&Draft>, rules: &Rules) -> String {
+    fn comment(&self, counted_in: &str, draft: Option<&Draft>, rules: &RuleSet) -> String {
         let targets = if self.exact { "exact" } else { "rounded" };
         let longest =
             self.max_length.map_or(String::new(), |words| format!(" --max-length {words}"));

@@ -1,4 +1,4 @@
-//! Summary of the probabilities of all trees of a treebank.
+//! ScoreSummary of the probabilities of all trees of a treebank.
 
 use serde::Serialize;
 use tutte_treebank::Sentence;
@@ -8,7 +8,7 @@ use super::sentence_score::{Impossible, SentenceScore};
 use crate::report::{Align, Table, count, counted, percent};
 
 /// Sums over sentences, and those that are least likely.
-pub(super) struct Summary {
+pub(super) struct ScoreSummary {
     tree_set: TreeSet,
     totals: Totals,
     /// Maximal number of `worst`.
@@ -97,7 +97,7 @@ pub(super) struct Report<'a> {
     least_likely: &'a [Unlikely],
 }
 
-impl Summary {
+impl ScoreSummary {
     pub(super) fn new(tree_set: TreeSet, most: usize) -> Self {
         Self { tree_set, totals: Totals::default(), most, worst: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Summary of a finished training.
+//! TrainSummary of a finished training.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ use crate::numbers::{counted, megabytes};
 use crate::report::{Align, Table};
 use crate::session::Session;
 
-/// Summary of a training with a parser.
+/// TrainSummary of a training with a parser.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary {
+pub(super) struct TrainSummary {
     pub(super) model: String,
     pub(super) bytes: u64,
     pub(super) sentences: usize,
@@ -36,7 +36,7 @@ pub(super) struct Summary {
     pub(super) seconds: f64,
 }
 
-/// Summary of a training without a parser.
+/// TrainSummary of a training without a parser.
 #[derive(Debug, Serialize)]
 pub(super) struct TextSummary {
     pub(super) model: String,
@@ -48,7 +48,7 @@ pub(super) struct TextSummary {
     pub(super) ended: Ending,
 }
 
-impl Summary {
+impl TrainSummary {
     pub(super) fn print(&self, session: &Session) -> Result<()> {
         let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
         table.row(["model".to_owned(), format!("{}, {}", self.model, megabytes(self.bytes))]);

@@ -97,9 +97,9 @@ impl Passes<'_, '_> {
         let mut best = match &resumed {
             Some(checkpoint) => {
                 checkpoint.suits(&data.train, &self.options, &data.dev)?;
-                let CheckpointPlace { number, second, .. } = checkpoint.place();
-                let best = self.best_before(number, second)?;
-                let pass = self.number(number, second);
+                let CheckpointPlace { number, is_second, .. } = checkpoint.place();
+                let best = self.best_before(number, is_second)?;
+                let pass = self.number(number, is_second);
                 self.watched.tell(Event::Resumed { pass });
                 Some(best)
             }
@@ -137,7 +137,7 @@ impl Passes<'_, '_> {
             match messages.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
                 Ok(Message::Pass(trained)) => {
                     let took = started.elapsed();
-                    plan.end_pass(trained.pass.number, trained.pass.second, took);
+                    plan.end_pass(trained.pass.number, trained.pass.is_second, took);
                     if std::mem::take(&mut is_stale) {
                         checkpoint.as_deref().map_or(Ok(()), remove)?;
                     }
@@ -182,7 +182,7 @@ impl Passes<'_, '_> {
         data: &Data,
     ) -> Result<Option<TemperatureSource>, Error> {
         if data.dev.is_empty() {
-            let second_pass = best.model.trees()?.second_pass.as_ref();
+            let second_pass = best.model.require_parser()?.second_pass.as_ref();
             return Ok(second_pass.map(|_| TemperatureSource::Folds));
         }
         // A parser that was trained on predicted tags is calibrated on predicted tags.
@@ -233,7 +233,7 @@ impl Passes<'_, '_> {
         took: Duration,
     ) -> Result<(), Error> {
         let Trained { pass, model, dev } = trained;
-        let number = self.number(pass.number, pass.second);
+        let number = self.number(pass.number, pass.is_second);
         let dev = dev.map(|dev| DevScores {
             pass: number,
             words: dev.words,

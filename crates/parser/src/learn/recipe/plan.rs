@@ -52,8 +52,8 @@ impl Plan {
             before: 0.0,
             stage,
         };
-        if let Some(CheckpointPlace { passes, number, second }) = resumed {
-            plan.end_pass(number, second, Duration::ZERO);
+        if let Some(CheckpointPlace { passes, number, is_second }) = resumed {
+            plan.end_pass(number, is_second, Duration::ZERO);
             plan.before = plan.done;
             plan.passes = passes;
         }

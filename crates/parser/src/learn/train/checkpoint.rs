@@ -53,7 +53,7 @@ pub struct CheckpointPlace {
     /// Number of the last pass in its stage, as in [`Pass`](super::Pass).
     pub number: usize,
     /// `true` if that pass belongs to the second pass of parsing.
-    pub second: bool,
+    pub is_second: bool,
 }
 
 /// Settings that two trainings must share to give the same model, by name.
@@ -160,7 +160,7 @@ fn header(
     }
     codec.value(&mut place.passes)?;
     codec.value(&mut place.number)?;
-    codec.flag(&mut place.second)
+    codec.flag(&mut place.is_second)
 }
 
 /// Checks magic, format and checksum. Returns the length without the checksum.
@@ -265,7 +265,7 @@ impl Snapshot<'_> {
         if let Some(pruner) = &mut self.model.pruner {
             codec.table(&mut pruner.arcs.weights)?;
         }
-        if self.place.second {
+        if self.place.is_second {
             codec.table(&mut self.model.arcs.weights)?;
             codec.value(&mut self.model.temperature)?;
             let second_pass = self.model.second_pass.as_mut();

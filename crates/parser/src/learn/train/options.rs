@@ -259,7 +259,7 @@ impl Default for SecondPassOptions {
             threshold: 0.01,
             temperature: None,
             first: None,
-            labels: FeatureSet::guided_labels(),
+            labels: FeatureSet::second_pass_labels(),
             transition: Some(TransitionOptions { passes: 8, bits: 22, bidirectional: true }),
         }
     }

@@ -11,7 +11,7 @@ pub struct Pass {
     /// Number of the pass, from 1.
     pub number: usize,
     /// `true` in the second pass of parsing, where numbers start at 1 again.
-    pub second: bool,
+    pub is_second: bool,
     /// Loss per word of the treebank, measured during the pass while weights moved. For perceptron,
     /// passive-aggressive and MIRA it is the number of wrong heads (for joint models, of wrong heads or
     /// labels). For the others it is the value of the objective: with its prior for L-BFGS, and its dual bound
@@ -34,7 +34,7 @@ impl Pass {
         let words = corpus.words as f64;
         Self {
             number,
-            second: model.second_pass.is_some(),
+            is_second: model.second_pass.is_some(),
             loss: report.loss / words,
             gap: report.gap.map(|gap| gap / words),
             converged: report.converged,

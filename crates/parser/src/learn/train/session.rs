@@ -79,7 +79,7 @@ impl<'a> TrainingSession<'a> {
 
     /// Returns the checkpoint to resume from, if it was saved in the second stage.
     pub(super) fn second_stage_checkpoint(&mut self) -> Option<&mut Checkpoint> {
-        self.resumed.as_mut().filter(|checkpoint| checkpoint.place().second)
+        self.resumed.as_mut().filter(|checkpoint| checkpoint.place().is_second)
     }
 
     /// Restores a new trainer from the checkpoint, if there is one. Returns the number of passes done.
@@ -99,9 +99,9 @@ impl<'a> TrainingSession<'a> {
         trainer: &mut dyn Checkpointed,
     ) -> Result<bool, Error> {
         self.is_stopped = self.observer.observe(TrainedPass { pass, model }).is_break();
-        let Pass { number, second, .. } = pass;
-        let precedes_jackknife = is_last && self.has_two_stages && !second;
-        self.place = CheckpointPlace { passes: self.place.passes + 1, number, second };
+        let Pass { number, is_second, .. } = pass;
+        let precedes_jackknife = is_last && self.has_two_stages && !is_second;
+        self.place = CheckpointPlace { passes: self.place.passes + 1, number, is_second };
         if let Some((checkpoints, settings)) = &mut self.saving
             && (number == 1 || precedes_jackknife || self.last_save.elapsed() >= checkpoints.every)
         {

@@ -14,7 +14,7 @@
 //! distribution they have shaped. Sums over [`SHARDS`] shards are added in order, so the result is the same for any
 //! number of threads.
 
-mod evidence;
+mod data;
 mod feature_cells;
 mod problem;
 mod variance;
@@ -36,11 +36,11 @@ pub const SHARDS: usize = 16;
 
 /// The training data: raw sentences with constraints, and trees.
 #[derive(Clone, Debug, Default)]
-pub struct Evidence<'a> {
+pub struct WeakData<'a> {
     /// Raw sentences. Their heads are ignored.
     pub raw: &'a [Sentence],
     /// Constraints on the raw sentences.
-    pub constraints: Vec<Constraint>,
+    pub constraints: Vec<ExpectationConstraint>,
     /// For each raw sentence, the arcs that constraints match: head, dependent, index of the constraint.
     pub arcs: Vec<Vec<(usize, usize, usize)>>,
     /// Candidate arcs of each raw sentence. If this is empty, all arcs are candidates. Sentences without a tree of
@@ -52,7 +52,7 @@ pub struct Evidence<'a> {
 
 /// A constraint on an expectation: the sum of the probabilities of some arcs, divided by a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Constraint {
+pub struct ExpectationConstraint {
     /// c_q, the count that the sum is divided by: candidate pairs, words, or words with a candidate.
     pub of: f64,
     /// Target range of the share.
@@ -154,13 +154,13 @@ pub struct Progress {
 }
 
 /// A completed step, for the observer.
-pub struct Step<'a> {
+pub struct WeakStep<'a> {
     /// State after the step.
     pub progress: &'a Progress,
     problem: &'a Problem<'a>,
 }
 
-impl Step<'_> {
+impl WeakStep<'_> {
     /// Returns the parser after the step.
     pub fn model(&self) -> ParserModel {
         let problem = self.problem;
@@ -168,15 +168,15 @@ impl Step<'_> {
     }
 }
 
-impl std::fmt::Debug for Step<'_> {
+impl std::fmt::Debug for WeakStep<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Step").field("progress", self.progress).finish_non_exhaustive()
+        f.debug_struct("WeakStep").field("progress", self.progress).finish_non_exhaustive()
     }
 }
 
 /// Result of the training.
 #[derive(Clone, Debug)]
-pub struct Learnt {
+pub struct WeakOutcome {
     /// The parser, without labels.
     pub model: ParserModel,
     /// E_q of each constraint at w = 0, where all trees have the same probability.
@@ -192,18 +192,18 @@ pub struct Learnt {
 /// ```
 /// use tutte::Parser;
 /// use tutte::learn::objective::expectation::Wanted;
-/// use tutte::weak::{Constraint, Evidence, WeakOptions, learn};
+/// use tutte::weak::{ExpectationConstraint, WeakData, WeakOptions, learn};
 /// use tutte_treebank::Sentence;
 ///
 /// // Three sentences "noun verb", and the rule that nine in ten nouns have a verb as their head.
 /// let sentence: Sentence =
 ///     "1\tBirds\t_\tNOUN\t_\t_\t_\t_\t_\t_\n2\tsing\t_\tVERB\t_\t_\t_\t_\t_\t_\n".parse()?;
 /// let raw = vec![sentence; 3];
-/// let evidence = Evidence {
+/// let evidence = WeakData {
 ///     raw: &raw,
-///     constraints: vec![Constraint { of: 3.0, wanted: Wanted::exactly(0.9), grouped: false }],
+///     constraints: vec![ExpectationConstraint { of: 3.0, wanted: Wanted::exactly(0.9), grouped: false }],
 ///     arcs: vec![vec![(2, 1, 0)]; 3],
-///     ..Evidence::default()
+///     ..WeakData::default()
 /// };
 /// let options = WeakOptions::default().with_least(1).with_prior_variance(1000.0);
 /// let learnt = learn(&evidence, &options, &mut ())?;
@@ -217,10 +217,10 @@ pub struct Learnt {
 /// does not exist, [`Error::Contradiction`] if the heads of a sentence fit no tree, and [`Error::Diverged`] if
 /// inference fails.
 pub fn learn(
-    evidence: &Evidence<'_>,
+    evidence: &WeakData<'_>,
     options: &WeakOptions,
-    observer: &mut dyn for<'s> Observer<Step<'s>>,
-) -> Result<Learnt, Error> {
+    observer: &mut dyn for<'s> Observer<WeakStep<'s>>,
+) -> Result<WeakOutcome, Error> {
     check(evidence, options)?;
     let mut problem = Problem::new(evidence, options)?;
     let impossible = problem.impossible.clone();
@@ -263,7 +263,7 @@ pub fn learn(
         None => (problem.start(0, options.seed), problem.progress(0, 0)),
     };
     let model = ParserModel::new(problem.arcs(&x), LabelModel::none(), options.tree_set);
-    Ok(Learnt { model, before, after, impossible })
+    Ok(WeakOutcome { model, before, after, impossible })
 }
 
 /// Minimises F from a point until a step gains too little. Returns the last point, the number of steps since this start,
@@ -272,7 +272,7 @@ fn descend(
     problem: &mut Problem<'_>,
     x: Vec<f64>,
     (start, before): (usize, usize),
-    observer: &mut dyn for<'s> Observer<Step<'s>>,
+    observer: &mut dyn for<'s> Observer<WeakStep<'s>>,
 ) -> Result<(Vec<f64>, usize, bool), Error> {
     let WeakOptions { steps, tolerance, .. } = *problem.options();
     let mut minimiser = Minimiser::new(x, MEMORY, &mut |x: &[f64], slopes: &mut [f64]| {
@@ -287,7 +287,7 @@ fn descend(
         // The last evaluation of the line search may not be at the accepted point.
         problem.move_to(&minimiser.x)?;
         let progress = problem.progress(start, step);
-        if observer.observe(Step { progress: &progress, problem }).is_break() {
+        if observer.observe(WeakStep { progress: &progress, problem }).is_break() {
             return Ok((minimiser.x, step, true));
         }
         let gained = last - minimiser.value;
@@ -302,8 +302,8 @@ fn descend(
 /// Number of past steps that L-BFGS keeps.
 const MEMORY: usize = 10;
 
-fn check(evidence: &Evidence<'_>, options: &WeakOptions) -> Result<(), Error> {
-    let Evidence { raw, constraints, arcs, candidates, .. } = evidence;
+fn check(evidence: &WeakData<'_>, options: &WeakOptions) -> Result<(), Error> {
+    let WeakData { raw, constraints, arcs, candidates, .. } = evidence;
     let wrong = |why: String| Err(Error::Setting(why));
     let positive = |number: f64| number > 0.0 && number.is_finite();
     if !positive(options.prior_variance) {
@@ -335,7 +335,7 @@ fn check(evidence: &Evidence<'_>, options: &WeakOptions) -> Result<(), Error> {
         }
     }
     for (number, constraint) in constraints.iter().enumerate() {
-        let Constraint { of, wanted, .. } = constraint;
+        let ExpectationConstraint { of, wanted, .. } = constraint;
         let is_range =
             (0.0..=1.0).contains(&wanted.low) && (wanted.low..=1.0).contains(&wanted.high);
         if !is_range {

@@ -12,7 +12,7 @@ use tutte_trees::{
 };
 
 use super::feature_cells::{FeatureCells, MOST_CACHED};
-use super::{Constraint, Evidence, Progress, SHARDS, WeakOptions, noise};
+use super::{ExpectationConstraint, Progress, SHARDS, WeakData, WeakOptions, noise};
 use crate::features::index::{SupportExample, SupportingArcs};
 use crate::features::{Atoms, FeatureSet, Prepared};
 use crate::learn::objective::expectation::{Criterion, approximate_covariances};
@@ -23,7 +23,7 @@ use crate::{ArcModel, Candidates, Dictionary, Error, Index, Support};
 /// F, with its value and expectations at the last point.
 pub(super) struct Problem<'a> {
     options: &'a WeakOptions,
-    constraints: &'a [Constraint],
+    constraints: &'a [ExpectationConstraint],
     dictionary: Arc<Dictionary>,
     /// w in `f32`, for scoring.
     weights: Vec<f32>,
@@ -94,8 +94,8 @@ struct FeatureLookup<'a> {
 }
 
 impl<'a> Problem<'a> {
-    pub(super) fn new(evidence: &'a Evidence<'_>, options: &'a WeakOptions) -> Result<Self, Error> {
-        let Evidence { raw, constraints, arcs: matches, candidates, trees } = evidence;
+    pub(super) fn new(evidence: &'a WeakData<'_>, options: &'a WeakOptions) -> Result<Self, Error> {
+        let WeakData { raw, constraints, arcs: matches, candidates, trees } = evidence;
         let tree_set = options.tree_set;
         let features = &options.templates;
         let mut sentences = Vec::new();

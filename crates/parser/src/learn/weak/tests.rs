@@ -10,7 +10,7 @@ fn evidence<'a>(
     raw: &'a [Sentence],
     trees: &'a [Sentence],
     rules: &[(&str, &str, Wanted)],
-) -> Evidence<'a> {
+) -> WeakData<'a> {
     let mut arcs = vec![Vec::new(); raw.len()];
     let mut of = vec![0.0; rules.len()];
     for (at, sentence) in raw.iter().enumerate() {
@@ -23,13 +23,13 @@ fn evidence<'a>(
             }
         }
     }
-    let constraint = |((_, _, wanted), of): (&(&str, &str, Wanted), f64)| Constraint {
+    let constraint = |((_, _, wanted), of): (&(&str, &str, Wanted), f64)| ExpectationConstraint {
         of: of.max(1.0),
         wanted: *wanted,
         grouped: true,
     };
     let constraints = rules.iter().zip(of).map(constraint).collect();
-    Evidence { raw, constraints, arcs, trees, ..Evidence::default() }
+    WeakData { raw, constraints, arcs, trees, ..WeakData::default() }
 }
 
 fn rules() -> Vec<(&'static str, &'static str, Wanted)> {
@@ -87,7 +87,7 @@ fn targets_are_reached_and_other_features_move_too() {
     let evidence = evidence(&raw, &[], &rules());
     let options = WeakOptions { prior_variance: 1e4, ..options() };
     let mut last = f64::INFINITY;
-    let learnt = learn(&evidence, &options, &mut |step: Step<'_>| {
+    let learnt = learn(&evidence, &options, &mut |step: WeakStep<'_>| {
         let progress = step.progress;
         assert!(progress.objective <= last + 1e-9, "the objective never rises");
         last = progress.objective;
@@ -143,13 +143,14 @@ fn expectations_of_a_given_model_are_reproduced() {
             }
             arcs.push(all);
         }
-        let constraint = |(sum, of): (f64, f64)| Constraint {
+        let constraint = |(sum, of): (f64, f64)| ExpectationConstraint {
             of,
             wanted: Wanted::exactly(sum / of),
             grouped: false,
         };
-        let constraints: Vec<Constraint> = sums.into_iter().zip(of).map(constraint).collect();
-        let evidence = Evidence { raw: &raw, constraints, arcs, ..Evidence::default() };
+        let constraints: Vec<ExpectationConstraint> =
+            sums.into_iter().zip(of).map(constraint).collect();
+        let evidence = WeakData { raw: &raw, constraints, arcs, ..WeakData::default() };
         let templates = FeatureSet::parse("conjoin none\nh.upos m.upos").unwrap();
         let options =
             WeakOptions { templates, tree_set, prior_variance: 1e6, tolerance: 1e-9, ..options() };
@@ -196,7 +197,7 @@ fn heads_of_raw_sentences_and_threads_do_not_matter() {
 #[test]
 fn trees_alone_are_memorised() {
     let trees = treebank();
-    let evidence = Evidence { trees: &trees, ..Evidence::default() };
+    let evidence = WeakData { trees: &trees, ..WeakData::default() };
     let options = WeakOptions { prior_variance: 100.0, ..options() };
     let learnt = learn(&evidence, &options, &mut ()).unwrap();
     let mut parser = Parser::new(&learnt.model);
@@ -228,10 +229,10 @@ fn sentences_without_a_tree_are_listed_and_bad_input_is_refused() {
     let mut candidates = vec![Candidates::all(); 3];
     candidates[1] = Candidates::of(raw[1].len(), |head, _| head != 0);
     let rules = rules();
-    let evidence = Evidence { candidates, ..evidence(raw, &[], &rules) };
+    let evidence = WeakData { candidates, ..evidence(raw, &[], &rules) };
     let learnt = learn(&evidence, &WeakOptions { steps: 3, ..options() }, &mut ()).unwrap();
     assert_eq!(learnt.impossible, [1]);
-    let refused = |evidence: &Evidence<'_>, options: &WeakOptions| {
+    let refused = |evidence: &WeakData<'_>, options: &WeakOptions| {
         learn(evidence, options, &mut ()).unwrap_err().to_string()
     };
     let mut far = evidence.clone();
@@ -243,7 +244,7 @@ fn sentences_without_a_tree_are_listed_and_bad_input_is_refused() {
     assert!(
         refused(&evidence, &WeakOptions { prior_variance: 0.0, ..options() }).contains("variance")
     );
-    assert!(refused(&Evidence::default(), &options()).contains("no words"));
+    assert!(refused(&WeakData::default(), &options()).contains("no words"));
 }
 
 /// Rules that contradict each other leave residuals; they are not an error.

@@ -7,7 +7,7 @@
 //!
 //! Cost: one training per fold and variance.
 
-use super::{Evidence, WeakOptions, learn};
+use super::{WeakData, WeakOptions, learn};
 use crate::Error;
 use crate::learn::observer::Observer;
 
@@ -22,8 +22,8 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 /// and may stop the search.
 ///
 /// ```
-/// use tutte::rules::Rules;
-/// use tutte::weak::{Evidence, WeakOptions, choose_variance};
+/// use tutte::rules::RuleSet;
+/// use tutte::weak::{WeakData, WeakOptions, choose_variance};
 /// use tutte_treebank::Sentence;
 ///
 /// let sentence: Sentence = "\
@@ -33,9 +33,9 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 /// ".parse()?;
 /// let raw = vec![sentence; 5];
 /// let text = "det: DET <- nearest NOUN 90%\nsubj: NOUN <- nearest VERB 90%\nroot: VERB <- ROOT 90%\n";
-/// let rules = Rules::parse("three", text)?;
+/// let rules = RuleSet::parse("three", text)?;
 /// let options = WeakOptions::default().with_least(1);
-/// let evidence = Evidence::of_rules(&rules, &raw, options.tree_set);
+/// let evidence = WeakData::of_rules(&rules, &raw, options.tree_set);
 /// let chosen = choose_variance(&evidence, &options, &[0.01, 10.0], &mut ())?;
 /// let (best, errors) = chosen.expect("there are three rules");
 /// assert!(best == 10.0 && errors[1].1 < errors[0].1);
@@ -45,7 +45,7 @@ pub const VARIANCES: [f64; 5] = [10.0, 30.0, 100.0, 300.0, 1000.0];
 /// # Errors
 /// Those of [`learn`].
 pub fn choose_variance(
-    evidence: &Evidence<'_>,
+    evidence: &WeakData<'_>,
     options: &WeakOptions,
     variances: &[f64],
     observer: &mut dyn Observer<TriedVariance>,

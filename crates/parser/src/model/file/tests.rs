@@ -150,25 +150,25 @@ fn a_model_survives_its_file_to_the_bit() {
     assert_eq!(file.about, about());
     assert_eq!((file.format, file.tutte.as_str()), (6, env!("CARGO_PKG_VERSION")));
     assert_eq!(file.bytes, fs::metadata(&path).unwrap().len());
-    assert_eq!(file.model.trees().unwrap().tree_set, model.tree_set);
-    assert_eq!(file.model.trees().unwrap().labels.labels(), model.labels.labels());
+    assert_eq!(file.model.require_parser().unwrap().tree_set, model.tree_set);
+    assert_eq!(file.model.require_parser().unwrap().labels.labels(), model.labels.labels());
     assert_eq!(
-        file.model.trees().unwrap().arcs.features.to_string(),
+        file.model.require_parser().unwrap().arcs.features.to_string(),
         model.arcs.features.to_string()
     );
     assert_eq!(
-        file.model.trees().unwrap().labels.features.to_string(),
+        file.model.require_parser().unwrap().labels.features.to_string(),
         model.labels.features.to_string()
     );
     let transition = |model: &ParserModel<Compact>| {
         model.second_pass.as_ref().and_then(|second_pass| second_pass.transition.clone()).unwrap()
     };
-    let read = transition(file.model.trees().unwrap());
+    let read = transition(file.model.require_parser().unwrap());
     let written = transition(&model);
     assert_eq!((read.bits(), read.labels), (written.bits(), model.labels.labels().len()));
     for (read, written) in [
-        (&file.model.trees().unwrap().arcs.weights, &model.arcs.weights),
-        (&file.model.trees().unwrap().labels.weights, &model.labels.weights),
+        (&file.model.require_parser().unwrap().arcs.weights, &model.arcs.weights),
+        (&file.model.require_parser().unwrap().labels.weights, &model.labels.weights),
         (&read.steps, &written.steps),
         (&read.functions, &written.functions),
     ] {
@@ -178,14 +178,14 @@ fn a_model_survives_its_file_to_the_bit() {
     }
     for sentence in treebank() {
         assert_eq!(
-            Parser::new(file.model.trees().unwrap()).parse(&sentence).unwrap(),
+            Parser::new(file.model.require_parser().unwrap()).parse(&sentence).unwrap(),
             Parser::new(&model).parse(&sentence).unwrap()
         );
     }
     // A mapped model does not change when its file is replaced.
-    let before = file.model.trees().unwrap().arcs.weights.cells().to_vec();
+    let before = file.model.require_parser().unwrap().arcs.weights.cells().to_vec();
     model.save(&path, &About::default()).unwrap();
-    assert_eq!(file.model.trees().unwrap().arcs.weights.cells(), before);
+    assert_eq!(file.model.require_parser().unwrap().arcs.weights.cells(), before);
     assert_eq!(ModelFile::open(&path).unwrap().about, About::default());
 }
 
@@ -212,11 +212,11 @@ fn calibrations_survive_too_and_invalid_ones_are_refused() {
     let folder = Folder::new();
     let bytes = model.compact().to_bytes(&about()).unwrap();
     let file = ModelFile::open(folder.file(&bytes)).unwrap();
-    assert_eq!(file.model.trees().unwrap().calibration, Some(calibration));
-    assert_eq!(file.model.trees().unwrap().temperature, temperature);
+    assert_eq!(file.model.require_parser().unwrap().calibration, Some(calibration));
+    assert_eq!(file.model.require_parser().unwrap().temperature, temperature);
     assert_eq!(bytes, file.model.to_bytes(&file.about).unwrap());
     assert_eq!(
-        ModelFile::open(folder.file(&plain)).unwrap().model.trees().unwrap().calibration,
+        ModelFile::open(folder.file(&plain)).unwrap().model.require_parser().unwrap().calibration,
         None
     );
     for (at, value) in [
@@ -348,13 +348,13 @@ fn clusters_survive_their_file() {
         let tensors = SafeTensors::deserialize(&bytes).unwrap();
         assert_eq!(tensors.tensor(table).unwrap().shape(), [3, 1 << 12]);
         let file = ModelFile::open(folder.file(&bytes)).unwrap();
-        assert_eq!(file.model.trees().unwrap().clusters(), 3);
+        assert_eq!(file.model.require_parser().unwrap().clusters(), 3);
         assert_eq!(bytes, file.model.to_bytes(&file.about).unwrap());
         for sentence in treebank() {
             for decoding in [Decoding::Mbr, Decoding::Map, Decoding::MaxZ] {
                 let parse =
                     |model| Parser::new(model).with_decoding(decoding).parse(&sentence).unwrap();
-                assert_eq!(parse(file.model.trees().unwrap()), parse(&model));
+                assert_eq!(parse(file.model.require_parser().unwrap()), parse(&model));
             }
         }
         let bits = |bits| json!({"hashed": {"bits": bits}});
@@ -611,16 +611,20 @@ fn a_tagger_and_a_tokenizer_survive_the_file() {
     for sentence in treebank() {
         assert_eq!(one.tag(&sentence, &mut memory), other.tag(&sentence, &mut memory));
     }
-    assert!(read.model.trees().unwrap().arcs.features.templates().len() > 1);
+    assert!(read.model.require_parser().unwrap().arcs.features.templates().len() > 1);
     let tokenizer = read.model.tokenizer.unwrap();
     let mut segmenter = Segmenter::new(&tokenizer, "Hot tea".as_bytes());
     let mut sentence = Sentence::default();
     assert!(segmenter.read(&mut sentence).unwrap());
     assert_eq!(sentence.len(), 2);
-    // The same bytes as part of a program.
+    // The same bytes as part of a program, packed and not.
+    let packed = ModelFile::embedded_packed(&tutte_linear::zeros::pack(&bytes)).unwrap();
+    assert_eq!(packed.checksum, read.checksum);
+    assert_eq!(packed.model.to_bytes(&packed.about).unwrap(), bytes);
     let embedded = ModelFile::embedded(bytes.leak()).unwrap();
     assert_eq!(embedded.checksum, read.checksum);
-    let parse = Parser::new(embedded.model.trees().unwrap()).parse(&treebank()[0]).unwrap();
+    let parse =
+        Parser::new(embedded.model.require_parser().unwrap()).parse(&treebank()[0]).unwrap();
     assert_eq!(parse.tree.heads(), [2, 0, 2]);
 }
 
@@ -648,4 +652,7 @@ fn damaged_taggers_are_refused() {
             .contains("without a finite score")
     );
     assert!(matches!(ModelFile::embedded(b"no model"), Err(Error::Model { .. })));
+    assert!(matches!(ModelFile::embedded_packed(b"no model"), Err(Error::Model { .. })));
+    let packed = tutte_linear::zeros::pack(b"no model");
+    assert!(matches!(ModelFile::embedded_packed(&packed), Err(Error::Model { .. })));
 }

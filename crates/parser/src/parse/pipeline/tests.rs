@@ -60,7 +60,8 @@ fn readings_of_uncertain_tags_are_averaged() {
     for reading in &readings {
         let mut read = sentence.clone();
         tagger.write(reading, &mut read).unwrap();
-        let distribution = Parser::new(model.trees().unwrap()).distribution(&read).unwrap();
+        let distribution =
+            Parser::new(model.require_parser().unwrap()).distribution(&read).unwrap();
         mean += reading.prob * distribution.arcs().marginal(2, 1).unwrap();
         total += reading.prob;
     }
@@ -75,7 +76,7 @@ fn readings_of_uncertain_tags_are_averaged() {
     assert_eq!(sentence, tagged, "the best tags are written");
     assert!((distributions.mixture().marginal(2, 1).unwrap() - mean / total).abs() < 1e-12);
     let annotation = annotator.annotate(&mut bare(&treebank()[0])).unwrap();
-    let trees = model.trees().unwrap();
+    let trees = model.require_parser().unwrap();
     let options = AnnotationOptions::tree();
     let expected = distributions.annotation(trees, &constraints, &options).unwrap();
     assert_eq!(annotation, Some(expected.clone()));

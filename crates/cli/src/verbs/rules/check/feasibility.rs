@@ -1,6 +1,6 @@
 //! Warnings and advice about the feasibility of rules.
 
-use tutte::rules::{Coverage, Over, Prospects, RuleProspects, Rules};
+use tutte::rules::{ConflictReason, Coverage, FeasibilityReport, RuleFeasibility, RuleSet};
 
 use super::{place, share};
 use crate::report::{count, counted, percent, visible};
@@ -9,7 +9,7 @@ use crate::report::{count, counted, percent, visible};
 const SHOWN: usize = 8;
 
 /// Returns warnings about rules that no parser can satisfy: alone, in pairs, or all hard constraints.
-pub(super) fn impossible(rules: &Rules, prospects: &Prospects) -> Vec<String> {
+pub(super) fn impossible(rules: &RuleSet, prospects: &FeasibilityReport) -> Vec<String> {
     let alone = prospects.rules.iter().enumerate().filter(|(_, rule)| rule.unreachable);
     let mut warnings: Vec<String> = alone
         .map(|(number, rule)| {
@@ -27,15 +27,15 @@ pub(super) fn impossible(rules: &Rules, prospects: &Prospects) -> Vec<String> {
             let what = if is_hard { "change one of them" } else { "lower one of them" };
             let excess = conflict.excess;
             let shared = counted(conflict.shared as usize, "word");
-            match conflict.over {
-                Over::Words => format!(
+            match conflict.reason {
+                ConflictReason::Words => format!(
                     "{}: together with {} (line {}) this asks for {excess:.1} heads too many for \
                      {shared}: {what}",
                     place(rules, first),
                     other.name,
                     other.line
                 ),
-                Over::Arcs => format!(
+                ConflictReason::Arcs => format!(
                     "{}: {} (line {}) is about the same arcs, and the two are {excess:.1} apart for \
                      {shared}: {}",
                     place(rules, first),
@@ -67,16 +67,21 @@ pub(super) fn impossible(rules: &Rules, prospects: &Prospects) -> Vec<String> {
 }
 
 /// Returns advice on rules from which learning may gain nothing; empty if there is none.
-pub(super) fn advice(rules: &Rules, coverage: &Coverage, prospects: &Prospects) -> String {
+pub(super) fn advice(
+    rules: &RuleSet,
+    coverage: &Coverage,
+    prospects: &FeasibilityReport,
+) -> String {
     let mut lines = Vec::new();
-    if !prospects.headless.is_empty() {
+    if !prospects.uncovered_tags.is_empty() {
         let share = |words: u64| percent(words as usize, coverage.words as usize);
-        let tag = |one: &tutte::rules::Headless| format!("{} ({} %)", one.tag, share(one.words));
-        let tags: Vec<String> = prospects.headless.iter().map(tag).collect();
+        let tag =
+            |one: &tutte::rules::UncoveredTag| format!("{} ({} %)", one.tag, share(one.words));
+        let tags: Vec<String> = prospects.uncovered_tags.iter().map(tag).collect();
         let tags: Vec<&str> = tags.iter().map(|tag| &**tag).collect();
         lines.push(format!("No rule matches a head for {}: add rules.", list(&tags)));
     }
-    let named = |which: fn(&RuleProspects) -> bool| -> Vec<&str> {
+    let named = |which: fn(&RuleFeasibility) -> bool| -> Vec<&str> {
         let all = rules.rules().iter().zip(&prospects.rules);
         all.filter(|(_, rule)| which(rule)).map(|(rule, _)| &*rule.name).collect()
     };

@@ -189,7 +189,7 @@ fn all_stages_together_fit_twenty_sentences() {
     let options = TrainingOptions { passes: 20, bits: 18, label_bits: 12, labels, ..options() };
     let mut seen = Vec::new();
     let model = train(&treebank, &options, &mut |TrainedPass { pass, .. }: TrainedPass<'_>| {
-        seen.push((pass.second, pass.number))
+        seen.push((pass.is_second, pass.number))
     })
     .unwrap();
     let both = [false, true].into_iter().flat_map(|second| (1..=20).map(move |n| (second, n)));
@@ -232,7 +232,7 @@ fn the_mean_of_the_folds_can_be_the_first_pass() {
         let mut seen = Vec::new();
         let options = TrainingOptions { threads, second_pass: second, pruning: None, ..options() };
         let mut watch =
-            |TrainedPass { pass, .. }: TrainedPass<'_>| seen.push((pass.second, pass.number));
+            |TrainedPass { pass, .. }: TrainedPass<'_>| seen.push((pass.is_second, pass.number));
         let model = train(&treebank, &options, &mut watch).unwrap();
         assert_eq!(seen, [(false, 1), (true, 1), (true, 2), (true, 3), (true, 4)]);
         (model, options)

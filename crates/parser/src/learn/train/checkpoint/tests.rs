@@ -88,8 +88,8 @@ fn resumes_from_every_pass(folder: &str, options: &TrainingOptions) {
     assert!(weights(&plain) == weights(&model), "{name}: saving changes nothing");
     for done in 1..=passes.len() {
         let checkpoint = Checkpoint::open(folder.file(done)).unwrap();
-        let Pass { number, second, .. } = passes[done - 1];
-        assert_eq!(checkpoint.place(), CheckpointPlace { passes: done, number, second });
+        let Pass { number, is_second, .. } = passes[done - 1];
+        assert_eq!(checkpoint.place(), CheckpointPlace { passes: done, number, is_second });
         // The number of threads may differ.
         let options = TrainingOptions { threads: 1 + done % 2, ..options.clone() };
         let (rest, resumed) =
@@ -189,7 +189,7 @@ fn a_training_interrupted_after_every_pass_gives_the_same_model() {
 fn checkpoints_are_at_least_the_given_time_apart() {
     let mut places = Vec::new();
     let mut save = |snapshot: &mut Snapshot<'_>| {
-        places.push((snapshot.place().second, snapshot.place().number));
+        places.push((snapshot.place().is_second, snapshot.place().number));
         Ok(())
     };
     let every = Duration::from_secs(3600);

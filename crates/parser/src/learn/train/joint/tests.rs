@@ -59,7 +59,7 @@ fn the_last_of_two_passes_is_joint() {
             &TrainingOptions { pruning, second_pass, ..plain },
             &mut |TrainedPass { pass, model, .. }: TrainedPass<'_>| {
                 assert!(Parser::new(model).parse(&treebank[4]).is_ok());
-                seen.push((pass.second, model.labels.labelling()));
+                seen.push((pass.is_second, model.labels.labelling()));
             },
         )
         .unwrap();

@@ -3,33 +3,33 @@
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-use super::{Constraint, Evidence};
+use super::{ExpectationConstraint, WeakData};
 use crate::learn::objective::expectation::Wanted;
 use crate::parse::constraints;
-use crate::rules::Rules;
+use crate::rules::RuleSet;
 
-impl<'a> Evidence<'a> {
+impl<'a> WeakData<'a> {
     /// Creates the constraints of some rules on raw sentences; constraint q is rule q. Hard constraints (`always`,
     /// `never`) remove candidate arcs and have weight 0. Rules without a match have weight 0, too. Sentences without a
     /// tree of the set are not counted.
     ///
     /// ```
-    /// use tutte::rules::Rules;
-    /// use tutte::weak::Evidence;
+    /// use tutte::rules::RuleSet;
+    /// use tutte::weak::WeakData;
     /// use tutte_treebank::Sentence;
     /// use tutte_trees::TreeSet;
     ///
-    /// let rules = Rules::parse("nouns", "subj: NOUN <- nearest VERB head right 90%\nno: * <- NOUN never\n")?;
+    /// let rules = RuleSet::parse("nouns", "subj: NOUN <- nearest VERB head right 90%\nno: * <- NOUN never\n")?;
     /// let sentence: Sentence =
     ///     "1\tBirds\t_\tNOUN\t_\t_\t_\t_\t_\t_\n2\tsing\t_\tVERB\t_\t_\t_\t_\t_\t_\n".parse()?;
     /// let raw = [sentence];
-    /// let evidence = Evidence::of_rules(&rules, &raw, TreeSet::NonProjectiveSingleRoot);
+    /// let evidence = WeakData::of_rules(&rules, &raw, TreeSet::NonProjectiveSingleRoot);
     /// assert_eq!(evidence.constraints[0].of, 1.0);
     /// assert!(evidence.arcs[0].contains(&(2, 1, 0)));
     /// assert!(!evidence.candidates[0].allows(1, 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of_rules(rules: &Rules, raw: &'a [Sentence], tree_set: TreeSet) -> Self {
+    pub fn of_rules(rules: &RuleSet, raw: &'a [Sentence], tree_set: TreeSet) -> Self {
         let mut units = vec![0.0; rules.len()];
         let mut arcs = Vec::new();
         let mut candidates = Vec::new();
@@ -51,7 +51,11 @@ impl<'a> Evidence<'a> {
             let has_weight = !rule.target.is_hard() && units > 0.0;
             let weight = if has_weight { rule.weight } else { 0.0 };
             let grouped = rule.group.is_some();
-            Constraint { of: units.max(1.0), wanted: Wanted { low, high, weight }, grouped }
+            ExpectationConstraint {
+                of: units.max(1.0),
+                wanted: Wanted { low, high, weight },
+                grouped,
+            }
         };
         let constraints = rules.rules().iter().zip(units).map(constraint).collect();
         Self { raw, constraints, arcs, candidates, trees: &[] }
