@@ -272,9 +272,8 @@ fn audit_arcs(
 ) -> Result<Vec<Vec<AuditedArc>>, Error> {
     let mut parser = Parser::new(model);
     let audit = |sentence: &Sentence| {
-        let distribution = parser.distribution(sentence)?;
+        let (distribution, all) = parser.distribution_with_left_out(sentence)?;
         let scores = distribution.arcs().scores();
-        let all = parser.with_left_out(distribution.arcs().marginals());
         let has_labels = !distribution.labels().is_empty();
         let number = |label: usize| {
             labels.binary_search_by(|name| name.as_str().cmp(distribution.name(label))).unwrap_or(0)

@@ -2,7 +2,7 @@
 //!
 //! If all arcs of the tree are candidates, the distribution gives its probability. But the steps of a model prune
 //! arcs, sometimes gold ones. A tree with such an arc would have probability zero, however good the rest is. The
-//! probability that a step gave to the arcs A that it left out is known (`Parser::with_left_out`). So is the
+//! probability that a step gave to the arcs A that it left out is known (`Parser::distribution_with_left_out`). So is the
 //! distribution given these arcs ([`Parser::analyse`]). Hence the estimate
 //!
 //! ```text
@@ -90,11 +90,10 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// # Errors
     /// If scores are not numbers; [`Error::TooLong`].
     pub fn score_tree(&mut self, sentence: &Sentence) -> Result<TreeScore<'a>, Error> {
-        let distribution = self.distribution(sentence)?;
+        let (distribution, with_left_out) = self.distribution_with_left_out(sentence)?;
         let marginals = distribution.arcs().marginals();
         // Arcs that a step left out have the probability that it gave them. All others have their marginal, so that
         // they agree with the distribution.
-        let with_left_out = self.with_left_out(marginals);
         let scores = distribution.arcs().scores();
         let all = ArcMatrix::from_fn(sentence.len(), |head, word| {
             let is_candidate = scores[(head, word)] > f64::NEG_INFINITY;

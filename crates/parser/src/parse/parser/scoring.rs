@@ -6,14 +6,16 @@ use tutte_treebank::Sentence;
 use tutte_trees::ArcMatrix;
 
 use super::Parser;
-use crate::features::FirstPassOutput;
 use crate::model::latent;
 use crate::model::second_pass::{self, first_pass_output};
 use crate::parse::constraints;
 use crate::parse::long_sentences::LONGEST_DISTRIBUTION;
-use crate::{Candidates, Decoding, Error, Labelling, ParserModel, SecondPass, Stage, Weights};
+use crate::{
+    Candidates, Decoding, Error, LabelledDistribution, Labelling, ParserModel, SecondPass, Stage,
+    Weights,
+};
 
-impl<W: Weights> Parser<'_, W> {
+impl<'a, W: Weights> Parser<'a, W> {
     /// Returns the scores of some arcs; −∞ for all others. Every step is conditioned on trees of these arcs.
     ///
     /// # Errors
@@ -93,8 +95,8 @@ impl<W: Weights> Parser<'_, W> {
         Ok(&self.scores)
     }
 
-    /// Returns the probability of every arc of the sentence that was scored last, given its marginals. An arc that a
-    /// step left out has the probability that the step gave it. All other arcs share the rest.
+    /// Returns the distribution over the trees of candidate arcs, and the probability of every arc. An arc that a step
+    /// left out has the probability that the step gave it. All other arcs share the rest.
     ///
     /// Let μ₀, μ₁ and μ be the marginals of the pruner, the first pass and the last pass. Let π and λ be the
     /// probabilities of the heads of word m that the pruner and the first pass left out. Then
@@ -108,28 +110,23 @@ impl<W: Weights> Parser<'_, W> {
     /// and the heads of a word sum to 1. Arcs that no tree of candidate arcs contains also count as left out: if a
     /// root word has no other candidate head, no other word can be the root. Scoring such arcs by the last pass
     /// would not work: in its training data, all candidate arcs that were this improbable were gold arcs.
-    pub(crate) fn with_left_out(&self, marginals: &ArcMatrix) -> ArcMatrix {
-        let mut all = marginals.clone();
-        let pruned = self.model.pruner.as_ref().map(|_| self.pruner.marginals());
+    ///
+    /// # Errors
+    /// As [`distribution`](Self::distribution).
+    pub(crate) fn distribution_with_left_out(
+        &mut self,
+        sentence: &Sentence,
+    ) -> Result<(LabelledDistribution<'a>, ArcMatrix), Error> {
+        let distribution = self.distribution(sentence)?;
+        let mut probs = distribution.arcs().marginals().clone();
         // The steps are applied from the last to the first.
-        for step in [self.first_pass_output.as_deref().map(FirstPassOutput::marginals), pruned]
-            .into_iter()
-            .flatten()
-        {
-            for modifier in 1..=marginals.words() {
-                let heads = || (0..=marginals.words()).filter(move |&head| head != modifier);
-                let left_out = |all: &ArcMatrix, head| match all[(head, modifier)] {
-                    0.0 => step[(head, modifier)],
-                    _ => 0.0,
-                };
-                let share: f64 = heads().map(|head| left_out(&all, head)).sum();
-                for head in heads() {
-                    let rest = left_out(&all, head);
-                    all[(head, modifier)] = (1.0 - share) * all[(head, modifier)] + rest;
-                }
-            }
+        if let Some(first_pass) = &self.first_pass_output {
+            add_left_out(first_pass.marginals(), &mut probs);
         }
-        all
+        if self.model.pruner.is_some() {
+            add_left_out(self.pruner.marginals(), &mut probs);
+        }
+        Ok((distribution, probs))
     }
 
     pub(super) fn is_joint(&self) -> bool {
@@ -150,5 +147,25 @@ impl<W: Weights> Parser<'_, W> {
             model.labels.scores(rows, head, 1.0, label_scores);
             label_scores
         })
+    }
+}
+
+/// Gives the arcs of probability 0 the marginals of the step that left them out, and the other heads of the same word
+/// what remains.
+fn add_left_out(step: &ArcMatrix, probs: &mut ArcMatrix) {
+    for modifier in 1..=probs.words() {
+        let heads = || (0..=step.words()).filter(move |&head| head != modifier);
+        let is_left_out = |probs: &ArcMatrix, head| probs[(head, modifier)] == 0.0;
+        let share: f64 = heads()
+            .filter(|&head| is_left_out(probs, head))
+            .map(|head| step[(head, modifier)])
+            .sum();
+        for head in heads() {
+            if is_left_out(probs, head) {
+                probs[(head, modifier)] = step[(head, modifier)];
+            } else {
+                probs[(head, modifier)] *= 1.0 - share;
+            }
+        }
     }
 }
