@@ -1,7 +1,7 @@
 //! Bytes packed by leaving out zeros.
 //!
-//! Most cells of a table of 8-bit weights are zero. Eight bytes become one byte that says which of them are not zero,
-//! and those that are not:
+//! Most cells of a table of 8-bit weights are zero. Each group of eight bytes is stored as a mask of one byte, which
+//! marks the bytes that are not zero, and then those bytes:
 //!
 //! ```text
 //! 5 0 0 0 0 0 0 7   →   0b1000_0001 5 7
@@ -35,7 +35,7 @@ pub fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     let (length, mut rest) = packed.split_first_chunk()?;
     let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
     let groups = length.div_ceil(GROUP);
-    // Every group takes a byte, so a false length cannot ask for much memory.
+    // Every group takes at least one byte. This bounds the memory that a wrong length can request.
     if rest.len() < groups {
         return None;
     }
@@ -44,7 +44,7 @@ pub fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
         let (&mask, values) = rest.split_first()?;
         let count = mask.count_ones() as usize;
         if mask != 0 {
-            // Most groups have eight bytes behind them. They are read without a check for each.
+            // Most groups are followed by at least eight bytes. These are read with one length check.
             match values.first_chunk::<GROUP>() {
                 Some(values) => spread(mask, values, group),
                 None => {
@@ -102,7 +102,7 @@ mod tests {
             assert_eq!(unpack(&packed[..length]), None, "{length} bytes");
         }
         assert_eq!(unpack(&[&packed[..], &[0]].concat()), None);
-        // A length that nothing follows, and a value behind the end.
+        // A length without any groups, and a value beyond the length.
         assert_eq!(unpack(&u64::MAX.to_le_bytes()), None);
         assert_eq!(unpack(&[&1_u64.to_le_bytes()[..], &[0b10, 5]].concat()), None);
     }
