@@ -1,4 +1,4 @@
-//! Every promise of model files, asked of whatever the bytes are.
+//! Checks every guarantee of model files on any bytes.
 #![no_main]
 
 #[path = "../../crates/parser/tests/support/any_model.rs"]

@@ -1,4 +1,4 @@
-//! Every promise of `tutte-treebank`, asked of whatever the bytes are.
+//! Checks every guarantee of `tutte-treebank` on any bytes.
 #![no_main]
 
 #[path = "../../crates/treebank/tests/support/any_bytes.rs"]

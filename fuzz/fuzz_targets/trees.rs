@@ -1,4 +1,4 @@
-//! Every public question of `tutte-trees`, asked of whatever the bytes decode to.
+//! Calls every public function of `tutte-trees` on the input that the bytes decode to.
 #![no_main]
 
 #[path = "../../crates/trees/tests/support/every_question.rs"]

@@ -220,7 +220,8 @@ pub fn reliability(points: &[Reliability]) -> String {
     );
     let most = points.iter().map(|point| point.count).max().unwrap_or(1).max(1) as f64;
     for point in points.iter().filter(|point| point.count > 0) {
-        let (x, y) = (frame.place_x(point.confidence), frame.place_y(point.accuracy));
+        let x = frame.place_x(point.confidence);
+        let y = frame.place_y(point.accuracy);
         let (low, high) = (frame.place_y(point.interval.0), frame.place_y(point.interval.1));
         let radius = 2.5 + 6.5 * (point.count as f64 / most).sqrt();
         let _ = writeln!(
@@ -256,11 +257,12 @@ impl Frame {
         HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share(y, self.y)
     }
 
-    /// Starts a chart with the grid, the names of the axes and the numbers. The x axis has numbers
-    /// only if `x_is_scale`.
-    fn start(&self, x_name: &str, y_name: &str, x_is_scale: bool) -> String {
+    /// Starts a chart with the grid, the names of the axes and the numbers. The numbers of the x
+    /// axis are optional.
+    fn start(&self, x_name: &str, y_name: &str, has_x_numbers: bool) -> String {
         let mut svg = document(WIDTH, HEIGHT, self.above);
-        let (left, right) = (LEFT, WIDTH - RIGHT);
+        let left = LEFT;
+        let right = WIDTH - RIGHT;
         for step in 0..=4 {
             let part = f64::from(step) / 4.0;
             let value = self.y.0 + part * (self.y.1 - self.y.0);
@@ -268,14 +270,15 @@ impl Frame {
             let _ = writeln!(svg, "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>");
             tick(&mut svg, left - 6.0, y + 4.0, "end", &number(value));
         }
-        for value in self.x_ticks().into_iter().filter(|_| x_is_scale) {
+        for value in self.x_ticks().into_iter().filter(|_| has_x_numbers) {
             let x = self.place_x(value);
             let y = HEIGHT - BOTTOM + 15.0;
             tick(&mut svg, x, y, "middle", &number(value));
         }
         let base = HEIGHT - BOTTOM;
         let _ = writeln!(svg, "<path class=\"axis\" d=\"M{left} {base}H{right}\"/>");
-        let (middle_x, middle_y) = ((left + right) / 2.0, (TOP + base) / 2.0);
+        let middle_x = (left + right) / 2.0;
+        let middle_y = (TOP + base) / 2.0;
         let _ = writeln!(
             svg,
             "<text x=\"{middle_x}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\

@@ -7,7 +7,7 @@ use tutte_treebank::draw::escape;
 
 /// Draws the counts of combinations, `counts[row][column]`. The darkness of a cell is its share of
 /// the row, and its numbers are shown when the pointer is over it. Cells whose row and column have
-/// the same name are correct ones.
+/// the same name are correct and have another colour.
 pub fn matrix(
     rows: &[String],
     columns: &[String],
@@ -19,7 +19,8 @@ pub fn matrix(
     const ROW: f64 = 22.0;
     let names = rows.iter().chain(columns);
     let longest = names.map(|name| name.chars().count()).max().unwrap_or(0) as f64;
-    let (left, top) = (30.0 + 7.0 * longest, 26.0 + 5.2 * longest);
+    let left = 30.0 + 7.0 * longest;
+    let top = 26.0 + 5.2 * longest;
     let width = left + CELL * columns.len() as f64 + 5.0 * longest;
     let height = top + ROW * rows.len() as f64 + 4.0;
     let mut svg = document(width, height, 0.0);
@@ -49,8 +50,8 @@ pub fn matrix(
             let x = left + CELL * across as f64;
             let y = top + ROW * at as f64;
             let share = count as f64 / sum;
-            // Correct and wrong cells have different colours. They are never so dark that the
-            // number is unreadable, and never invisible.
+            // Correct and wrong cells have different colours. The opacity keeps every count visible
+            // and its number readable.
             let colour = if row == column { "key0" } else { "key1" };
             let opacity = if count == 0 { 0.0 } else { 0.08 + 0.47 * share.sqrt() };
             let _ = writeln!(

@@ -138,12 +138,13 @@ impl SentenceDecoder {
 
     /// Returns the γ for which gold trees are most probable.
     ///
-    /// It is the minimum of Σ −log p_γ(gold), which is convex in γ, by golden sections of log γ (Kiefer 1953).
+    /// Minimises Σ −log p_γ(gold), which is convex in γ, by golden-section search over log γ (Kiefer 1953).
     pub(crate) fn best_scale(&mut self, scores: &[Scores], gold: &[Sentence]) -> Result<f64> {
-        /// The interval from e⁻⁸ to e⁴ falls below 0.01 in this many steps.
+        /// Number of steps. They shrink the interval of log γ from −8…4 to less than 0.01.
         const STEPS: usize = 15;
         let shrink = (5f64.sqrt() - 1.0) / 2.0;
-        let (mut low, mut high) = (-8.0, 4.0);
+        let mut low = -8.0;
+        let mut high = 4.0;
         let mut left: f64 = high - shrink * (high - low);
         let mut right: f64 = low + shrink * (high - low);
         let mut at_left = self.loss(left.exp(), scores, gold)?;

@@ -1,7 +1,7 @@
 //! Runs trials in parallel and caches their outcomes.
 //!
-//! The outcome of a trial is a file named by a hash of all its settings. So an interrupted run, or a page that is
-//! written again, starts from the cached outcomes.
+//! The outcome of a trial is a file named by a hash of all its settings. An interrupted run resumes from the cached
+//! outcomes, and a page can be written again without running its trials.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

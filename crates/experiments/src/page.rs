@@ -131,10 +131,12 @@ pub(crate) enum Verdict {
 impl Verdict {
     /// Returns the verdict on the claim that a difference is positive.
     pub(crate) fn more(difference: f64, p: f64) -> Self {
-        match (difference > 0.0, p < LEVEL) {
-            (true, true) => Verdict::Reproduced,
-            (true, false) => Verdict::SignOnly,
-            (false, _) => Verdict::NotReproduced,
+        if difference > 0.0 && p < LEVEL {
+            Verdict::Reproduced
+        } else if difference > 0.0 {
+            Verdict::SignOnly
+        } else {
+            Verdict::NotReproduced
         }
     }
 
@@ -151,20 +153,24 @@ impl Verdict {
     /// Returns the verdict on the claim that a difference without a significance test is positive: half a point or
     /// more.
     pub(crate) fn clearly(difference: f64) -> Self {
-        match (difference >= 0.005, difference > 0.0) {
-            (true, _) => Verdict::Reproduced,
-            (false, true) => Verdict::SignOnly,
-            (false, false) => Verdict::NotReproduced,
+        if difference >= 0.005 {
+            Verdict::Reproduced
+        } else if difference > 0.0 {
+            Verdict::SignOnly
+        } else {
+            Verdict::NotReproduced
         }
     }
 
-    /// Returns the verdict on a claim about many cases. It is reproduced if it holds in four out of five, and in sign
-    /// only if it holds in half of them.
-    pub(crate) fn mostly(cases: usize, of: usize) -> Self {
-        match (5 * cases >= 4 * of, 2 * cases >= of) {
-            (true, _) => Verdict::Reproduced,
-            (false, true) => Verdict::SignOnly,
-            (false, false) => Verdict::NotReproduced,
+    /// Returns the verdict on a claim that holds in `holding` of `cases`. It is reproduced if it holds in four out of
+    /// five, and in sign only if it holds in half of them.
+    pub(crate) fn mostly(holding: usize, cases: usize) -> Self {
+        if 5 * holding >= 4 * cases {
+            Verdict::Reproduced
+        } else if 2 * holding >= cases {
+            Verdict::SignOnly
+        } else {
+            Verdict::NotReproduced
         }
     }
 

@@ -7,7 +7,7 @@
 use crate::adagrad::AdaGrad;
 use crate::weights::{Cell, Weights};
 
-/// Returns the sum of the weights of features. The table has a power of two of weights, or none.
+/// Returns the sum of the weights of features. The length of the table is a power of two, or 0.
 #[inline]
 pub fn score<W: Weights>(weights: &W, features: &[u32]) -> f32 {
     let cells = weights.cells();
@@ -34,7 +34,7 @@ pub struct BinaryLearner {
 }
 
 impl BinaryLearner {
-    /// δ of AdaGrad: the larger, the smaller the first steps.
+    /// δ of AdaGrad. A larger value makes the first steps smaller.
     const DAMPING: f32 = 1.0;
 
     /// Starts with 2^`bits` weights of zero.

@@ -2,7 +2,7 @@
 //!
 //! A [`Checkpointed`] type lists its parts once, for both directions: a writing [`Codec`] writes them, a
 //! reading one restores them. Parts that are not listed follow from the options of the training or are
-//! scratch memory. Numbers have the machine's byte order, tables are streamed as they lie in memory.
+//! scratch memory. Numbers have the machine's byte order. Tables are written as they are in memory.
 //!
 //! ```
 //! use tutte_linear::{Average, Checkpointed, Codec};
@@ -83,7 +83,7 @@ impl Codec<'_> {
     /// # Errors
     /// Those of the stream.
     pub fn list<T: Plain>(&mut self, list: &mut Vec<T>) -> io::Result<()> {
-        /// Elements read at once: a wrong length runs out of bytes before it runs out of memory.
+        /// Number of elements read at a time. With a wrong length, the bytes end before memory does.
         const PIECE: usize = 1 << 16;
         let mut length = list.len() as u64;
         self.value(&mut length)?;

@@ -49,13 +49,13 @@ impl Hash {
         Self(chain(self.0, value))
     }
 
-    /// Returns 64 bits, to be a value of another list.
+    /// Returns 64 bits, for use as a value of another list.
     #[inline]
     pub fn value(self) -> u64 {
         self.0 ^ (self.0 >> 29)
     }
 
-    /// Returns 32 well mixed bits, to be a feature.
+    /// Returns 32 well mixed bits, for use as a feature.
     #[inline]
     pub fn feature(self) -> u32 {
         let mixed = (self.0 ^ (self.0 >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
@@ -63,7 +63,7 @@ impl Hash {
     }
 }
 
-/// A map whose keys are hashes of 64 bits already.
+/// A map whose keys are already 64-bit hashes.
 pub type KeyedMap<T> = HashMap<u64, T, BuildHasherDefault<PassThroughHasher>>;
 
 /// Hashes a key to itself.

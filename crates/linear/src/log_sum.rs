@@ -1,10 +1,10 @@
 //! log Σ exp of short lists of scores, in 32 bits and in vectors.
 //!
-//! A joint model sums over the labels of every candidate arc: some two hundred exponentials per word, which
-//! the standard library computes one by one. `exp` here is arithmetic without branches that the compiler
-//! vectorises (Cody & Waite 1980): x = k·ln 2 + r with |r| ≤ ½ ln 2, e^r by its series to r⁶ (the next term is
-//! below 2⁻²³ of the sum), times 2^k by adding k to the exponent. Sums have a fixed order, so results do not
-//! depend on the machine.
+//! A joint model sums over the labels of every candidate arc: about two hundred exponentials per word. The
+//! standard library computes them one by one. The `exp` of this module has no branches, so the compiler
+//! vectorises it (Cody & Waite 1980). It writes x = k·ln 2 + r with |r| ≤ ½ ln 2. The series of e^r ends at r⁶;
+//! the next term is below 2⁻²³ of the sum. Adding k to the exponent multiplies by 2^k. Sums have a fixed order,
+//! so results do not depend on the machine.
 
 /// Number of partial sums of a list.
 const LANES: usize = 8;
@@ -17,7 +17,7 @@ const ROUND: f32 = 12_582_912.0;
 /// Below this, e^x counts as zero: added to 1 it is less than the last bit.
 const LOWEST: f32 = -87.0;
 
-/// e^x for x ≤ 0, within 3·10⁻⁷ of the true value, relatively; 0 below −87.
+/// Returns e^x for x ≤ 0, with a relative error below 3·10⁻⁷; 0 below −87.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     let clamped = if x > LOWEST { x } else { LOWEST };
@@ -25,7 +25,8 @@ fn exp(x: f32) -> f32 {
     let k = shifted - ROUND;
     let r = (clamped - k * LN2_HIGH) - k * LN2_LOW;
     let r2 = r * r;
-    let (low, high) = (1.0 / 6.0 + r * (1.0 / 24.0), 1.0 / 120.0 + r * (1.0 / 720.0));
+    let low = 1.0 / 6.0 + r * (1.0 / 24.0);
+    let high = 1.0 / 120.0 + r * (1.0 / 720.0);
     let fraction = 1.0 + (r + r2 * (0.5 + r * (low + r2 * high)));
     let value = f32::from_bits(fraction.to_bits().wrapping_add(shifted.to_bits() << 23));
     if x > LOWEST { value } else { 0.0 }
@@ -74,7 +75,8 @@ mod tests {
     fn exponentials_are_close_and_end_in_zero() {
         for step in 0..870_000 {
             let x = -1e-4 * step as f32;
-            let (found, exact) = (f64::from(exp(x)), f64::from(x).exp());
+            let found = f64::from(exp(x));
+            let exact = f64::from(x).exp();
             assert!((found / exact - 1.0).abs() < 3e-7, "{x}: {found} {exact}");
         }
         assert_eq!([exp(0.0), exp(-88.0), exp(f32::NEG_INFINITY)], [1.0, 0.0, 0.0]);

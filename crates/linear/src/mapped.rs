@@ -43,9 +43,9 @@ impl Content {
         // SAFETY: `Mmap::map` asks that the file does not change while it is mapped.
         // - This program does not change it: models are written to a new file that is renamed into place
         //   (`AtomicFile`), which leaves the mapped file as it was.
-        // - If another program writes into it nevertheless, the bytes seen change. They are 8-bit weights,
-        //   for which every pattern of bits is a value. No length, offset, text or reference is made from
-        //   them: scores would be wrong, no access would be out of bounds.
+        // - If another program writes into it nevertheless, the mapped bytes change. They are 8-bit
+        //   weights, for which every pattern of bits is a value. No length, offset, text or reference is
+        //   made from them. Scores would then be wrong, but no access would be out of bounds.
         // - If another program truncates it, the operating system ends this program (SIGBUS).
         unsafe { Mmap::map(file) }.map(Self::Mapped)
     }

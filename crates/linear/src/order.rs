@@ -31,7 +31,7 @@ impl Checkpointed for RandomStream {
     }
 }
 
-/// The order in which a learner sees examples, a new one in every pass.
+/// The order in which a learner sees examples. Every pass has a new order.
 #[derive(Clone, Debug)]
 pub struct Order {
     stream: RandomStream,
@@ -39,7 +39,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Starts a stream of a seed. Different streams of one seed are independent of each other.
+    /// Starts stream number `stream` of a seed. Streams of one seed are independent of each other.
     pub fn new(seed: u64, stream: u8) -> Self {
         let mut seeds = Pcg64::seed_from_u64(seed);
         let state = u128::from(seeds.next_u64()) << 64 | u128::from(seeds.next_u64());
@@ -89,7 +89,7 @@ pub fn draw_templates(
 /// Returns a generator of the standard normal distribution (Box & Muller 1958).
 pub fn gaussian(seed: u64) -> impl FnMut() -> f64 {
     let mut stream = Order::new(seed, 2).stream;
-    // From (0, 1], so that its logarithm is a number.
+    // In (0, 1], so that its logarithm is finite.
     let mut uniform = move || ((stream.draw() >> 11) + 1) as f64 / 2f64.powi(53);
     move || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
 }

@@ -2,9 +2,9 @@
 
 /// A sum that is built up cell by cell.
 ///
-/// A sentence touches some ten thousand cells of millions. They are gathered in a small hash table (open
-/// addressing, linear probing) that fits a processor's caches: adding to a dense table as large as that of
-/// weights would wait for memory twice. At most half of the slots are full.
+/// A sentence touches about ten thousand of millions of cells. Their sums are kept in a small hash table (open
+/// addressing, linear probing) that fits into a processor's cache. A dense table would be as large as the
+/// table of weights, and every addition would wait for memory. At most half of the slots are full.
 #[derive(Clone, Debug)]
 pub struct SparseSum {
     /// Cells and their sums; `FREE` marks an empty slot.
@@ -23,9 +23,9 @@ impl Default for SparseSum {
 }
 
 impl SparseSum {
-    /// An empty slot. No feature leads to its cell, however large the table is.
+    /// An empty slot. No feature maps to its cell, even in the largest table.
     const FREE: (u32, f32) = (u32::MAX, 0.0);
-    /// Slots of 512 kB: enough for a sentence of forty words.
+    /// Initial value of `bits`: slots of 512 kB, enough for a sentence of forty words.
     const BITS: u32 = 16;
 
     /// Adds to a cell.

@@ -76,8 +76,8 @@ pub trait Weights: Send + Sync {
     }
 }
 
-/// Touches the first and last cell of every row. Memory is slow to answer but answers many requests at
-/// once, so all rows are requested before the first is waited for.
+/// Loads the rows into the cache by reading the first and last cell of each. Memory has a high latency but
+/// serves many requests at once, so all rows are requested before any of them is used.
 #[inline(always)]
 fn prefetch<C: Cell>(cells: &[C], rows: &[usize], columns: usize) {
     if let Some(last) = columns.checked_sub(1) {
@@ -142,8 +142,8 @@ impl Compact {
 
 impl fmt::Debug for Compact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (cells, scale) = (self.cells().len(), self.scale);
-        f.debug_struct("Compact").field("cells", &cells).field("scale", &scale).finish()
+        let cells = self.cells().len();
+        f.debug_struct("Compact").field("cells", &cells).field("scale", &self.scale).finish()
     }
 }
 
@@ -166,19 +166,19 @@ impl Weights for Compact {
     }
 }
 
-/// Columns that are added at a time: this many sums stay in registers.
+/// Number of columns that are added at a time. Their sums fit into registers.
 const WIDTH: usize = 64;
 
 dispatched! {
-    /// Adds rows in whole numbers of 16 bits, of which a vector holds twice as many as of 32. It takes as
-    /// many rows at a time as cannot overflow them.
+    /// Adds rows as 16-bit integers: a vector holds twice as many of them as of 32-bit ones. At most `ROWS`
+    /// rows are added at a time, so that no sum overflows.
     fn add_bytes(cells: &[i8], rows: &[usize], sums: &mut [f32]) {
         const ROWS: usize = (i16::MAX / i8::MAX as i16) as usize;
         prefetch(cells, rows, sums.len());
         for rows in rows.chunks(ROWS) {
             for (start, sums) in (0..).step_by(WIDTH).zip(sums.chunks_mut(WIDTH)) {
-                // Compiled for each number of vectors: their number decides whether they stay in
-                // registers.
+                // One version for each number of vectors. A fixed number lets the compiler keep the sums
+                // in registers.
                 let rest = match sums.len() / 8 {
                     8 => add_vectors::<4, 0>(cells, rows, start, sums),
                     7 => add_vectors::<3, 1>(cells, rows, start, sums),
@@ -209,7 +209,7 @@ dispatched! {
     }
 }
 
-/// Adds the first columns of rows, `WIDE` times 16 and `NARROW` times 8. Returns their number.
+/// Adds the first 16·`WIDE` + 8·`NARROW` columns of rows. Returns this number of columns.
 #[inline(always)]
 fn add_vectors<const WIDE: usize, const NARROW: usize>(
     cells: &[i8],
@@ -218,7 +218,8 @@ fn add_vectors<const WIDE: usize, const NARROW: usize>(
     sums: &mut [f32],
 ) -> usize {
     let columns = 16 * WIDE + 8 * NARROW;
-    let (mut wide, mut narrow) = ([[0i16; 16]; WIDE], [[0i16; 8]; NARROW]);
+    let mut wide = [[0i16; 16]; WIDE];
+    let mut narrow = [[0i16; 8]; NARROW];
     for &row in rows {
         let weights = &cells[row + start..][..columns];
         for vector in 0..WIDE {
@@ -242,11 +243,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_add_up_however_many_there_are() {
+    fn any_number_of_rows_adds_up() {
         let floats: Vec<f32> = (0..72 * 5).map(|i| ((i * 37) % 255) as f32 - 127.0).collect();
         let compact = Compact::new(&floats);
         let rows: Vec<usize> = (0..1000).map(|i| (i % 5) * 72).collect();
-        let (mut fast, mut slow) = (vec![1.0; 72], vec![1.0; 72]);
+        let mut fast = vec![1.0; 72];
+        let mut slow = fast.clone();
         compact.add_rows(&rows, &mut fast);
         floats.add_rows(&rows, &mut slow);
         assert_eq!(fast, slow);
@@ -261,7 +263,8 @@ mod tests {
         let floats: Vec<f32> = (0..600).map(|i| ((i * 37) % 255) as f32 - 127.0).collect();
         let compact = Compact::new(&floats);
         for width in 0..150 {
-            let (mut fast, mut slow) = (vec![0.5; width], vec![0.5; width]);
+            let mut fast = vec![0.5; width];
+            let mut slow = fast.clone();
             compact.add_rows(&[0, 7, 400], &mut fast);
             floats.add_rows(&[0, 7, 400], &mut slow);
             assert_eq!(fast, slow, "{width} columns");

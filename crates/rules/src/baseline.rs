@@ -5,7 +5,7 @@
 //!
 //! - `always` adds +B and `never` −B, where B = (n+1)(R+1) for R rules exceeds the sum of all other targets of
 //!   a tree. So the best tree violates as few hard constraints as possible, and there is always a tree.
-//! - Most arcs have equal sums, and the tie-break changes accuracy much. Ties go to the nearest head:
+//! - Most arcs have equal sums, and accuracy depends strongly on the tie-break. Ties go to the nearest head:
 //!   ε = 2⁻³⁰ is subtracted for each word from modifier to head, and ε/2 more if the head is on the right. The
 //!   root is at distance n + 1, farther than any word.
 

@@ -16,7 +16,7 @@ pub(crate) enum OpenTargets {
     Refused,
 }
 
-/// Returns the problem of a rule that a program has built and that would not be read back as it is.
+/// Returns a problem if a rule that a program has built would change when written to a file and read back.
 pub(crate) fn roundtrip_problem(rule: &Rule) -> Option<Problem> {
     let text = rule.to_string();
     let read = read::rule(&text, rule.line, &Attribute::Upos);

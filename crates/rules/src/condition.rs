@@ -135,7 +135,7 @@ impl CompiledValue {
     }
 }
 
-/// Returns the reason from the error of a regular expression: the last line. The lines before it draw the
+/// Returns the reason why a regular expression is invalid: the last line of the error. The lines before it show the
 /// expression.
 pub(crate) fn regex_reason(error: &regex::Error) -> String {
     let text = error.to_string();

@@ -18,8 +18,8 @@
 //! A parser without rules predicts the uniform distribution over trees. Its μ depends only on the sentence length.
 //! A rule whose target the uniform distribution already meets teaches nothing.
 //!
-//! Cost: for each word, the square of the number of rules with a candidate head for it; for each sentence length,
-//! one inference, O(n³); for each sentence with hard constraints, one more.
+//! Cost: for each word, the square of the number of rules with a candidate head for it. Each sentence length takes
+//! one inference, O(n³), and each sentence with hard constraints takes one more.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -336,7 +336,7 @@ impl<'a> Feasibility<'a> {
         let (low, high) = target.bounds();
         let largest = self.largest_mass(rule);
         match target {
-            // A hard constraint is about words with a candidate head, whatever the rule counts.
+            // `always` applies to every word with a candidate head, whatever the rule counts.
             Target::Always => (largest, largest),
             _ => ((low * units).min(largest), (high * units).min(largest)),
         }

@@ -22,7 +22,7 @@ use crate::rule::{Counting, Direction, Distance, Head, Neighbour, Rule};
 pub struct Matches {
     /// `(head, modifier, rule)`, sorted; head 0 is the root.
     pub arcs: Vec<(u32, u32, u32)>,
-    /// By rule: the number of pairs, words, or words with a candidate, as the rule counts.
+    /// By rule: the number of pairs, words, or words with a candidate, depending on its [`Counting`].
     pub units: Vec<f64>,
 }
 

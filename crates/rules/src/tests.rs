@@ -1,4 +1,4 @@
-//! Tests of the crate, and what they share.
+//! Tests of the crate, and the helpers that they share.
 
 mod feasibility;
 mod matching;

@@ -2,8 +2,8 @@
 //!
 //! Plain loops over slices are vectorised by the compiler. Built for the x86-64 baseline they use
 //! two-lane SSE2; on a machine with AVX2 or AVX-512 the same loops can use four or eight lanes.
-//! [`dispatched!`] compiles a function once per instruction set and calls the widest one that the
-//! machine has. docs/results/inference.md shows the gain, which is the reason for the `unsafe` call.
+//! [`dispatched!`] compiles a function once per instruction set and calls the widest version that
+//! the machine supports. This needs an `unsafe` call; docs/results/inference.md shows the gain.
 //!
 //! No version uses fused multiply-add. A function whose reductions have a fixed order therefore gives
 //! the same bits on every machine.

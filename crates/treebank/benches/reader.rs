@@ -26,7 +26,9 @@ fn synthetic() -> Vec<u8> {
         let _ = writeln!(file, "# sent_id = synthetic-{sentence}\n# text = {}", words.join(" "));
         for word in 1..=n {
             let k = (sentence + word * word) % 10;
-            let (form, tag, feat) = (words[k], tags[k], feats[k % 4]);
+            let form = words[k];
+            let tag = tags[k];
+            let feat = feats[k % 4];
             let head = if word == 1 { 0 } else { 1 + (word * 31) % (word - 1) };
             let _ = writeln!(file, "{word}\t{form}\t{form}\t{tag}\t_\t{feat}\t{head}\tdep\t_\t_");
         }

@@ -48,7 +48,8 @@ impl<R: Read> Buffer<R> {
 
     /// Hands out the next `bytes` as text. They must hold this number of lines.
     pub(crate) fn take(&mut self, bytes: usize, lines: u64) -> Result<&str, Error> {
-        let (line, offset) = (self.line, self.offset);
+        let line = self.line;
+        let offset = self.offset;
         let taken = &self.bytes[self.start..self.start + bytes];
         self.start += bytes;
         self.line += lines;
@@ -56,8 +57,8 @@ impl<R: Read> Buffer<R> {
         str::from_utf8(taken)
             .map_err(|error| not_utf8(taken, error.valid_up_to(), &self.name, line, offset))
     }
-    /// Reads more bytes behind the pending ones. Returns `false` at the end of the input.
-    /// Reads more behind what is pending; `false` at the end of the input.
+
+    /// Reads more bytes after the pending ones. Returns `false` at the end of the input.
     pub(crate) fn fill(&mut self) -> Result<bool, Error> {
         const ROOM: usize = 1 << 16;
         if self.bytes.len() - self.end < ROOM && self.start > 0 {

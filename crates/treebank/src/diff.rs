@@ -2,8 +2,8 @@
 //!
 //! Sentences are paired by `sent_id` if these conditions hold: every sentence has one, they are
 //! unique on each side, some occur on both sides, and the two lists of them differ. Otherwise
-//! sentences are paired by position. Paired sentences must have the same words. Their columns are compared as
-//! strings. Multiword tokens and empty nodes are not compared.
+//! sentences are paired by position. Paired sentences must have the same words. Their columns are
+//! compared as strings. Multiword tokens and empty nodes are not compared.
 //!
 //! ```
 //! use tutte_treebank::{Column, Sentence, diff};

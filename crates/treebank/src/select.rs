@@ -119,9 +119,8 @@ pub fn split(sizes: &[usize], shares: &[u32]) -> Vec<usize> {
         .iter()
         .map(|&share| {
             share_sum += u128::from(share);
-            // Both sides of sum = total·share/whole are multiplied by 2·whole: no division, no
-            // rounding. Adding a unit gets nearer to the target if the middle of the unit is before
-            // it.
+            // The target is sum = total·share/whole. Both sides are multiplied by 2·whole, so that
+            // nothing is rounded. A unit is added if its middle is before the target.
             while let Some(&size) = sizes.get(units) {
                 if (2 * sum + size as u128) * whole >= 2 * total * share_sum {
                     break;

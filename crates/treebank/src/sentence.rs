@@ -1,9 +1,9 @@
 //! A sentence: its lines as they were read, and views of their columns.
 //!
-//! The text of a sentence is one string, from the end of the previous sentence to the blank line
-//! that closes this one, together with the offsets of its columns. Views are slices of that string,
-//! and writing a sentence writes the string. Unchanged text is therefore written byte for byte as
-//! it was read.
+//! A sentence is one string and the offsets of its columns. The string starts at the end of the
+//! previous sentence and ends with the blank line that closes this one. Views are slices of that
+//! string, and writing a sentence writes the string. Unchanged text is therefore written byte for
+//! byte as it was read.
 
 use std::fmt;
 use std::sync::Arc;

@@ -52,8 +52,8 @@ pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Reader<Inp
 /// ```
 ///
 /// # Errors
-/// If the first bytes cannot be read, the compression is not supported, or the content is not text,
-/// such as an image or a model, compressed or not.
+/// If the first bytes cannot be read, or the compression is not supported. Also if the content,
+/// compressed or not, is not text but, for example, an image or a model.
 pub fn decompress<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
     let mut first = Vec::new();
     let kind = recognise_start(&mut input, &mut first)?;
@@ -85,7 +85,7 @@ pub fn unpack<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read +
     Ok(kind.decompress(io::Cursor::new(first).chain(input)))
 }
 
-/// Reads as many bytes as recognition needs, and no more: the writer may be waiting for an answer.
+/// Reads only the bytes that recognition needs: the writer may be waiting for an answer.
 fn recognise_start(input: &mut impl Read, first: &mut Vec<u8>) -> io::Result<Content> {
     loop {
         if let Some(kind) = recognise(first) {

@@ -1,9 +1,9 @@
 //! Zstandard streams: a sequence of frames, each with its checksum.
 //!
 //! The encoder writes frames of [`FRAME`] bytes of text, so that memory stays constant for any
-//! length. ruzstd has one level of compression, the fast one, which finds matches within 128 KiB.
-//! It is faster than gzip, but its files are larger. Where size matters, write `.gz`, or pipe into
-//! `zstd`.
+//! length. The library ruzstd has only the fast level of compression, which finds matches within
+//! 128 KiB. It is faster than gzip, but its files are larger. For smaller files, write `.gz`, or
+//! pipe into `zstd`.
 
 use std::io::{self, BufRead, Read, Write};
 

@@ -44,7 +44,7 @@ fn main() {
         microseconds[5].push(time_covariances(&mut watch, SETS[0], &inputs));
     }
     let exponents = SETS.map(|set| fit(&mut watch, set));
-    let fall_backs = SETS.map(|set| SIZES.map(|words| rejected(set, words)));
+    let fall_backs = SETS.map(|set| SIZES.map(|words| share_declined(set, words)));
     let slow = SETS.map(|set| {
         let inputs = sentences(40, strong_cycles);
         time_marginals(&mut watch, "strong cycles", set, &inputs)
@@ -186,7 +186,7 @@ fn strong_cycles(words: usize, seed: u64) -> ArcMatrix {
 }
 
 /// The share of trained-like sentences that the fast path declines.
-fn rejected(set: TreeSet, words: usize) -> f64 {
+fn share_declined(set: TreeSet, words: usize) -> f64 {
     let cases = 200;
     let mut workspace = Workspace::default();
     let mut marginals = ArcMatrix::default();

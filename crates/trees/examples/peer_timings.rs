@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Both files are little-endian numbers of 8 bytes. INPUT: n as an integer, then any number of
-//! head-major score matrices of (n+1)² numbers. OUTPUT, all `f64`: the least and the median time of
-//! one sentence in µs, then for each sentence its log-partition and (n+1)² marginals, or the score of
-//! its best tree and n heads.
+//! head-major score matrices of (n+1)² numbers. OUTPUT, all `f64`: first the least and the median time
+//! of one sentence in µs. Then, for each sentence, its log-partition and (n+1)² marginals, or the score
+//! of its best tree and n heads.
 //!
 //! One repeat goes through all the sentences on one thread; repeats fill SECONDS.
 

@@ -5,7 +5,7 @@ use crate::projective::{self, ProjectiveWorkspace};
 use crate::{ArcMatrix, Error, TreeSet};
 
 /// Longest sentence that is searched word by word. In longer ones, a chart for each word would take
-/// seconds, only to word an error.
+/// seconds, only for the text of an error.
 const MAX_SEARCHED_WORDS: usize = 256;
 
 /// True if the scores allow any tree of the set.

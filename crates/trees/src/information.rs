@@ -149,7 +149,7 @@ impl TreeDistribution {
         }
     }
 
-    /// The natural logarithm of the number of trees that are not forbidden, however large.
+    /// The natural logarithm of the number of trees that are not forbidden. The number may be of any size.
     pub fn log_tree_count(&self) -> f64 {
         let mut flat = self.shifted.clone();
         flat.map_in_place(|score| if score > f64::NEG_INFINITY { 0.0 } else { score });

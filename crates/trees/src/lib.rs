@@ -66,7 +66,7 @@
 //! of heads with a cycle appears once with each sign for the cycle, and cancels. The choices without
 //! cycles remain: the trees.
 //!
-//! Koo et al., McDonald & Satta and Smith & Smith brought this to parsing in 2007, and Koo et al.
+//! Koo et al., McDonald & Satta and Smith & Smith brought this to parsing in 2007. Koo et al. also
 //! found the variant for trees with exactly one root word. The marginals come from B = L⁻¹:
 //! μ(h,m) = A\[h\]\[m\]·(B\[m\]\[m\] − B\[m\]\[h\]).
 //!
@@ -88,9 +88,9 @@
 //! difference of large numbers as soon as two words strongly prefer each other. With scores spread
 //! over 40 nats, LU gives "probabilities" of 17. But L is not an arbitrary matrix: its columns sum
 //! to r ≥ 0. Grassmann, Taksar & Heyman (1985) saw that elimination on such a matrix never needs its
-//! diagonal: a pivot is the *sum* of the off-diagonal weights of its column, and eliminating a word
-//! k merely re-routes "i heads k heads j" into an arc i → j. Only sums, products and quotients of
-//! positive numbers remain, so every result has nearly all of its digits.
+//! diagonal. A pivot is the *sum* of the off-diagonal weights of its column. Eliminating a word k
+//! replaces "i heads k heads j" by an arc i → j. Only sums, products and quotients of positive
+//! numbers remain, so every result has nearly all of its digits.
 //!
 //! This crate uses that in three ways:
 //!
@@ -98,8 +98,8 @@
 //!   cancel, and a *certificate* bounds that error for the given matrix.
 //! - If the bound is above 10⁻¹², a divide-and-conquer elimination computes every marginal without
 //!   that difference.
-//! - If the weights do not fit `f64` at all, the same code runs on logarithms, or, for single-root
-//!   trees with forbidden arcs, on leading terms of power series.
+//! - If the weights do not fit `f64` at all, the same code runs on logarithms. For single-root trees
+//!   with forbidden arcs, it runs on leading terms of power series.
 //!
 //! The promise is: **any finite scores, any arcs forbidden, give the right answer or
 //! [`Error::NoTree`]**.
@@ -136,7 +136,7 @@
 //!
 //! ## Projective trees
 //!
-//! If arcs may not cross, the words below any word form a span, and a dynamic program over spans
+//! If arcs may not cross, the words below any word form a span. A dynamic program over spans
 //! (Eisner 1996) sums, maximises, counts, samples or lists all trees in O(n³). It is written once
 //! over a semiring; for marginals the chart is differentiated. All calls above stay the same; only
 //! the [`TreeSet`] differs.
@@ -183,8 +183,8 @@
 //!   dependency parsing; (2021) On finding the k-best non-projective dependency trees.
 //! - M. Stanojević, S. B. Cohen (2021). A root of a problem: optimizing single-root dependency
 //!   parsing.
-// One macro in `simd.rs` calls functions compiled for wider vector units after checking that the
-// machine has them; its module explains why. Everything else is safe code.
+// Denied, not forbidden: `tutte_simd::dispatched!` expands to calls of functions that are compiled for
+// wider vector units. All other code is safe.
 #![deny(unsafe_code)]
 
 mod candidates;

@@ -279,7 +279,7 @@ mod tests {
             TreeDistribution::new(ArcMatrix::zeros(30), TreeSet::NonProjectiveMultiRoot).unwrap();
         let found = d.path_prob(3, 17, &mut Pcg64::seed_from_u64(5)).unwrap();
         assert!(found.standard_error > 0.0 && found.standard_error < 0.01, "{found:?}");
-        // All words are alike: a word has as many ancestors as its depth, on average.
+        // All words are alike, so the mean depth of a word gives the probability of each ancestor.
         let mut rng = Pcg64::seed_from_u64(6);
         let mut depth = 0;
         for _ in 0..5_000 {

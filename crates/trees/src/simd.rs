@@ -2,12 +2,12 @@
 //!
 //! The kernels are plain loops over slices, compiled for each vector unit by [`dispatched!`]. No version
 //! uses fused multiply-add and every reduction has a fixed order ([`LANES`]), so all versions give the
-//! same bits: a seed means the same sample, and a model the same weights, on every machine.
+//! same bits. A seed therefore gives the same sample, and training the same weights, on every machine.
 
 pub(crate) use tutte_simd::dispatched;
 
-/// Number of partial sums of every reduction, whatever the vector width: the order of additions, and
-/// so the rounding, does not depend on the machine.
+/// Number of partial sums of every reduction, for any vector width. The order of additions, and
+/// therefore the rounding, does not depend on the machine.
 pub(crate) const LANES: usize = 8;
 
 /// Σ a·b in a fixed order: eight running sums, then pairwise.

@@ -124,7 +124,7 @@ pub(crate) enum Roots {
     Single,
 }
 
-/// C(n, k), multiplying and dividing in turn so that every step is a whole number.
+/// C(n, k). Multiplications and divisions alternate, so that every intermediate value is an integer.
 fn binomial(n: u128, k: u128) -> Option<u128> {
     (0..k).try_fold(1u128, |product, i| Some(product.checked_mul(n - i)? / (i + 1)))
 }

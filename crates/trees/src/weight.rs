@@ -204,8 +204,8 @@ impl Weight for Log {
 
 /// The leading term c·ε^order of a power series in ε → 0, with c as ln c.
 ///
-/// Scaling the root's arcs by ε makes a tree with q root words weigh ε^q, so the leading term of
-/// the partition function counts the trees with the fewest root words.
+/// If the root's arcs are scaled by ε, a tree with q root words is scaled by ε^q. The leading term of
+/// the partition function is therefore the sum over the trees with the fewest root words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Graded {
     pub(crate) order: i32,
@@ -276,8 +276,8 @@ impl Weight for Graded {
 /// A weight x(t) that depends on a parameter t, with its logarithmic derivative d ln x/dt.
 ///
 /// For weights exp(θ + t·g) this derivative is a *mean of g*: it averages under addition and adds
-/// under multiplication (the first-order expectation semiring of Li & Eisner 2009 with r/p stored
-/// instead of r), so it neither overflows nor changes scale with the weight.
+/// under multiplication. It does not overflow, and its scale does not depend on the weight. This is
+/// the first-order expectation semiring of Li & Eisner (2009), with r/p stored instead of r.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tangent<W> {
     pub(crate) weight: W,

@@ -122,7 +122,7 @@ impl Study {
             .zip(&self.curves[strategy])
             .map(|(random, curve)| {
                 let Some(end) = random.points.last() else { return 0.0 };
-                let needed = needed(&points_of(curve), end.uas).unwrap_or(end.heads as f64);
+                let needed = heads_needed(&points_of(curve), end.uas).unwrap_or(end.heads as f64);
                 1.0 - needed / end.heads as f64
             })
             .collect()
@@ -196,7 +196,7 @@ fn points_of(curve: &LearningCurve) -> Vec<(f64, f64)> {
 
 /// Returns the number of heads at which a curve reaches an accuracy, if it does. Between its points, the curve is
 /// taken as linear in the logarithm of heads.
-fn needed(curve: &[(f64, f64)], uas: f64) -> Option<f64> {
+fn heads_needed(curve: &[(f64, f64)], uas: f64) -> Option<f64> {
     let at = curve.iter().position(|point| point.1 >= uas)?;
     let Some(before) = at.checked_sub(1) else { return Some(curve[0].0) };
     let ((x0, y0), (x1, y1)) = (curve[before], curve[at]);
@@ -294,9 +294,9 @@ mod tests {
     #[test]
     fn curves_are_interpolated() {
         let curve = [(100.0, 0.5), (200.0, 0.6), (400.0, 0.8)];
-        assert_eq!(needed(&curve, 0.5), Some(100.0));
-        assert!((needed(&curve, 0.7).unwrap() - 200.0 * 2f64.sqrt()).abs() < 1e-9);
-        assert_eq!(needed(&curve, 0.81), None);
+        assert_eq!(heads_needed(&curve, 0.5), Some(100.0));
+        assert!((heads_needed(&curve, 0.7).unwrap() - 200.0 * 2f64.sqrt()).abs() < 1e-9);
+        assert_eq!(heads_needed(&curve, 0.81), None);
         assert!((deviation(&[1.0, 3.0]) - 2f64.sqrt()).abs() < 1e-12);
     }
 }

@@ -1,7 +1,7 @@
 //! Simulated annotator: the heads of a treebank are hidden, and revealed when a strategy selects them.
 //!
-//! It starts with a few whole sentences. In every round a parser is trained on the partial trees and tested on the
-//! test file. Then it selects what to annotate next, until the number of annotated heads has grown by a factor of √2.
+//! It starts with a few whole sentences. In every round, a parser is trained on the partial trees and tested on the
+//! test file. Then the strategy selects further heads, until the number of annotated heads has grown by a factor of √2.
 //! Random choices depend on the seed alone, so strategies with the same seed start from the same sentences.
 
 use std::fmt;

@@ -88,14 +88,14 @@ impl Detector {
                 let nats = |judged: &AuditedArc| -judged.head_prob.max(AuditedArc::LEAST).ln();
                 let judged = |at| audit.arcs(at).iter().map(nats).collect();
                 let suspicion = (0..treebank.len()).map(judged).collect();
-                Ok(both("one pass: −log P(head)", suspicion, treebank))
+                Ok(by_label_and_raw("one pass: −log P(head)", suspicion, treebank))
             }
             Detector::Local => {
                 let judge = |learnt: &[Sentence], judged: &[&Sentence]| {
                     Ok(HeadSelection::learn(learnt, small.bits, seed).judge(judged))
                 };
                 let suspicion = by_fold(treebank, seed, threads, judge)?;
-                Ok(both("one pass: local softmax", suspicion, treebank))
+                Ok(by_label_and_raw("one pass: local softmax", suspicion, treebank))
             }
             Detector::Perceptron => {
                 let options = small.with_optimizer(Optimizer::Perceptron).with_threads(1);
@@ -115,8 +115,12 @@ impl Detector {
     }
 }
 
-/// Returns a ranking by label, and the ranking itself.
-fn both(name: &str, suspicion: Suspicion, treebank: &[Sentence]) -> Vec<(String, Suspicion)> {
+/// Returns the ranking by label first, and then the ranking itself.
+fn by_label_and_raw(
+    name: &str,
+    suspicion: Suspicion,
+    treebank: &[Sentence],
+) -> Vec<(String, Suspicion)> {
     let by_label = by_label(&suspicion, treebank);
     vec![(format!("{name}, by label"), by_label), (name.to_owned(), suspicion)]
 }

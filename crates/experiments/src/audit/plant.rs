@@ -1,8 +1,12 @@
 //! Plausible errors planted in a treebank.
 //!
-//! A random share of the words get another head, random among the plausible ones. A head is plausible if the heads
-//! still form a tree with the same root words, and if the treebank has an arc with the same two tags in the same
-//! direction. The label stays.
+//! A random share of the words get another head, random among the plausible ones. A head is plausible if both
+//! conditions hold:
+//!
+//! - the heads still form a tree with the same root words;
+//! - the treebank has an arc with the same two tags in the same direction.
+//!
+//! The label stays.
 
 use std::collections::BTreeSet;
 

@@ -135,7 +135,7 @@ pub(super) fn write(plan: &Plan, lab: &Lab<Trial>) -> Result<WrittenSection> {
         text += &means(&rows);
         text += "\nUAS · ECE · Brier:\n\n";
         text += &each(&rows);
-        text += &same(&rows);
+        text += &note_on_equal_models(&rows);
         text += "\n";
         text += &decision(&rows);
     }
@@ -154,7 +154,7 @@ fn rows(plan: &Plan, lab: &Lab<Trial>, templates: Templates) -> Result<Vec<Row>>
 }
 
 /// Returns the name, in bold for the default.
-fn marked(row: &Row) -> String {
+fn bold_if_default(row: &Row) -> String {
     if row.is_default { format!("**{}** (default)", row.name) } else { row.name.clone() }
 }
 
@@ -169,7 +169,7 @@ fn means(rows: &[Row]) -> String {
         // γ is a factor, so its mean is geometric.
         let gamma = of(&|both| both[1].gamma.ln()).exp();
         table.row(&[
-            marked(row),
+            bold_if_default(row),
             percent(row.uas()),
             decimals(row.ece()),
             decimals(of(&|both| both[0].brier)),
@@ -193,13 +193,13 @@ fn each(rows: &[Row]) -> String {
             }
             None => percent(outcome.uas(0)),
         });
-        table.row(&[marked(row)].into_iter().chain(cells).collect::<Vec<_>>());
+        table.row(&[bold_if_default(row)].into_iter().chain(cells).collect::<Vec<_>>());
     }
     table.text().to_owned()
 }
 
 /// Returns a note if PA and PA-I have learnt the same model, as they do if no step is larger than C.
-fn same(rows: &[Row]) -> String {
+fn note_on_equal_models(rows: &[Row]) -> String {
     let find = |name: &str| rows.iter().find(|row| row.name == name);
     let [Some(free), Some(bound)] = [find("PA"), find("PA-I, C .05")] else { return String::new() };
     let decoded = |row: &Row| row.outcomes.iter().map(|o| o.decoded.clone()).collect::<Vec<_>>();

@@ -193,7 +193,7 @@ fn page(
     Ok(text)
 }
 
-/// Returns a note on McDonald's templates, which have no word prefixes of five letters yet.
+/// Returns a note for the page if McDonald's templates have no word prefixes of five letters.
 fn without_prefixes() -> &'static str {
     if Templates::McDonald.set().to_string().contains("cut") {
         ""

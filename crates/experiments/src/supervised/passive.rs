@@ -207,7 +207,7 @@ fn across(plan: &Plan, lab: &Lab<Trial>) -> Result<(String, Vec<Finding>)> {
         points(mean(losses)).trim_start_matches('+'),
         smaller_c.by_permutation()
     );
-    // The mean of the other systems, sentence by sentence, is not a system, so each is compared.
+    // A mean over the other systems would not be the output of any system. So each is compared.
     let others: Vec<Comparison> =
         (2..ACROSS.len()).map(|o| Comparison::new(&pools[o], &pools[0])).collect();
     let by_system = ACROSS[2..]

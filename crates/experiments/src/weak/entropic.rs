@@ -136,10 +136,12 @@ pub(crate) fn section(
             claim: "bootstrapping from 100 trees with α = ∞ helps".to_owned(),
             paper: Some("+2.2, +4.4, +0.8 points, significant for two of three".to_owned()),
             ours: format!("mean {small:+.2} points, significant for {helped} of 3"),
-            verdict: match (small > 0.0, helped >= 2) {
-                (true, true) => Verdict::Reproduced,
-                (true, false) => Verdict::SignOnly,
-                _ => Verdict::NotReproduced,
+            verdict: if small > 0.0 && helped >= 2 {
+                Verdict::Reproduced
+            } else if small > 0.0 {
+                Verdict::SignOnly
+            } else {
+                Verdict::NotReproduced
             },
         },
         Finding {

@@ -281,7 +281,8 @@ impl Pair<'_> {
         }
         let n = words.heads.len() - 1;
         let is_close = head > 0 && head.abs_diff(modifier) < 3;
-        // At distance 1 or 2, an inner neighbour is the other word, or the only word between, counted above.
+        // At distance 1, an inner neighbour is the other word. At distance 2, it is the only word between, which is
+        // counted above.
         let is_inner = |word: usize| (head.min(modifier)..=head.max(modifier)).contains(&word);
         let neighbour = |side, word: usize| {
             let is_counted = (1..=n).contains(&word) && !(is_close && is_inner(word));

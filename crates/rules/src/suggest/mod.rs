@@ -12,8 +12,9 @@
 //! | [`ParentsSequence`](Selection::ParentsSequence) | those, and 25 with clauses | p̃ ≥ ¾; ≤ ¼ without them | c̃ |
 //! | [`Curve`](Selection::Curve) | half with distance, half with clauses too | c̃ > 50 | p̃ |
 //!
-//! The root is one of the heads and has no distance. Rules about it count `of pairs` as the others do, and `of
-//! words` in `Nearest`. Clauses are `some TAG between`, one neighbour of head or dependent, or two neighbours.
+//! The root is one of the heads and has no distance. Its rules count `of pairs` like the others, except in
+//! `Nearest`, where they count `of words`. Clauses are `some TAG between`, one neighbour of head or dependent, or
+//! two neighbours.
 //! Redundant clauses are skipped:
 //!
 //! - a neighbour that is the other word, or the only word between;

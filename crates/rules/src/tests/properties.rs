@@ -127,7 +127,7 @@ pub(super) fn any_sentence() -> impl Strategy<Value = Sentence> {
 }
 
 /// Matches one arc in the plainest way: the slow twin of `RuleSet::matches`.
-fn slow(rule: &Rule, sentence: &Sentence, head: usize, modifier: usize) -> bool {
+fn matches_slowly(rule: &Rule, sentence: &Sentence, head: usize, modifier: usize) -> bool {
     let holds = |test: &Test, word: usize| {
         word > 0 && sentence.word(word).is_some_and(|word| test.holds(word).unwrap())
     };
@@ -193,7 +193,7 @@ proptest! {
         for (q, rule) in rules.rules().iter().enumerate() {
             let mut own = Vec::new();
             for head in 0..=n {
-                let matching = |&modifier: &usize| modifier != head && slow(rule, &sentence, head, modifier);
+                let matching = |&modifier: &usize| modifier != head && matches_slowly(rule, &sentence, head, modifier);
                 own.extend((1..=n).filter(matching).map(|m| (head as u32, m as u32, q as u32)));
             }
             let words = sentence.words().filter(|&word| rule.dependent.holds(word).unwrap()).count();

@@ -26,16 +26,16 @@ pub(super) fn check(sentence: &Sentence, found: &mut Found) {
     if sentence.format() == Format::ConllU {
         match sentence.text() {
             Some(text) => compare_text(sentence, text, found),
-            None => found.sentence(Kind::NoText, sentence, || start(sentence)),
+            None => found.sentence(Kind::NoText, sentence, || first_words(sentence)),
         }
         if sentence.sent_id().is_none() {
-            found.sentence(Kind::NoSentId, sentence, || start(sentence));
+            found.sentence(Kind::NoSentId, sentence, || first_words(sentence));
         }
     }
 }
 
 /// Returns the first words of a sentence, to recognise it by.
-pub(super) fn start(sentence: &Sentence) -> String {
+pub(super) fn first_words(sentence: &Sentence) -> String {
     let mut start = String::new();
     for (at, word) in sentence.words().enumerate() {
         if at == 8 || start.chars().count() + word.form().chars().count() > 60 {
@@ -230,12 +230,12 @@ fn compare_text(sentence: &Sentence, text: &str, found: &mut Found) {
             joined.push(' ');
         }
     }
-    if text == joined.trim_end() || normal(text).eq(normal(&joined)) {
+    if text == joined.trim_end() || with_single_spaces(text).eq(with_single_spaces(&joined)) {
         return;
     }
     found.add(Kind::TextMismatch, || {
-        let text: Vec<char> = normal(text).collect();
-        let joined: Vec<char> = normal(&joined).collect();
+        let text: Vec<char> = with_single_spaces(text).collect();
+        let joined: Vec<char> = with_single_spaces(&joined).collect();
         let same = text.iter().zip(&joined).take_while(|(a, b)| a == b).count();
         let around = |all: &[char]| -> String {
             let from = same.saturating_sub(12);
@@ -250,7 +250,7 @@ fn compare_text(sentence: &Sentence, text: &str, found: &mut Found) {
 }
 
 /// Returns the text with single spaces as white space, and none at the edges.
-fn normal(text: &str) -> impl Iterator<Item = char> + '_ {
+fn with_single_spaces(text: &str) -> impl Iterator<Item = char> + '_ {
     text.split_whitespace()
         .enumerate()
         .flat_map(|(at, piece)| (at > 0).then_some(' ').into_iter().chain(piece.chars()))

@@ -93,21 +93,21 @@ impl Inventory {
                     [only] if only.count == 1 => Some((only, &**value)),
                     _ => None,
                 });
-                for (seen, value) in in_order(seen_once) {
+                for (seen, value) in sorted_by_place(seen_once) {
                     found.add(once, || sight(seen, value.to_string()));
                 }
             }
             if matches!(column, Column::Deprel | Column::Upos) {
                 self.case_variants(values, name, &sight, found);
                 if values.len() > MANY {
-                    self.many(values, &sight, String::new(), name, found);
+                    self.report_many_values(values, &sight, String::new(), name, found);
                 }
                 self.compare_files(values, name, files, &sight, found);
             }
             if column == Column::Xpos
                 && let Some(guess) = self.guess_xpos(values.len())
             {
-                self.many(values, &sight, guess, name, found);
+                self.report_many_values(values, &sight, guess, name, found);
             }
         }
     }
@@ -130,7 +130,7 @@ impl Inventory {
         }
     }
 
-    fn many(
+    fn report_many_values(
         &self,
         values: &Values,
         sight: &impl Fn(&Seen, String) -> Example,
@@ -140,7 +140,8 @@ impl Inventory {
     ) {
         let once = values.values().filter(|seen| matches!(seen.as_slice(), [s] if s.count == 1));
         let once = once.count();
-        if let Some((seen, _)) = in_order(values.iter().map(|(v, s)| (&s[0], &**v))).first() {
+        if let Some((seen, _)) = sorted_by_place(values.iter().map(|(v, s)| (&s[0], &**v))).first()
+        {
             found.add(Kind::ManyValues, || {
                 let text =
                     format!("{name} has {} values; {once} of them occur once{guess}", values.len());
@@ -199,7 +200,7 @@ impl Inventory {
                     }
                 }
             }
-            let new = in_order(new.into_iter());
+            let new = sorted_by_place(new.into_iter());
             let count: u64 = new.iter().map(|(seen, _)| seen.count).sum();
             if count >= 5 && 5 * count >= total {
                 let (seen, value) = new[0];
@@ -237,7 +238,9 @@ fn add_value(values: &mut Values, value: &str, file: u32, line: u64) {
 }
 
 /// Sorts by place, so that reports do not depend on the order of a hash table.
-fn in_order<'a>(seen: impl Iterator<Item = (&'a Seen, &'a str)>) -> Vec<(&'a Seen, &'a str)> {
+fn sorted_by_place<'a>(
+    seen: impl Iterator<Item = (&'a Seen, &'a str)>,
+) -> Vec<(&'a Seen, &'a str)> {
     let mut sorted: Vec<_> = seen.collect();
     sorted.sort_unstable_by_key(|(seen, value)| (seen.file, seen.line, *value));
     sorted

@@ -3,8 +3,8 @@
 //! A [`Checker`] takes the sentences of one or several files, and the errors of their readers, and
 //! returns a [`Report`]. A sentence that cannot be read is a finding; only its first problem is
 //! reported. Readable sentences are checked for trees (roots, cycles, labels), the form of columns
-//! and `# text`. Over all files, the checker looks for repeated names and sentences, for rare
-//! labels and tags, for too many of them, and for those of another scheme.
+//! and `# text`. Over all files, the checker looks for repeated names and sentences. It also
+//! reports labels and tags that are rare, too many, or from another scheme.
 //!
 //! The severity of a finding depends on the scheme, which is recognised by the labels and tags of
 //! the file. For example, several roots break Universal Dependencies, but are normal in treebanks

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::columns::start;
+use super::columns::first_words;
 use super::kind::Kind;
 use super::tally::{Example, Found};
 use crate::{Column, Sentence};
@@ -87,7 +87,7 @@ impl Repeats {
             return;
         };
         let describe =
-            || format!("“{}” also at {}", start(sentence), position(seen.file, seen.line));
+            || format!("“{}” also at {}", first_words(sentence), position(seen.file, seen.line));
         if !is_short {
             let kind = if seen.file == file { Kind::RepeatedSentence } else { Kind::Overlap };
             found.sentence(kind, sentence, describe);

@@ -1,8 +1,8 @@
 //! Recognises the annotation scheme of a file by its labels and tags.
 //!
 //! A file has universal tags (or labels) if at least four fifths of them are universal: those of
-//! Nivre et al. (2016, version 1; 2020, version 2). Its version is the one whose own values, which
-//! the other version does not have, are more frequent.
+//! Nivre et al. (2016, version 1; 2020, version 2). Some values exist in one version only. The
+//! version of a file is the one with more such values.
 
 use std::fmt;
 

@@ -111,7 +111,7 @@ fn cycles_are_printed_word_by_word() {
             "no-root error 1: f:3: 2 words (sent_id = s1)"
         ]
     );
-    // A word with an unknown head neither is in a cycle nor hides one.
+    // A word with an unknown head is not in a cycle, and it does not hide one.
     let text = sentence("s1", "a/X/2/dep b/X/1/dep c/X/_/_");
     assert!(findings(&text)[0].starts_with("cycle error 1: f:3:7: 1 a → 2 b → 1 a"));
 }

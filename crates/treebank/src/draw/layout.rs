@@ -1,4 +1,4 @@
-//! Positions of everything: words on lines, arcs on levels, their ends on attachment points.
+//! Positions of all parts of a drawing: words on lines, arcs on levels, arc ends on attachment points.
 //!
 //! One layout serves pixels and terminal cells; [`Metrics`] gives the widths.
 //!
@@ -7,9 +7,9 @@
 //!
 //! **Lines.** A sentence that is too wide is broken where that is cheapest, by dynamic programming
 //! over the breaks, as for paragraphs (Knuth & Plass 1981). A line costs 4 and an arc cut by a
-//! break costs 1. Among equals, the lines are as even as possible (least sum of squared slack). A
-//! cut arc is drawn only on the two lines of its ends, up to the margin, which names the word at
-//! its other end. It does not cross the lines in between.
+//! break costs 1. Ties go to the most even lines (least sum of squared slack). A cut arc is drawn
+//! only on the two lines of its ends, up to the margin. The margin names the word at its other end.
+//! The arc does not cross the lines in between.
 //!
 //! **Levels.** On every line, arcs are placed from the shortest to the longest, each on the lowest
 //! level above everything it covers or crosses. With h(g) the highest level so far over the gap g
@@ -19,12 +19,12 @@
 //! level(a) = 1 + max h(g)   and then   h(g) = level(a)   for all gaps g that a spans
 //! ```
 //!
-//! Two arcs on one level thus share at most an end, and nested arcs are strictly below. Arcs from
-//! the root come last. They go straight down, from above everything that covers their word.
+//! Two arcs on one level therefore share at most an end, and a nested arc is on a lower level. Arcs
+//! from the root come last. They go straight down, from above everything that covers their word.
 //!
 //! **Attachment.** The arcs of a word leave it side by side: those to the left first, lowest first,
-//! then the arc from the root, then those to the right, highest first. Arcs that share a word but
-//! do not cross thus do not touch.
+//! then the arc from the root, then those to the right, highest first. Therefore arcs that share a
+//! word but do not cross do not touch either.
 //!
 //! The cost is the sum of the lengths of the arcs, at most quadratic in the length of the sentence.
 

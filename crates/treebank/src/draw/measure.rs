@@ -2,8 +2,8 @@
 //!
 //! Terminals give a character 0, 1 or 2 cells (Unicode Standard Annex 11), so this width is exact.
 //! An image is rendered with the reader's sans-serif font. Its widths are estimated from classes of
-//! characters, rather too large than too small: too much space between words is acceptable, too
-//! little is unreadable.
+//! characters. The estimates are rather too large than too small: extra space is harmless, but
+//! words that overlap are unreadable.
 
 use std::borrow::Cow;
 

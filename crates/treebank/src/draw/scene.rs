@@ -110,7 +110,7 @@ impl Scene {
         if style.enhanced {
             scene.below = enhanced_arcs(&lines, &places);
             let known: HashSet<_> = scene.above.iter().map(Arc::key).collect();
-            mark(&mut scene.below, |arc| known.contains(&arc.key()), Kind::Second);
+            mark_shared(&mut scene.below, |arc| known.contains(&arc.key()), Kind::Second);
         }
         scene
     }
@@ -143,8 +143,8 @@ impl Scene {
         };
         let above: HashSet<_> = scene.above.iter().map(key).collect();
         let below: HashSet<_> = scene.below.iter().map(key).collect();
-        mark(&mut scene.above, |arc| below.contains(&key(arc)), Kind::First);
-        mark(&mut scene.below, |arc| above.contains(&key(arc)), Kind::Second);
+        mark_shared(&mut scene.above, |arc| below.contains(&key(arc)), Kind::First);
+        mark_shared(&mut scene.below, |arc| above.contains(&key(arc)), Kind::Second);
         scene
     }
 
@@ -356,7 +356,7 @@ fn enhanced_arcs(lines: &[Token<'_>], places: &HashMap<Id, usize>) -> Vec<Arc> {
 }
 
 /// Marks every arc as shared with the other side or not.
-fn mark(arcs: &mut [Arc], is_shared: impl Fn(&Arc) -> bool, unshared: Kind) {
+fn mark_shared(arcs: &mut [Arc], is_shared: impl Fn(&Arc) -> bool, unshared: Kind) {
     for arc in arcs {
         arc.kind = if is_shared(arc) { Kind::Shared } else { unshared };
     }

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! **Bins.** [`Binning::EqualMass`] (the same number of pairs in each bin) is the default, and the
-//! parts of the Brier score use it. The probabilities of a parser are mostly near 1, where
+//! parts of the Brier score use it. The probabilities of a parser are mostly near 1. There,
 //! [`Binning::EqualWidth`] puts most of them into one bin and leaves few for the others (Nguyen &
 //! O'Connor 2015; Nixon et al. 2019). The error with equal widths (Naeini et al. 2015; Guo et al.
 //! 2017) is given as well, for comparison with published results. Equal probabilities always share

@@ -1,8 +1,8 @@
 //! Confusion matrices of labels and tags.
 //!
 //! Counts each combination of a gold label and a system label over aligned words: once for words
-//! with correct heads, and once for all words. Tags are counted likewise. Cells off the diagonal
-//! are the confusions.
+//! with correct heads, and once for all words. Tags are counted over all words. Cells off the
+//! diagonal are the confusions.
 
 use std::collections::BTreeMap;
 

@@ -8,9 +8,9 @@
 //!  3 ──conj──▶ 5.1 ──nsubj──▶ 6      becomes      3 ──conj>nsubj──▶ 6
 //! ```
 //!
-//! An arc is correct if its word is aligned, and the aligned word has an arc from the aligned head
-//! (or both are from the root) with an equal path. ELAS compares the labels of a path as they are,
-//! EULAS without subtypes. Precision, recall and F1 are over arcs.
+//! An arc is correct if its word is aligned and the aligned word has an equal arc. Two arcs are
+//! equal if their heads are aligned, or both are the root, and their paths are equal. ELAS compares
+//! the labels of a path as they are, EULAS without subtypes. Precision, recall and F1 are over arcs.
 //!
 //! The steps are those of the IWPT 2020 and 2021 shared tasks, whose programs are kept in the tools
 //! of Universal Dependencies. This includes behaviour that only unusual graphs show. Paths over a

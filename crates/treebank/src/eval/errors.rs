@@ -1,11 +1,10 @@
 //! The most frequent errors.
 //!
 //! Counts aligned words with a wrong head or label. Errors are of the same kind if these agree: the
-//! tag of the word and, both in the gold standard and in the system's analysis, the tag of the
-//! head, its side and the label. Kinds are counted with and without the form of the word, since
-//! errors of prepositions and punctuation depend on the word, but those of nouns do not. If both
-//! heads have the same tag on the same side, the kind also says whether the system's head is nearer
-//! or farther.
+//! tag of the word, and in each of the two analyses the tag of the head, its direction and the
+//! label. Kinds are counted with and without the form of the word: errors of prepositions and
+//! punctuation depend on the form, those of nouns do not. If both heads have the same tag in the
+//! same direction, the kind also says whether the system's head is nearer or farther.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

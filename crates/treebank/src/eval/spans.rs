@@ -188,8 +188,9 @@ struct Stretch {
 /// multiword token of either side.
 fn multiword_stretch(gold: &[Word<'_>], system: &[Word<'_>], g: usize, s: usize) -> Stretch {
     let (mut g, mut s) = (g, s);
-    // A plain word that starts before the multiword token is outside. After tokens that differ
-    // there may be several. The evaluation of the shared task skips one, and so does this one.
+    // A plain word that starts before the multiword token is outside the stretch. After tokens that
+    // differ there may be several such words. The shared task's evaluation skips only one of them,
+    // and so does this function.
     let mut end;
     if gold[g].in_multiword {
         end = gold[g].span.end;
@@ -199,7 +200,7 @@ fn multiword_stretch(gold: &[Word<'_>], system: &[Word<'_>], g: usize, s: usize)
         g += usize::from(gold[g].span.start < system[s].span.start);
     }
     let (gold_start, system_start) = (g, s);
-    // The first word of the token itself is inside even if its span is empty.
+    // The first word of the multiword token is inside even if its span is empty.
     let inside = |word: Option<&Word<'_>>, end: usize| {
         word.is_some_and(|word| {
             word.span.end <= end || (word.in_multiword && word.span.start < end)

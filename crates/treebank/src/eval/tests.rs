@@ -58,9 +58,9 @@ fn words_of_multiword_tokens_are_aligned_by_their_forms() {
     assert_eq!(aligned(&["Au A u", "x"], &["Au a u", "x"]), "A/a u x");
     // The stretch grows until it cuts no multiword token; here it covers everything.
     assert_eq!(aligned(&["abc a b c", "de d e"], &["a", "bcd b c d", "e"]), "a b c d e");
-    // The words inside it need not be contiguous, nor have the characters of the text.
+    // Aligned words inside it need not be contiguous. Their forms need not occur in the text.
     assert_eq!(aligned(&["abc p q r s"], &["abc q x s"]), "q s");
-    // Of two longest subsequences, the one that skips gold words first.
+    // There are two longest subsequences. The one that skips gold words first is taken.
     assert_eq!(aligned(&["xy p q"], &["xy q p"]), "q");
     // A plain word across the border is not part of the stretch.
     assert_eq!(aligned(&["a", "bc b c", "d"], &["a", "b", "cd"]), "a b");

@@ -1,11 +1,11 @@
 //! The best tree of a sparse graph: Edmonds (1967) with mergeable heaps, O(m log m).
 //!
-//! Grow a path backwards along best incoming arcs until it meets the tree. Where the path closes a
-//! cycle, contract it: meld the heaps of its members' incoming arcs, each lowered by the weight of
-//! the arc that the member would give up (Tarjan 1977; Gabow, Galil, Spencer & Tarjan 1986). Then
-//! undo the contractions from the last to the first to find the arc that each cycle gives up. Heaps
-//! are skew heaps (Sleator & Tarjan 1986) with a pending amount to add at every node. Of equally good
-//! arcs into a node, the arc from outside comes first, then the one with the smallest parent.
+//! Grow a path backwards along best incoming arcs until it meets the tree. If the path closes a
+//! cycle, contract the cycle: meld the heaps of its members' incoming arcs. Each arc is lowered by
+//! the weight of the arc that the member would give up (Tarjan 1977; Gabow, Galil, Spencer & Tarjan
+//! 1986). Then undo the contractions from the last to the first to find the arc that each cycle gives
+//! up. Heaps are skew heaps (Sleator & Tarjan 1986) with a pending amount to add at every node. Ties
+//! between arcs into a node go to the arc from outside, then to the one with the smallest parent.
 
 use super::sparse::Local;
 
@@ -81,12 +81,14 @@ struct Contraction {
 
 /// Heaps of incoming arcs and a disjoint-set forest whose joins can be undone.
 struct Search {
-    /// By arc: its ends (`NONE` is outside), its value, the amount that is still to be added to it and
-    /// to the arcs below it, and its children in the heap.
+    /// The ends of each arc; the tail is `NONE` if it is outside.
     tail: Vec<usize>,
     head: Vec<usize>,
+    /// The value of each arc.
     value: Vec<f64>,
+    /// The amount still to be added to each arc and to the arcs below it in the heap.
     pending: Vec<f64>,
+    /// The children of each arc in the heap.
     left: Vec<usize>,
     right: Vec<usize>,
     /// By node: the root of its heap.

@@ -8,8 +8,9 @@
 //!
 //! **Decomposition.** Leave the root out and take the strongly connected components. Choose an arc
 //! into every node: the choice is a tree unless it has a cycle, and a cycle lies inside one
-//! component. So a choice is a tree exactly if, in each component C alone, the arcs chosen inside C
-//! have no cycle, i.e. form a tree of C once all arcs that enter C from outside count as root arcs.
+//! component. So a choice is a tree exactly if the arcs chosen inside each component C have no
+//! cycle. Equivalently, they form a tree of C if all arcs that enter C from outside count as root
+//! arcs.
 //!
 //! Components are therefore independent: the distribution is a *product* with one factor per
 //! component. In a factor, a node's arcs from outside are pooled (weights added) into one root arc.

@@ -1,16 +1,16 @@
 //! The best tree when arcs may cross, in O(n²).
 //!
 //! **Contraction** (Chu & Liu 1965, Edmonds 1967; dense form after Tarjan 1977). Every word takes
-//! its best head. A cycle v₁ … v_k of such choices is contracted to one node c, which may be
-//! entered from outside at any member, at the price of that member's arc in the cycle:
+//! its best head. A cycle v₁ … v_k of such choices is contracted to one node c. It may be entered
+//! from outside at any member, at the price of that member's arc in the cycle:
 //!
 //! ```text
 //! w(h → c) = max over k in the cycle of  w(h → k) − w(in[k])
 //! ```
 //!
-//! The node then takes its own best head, and so on until every node hangs from the root. Opening
-//! the nodes from the last to the first, the arc that enters a node replaces the arc of the member
-//! it enters, and the other members keep theirs.
+//! The node then takes its own best head, and so on until every node descends from the root. Then
+//! the nodes are opened, from the last to the first. The arc that enters a node replaces the arc of
+//! the member it enters; the other members keep theirs.
 //!
 //! One row per node holds the arcs *into* it, by head, and heads stay words. A contraction only merges
 //! the members' rows and changes the owner of each word. Every step is then one pass over contiguous
@@ -19,19 +19,19 @@
 //! the second-best tree.
 //!
 //! **One root.** Order the arcs by (−[head = 0], score), lexicographically, and subtract by
-//! components. The best tree then has the fewest root arcs and, among those trees, the highest score
-//! (Stanojević & Cohen 2021 with an infinite penalty that costs no digits). No arc enters the root, so
-//! no cycle holds a root arc. The subtracted arcs have first component 0, and contraction does not
-//! change the first component of an arc. So the order means: *a root arc is taken only when a node
-//! has no other arc left*. If two nodes must take one, there is no single-root tree.
+//! components. The best tree then has the fewest root arcs. Among those trees, it has the highest
+//! score (Stanojević & Cohen 2021 with an infinite penalty that costs no digits). No arc enters the
+//! root, so no cycle holds a root arc. The subtracted arcs have first component 0, and contraction
+//! does not change the first component of an arc. So the order means: *a root arc is taken only when
+//! a node has no other arc left*. If two nodes must take one, there is no single-root tree.
 //!
-//! This always contracts down to the root word, while several roots need only the existing cycles
-//! contracted. A best multi-root tree with only one root is also the best single-root tree, so that
-//! is tried first.
+//! This always contracts down to the root word. With several roots, only the existing cycles are
+//! contracted, which is cheaper. A best multi-root tree with only one root is also the best
+//! single-root tree, so the multi-root search is tried first.
 //!
 //! **Range.** A row of a node holds differences to chosen maxima, which never exceed twice the
-//! largest score; root arcs under the order above add up at most n of them. Scores of 1e300 leave
-//! room for both.
+//! largest score. Root arcs under the order above add up at most n such differences. Scores of 1e300
+//! leave room for both.
 
 use crate::ArcMatrix;
 use crate::simd::{LANES, dispatched};
@@ -82,7 +82,7 @@ pub(crate) struct DecodeWorkspace {
 }
 
 /// Writes the heads of the highest-scoring tree (word m's at m − 1) and returns its score, the plain
-/// sum of its arcs' scores; −∞ and no heads if there is no tree.
+/// sum of its arcs' scores. If there is no tree, returns −∞ and leaves `heads` empty.
 pub(crate) fn argmax(
     scores: &ArcMatrix,
     roots: Roots,
@@ -147,8 +147,8 @@ dispatched! {
 }
 
 impl DecodeWorkspace {
-    /// Finds the best tree as [`argmax`] does, but without short cuts, so that every level of the
-    /// contraction in the order of `roots` can be read afterwards. Returns false if there is no tree.
+    /// Finds the best tree as [`argmax`] does, but without short cuts. Every level of the contraction,
+    /// in the order of `roots`, can be read afterwards. Returns false if there is no tree.
     pub(super) fn contract(
         &mut self,
         scores: &ArcMatrix,
@@ -214,7 +214,8 @@ impl DecodeWorkspace {
         self.best_head.resize(side, 0);
         for head in 1..=n {
             let row = &scores.row(head)[..side];
-            let (weights, heads) = (&mut self.best_weight[..side], &mut self.best_head[..side]);
+            let weights = &mut self.best_weight[..side];
+            let heads = &mut self.best_head[..side];
             // The diagonal is not an arc: let the pass run over it, then restore the old values.
             let before = (weights[head], heads[head]);
             for m in 0..side {
@@ -326,7 +327,8 @@ impl DecodeWorkspace {
         let cycle = self.parent.len();
         let (rows, new_row) = self.rows.split_at_mut(cycle * side);
         let (modifiers, new_modifiers) = self.modifiers.split_at_mut((cycle - side) * side);
-        let (new_row, new_modifiers) = (&mut new_row[..side], &mut new_modifiers[..side]);
+        let new_row = &mut new_row[..side];
+        let new_modifiers = &mut new_modifiers[..side];
         let owner = &mut self.owner[..side];
         new_row.fill(NONE);
         while let Some(member) = self.path.pop() {
@@ -403,7 +405,8 @@ fn first_max(values: &[f64]) -> (usize, f64) {
             lane_chunk[lane] = if better { index as u64 } else { lane_chunk[lane] };
         }
     }
-    let (mut at, mut max) = (0, NONE);
+    let mut at = 0;
+    let mut max = NONE;
     for lane in 0..LANES {
         let index = lane_chunk[lane] as usize * LANES + lane;
         if lane_max[lane] > max || (lane_max[lane] == max && max > NONE && index < at) {

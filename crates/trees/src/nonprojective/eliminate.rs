@@ -1,7 +1,6 @@
 //! Elimination without any subtraction, over any positive number type.
 //!
-//! Removing word k re-routes every "i heads k heads j" through an arc i → j
-//! (Grassmann, Taksar & Heyman 1985):
+//! Removing word k replaces every "i heads k heads j" by an arc i → j (Grassmann, Taksar & Heyman 1985):
 //!
 //! ```text
 //! d    = Σ_{i active} A[i][k]  (+ r[k], if the root may have several words)
@@ -17,9 +16,9 @@
 //! P(0 → m) = r[m] / ρ[m]          P(h → m) = A[h][m]·U[m][h] / ρ[m]
 //! ```
 //!
-//! and nothing was ever subtracted, so every marginal, however small, is accurate. Each word has to
-//! be the last one once. Divide and conquer shares the work (eliminate one half, recurse into the
-//! other, and the other way round): about (7/9 + 1/2)·n³ multiply–adds, O(n²) memory.
+//! Nothing is subtracted, so every marginal is accurate, even a very small one. Each word has to be
+//! the last one once. Divide and conquer shares the work: eliminate one half and recurse into the
+//! other, then the other way round. Cost: about (7/9 + 1/2)·n³ multiply–adds, O(n²) memory.
 //!
 //! Single-root: pivots leave r out (the limit of scaling r by ε → 0, to first order). With forbidden
 //! arcs, such a pivot can be zero although trees exist. [`Graded`] numbers with r of order 1 and the
@@ -333,8 +332,8 @@ impl<W: Eliminate> Elimination<W> {
         self.pivots.clear();
         self.pivots.resize(size + 1, W::zero());
         let shape = (size, size.next_multiple_of(LANES));
-        let (pivots, blocks) = (&mut self.pivots, &mut self.blocks);
-        W::eliminate(&mut self.scratch, shape, rule, keep, pivots, p, blocks);
+        let pivots = &mut self.pivots;
+        W::eliminate(&mut self.scratch, shape, rule, keep, pivots, p, &mut self.blocks);
     }
 
     /// Computes U\[m\]\[k\] for the last words m of the half `kept` and the words k of the half `eliminated`:
@@ -369,8 +368,8 @@ impl<W: Eliminate> Elimination<W> {
     }
 }
 
-/// Copies a matrix of `size` words with the `count` words from `first` on moved to the front (the
-/// root's row stays row 0), into rows of whole vectors.
+/// Copies a matrix of `size` words into rows of whole vectors, and moves the `count` words from `first`
+/// on to the front. The root's row stays row 0.
 #[inline(always)]
 fn arrange<W: Weight>(
     from: &[W],

@@ -13,8 +13,8 @@ use crate::tree_set::Roots;
 
 /// Returns the words that cannot be attached, increasing; empty iff a tree exists.
 ///
-/// These are the words that the root cannot reach. If there are none, they are the words of the groups
-/// that only the root enters, if a single-root tree would need several root arcs to enter them.
+/// These are the words that the root cannot reach. If it reaches all words but a single-root tree would
+/// need several root arcs, they are the words of the groups that only the root enters.
 pub(crate) fn unattachable(scores: &ArcMatrix, roots: Roots) -> Vec<usize> {
     let n = scores.words();
     let mut reached = vec![false; n + 1];
@@ -33,10 +33,11 @@ pub(crate) fn unattachable(scores: &ArcMatrix, roots: Roots) -> Vec<usize> {
             search(word, &mut seen, &mut order, |head, m| m > 0 && allowed(scores, head, m));
         }
     }
-    // Backwards from the last one left, each search collects one group.
+    // In the reverse of that order, each search against the arcs collects one group.
     seen.fill(false);
     let mut group = Vec::with_capacity(n);
-    let (mut entered_from_root, mut groups) = (Vec::new(), 0);
+    let mut entered_from_root = Vec::new();
+    let mut groups = 0;
     for &word in order.iter().rev() {
         if seen[word] {
             continue;

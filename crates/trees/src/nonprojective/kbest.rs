@@ -9,8 +9,8 @@
 //! S and e required:  holds T          S and e forbidden:  holds T₂
 //! ```
 //!
-//! which are again such regions. The splits alone ensure that each tree is listed once, whatever
-//! rounding does to the order; the list is sorted at the end.
+//! which are again such regions. The splits alone ensure that each tree is listed once. Rounding may
+//! affect the order, so the list is sorted at the end.
 //!
 //! **Second best.** Contract S as [`decode`](super::decode) does. If the tree found is not T (two
 //! trees tie), it is T₂, and any arc of T that it lacks is e. Otherwise T₂ differs from T by one
@@ -23,7 +23,7 @@
 //!
 //! The least loss gives e = in\[v\], and opening the nodes with f in its place gives T₂. The arcs
 //! into v with other heads than in\[v\]'s are v's row. An arc with the same head and another modifier
-//! m is not in the row, because in\[v\] replaced it there; its weight is θ minus the chosen weights of
+//! m is not in the row, because in\[v\] replaced it there. Its weight is θ minus the chosen weights of
 //! the nodes between m and v.
 //!
 //! **One root.** In the lexicographic order of [`decode`](super::decode), all single-root trees
@@ -234,7 +234,8 @@ impl<'a> Search<'a> {
         self.parallel.clear();
         self.parallel.resize(self.ws.nodes().end, (f64::NEG_INFINITY, 0));
         for m in 1..=self.masked.words() {
-            let (mut node, mut price) = (m, 0.0);
+            let mut node = m;
+            let mut price = 0.0;
             while let Some(parent) = self.ws.parent(node) {
                 price += self.ws.entering(node).weight;
                 node = parent;

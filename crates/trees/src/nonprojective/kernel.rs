@@ -191,7 +191,8 @@ dispatched! {
             column.resize(n, 0.0);
         }
         for h in 0..=n {
-            let (p, g) = (&marginals.row(h)[1..], &g.row(h)[1..]);
+            let p = &marginals.row(h)[1..];
+            let g = &g.row(h)[1..];
             for (m, mean) in ws.means.iter_mut().enumerate() {
                 *mean += if m + 1 != h && p[m] > 0.0 { p[m] * g[m] } else { 0.0 };
             }
@@ -200,7 +201,8 @@ dispatched! {
         ws.centred.clear();
         ws.centred.resize((n + 1).next_multiple_of(4) * stride, 0.0);
         for h in 0..=n {
-            let (a, g) = (&kernel.weights[h * n..(h + 1) * n], &g.row(h)[1..]);
+            let a = &kernel.weights[h * n..(h + 1) * n];
+            let g = &g.row(h)[1..];
             let row = &mut ws.centred[h * stride + 1..h * stride + 1 + n];
             for m in 0..n {
                 let allowed = m + 1 != h && a[m] > 0.0;
@@ -224,8 +226,10 @@ dispatched! {
         ws.column_sums.fill(0.0);
         for h in 0..=n {
             let own = h > 0 || !kernel.single_root;
-            let (a, p) = (&kernel.weights[h * n..(h + 1) * n], &marginals.row(h)[1..]);
-            let (g, row) = (&g.row(h)[1..], &mut out.row_mut(h)[1..]);
+            let a = &kernel.weights[h * n..(h + 1) * n];
+            let p = &marginals.row(h)[1..];
+            let g = &g.row(h)[1..];
+            let row = &mut out.row_mut(h)[1..];
             for m in 0..n {
                 if m + 1 != h && a[m] > 0.0 {
                     let t = &ws.t[m * stride..m * stride + n + 1];
@@ -240,8 +244,8 @@ dispatched! {
     }
 }
 
-/// Computes `c = a·b`: `rows` rows of a, `inner` of b, all row-major with one stride. b is padded with
-/// zeros to a multiple of four rows; the matching columns of a must be finite.
+/// Computes `c = a·b`, where a has `rows` rows and b has `inner` rows. All are row-major with one stride.
+/// Matrix b is padded with zeros to a multiple of four rows; the matching columns of a must be finite.
 #[inline(always)]
 fn multiply(a: &[f64], b: &[f64], c: &mut Vec<f64>, rows: usize, inner: usize, stride: usize) {
     c.clear();

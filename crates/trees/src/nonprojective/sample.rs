@@ -9,8 +9,8 @@
 //! **One root.** Draw the root word r from its marginal μ(0, ·) (drawing it ∝ exp θ(0 → ·) would
 //! be biased), then walk towards r over arcs between words.
 //!
-//! **Giving up.** Two words that strongly prefer each other hold a walk for exponentially long, so
-//! it has a budget of steps. Think of the heads drawn for a word as a stack of cards. The walk
+//! **Giving up.** Two words that strongly prefer each other hold a walk for an exponential time. A
+//! walk therefore has a budget of steps. Think of the heads drawn for a word as a stack of cards. The walk
 //! removes cycles from the top, and these cycles are independent of the tree that remains below
 //! (Propp & Wilson 1998, the cycle-popping theorem). The number of steps counts the cards seen. So
 //! replacing an abandoned walk by another exact sampler does not bias the result, provided that it
@@ -18,10 +18,10 @@
 //! replaces an abandoned one must therefore keep r, which [`GaveUp`] carries.
 //!
 //! **Ancestral sampling** (after Colbourn, Myrvold & Neufeld 1996) is the replacement: draw the
-//! head of each word from its marginals given the heads drawn before. It takes up to n solves
-//! whatever the scores. An update of the inverse after each word (Sherman & Morrison 1950) would
-//! be n times cheaper, but it cancels on exactly the scores on which walks get stuck. So every draw
-//! solves from scratch.
+//! head of each word from its marginals given the heads drawn before. It takes up to n solves for
+//! any scores. An update of the inverse after each word (Sherman & Morrison 1950) would be n times
+//! cheaper. But it cancels on exactly the scores on which walks get stuck, so every draw solves from
+//! scratch.
 
 use rand_core::Rng;
 

@@ -104,8 +104,8 @@ pub(crate) fn marginals(
         }
         Path::Extended
     };
-    // The sweep's ln Z has no cancellation, whatever the certificate of its marginals. It is the number
-    // that `log_partition` returns, so that the two agree to the last bit.
+    // The sweep's ln Z has no cancellation, even if the certificate of its marginals is large. It is the
+    // number that `log_partition` returns, so the two agree to the last bit.
     let log_z = match swept {
         Some(swept) => swept.log_partition,
         None => log_partition(scores, roots, ws),

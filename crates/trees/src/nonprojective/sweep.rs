@@ -2,8 +2,8 @@
 //!
 //! **The matrix-tree theorem** (Tutte 1948). Give arc h → m the weight A\[h\]\[m\] = exp θ\[h\]\[m\] and
 //! the root's arcs the weights r\[m\]. The Laplacian L = diag(column sums of A, plus r) − A of the
-//! words has det L = Σ over trees of the product of arc weights = Z, and with B = L⁻¹ an arc has
-//! probability A\[h\]\[m\]·(B\[m\]\[m\] − B\[m\]\[h\]), a root arc r\[m\]·B\[m\]\[m\].
+//! words has det L = Σ over trees of the product of arc weights = Z. With B = L⁻¹, an arc has
+//! probability A\[h\]\[m\]·(B\[m\]\[m\] − B\[m\]\[h\]), and a root arc r\[m\]·B\[m\]\[m\].
 //!
 //! **Without subtraction.** Grassmann, Taksar & Heyman (1985) eliminate such a matrix without ever
 //! forming its diagonal: the pivot of word k is d = Σ (weights of the arcs into k from words still
@@ -376,7 +376,8 @@ dispatched! {
         }
         for word in 1..=n {
             let m = position(word, absorbing) - 1;
-            let (share, w) = (ws.root_share[m], ws.root_row[m]);
+            let share = ws.root_share[m];
+            let w = ws.root_row[m];
             let response = kernel.response_mut(word);
             response[0] = share;
             let g = &ws.matrix[(m + 1) * stride..(m + 1) * stride + n];

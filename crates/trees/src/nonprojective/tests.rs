@@ -154,7 +154,7 @@ fn exact_log_marginals(words: usize, exponents: &[i64], set: TreeSet) -> ArcMatr
 
 #[test]
 fn elimination_has_every_digit_of_every_marginal() {
-    // Property 4: relative error against exact arithmetic, weights spread over 60-bit powers.
+    // Relative error against exact arithmetic; the exponents of the weights have a deviation of 60 bits.
     for roots in BOTH {
         for seed in 0..40 {
             let words = 2 + (seed as usize % 4);
@@ -301,7 +301,7 @@ fn every_last_word_gives_the_same_total() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Property 19, and the sweep where its certificate accepts.
+    /// All number types agree, and so does the sweep where its certificate accepts.
     #[test]
     fn all_paths_agree_where_accepted(
         words in 1usize..25,

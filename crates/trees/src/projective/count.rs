@@ -8,8 +8,8 @@ use crate::weight::Semiring;
 
 /// The chart over (or, and): one bit per item and one row of bits per head or end.
 ///
-/// A dot product is "do these two rows share a bit?". Rows hold both directions, and no row needs a
-/// mask: when a span is computed, no item outside it is set yet in both rows.
+/// A dot product is the question whether two rows share a bit. Rows hold both directions. They need no
+/// mask: when a span is computed, no item outside it has been set in both rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Possible {
     /// C by head; C by head with every end moved down by one; C by end; I by head.

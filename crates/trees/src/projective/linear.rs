@@ -3,8 +3,8 @@
 //! **Scaling.** Each word has one head, so subtracting a constant c\[m\] from a column of scores
 //! divides every tree by the same factor. A single-root tree has one root arc, so for that set the
 //! root row also has a constant. The first choice is the maximum of each column (and row), which
-//! makes every weight at most 1. Where that fails, it is the scores of the best tree's arcs: the
-//! probable trees then weigh about 1, however long the sentence is.
+//! makes every weight at most 1. If that fails, the constants are the scores of the best tree's arcs.
+//! The probable trees then weigh about 1, even in a long sentence.
 //!
 //! **Acceptance.** Sums and products of positive numbers keep their relative precision as long as
 //! nothing overflows or underflows. An overflow of the inside pass gives a total that is not finite
@@ -12,10 +12,10 @@
 //! heads whose probabilities do not add up to 1. Underflow is harmless in either of two cases:
 //!
 //! * [`too_little_flushed`], for column maxima: one operation that underflows has an error of at most
-//!   2⁻¹⁰⁷⁴. Weights are at most 1. So the factor of that error on its way to the total, or to a
-//!   probability before the division by Z, is at most the number of trees, below 6.75ⁿ. There are
-//!   fewer than 4(n+1)³ operations. If the product of the three is below 10⁻¹⁰⁰·Z, the loss is
-//!   negligible. This is the case of shorter sentences: improbable spans vanish.
+//!   2⁻¹⁰⁷⁴. On its way to the total, or to a probability before the division by Z, this error is
+//!   multiplied by a factor. Weights are at most 1, so the factor is at most the number of trees,
+//!   below 6.75ⁿ. There are fewer than 4(n+1)³ operations. If the product of the three is below
+//!   10⁻¹⁰⁰·Z, the loss is negligible. This is the case of shorter sentences: improbable spans vanish.
 //! * [`nothing_flushed`]: the weight of every allowed arc and every item that is not zero lie in
 //!   [10⁻¹⁰⁰, 10¹⁰⁰], so no product of two items and an arc underflows. This is the case of long
 //!   sentences. (An outside value may underflow: it is then multiplied by at most 10¹⁰⁰ and divided

@@ -1,6 +1,6 @@
 //! Projective trees: one chart of spans, asked in many semirings.
 //!
-//! A projective tree has no crossing arcs, so the words below any word form a span, and a dynamic
+//! A projective tree has no crossing arcs, so the words below any word form a span. A dynamic
 //! program over spans builds every tree once (Eisner 1996, *Three New Probabilistic Models for
 //! Dependency Parsing*). [`chart`] is that program, O(n³) time and O(n²) memory. The other modules
 //! choose the semiring and the walk back down:

@@ -54,7 +54,9 @@ impl Semiring for Moments {
         if high == f64::NEG_INFINITY {
             return Self::zero();
         }
-        let (mut sum, mut f, mut g) = (0.0, 0.0, 0.0);
+        let mut sum = 0.0;
+        let mut f = 0.0;
+        let mut g = 0.0;
         for term in terms() {
             let weight = exp(term.log_partition - high);
             sum += weight;

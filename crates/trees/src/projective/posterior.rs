@@ -7,8 +7,8 @@
 //! ```
 //!
 //! and the probability of an arc is that of its incomplete item. The shares of one item sum to 1 by
-//! construction. So each word's heads have total probability 1, however much the inside values have
-//! lost to rounding. Items of probability 0 are skipped. Θ(n³).
+//! construction. So each word's heads have total probability 1, even if the inside values have lost
+//! many digits to rounding. Items of probability 0 are skipped. Θ(n³).
 //!
 //! Over [`Tangent`] the same pass carries derivatives: the slope of an item's probability is
 //! E\[G | item\] − E\[G\], so that of an arc gives Cov(1_arc, G) = μ·slope (Li & Eisner 2009).
@@ -50,7 +50,8 @@ impl Shared for Tangent<Log> {
             .zip(b)
             .fold(f64::NEG_INFINITY, |high, (x, y)| high.max(x.weight.0 + y.weight.0));
         out.clear();
-        let (mut sum, mut slopes) = (0.0, 0.0);
+        let mut sum = 0.0;
+        let mut slopes = 0.0;
         out.extend(a.iter().zip(b).map(|(x, y)| {
             let share = exp(x.weight.0 + y.weight.0 - high);
             let slope = x.slope + y.slope;

@@ -1,20 +1,20 @@
 //! The projective tree closest to a given one.
 //!
-//! The closest tree keeps as many heads as possible. Among such trees, it lifts the other words by
-//! the fewest levels in total (*lifting*, Kahane, Nasr & Rambow 1998; Nivre & Nilsson 2005). One
+//! The closest tree keeps the largest possible number of heads. Among such trees, it lifts the other
+//! words by the fewest levels in total (Kahane, Nasr & Rambow 1998; Nivre & Nilsson 2005). One
 //! [`argmax()`] with integer costs does both: to move a word to the ancestor l levels above its old
 //! head costs M + l, with M larger than any sum of l. O(n³).
 //!
-//! A head that is not an ancestor is needed only to turn a tree with several root words into one
-//! with a single root word; it costs as much as climbing past the root.
+//! A new head that is not an ancestor is needed only to turn a tree with several root words into one
+//! with a single root word. Its cost is that of climbing past the root.
 
 use super::{ProjectiveWorkspace, argmax};
 use crate::tree_set::Roots;
 use crate::{ArcMatrix, Tree};
 
 impl Tree {
-    /// Returns the closest projective tree: as many heads kept as possible, and the others lifted to
-    /// the nearest possible ancestor (Nivre & Nilsson 2005).
+    /// Returns the closest projective tree. It keeps the largest possible number of heads, and lifts
+    /// the other words to the nearest possible ancestor (Nivre & Nilsson 2005).
     ///
     /// A tree with one root word keeps one. A projective tree is returned unchanged. O(n³) otherwise.
     ///

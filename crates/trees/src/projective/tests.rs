@@ -340,7 +340,7 @@ proptest! {
     }
 }
 
-/// The first fixture of the specification: three words, no arc forbidden.
+/// Scores and a function of arcs for three words, with no arc forbidden.
 fn fixture() -> (ArcMatrix, ArcMatrix) {
     let scores = ArcMatrix::from_rows(&[
         [f64::NAN, 1.0, 0.5, -1.0],

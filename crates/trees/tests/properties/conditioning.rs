@@ -13,7 +13,8 @@ struct Known {
 
 impl Known {
     fn random(random: &mut Random, words: usize) -> Self {
-        let (require, forbid) = (random.below(3), random.below(4));
+        let require = random.below(3);
+        let forbid = random.below(4);
         let mut arcs = |count| (0..count).map(|_| random.arc(words)).collect();
         Known { required: arcs(require), forbidden: arcs(forbid) }
     }

@@ -78,7 +78,7 @@ fn labelled_scores_that_are_no_scores() {
 
 /// Functions of arcs must be numbers where an arc is allowed, and only there.
 #[test]
-fn functions_that_are_no_numbers() {
+fn functions_with_values_that_are_not_numbers() {
     let mut scores = ArcMatrix::zeros(2);
     scores.forbid(1, 2);
     let d = TreeDistribution::new(scores, SET).unwrap();

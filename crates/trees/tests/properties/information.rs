@@ -115,7 +115,7 @@ proptest! {
         }
     }
 
-    /// If the best tree leads by more than 1 nat, order 200 is as good as ∞:
+    /// If the best tree leads by more than 1 nat, order 200 gives the limit of order ∞:
     /// ∂R_α/∂θ = α/(α − 1) · [μ(θ) − μ(αθ)], and μ(200 θ) is the best tree.
     #[test]
     fn high_orders_look_at_the_best_tree_only(case in mild_cases(1..=6)) {
@@ -178,8 +178,8 @@ fn other_trees_have_probability_zero() {
     }
 }
 
-/// An arc that one distribution may produce, however improbable, and the other may not makes the
-/// divergence infinite; an arc that is in no tree does not.
+/// If one distribution may produce an arc and the other may not, the divergence is infinite, even if
+/// the arc is improbable. An arc that is in no tree does not count.
 #[test]
 fn divergences_are_infinite_where_support_ends() {
     for set in TreeSet::ALL {

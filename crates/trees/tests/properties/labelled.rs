@@ -334,8 +334,10 @@ proptest! {
             return Ok(());
         }
         let mut random = case.random();
-        let (word, label) = (1 + random.below(n), random.below(labels));
-        let (other_word, other_label) = (1 + random.below(n), random.below(labels));
+        let word = 1 + random.below(n);
+        let label = random.below(labels);
+        let other_word = 1 + random.below(n);
+        let other_label = random.below(labels);
         let (head, modifier) = random.arc(n);
         let require_arc = random.uniform() < 0.5;
         let known = Constraints::new()

@@ -81,7 +81,7 @@ proptest! {
 
     /// Scores are feasible exactly if enumeration finds a tree; if not, every function returns an error.
     #[test]
-    fn infeasible_scores_are_no_tree_everywhere(case in cases(0..=5)) {
+    fn infeasible_scores_are_an_error_everywhere(case in cases(0..=5)) {
         let mut ws = Workspace::default();
         let mut out = ArcMatrix::default();
         let mut heads = Vec::new();

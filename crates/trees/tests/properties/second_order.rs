@@ -138,7 +138,7 @@ proptest! {
 
 /// Products of such values are beyond `f64`; differences of two infinities would be NaN.
 #[test]
-fn covariances_of_the_largest_values_are_no_nan() {
+fn covariances_of_the_largest_values_are_not_nan() {
     for (set, d) in distributions(&Random::new(3).scores(4, 1.0)) {
         let mut random = Random::new(4);
         let small = random.scores(4, 1.0);

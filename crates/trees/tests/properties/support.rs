@@ -152,7 +152,8 @@ impl Case {
                 keep_heads(&mut scores, 1 + random.below(words), &[0]);
             }
             Twist::ClosedPair if words > 1 => {
-                let (a, b) = (1 + random.below(words - 1), words);
+                let a = 1 + random.below(words - 1);
+                let b = words;
                 keep_heads(&mut scores, a, &[0, b]);
                 keep_heads(&mut scores, b, &[0, a]);
             }

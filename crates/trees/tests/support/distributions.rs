@@ -240,7 +240,8 @@ fn ask_information(d: &TreeDistribution, tolerance: f64) {
 }
 
 fn ask_conditions(d: &TreeDistribution, bytes: &mut Bytes<'_>, tolerance: f64) {
-    let (words, scores) = (d.words(), d.scores());
+    let words = d.words();
+    let scores = d.scores();
     let known = bytes.constraints(words, 0);
     let log_prob = d.log_prob_of(&known.constraints());
     match d.condition(&known.constraints()) {

@@ -63,8 +63,8 @@ fn assert_is_no_tree(error: &Error, words: usize, expected: TreeSet) {
     assert!(!error.to_string().is_empty());
 }
 
-/// Checks that marginals are probabilities, that each word has one head, that there is one root word
-/// in single-root sets, and that forbidden arcs have probability 0.
+/// Checks that marginals are probabilities, that each word has one head, and that forbidden arcs have
+/// probability 0. In single-root sets, there must be one root word.
 fn assert_is_distribution(
     marginals: &ArcMatrix,
     scores: &ArcMatrix,

@@ -4,9 +4,10 @@ use super::bytes::{Bytes, Sentence, tolerance};
 use super::{assert_no_nan, assert_same_bits, generators};
 use tutte_trees::{ArcFrequencies, ArcMatrix, Error, Graph, GraphDistribution, Tree, TreeSet};
 
-/// Asks all questions about a graph of up to ten nodes with arcs of every sort: parallel ones, loops,
-/// into the root, to nodes that do not exist, of weight 0 and of bad weight; or about the graph of the
-/// sentence itself.
+/// Asks all questions about a graph, either that of the sentence or one of up to ten nodes.
+///
+/// Its arcs may be parallel, loops, into the root, to nodes that do not exist, of weight 0 or of a weight
+/// that is refused.
 pub(super) fn ask(sentence: &Sentence<'_>) {
     let mut bytes = Bytes(sentence.rest);
     let tree_set = TreeSet::ALL[bytes.below(4)];

@@ -72,7 +72,8 @@ fn bad_label(
 }
 
 fn ask_matrix(scores: &LabelledArcMatrix, tree: Option<&Tree>, bytes: &mut Bytes<'_>) {
-    let (words, labels) = (scores.words(), scores.labels());
+    let words = scores.words();
+    let labels = scores.labels();
     let values = scores.to_vec();
     let again = LabelledArcMatrix::from_vec(words, labels, values.clone()).expect("the same shape");
     assert_same_bits(&again.to_vec(), &values);
@@ -98,7 +99,9 @@ fn ask_one(
     tolerance: f64,
     bytes: &mut Bytes<'_>,
 ) {
-    let (words, labels, scores) = (d.words(), d.labels(), d.scores());
+    let words = d.words();
+    let labels = d.labels();
+    let scores = d.scores();
     assert_eq!((words, labels), (scores.words(), scores.labels()));
     assert_is_distribution(d.arcs().marginals(), d.arcs().scores(), d.arcs().tree_set(), tolerance);
     assert!(d.log_partition().is_finite());
@@ -167,7 +170,8 @@ fn ask_one(
 }
 
 fn ask_conditions(d: &LabelledTreeDistribution, bytes: &mut Bytes<'_>, tolerance: f64) {
-    let (words, labels) = (d.words(), d.labels());
+    let words = d.words();
+    let labels = d.labels();
     let known = bytes.constraints(words, labels);
     let in_range = |pairs: &[(usize, usize)]| {
         pairs.iter().all(|(word, label)| (1..=words).contains(word) && *label < labels)

@@ -1,9 +1,9 @@
 //! One word per line, with branches on the left, as in Udapi (Popel, Žabokrtský & Vojtek 2017).
 //!
 //! Heads are drawn before their dependents. A head draws a vertical line from its first to its last
-//! dependent, in the first column that is free on all those lines. It crosses words in between that
-//! are not its own, which continue on its right. Cost: the sum over all heads of the distance from
-//! their first to their last dependent.
+//! dependent, in the first column that is free on all those lines. Lines of other words in between
+//! are crossed and continue on the right. Cost: the sum over all heads of the distance from their
+//! first to their last dependent.
 //!
 //! Words with an unknown head start with `?`. The first word of a cycle starts with `↻` and names
 //! its head. If branches leave no room for their word, they are cut with `…`, and the word names
@@ -139,10 +139,12 @@ fn attach(node: usize, dependents: &[usize], branches: &mut [Branch]) {
             });
             branch.state = State::Branched;
         } else if next.next_if_eq(&at).is_some() {
-            branch.push(match at {
-                _ if at == first => '╭',
-                _ if at == last => '╰',
-                _ => '├',
+            branch.push(if at == first {
+                '╭'
+            } else if at == last {
+                '╰'
+            } else {
+                '├'
             });
             branch.push('─');
             branch.state = State::Attached;
@@ -188,9 +190,9 @@ fn starts(arcs: &[Option<&Arc>]) -> Vec<Start> {
         Some(Arc { head: None, .. }) => Start::Root,
         Some(_) => Start::Attached,
     }));
-    // From every word in turn, walk to its heads until a word that some walk has visited. If it was
-    // this walk, it went around a cycle. Walks start from left to right, but need not enter a cycle
-    // at its first word.
+    // Start a walk at every word, from left to right, and follow heads up to a word that was visited
+    // before. If this same walk visited it, the word is on a cycle. It need not be the first word of
+    // the cycle.
     let head = |node: usize| arcs[node].and_then(|arc| arc.head);
     let mut walks = vec![usize::MAX; arcs.len()];
     for walk in 0..arcs.len() {

@@ -71,8 +71,8 @@ fn decode(scores: &ArcMatrix, roots: Roots) -> (f64, Vec<usize>) {
 /// The swap phase of Gabow & Tarjan 1984 as Zmigrod, Vieira & Cotterell 2020 give it, with plain
 /// rescans: a second, independent single-root decoder.
 ///
-/// Contract as for several roots; then, while several nodes hang from the root, give up the root
-/// arc whose best replacement loses least, contracting whatever cycle this closes.
+/// Contract as for several roots. Then, as long as the root has several children, give up the root
+/// arc whose best replacement loses least. If that closes a cycle, contract it.
 mod swap_phase {
     use super::*;
 

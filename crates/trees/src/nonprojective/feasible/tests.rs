@@ -15,7 +15,7 @@ fn names_the_words() {
     scores[(3, 2)] = 0.0;
     assert_eq!(unattachable(&scores, Roots::Multi), [2, 3]);
     assert_eq!(unattachable(&scores, Roots::Single), [2, 3]);
-    // The pair may now hang from the root, but not together with 1.
+    // The pair can be attached to the root too, but not in the same single-root tree as word 1.
     scores[(0, 3)] = 0.0;
     assert_eq!(unattachable(&scores, Roots::Multi), [0; 0]);
     assert_eq!(unattachable(&scores, Roots::Single), [1, 2, 3]);
