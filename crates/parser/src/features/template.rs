@@ -20,7 +20,7 @@ pub struct Atom {
 pub struct Between {
     /// The attribute.
     pub attribute: Attribute,
-    /// Fires once for each word (`b*`), not once for each distinct value (`b`).
+    /// `true` fires once for each word (`b*`), `false` once for each distinct value (`b`).
     pub each: bool,
 }
 

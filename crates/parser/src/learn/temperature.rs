@@ -186,8 +186,8 @@ impl ScoredSentence {
     }
 }
 
-/// Returns, for each word with a gold head, the probability of its head in the minimum-risk tree at a temperature, and
-/// `true` if that head is right. One list per sentence.
+/// Returns one list per sentence, with an entry for each word that has a gold head. An entry is the probability of the
+/// head in the minimum-risk tree at a temperature, and `true` if that head is right.
 pub(crate) fn probabilities(
     sentences: &[&ScoredSentence],
     tree_set: TreeSet,

@@ -67,7 +67,7 @@ pub(crate) struct Gradient<S: Scorer> {
 /// Computes the gradient of a sentence.
 #[derive(Debug)]
 struct Worker<S: Scorer> {
-    /// For each template, false if dropout leaves it out.
+    /// For each template, `false` if dropout leaves it out.
     kept: Vec<bool>,
     memory: S::Memory,
     scratch: Scratch,

@@ -2,8 +2,8 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Lets a checkpoint be written only after the best model so far is in its file, and never after the
-/// training has ended for its caller.
+/// Orders the writing of checkpoints. A checkpoint is written after the best model so far is in its
+/// file, and never after the call of the training has returned.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     state: Mutex<State>,
@@ -12,13 +12,13 @@ pub(super) struct Gate {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Number of passes whose models were judged and, if they were the best, written.
+    /// Number of passes whose models were evaluated and, if they were the best, written.
     kept: usize,
     is_closed: bool,
 }
 
 impl Gate {
-    /// Counts one more pass as judged.
+    /// Counts one more pass as evaluated.
     pub(super) fn kept(&self) {
         self.lock().kept += 1;
         self.changed.notify_all();
@@ -30,7 +30,8 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Writes a checkpoint once this many passes have been judged, unless the gate is closed.
+    /// Waits until this many passes have been evaluated, then writes a checkpoint, unless the gate is
+    /// closed.
     pub(super) fn write<T>(&self, passes: usize, write: impl FnOnce() -> T) -> Option<T> {
         let waits = |state: &mut State| state.kept < passes && !state.is_closed;
         let state = self.changed.wait_while(self.lock(), waits);

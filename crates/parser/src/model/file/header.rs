@@ -114,7 +114,7 @@ fn altered(error: serde_json::Error) -> ModelProblem {
 pub(super) const GZIP: &str = "a gzip file";
 pub(super) const ZSTANDARD: &str = "a Zstandard file";
 
-/// Guesses what a file that is not a model is, from its start.
+/// Guesses the type of a file that is not a model, from its first bytes.
 fn looks_like(opening: &[u8]) -> &'static str {
     match opening {
         [] => "an empty file",
