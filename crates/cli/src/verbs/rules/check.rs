@@ -84,7 +84,8 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
     match &found {
         Some((coverage, prospects)) => {
             writeln!(out, "{}", table(&rules, coverage, prospects).text(0))?;
-            let (covered, words) = (coverage.covered as usize, coverage.words as usize);
+            let covered = coverage.covered as usize;
+            let words = coverage.words as usize;
             writeln!(
                 out,
                 "{}, no errors; they match a head for {} of {} ({} %).",

@@ -1,4 +1,4 @@
-//! ScoreSummary of the probabilities of all trees of a treebank.
+//! Summary of the probabilities of all trees of a treebank.
 
 use serde::Serialize;
 use tutte_treebank::Sentence;
@@ -7,11 +7,11 @@ use tutte_trees::TreeSet;
 use super::sentence_score::{Impossible, SentenceScore};
 use crate::report::{Align, Table, count, counted, percent};
 
-/// Sums over sentences, and those that are least likely.
+/// Sums over all sentences, and the least probable sentences.
 pub(super) struct ScoreSummary {
     tree_set: TreeSet,
     totals: Totals,
-    /// Maximal number of `worst`.
+    /// Largest number of sentences in `worst`.
     most: usize,
     /// Least probable sentences, the worst first.
     worst: Vec<Unlikely>,
@@ -27,7 +27,7 @@ struct Totals {
     headless: usize,
     /// Sentences whose trees are possible.
     possible: usize,
-    /// Words with heads of those.
+    /// Words with a head in these sentences.
     possible_words: usize,
     /// Possible trees with arcs that the model leaves out: their probabilities are estimates.
     with_arcs_left_out: usize,
@@ -38,7 +38,8 @@ struct Totals {
     otherwise_impossible: usize,
     arcs: usize,
     arcs_left_out: usize,
-    /// Arcs whose heads are the most probable, one of the two most probable, of five.
+    /// Arcs whose head is the most probable one; one of the two most probable; one of the five most
+    /// probable.
     rank_1: usize,
     rank_2: usize,
     rank_5: usize,
@@ -88,7 +89,7 @@ pub(super) struct Report<'a> {
     tree_set: String,
     #[serde(flatten)]
     totals: &'a Totals,
-    /// Of possible trees: log-probability, per tree and per word; entropies are of all sentences.
+    /// Log-probability of possible trees, per tree and per word. The entropy is that of all sentences.
     nats_per_tree: Option<f64>,
     nats_per_word: Option<f64>,
     entropy_per_sentence: Option<f64>,
@@ -230,8 +231,8 @@ impl Report<'_> {
             0 => String::new(),
             _ => format!("; {} {what}", count(number)),
         };
-        let (partial, headless) =
-            (but(t.partial, "known in part"), but(t.headless, "without heads"));
+        let partial = but(t.partial, "known in part");
+        let headless = but(t.headless, "without heads");
         let judged = t.sentences - t.headless;
         let trees = counted(judged, "tree");
         table.row([

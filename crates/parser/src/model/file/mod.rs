@@ -260,7 +260,7 @@ impl ModelFile {
     /// [`Error::Model`] if the bytes are not a packed model, or cannot be used.
     pub fn embedded_packed(bytes: &[u8]) -> Result<Self, Error> {
         let unpacked = tutte_linear::zeros::unpack(bytes)
-            .ok_or(ModelProblem::NotAModel { found: "something else than a packed model" });
+            .ok_or(ModelProblem::NotAModel { found: "bytes that are not a packed model" });
         let read =
             unpacked.and_then(|bytes| Header::read(&bytes[..])?.model(Content::Unpacked(bytes)));
         read.map_err(|problem| Error::Model { path: EMBEDDED.into(), problem })
