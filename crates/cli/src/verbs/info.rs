@@ -209,7 +209,7 @@ impl InfoReport {
             row("clusters", format!("{} latent clusters of arcs", parser.clusters));
         }
         row("temperature", format!("{:.2}", parser.temperature));
-        row("calibration", parser.calibration.as_ref().map_or("–".to_owned(), calibrated));
+        row("calibration", parser.calibration.as_ref().map_or("–".to_owned(), calibration_text));
         let parts = parser.parts();
         for (name, part) in &parts {
             let WeightTable { index, features, weights, used, bits_per_weight, .. } = part;
@@ -298,7 +298,7 @@ impl ParserReport {
 }
 
 /// Describes the calibration: method, data and precision.
-fn calibrated(calibration: &Calibration) -> String {
+fn calibration_text(calibration: &Calibration) -> String {
     let Calibration { data, sentences, words, precision, .. } = calibration;
     let method = calibration.method().name();
     let data = data.as_deref().unwrap_or("–");

@@ -19,7 +19,7 @@ use tutte::weak::{WeakData, WeakOptions};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-use self::progress::{chosen, watched};
+use self::progress::{choose_variance_with_progress, learn_with_progress};
 use self::summary::{Accuracy, DevAccuracy, LearnSummary, lines};
 use super::train::{command_line, templates};
 use crate::failure::{Outcome, advise, usage};
@@ -263,9 +263,9 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     let matched = matched(&rules, &evidence, session);
     let mut options = options;
     if options.prior_variance == 0.0 {
-        options.prior_variance = chosen(&evidence, &options, session)?;
+        options.prior_variance = choose_variance_with_progress(&evidence, &options, session)?;
     }
-    let learnt = watched(&rules, &evidence, &options, &dev, session)?;
+    let learnt = learn_with_progress(&rules, &evidence, &options, &dev, session)?;
     skipped(&learnt.impossible, &raw, session);
     let model = learnt.model.compact();
     let about = About {

@@ -52,12 +52,12 @@ pub(super) struct Word {
     /// `true` if the head is not a candidate of the model.
     pub(super) left_out: bool,
     /// The most probable head.
-    pub(super) rather: Rather,
+    pub(super) rather: MostProbableHead,
 }
 
 /// The most probable head of a word.
 #[derive(Serialize)]
-pub(super) struct Rather {
+pub(super) struct MostProbableHead {
     pub(super) head: usize,
     pub(super) deprel: String,
     pub(super) prob: f64,
@@ -83,8 +83,8 @@ impl SentenceScore {
                 head_rank: annotated.head_rank,
                 left_out: left_out.contains(&id),
                 rather: best.first().map_or(
-                    Rather { head: 0, deprel: "_".to_owned(), prob: 0.0 },
-                    |best| Rather {
+                    MostProbableHead { head: 0, deprel: "_".to_owned(), prob: 0.0 },
+                    |best| MostProbableHead {
                         head: best.head,
                         deprel: best.label.to_owned(),
                         prob: best.probability,

@@ -68,11 +68,11 @@ struct Unlikely {
     impossible: Option<Impossible>,
     /// Its least probable head, and the head that the model prefers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    oddest: Option<Odd>,
+    oddest: Option<LeastProbableHead>,
 }
 
 #[derive(Clone, Serialize)]
-struct Odd {
+struct LeastProbableHead {
     word: usize,
     form: String,
     head: usize,
@@ -172,7 +172,7 @@ impl Unlikely {
         let words = sentence.len();
         let logprob = Some(score.logprob).filter(|nats| nats.is_finite());
         let oddest = score.oddest().and_then(|word| {
-            Some(Odd {
+            Some(LeastProbableHead {
                 word: word.id,
                 form: word.form.clone(),
                 head: word.head?,
@@ -206,7 +206,7 @@ impl Unlikely {
     }
 }
 
-impl Odd {
+impl LeastProbableHead {
     /// `7 telescope: 2 obl 0.35, rather 4 nmod 0.65`.
     fn text(&self) -> String {
         let label = self.deprel.as_deref().unwrap_or("_");
@@ -297,7 +297,7 @@ impl Report<'_> {
         for unlikely in self.least_likely {
             let nats =
                 |nats: Option<f64>| nats.map_or("−∞".to_owned(), |nats| format!("{nats:.2}"));
-            let odd = unlikely.oddest.as_ref().map(Odd::text);
+            let odd = unlikely.oddest.as_ref().map(LeastProbableHead::text);
             table.row([
                 unlikely.sent_id.clone().unwrap_or_else(|| unlikely.place.clone()),
                 count(unlikely.words),

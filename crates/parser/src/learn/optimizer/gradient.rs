@@ -230,7 +230,7 @@ impl<S: Scorer> OptimizerRun<S> for Gradient<S> {
         Ok(Report { loss, ..Report::default() })
     }
 
-    fn learnt(&self, _: &S) -> Option<Vec<f32>> {
+    fn weights_to_keep(&self, _: &S) -> Option<Vec<f32>> {
         self.average.mean()
     }
 }

@@ -173,7 +173,7 @@ impl<S: PartScorer> OptimizerRun<S> for MistakeDriven<S> {
         Ok(Report { loss: loss as f64, ..Report::default() })
     }
 
-    fn learnt(&self, model: &S) -> Option<Vec<f32>> {
+    fn weights_to_keep(&self, model: &S) -> Option<Vec<f32>> {
         Some(self.average.mean(model.weights()))
     }
 }

@@ -13,14 +13,14 @@ pub(super) struct Gate {
 #[derive(Debug, Default)]
 struct State {
     /// Number of passes whose models were evaluated and, if they were the best, written.
-    kept: usize,
+    evaluated: usize,
     is_closed: bool,
 }
 
 impl Gate {
     /// Counts one more pass as evaluated.
-    pub(super) fn kept(&self) {
-        self.lock().kept += 1;
+    pub(super) fn record_pass(&self) {
+        self.lock().evaluated += 1;
         self.changed.notify_all();
     }
 
@@ -33,7 +33,7 @@ impl Gate {
     /// Waits until this many passes have been evaluated, then writes a checkpoint, unless the gate is
     /// closed.
     pub(super) fn write<T>(&self, passes: usize, write: impl FnOnce() -> T) -> Option<T> {
-        let waits = |state: &mut State| state.kept < passes && !state.is_closed;
+        let waits = |state: &mut State| state.evaluated < passes && !state.is_closed;
         let state = self.changed.wait_while(self.lock(), waits);
         let state = state.unwrap_or_else(PoisonError::into_inner);
         (!state.is_closed).then(write)
@@ -60,7 +60,7 @@ mod tests {
             let writer = scope.spawn(|| gate.write(2, || kept.load(Ordering::SeqCst)));
             for _ in 0..2 {
                 kept.fetch_add(1, Ordering::SeqCst);
-                gate.kept();
+                gate.record_pass();
             }
             assert_eq!(writer.join().unwrap(), Some(2));
             let late = scope.spawn(|| gate.write(3, || ()));

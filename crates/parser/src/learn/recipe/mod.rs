@@ -505,6 +505,6 @@ fn save_text(
 fn report_pairs(templates: &FeatureSet, train: &[Sentence], watched: &mut Watched<'_>) {
     let sentences = train.iter().filter(|sentence| templates.leaves_out_pairs(sentence)).count();
     if let (Some(pairs), 1..) = (templates.pairs(), sentences) {
-        watched.tell(Event::FeaturePairsLimited { sentences, pairs });
+        watched.notify(Event::FeaturePairsLimited { sentences, pairs });
     }
 }

@@ -147,7 +147,7 @@ impl<'a> Watched<'a> {
         Self { observer, is_stopped: false }
     }
 
-    pub(super) fn tell(&mut self, event: Event<'_>) {
+    pub(super) fn notify(&mut self, event: Event<'_>) {
         self.is_stopped |= self.observer.observe(event).is_break();
     }
 

@@ -102,7 +102,7 @@ impl Passes<'_, '_> {
                 let CheckpointPlace { number, is_second, .. } = checkpoint.place();
                 let best = self.best_before(number, is_second)?;
                 let pass = self.number(number, is_second);
-                self.watched.tell(Event::Resumed { pass });
+                self.watched.notify(Event::Resumed { pass });
                 Some(best)
             }
             None => None,
@@ -144,9 +144,9 @@ impl Passes<'_, '_> {
                         checkpoint.as_deref().map_or(Ok(()), remove)?;
                     }
                     self.keep(*trained, &mut best, took)?;
-                    gate.kept();
+                    gate.record_pass();
                 }
-                Ok(Message::NotSaved(error)) => self.watched.tell(Event::CheckpointFailed(error)),
+                Ok(Message::NotSaved(error)) => self.watched.notify(Event::CheckpointFailed(error)),
                 Ok(Message::End(result)) => {
                     result?;
                     break Ending::Finished;
@@ -158,7 +158,7 @@ impl Passes<'_, '_> {
                     return Err(Error::Stopped);
                 }
                 Err(_) => {
-                    self.watched.tell(Event::Working(&plan.work(started.elapsed(), limit)));
+                    self.watched.notify(Event::Working(&plan.work(started.elapsed(), limit)));
                 }
             }
         };
@@ -255,7 +255,7 @@ impl Passes<'_, '_> {
             *best = Some(Best { pass: number, dev, model });
         }
         let report = PassReport { pass, number, dev, is_best, labelling, took };
-        self.watched.tell(Event::Pass(&report));
+        self.watched.notify(Event::Pass(&report));
         Ok(())
     }
 

@@ -145,7 +145,7 @@ pub(super) fn jackknife(
     // the folds take most of the time.
     let is_version_of_fold =
         |at: usize, number: usize| at / sentences == (at % sentences + number) % versions.max(1);
-    let scored_one_in = temperature::one_in(corpus.annotated().words);
+    let stride = temperature::sampling_stride(corpus.annotated().words);
     let run_fold = |number: usize| -> Result<FoldResult, Error> {
         let is_training = |at: usize| fold_of(at) != number && is_version_of_fold(at, number);
         let training = corpus.part(is_training);
@@ -180,7 +180,7 @@ pub(super) fn jackknife(
                 ));
             }
             if second.temperature.is_none() && example.is_annotated() {
-                if annotated % scored_one_in == 0 {
+                if annotated % stride == 0 {
                     let gold = example.gold.iter().copied();
                     fold.scored.push(ScoredSentence::new(
                         scores.clone(),
@@ -289,7 +289,7 @@ fn fit(
             break;
         }
     }
-    if let Some(weights) = optimizer.learnt(arcs) {
+    if let Some(weights) = optimizer.weights_to_keep(arcs) {
         arcs.weights = weights;
     }
     Ok(())
