@@ -15,7 +15,7 @@ pub(crate) enum Outcome {
     Good,
     /// A check failed: errors in a treebank, differences between files.
     CheckFailed,
-    /// Part of the input could not be read; the results are of the rest.
+    /// Part of the input could not be read; the results cover the rest.
     BadInput,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn cannot_write(path: &Path) -> String {
 /// Prints the error that ends the run, and returns the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(is_broken_pipe) {
-        // The reader of the output, `head` for instance, needs no more.
+        // The reader of the output, such as `head`, has closed the pipe.
         return ExitCode::SUCCESS;
     }
     // Errors about files name them; a bare I/O error is about standard output.
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_stays_in_sight_and_underlined_behind_long_and_wide_words() {
+    fn the_wrong_column_stays_visible_and_underlined_behind_long_and_wide_words() {
         let plain = |line: &str, column| {
             anstream::adapter::strip_str(&offending_line("7", line, Some(column))).to_string()
         };

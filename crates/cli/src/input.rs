@@ -7,7 +7,7 @@
 //! input/jsonl.rs      JSON lines
 //! input/raw_text.rs   raw text
 //! input/sentences.rs  the loop that reads sentences, and with --lenient skips some
-//! input/tagging.rs    tags for sentences without
+//! input/tagging.rs    tags for untagged sentences
 //! ```
 
 mod jsonl;
@@ -98,7 +98,7 @@ impl ModelArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelAndFiles {
     #[command(flatten)]
-    pub(crate) using: ModelArgs,
+    pub(crate) model_args: ModelArgs,
 
     /// Files, one after the other; - is standard input
     #[arg(value_name = "FILES")]
@@ -111,16 +111,16 @@ pub(crate) struct ModelAndFiles {
 impl ModelAndFiles {
     /// Loads the model.
     pub(crate) fn load(&self) -> Result<Model<Compact>> {
-        self.using.load()
+        self.model_args.load()
     }
 
     /// Returns the tree set to parse with.
     pub(crate) fn tree_set(&self, model: &ParserModel<Compact>) -> TreeSet {
-        self.using.tree_set(model)
+        self.model_args.tree_set(model)
     }
 
     /// Tags each sentence that has no tags, passes it to a worker, and writes the results in order (see
-    /// [`map_stream`]). The first failure ends it. Returns the text after the last sentence.
+    /// [`map_stream`]). The first error stops the run. Returns the text after the last sentence.
     pub(crate) fn each<T: Send, F: FnMut(usize, &mut Sentence) -> Result<T> + Send>(
         &self,
         model: &Model<Compact>,
@@ -148,7 +148,7 @@ impl ModelAndFiles {
         let mut sentences = 0;
         let mut untagged = 0;
         map_stream(
-            self.using.threads.count(),
+            self.model_args.threads.count(),
             worker,
             read,
             |sentence, done: Result<(bool, T)>| {

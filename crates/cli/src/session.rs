@@ -17,7 +17,7 @@ use crate::numbers::counted;
 pub(crate) struct Session {
     quiet: bool,
     json: bool,
-    /// Number of sentences skipped because of `--lenient`; `None` if reports do not say.
+    /// Number of sentences skipped because of `--lenient`; `None` if reports do not mention it.
     skipped: Cell<Option<usize>>,
     stdin_taken: Cell<bool>,
 }
@@ -46,7 +46,9 @@ impl Session {
     /// Claims standard input, which can be read once.
     pub(crate) fn take_stdin(&self) -> Result<()> {
         if self.stdin_taken.replace(true) {
-            return Err(usage("standard input (-) can be read only once"));
+            return Err(usage(
+                "standard input (-) can be read only once; name it once, or name files",
+            ));
         }
         Ok(())
     }
@@ -58,7 +60,7 @@ impl Session {
         }
     }
 
-    /// Counts a sentence that `--lenient` skips. The first few are warned of.
+    /// Counts a sentence that `--lenient` skips. Prints a warning for the first few.
     pub(crate) fn skip(&self, error: &anyhow::Error) {
         const SHOWN: usize = 5;
         let skipped = self.skipped.get().unwrap_or(0) + 1;

@@ -78,7 +78,7 @@ fn nothing_in_nothing_out() {
 }
 
 #[test]
-fn what_is_not_utf8_is_named_and_nothing_half_read_is_written() {
+fn bytes_that_are_not_utf8_are_reported_and_no_partial_sentence_is_written() {
     let text = b"Good day.\n\nI like tea. A caf\xe9 please.\n\nYes.\n";
     let output = piped(&["parse"], text);
     assert_eq!(output.status.code(), Some(3));
@@ -177,10 +177,10 @@ fn colours_are_for_terminals_and_quiet_is_quiet() {
     assert!(!piped(&["parse", "-q"], bad).stderr.is_empty());
 }
 
-/// A reader of the first lines only, and text that never ends.
+/// A reader that closes the pipe after the first lines ends the parsing of endless text.
 #[cfg(unix)]
 #[test]
-fn a_reader_that_has_seen_enough_ends_it() {
+fn a_closed_pipe_ends_parsing() {
     let script = r#"yes "Tea cools." | "$0" parse -q - -j 2 | head -n 1"#;
     let mut command = Command::new("sh");
     let output = command.args(["-c", script, env!("CARGO_BIN_EXE_tutte")]).output().unwrap();

@@ -1,15 +1,16 @@
-//! The plan of the house: which crate may use which, and no cycles between the modules of a crate.
+//! Checks of the architecture: crates use only the layers below, and the modules of a crate form no
+//! cycle.
 //!
 //! Both checks read text. A crate's dependencies are those that its `Cargo.toml` lists. A module uses
-//! another one if its code outside of tests has a path `crate::other` (or as many `super::` as lead there),
-//! or names something that the root of the crate re-exports from `other`. `error` may use and be used by
-//! all.
+//! `other` if its code outside of tests has a path `crate::other`, or the same path with `super::`. It
+//! also does if it names something that the root of the crate re-exports from `other`. `error` may use
+//! and be used by all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The layers of ARCHITECTURE.md, from the ground up. A crate may use the layers below its own.
+/// The layers of ARCHITECTURE.md, lowest first. A crate may use the layers below its own.
 const LAYERS: [&[&str]; 5] = [
     &["tutte-simd"],
     &["tutte-trees", "tutte-treebank", "tutte-linear"],
@@ -18,7 +19,7 @@ const LAYERS: [&[&str]; 5] = [
     &["tutte-cli", "tutte-experiments"],
 ];
 
-/// Uses between crates of one layer: sentences give trees, and draw and evaluate them.
+/// Allowed uses between crates of one layer: treebanks read, draw and evaluate trees.
 const EXCEPTIONS: [(&str, &str); 1] = [("tutte-treebank", "tutte-trees")];
 
 fn crates() -> Vec<PathBuf> {
@@ -30,7 +31,7 @@ fn crates() -> Vec<PathBuf> {
     all
 }
 
-/// The package's name, and the packages of this workspace that its library or program uses.
+/// Returns the package's name, and the packages of this workspace that its library or program uses.
 fn package(folder: &Path) -> (String, BTreeSet<String>) {
     let text = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
     let mut section = "";
@@ -66,7 +67,7 @@ fn crates_use_only_the_layers_below() {
     }
 }
 
-/// Code without comments and without its unit tests.
+/// Returns code without its comments and unit tests.
 fn code(text: &str) -> String {
     let text = match text.find("#[cfg(test)]\nmod tests {") {
         Some(tests) => &text[..tests],
@@ -82,7 +83,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The words that directly follow `prefix`, or that a list in braces behind it starts its items with.
+/// Returns the words that directly follow `prefix`. After a list in braces, these are the first words
+/// of its items.
 fn words_after<'a>(code: &'a str, prefix: &str) -> Vec<&'a str> {
     let word = |text: &'a str| text.split(|c| !is_word(c)).next().unwrap_or_default();
     let mut found = Vec::new();
@@ -115,7 +117,7 @@ fn words_after<'a>(code: &'a str, prefix: &str) -> Vec<&'a str> {
     found
 }
 
-/// All Rust files below a folder, but tests.
+/// Collects all Rust files below a folder, except tests.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -131,7 +133,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Which top-level modules of a crate use which.
+/// Returns, for each top-level module of a crate, the modules that it uses.
 fn modules(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let src = folder.join("src");
     let root = [src.join("lib.rs"), src.join("main.rs")].into_iter().find(|path| path.is_file());
@@ -178,7 +180,7 @@ fn modules(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
     uses
 }
 
-/// A cycle of modules, if there is one: follows uses from a module back to itself.
+/// Returns a cycle of modules, if there is one: follows uses from a module back to itself.
 fn cycle(uses: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     fn visit<'a>(
         module: &'a str,
@@ -215,7 +217,7 @@ fn modules_of_a_crate_form_no_cycle() {
 }
 
 #[test]
-fn parsing_does_not_know_learning() {
+fn parsing_does_not_use_learning() {
     let parser = Path::new(env!("CARGO_MANIFEST_DIR")).join("../parser");
     let uses = modules(&parser);
     let order = ["features", "model", "parse", "learn", "annotate"];

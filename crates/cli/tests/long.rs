@@ -90,7 +90,7 @@ fn it_is_parsed_in_pieces_and_says_so() {
 }
 
 #[test]
-fn what_needs_all_trees_is_left_out_and_said() {
+fn options_that_need_all_trees_are_left_out_with_a_warning() {
     let best = sentences(&parse(&["long.conllu"]));
     let short_ids = |options: &[&str]| -> Vec<String> {
         let output = parse(&[&["long.conllu"][..], options].concat());

@@ -87,7 +87,7 @@ fn development_data_is_found_and_the_end_is_a_table() {
 
 /// Training that is killed during tokenizer, tagger and parser gives the same model when resumed.
 #[test]
-fn what_was_learnt_before_the_parser_is_not_learnt_again() {
+fn stages_before_the_parser_are_not_trained_again() {
     let folder = folder("killed", 4);
     assert!(train(&folder, "whole.tutte", &[]).output().unwrap().status.success());
     for (number, ending) in [".resume-text", ".resume-tags", ".resume"].into_iter().enumerate() {

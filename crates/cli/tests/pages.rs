@@ -156,7 +156,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The text of a page but for its blocks of code.
+/// Returns the text of a page without its blocks of code.
 fn without_code(page: &str) -> String {
     let mut is_code = false;
     let prose = page.lines().filter(|line| {
@@ -167,7 +167,7 @@ fn without_code(page: &str) -> String {
     prose.collect::<Vec<_>>().join("\n")
 }
 
-/// The anchors that GitHub gives the headings of a page.
+/// Returns the anchors that GitHub gives to the headings of a page.
 fn anchors(page: &str) -> BTreeSet<String> {
     let text = without_code(page);
     let headings = text.lines().filter(|line| line.starts_with('#'));

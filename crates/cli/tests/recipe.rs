@@ -36,7 +36,7 @@ fn trains_the_same_bytes(name: &str, options: &[&str], recipe: Recipe, has_dev: 
     let run = program.output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 
-    // The command and the names of files are the program's business.
+    // The recipe gets the command and the name of the development data from the model of the program.
     let ModelFile { model, about, .. } = ModelFile::open(&by_program).unwrap();
     let calibration = model.require_parser().unwrap().calibration.clone();
     let dev_name = calibration.and_then(|calibration| calibration.data).unwrap_or_default();

@@ -25,7 +25,8 @@ static MODELS: LazyLock<PathBuf> = LazyLock::new(|| {
             "train", "-q", "--with", "parser", "--preset", "fast", "--passes", "1", "--seed", seed,
             "-o",
         ];
-        let (model, garden) = (folder.join(model), example("garden.conllu"));
+        let model = folder.join(model);
+        let garden = example("garden.conllu");
         let trained = tutte().args(train).args([&model, &garden]).output().unwrap();
         assert!(trained.status.success(), "{}", said(&trained));
     }
@@ -88,7 +89,8 @@ impl World {
 
     /// All files of a folder, hidden ones too.
     fn files(&self, out: &str) -> BTreeMap<PathBuf, Vec<u8>> {
-        let (top, mut files) = (self.path(out), BTreeMap::new());
+        let top = self.path(out);
+        let mut files = BTreeMap::new();
         let mut folders = vec![top.clone()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
@@ -109,7 +111,7 @@ impl World {
         let mut halfway = 0;
         for attempt in 0u64..12 {
             let mut more = more.to_vec();
-            // Scripts always pass it.
+            // Scripts may pass it from the first attempt on.
             more.push("--resume");
             let mut job = self.job(out, &more).spawn().unwrap();
             // A different moment of the job every time, but the same in every test run.
@@ -148,7 +150,7 @@ fn assert_same(a: &BTreeMap<PathBuf, Vec<u8>>, b: &BTreeMap<PathBuf, Vec<u8>>) {
 }
 
 #[test]
-fn a_job_that_was_killed_goes_on_to_the_same_bytes() {
+fn a_killed_job_resumes_to_the_same_bytes() {
     let world = World::new("killed");
     let said = world.done("whole", &["--probs"]);
     assert_eq!((said["parsed"].as_u64(), said["files"].as_u64()), (Some(24), Some(24)));
@@ -178,7 +180,7 @@ fn a_job_that_was_killed_goes_on_to_the_same_bytes() {
 }
 
 #[test]
-fn parts_that_were_killed_are_the_whole() {
+fn killed_shards_together_are_the_whole_job() {
     let world = World::new("parts");
     // Random numbers depend on each file alone.
     let options = ["--sample", "2"];
@@ -199,7 +201,7 @@ fn parts_that_were_killed_are_the_whole() {
 }
 
 #[test]
-fn what_changed_is_done_again() {
+fn changed_files_are_parsed_again() {
     let world = World::new("changed");
     world.done("out", &[]);
     let whole = world.files("out");
@@ -304,7 +306,7 @@ fn ctrl_c_leaves_what_is_done() {
     assert_eq!(summary["interrupted"], true);
     let done = summary["parsed"].as_u64().unwrap() as usize;
     assert!(done < FILES, "it was too late");
-    assert_eq!(world.files("out").len(), done + 1, "what is done, and the manifest");
+    assert_eq!(world.files("out").len(), done + 1, "finished files, and the manifest");
     world.done("out", &["--kbest", "10", "--resume"]);
     assert_same(&world.files("whole"), &world.files("out"));
 }

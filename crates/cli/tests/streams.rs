@@ -37,7 +37,7 @@ fn a_full_disk_is_an_error_that_says_so() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     for arguments in COMMANDS {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);

@@ -31,12 +31,14 @@ fn treebank() -> PathBuf {
 /// The examples have no errors, and a model of them parses the test sentences well.
 #[test]
 fn the_garden_teaches_its_grammar() {
-    let (garden, test) = (example("garden.conllu"), example("garden-test.conllu"));
+    let garden = example("garden.conllu");
+    let test = example("garden-test.conllu");
     let checked = tutte().args(["check", "--strict"]).args([&garden, &test]).output().unwrap();
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
 
     let folder = folder("garden");
-    let (model, parsed) = (folder.join("garden.tutte"), folder.join("parsed.conllu"));
+    let model = folder.join("garden.tutte");
+    let parsed = folder.join("parsed.conllu");
     let trained = tutte()
         .args(["train", "-q", "--with", "parser", "-o"])
         .args([&model, &garden])
@@ -54,7 +56,8 @@ fn the_garden_teaches_its_grammar() {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
-    let (folder, treebank) = (folder("same"), treebank());
+    let folder = folder("same");
+    let treebank = treebank();
     let train = |name: &str, more: &[&str]| {
         let model = folder.join(name);
         let mut command = tutte();
@@ -71,7 +74,8 @@ fn the_same_seed_gives_the_same_bytes() {
 }
 
 fn leaves_a_model_after(signal: &str) {
-    let (folder, treebank) = (folder(signal), treebank());
+    let folder = folder(signal);
+    let treebank = treebank();
     let model = folder.join("tea.tutte");
     let mut training = tutte()
         .args(["train", "--with", "parser", "--passes", "10000", "--json", "-o"])
@@ -93,7 +97,7 @@ fn leaves_a_model_after(signal: &str) {
     let parsed = tutte().args(["parse", "-q", "-m"]).args([&model, &treebank]).output().unwrap();
     assert!(parsed.status.success() && !parsed.stdout.is_empty());
     // Nothing else is left beside it.
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "the model, and what goes on from it");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "the model and its checkpoint");
 }
 
 fn wait_for(file: &Path, training: &mut Child) {
@@ -107,9 +111,10 @@ fn wait_for(file: &Path, training: &mut Child) {
 
 /// Training that is killed in both stages gives the same model when resumed.
 #[test]
-fn a_training_that_was_killed_goes_on_to_the_same_bytes() {
-    let (folder, garden, test) =
-        (folder("killed"), example("garden.conllu"), example("garden-test.conllu"));
+fn a_killed_training_resumes_to_the_same_bytes() {
+    let folder = folder("killed");
+    let garden = example("garden.conllu");
+    let test = example("garden-test.conllu");
     let train = |model: &Path, more: &[&str]| {
         let mut command = tutte();
         command
@@ -120,7 +125,8 @@ fn a_training_that_was_killed_goes_on_to_the_same_bytes() {
         command.args(more).stdout(Stdio::null()).stderr(Stdio::piped());
         command
     };
-    let (whole, model) = (folder.join("whole.tutte"), folder.join("killed.tutte"));
+    let whole = folder.join("whole.tutte");
+    let model = folder.join("killed.tutte");
     let resume = folder.join("killed.tutte.resume");
     assert!(train(&whole, &[]).status().unwrap().success());
 
@@ -139,14 +145,15 @@ fn a_training_that_was_killed_goes_on_to_the_same_bytes() {
     let third = train(&model, &["--resume", "-j", "2"]).output().unwrap();
     assert!(third.status.success(), "{}", String::from_utf8_lossy(&third.stderr));
     assert!(fs::read(&whole).unwrap() == fs::read(&model).unwrap());
-    assert!(!resume.exists(), "what is finished does not go on");
+    assert!(!resume.exists(), "a finished training leaves no checkpoint");
 }
 
 /// Interrupted training says how to resume it, and makes the same choices on development data.
 #[test]
-fn a_training_that_was_interrupted_goes_on_to_the_same_bytes() {
-    let (folder, garden, test) =
-        (folder("interrupted"), example("garden.conllu"), example("garden-test.conllu"));
+fn an_interrupted_training_resumes_to_the_same_bytes() {
+    let folder = folder("interrupted");
+    let garden = example("garden.conllu");
+    let test = example("garden-test.conllu");
     let train = |model: &Path, more: &[&str]| {
         let mut command = tutte();
         command.args(["train", "--with", "parser", "--passes", "8", "--preset", "fast", "--dev"]);
@@ -154,7 +161,8 @@ fn a_training_that_was_interrupted_goes_on_to_the_same_bytes() {
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command
     };
-    let (whole, model) = (folder.join("whole.tutte"), folder.join("model.tutte"));
+    let whole = folder.join("whole.tutte");
+    let model = folder.join("model.tutte");
     assert!(train(&whole, &[]).status().unwrap().success());
     let mut first = train(&model, &[]).spawn().unwrap();
     wait_for(&folder.join("model.tutte.resume"), &mut first);

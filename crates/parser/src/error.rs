@@ -190,7 +190,7 @@ impl Error {
             }
             Error::Contradiction { problem, .. } => problem.hint().map(str::to_owned),
             Error::PartialTree { .. } => {
-                Some("use adagrad, sgd or lbfgs, or complete the tree".to_owned())
+                Some("use --learner adagrad, sgd or lbfgs, or complete the tree".to_owned())
             }
             Error::NoHeads => Some(
                 "give some words heads: `tutte ask` chooses the most useful words, `tutte parse` \
@@ -208,7 +208,9 @@ impl Error {
             Error::NoParser => {
                 Some("train a model with a parser: `tutte train TRAIN -o MODEL`".to_owned())
             }
-            Error::NoClusters => Some("use map or mbr, or train with --clusters".to_owned()),
+            Error::NoClusters => {
+                Some("use --decode map or mbr, or train with --clusters".to_owned())
+            }
             Error::Diverged { .. } => {
                 Some("use a smaller rate or C, as in `--learner sgd:rate=0.01`".to_owned())
             }

@@ -30,8 +30,8 @@
 //! - [`Pipeline`]: raw text in, sentences with tags and trees out, by all parts of a [`Model`].
 //! - [`Parser`]: one sentence at a time; [`parse_stream`]: many, on several threads; [`Clock`]: the time of each
 //!   stage.
-//! - [`LabelledDistribution`]: all trees of a sentence and their probabilities, to be asked, conditioned and
-//!   sampled. [`Parser::analyse`] returns it beside the best tree, given constraints ([`KeepColumns`]).
+//! - [`LabelledDistribution`]: all trees of a sentence and their probabilities, to query, condition and sample.
+//!   [`Parser::analyse`] returns it beside the best tree, given constraints ([`KeepColumns`]).
 //! - [`Annotation`]: the result for one sentence, from which all outputs are written.
 //! - [`ModelFile`], [`About`]: models as files.
 //!
@@ -56,7 +56,7 @@
 //! - L.-M. Nguyen, A. Shimazu, P.-T. Nguyen, X.-H. Phan (2007). A multilingual dependency analysis
 //!   system using online passive-aggressive learning.
 #![forbid(unsafe_code)]
-// Much of what models offer is used by learning alone.
+// Much of the code of models is used by learning only.
 #![cfg_attr(not(feature = "train"), allow(dead_code, unused_imports))]
 
 pub mod annotate;

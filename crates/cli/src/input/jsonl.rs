@@ -6,8 +6,9 @@
 //! {"id": "letter", "text": "Dear Ann, tea helps. It always did."}
 //! ```
 //!
-//! Tokens become words unchanged; `tutte parse --to jsonl` writes such lines. A text without tokens is raw. It may
-//! become several sentences, `letter-1`, `letter-2`, …, and so does a list of more tokens than one sentence may have.
+//! Tokens become words unchanged; `tutte parse --to jsonl` writes such lines. A text without tokens is raw text, and
+//! may become several sentences: `letter-1`, `letter-2`, …. A list of more tokens than one sentence may have is split
+//! in the same way.
 
 use std::io::Cursor;
 
@@ -27,8 +28,8 @@ const HINT: &str =
 pub(super) struct Jsonl<'a> {
     lines: Lines<Input>,
     model: &'a Model<Compact>,
-    /// Number of sentences without a name so far; they are numbered.
-    named: u64,
+    /// Number of sentences without an id so far. Their ids are numbers.
+    unnamed: u64,
     /// Current object, if it has several sentences.
     current: Option<SeveralSentences<'a>>,
 }
@@ -46,7 +47,7 @@ struct SplitTokens {
     tokens: std::vec::IntoIter<String>,
     place: Place,
     part: u64,
-    named: u64,
+    unnamed: u64,
 }
 
 impl Source for SplitTokens {
@@ -56,7 +57,7 @@ impl Source for SplitTokens {
             return Ok(false);
         }
         self.part += 1;
-        self.place.sent_id = Some((self.named + self.part).to_string());
+        self.place.sent_id = Some((self.unnamed + self.part).to_string());
         sentence.assign_words(tokens.iter().map(String::as_str), None, &self.place)?;
         sentence.set_comment("tutte_split", Some(&self.part.to_string()))?;
         Ok(true)
@@ -73,8 +74,8 @@ struct Object {
 }
 
 impl<'a> Jsonl<'a> {
-    pub(super) fn new(lines: Lines<Input>, model: &'a Model<Compact>, named: u64) -> Self {
-        Self { lines, model, named, current: None }
+    pub(super) fn new(lines: Lines<Input>, model: &'a Model<Compact>, unnamed: u64) -> Self {
+        Self { lines, model, unnamed, current: None }
     }
 
     /// Reads the next sentence of the current object; returns `false` if there is none.
@@ -90,7 +91,7 @@ impl<'a> Jsonl<'a> {
                 let id = format!("{id}-{}", current.sentences);
                 sentence.set_comment("sent_id", Some(&id))?;
             }
-            None => self.named += 1,
+            None => self.unnamed += 1,
         }
         Ok(true)
     }
@@ -119,12 +120,12 @@ impl Source for Jsonl<'_> {
                 (Some(tokens), _) if tokens.len() > LONGEST => {
                     let tokens = tokens.into_iter();
                     let source =
-                        Box::new(SplitTokens { tokens, place, part: 0, named: self.named });
+                        Box::new(SplitTokens { tokens, place, part: 0, unnamed: self.unnamed });
                     self.current = Some(SeveralSentences { source, id, sentences: 0 });
                 }
                 (Some(tokens), text) => {
-                    self.named += u64::from(id.is_none());
-                    place.sent_id = Some(id.unwrap_or_else(|| self.named.to_string()));
+                    self.unnamed += u64::from(id.is_none());
+                    place.sent_id = Some(id.unwrap_or_else(|| self.unnamed.to_string()));
                     let words = tokens.iter().map(String::as_str);
                     sentence.assign_words(words, text.as_deref(), &place)?;
                     return Ok(true);
@@ -137,7 +138,7 @@ impl Source for Jsonl<'_> {
                         Encoding::UTF_8,
                         Cut::Text,
                         self.model,
-                        self.named,
+                        self.unnamed,
                     );
                     self.current = Some(SeveralSentences { source, id, sentences: 0 });
                 }

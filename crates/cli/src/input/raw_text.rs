@@ -7,7 +7,7 @@ use tutte_treebank::{Encoding, Input, Sentence, transcode};
 
 use super::source::Source;
 
-/// How raw text is segmented.
+/// Segmentation of raw text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
     /// Into sentences, then words.
@@ -17,19 +17,19 @@ pub(super) enum Cut {
 }
 
 /// Returns the sentences of a raw text, found by the model's tokenizer, or by the rules of Unicode if it has none.
-/// Messages call the text `name`. Sentences are numbered from `named` + 1.
+/// Messages call the text `name`. Sentences are numbered from `unnamed` + 1.
 pub(super) fn sentences<'a>(
     text: Input,
     name: &str,
     encoding: Encoding,
     cut: Cut,
     model: &'a Model<Compact>,
-    named: u64,
+    unnamed: u64,
 ) -> Box<dyn Source + 'a> {
     let options = SegmenterOptions::default()
         .with_name(name.to_owned())
         .with_presegmented(cut == Cut::Lines)
-        .with_first_id(named + 1);
+        .with_first_id(unnamed + 1);
     Box::new(Pipeline::new(model).sentences(transcode(text, encoding), options))
 }
 

@@ -37,8 +37,8 @@ impl<'a> Sentences<'a> {
         Self { is_silent: true, ..self }
     }
 
-    /// Reads the next sentence; returns `false` at the end. With `--lenient`, sentences that cannot be read are
-    /// skipped, counted and warned of.
+    /// Reads the next sentence; returns `false` at the end. With `--lenient`, sentences that cannot be read are skipped
+    /// and counted, with a warning.
     pub(crate) fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
         loop {
             if let Some(progress) = &mut self.progress {

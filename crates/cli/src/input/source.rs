@@ -158,17 +158,17 @@ impl InputArgs {
         Self { text, ..self }
     }
 
-    /// Opens a file, or standard input for `-`, and returns its sentences. Those without a name are numbered from
-    /// `named` + 1. The model has the tokenizer for raw text.
+    /// Opens a file, or standard input for `-`, and returns its sentences. Those without an id are numbered from
+    /// `unnamed` + 1. The model has the tokenizer for raw text.
     pub(crate) fn open<'a>(
         &self,
         path: &Path,
         model: &'a Model<Compact>,
-        named: u64,
+        unnamed: u64,
         counter: &ByteCounter,
         session: &'a Session,
     ) -> Result<Sentences<'a>> {
-        let source = self.source(path, model, named, counter)?;
+        let source = self.source(path, model, unnamed, counter)?;
         Ok(Sentences::new(source, self.lenient, session))
     }
 
@@ -176,7 +176,7 @@ impl InputArgs {
         &self,
         path: &Path,
         model: &'a Model<Compact>,
-        named: u64,
+        unnamed: u64,
         counter: &ByteCounter,
     ) -> Result<Box<dyn Source + 'a>> {
         if path.is_dir() {
@@ -194,7 +194,7 @@ impl InputArgs {
                 Encoding::UTF_8,
                 Cut::Text,
                 model,
-                named,
+                unnamed,
             ));
         }
         let failed = |source| Error::File { path: path.to_owned(), action: "open", source };
@@ -215,25 +215,25 @@ impl InputArgs {
             Box::new(Reader::with_options(input, &options))
         };
         let lines = |input| Lines::new(input, &name, self.encoding);
-        let words = |input, layout| Box::new(WordReader::new(lines(input), layout).after(named));
+        let words = |input, layout| Box::new(WordReader::new(lines(input), layout).after(unnamed));
         Ok(match kind {
             InputKind::Auto => conll(input, None),
             InputKind::Conllu => conll(input, Some(Format::ConllU)),
             InputKind::Conllx => conll(input, Some(Format::ConllX)),
             InputKind::Vertical => words(input, Layout::Vertical),
             InputKind::Horizontal => words(input, Layout::Horizontal),
-            InputKind::Jsonl => Box::new(Jsonl::new(lines(input), model, named)),
+            InputKind::Jsonl => Box::new(Jsonl::new(lines(input), model, unnamed)),
             InputKind::Text => {
-                raw_text::sentences(input, &name, self.encoding, Cut::Text, model, named)
+                raw_text::sentences(input, &name, self.encoding, Cut::Text, model, unnamed)
             }
             InputKind::Lines => {
-                raw_text::sentences(input, &name, self.encoding, Cut::Lines, model, named)
+                raw_text::sentences(input, &name, self.encoding, Cut::Lines, model, unnamed)
             }
         })
     }
 
-    /// Looks at the first lines of an input, and puts them back. [`InputKind::Auto`] stands for CoNLL-U or
-    /// CoNLL-X, which their reader tells apart.
+    /// Looks at the first lines of an input, and puts them back. [`InputKind::Auto`] stands for CoNLL-U or CoNLL-X;
+    /// their reader recognises which of the two it is.
     fn recognise(&self, path: &Path, input: &mut Input) -> io::Result<InputKind> {
         /// Bytes to look at; a file without a line end in them is taken for text.
         const ENOUGH: usize = 1 << 16;

@@ -1,4 +1,4 @@
-//! Tags for sentences without, for verbs that score the trees of files. `tutte parse` has options of its own.
+//! Tags for untagged sentences, for verbs that score the trees of files. `tutte parse` has its own options.
 
 use tutte::text::{Tagger, TaggerMemory, is_untagged};
 use tutte::{Compact, Error, Model};

@@ -1,4 +1,4 @@
-//! `tutte ask`: what a linguist should annotate next.
+//! `tutte ask`: the words to annotate next.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::session::Session;
 /// Choose the words that annotators should annotate next
 ///
 /// Writes the sentences whose heads the model is least certain of, as CoNLL-U without heads and labels. Annotators fill
-/// in those of the words with Ask in MISC, and `tutte train` learns from these partial trees.
+/// in the heads and labels of the words with Ask in MISC. `tutte train` learns from these partial trees.
 ///
 /// In MISC, Ask is the rank of a word, AskEntropy the entropy of its head in nats, and AskHead lists its probable heads
 /// as HEAD:LABEL:PROBABILITY. Sentences without tags are tagged by the model.
@@ -64,9 +64,8 @@ pub(crate) struct Ask {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("there must be something to ask".to_owned()),
+        Ok(0) | Err(_) => Err("expected a whole number above 0".to_owned()),
         Ok(count) => Ok(count),
-        Err(_) => Err("not a number".to_owned()),
     }
 }
 
@@ -225,7 +224,8 @@ const KEYS: [&str; 3] = ["Ask", "AskEntropy", "AskHead"];
 
 impl Queue {
     fn new(questions: &[Question]) -> Self {
-        let (mut order, mut ranks) = (Vec::new(), BTreeMap::<usize, BTreeMap<usize, usize>>::new());
+        let mut order = Vec::new();
+        let mut ranks = BTreeMap::<usize, BTreeMap<usize, usize>>::new();
         for (rank, question) in (1..).zip(questions) {
             let ranks = ranks.entry(question.sentence).or_insert_with(|| {
                 order.push(question.sentence);
@@ -278,7 +278,7 @@ impl AskSummary {
             format!("{} of {}", count(self.asked_sentences), counted(self.sentences, "sentence"));
         let (Some(high), Some(low)) = (self.highest_entropy, self.lowest_entropy) else {
             return format!(
-                "nothing to ask: there is no doubt in {}",
+                "nothing to ask: the model is certain of all heads in {}",
                 counted(self.sentences, "sentence")
             );
         };

@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
             .with_seed(arguments.seed.number)
             .with_threads(arguments.threads.count()),
     };
-    let audit = watched(&treebank, &settings, session)?;
+    let audit = audit_with_progress(&treebank, &settings, session)?;
     let report = AuditReport::new(&audit, verdicts.as_ref(), arguments.below);
     if let Some(path) = &arguments.output {
         files::table(path, &report)?;
@@ -168,7 +168,7 @@ impl Audit {
 }
 
 /// Runs an audit and shows its progress.
-fn watched<'a>(
+fn audit_with_progress<'a>(
     treebank: &'a [Sentence],
     settings: &Settings,
     session: &Session,

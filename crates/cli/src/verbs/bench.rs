@@ -31,7 +31,7 @@ Examples:
   tutte bench -m en.tutte test.conllu -n 20 --json | jq .words_per_second")]
 pub(crate) struct Bench {
     #[command(flatten)]
-    which: ModelSource,
+    model_source: ModelSource,
 
     /// Files to parse; standard input is not possible
     #[arg(value_name = "FILES", required = true)]
@@ -43,10 +43,10 @@ pub(crate) struct Bench {
     repeats: u32,
 
     #[command(flatten)]
-    answering: ParseOptions,
+    options: ParseOptions,
 
     #[command(flatten)]
-    intake: InputArgs,
+    input_args: InputArgs,
 }
 
 /// The measurements.
@@ -87,18 +87,18 @@ struct StageTime {
 
 pub(crate) fn run(arguments: &Bench, session: &Session) -> Result<Outcome> {
     if arguments.files.iter().any(|file| file == Path::new("-")) {
-        return Err(usage("standard input (-) can be read only once; name a file"));
+        return Err(usage("standard input (-) cannot be read several times; name a file"));
     }
-    let model = arguments.which.open()?.model;
+    let model = arguments.model_source.open()?.model;
     let load = || {
         let started = Instant::now();
-        arguments.which.open().map(|_| started.elapsed())
+        arguments.model_source.open().map(|_| started.elapsed())
     };
     let loads = (0..arguments.repeats).map(|_| load()).collect::<Result<_, _>>()?;
-    let which = arguments.which.clone();
-    let using = ModelArgs { which, tree_set: None, threads: Threads::one() };
-    let jsonl = arguments.answering.is_jsonl();
-    let task = arguments.answering.of(&model, &using, jsonl, session)?;
+    let which = arguments.model_source.clone();
+    let model_args = ModelArgs { which, tree_set: None, threads: Threads::one() };
+    let jsonl = arguments.options.is_jsonl();
+    let task = arguments.options.of(&model, &model_args, jsonl, session)?;
     let mut worker = task.worker().timed();
     let (size, _) = parse_all(arguments, session, &model, &mut worker, true)?;
     let status = session.status();
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Bench, session: &Session) -> Result<Outcome> {
     }
     drop(status);
     if size.words == 0 {
-        return Err(anyhow::anyhow!("the files have no words to parse"));
+        return Err(anyhow::anyhow!("the files have no words to parse; name other files"));
     }
     let report = BenchReport::new(arguments, &model, size, median(loads), runs);
     if session.json() {
@@ -144,7 +144,7 @@ fn parse_all(
     worker.clock().restart();
     for path in &arguments.files {
         let counter = ByteCounter::default();
-        let mut sentences = arguments.intake.open(path, model, 0, &counter, session)?;
+        let mut sentences = arguments.input_args.open(path, model, 0, &counter, session)?;
         if !is_first {
             sentences = sentences.silent();
         }
@@ -195,7 +195,7 @@ impl BenchReport {
         };
         let second_pass = model.parser.as_ref().and_then(|parser| parser.second_pass.as_ref());
         Self {
-            model: arguments.which.name(),
+            model: arguments.model_source.name(),
             sentences: size.sentences,
             words: size.words,
             repeats: arguments.repeats,

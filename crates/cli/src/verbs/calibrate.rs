@@ -26,8 +26,8 @@ use crate::session::Session;
 
 /// Calibrate a model's probabilities on held-out trees
 ///
-/// Compares the probabilities of heads with the trees of DEV, which must not be training data, and stores the better
-/// of two methods in the model. Each method is tested on parts of DEV that it was not fitted on.
+/// Fits the probabilities of heads to the trees of DEV, which must not be training data. Stores the better of two
+/// methods in the model. Each method is tested on parts of DEV that it was not fitted on.
 ///
 /// temperature divides the scores of all arcs by one number. It changes every probability, and may change the tree of
 /// --decode mbr. isotonic also maps the probabilities of the heads that are written (HeadProb, --min-prob,
@@ -102,7 +102,7 @@ enum MethodArg {
 pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     let output = arguments.output.as_ref().unwrap_or(&arguments.model);
     if output.as_os_str() == "-" {
-        return Err(usage("a model is not text; name a file to write with -o"));
+        return Err(usage("a model cannot be written to standard output; name a file with -o"));
     }
     refuse_inputs(arguments, output)?;
     let ModelFile { mut model, about, .. } = ModelFile::open(&arguments.model)?;

@@ -202,7 +202,7 @@ fn print_finding(finding: &Finding, out: &mut impl std::io::Write) -> Result<()>
     Ok(())
 }
 
-/// Lists overlaps pair by pair, from the point of view of the smaller file: usually the test set.
+/// Lists overlaps pair by pair, as shares of the smaller file, usually the test set.
 fn overlaps(shared: &[&Overlap], report: &Report) -> Table {
     let size = |name: &str| {
         let file = report.files.iter().find(|file| file.name == name);

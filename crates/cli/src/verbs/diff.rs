@@ -44,7 +44,7 @@ pub(crate) struct Diff {
     #[arg(short = 'n', value_name = "N", value_parser = number)]
     number: Option<usize>,
 
-    /// How to show them: text, svg, tikz, or png-svg, which is SVG that any renderer can convert to PNG
+    /// Format: text, svg, tikz, or png-svg, which is SVG that any renderer can convert to PNG
     #[arg(short = 'o', long = "output", value_name = "KIND", default_value = "text")]
     kind: Kind,
 

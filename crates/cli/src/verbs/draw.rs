@@ -53,7 +53,7 @@ pub(crate) struct Draw {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    which: SelectionArgs,
+    selection: SelectionArgs,
 
     #[command(flatten)]
     look: Look,
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Draw, session: &Session) -> Result<Outcome> {
     let style = arguments.look.style(kind, arguments.html.is_some(), session);
     let style = arguments.tree_look.style(style);
     let files = session.files(&arguments.files)?;
-    let mut selection = Selection::new(session, &files, &arguments.reading, &arguments.which);
+    let mut selection = Selection::new(session, &files, &arguments.reading, &arguments.selection);
 
     if session.json() || arguments.html.is_some() || arguments.out_dir.is_some() {
         collect(arguments, session, &files, &mut selection, kind, &style)?;

@@ -32,7 +32,7 @@ Examples:
   tutte info -m en.tutte --json | jq .dev")]
 pub(crate) struct Info {
     #[command(flatten)]
-    which: ModelSource,
+    model_source: ModelSource,
 
     /// Show the features with the largest weights; needs a model trained with --features dictionary
     #[arg(long)]
@@ -77,7 +77,7 @@ struct ParserReport {
     labels: Vec<String>,
     pruner: Option<WeightTable>,
     arcs: WeightTable,
-    /// Transition parser, whose tree the second pass uses; its weights are of actions.
+    /// Transition parser, whose tree the second pass uses. Its weights score steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     transition: Option<WeightTable>,
     second_pass: Option<WeightTable>,
@@ -119,7 +119,7 @@ struct WeightTable {
 }
 
 pub(crate) fn run(arguments: &Info, session: &Session) -> Result<Outcome> {
-    let file = arguments.which.open()?;
+    let file = arguments.model_source.open()?;
     if arguments.weights {
         return weights::show(&file, arguments.top, session);
     }
@@ -138,7 +138,7 @@ impl InfoReport {
         let training = about.training.iter();
         let dev = about.dev.zip(model.parser.as_ref());
         Self {
-            model: arguments.which.name(),
+            model: arguments.model_source.name(),
             bytes: file.bytes,
             format: file.format,
             tutte: file.tutte.clone(),
@@ -209,7 +209,7 @@ impl InfoReport {
             row("clusters", format!("{} latent clusters of arcs", parser.clusters));
         }
         row("temperature", format!("{:.2}", parser.temperature));
-        row("calibration", parser.calibration.as_ref().map_or("–".to_owned(), calibrated));
+        row("calibration", parser.calibration.as_ref().map_or("–".to_owned(), calibration_text));
         let parts = parser.parts();
         for (name, part) in &parts {
             let WeightTable { index, features, weights, used, bits_per_weight, .. } = part;
@@ -298,7 +298,7 @@ impl ParserReport {
 }
 
 /// Describes the calibration: method, data and precision.
-fn calibrated(calibration: &Calibration) -> String {
+fn calibration_text(calibration: &Calibration) -> String {
     let Calibration { data, sentences, words, precision, .. } = calibration;
     let method = calibration.method().name();
     let data = data.as_deref().unwrap_or("–");

@@ -19,7 +19,7 @@ use tutte::weak::{WeakData, WeakOptions};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
-use self::progress::{chosen, watched};
+use self::progress::{choose_variance_with_progress, learn_with_progress};
 use self::summary::{Accuracy, DevAccuracy, LearnSummary, lines};
 use super::train::{command_line, templates};
 use crate::failure::{Outcome, advise, usage};
@@ -122,7 +122,7 @@ pub(crate) struct Learn {
     #[arg(long, value_name = "COLUMN", value_enum, default_value_t = TagColumn::Upos)]
     tags: TagColumn,
 
-    /// Use only features of at least N candidate arcs
+    /// Use only features that occur on at least N candidate arcs
     #[arg(long, value_name = "N", default_value_t = 10)]
     least: u32,
 
@@ -181,7 +181,7 @@ fn order(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     if arguments.output == Path::new("-") {
-        return Err(usage("a model is not text; name a file to write with -o"));
+        return Err(usage("a model cannot be written to standard output; name a file with -o"));
     }
     if arguments.rules.is_none() && arguments.trees.is_empty() {
         return Err(usage("there is nothing to learn from: add --rules or --trees, or both"));
@@ -263,9 +263,9 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     let matched = matched(&rules, &evidence, session);
     let mut options = options;
     if options.prior_variance == 0.0 {
-        options.prior_variance = chosen(&evidence, &options, session)?;
+        options.prior_variance = choose_variance_with_progress(&evidence, &options, session)?;
     }
-    let learnt = watched(&rules, &evidence, &options, &dev, session)?;
+    let learnt = learn_with_progress(&rules, &evidence, &options, &dev, session)?;
     skipped(&learnt.impossible, &raw, session);
     let model = learnt.model.compact();
     let about = About {
@@ -332,7 +332,7 @@ fn rules_error(invalid: &Invalid, session: &Session) -> anyhow::Error {
     error(last)
 }
 
-/// Returns which rules match an arc, and warns of the others.
+/// Returns `true` for each rule that matches an arc, and warns about the others.
 fn matched(rules: &RuleSet, evidence: &WeakData<'_>, session: &Session) -> Vec<bool> {
     let mut matched = vec![false; rules.len()];
     evidence.arcs.iter().flatten().for_each(|&(_, _, rule)| matched[rule] = true);
@@ -350,7 +350,7 @@ fn matched(rules: &RuleSet, evidence: &WeakData<'_>, session: &Session) -> Vec<b
     matched
 }
 
-/// Warns of sentences that hard constraints leave without a tree.
+/// Warns about sentences that hard constraints leave without a tree.
 fn skipped(impossible: &[usize], raw: &[Sentence], session: &Session) {
     const SHOWN: usize = 10;
     for &at in impossible.iter().take(SHOWN) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! input/              inputs and their sentences
-//! parse/options.rs    what is wanted: trees, probabilities, constraints
+//! parse/options.rs    the options: trees, probabilities, constraints
 //! parse/tagging.rs    the source of tags, and the number of readings
 //! parse/result.rs     the annotation of a sentence and its output; long.rs, long sentences; json.rs, JSON
 //! parse/stream.rs     sentences of all inputs through threads, in order, in bounded memory
@@ -48,8 +48,8 @@ use crate::session::{Progress, Session};
 /// Heads can be constrained: --keep-heads and --keep-labels keep those of the input, and Forbid=4,7 in MISC forbids
 /// heads. Probabilities are then conditional on these constraints. Arcs that the model prunes have probability zero.
 ///
-/// Sentences of more than 500 words are parsed in parts of at most 250 (# tutte_pieces = 8), and heads that you give
-/// must be in the same part as their words. --kbest, --sample, --decode greedy and --matrix work up to 1,000 words; of
+/// Sentences of more than 500 words are parsed in parts of at most 250 (# tutte_pieces = 8). Heads that you give must
+/// then be in the same part as their words. --kbest, --sample, --decode greedy and --matrix work up to 1,000 words; of
 /// longer sentences, the best tree is written, with a warning.
 ///
 /// With isotonic calibration (# tutte_calibration = isotonic), only HeadProb is calibrated; AltHead,
@@ -63,7 +63,7 @@ Examples:
   tutte parse -m en.tutte part-*.conllu.gz --outfile '{}.parsed.conllu'")]
 pub(crate) struct Parse {
     #[command(flatten)]
-    using: ModelArgs,
+    model_args: ModelArgs,
 
     /// Files, one after the other; - is standard input
     #[arg(value_name = "FILES")]
@@ -85,10 +85,10 @@ pub(crate) struct Parse {
     outfile: Option<String>,
 
     #[command(flatten)]
-    answering: ParseOptions,
+    options: ParseOptions,
 
     #[command(flatten)]
-    intake: InputArgs,
+    input_args: InputArgs,
 }
 
 /// Counts of the run.
@@ -106,33 +106,38 @@ struct ParseSummary {
 
 pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let started = Instant::now();
-    let Parse { using, .. } = arguments;
+    let Parse { model_args, .. } = arguments;
     let pattern = arguments.outfile.as_deref();
     let output = pattern.map_or(arguments.output.as_path(), Path::new);
-    let answering = arguments.answering.for_people(output);
-    let intake = arguments.intake.clone().with_text(arguments.text.clone());
+    let options = arguments.options.for_people(output);
+    let input_args = arguments.input_args.clone().with_text(arguments.text.clone());
     if session.json() && output == Path::new("-") {
         return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
     }
-    let jsonl = answering.check_output(output)?;
+    let jsonl = options.check_output(output)?;
     let files = match arguments.text {
         Some(_) => vec![PathBuf::from("-")],
         None => session.files(&arguments.files)?,
     };
     if files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
-        return Err(usage("standard input (-) can be read only once"));
+        return Err(usage("standard input (-) can be read only once; name it once, or name files"));
     }
     let outputs = pattern.map(|pattern| outfile::outputs(pattern, &files)).transpose()?;
     if let Some(outputs) = &outputs {
         let inputs = files.iter().map(PathBuf::as_path);
         check_distinct(inputs.zip(outputs.iter().map(PathBuf::as_path)))?;
     }
-    let model = using.load()?;
-    let task = answering.of(&model, using, jsonl, session)?;
+    let model = model_args.load()?;
+    let task = options.of(&model, model_args, jsonl, session)?;
 
     let apart = outputs.is_some();
-    let stream =
-        Stream { paths: &files, intake: &intake, counter: &ByteCounter::default(), apart, session };
+    let stream = Stream {
+        paths: &files,
+        intake: &input_args,
+        counter: &ByteCounter::default(),
+        apart,
+        session,
+    };
     let outputs = outputs.unwrap_or_else(|| vec![output.to_owned()]);
     interrupt::remove_temporary_files(outputs.clone());
     let mut pages = Pages {
@@ -221,8 +226,10 @@ impl ParseSummary {
     fn tell(&self, session: &Session) {
         self.tally.tell(session);
         let Tally { sentences, words, .. } = self.tally;
-        let (sentences, read) = (counted(sentences, "sentence"), counted(words, "token"));
-        let (seconds, rate) = (self.seconds, count(self.words_per_second as usize));
-        session.note(format!("{sentences}, {read} in {seconds:.1} s: {rate} tokens a second"));
+        let sentences = counted(sentences, "sentence");
+        let tokens = counted(words, "token");
+        let seconds = self.seconds;
+        let rate = count(self.words_per_second as usize);
+        session.note(format!("{sentences}, {tokens} in {seconds:.1} s: {rate} tokens a second"));
     }
 }

@@ -59,7 +59,7 @@ Examples:
   tutte run -m en.tutte -i horizontal corpus/*.tok -o parsed --probs --shard 1/8")]
 pub(crate) struct Run {
     #[command(flatten)]
-    using: ModelArgs,
+    model_args: ModelArgs,
 
     /// Files and folders
     #[arg(value_name = "INPUTS", required = true)]
@@ -69,7 +69,7 @@ pub(crate) struct Run {
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 
-    /// Resume the job in DIR; files that are done are left
+    /// Resume the job in DIR; finished files are skipped
     #[arg(long)]
     resume: bool,
 
@@ -86,10 +86,10 @@ pub(crate) struct Run {
     compress: Option<Compress>,
 
     #[command(flatten)]
-    answering: ParseOptions,
+    options: ParseOptions,
 
     #[command(flatten)]
-    intake: InputArgs,
+    input_args: InputArgs,
 }
 
 /// Compression of outputs.
@@ -104,11 +104,11 @@ enum Compress {
 
 pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
     let started = Instant::now();
-    let Run { using, answering, intake, output: folder, .. } = arguments;
+    let Run { model_args, options, input_args, output: folder, .. } = arguments;
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     let extension = arguments.extension();
-    let jsonl = answering.check_output(Path::new(&extension))?;
-    let choice = if intake.input == InputKind::Auto { Choice::ByName } else { Choice::All };
+    let jsonl = options.check_output(Path::new(&extension))?;
+    let choice = if input_args.input == InputKind::Auto { Choice::ByName } else { Choice::All };
     let Listing { jobs, skipped } = Listing::new(&arguments.inputs, folder, &extension, choice)?;
     if let [one, ..] = &skipped[..] {
         let others = counted(skipped.len(), "file");
@@ -121,8 +121,8 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
         return Err(usage("there is no file to parse; name files, or their format with -i"));
     }
     let jobs = shard.of(jobs);
-    let file = using.open()?;
-    let task = answering.of(&file.model, using, jsonl, session)?;
+    let file = model_args.open()?;
+    let task = options.of(&file.model, model_args, jsonl, session)?;
 
     fs::create_dir_all(folder).map_err(|source| Error::File {
         path: folder.clone(),
@@ -152,7 +152,7 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
     };
     let mut work = Work::new(folder, &task, session, arguments.fail_fast, manifest, summary);
     work.skip_finished(jobs)?;
-    let (mut summary, words) = work.parse_rest(intake)?;
+    let (mut summary, words) = work.parse_rest(input_args)?;
     summary.seconds = started.elapsed().as_secs_f64();
     summary.words_per_second = words as f64 / summary.seconds;
     summary.print(session)
@@ -161,7 +161,7 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
 impl Run {
     /// Returns the extension of outputs.
     fn extension(&self) -> String {
-        let kind = if self.answering.is_jsonl() { ".jsonl" } else { ".conllu" };
+        let kind = if self.options.is_jsonl() { ".jsonl" } else { ".conllu" };
         let packed = match self.compress {
             None => "",
             Some(Compress::Gz) => ".gz",
@@ -175,18 +175,18 @@ impl Run {
         #[derive(Serialize)]
         struct Options<'a> {
             #[serde(flatten)]
-            intake: &'a InputArgs,
+            input_args: &'a InputArgs,
             #[serde(flatten)]
-            answering: &'a ParseOptions,
+            options: &'a ParseOptions,
             #[serde(skip_serializing_if = "Option::is_none")]
             tree_set: Option<String>,
             #[serde(skip_serializing_if = "Option::is_none")]
             compress: Option<Compress>,
         }
         let options = Options {
-            intake: &self.intake,
-            answering: &self.answering,
-            tree_set: self.using.tree_set.map(|set| set.to_string()),
+            input_args: &self.input_args,
+            options: &self.options,
+            tree_set: self.model_args.tree_set.map(|set| set.to_string()),
             compress: self.compress,
         };
         let options = serde_json::from_value(serde_json::to_value(options)?)?;

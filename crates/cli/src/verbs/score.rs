@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
             if sentence.format() == Format::ConllX && writes_conll {
                 let file = sentence.place().file;
                 return Err(usage(format!(
-                    "{file} is CoNLL-X, which has no room for probabilities; call OUT .jsonl, or make \
+                    "{file} is CoNLL-X, which has no room for probabilities; name OUT in .jsonl, or make \
                      it CoNLL-U with `tutte convert`"
                 )));
             }

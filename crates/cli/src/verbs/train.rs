@@ -186,7 +186,7 @@ fn tree_set(typed: &str) -> Result<TreeSetArg, String> {
 
 /// Reads a duration such as `90s`, `5m` or `1h30m`.
 fn duration(typed: &str) -> Result<Duration, String> {
-    let wrong = || "a time is 90s, 5m or 1h30m".to_owned();
+    let wrong = || "expected a time such as 90s, 5m or 1h30m".to_owned();
     let mut rest = typed;
     let mut seconds = 0u64;
     while !rest.is_empty() {
@@ -219,8 +219,9 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     if !arguments.resume && recipe.can_resume() {
         let checkpoint = recipe.checkpoint().unwrap_or_default();
         let checkpoint = checkpoint.display();
-        session
-            .note(format!("starting afresh; --resume would resume the training of {checkpoint}"));
+        session.note(format!(
+            "starting from the beginning; --resume would continue from {checkpoint}"
+        ));
     }
     let treebank = arguments.read(&arguments.files, session)?;
     let dev = arguments.read(&dev_files, session)?;
@@ -338,7 +339,7 @@ impl Train {
         }
     }
 
-    /// Notes why the training ended early, and how to resume it.
+    /// Prints why the training ended early, and how to resume it.
     fn note_ending(&self, trained: &Trained, recipe: &Recipe, session: &Session) {
         let output = self.output.display();
         match trained.ending {

@@ -1,7 +1,7 @@
-//! Active learning: which words or sentences to annotate next.
+//! Active learning: selects the words or sentences to annotate next.
 //!
-//! Knowing the head of word m gives as much information about the tree as the head has entropy. The mutual
-//! information of the tree Y and the head is
+//! The information that the head of word m gives about the tree is the entropy of that head. The mutual information of
+//! the tree Y and the head is
 //!
 //! ```text
 //! I(Y; head(m)) = H(head(m)) − H(head(m) | Y) = H(head(m)) = −Σ_h μ(h → m) log μ(h → m)
@@ -13,9 +13,9 @@
 //!
 //! The most uncertain words are often similar. A *diverse* selection is greedy: the next question is the one with the
 //! largest H · v. Here v is the mean of 1 / (1 + times selected before) over the traits of the question: forms, tags,
-//! and the two most probable heads. A question without a new trait is not asked. v never rises. So a priority queue
-//! that updates only its first element until it stays first gives the same result as updating all elements
-//! (Minoux 1978).
+//! and the two most probable heads. A question without a new trait is not asked. v never rises. So it is enough to keep
+//! candidates in a priority queue and to update the first one until it stays first. The result is the same as that of
+//! updating all candidates (Minoux 1978).
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};

@@ -1,4 +1,4 @@
-//! Help for annotators: which words to annotate next, which annotations to check again.
+//! Help for annotators: the words to annotate next, and the annotations to check again.
 
 pub mod active;
 #[cfg(feature = "train")]

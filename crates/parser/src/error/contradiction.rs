@@ -106,10 +106,12 @@ pub enum Contradiction {
 impl Contradiction {
     pub(super) fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::SeveralRoots { .. } => {
-                Some("correct a head, or use a tree set with several roots")
-            }
-            Self::Crossing { .. } => Some("correct a head, or use a nonprojective tree set"),
+            Self::SeveralRoots { .. } => Some(
+                "correct a head, or allow several roots with --tree-set nonprojective-multi-root",
+            ),
+            Self::Crossing { .. } => Some(
+                "correct a head, or allow crossing arcs with --tree-set nonprojective-single-root",
+            ),
             Self::AcrossPieces { .. } => {
                 Some("leave that head open (_), or split the sentence so that both are in one part")
             }

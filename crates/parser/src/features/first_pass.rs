@@ -139,7 +139,7 @@ impl FirstPassOutput {
 
     /// Returns where the head's own head is, as seen from a possible arc:
     ///
-    /// - 0: nowhere, for the head is the root;
+    /// - 0: nowhere, because the head is the root;
     /// - 1: at the root;
     /// - 2: at the modifier;
     /// - 3: beyond the modifier;

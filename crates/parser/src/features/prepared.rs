@@ -45,14 +45,15 @@ pub struct Prepared {
 /// Memory of [`Prepared::fill`].
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    /// Where the columns of the set are in the sentence.
+    /// Index of each column of the set among the sentence's columns.
     columns: Vec<usize>,
     /// Numbers of the templates of each group.
     groups: [Vec<usize>; Group::COUNT],
     hashes: Vec<u64>,
 }
 
-/// The groups in which templates are prepared: by scope, and pairs also by whether they have neighbours.
+/// Groups of templates that are prepared together: by scope, and pairs also by whether they have
+/// neighbours.
 #[derive(Clone, Copy)]
 enum Group {
     Head,

@@ -109,9 +109,9 @@ pub(super) enum Scope {
 pub(super) struct HalfTemplate {
     /// Column and offset of each atom.
     atoms: Vec<(usize, i8)>,
-    /// Has an atom for each morphological feature.
+    /// `true` if it has an atom for each morphological feature.
     pub(super) has_feat: bool,
-    /// Has atoms of neighbouring words.
+    /// `true` if it has atoms of neighbouring words.
     pub(super) has_neighbours: bool,
 }
 
@@ -194,7 +194,7 @@ impl FeatureSet {
         &self.columns
     }
 
-    /// Returns `true` if a template looks at the output of the first pass.
+    /// Returns `true` if a template uses the output of the first pass.
     pub(super) fn uses_first_pass(&self) -> bool {
         use ArcAttribute::{Above, FirstPass, Inner, Level, Outer, Transition};
         let of_arc = |attribute: &ArcAttribute| {

@@ -20,7 +20,7 @@ pub struct Atom {
 pub struct Between {
     /// The attribute.
     pub attribute: Attribute,
-    /// Fires once for each word (`b*`), not once for each distinct value (`b`).
+    /// `true` fires once for each word (`b*`), `false` once for each distinct value (`b`).
     pub each: bool,
 }
 
@@ -88,7 +88,7 @@ impl Template {
     }
 
     /// Returns why the template is invalid, if it is.
-    fn fault(&self) -> Option<String> {
+    fn problem(&self) -> Option<String> {
         let special = |is: fn(&Attribute) -> bool| {
             let halves = [&self.head, &self.modifier];
             let counts = halves.map(|atoms| atoms.iter().filter(|a| is(&a.attribute)).count());
@@ -158,7 +158,7 @@ impl FromStr for Template {
             };
             half.push(Atom { attribute, offset });
         }
-        template.fault().map_or(Ok(template), |why| Err(wrong(why)))
+        template.problem().map_or(Ok(template), |why| Err(wrong(why)))
     }
 }
 

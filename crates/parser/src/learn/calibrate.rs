@@ -173,7 +173,7 @@ impl<'m, W: Weights> Calibrator<'m, W> {
     fn best_temperature(&self, sentences: &[&ScoredSentence]) -> Result<f64, Error> {
         let words = sentences.iter().map(|sentence| sentence.words()).sum();
         let sample: Vec<&ScoredSentence> =
-            sentences.iter().step_by(temperature::one_in(words)).copied().collect();
+            sentences.iter().step_by(temperature::sampling_stride(words)).copied().collect();
         Ok(rounded(temperature::best(&sample, self.model.tree_set, self.threads)?))
     }
 

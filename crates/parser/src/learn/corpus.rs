@@ -156,7 +156,7 @@ impl<'a> Corpus<'a> {
     }
 
     /// Returns the first sentence whose annotation is partial.
-    pub(crate) fn known_in_part(&self) -> Option<&'a Sentence> {
+    pub(crate) fn first_partial(&self) -> Option<&'a Sentence> {
         let is_partial = |e: &&Arc<Example>| e.gold.contains(&None) || e.label_of.contains(&None);
         self.examples.iter().find(is_partial).map(|example| self.sentence(example))
     }
@@ -168,8 +168,8 @@ impl<'a> Corpus<'a> {
     }
 }
 
-/// Adds the gold arcs to some candidates. Returns all arcs if the gold tree is partial and no tree contains its arcs
-/// and only candidates besides.
+/// Adds the gold arcs to some candidates. If the gold tree is partial, and no tree consists of its arcs and of
+/// candidates, returns all arcs.
 pub(crate) fn with_gold(
     mut candidates: Candidates,
     gold: &[Option<usize>],

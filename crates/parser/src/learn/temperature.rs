@@ -57,7 +57,7 @@ impl ScoredSentence {
 }
 
 /// Returns the stride at which sentences are sampled, if together they have this many words.
-pub(crate) fn one_in(words: usize) -> usize {
+pub(crate) fn sampling_stride(words: usize) -> usize {
     words.div_ceil(ENOUGH_WORDS).max(1)
 }
 
@@ -98,7 +98,7 @@ impl<W: Weights> ParserModel<W> {
     /// If a sentence cannot be parsed.
     pub fn best_temperature(&self, gold: &[Sentence], threads: usize) -> Result<f64, Error> {
         let words: usize = gold.iter().map(Sentence::len).sum();
-        let gold: Vec<&Sentence> = gold.iter().step_by(one_in(words)).collect();
+        let gold: Vec<&Sentence> = gold.iter().step_by(sampling_stride(words)).collect();
         let pipeline = Pipeline::of_parser(self);
         let scored = in_parts(&gold, threads, |part| score_sentences(&pipeline, part))?;
         best(&scored.iter().collect::<Vec<_>>(), self.tree_set, threads)
@@ -186,8 +186,8 @@ impl ScoredSentence {
     }
 }
 
-/// Returns, for each word with a gold head, the probability of its head in the minimum-risk tree at a temperature, and
-/// `true` if that head is right. One list per sentence.
+/// Returns one list per sentence, with an entry for each word that has a gold head. An entry is the probability of the
+/// head in the minimum-risk tree at a temperature, and `true` if that head is right.
 pub(crate) fn probabilities(
     sentences: &[&ScoredSentence],
     tree_set: TreeSet,

@@ -8,9 +8,9 @@ use crate::Error;
 
 /// Sentences to learn from, in one or several versions.
 ///
-/// A parser may learn from each sentence more than once: with gold tags and with the tags that a tagger
-/// predicts. The versions of a sentence always share a fold, so that the first-pass output of one never comes
-/// from a model that was trained on the other.
+/// A parser may learn from each sentence more than once: with gold tags and with the tags that a tagger predicts. All
+/// versions of a sentence are in the same fold. So the first-pass output of one version never comes from a model that
+/// was trained on another.
 ///
 /// ```
 /// use tutte::learn::TrainingSet;

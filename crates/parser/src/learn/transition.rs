@@ -2,9 +2,9 @@
 //! (Goldberg & Nivre 2013).
 //!
 //! The cost of a step is the number of gold arcs that it puts out of reach. If the best-scoring step does not have the
-//! least cost, weights move towards the best-scoring step that has. From the second pass on, the parser mostly follows
-//! its own steps, right or wrong, and so learns to continue after mistakes. Labels are trained on gold arcs. Cost: O(n)
-//! steps per sentence and direction.
+//! least cost, weights move towards the best-scoring step of least cost. From the second pass on, the parser mostly
+//! follows its own steps, right or wrong, and so learns to continue after mistakes. Labels are trained on gold arcs.
+//! Cost: O(n) steps per sentence and direction.
 
 use tutte_linear::{LazyAverage, Order};
 use tutte_trees::TreeSet;

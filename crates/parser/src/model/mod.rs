@@ -25,7 +25,7 @@ use crate::features::Attribute;
 use crate::text::{Tagger, Tokenizer};
 use crate::{Compact, Error};
 
-/// A tokenizer, a tagger and a parser, or some of them: what a model file holds.
+/// A tokenizer, a tagger and a parser, or some of them: the content of a model file.
 ///
 /// Its weights have 32 bits while they are learnt, `Model`, and 8 bits in a file, `Model<Compact>`.
 ///
@@ -84,11 +84,12 @@ impl Model {
 /// A model of labelled trees: scores of arcs, and of labels, which are chosen after the arcs or jointly
 /// with them (see [`Labelling`]).
 ///
-/// Arcs are scored in up to three steps: a [pruner](Pruner) leaves out hopeless arcs, a first pass scores
-/// the others, and a [second pass](SecondPass) scores again those that are probable in the first pass.
+/// Arcs are scored in up to three steps. A [pruner](Pruner) leaves out improbable arcs. A first pass
+/// scores the others. A [second pass](SecondPass) scores again those that are probable in the first
+/// pass.
 #[derive(Clone, Debug)]
 pub struct ParserModel<W = Vec<f32>> {
-    /// Leaves out hopeless arcs.
+    /// Leaves out improbable arcs.
     pub pruner: Option<Pruner<W>>,
     /// Scores of arcs.
     pub arcs: ArcModel<W>,
@@ -146,7 +147,7 @@ impl<W> ParserModel<W> {
         self.second_pass.as_ref().map_or(&self.arcs, |second_pass| &second_pass.arcs).clusters
     }
 
-    /// Returns the attributes of words that the templates of all parts look at, each once.
+    /// Returns the attributes of words that the templates of all parts use, each once.
     pub(crate) fn columns(&self) -> Vec<Attribute> {
         let pruner = self.pruner.as_ref().map(|pruner| &pruner.arcs.features);
         let second_pass = self.second_pass.as_ref().map(|second_pass| &second_pass.arcs.features);

@@ -1,4 +1,4 @@
-//! The pruner, which leaves out hopeless arcs before they are scored.
+//! The pruner, which leaves out improbable arcs before they are scored.
 //!
 //! A small model of tags, lemmas and distances computes the marginals of all arcs. An arc much less
 //! probable than the best head of the same word is left out. Only the rest is scored by the full

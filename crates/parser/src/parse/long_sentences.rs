@@ -12,16 +12,16 @@
 //! the root word r is that of the first piece, or of the piece with a required root word. The root words of the other
 //! pieces become dependents of r. Their label is `parataxis` if the model has it, else the one they have.
 //!
-//! *The result is a tree of the set:* every word descends from the root word of its piece, which is r or a dependent
-//! of r. Hence there is no cycle, and one root word. If the pieces are projective, the whole is projective. An arc
-//! inside a piece covers only words of that piece, which descend from its head as before. An arc r → r′ covers only
+//! *The result is a tree of the set.* Every word descends from the root word of its piece, which is r or a dependent of
+//! r. Hence there is no cycle, and one root word. If the pieces are projective, the whole is projective. An arc inside
+//! a piece covers only words of that piece, which descend from its head as before. An arc r → r′ covers only
 //! descendants of r, because all words descend from r.
 //!
 //! **Loss of accuracy.** `docs/results/raw-text.md` has the number of heads lost for each cut (example `pieces`).
 //!
 //! **Probabilities** are those of the pieces: P(tree) = Π P(tree of piece), and entropies add up. Arcs between pieces
-//! have no score. The probability of the head of a word that joins its piece to r is the probability that the word is
-//! the root word of its piece. The same holds for r as an alternative head.
+//! have no score. If a word joins its piece to r, the probability of its head is the probability that it is the root
+//! word of its piece. The same holds for r as an alternative head.
 
 mod cut;
 mod join;

@@ -62,9 +62,9 @@ pub struct Parse {
     pub head_probs: Vec<f64>,
     /// Probability of the label of each word given its head.
     pub label_probs: Vec<f64>,
-    /// Number of pieces the sentence was parsed in: 1 up to [`LONGEST_WHOLE`](crate::LONGEST_WHOLE) words. The head
-    /// probability of the root word of a piece is the probability that it is the root word, even if it was joined
-    /// to another piece.
+    /// Number of pieces the sentence was parsed in: 1 up to [`LONGEST_WHOLE`](crate::LONGEST_WHOLE) words. The root
+    /// word of a piece has the probability of being the root word as its head probability, even if it was joined to
+    /// another piece.
     pub pieces: usize,
 }
 

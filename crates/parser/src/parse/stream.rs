@@ -1,8 +1,8 @@
 //! Parsing of many sentences by several threads, in order and in bounded memory.
 //!
-//! The thread of the caller reads and writes. Batch k is parsed by worker k mod T. Every worker has a short input
-//! queue and a short output queue. Results are fetched from the workers in turn, so they arrive in the order of the
-//! input without sorting, and the number of batches in memory is bounded.
+//! The thread of the caller reads and writes. Batch k is parsed by worker k mod T. Every worker has a short input queue
+//! and a short output queue. Results are fetched from the workers in turn, so they arrive in the order of the input.
+//! The number of batches in memory is bounded.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;

@@ -32,8 +32,10 @@ pub(super) fn find(
             count(10 * FEW_WORDS)
         ));
     }
-    let learnt_from = about.command.as_deref().map(learnt_from).unwrap_or_default();
-    if let Some(file) = files.iter().find(|file| learnt_from.iter().any(|one| is_same(one, file))) {
+    let training_files = about.command.as_deref().map(training_files).unwrap_or_default();
+    if let Some(file) =
+        files.iter().find(|file| training_files.iter().any(|one| is_same(one, file)))
+    {
         warnings.push(format!(
             "{} has the name of a file that the model was trained on; calibrate on held-out trees, since \
              probabilities of training data are too high",
@@ -89,7 +91,7 @@ fn unknown_labels(dev: &[Sentence], model: &ParserModel<Compact>) -> Option<Stri
 }
 
 /// Returns the training files of a `tutte train` command: the words that are not options or values of options.
-fn learnt_from(command: &str) -> Vec<String> {
+fn training_files(command: &str) -> Vec<String> {
     let mut files = Vec::new();
     let mut words = command.split(' ').map(|word| word.trim_matches('\'')).skip(2);
     while let Some(word) = words.next() {
@@ -104,8 +106,8 @@ fn learnt_from(command: &str) -> Vec<String> {
 }
 
 /// Returns `true` for the same path, or the same file name.
-fn is_same(learnt_from: &str, file: &Path) -> bool {
-    let other = Path::new(learnt_from);
+fn is_same(training_file: &str, file: &Path) -> bool {
+    let other = Path::new(training_file);
     other == file
         || other.file_name() == file.file_name() && file.file_name() != Some(OsStr::new("-"))
 }
@@ -118,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_good_is_told() {
+    fn accuracy_that_is_too_good_is_reported() {
         let said = |correct| Forecast { probability: Probability::new(0.9).unwrap(), correct };
         let right = |right: usize| Comparison {
             before: (0..100).map(|at| said(at < right)).collect(),
@@ -136,10 +138,10 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learnt_from_is_read_from_the_command() {
+    fn training_files_are_read_from_the_command() {
         let command = "tutte train a/x.conllu 'b.conllu' --dev c.conllu --passes=3 --lenient d.conllu --seed 7";
-        assert_eq!(learnt_from(command), ["a/x.conllu", "b.conllu", "d.conllu"]);
-        assert!(learnt_from("tutte").is_empty());
+        assert_eq!(training_files(command), ["a/x.conllu", "b.conllu", "d.conllu"]);
+        assert!(training_files("tutte").is_empty());
         assert!(is_same("a/x.conllu", Path::new("/data/x.conllu")));
         assert!(!is_same("a/x.conllu", Path::new("/data/y.conllu")));
         assert!(!is_same("-", Path::new("/data/y.conllu")));

@@ -1,4 +1,4 @@
-//! How drawings look: the arguments that `draw` and `diff` share.
+//! Appearance of drawings: the arguments that `draw` and `diff` share.
 
 use clap::{Args, ValueEnum};
 use tutte_treebank::Column;
@@ -26,9 +26,9 @@ impl std::str::FromStr for Kind {
             "png-svg" => Ok(Kind::PngSvg),
             // In other verbs, -o names a file.
             _ if name.contains(['.', '/']) => Err(format!(
-                "-o says what to make: text, svg, tikz or png-svg; write to a file with > {name}"
+                "-o names a format: text, svg, tikz or png-svg; write to a file with > {name}"
             )),
-            _ => Err("it is text, svg, tikz or png-svg".to_owned()),
+            _ => Err("expected text, svg, tikz or png-svg".to_owned()),
         }
     }
 }
@@ -80,7 +80,7 @@ pub(crate) struct Look {
     direction: Side,
 }
 
-/// Appearance of trees, which have more to show than differences.
+/// Appearance of drawings that only `draw` has.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Appearance")]
 pub(super) struct TreeLook {

@@ -32,11 +32,11 @@ pub(crate) struct SelectionArgs {
 pub(crate) fn number(text: &str) -> Result<usize, String> {
     match text {
         "all" => Ok(usize::MAX),
-        _ => text.parse().map_err(|_| "it is a number, or all".to_owned()),
+        _ => text.parse().map_err(|_| "expected a number, or all".to_owned()),
     }
 }
 
-/// The sentences that were asked for, with their numbers from 1 over all files.
+/// The requested sentences, with their numbers from 1 over all files.
 pub(crate) struct Selection<'a> {
     sentences: Box<dyn Iterator<Item = Result<Sentence>> + 'a>,
     read: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Selection<'a> {
     named: Option<(Vec<String>, Vec<usize>)>,
     /// Number of sentences that may still be returned.
     left: usize,
-    /// The number is the default.
+    /// `true` if the number of sentences is the default.
     by_default: bool,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Selection<'a> {
         session: &'a Session,
         files: &'a [PathBuf],
         reading: &'a TreebankArgs,
-        which: &SelectionArgs,
+        arguments: &SelectionArgs,
     ) -> Self {
         type Boxed<'a> = Box<dyn Iterator<Item = Result<Sentence>> + 'a>;
         let open = move |file: &'a PathBuf| -> Boxed<'a> {
@@ -62,13 +62,13 @@ impl<'a> Selection<'a> {
                 Err(error) => Box::new(std::iter::once(Err(error))),
             }
         };
-        let anything = !which.sent_id.is_empty() || !which.only.is_empty();
-        let named = anything.then(|| (which.sent_id.clone(), which.only.clone()));
+        let anything = !arguments.sent_id.is_empty() || !arguments.only.is_empty();
+        let named = anything.then(|| (arguments.sent_id.clone(), arguments.only.clone()));
         Self {
             sentences: Box::new(files.iter().flat_map(open)),
             read: 0,
-            left: if anything { usize::MAX } else { which.number.unwrap_or(DEFAULT) },
-            by_default: !anything && which.number.is_none(),
+            left: if anything { usize::MAX } else { arguments.number.unwrap_or(DEFAULT) },
+            by_default: !anything && arguments.number.is_none(),
             named,
         }
     }

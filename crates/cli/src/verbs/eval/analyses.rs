@@ -97,7 +97,7 @@ pub(super) fn sections(
     session: &Session,
     results: &mut Results,
 ) -> Result<()> {
-    let asked = &arguments.analyses;
+    let analyses = &arguments.analyses;
     let page = arguments.html.is_some();
     let punctuation = arguments.punctuation();
     let scored: Vec<ScoredSystem<'_>> = systems
@@ -107,28 +107,28 @@ pub(super) fn sections(
             arcs: Arcs::of_words(&system.alignment, |word| punctuation.counts(word.form())),
         })
         .collect();
-    if !asked.no_significance && scored.len() > 1 {
-        significance::section(&scored, asked, results)?;
+    if !analyses.no_significance && scored.len() > 1 {
+        significance::section(&scored, analyses, results)?;
     }
-    if !asked.no_calibration {
-        calibration(&scored, asked, session, results)?;
+    if !analyses.no_calibration {
+        calibration(&scored, analyses, session, results)?;
     }
-    for by in groupings_shown(&asked.by, page) {
-        let shown = asked.by.contains(&by);
+    for by in groupings_shown(&analyses.by, page) {
+        let shown = analyses.by.contains(&by);
         results.set_page_only(!shown);
         breakdown::section(&scored, by, shown, results)?;
     }
-    if asked.confusion || page {
-        results.set_page_only(!asked.confusion);
-        errors::confusions(&scored, asked.confusion.then_some(asked.top), results)?;
+    if analyses.confusion || page {
+        results.set_page_only(!analyses.confusion);
+        errors::confusions(&scored, analyses.confusion.then_some(analyses.top), results)?;
     }
-    if asked.errors || page {
-        results.set_page_only(!asked.errors);
-        errors::frequent(&scored, asked.errors.then_some(asked.top), results)?;
+    if analyses.errors || page {
+        results.set_page_only(!analyses.errors);
+        errors::frequent(&scored, analyses.errors.then_some(analyses.top), results)?;
     }
-    if asked.druck || page {
-        results.set_page_only(!asked.druck);
-        errors::druck(&scored, asked.druck, results)?;
+    if analyses.druck || page {
+        results.set_page_only(!analyses.druck);
+        errors::druck(&scored, analyses.druck, results)?;
     }
     results.set_page_only(false);
     Ok(())
@@ -137,20 +137,20 @@ pub(super) fn sections(
 /// Adds the calibration of probabilities, if any system has probabilities.
 fn calibration(
     systems: &[ScoredSystem<'_>],
-    asked: &Analyses,
+    analyses: &Analyses,
     session: &Session,
     results: &mut Results,
 ) -> Result<()> {
     let mut forecasters = Vec::new();
     for (number, system) in systems.iter().enumerate() {
         let HeadProbabilities { forecasts, missing, gold } = system.arcs.head_probabilities()?;
-        if let Some(calibration) = Calibration::new(&forecasts, gold, asked.bins) {
+        if let Some(calibration) = Calibration::new(&forecasts, gold, analyses.bins) {
             let name = system.name.to_owned();
             forecasters.push(Forecaster { number, name, missing, calibration });
         }
     }
     if forecasters.is_empty() {
-        if asked.svg_dir.is_some() {
+        if analyses.svg_dir.is_some() {
             session.note(format!(
                 "note: no system has {HEAD_PROBABILITY} in MISC, so no SVG was written"
             ));
@@ -161,16 +161,16 @@ fn calibration(
         title: format!("Probabilities of heads ({HEAD_PROBABILITY})"),
         systems: systems.len(),
         brief: false,
-        svg_dir: asked.svg_dir.as_deref(),
+        svg_dir: analyses.svg_dir.as_deref(),
     };
     section.show(&forecasters, session, results)
 }
 
 /// Returns the requested groupings in order, then for a page the others, except for exact lengths, whose table is long.
-fn groupings_shown(asked: &[Grouping], page: bool) -> Vec<Grouping> {
+fn groupings_shown(requested: &[Grouping], page: bool) -> Vec<Grouping> {
     let others = Grouping::ALL.into_iter().filter(|by| page && *by != Grouping::LengthExact);
     let mut shown = Vec::new();
-    for by in asked.iter().copied().chain(others) {
+    for by in requested.iter().copied().chain(others) {
         if !shown.contains(&by) {
             shown.push(by);
         }

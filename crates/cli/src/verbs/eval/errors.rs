@@ -12,13 +12,13 @@ use crate::report::{Align, Results, Table, chart, count, hundredths, percent};
 /// Number of rows on a page if none was requested.
 const ON_PAGE: usize = 15;
 
-/// Adds the confusions of labels and of tags. `asked` is the number to list.
+/// Adds the confusions of labels and of tags. Lists the `requested` number, or [`ON_PAGE`] for a page only.
 pub(super) fn confusions(
     systems: &[ScoredSystem<'_>],
-    asked: Option<usize>,
+    requested: Option<usize>,
     results: &mut Results,
 ) -> Result<()> {
-    let limit = asked.unwrap_or(ON_PAGE);
+    let limit = requested.unwrap_or(ON_PAGE);
     for (number, system) in systems.iter().enumerate() {
         let confusions = Confusions::new(&system.arcs);
         let parts = [
@@ -41,7 +41,7 @@ pub(super) fn confusions(
                 results.page().figure(&picture, "Gold values from top to bottom, shaded by share");
             }
         }
-        if asked.is_some() {
+        if requested.is_some() {
             results.record_of(number, "confusions", &confusions)?;
         }
     }
@@ -84,13 +84,13 @@ fn confusion_matrix(confusion: &Confusion) -> String {
     chart::matrix(&values, &columns, &counts, "gold", "system")
 }
 
-/// Adds the most frequent errors. `asked` is the number to list.
+/// Adds the most frequent errors. Lists the `requested` number, or [`ON_PAGE`] for a page only.
 pub(super) fn frequent(
     systems: &[ScoredSystem<'_>],
-    asked: Option<usize>,
+    requested: Option<usize>,
     results: &mut Results,
 ) -> Result<()> {
-    let limit = asked.unwrap_or(ON_PAGE);
+    let limit = requested.unwrap_or(ON_PAGE);
     for (number, system) in systems.iter().enumerate() {
         let errors = FrequentErrors::new(&system.arcs, limit);
         results.heading(&title("Frequent errors", system, systems));
@@ -115,7 +115,7 @@ pub(super) fn frequent(
                 rates_table("word", &errors.words_with_errors),
             ]);
         }
-        if asked.is_some() {
+        if requested.is_some() {
             results.record_of(number, "errors", &errors)?;
         }
     }
@@ -187,7 +187,7 @@ fn rates_table(name: &str, rates: &[ErrorRate]) -> Table {
 /// Adds the tables of Druck et al. (2009).
 pub(super) fn druck(
     systems: &[ScoredSystem<'_>],
-    asked: bool,
+    is_requested: bool,
     results: &mut Results,
 ) -> Result<()> {
     for (number, system) in systems.iter().enumerate() {
@@ -212,7 +212,7 @@ pub(super) fn druck(
                 "False positives: the head comes first; the arrow points to the side of its word.",
             );
         }
-        if asked {
+        if is_requested {
             results.record_of(number, "druck", &druck)?;
         }
     }

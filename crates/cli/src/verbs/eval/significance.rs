@@ -20,11 +20,11 @@ struct ComparisonRecord<'a> {
 
 pub(super) fn section(
     systems: &[ScoredSystem<'_>],
-    asked: &Analyses,
+    analyses: &Analyses,
     results: &mut Results,
 ) -> Result<()> {
     let Some((first, others)) = systems.split_first() else { return Ok(()) };
-    let resampling = Resampling { resamples: asked.resamples, seed: asked.seed };
+    let resampling = Resampling { resamples: analyses.resamples, seed: analyses.seed };
     let mut records = Vec::new();
     for other in others {
         let compare = |criterion| compare(&units(first, other, criterion), &resampling);
@@ -38,15 +38,15 @@ pub(super) fn section(
         records.push(ComparisonRecord {
             first: first.name,
             second: other.name,
-            seed: asked.seed,
+            seed: analyses.seed,
             uas,
             las,
         });
     }
-    let resamples = count(asked.resamples.get() as usize);
+    let resamples = count(analyses.resamples.get() as usize);
     results.paragraph(&format!(
         "Intervals contain 95 % of {resamples} bootstrap samples of sentences, seed {}.",
-        asked.seed
+        analyses.seed
     ));
     if others.len() > 1 {
         results.paragraph(&format!(

@@ -19,7 +19,7 @@ use crate::report::counted;
 use crate::session::Session;
 
 /// Chooses the variance of the prior on held-out rules.
-pub(super) fn chosen(
+pub(super) fn choose_variance_with_progress(
     evidence: &WeakData<'_>,
     options: &WeakOptions,
     session: &Session,
@@ -46,7 +46,7 @@ pub(super) fn chosen(
 }
 
 /// Learns, shows the progress, and returns the best model so far when interrupted.
-pub(super) fn watched(
+pub(super) fn learn_with_progress(
     rules: &RuleSet,
     evidence: &WeakData<'_>,
     options: &WeakOptions,

@@ -123,7 +123,7 @@ impl LearnSummary {
     }
 }
 
-/// Returns the fit of all rules, given which of them match an arc.
+/// Returns the fit of all rules. `matched` has `true` for each rule that matches an arc.
 pub(super) fn lines(
     rules: &RuleSet,
     evidence: &WeakData<'_>,
@@ -211,7 +211,8 @@ impl Accuracy {
 impl fmt::Display for Accuracy {
     /// `UAS 66.51, undirected 72.93`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (uas, undirected) = (100.0 * self.uas(), 100.0 * self.undirected());
+        let uas = 100.0 * self.uas();
+        let undirected = 100.0 * self.undirected();
         write!(f, "UAS {uas:.2}, undirected {undirected:.2}")
     }
 }

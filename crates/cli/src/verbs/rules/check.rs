@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
     let found =
         if arguments.raw.is_empty() { None } else { Some(survey(&rules, arguments, session)?) };
     if let Some((coverage, prospects)) = &found {
-        warnings.extend(odd(&rules, coverage));
+        warnings.extend(unmatched(&rules, coverage));
         warnings.extend(feasibility::impossible(&rules, prospects));
     }
     if session.json() {
@@ -84,7 +84,8 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
     match &found {
         Some((coverage, prospects)) => {
             writeln!(out, "{}", table(&rules, coverage, prospects).text(0))?;
-            let (covered, words) = (coverage.covered as usize, coverage.words as usize);
+            let covered = coverage.covered as usize;
+            let words = coverage.words as usize;
             writeln!(
                 out,
                 "{}, no errors; they match a head for {} of {} ({} %).",
@@ -122,7 +123,7 @@ fn survey(
 }
 
 /// Returns warnings about rules that match nothing.
-fn odd(rules: &rules::RuleSet, coverage: &Coverage) -> Vec<String> {
+fn unmatched(rules: &rules::RuleSet, coverage: &Coverage) -> Vec<String> {
     let place = |rule| place(rules, rule);
     let unknown = coverage.unknown.iter().map(|unknown| {
         let like = unknown.like.as_ref();

@@ -90,21 +90,23 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Parses the other files and closes the manifest. Returns the number of words parsed in this run, too.
-    pub(super) fn parse_rest(mut self, intake: &InputArgs) -> Result<(RunSummary, usize)> {
-        let ended = self.parse(intake);
+    /// Parses the other files and closes the manifest. Returns the summary and the number of words
+    /// parsed in this run.
+    pub(super) fn parse_rest(mut self, input_args: &InputArgs) -> Result<(RunSummary, usize)> {
+        let ended = self.parse(input_args);
         let Self { summary, manifest, words, .. } = self;
         manifest.close()?;
         ended?;
         Ok((summary, words))
     }
 
-    fn parse(&mut self, intake: &InputArgs) -> Result<()> {
+    fn parse(&mut self, input_args: &InputArgs) -> Result<()> {
         let jobs = std::mem::take(&mut self.jobs);
         let counter = ByteCounter::default();
         let paths: Vec<&Path> = jobs.iter().map(|job| job.input.as_path()).collect();
         let session = self.session;
-        let stream = Stream { paths: &paths, intake, counter: &counter, apart: true, session };
+        let stream =
+            Stream { paths: &paths, intake: input_args, counter: &counter, apart: true, session };
         let fingerprints = self.fingerprints.clone();
         let status = self.status.clone();
         let mut watch = Watch::new(&paths, &counter, &fingerprints, &status);

@@ -16,7 +16,7 @@ pub(super) struct SentenceScore {
     pub(super) logprob: f64,
     /// Entropy of the distribution over trees, in nats.
     pub(super) entropy: f64,
-    /// Why the tree is impossible, if it is.
+    /// Reason why the tree is impossible, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) impossible: Option<Impossible>,
     /// Number of arcs that are not candidates of the model.
@@ -49,22 +49,22 @@ pub(super) struct Word {
     pub(super) label_prob: Option<f64>,
     /// Rank of the head among all heads, 1 if none is more probable.
     pub(super) head_rank: Option<usize>,
-    /// The head is not a candidate of the model.
+    /// `true` if the head is not a candidate of the model.
     pub(super) left_out: bool,
     /// The most probable head.
-    pub(super) rather: Rather,
+    pub(super) rather: MostProbableHead,
 }
 
 /// The most probable head of a word.
 #[derive(Serialize)]
-pub(super) struct Rather {
+pub(super) struct MostProbableHead {
     pub(super) head: usize,
     pub(super) deprel: String,
     pub(super) prob: f64,
 }
 
 impl SentenceScore {
-    /// Makes the score of a sentence from the score of its tree and from the annotation of that.
+    /// Makes the score of a sentence from the score and the annotation of its tree.
     pub(super) fn new(
         sentence: &Sentence,
         tree_score: &TreeScore<'_>,
@@ -83,8 +83,8 @@ impl SentenceScore {
                 head_rank: annotated.head_rank,
                 left_out: left_out.contains(&id),
                 rather: best.first().map_or(
-                    Rather { head: 0, deprel: "_".to_owned(), prob: 0.0 },
-                    |best| Rather {
+                    MostProbableHead { head: 0, deprel: "_".to_owned(), prob: 0.0 },
+                    |best| MostProbableHead {
                         head: best.head,
                         deprel: best.label.to_owned(),
                         prob: best.probability,

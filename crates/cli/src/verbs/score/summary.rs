@@ -1,4 +1,4 @@
-//! ScoreSummary of the probabilities of all trees of a treebank.
+//! Summary of the probabilities of all trees of a treebank.
 
 use serde::Serialize;
 use tutte_treebank::Sentence;
@@ -7,11 +7,11 @@ use tutte_trees::TreeSet;
 use super::sentence_score::{Impossible, SentenceScore};
 use crate::report::{Align, Table, count, counted, percent};
 
-/// Sums over sentences, and those that are least likely.
+/// Sums over all sentences, and the least probable sentences.
 pub(super) struct ScoreSummary {
     tree_set: TreeSet,
     totals: Totals,
-    /// Maximal number of `worst`.
+    /// Largest number of sentences in `worst`.
     most: usize,
     /// Least probable sentences, the worst first.
     worst: Vec<Unlikely>,
@@ -27,7 +27,7 @@ struct Totals {
     headless: usize,
     /// Sentences whose trees are possible.
     possible: usize,
-    /// Words with heads of those.
+    /// Words with a head in these sentences.
     possible_words: usize,
     /// Possible trees with arcs that the model leaves out: their probabilities are estimates.
     with_arcs_left_out: usize,
@@ -38,7 +38,8 @@ struct Totals {
     otherwise_impossible: usize,
     arcs: usize,
     arcs_left_out: usize,
-    /// Arcs whose heads are the most probable, one of the two most probable, of five.
+    /// Arcs whose head is the most probable one; one of the two most probable; one of the five most
+    /// probable.
     rank_1: usize,
     rank_2: usize,
     rank_5: usize,
@@ -67,11 +68,11 @@ struct Unlikely {
     impossible: Option<Impossible>,
     /// Its least probable head, and the head that the model prefers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    oddest: Option<Odd>,
+    oddest: Option<LeastProbableHead>,
 }
 
 #[derive(Clone, Serialize)]
-struct Odd {
+struct LeastProbableHead {
     word: usize,
     form: String,
     head: usize,
@@ -88,7 +89,7 @@ pub(super) struct Report<'a> {
     tree_set: String,
     #[serde(flatten)]
     totals: &'a Totals,
-    /// Of possible trees: log-probability, per tree and per word; entropies are of all sentences.
+    /// Log-probability of possible trees, per tree and per word. The entropy is that of all sentences.
     nats_per_tree: Option<f64>,
     nats_per_word: Option<f64>,
     entropy_per_sentence: Option<f64>,
@@ -171,7 +172,7 @@ impl Unlikely {
         let words = sentence.len();
         let logprob = Some(score.logprob).filter(|nats| nats.is_finite());
         let oddest = score.oddest().and_then(|word| {
-            Some(Odd {
+            Some(LeastProbableHead {
                 word: word.id,
                 form: word.form.clone(),
                 head: word.head?,
@@ -205,7 +206,7 @@ impl Unlikely {
     }
 }
 
-impl Odd {
+impl LeastProbableHead {
     /// `7 telescope: 2 obl 0.35, rather 4 nmod 0.65`.
     fn text(&self) -> String {
         let label = self.deprel.as_deref().unwrap_or("_");
@@ -230,8 +231,8 @@ impl Report<'_> {
             0 => String::new(),
             _ => format!("; {} {what}", count(number)),
         };
-        let (partial, headless) =
-            (but(t.partial, "known in part"), but(t.headless, "without heads"));
+        let partial = but(t.partial, "known in part");
+        let headless = but(t.headless, "without heads");
         let judged = t.sentences - t.headless;
         let trees = counted(judged, "tree");
         table.row([
@@ -296,7 +297,7 @@ impl Report<'_> {
         for unlikely in self.least_likely {
             let nats =
                 |nats: Option<f64>| nats.map_or("−∞".to_owned(), |nats| format!("{nats:.2}"));
-            let odd = unlikely.oddest.as_ref().map(Odd::text);
+            let odd = unlikely.oddest.as_ref().map(LeastProbableHead::text);
             table.row([
                 unlikely.sent_id.clone().unwrap_or_else(|| unlikely.place.clone()),
                 count(unlikely.words),

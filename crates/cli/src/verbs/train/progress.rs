@@ -87,7 +87,7 @@ impl Observer<Event<'_>> for Terminal<'_> {
     }
 }
 
-/// Returns the sentence that explains the choice of a tree set.
+/// Returns a note that explains the choice of a tree set.
 pub(crate) fn tree_set_note(choice: &TreeSetChoice) -> String {
     let have = |number, what| match number {
         0 => format!("none has {what}"),

@@ -1,4 +1,4 @@
-//! TrainSummary of a finished training.
+//! Summary of a finished training.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::numbers::{counted, megabytes};
 use crate::report::{Align, Table};
 use crate::session::Session;
 
-/// TrainSummary of a training with a parser.
+/// Summary of a training with a parser.
 #[derive(Debug, Serialize)]
 pub(super) struct TrainSummary {
     pub(super) model: String,
@@ -36,7 +36,7 @@ pub(super) struct TrainSummary {
     pub(super) seconds: f64,
 }
 
-/// TrainSummary of a training without a parser.
+/// Summary of a training without a parser.
 #[derive(Debug, Serialize)]
 pub(super) struct TextSummary {
     pub(super) model: String,

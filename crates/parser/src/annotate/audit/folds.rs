@@ -2,8 +2,8 @@
 //!
 //! Documents (`# newdoc`) are not split, because their sentences share names, topics and the habits of an annotator. A
 //! file without documents is cut into runs of neighbouring sentences. Documents are assigned from the largest to the
-//! smallest, each to the fold with the fewest words so far (Graham 1969: no fold is heavier than 4/3 of the best
-//! possible one). The cost is O(d log d) for d documents.
+//! smallest, each to the fold with the fewest words so far (Graham 1969: the largest fold has at most 4/3 of the words
+//! of the best possible one). The cost is O(d log d) for d documents.
 //!
 //! **Leakage.** A training sentence with the same forms as a held-out sentence is left out of training: the model would
 //! only repeat its annotation. Putting such sentences into one fold would also tie their documents together. Common
@@ -70,7 +70,7 @@ impl Folds {
         let documents = documents(treebank);
         let named = treebank.iter().any(|s| s.newdoc().is_some());
         let (count, units, documents) = match documents.len() {
-            // Rather fewer folds than documents split between training and held-out data.
+            // Uses fewer folds, so that no document is split between training and held-out data.
             found @ 2.. if named => (folds.min(found), documents, Some(found)),
             _ => {
                 let count = folds.min(treebank.len());

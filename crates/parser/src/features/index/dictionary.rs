@@ -1,9 +1,9 @@
 //! Dictionaries: tables of the keys of features.
 //!
 //! Keys are sorted, and the number of a feature is the rank of its key. It depends neither on the order
-//! of sentences nor on threads. Keys are hashes, evenly spread, so a table of the first key for each
-//! value of the leading bits leaves one or two keys to compare. A look-up costs two memory accesses; in
-//! adversarial files it is a binary search.
+//! of sentences nor on threads. Keys are hashes and evenly spread. A table has the first key for each
+//! value of the leading bits, so that one or two keys are left to compare. A look-up costs two memory
+//! accesses. In files made to slow it down, it is a binary search.
 //!
 //! A feature's block has cells only for the copies (bare, and with each direction and distance) that have
 //! support. A feature that occurs only with adjacent words has no weight for distant words. A mask
@@ -142,7 +142,7 @@ impl Dictionary {
         let leading = (key >> self.shift) as usize;
         let (from, to) = (self.starts[leading] as usize, self.starts[leading + 1] as usize);
         let bucket = &self.entries[from..to];
-        // Only an adversarial file has long buckets.
+        // Long buckets occur only in files made to slow down look-ups.
         let found = match bucket.len() {
             0..16 => bucket.iter().position(|entry| entry.key == key),
             _ => bucket.binary_search_by_key(&key, |entry| entry.key).ok(),

@@ -1,8 +1,8 @@
 //! Generalized expectation: constraints on a corpus without trees (Mann & McCallum 2007; for dependency trees Druck,
 //! Mann & McCallum 2009).
 //!
-//! An example: *of all pairs of a determiner and a noun to its right, three in four are arcs.* A constraint q selects
-//! arcs of the corpus, g_q(x, h, m), and states a target t_q for their expected share
+//! An example of a constraint: *three in four pairs of a determiner and a noun to its right are arcs.* A constraint q
+//! selects arcs of the corpus, g_q(x, h, m). It states a target t_q for their expected share
 //!
 //! ```text
 //! E_q = 1/c_q Σ_x Σ_{h→m} μ_x(h → m) g_q(x, h, m)
@@ -237,7 +237,7 @@ mod tests {
 
         /// Every word has one head, so a function that is the same for all its heads has no covariance.
         #[test]
-        fn what_matches_all_heads_moves_nothing(
+        fn functions_that_are_equal_for_all_heads_have_no_covariance(
             scores in prop::collection::vec(-5.0..5.0f64, 25), by_word in prop::collection::vec(-2.0..2.0f64, 5),
         ) {
             let scores = ArcMatrix::from_vec(4, scores).unwrap();

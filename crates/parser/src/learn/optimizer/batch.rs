@@ -181,7 +181,7 @@ impl<S: PartScorer> OptimizerRun<S> for Batch<S> {
         Ok(Report { loss: minimiser.value, gap: None, converged: *converged })
     }
 
-    fn learnt(&self, _: &S) -> Option<Vec<f32>> {
+    fn weights_to_keep(&self, _: &S) -> Option<Vec<f32>> {
         None
     }
 }

@@ -63,8 +63,8 @@ impl OptimizerRun for ClusterRun {
         report
     }
 
-    fn learnt(&self, _: &ArcModel) -> Option<Vec<f32>> {
-        self.optimizer.learnt(&self.model)
+    fn weights_to_keep(&self, _: &ArcModel) -> Option<Vec<f32>> {
+        self.optimizer.weights_to_keep(&self.model)
     }
 }
 
@@ -180,7 +180,10 @@ mod tests {
                 one.pass(&corpus, &mut plain.arcs).unwrap();
                 clusters.pass(&corpus, &mut clustered.arcs).unwrap();
                 assert!(plain.arcs.weights == clustered.arcs.weights, "{optimizer}");
-                assert!(one.learnt(&plain.arcs) == clusters.learnt(&clustered.arcs), "{optimizer}");
+                assert!(
+                    one.weights_to_keep(&plain.arcs) == clusters.weights_to_keep(&clustered.arcs),
+                    "{optimizer}"
+                );
             }
         }
     }

@@ -362,7 +362,7 @@ impl<S: PartScorer> OptimizerRun<S> for Exponentiated<S> {
         Ok(report)
     }
 
-    fn learnt(&self, _: &S) -> Option<Vec<f32>> {
+    fn weights_to_keep(&self, _: &S) -> Option<Vec<f32>> {
         None
     }
 }

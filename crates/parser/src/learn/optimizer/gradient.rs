@@ -67,7 +67,7 @@ pub(crate) struct Gradient<S: Scorer> {
 /// Computes the gradient of a sentence.
 #[derive(Debug)]
 struct Worker<S: Scorer> {
-    /// For each template, false if dropout leaves it out.
+    /// For each template, `false` if dropout leaves it out.
     kept: Vec<bool>,
     memory: S::Memory,
     scratch: Scratch,
@@ -230,7 +230,7 @@ impl<S: Scorer> OptimizerRun<S> for Gradient<S> {
         Ok(Report { loss, ..Report::default() })
     }
 
-    fn learnt(&self, _: &S) -> Option<Vec<f32>> {
+    fn weights_to_keep(&self, _: &S) -> Option<Vec<f32>> {
         self.average.mean()
     }
 }

@@ -6,9 +6,9 @@
 //! min ½‖w′ − w‖²    subject to    w′·d_j ≥ Δ_j    for all j
 //! ```
 //!
-//! by Hildreth's method (1957; Censor & Zenios 1997). w′ = w + Σ a_j d_j, and each iteration changes the one a_j that
-//! has the farthest to go. It ends when every margin is met or its a_j is at a bound, 0 ≤ a_j ≤ C. Cost: O(k²)
-//! products of sparse vectors, then O(k) per iteration. With k = 1 it is a passive-aggressive update with cost Δ.
+//! by Hildreth's method (1957; Censor & Zenios 1997). w′ = w + Σ a_j d_j, and each iteration changes the a_j with the
+//! longest step. It ends when every margin is met or its a_j is at a bound, 0 ≤ a_j ≤ C. Cost: O(k²) products of sparse
+//! vectors, then O(k) per iteration. With k = 1 it is a passive-aggressive update with cost Δ.
 
 use super::mistake::WrongTree;
 

@@ -1,5 +1,5 @@
-//! Mistake-driven optimizers: parse a sentence with the current weights, and if a wrong tree scores too high, move
-//! the weights towards the gold tree and away from the wrong one.
+//! Mistake-driven optimizers: parse a sentence with the current weights. If a wrong tree scores too high, move the
+//! weights towards the gold tree and away from the wrong tree.
 //!
 //! ```text
 //! d_j = Φ(gold) − Φ(tree_j)        w ← w + Σ_j a_j d_j
@@ -11,8 +11,8 @@
 //! - [MIRA](super::mira): the k best trees, the shortest step that reaches all margins.
 //!
 //! The result is the mean of the weights after each sentence. Cost per sentence: O(n² F) for F features per arc, and
-//! one decoding. Features are summed only for arcs in which the trees differ. With labels, the best trees are the
-//! best labelled ones, θ(h → m) = max_ℓ θ(h → m, ℓ), and a word is wrong if its head or its label is wrong.
+//! one decoding. Features are summed only for arcs in which the trees differ. With labels, the best trees are the best
+//! labelled trees, θ(h → m) = max_ℓ θ(h → m, ℓ). A word is then wrong if its head or its label is wrong.
 
 use std::io;
 
@@ -173,7 +173,7 @@ impl<S: PartScorer> OptimizerRun<S> for MistakeDriven<S> {
         Ok(Report { loss: loss as f64, ..Report::default() })
     }
 
-    fn learnt(&self, model: &S) -> Option<Vec<f32>> {
+    fn weights_to_keep(&self, model: &S) -> Option<Vec<f32>> {
         Some(self.average.mean(model.weights()))
     }
 }

@@ -160,7 +160,7 @@ pub(crate) trait OptimizerRun<S = ArcModel>: Checkpointed {
     fn pass(&mut self, corpus: &Corpus<'_>, model: &mut S) -> Result<Report, Error>;
 
     /// Returns the weights to keep after a pass, such as a mean; `None` for those of the model.
-    fn learnt(&self, model: &S) -> Option<Vec<f32>>;
+    fn weights_to_keep(&self, model: &S) -> Option<Vec<f32>>;
 }
 
 impl Optimizer {

@@ -95,7 +95,7 @@ impl Data {
             None => {
                 let trees: Vec<_> = train.iter().map(|(s, tree)| (s, tree.clone())).collect();
                 let choice = TreeSetChoice::choose(&trees);
-                watched.tell(Event::TreeSetChosen(choice));
+                watched.notify(Event::TreeSetChosen(choice));
                 choice.tree_set
             }
         };
@@ -129,7 +129,7 @@ fn with_trees(
         match sentence.tree() {
             Ok(tree) => all.push((sentence, Some(tree))),
             Err(TreebankError::NoHead { .. }) if allow_partial => all.push((sentence, None)),
-            Err(error) if recipe.lenient => watched.tell(Event::Skipped(error.into())),
+            Err(error) if recipe.lenient => watched.notify(Event::Skipped(error.into())),
             Err(error) => return Err(error.into()),
         }
     }
@@ -144,7 +144,7 @@ fn report_partial_trees(train: &[Annotated], watched: &mut Watched<'_>) {
         return;
     }
     let known = |s: &&Sentence| s.partial_heads().filter(Option::is_some).count();
-    watched.tell(Event::PartialTrees {
+    watched.notify(Event::PartialTrees {
         trees: train.len(),
         partial: partial.len(),
         heads: partial.iter().map(|s| s.len()).sum(),
@@ -182,7 +182,7 @@ fn check_trees(
             },
         };
         if recipe.lenient {
-            watched.tell(Event::Skipped(error));
+            watched.notify(Event::Skipped(error));
         } else {
             refused = refused.take().or(Some(error));
         }
@@ -201,7 +201,7 @@ fn projectivise(train: &mut [Annotated], watched: &mut Watched<'_>) -> Result<()
         sentences += 1;
     }
     if sentences > 0 {
-        watched.tell(Event::Projectivised { arcs, sentences });
+        watched.notify(Event::Projectivised { arcs, sentences });
     }
     Ok(())
 }

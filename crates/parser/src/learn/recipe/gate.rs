@@ -2,8 +2,8 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Lets a checkpoint be written only after the best model so far is in its file, and never after the
-/// training has ended for its caller.
+/// Orders the writing of checkpoints. A checkpoint is written after the best model so far is in its
+/// file, and never after the call of the training has returned.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     state: Mutex<State>,
@@ -12,15 +12,15 @@ pub(super) struct Gate {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Number of passes whose models were judged and, if they were the best, written.
-    kept: usize,
+    /// Number of passes whose models were evaluated and, if they were the best, written.
+    evaluated: usize,
     is_closed: bool,
 }
 
 impl Gate {
-    /// Counts one more pass as judged.
-    pub(super) fn kept(&self) {
-        self.lock().kept += 1;
+    /// Counts one more pass as evaluated.
+    pub(super) fn record_pass(&self) {
+        self.lock().evaluated += 1;
         self.changed.notify_all();
     }
 
@@ -30,9 +30,10 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Writes a checkpoint once this many passes have been judged, unless the gate is closed.
+    /// Waits until this many passes have been evaluated, then writes a checkpoint, unless the gate is
+    /// closed.
     pub(super) fn write<T>(&self, passes: usize, write: impl FnOnce() -> T) -> Option<T> {
-        let waits = |state: &mut State| state.kept < passes && !state.is_closed;
+        let waits = |state: &mut State| state.evaluated < passes && !state.is_closed;
         let state = self.changed.wait_while(self.lock(), waits);
         let state = state.unwrap_or_else(PoisonError::into_inner);
         (!state.is_closed).then(write)
@@ -59,7 +60,7 @@ mod tests {
             let writer = scope.spawn(|| gate.write(2, || kept.load(Ordering::SeqCst)));
             for _ in 0..2 {
                 kept.fetch_add(1, Ordering::SeqCst);
-                gate.kept();
+                gate.record_pass();
             }
             assert_eq!(writer.join().unwrap(), Some(2));
             let late = scope.spawn(|| gate.write(3, || ()));

@@ -13,12 +13,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The stages are tokenizer, tagger, jackknifed tags (of the treebank, by taggers that were not trained on the
-//! sentence), and the parser with its pruner, passes, folds and transition parser. A [`Recipe`] can leave out
-//! any of them. The best pass and the temperature are chosen on development data, and the precision of
-//! probabilities is measured there. With an [output](Recipe::with_output), the best model so far is always in
-//! that file, and an interrupted training can be [resumed](Recipe::resuming). The same treebank, recipe and seed
-//! give the same bytes, whether resumed or not, for any number of threads.
+//! The stages are the tokenizer, the tagger, jackknifed tags, and the parser with its pruner, passes, folds and
+//! transition parser. Jackknifed tags of a sentence come from a tagger that was not trained on it. A [`Recipe`] can
+//! leave out any stage. The best pass and the temperature are chosen on development data, and the precision of
+//! probabilities is measured there. With an [output](Recipe::with_output), the best model so far is always in that
+//! file, and an interrupted training can be [resumed](Recipe::resuming). The same treebank, recipe and seed give the
+//! same bytes, whether resumed or not, for any number of threads.
 
 mod data;
 mod gate;
@@ -84,7 +84,7 @@ impl TagVersions {
     }
 }
 
-/// All choices of a training, built choice by choice.
+/// Settings of a training, with one method for each.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     preset: Preset,
@@ -142,17 +142,17 @@ impl Recipe {
         Self::default()
     }
 
-    /// Sets how much work is done.
+    /// Sets the preset.
     pub fn with_preset(self, preset: Preset) -> Self {
         Self { preset, ..self }
     }
 
-    /// Sets the parts to learn. By default they are all that the treebank can teach.
+    /// Sets the parts to train. By default, all parts that the treebank has data for.
     pub fn with_parts(self, parts: impl IntoIterator<Item = Part>) -> Self {
         Self { parts: parts.into_iter().collect(), ..self }
     }
 
-    /// Sets the tags that the parser learns from. By default they are jackknifed if there is a tagger.
+    /// Sets the tags that the parser learns from. By default, jackknifed tags if there is a tagger.
     pub fn with_tags(self, tags: TagVersions) -> Self {
         Self { tags: Some(tags), ..self }
     }
@@ -177,7 +177,7 @@ impl Recipe {
         Self { passes: Some(passes), ..self }
     }
 
-    /// Sets the possible trees. By default they are chosen by the treebank, see [`TreeSetChoice`].
+    /// Sets the tree set. By default, it is chosen by the trees of the treebank, see [`TreeSetChoice`].
     pub fn with_tree_set(self, tree_set: TreeSet) -> Self {
         Self { tree_set: Some(tree_set), ..self }
     }
@@ -222,8 +222,7 @@ impl Recipe {
         Self { lenient: true, ..self }
     }
 
-    /// Sets the file of the model. The best model so far and what is needed to resume are kept there and
-    /// beside it.
+    /// Sets the file of the model. The best model so far is kept in this file, and checkpoints beside it.
     pub fn with_output(self, output: impl Into<PathBuf>) -> Self {
         Self { output: Some(output.into()), ..self }
     }
@@ -254,7 +253,7 @@ impl Recipe {
         self.output.as_deref().map(checkpoint_path)
     }
 
-    /// Refuses choices that exclude each other.
+    /// Refuses settings that exclude each other.
     fn check(&self) -> Result<(), Error> {
         let wrong = |why: &str| Err(Error::Setting(why.to_owned()));
         if self.dictionary.is_some() && self.bits.is_some() {
@@ -329,7 +328,7 @@ impl Recipe {
     }
 }
 
-/// The end of a training.
+/// The reason why a training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -354,7 +353,7 @@ pub enum TemperatureSource {
     Folds,
 }
 
-/// A trained model, and how it was trained.
+/// A trained model, and a report on its training.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Trained {
@@ -362,7 +361,7 @@ pub struct Trained {
     pub model: Model<Compact>,
     /// The description in its file.
     pub about: About,
-    /// How the training ended.
+    /// Reason why the training ended.
     pub ending: Ending,
     /// Number of sentences of the treebank.
     pub sentences: usize,
@@ -383,14 +382,13 @@ pub struct Trained {
     pub is_written: bool,
 }
 
-/// Trains all that a recipe asks for. Development data may be empty.
+/// Trains all parts of a recipe. Development data may be empty.
 ///
 /// See the [module](self) for an example.
 ///
 /// # Errors
-/// Those of the treebank; [`Error::Setting`] if choices exclude each other; [`Error::Checkpoint`] if a
-/// training cannot be resumed; [`Error::Stopped`] if the observer stopped it before anything was learnt;
-/// those of writing the model.
+/// Those of the treebank; [`Error::Setting`] if settings exclude each other; [`Error::Checkpoint`] if a training cannot
+/// be resumed; [`Error::Stopped`] if the observer stopped it before anything was learnt; those of writing the model.
 pub fn train_pipeline(
     treebank: Vec<Sentence>,
     dev: Vec<Sentence>,
@@ -507,6 +505,6 @@ fn save_text(
 fn report_pairs(templates: &FeatureSet, train: &[Sentence], watched: &mut Watched<'_>) {
     let sentences = train.iter().filter(|sentence| templates.leaves_out_pairs(sentence)).count();
     if let (Some(pairs), 1..) = (templates.pairs(), sentences) {
-        watched.tell(Event::FeaturePairsLimited { sentences, pairs });
+        watched.notify(Event::FeaturePairsLimited { sentences, pairs });
     }
 }

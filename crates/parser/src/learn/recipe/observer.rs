@@ -9,7 +9,7 @@ use crate::learn::observer::Observer;
 use crate::learn::train::Pass;
 use crate::{DevScores, Error, Labelling};
 
-/// Something that happens in a training.
+/// An event of a training.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -42,7 +42,7 @@ pub enum Event<'a> {
         /// Number of pairs that count.
         pairs: usize,
     },
-    /// A stage was found beside the model, from an interrupted training.
+    /// The result of a stage was reused from an interrupted training.
     Reused(Stage),
     /// A stage before the parser has ended.
     Finished {
@@ -62,7 +62,7 @@ pub enum Event<'a> {
     Pass(&'a PassReport),
     /// A checkpoint could not be written. Training continues.
     CheckpointFailed(Error),
-    /// Some time has passed.
+    /// Progress of the stage under way, reported several times a second.
     Working(&'a Work),
 }
 
@@ -78,9 +78,9 @@ pub enum Stage {
     Jackknife,
     /// Reading the treebank into memory.
     Preparing,
-    /// Learning which arcs are hopeless.
+    /// Training the pruner.
     Pruner,
-    /// A pass of the first pass of parsing, or of the only one.
+    /// A pass over the treebank that trains the first pass of parsing, or the only one.
     FirstPass {
         /// Its number, from 1.
         pass: usize,
@@ -89,7 +89,7 @@ pub enum Stage {
     },
     /// Parsing the treebank for the second pass.
     FirstPassOutputs,
-    /// A pass of the second pass of parsing.
+    /// A pass over the treebank that trains the second pass of parsing.
     SecondPass {
         /// Its number, from 1.
         pass: usize,
@@ -100,7 +100,7 @@ pub enum Stage {
     Finishing,
 }
 
-/// How far a training is.
+/// Progress of a training.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Work {
@@ -118,7 +118,7 @@ pub struct Work {
     pub is_stopping: bool,
 }
 
-/// A pass of the parser.
+/// Report of a pass of the parser.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PassReport {
@@ -147,7 +147,7 @@ impl<'a> Watched<'a> {
         Self { observer, is_stopped: false }
     }
 
-    pub(super) fn tell(&mut self, event: Event<'_>) {
+    pub(super) fn notify(&mut self, event: Event<'_>) {
         self.is_stopped |= self.observer.observe(event).is_break();
     }
 
@@ -156,5 +156,5 @@ impl<'a> Watched<'a> {
     }
 }
 
-/// Observer of all that a recipe does.
+/// Observer of the events of a training.
 pub type EventObserver<'o> = dyn for<'a> Observer<Event<'a>> + 'o;

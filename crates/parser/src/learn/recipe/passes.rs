@@ -1,7 +1,8 @@
-//! The passes of the parser: each model is judged, the best is kept, and the training can be resumed.
+//! The passes of the parser: each model is evaluated, the best is kept, and the training can be
+//! resumed.
 //!
-//! One thread trains. The caller's thread waits for passes, keeps and writes the best model, and tells the
-//! observer. So the caller can stop without waiting for a pass to end.
+//! One thread trains. The caller's thread waits for passes, keeps and writes the best model, and calls
+//! the observer. So the caller can stop without waiting for a pass to end.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -29,7 +30,8 @@ use crate::{
     Method, Model, ModelFile, ParserModel, Pipeline, TagSource,
 };
 
-/// Least time between two checkpoints: what an interruption may cost, besides the pass under way.
+/// Least time between two checkpoints. An interruption loses at most this much work, and the pass under
+/// way.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(30);
 
 /// Temperature of models with a second pass until one is chosen on development data.
@@ -100,7 +102,7 @@ impl Passes<'_, '_> {
                 let CheckpointPlace { number, is_second, .. } = checkpoint.place();
                 let best = self.best_before(number, is_second)?;
                 let pass = self.number(number, is_second);
-                self.watched.tell(Event::Resumed { pass });
+                self.watched.notify(Event::Resumed { pass });
                 Some(best)
             }
             None => None,
@@ -142,9 +144,9 @@ impl Passes<'_, '_> {
                         checkpoint.as_deref().map_or(Ok(()), remove)?;
                     }
                     self.keep(*trained, &mut best, took)?;
-                    gate.kept();
+                    gate.record_pass();
                 }
-                Ok(Message::NotSaved(error)) => self.watched.tell(Event::CheckpointFailed(error)),
+                Ok(Message::NotSaved(error)) => self.watched.notify(Event::CheckpointFailed(error)),
                 Ok(Message::End(result)) => {
                     result?;
                     break Ending::Finished;
@@ -156,7 +158,7 @@ impl Passes<'_, '_> {
                     return Err(Error::Stopped);
                 }
                 Err(_) => {
-                    self.watched.tell(Event::Working(&plan.work(started.elapsed(), limit)));
+                    self.watched.notify(Event::Working(&plan.work(started.elapsed(), limit)));
                 }
             }
         };
@@ -253,7 +255,7 @@ impl Passes<'_, '_> {
             *best = Some(Best { pass: number, dev, model });
         }
         let report = PassReport { pass, number, dev, is_best, labelling, took };
-        self.watched.tell(Event::Pass(&report));
+        self.watched.notify(Event::Pass(&report));
         Ok(())
     }
 
@@ -274,7 +276,7 @@ struct Trainer {
 }
 
 impl Trainer {
-    /// Trains; after each pass it judges the model as its file will hold it, and sends it.
+    /// Trains. After each pass, evaluates the model with the weights of its file, and sends it.
     fn run(&self, resumed: Option<Checkpoint>) {
         let Data { train, dev, .. } = &*self.data;
         let failure = RefCell::new(None);
@@ -292,7 +294,7 @@ impl Trainer {
         };
         let checkpoints = Checkpoints { every: BETWEEN_CHECKPOINTS, dev, save: &mut save };
         let mut watch =
-            |TrainedPass { pass, model, .. }: TrainedPass<'_>| match self.judge(pass, model) {
+            |TrainedPass { pass, model, .. }: TrainedPass<'_>| match self.evaluate(pass, model) {
                 Ok(trained) => {
                     passes.set(passes.get() + 1);
                     // The receiver is gone if the caller has stopped the training.
@@ -312,7 +314,7 @@ impl Trainer {
         drop(self.messages.send(Message::End(result)));
     }
 
-    fn judge(&self, pass: Pass, model: &ParserModel) -> Result<Trained, Error> {
+    fn evaluate(&self, pass: Pass, model: &ParserModel) -> Result<Trained, Error> {
         let model = model.compact();
         let dev = &self.data.dev;
         let scores = if dev.is_empty() {

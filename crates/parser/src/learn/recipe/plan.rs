@@ -1,4 +1,4 @@
-//! How much of a parser's training is done, and how long the rest may take.
+//! Progress of a parser's training, and an estimate of the time left.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ impl Plan {
         };
     }
 
-    /// Returns how far the training is.
+    /// Returns the progress of the training.
     pub(super) fn work(&self, elapsed: Duration, limit: Option<Duration>) -> Work {
         let done = (self.done - self.before).max(0.0);
         let all = self.first + self.first_pass_outputs + self.second - self.before;

@@ -1,4 +1,4 @@
-//! Presets: how much work a training does, and the sizes of its tables.
+//! Presets: the stages of a training, and the sizes of its tables.
 
 use tutte_text::TaggerOptions;
 use tutte_trees::TreeSet;
@@ -7,7 +7,7 @@ use crate::Labelling;
 use crate::learn::optimizer::Optimizer;
 use crate::learn::train::{LabelOptions, SecondPassOptions, TrainingOptions};
 
-/// How much work a training does.
+/// Trade-off between accuracy, speed and size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Preset {
@@ -46,9 +46,9 @@ impl Preset {
         TrainingOptions { bits: self.bits(words), label_bits: label_bits(words), tree_set, ..usual }
     }
 
-    /// Returns the binary logarithm of the number of weights that a treebank can use: some hundred per
-    /// word of a small treebank, and at most 2²⁴. The fast presets take half of that, since smaller tables
-    /// stay in the processor's caches.
+    /// Returns the binary logarithm of the number of weights that a treebank can use: some hundred weights per word of
+    /// a small treebank, and at most 2²⁴ in all. The fast presets take half of that, since smaller tables stay in the
+    /// processor's caches.
     fn bits(self, words: usize) -> u32 {
         match words {
             65_536.. if self == Preset::Default || self == Preset::Plain => 24,
@@ -88,10 +88,10 @@ fn label_bits(words: usize) -> u32 {
 
 /// Adapts a second pass to a treebank of several versions, that is, to jackknifed tags.
 ///
-/// There are at most as many folds as for tags; docs/results/raw-text.md shows the cost. A small first pass
-/// learns little in two passes over one version, so its folds get more passes. Otherwise the mean of the models
-/// of the folds is as good a first pass as one that is trained on all sentences, and needs no training. That
-/// holds for optimizers that learn most of what they can in a few passes.
+/// There are at most as many folds as for tags; docs/results/raw-text.md shows the cost. A small first pass learns
+/// little in two passes over one version, so its folds get more passes. Otherwise the mean of the models of the folds
+/// is the first pass. It is as good as a first pass trained on all sentences, and needs no training. That holds for
+/// optimizers that learn most of what they can in a few passes.
 pub(super) fn second_pass(
     second: SecondPassOptions,
     optimizer: &Optimizer,

@@ -100,7 +100,7 @@ fn run(
     if recipe.wants(Part::Tokenizer, train) {
         text.tokenizer = before.tokenizer;
         if text.tokenizer.is_some() {
-            watched.tell(Event::Reused(Stage::Tokenizer));
+            watched.notify(Event::Reused(Stage::Tokenizer));
         } else {
             let started = Instant::now();
             let options = recipe.tokenizer();
@@ -109,7 +109,7 @@ fn run(
             })?;
             text.tokenizer = Some(Arc::new(tokenizer.compact()));
             let took = started.elapsed();
-            watched.tell(Event::Finished { stage: Stage::Tokenizer, took, scores: None });
+            watched.notify(Event::Finished { stage: Stage::Tokenizer, took, scores: None });
             cache.keep(text, None)?;
         }
     }
@@ -133,10 +133,10 @@ fn run(
     text.tagger = Some(Arc::clone(&tagger));
     if is_new {
         let took = started.elapsed();
-        watched.tell(Event::Finished { stage: Stage::Tagger, took, scores: scores.as_ref() });
+        watched.notify(Event::Finished { stage: Stage::Tagger, took, scores: scores.as_ref() });
         cache.keep(text, None)?;
     } else {
-        watched.tell(Event::Reused(Stage::Tagger));
+        watched.notify(Event::Reused(Stage::Tagger));
     }
     let is_jackknifed = recipe.tag_versions(train) == TagVersions::Jackknifed;
     if !recipe.wants(Part::Parser, train) || !is_jackknifed {
@@ -151,7 +151,7 @@ fn run(
                 jackknife_observed(train, &options, TAG_FOLDS, recipe.threads, observer)
             })?;
             let took = started.elapsed();
-            watched.tell(Event::Finished { stage: Stage::Jackknife, took, scores: None });
+            watched.notify(Event::Finished { stage: Stage::Jackknife, took, scores: None });
             cache.keep(text, Some(&tagged))?;
             tagged
         }
@@ -202,7 +202,7 @@ fn observed<T: Send>(
             }
             let elapsed = started.elapsed();
             let whole = took.mul_f64(last.of as f64 / last.done.max(1) as f64);
-            watched.tell(Event::Working(&Work {
+            watched.notify(Event::Working(&Work {
                 stage,
                 elapsed,
                 words: last.done as f64 * words as f64,

@@ -11,10 +11,10 @@
 //! UD Portuguese Bosque and UD English EWT.
 //!
 //! These models also calibrate the parser without development data. A temperature T₁ calibrates the heads that they
-//! give to held-out sentences ([`temperature`]). Second passes are more confident, so their temperature is κ T₁,
-//! with κ from [`overconfidence`], clamped to at least 1 and at most the end of the search for T₁. This costs a
-//! dozen inferences per sentence, on up to 25,000 words. The alternative, to train a second pass without one fold
-//! and to measure κ there, takes about as long as the second pass, and its κ depends on the fold.
+//! give to held-out sentences ([`temperature`]). Second passes are more confident, so their temperature is κ T₁, with κ
+//! from [`overconfidence`]. It is clamped to at least 1 and at most the upper bound of the search for T₁. This costs a
+//! dozen inferences per sentence, on up to 25,000 words. Alternatively, κ could be measured on one fold with a second
+//! pass trained without it. This takes about as long as the second pass, and its κ depends on the fold.
 
 use std::sync::Arc;
 
@@ -118,8 +118,8 @@ pub(super) struct JackknifeResult {
 #[derive(Default)]
 struct FoldResult {
     first_pass_outputs: Vec<FirstPassOutput>,
-    /// Some of its sentences, to choose a temperature on.
-    judged: Vec<ScoredSentence>,
+    /// Some of its sentences, on which a temperature is chosen.
+    scored: Vec<ScoredSentence>,
     /// Weights of its model, if their mean is wanted.
     weights: Vec<f32>,
     transition: Option<TransitionParser>,
@@ -145,7 +145,7 @@ pub(super) fn jackknife(
     // the folds take most of the time.
     let is_version_of_fold =
         |at: usize, number: usize| at / sentences == (at % sentences + number) % versions.max(1);
-    let judged_one_in = temperature::one_in(corpus.annotated().words);
+    let stride = temperature::sampling_stride(corpus.annotated().words);
     let run_fold = |number: usize| -> Result<FoldResult, Error> {
         let is_training = |at: usize| fold_of(at) != number && is_version_of_fold(at, number);
         let training = corpus.part(is_training);
@@ -180,9 +180,9 @@ pub(super) fn jackknife(
                 ));
             }
             if second.temperature.is_none() && example.is_annotated() {
-                if annotated % judged_one_in == 0 {
+                if annotated % stride == 0 {
                     let gold = example.gold.iter().copied();
-                    fold.judged.push(ScoredSentence::new(
+                    fold.scored.push(ScoredSentence::new(
                         scores.clone(),
                         first_pass_output.heads(),
                         gold,
@@ -210,7 +210,7 @@ pub(super) fn jackknife(
         (0..folds).filter_map(|number| results[number % at_once].next()).collect::<Result<_, _>>()
     })?;
     let mut first_pass_outputs = Vec::new();
-    let mut judged = Vec::new();
+    let mut scored = Vec::new();
     let mut transition = training_data.map(TransitionTrainingData::untrained);
     let mut mean_weights = second.first_passes.map(|_| vec![0.0; first.weights.len()]);
     for fold in by_fold {
@@ -220,13 +220,13 @@ pub(super) fn jackknife(
             mean.add(of_fold, 1.0 / folds as f32);
         }
         first_pass_outputs.push(fold.first_pass_outputs.into_iter());
-        judged.extend(fold.judged);
+        scored.extend(fold.scored);
     }
     let in_order =
         (0..corpus.examples.len()).filter_map(|at| first_pass_outputs[fold_of(at)].next());
     let temperature = || {
-        let judged: Vec<&ScoredSentence> = judged.iter().collect();
-        let first = temperature::best(&judged, options.tree_set, options.threads)?;
+        let scored: Vec<&ScoredSentence> = scored.iter().collect();
+        let first = temperature::best(&scored, options.tree_set, options.threads)?;
         let second = first * overconfidence(second, options.labelling);
         // Models of a few sentences are less confident than one of all. A second pass is never
         // underconfident.
@@ -289,7 +289,7 @@ fn fit(
             break;
         }
     }
-    if let Some(weights) = optimizer.learnt(arcs) {
+    if let Some(weights) = optimizer.weights_to_keep(arcs) {
         arcs.weights = weights;
     }
     Ok(())

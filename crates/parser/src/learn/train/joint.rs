@@ -49,7 +49,7 @@ impl JointTrainer {
     /// Copies the weights to keep, averaged if the optimizer does so.
     fn copy_weights_to(&self, trained: &mut ParserModel) {
         let Joint { arcs, labels } = &self.joint;
-        match self.optimizer.learnt(&self.joint) {
+        match self.optimizer.weights_to_keep(&self.joint) {
             Some(mut weights) => {
                 trained.labels.weights = weights.split_off(arcs.weights.len());
                 trained.last_pass().weights = weights;

@@ -265,7 +265,7 @@ fn pruned_corpus<'a>(
     let features = &model.arcs.features;
     let labels = (model.labels.labelling() != Labelling::None).then_some(&model.labels);
     let mut corpus = Corpus::new(treebank, features, labels, model.tree_set)?;
-    if let Some(sentence) = corpus.known_in_part().filter(|_| !optimizer.follows_gradients()) {
+    if let Some(sentence) = corpus.first_partial().filter(|_| !optimizer.follows_gradients()) {
         let place = Box::new(sentence.place());
         return Err(Error::PartialTree { place, optimizer: optimizer.name() });
     }

@@ -13,14 +13,14 @@ use crate::features::FirstPassOutput;
 use crate::learn::TrainingSet;
 use crate::{Error, ParserModel, TrainingOptions};
 
-/// When and how a training saves checkpoints.
+/// Checkpoints of a training: their interval, and the function that saves them.
 pub struct Checkpoints<'a> {
     /// Least time between two checkpoints. The first pass of each stage is saved in any case. So is the last
     /// pass of the first stage, since the first-pass outputs that follow take long.
     pub every: Duration,
     /// Development data of the caller. A resumed training must have the same.
     pub dev: &'a [Sentence],
-    /// Called after the caller has seen the pass. It may or may not save the snapshot.
+    /// Called after the observer has seen the pass. It may save the snapshot.
     pub save: &'a mut dyn FnMut(&mut Snapshot<'_>) -> Result<(), Error>,
 }
 
@@ -32,9 +32,9 @@ impl std::fmt::Debug for Checkpoints<'_> {
 
 /// A training that is under way.
 pub(super) struct TrainingSession<'a> {
-    /// Returns `true` to stop the training.
+    /// Called after every pass; can stop the training.
     observer: &'a mut PassObserver<'a>,
-    /// How to save, and the settings that a resumed training must share.
+    /// Checkpoints to save, and the settings that a resumed training must share.
     saving: Option<(Checkpoints<'a>, Vec<(String, String)>)>,
     last_save: Instant,
     /// The part of the checkpoint to resume from that has not been read yet.

@@ -72,7 +72,11 @@ impl StagedTrainer {
         let Self { model, arcs, labels, .. } = self;
         copy_weights(&mut trained.labels.weights, labels.averaged(), &model.labels.weights);
         let current = model.last_pass();
-        copy_weights(&mut trained.last_pass().weights, arcs.learnt(current), &current.weights);
+        copy_weights(
+            &mut trained.last_pass().weights,
+            arcs.weights_to_keep(current),
+            &current.weights,
+        );
     }
 }
 

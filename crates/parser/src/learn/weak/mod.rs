@@ -213,8 +213,8 @@ pub struct WeakOutcome {
 /// ```
 ///
 /// # Errors
-/// [`Error::NoWords`] if there are no words, [`Error::Setting`] if an option is out of range or an arc or constraint
-/// does not exist, [`Error::Contradiction`] if the heads of a sentence fit no tree, and [`Error::Diverged`] if
+/// [`Error::NoWords`] if there are no words; [`Error::Setting`] if an option is out of range, or if an arc or a
+/// constraint does not exist; [`Error::Contradiction`] if the heads of a sentence fit no tree; [`Error::Diverged`] if
 /// inference fails.
 pub fn learn(
     evidence: &WeakData<'_>,
@@ -225,7 +225,7 @@ pub fn learn(
     let mut problem = Problem::new(evidence, options)?;
     let impossible = problem.impossible.clone();
     let has_supervision = !evidence.constraints.is_empty() || !evidence.trees.is_empty();
-    // For each stage, true if the entropy term is part of F.
+    // For each stage, `true` if the entropy term is part of F.
     let stages: &[bool] = match options.entropy {
         Some((_, weight)) if weight > 0.0 && has_supervision => &[false, true],
         Some((_, weight)) if weight > 0.0 => &[true],

@@ -62,7 +62,7 @@ struct WeakSentence<'a> {
     /// Its features, if they are cached.
     cells: Option<FeatureCells>,
     candidates: Candidates,
-    /// SupportingArcs that constraints match: head, dependent, index of the constraint.
+    /// Arcs that constraints match: head, dependent, index of the constraint.
     matches: &'a [(usize, usize, usize)],
     /// Gold heads; `None` for a raw sentence.
     gold: Option<Vec<Option<usize>>>,
@@ -289,7 +289,7 @@ fn cache_features(sentences: &mut [WeakSentence<'_>], lookup: FeatureLookup<'_>)
     }
 }
 
-/// Merges raw sentences with equal features, matches and candidates. Short sentences often are.
+/// Merges raw sentences with equal features, matches and candidates. Short sentences are often equal.
 fn merge_equal(sentences: Vec<WeakSentence<'_>>) -> Vec<WeakSentence<'_>> {
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();

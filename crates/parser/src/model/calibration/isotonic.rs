@@ -1,9 +1,10 @@
 //! Isotonic regression: the increasing function of a probability that fits the outcomes best.
 //!
 //! Arc i has probability xᵢ, and cᵢ ∈ {0, 1} says whether its head is right. The function f is the
-//! increasing function that minimises Σᵢ (f(xᵢ) − cᵢ)². Pooling adjacent violators finds it: walk up the
-//! xᵢ, each a block whose value is its mean c, and merge a block with the one before whenever it is not
-//! above it (Ayer, Brunk, Ewing, Reid & Silverman 1955; Zadrozny & Elkan 2002). Cost: one sort.
+//! increasing function that minimises Σᵢ (f(xᵢ) − cᵢ)². Pooling adjacent violators finds it (Ayer,
+//! Brunk, Ewing, Reid & Silverman 1955; Zadrozny & Elkan 2002). Each xᵢ starts as a block, whose value
+//! is its mean c. Blocks are visited by increasing x. A block is merged with the one before it as long
+//! as its value is not higher. Cost: one sort.
 //!
 //! Three things differ from the textbook. At either end one arc that is half right is added, so that no
 //! sample makes a confidence of exactly 0 or 1. Blocks are merged until each has a 64th of all arcs, so

@@ -1,16 +1,17 @@
 //! The threshold of confidence that reaches a given precision of heads.
 //!
-//! A table has up to a hundred thresholds t, highest first. For each it has the number n of arcs of
-//! development data with a confidence of at least t, and the number k of those with the right head. To
-//! reach a precision Q, the lowest t is taken for which
+//! A table has up to a hundred thresholds t, highest first. For each t it counts, on development data,
+//! the n arcs with a confidence of at least t. k of them have the right head. To reach a precision Q,
+//! the table chooses the lowest t for which
 //!
 //! ```text
 //! L(k, n) ≥ Q      the lower end of Wilson's 95 % interval (1927), and
 //! k′/n′ ≥ Q        at all higher thresholds t′ that keep a hundred arcs or more
 //! ```
 //!
-//! So a few lucky arcs do not decide, a dip in between is not overlooked, and a lower precision never
-//! keeps fewer arcs. Labels do not count: precision is that of heads.
+//! So the choice does not depend on a few lucky arcs, and a dip in precision at a higher threshold is
+//! not overlooked. A lower precision never keeps fewer arcs. Precision is that of heads; labels do not
+//! count.
 
 use serde::{Deserialize, Serialize};
 use tutte_treebank::eval::calibration::{Forecast, wilson};

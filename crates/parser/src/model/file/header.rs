@@ -30,11 +30,11 @@ impl Header {
         let mut opening = Vec::new();
         file.by_ref().take(512).read_to_end(&mut opening).map_err(ModelProblem::Unreadable)?;
         let Some((length, [b'{', ..])) = opening.split_first_chunk::<8>() else {
-            return Err(ModelProblem::NotAModel { found: looks_like(&opening) });
+            return Err(ModelProblem::NotAModel { found: guess_type(&opening) });
         };
         let length = u64::from_le_bytes(*length);
         if length > Self::LONGEST {
-            return Err(ModelProblem::NotAModel { found: looks_like(&opening) });
+            return Err(ModelProblem::NotAModel { found: guess_type(&opening) });
         }
         let start = 8 + length;
         let mut text = opening.split_off(8);
@@ -114,8 +114,8 @@ fn altered(error: serde_json::Error) -> ModelProblem {
 pub(super) const GZIP: &str = "a gzip file";
 pub(super) const ZSTANDARD: &str = "a Zstandard file";
 
-/// Guesses what a file that is not a model is, from its start.
-fn looks_like(opening: &[u8]) -> &'static str {
+/// Guesses the type of a file that is not a model, from its first bytes.
+fn guess_type(opening: &[u8]) -> &'static str {
     match opening {
         [] => "an empty file",
         [0x1f, 0x8b, ..] => GZIP,

@@ -19,11 +19,10 @@
 //! __metadata__    {"tutte": "…"}      `Document` as JSON, see `document.rs`
 //! ```
 //!
-//! The document is one string, because the header's map has no order and equal models must be equal
-//! bytes. Its checksum (XXH3, 64 bits) covers the document itself and all tables. Reading checks
-//! everything before it uses anything: file type, format version, length, checksum, templates, tree set,
-//! and the sizes of all tables. The checksum is the only check that reads all weights. It is fast enough
-//! never to be left out.
+//! The document is one string, because the header's map has no order and equal models must be equal bytes. Its checksum
+//! (XXH3, 64 bits) covers the document itself and all tables. Reading checks everything before it uses anything: file
+//! type, format version, length, checksum, templates, tree set, and the sizes of all tables. The checksum is the only
+//! check that reads all weights. It is fast, so it is never skipped.
 //!
 //! A file packed by gzip or Zstandard is recognised by its content, and unpacked into memory instead of
 //! mapped. Its header is unpacked first, and says how much more there is to unpack.
@@ -254,14 +253,14 @@ impl ModelFile {
         read.map_err(|problem| Error::Model { path: EMBEDDED.into(), problem })
     }
 
-    /// Reads a model that is part of the program, packed by [`tutte_linear::zeros::pack`]: about half the size, for
-    /// a start that is some milliseconds later.
+    /// Reads a model that is part of the program, packed by [`tutte_linear::zeros::pack`]: it has about half the size,
+    /// and unpacking takes some milliseconds.
     ///
     /// # Errors
     /// [`Error::Model`] if the bytes are not a packed model, or cannot be used.
     pub fn embedded_packed(bytes: &[u8]) -> Result<Self, Error> {
         let unpacked = tutte_linear::zeros::unpack(bytes)
-            .ok_or(ModelProblem::NotAModel { found: "something else than a packed model" });
+            .ok_or(ModelProblem::NotAModel { found: "bytes that are not a packed model" });
         let read =
             unpacked.and_then(|bytes| Header::read(&bytes[..])?.model(Content::Unpacked(bytes)));
         read.map_err(|problem| Error::Model { path: EMBEDDED.into(), problem })

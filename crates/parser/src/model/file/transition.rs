@@ -12,7 +12,7 @@ use crate::{Compact, ModelProblem, TransitionParser, Weights};
 pub(super) struct TransitionDocument {
     /// Binary logarithms of the numbers of rows: for steps, for labels.
     bits: [u32; 2],
-    /// Reads backwards, too.
+    /// `true` if it reads backwards, too.
     #[serde(rename = "is_both_ways")]
     bidirectional: bool,
 }

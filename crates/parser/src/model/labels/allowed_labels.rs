@@ -6,7 +6,7 @@
 pub(crate) struct AllowedLabels {
     /// For the root and for words: `true` for each label that occurs.
     pub(super) seen: [Vec<bool>; 2],
-    /// For the root and for words: what is added to the score of each label, 0 or −∞.
+    /// For the root and for words: 0 or −∞, added to the score of each label.
     pub(super) masks: [Vec<f32>; 2],
 }
 

@@ -55,7 +55,7 @@ pub struct TransitionParser<W = Vec<f32>> {
     pub(crate) functions: W,
     /// Number of labels, at least 1.
     pub(crate) labels: usize,
-    /// Reads backwards, too.
+    /// `true` if it reads backwards, too.
     pub(crate) bidirectional: bool,
 }
 
@@ -110,8 +110,9 @@ impl Checkpointed for TransitionParser {
 }
 
 impl<W: Weights> TransitionParser<W> {
-    /// Returns the templates of steps as text: values of places in the stack (`s0` is its top) and in the
-    /// queue (`n0` comes next), of the modifiers attached to them, and of the whole state.
+    /// Returns the templates of steps as text. They name values of places in the stack (`s0` is its
+    /// top) and in the queue (`n0` comes next), of the modifiers attached to these, and of the whole
+    /// state.
     pub fn templates() -> impl Iterator<Item = &'static str> {
         features::TEMPLATES.lines().filter(|line| !line.is_empty())
     }

@@ -193,8 +193,9 @@ impl ParserState {
     /// more wrong heads, since arcs that are reachable one by one are reachable together (Goldberg &
     /// Nivre 2013).
     ///
-    /// - shift: the next word can get no modifier from the stack, and no head from it but its top;
-    /// - left, right: the word that gets its head gets no other, and no modifier from the queue.
+    /// - shift: the next word can get no modifier from the stack, and no head from it except its top;
+    /// - left, right: the word on top of the stack can get no other head, and no modifier from the
+    ///   queue.
     pub(crate) fn costs(&self, gold: &[usize]) -> [Option<usize>; STEPS] {
         let [can_shift, can_left, can_right] = self.possible();
         let shift = || {

@@ -253,7 +253,7 @@ impl<'a> Mixture<'a, '_> {
         Ok(annotation)
     }
 
-    /// Adds what does not depend on the tree.
+    /// Adds the fields that do not depend on the tree.
     fn annotation_of_words(
         &self,
         words: Vec<AnnotatedWord<'a>>,

@@ -53,7 +53,7 @@ pub(super) fn piece(sentence: &Sentence, words: &Range<usize>) -> Result<Sentenc
     Ok(lines.parse()?)
 }
 
-/// Returns, for the place after each word, the number of required arcs that a cut would break, and `true` if it would
+/// Returns the damage of a cut after each word: the number of required arcs that it would break, and `true` if it would
 /// break a multiword token.
 fn bonds(sentence: &Sentence, constraints: &Constraints) -> Vec<(usize, bool)> {
     let words = sentence.len();
