@@ -66,7 +66,7 @@ pub(crate) struct Seed {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelArgs {
     #[command(flatten)]
-    pub(crate) which: ModelSource,
+    pub(crate) model_source: ModelSource,
 
     /// Tree set instead of the model's: nonprojective-multi-root, nonprojective-single-root,
     /// projective-multi-root or projective-single-root
@@ -85,7 +85,7 @@ impl ModelArgs {
 
     /// Opens the model with the metadata of its file.
     pub(crate) fn open(&self) -> Result<ModelFile> {
-        self.which.open()
+        self.model_source.open()
     }
 
     /// Returns the tree set to parse with.

@@ -284,7 +284,7 @@ impl AskSummary {
         };
         let mean = self.mean_entropy.unwrap_or_default();
         format!(
-            "asks about {words} in {sentences}; doubt {high:.2} to {low:.2} nats, {mean:.2} in the mean of \
+            "asks about {words} in {sentences}; entropy {high:.2} to {low:.2} nats, on average {mean:.2} over \
              all words"
         )
     }

@@ -95,8 +95,8 @@ pub(crate) fn run(arguments: &Bench, session: &Session) -> Result<Outcome> {
         arguments.model_source.open().map(|_| started.elapsed())
     };
     let loads = (0..arguments.repeats).map(|_| load()).collect::<Result<_, _>>()?;
-    let which = arguments.model_source.clone();
-    let model_args = ModelArgs { which, tree_set: None, threads: Threads::one() };
+    let model_source = arguments.model_source.clone();
+    let model_args = ModelArgs { model_source, tree_set: None, threads: Threads::one() };
     let jsonl = arguments.options.is_jsonl();
     let task = arguments.options.of(&model, &model_args, jsonl, session)?;
     let mut worker = task.worker().timed();

@@ -26,12 +26,11 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use tutte_treebank::Sentence;
 
 pub(super) use self::options::{ParseOptions, Task, probability};
 pub(super) use self::outfile::{check_distinct, without_extension};
 pub(super) use self::page::{Page, Tally, write};
-pub(super) use self::result::{ParseResult, Worker};
+pub(super) use self::result::Worker;
 pub(super) use self::stream::{End, Sink, Stream, Watcher};
 pub(super) use self::tagging::TagOptions;
 use crate::failure::{Outcome, usage};
@@ -133,7 +132,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let apart = outputs.is_some();
     let stream = Stream {
         paths: &files,
-        intake: &input_args,
+        input_args: &input_args,
         counter: &ByteCounter::default(),
         apart,
         session,
@@ -142,7 +141,6 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     interrupt::remove_temporary_files(outputs.clone());
     let mut pages = Pages {
         task: &task,
-        session,
         outputs,
         apart,
         inputs: files.len(),
@@ -178,7 +176,6 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
 /// Output files: one for all inputs, or one for each.
 struct Pages<'a> {
     task: &'a Task<'a>,
-    session: &'a Session,
     /// Paths: one for all inputs, or one for each.
     outputs: Vec<PathBuf>,
     apart: bool,
@@ -189,7 +186,7 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    fn page(&mut self, input: usize) -> Result<Page> {
+    fn take_page(&mut self, input: usize) -> Result<Page> {
         match self.page.take() {
             Some(page) => Ok(page),
             None => Page::create(&self.outputs[input], self.task),
@@ -198,17 +195,15 @@ impl Pages<'_> {
 }
 
 impl Sink for Pages<'_> {
-    fn take(&mut self, input: usize, sentence: &Sentence, answer: ParseResult) -> Result<()> {
-        let mut page = self.page(input)?;
-        page.write(sentence, answer, self.session)?;
-        self.page = Some(page);
-        Ok(())
+    fn page(&mut self, input: usize) -> Result<&mut Page> {
+        let page = self.take_page(input)?;
+        Ok(self.page.insert(page))
     }
 
     fn end(&mut self, input: usize, end: Result<End>) -> Result<()> {
         let End { tail, .. } = end?;
         if self.apart || input + 1 == self.inputs {
-            let tally = self.page(input)?.finish(&tail)?;
+            let tally = self.take_page(input)?.finish(&tail)?;
             self.tally += tally;
         }
         Ok(())

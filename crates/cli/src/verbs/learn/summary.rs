@@ -107,7 +107,7 @@ impl LearnSummary {
         let long = left(self.too_long, "longer ones left out");
         let treeless = left(self.without_tree, "without a possible tree skipped");
         row(
-            "learnt from",
+            "trained on",
             format!("{sentences}, {words}, {}{long}{treeless}", counted(self.trees, "tree")),
         );
         row("trees", self.tree_set.clone());

@@ -141,7 +141,7 @@ pub(crate) struct Task<'a> {
     pub(super) probs: bool,
     /// Heads less probable than this are left open.
     pub(super) min_prob: Option<f64>,
-    pub(super) using: &'a ModelArgs,
+    pub(super) model_args: &'a ModelArgs,
 }
 
 impl ParseOptions {
@@ -149,7 +149,7 @@ impl ParseOptions {
     pub(crate) fn of<'a>(
         &'a self,
         model: &'a Model<Compact>,
-        using: &'a ModelArgs,
+        model_args: &'a ModelArgs,
         jsonl: bool,
         session: &Session,
     ) -> Result<Task<'a>> {
@@ -159,12 +159,12 @@ impl ParseOptions {
         if self.keep_labels && labelling == Labelling::None {
             return Err(usage("--keep-labels keeps labels, but this model has none"));
         }
-        self.tagging.check(model, &using.which.name())?;
-        let min_prob = self.least_probability(model, using, session)?;
+        self.tagging.check(model, &model_args.model_source.name())?;
+        let min_prob = self.least_probability(model, model_args, session)?;
         let draws = self.to == Some(To::Draw);
         let probs = self.probs || draws;
         let style = draws.then(|| Style { width_columns: session.width(), ..Style::default() });
-        let task = Task { wanted: self, model, jsonl, style, probs, min_prob, using };
+        let task = Task { wanted: self, model, jsonl, style, probs, min_prob, model_args };
         if let Some(trees) = &model.parser {
             task.decoding().check(trees)?;
         }
@@ -200,23 +200,21 @@ impl ParseOptions {
     fn least_probability(
         &self,
         model: &Model<Compact>,
-        using: &ModelArgs,
+        model_args: &ModelArgs,
         session: &Session,
     ) -> Result<Option<f64>> {
         let Some(precision) = self.precision else { return Ok(self.min_prob) };
-        let file = using.which.name();
+        let file = model_args.model_source.name();
         let calibrated =
             model.parser.as_ref().and_then(|trees| Some((trees, trees.calibration.as_ref()?)));
         let Some((trees, calibration)) = calibrated else {
             let error = anyhow!("{file} does not know how precise its probabilities are");
-            let hint = format!(
-                "`tutte calibrate -m {file} DEV` finds out, by trees that the model has not learnt from"
-            );
+            let hint = format!("`tutte calibrate -m {file} DEV` measures it on held-out trees");
             return Err(advise(error, hint));
         };
         let table = &calibration.precision;
         let on = calibration.data.as_deref().unwrap_or("its dev");
-        let tree_set = using.tree_set(trees);
+        let tree_set = model_args.tree_set(trees);
         let knows = self.keep_heads || self.keep_labels;
         if self.decode != Decode::Mbr || tree_set != trees.tree_set || knows {
             session.note(format!(
@@ -256,7 +254,7 @@ impl<'a> Task<'a> {
         let ParseOptions { keep_heads, keep_labels, .. } = *self.wanted;
         let pipeline = self.wanted.tagging.of(self.model);
         let pipeline = pipeline.with_decoding(self.decoding());
-        let annotator = match self.using.tree_set {
+        let annotator = match self.model_args.tree_set {
             Some(tree_set) => pipeline.with_tree_set(tree_set).annotator(),
             None => pipeline.annotator(),
         };

@@ -64,22 +64,22 @@ impl Page {
     pub(crate) fn write(
         &mut self,
         sentence: &Sentence,
-        answer: ParseResult,
+        result: ParseResult,
         session: &Session,
     ) -> Result<()> {
         let first = self.tally.sentences == 0;
-        self.tally.add(sentence, &answer);
-        if let Some(contradiction) = answer.contradiction {
+        self.tally.add(sentence, &result);
+        if let Some(contradiction) = result.contradiction {
             session.complain(&contradiction.into());
         } else if let Some(left_out) = self.of_all_trees.left_out_of(sentence) {
             self.tally.too_long += 1;
             session.warn(&left_out);
         }
         let Self { writer, path, .. } = self;
-        if !first && matches!(&answer.done, Done::Drawings(drawings) if !drawings.is_empty()) {
+        if !first && matches!(&result.done, Done::Drawings(drawings) if !drawings.is_empty()) {
             writer.write_tail("\n").with_context(|| cannot_write(path))?;
         }
-        write(writer, sentence, answer.done).with_context(|| cannot_write(path))
+        write(writer, sentence, result.done).with_context(|| cannot_write(path))
     }
 
     /// Finishes the file with the text that followed the last sentence of the input.
@@ -118,13 +118,13 @@ impl Tally {
         }
     }
 
-    fn add(&mut self, sentence: &Sentence, answer: &ParseResult) {
+    fn add(&mut self, sentence: &Sentence, result: &ParseResult) {
         self.sentences += 1;
         self.words += sentence.len();
-        self.untagged += usize::from(answer.is_untagged);
-        self.contradictions += usize::from(answer.contradiction.is_some());
-        self.no_trees = self.no_trees.map(|n| n + usize::from(answer.is_no_tree));
-        self.open_heads = self.open_heads.map(|n| n + answer.open_heads);
+        self.untagged += usize::from(result.is_untagged);
+        self.contradictions += usize::from(result.contradiction.is_some());
+        self.no_trees = self.no_trees.map(|n| n + usize::from(result.is_no_tree));
+        self.open_heads = self.open_heads.map(|n| n + result.open_heads);
     }
 
     /// Prints notes about untagged sentences, contradictions and open heads.

@@ -19,14 +19,15 @@ use tutte::map_stream;
 use tutte_treebank::Sentence;
 
 use super::options::Task;
+use super::page::Page;
 use super::result::ParseResult;
 use crate::input::{ByteCounter, InputArgs, Sentences};
 use crate::session::Session;
 
 /// Receives the results of all inputs, in their order.
 pub(crate) trait Sink {
-    /// Takes a sentence of an input and its result. An error ends this input.
-    fn take(&mut self, input: usize, sentence: &Sentence, answer: ParseResult) -> Result<()>;
+    /// Returns the open output of an input, and creates it before the first sentence.
+    fn page(&mut self, input: usize) -> Result<&mut Page>;
 
     /// Ends an input: with what followed its last sentence, or with the error that ended it. An error ends
     /// the run.
@@ -54,7 +55,7 @@ pub(crate) struct End {
 /// Inputs, and options for reading them.
 pub(crate) struct Stream<'a, P> {
     pub(crate) paths: &'a [P],
-    pub(crate) intake: &'a InputArgs,
+    pub(crate) input_args: &'a InputArgs,
     pub(crate) counter: &'a ByteCounter,
     /// Counts the sentences of each input from 1, instead of through all inputs.
     pub(crate) apart: bool,
@@ -74,7 +75,8 @@ struct Reading<'a> {
 
 /// State of writing.
 struct Writing<'a, T> {
-    taker: &'a mut T,
+    sink: &'a mut T,
+    session: &'a Session,
     /// Number of inputs that ended, which is the index of the current one.
     input: usize,
     sentences: usize,
@@ -90,12 +92,13 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
     pub(crate) fn run(
         &self,
         task: &Task<'_>,
-        taker: &mut impl Sink,
+        sink: &mut impl Sink,
         watcher: &mut impl Watcher,
     ) -> Result<()> {
         let reading =
             RefCell::new(Reading { source: None, opened: 0, sentences: 0, ends: VecDeque::new() });
-        let mut writing = Writing { taker, input: 0, sentences: 0, given_up: false };
+        let mut writing =
+            Writing { sink, session: self.session, input: 0, sentences: 0, given_up: false };
         // Number of the first sentence of each input: samples are those of the input alone.
         let starts = Mutex::new(Vec::new());
         let worker = || {
@@ -109,9 +112,9 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
             let mut reading = reading.borrow_mut();
             Ok(watcher.reads() && self.read(&mut reading, task, &starts, watcher, sentence))
         };
-        let threads = task.using.threads.count();
-        map_stream(threads, worker, read, |sentence, answer: Result<ParseResult>| {
-            let given_up = writing.take(&mut reading.borrow_mut().ends, sentence, answer)?;
+        let threads = task.model_args.threads.count();
+        map_stream(threads, worker, read, |sentence, result: Result<ParseResult>| {
+            let given_up = writing.take(&mut reading.borrow_mut().ends, sentence, result)?;
             let mut reading = reading.borrow_mut();
             // The rest of it need not be read.
             if given_up && reading.opened == writing.input + 1 && reading.source.take().is_some() {
@@ -149,7 +152,8 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
                     }
                     let named = if self.apart { 0 } else { reading.sentences as u64 };
                     let path = path.as_ref();
-                    match self.intake.open(path, task.model, named, self.counter, self.session) {
+                    match self.input_args.open(path, task.model, named, self.counter, self.session)
+                    {
                         Ok(source) => reading.source.insert(source),
                         Err(error) => {
                             reading.ends.push_back((reading.sentences, Err(error)));
@@ -185,17 +189,18 @@ impl<T: Sink> Writing<'_, T> {
         &mut self,
         ends: &mut VecDeque<(usize, Result<End>)>,
         sentence: &Sentence,
-        answer: Result<ParseResult>,
+        result: Result<ParseResult>,
     ) -> Result<bool> {
         self.settle(ends)?;
         self.sentences += 1;
         if self.given_up {
             return Ok(false);
         }
-        let taken = answer.and_then(|answer| self.taker.take(self.input, sentence, answer));
+        let taken = result
+            .and_then(|result| self.sink.page(self.input)?.write(sentence, result, self.session));
         if let Err(error) = taken {
             self.given_up = true;
-            self.taker.end(self.input, Err(error))?;
+            self.sink.end(self.input, Err(error))?;
         }
         Ok(self.given_up)
     }
@@ -204,7 +209,7 @@ impl<T: Sink> Writing<'_, T> {
     fn settle(&mut self, ends: &mut VecDeque<(usize, Result<End>)>) -> Result<()> {
         while let Some((_, end)) = ends.pop_front_if(|(after, _)| *after == self.sentences) {
             if !std::mem::take(&mut self.given_up) {
-                self.taker.end(self.input, end)?;
+                self.sink.end(self.input, end)?;
             }
             self.input += 1;
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::{fs, io};
 
 use anyhow::Result;
-use tutte_treebank::{Error, Sentence};
+use tutte_treebank::Error;
 
 use super::inputs::{Job, with_slashes};
 use super::manifest::{Entry, Fingerprint, Manifest};
@@ -13,7 +13,7 @@ use super::progress::{Fingerprints, Watch};
 use super::summary::{Failure, RunSummary};
 use crate::input::{ByteCounter, InputArgs};
 use crate::session::{Session, Status};
-use crate::verbs::parse::{End, Page, ParseResult, Sink, Stream, Tally, Task};
+use crate::verbs::parse::{End, Page, Sink, Stream, Tally, Task};
 
 /// The files of a job and the result so far.
 pub(super) struct Work<'a> {
@@ -105,8 +105,7 @@ impl<'a> Work<'a> {
         let counter = ByteCounter::default();
         let paths: Vec<&Path> = jobs.iter().map(|job| job.input.as_path()).collect();
         let session = self.session;
-        let stream =
-            Stream { paths: &paths, intake: input_args, counter: &counter, apart: true, session };
+        let stream = Stream { paths: &paths, input_args, counter: &counter, apart: true, session };
         let fingerprints = self.fingerprints.clone();
         let status = self.status.clone();
         let mut watch = Watch::new(&paths, &counter, &fingerprints, &status);
@@ -118,7 +117,7 @@ impl<'a> Work<'a> {
     }
 
     /// Returns the output of an input; creates it and its folder if needed.
-    fn page(&mut self, input: usize) -> Result<Page> {
+    fn take_page(&mut self, input: usize) -> Result<Page> {
         if let Some(page) = self.page.take() {
             return Ok(page);
         }
@@ -135,7 +134,7 @@ impl<'a> Work<'a> {
 
     /// Completes the output of an input.
     fn finish(&mut self, input: usize, end: End) -> Result<Entry> {
-        let tally = self.page(input)?.finish(&end.tail)?;
+        let tally = self.take_page(input)?.finish(&end.tail)?;
         let job = &self.jobs[input];
         let output = self.folder.join(&job.output);
         let failed = |path: &Path| {
@@ -168,11 +167,9 @@ impl<'a> Work<'a> {
 }
 
 impl Sink for Work<'_> {
-    fn take(&mut self, input: usize, sentence: &Sentence, answer: ParseResult) -> Result<()> {
-        let mut page = self.page(input)?;
-        page.write(sentence, answer, self.session)?;
-        self.page = Some(page);
-        Ok(())
+    fn page(&mut self, input: usize) -> Result<&mut Page> {
+        let page = self.take_page(input)?;
+        Ok(self.page.insert(page))
     }
 
     fn end(&mut self, input: usize, end: Result<End>) -> Result<()> {

@@ -55,7 +55,7 @@ impl TrainSummary {
         let sentences = counted(self.sentences, "sentence");
         let words = counted(self.words, "word");
         let labels = counted(self.labels, "label");
-        table.row(["learnt from".to_owned(), format!("{sentences}, {words}, {labels}")]);
+        table.row(["trained on".to_owned(), format!("{sentences}, {words}, {labels}")]);
         table.row(["trees", &self.tree_set]);
         let best = match (self.best_pass == self.passes, &self.dev) {
             (false, _) => format!(", the best was pass {}", self.best_pass),
@@ -69,7 +69,7 @@ impl TrainSummary {
         }
         let how = match self.temperature_chosen_on {
             Some(TemperatureSource::Dev) => "chosen on dev",
-            Some(TemperatureSource::Folds) => "chosen on folds of what was learnt from",
+            Some(TemperatureSource::Folds) => "chosen on folds of the training data",
             _ => "as learnt; --dev would choose one",
         };
         table.row(["temperature".to_owned(), format!("{:.2}, {how}", self.temperature)]);
