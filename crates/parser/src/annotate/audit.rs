@@ -272,7 +272,8 @@ fn audit_arcs(
 ) -> Result<Vec<Vec<AuditedArc>>, Error> {
     let mut parser = Parser::new(model);
     let audit = |sentence: &Sentence| {
-        let (distribution, all) = parser.distribution_with_left_out(sentence)?;
+        let distribution = parser.distribution(sentence)?;
+        let all = distribution.arc_probs();
         let scores = distribution.arcs().scores();
         let has_labels = !distribution.labels().is_empty();
         let number = |label: usize| {

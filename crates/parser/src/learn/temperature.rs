@@ -7,12 +7,15 @@
 //! L(T) = −Σ_m log p_m  if the predicted head of word m is right,  −Σ_m log(1 − p_m)  if it is wrong
 //! ```
 //!
-//! where p_m is the marginal of the predicted head under θ/T, for words with a gold head. Heads are predicted at T = 1,
-//! so only their probabilities depend on T. With several readings t of uncertain tags ([`Mixture`](crate::Mixture)),
+//! where p_m is the reported probability of the predicted head under θ/T, for words with a gold head: its marginal,
+//! scaled down by what the pruner and the first pass left out ([`LabelledDistribution::arc_probs`]). Heads are predicted
+//! at T = 1, so only their probabilities depend on T. With several readings t of uncertain tags ([`Mixture`](crate::Mixture)),
 //! p_m = Σ_t P(t) μ_m(θ_t/T). A mean of distributions is flatter than each of them, so a mixture needs a lower T than
 //! its readings. The search is a golden section over log T. Each step costs one inference per sentence and reading.
 //!
-//! The held-out trees are development data, or the folds of the jackknifed first pass (`train/cascade.rs`).
+//! The held-out trees are development data, or part of the treebank (`train/probe.rs`).
+//!
+//! [`LabelledDistribution::arc_probs`]: crate::LabelledDistribution::arc_probs
 
 use tutte_linear::in_parts;
 use tutte_treebank::Sentence;
@@ -32,22 +35,44 @@ pub(crate) const HIGHEST: f64 = 4.0;
 /// Arc scores, predicted heads and gold heads of a held-out sentence.
 #[derive(Debug)]
 pub(crate) struct ScoredSentence {
-    /// Probability and θ at T = 1 of each reading of the tags; at least one.
-    readings: Vec<(f64, ArcMatrix)>,
+    /// Probability and scores of each reading of the tags; at least one.
+    readings: Vec<(f64, ScoredReading)>,
     /// Head of each word, predicted at T = 1.
     predicted: Vec<usize>,
     /// Gold head of each word, `None` if unannotated.
     gold: Vec<Option<usize>>,
 }
 
+/// Arc scores of a sentence under one reading of its tags.
+#[derive(Debug)]
+pub(crate) struct ScoredReading {
+    /// θ at T = 1.
+    pub(crate) scores: ArcMatrix,
+    /// Probabilities of the arcs that were left out, which do not depend on T; 0 for all others. `None` if the model
+    /// leaves out none.
+    pub(crate) left_out: Option<ArcMatrix>,
+}
+
 impl ScoredSentence {
-    /// Creates a sentence with one reading of the tags.
+    /// Predicts the heads of a sentence with one reading of its tags.
     pub(crate) fn new(
-        scores: ArcMatrix,
-        heads: &[usize],
-        gold: impl Iterator<Item = Option<usize>>,
-    ) -> Self {
-        Self { predicted: heads.to_vec(), gold: gold.collect(), readings: vec![(1.0, scores)] }
+        reading: ScoredReading,
+        gold: Vec<Option<usize>>,
+        tree_set: TreeSet,
+    ) -> Result<Self, Error> {
+        Self::of_readings(vec![(1.0, reading)], gold, tree_set, &mut Memory::default())
+    }
+
+    fn of_readings(
+        readings: Vec<(f64, ScoredReading)>,
+        gold: Vec<Option<usize>>,
+        tree_set: TreeSet,
+        memory: &mut Memory,
+    ) -> Result<Self, Error> {
+        let mut scored = Self { readings, predicted: Vec::new(), gold };
+        scored.infer(1.0, tree_set, memory)?;
+        scored.predicted = scored.best_heads(tree_set, memory)?;
+        Ok(scored)
     }
 
     /// Returns the number of words.
@@ -119,10 +144,10 @@ pub(crate) fn score_sentences<W: Weights>(
         let tagged = annotator.tag(&mut sentence)?;
         let parser = annotator.parser()?;
         let is_whole = !parser.needs_pieces(&sentence);
-        let mut score = |sentence: &Sentence| -> Result<ArcMatrix, Error> {
+        let mut score = |sentence: &Sentence| -> Result<ScoredReading, Error> {
             let mut scores = parser.scores(sentence)?.clone();
             arcs(sentence.len()).for_each(|arc| scores[arc] *= temperature);
-            Ok(scores)
+            Ok(ScoredReading { scores, left_out: parser.left_out()? })
         };
         let mut readings = Vec::new();
         if is_whole {
@@ -134,10 +159,7 @@ pub(crate) fn score_sentences<W: Weights>(
         let total: f64 = readings.iter().map(|(share, _)| share).sum();
         readings.iter_mut().for_each(|(share, _)| *share /= total);
         let gold = gold.words().map(|word| word.head()).collect();
-        let mut scored = ScoredSentence { readings, predicted: Vec::new(), gold };
-        scored.infer(1.0, tree_set, &mut memory)?;
-        scored.predicted = scored.best_heads(tree_set, &mut memory)?;
-        Ok(scored)
+        ScoredSentence::of_readings(readings, gold, tree_set, &mut memory)
     };
     gold.iter().map(score_sentence).collect()
 }
@@ -152,24 +174,35 @@ struct Memory {
     own: ArcMatrix,
     /// Marginals of the mixture of all readings.
     marginals: ArcMatrix,
+    /// Probabilities of all arcs in the mixture, with those that were left out.
+    arc_probs: ArcMatrix,
 }
 
 impl ScoredSentence {
-    /// Writes the marginals at a temperature, Σ_t P(t) μ(θ_t/T), into `memory`.
+    /// Writes the marginals at a temperature, Σ_t P(t) μ(θ_t/T), and the probabilities of all arcs into `memory`.
     fn infer(&self, temperature: f64, tree_set: TreeSet, memory: &mut Memory) -> Result<(), Error> {
-        let Memory { workspace, scores, own, marginals } = memory;
+        let Memory { workspace, scores, own, marginals, arc_probs } = memory;
         let words = self.gold.len();
-        for (number, (share, at_one)) in self.readings.iter().enumerate() {
-            scores.clone_from(at_one);
+        marginals.reset(words, 0.0);
+        arc_probs.reset(words, 0.0);
+        for (share, reading) in &self.readings {
+            scores.clone_from(&reading.scores);
             arcs(words).for_each(|arc| scores[arc] /= temperature);
-            if let [_] = self.readings[..] {
-                return Ok(marginals_with(scores, tree_set, workspace, marginals).map(|_| ())?);
-            }
             marginals_with(scores, tree_set, workspace, own)?;
-            if number == 0 {
-                marginals.reset(words, 0.0);
-            }
             arcs(words).for_each(|arc| marginals[arc] += share * own[arc]);
+            match &reading.left_out {
+                None => arcs(words).for_each(|arc| arc_probs[arc] += share * own[arc]),
+                Some(left_out) => {
+                    for word in 1..=words {
+                        let heads = || (0..=words).filter(move |&head| head != word);
+                        let kept: f64 =
+                            1.0 - heads().map(|head| left_out[(head, word)]).sum::<f64>();
+                        for arc in heads().map(|head| (head, word)) {
+                            arc_probs[arc] += share * (kept * own[arc] + left_out[arc]);
+                        }
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -199,7 +232,7 @@ pub(crate) fn probabilities(
         let heads = sentence.best_heads(tree_set, &mut memory)?;
         let words = (1..).zip(&heads).zip(&sentence.gold);
         let forecasts = words.filter_map(|((word, &head), gold)| {
-            Some((memory.marginals[(head, word)].clamp(0.0, 1.0), head == (*gold)?))
+            Some((memory.arc_probs[(head, word)].clamp(0.0, 1.0), head == (*gold)?))
         });
         Ok(forecasts.collect())
     };
@@ -219,7 +252,7 @@ fn losses(
         sentence.infer(temperature, tree_set, &mut memory)?;
         let words = (1..).zip(&sentence.predicted).zip(&sentence.gold);
         let losses = words.filter_map(|((modifier, &head), gold)| {
-            let probability = memory.marginals[(head, modifier)]
+            let probability = memory.arc_probs[(head, modifier)]
                 .clamp(1.0 - HIGHEST_PROBABILITY, HIGHEST_PROBABILITY);
             Some(-(if head == (*gold)? { probability } else { 1.0 - probability }).ln())
         });
@@ -272,7 +305,8 @@ mod tests {
     fn the_temperature_applies_before_readings_are_mixed() {
         let certain = |arc| ArcMatrix::from_fn(2, |h, m| if (h, m) == arc { 4.0 } else { 0.0 });
         let gold = vec![Some(0), Some(1)];
-        let readings = vec![(0.75, certain((0, 1))), (0.25, certain((0, 2)))];
+        let reading = |arc| ScoredReading { scores: certain(arc), left_out: None };
+        let readings = vec![(0.75, reading((0, 1))), (0.25, reading((0, 2)))];
         let sentence = ScoredSentence { readings, predicted: vec![0, 1], gold };
         let set = TreeSet::NonProjectiveSingleRoot;
         for temperature in [0.5, 1.0, 3.0] {
@@ -295,11 +329,14 @@ mod tests {
         );
         let right = [Some(0), Some(1)];
         let wrong = [Some(2), Some(0)];
-        let sentences = [right, right, wrong, right]
-            .map(|gold| ScoredSentence::new(scores.clone(), &[0, 1], gold.into_iter()));
+        let set = TreeSet::NonProjectiveSingleRoot;
+        let sentences = [right, right, wrong, right].map(|gold| {
+            let reading = ScoredReading { scores: scores.clone(), left_out: None };
+            ScoredSentence::new(reading, gold.to_vec(), set).unwrap()
+        });
         for threads in [1, 3] {
             let sentences: Vec<&ScoredSentence> = sentences.iter().collect();
-            let found = best(&sentences, TreeSet::NonProjectiveSingleRoot, threads).unwrap();
+            let found = best(&sentences, set, threads).unwrap();
             assert!((found - 4.0 / 3f64.ln()).abs() < 0.05, "{found}");
         }
     }

@@ -9,7 +9,7 @@
 //! Neighbours always stay candidates of each other, and the most probable root word stays a candidate of
 //! the root. So every tree set has a tree.
 
-use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, arcs, marginals_with};
+use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, arcs, marginals_with, mbr_with};
 
 use crate::features::Prepared;
 use crate::{ArcModel, Candidates, Weights};
@@ -54,6 +54,32 @@ impl<W: Weights> Pruner<W> {
         self.arcs.score(sentence, |_, _| true, scores);
         marginals_with(scores, tree_set, workspace, marginals)?;
         Ok(choose(marginals, self.threshold))
+    }
+
+    /// Selects the candidate arcs among those that are allowed. The pruner's distribution is conditioned on them. Its
+    /// best tree stays, so that the candidates contain a tree.
+    ///
+    /// # Errors
+    /// If the allowed arcs contain no tree.
+    pub(crate) fn candidates_within(
+        &self,
+        sentence: &Prepared,
+        allowed: &Candidates,
+        tree_set: TreeSet,
+        memory: &mut PrunerMemory,
+    ) -> Result<Candidates, Error> {
+        let PrunerMemory { scores, marginals, workspace } = memory;
+        scores.reset(sentence.words(), f64::NEG_INFINITY);
+        self.arcs.score(sentence, |head, word| allowed.allows(head, word), scores);
+        marginals_with(scores, tree_set, workspace, marginals)?;
+        let mut heads = Vec::with_capacity(sentence.words());
+        mbr_with(scores, marginals, tree_set, workspace, &mut heads)?;
+        let mut candidates = choose(marginals, self.threshold);
+        candidates.restrict(allowed);
+        for (word, &head) in (1..).zip(&heads) {
+            candidates.allow(head, word);
+        }
+        Ok(candidates)
     }
 }
 

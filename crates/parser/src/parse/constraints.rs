@@ -15,10 +15,7 @@ use std::cmp::Reverse;
 use tutte_treebank::{Column, Format, Place, Sentence};
 use tutte_trees::{ArcMatrix, Constraints, NotATree, Tree, TreeSet, Workspace, argmax_with};
 
-use crate::features::Prepared;
-use crate::model::pruner::choose;
-use crate::model::second_pass::first_pass_output;
-use crate::{Candidates, Contradiction, Error, LabelModel, Pruner, Weights};
+use crate::{Candidates, Contradiction, Error, LabelModel};
 
 /// The entry of MISC that lists forbidden heads of a word, `Forbid=4,7`; 0 is the root.
 pub(crate) const FORBID: &str = "Forbid";
@@ -260,26 +257,6 @@ pub(crate) fn allowed<W>(
         }
     }
     Ok(Candidates::of(words, |head, word| allowed[(head, word)] == 0.0))
-}
-
-/// Returns the candidate arcs of a pruner whose distribution is conditioned on the allowed arcs. The best tree stays,
-/// so that the candidates always contain a tree.
-pub(crate) fn prune<W: Weights>(
-    pruner: &Pruner<W>,
-    sentence: &Prepared,
-    allowed: &Candidates,
-    tree_set: TreeSet,
-    workspace: &mut Workspace,
-) -> Result<Candidates, tutte_trees::Error> {
-    let mut scores = ArcMatrix::forbidden(sentence.words());
-    pruner.arcs.score(sentence, |head, word| allowed.allows(head, word), &mut scores);
-    let first_pass_output = first_pass_output(&scores, tree_set, workspace)?;
-    let mut candidates = choose(first_pass_output.marginals(), pruner.threshold);
-    candidates.restrict(allowed);
-    for (word, &head) in (1..).zip(first_pass_output.heads()) {
-        candidates.allow(head, word);
-    }
-    Ok(candidates)
 }
 
 #[cfg(test)]

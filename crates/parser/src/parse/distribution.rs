@@ -10,7 +10,7 @@
 //! remaining arc.
 //!
 //! **Sample space.** The trees of the tree set that consist of candidate arcs. Arcs that the pruner or the first pass
-//! left out have probability zero. The probabilities are those of the last pass, which has seen the tree of the
+//! left out have probability zero here; [`LabelledDistribution::arc_probs`] includes them. The probabilities are those of the last pass, which has seen the tree of the
 //! first pass (see [`SecondPass`](crate::SecondPass)): a proper distribution, given that tree.
 
 use rand_pcg::Pcg64;
@@ -59,6 +59,8 @@ use tutte_trees::{
 pub struct LabelledDistribution<'a> {
     trees: LabelledTreeDistribution,
     names: &'a [String],
+    /// Probabilities of all arcs, if the model left some out.
+    arc_probs: Option<ArcMatrix>,
 }
 
 /// A possible head of a word, with the most probable label of that arc.
@@ -86,7 +88,12 @@ pub struct RankedTree {
 impl<'a> LabelledDistribution<'a> {
     /// Makes a distribution whose labels are indices in `names`. Without names there is one label.
     pub(crate) fn new(trees: LabelledTreeDistribution, names: &'a [String]) -> Self {
-        Self { trees, names }
+        Self { trees, names, arc_probs: None }
+    }
+
+    /// Sets the probabilities of all arcs, including those that the model left out.
+    pub(crate) fn with_arc_probs(self, arc_probs: ArcMatrix) -> Self {
+        Self { arc_probs: Some(arc_probs), ..self }
     }
 
     /// Returns the number of words.
@@ -107,6 +114,14 @@ impl<'a> LabelledDistribution<'a> {
     /// Returns the distribution over unlabelled trees, with labels summed out.
     pub fn arcs(&self) -> &TreeDistribution {
         self.trees.arcs()
+    }
+
+    /// Returns the probability of every arc, as it is reported. Arcs that a step of the model left out have the
+    /// probability that the step gave them, and the marginals of the others are scaled down to make room. The heads
+    /// of a word sum to 1. Without such steps, and after [`condition`](Self::condition), these are the
+    /// [marginals](TreeDistribution::marginals).
+    pub fn arc_probs(&self) -> &ArcMatrix {
+        self.arc_probs.as_ref().unwrap_or_else(|| self.arcs().marginals())
     }
 
     /// Returns the names of the labels by their number; empty if the model has no labels.
@@ -259,7 +274,7 @@ impl<'a> LabelledDistribution<'a> {
     /// # Errors
     /// [`Error::NoTree`] if no tree satisfies them, [`Error::NoSuchArc`], [`Error::NoSuchLabel`].
     pub fn condition(&self, constraints: &Constraints) -> Result<Self, Error> {
-        Ok(Self { trees: self.trees.condition(constraints)?, names: self.names })
+        Ok(Self::new(self.trees.condition(constraints)?, self.names))
     }
 
     /// Returns the `k` most probable labelled trees, best first; fewer if there are fewer.

@@ -43,7 +43,10 @@ use crate::{Alternative, Error, LabelledDistribution, Parse, ParserModel};
 pub struct Mixture<'a, 'd> {
     /// Weights, which sum to 1, and distributions of the same sentence; at least one.
     readings: Vec<(f64, &'d LabelledDistribution<'a>)>,
+    /// Marginals of candidate arcs.
     marginals: Cow<'d, ArcMatrix>,
+    /// Probabilities of all arcs, as they are reported.
+    arc_probs: Cow<'d, ArcMatrix>,
 }
 
 impl<'a, 'd> Mixture<'a, 'd> {
@@ -58,14 +61,20 @@ impl<'a, 'd> Mixture<'a, 'd> {
         let (_, first) = readings[0];
         if let [(weight, one)] = &mut readings[..] {
             *weight = 1.0;
-            return Self { marginals: Cow::Borrowed(one.arcs().marginals()), readings };
+            return Self {
+                marginals: Cow::Borrowed(one.arcs().marginals()),
+                arc_probs: Cow::Borrowed(one.arc_probs()),
+                readings,
+            };
         }
         let mut marginals = ArcMatrix::zeros(first.words());
+        let mut arc_probs = ArcMatrix::zeros(first.words());
         for (weight, distribution) in &readings {
-            let own = distribution.arcs().marginals();
-            marginals.zip_in_place(own, |sum, prob| sum + weight * prob);
+            let add = |sum: f64, prob: f64| sum + weight * prob;
+            marginals.zip_in_place(distribution.arcs().marginals(), add);
+            arc_probs.zip_in_place(distribution.arc_probs(), add);
         }
-        Self { readings, marginals: Cow::Owned(marginals) }
+        Self { readings, marginals: Cow::Owned(marginals), arc_probs: Cow::Owned(arc_probs) }
     }
 
     fn first(&self) -> &'d LabelledDistribution<'a> {
@@ -92,17 +101,23 @@ impl<'a, 'd> Mixture<'a, 'd> {
         self.first().name(label)
     }
 
-    /// Returns the marginals of all arcs.
+    /// Returns the marginals of all arcs, over the trees of candidate arcs.
     pub fn marginals(&self) -> &ArcMatrix {
         &self.marginals
     }
 
-    /// Returns the probability of an arc.
+    /// Returns the probability of every arc, as it is reported: with those that the model left out, see
+    /// [`LabelledDistribution::arc_probs`].
+    pub fn arc_probs(&self) -> &ArcMatrix {
+        &self.arc_probs
+    }
+
+    /// Returns the [reported probability](Self::arc_probs) of an arc.
     ///
     /// # Errors
     /// If there is no such arc.
-    pub fn marginal(&self, head: usize, word: usize) -> Result<f64, Error> {
-        Ok(marginal(&self.marginals, head, word)?)
+    pub fn arc_prob(&self, head: usize, word: usize) -> Result<f64, Error> {
+        Ok(marginal(&self.arc_probs, head, word)?)
     }
 
     /// Returns the rank of a head of a word: 1 plus the number of more probable heads.
@@ -110,7 +125,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
     /// # Errors
     /// If there is no such arc.
     pub fn head_rank(&self, word: usize, head: usize) -> Result<usize, Error> {
-        Ok(head_rank(&self.marginals, head, word)?)
+        Ok(head_rank(&self.arc_probs, head, word)?)
     }
 
     /// Returns the most probable head of each word. They need not form a tree.
@@ -160,7 +175,8 @@ impl<'a, 'd> Mixture<'a, 'd> {
         Ok(best.unwrap_or((0, 0.0)))
     }
 
-    /// Returns the heads of a word that are more probable than a threshold, best first, each with its best label.
+    /// Returns the candidate heads of a word that are more probable than a threshold, best first, each with its best
+    /// label.
     ///
     /// # Errors
     /// If there is no such word.
@@ -179,9 +195,11 @@ impl<'a, 'd> Mixture<'a, 'd> {
         excluded: Option<usize>,
         threshold: f64,
     ) -> Result<Vec<Alternative<'a>>, Error> {
-        self.marginal(usize::from(word == 0), word)?;
+        self.arc_prob(usize::from(word == 0), word)?;
         let heads = (0..=self.words()).filter(|head| *head != word && Some(*head) != excluded);
-        let probs = heads.map(|head| (head, self.marginals[(head, word)]));
+        // Arcs that were left out have no labels.
+        let candidates = heads.filter(|&head| self.marginals[(head, word)] > 0.0);
+        let probs = candidates.map(|head| (head, self.arc_probs[(head, word)]));
         let mut heads: Vec<(usize, f64)> = probs.filter(|(_, prob)| *prob > threshold).collect();
         heads.sort_by(|a, b| b.1.total_cmp(&a.1));
         let alternative = |(head, probability)| {
@@ -239,7 +257,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
         mbr_with(&arcs, &self.marginals, self.tree_set(), &mut workspace, &mut heads)?;
         let labels = (1..).zip(&heads).map(|(word, &head)| self.best_label(head, word));
         let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        let head_probs = reported_head_probs(model, &heads, &self.marginals, constraints);
+        let head_probs = reported_head_probs(model, &heads, &self.arc_probs, constraints);
         Ok(Parse { tree: Tree::new(&heads)?, labels, head_probs, label_probs, pieces: 1 })
     }
 }

@@ -19,6 +19,8 @@ pub use decoding::Decoding;
 pub use distribution::{Alternative, LabelledDistribution, RankedTree};
 pub use long_sentences::{LONGEST_DISTRIBUTION, LONGEST_WHOLE, Limits, LongSentenceParse};
 pub use mixture::Mixture;
+#[cfg(feature = "train")]
+pub(crate) use parser::add_left_out;
 pub use parser::{Analysis, Parse, Parser};
 pub use pipeline::{Annotator, Pipeline, ReadingDistributions, TagReadings, TagSource};
 pub use stream::{map_stream, parse_stream};

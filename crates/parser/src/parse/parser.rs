@@ -11,6 +11,7 @@ use tutte_trees::{
     arcs as arcs_of, argmax_with, marginals_with, mbr_with,
 };
 
+pub(crate) use self::scoring::add_left_out;
 use crate::features::{Atoms, Attribute, FirstPassOutput, Prepared};
 use crate::model::labels::ArcLabels;
 use crate::model::pruner::PrunerMemory;
@@ -42,6 +43,8 @@ pub struct Parser<'a, W = Vec<f32>> {
     /// Scores of all arcs, each of its best cluster; only for [`Decoding::MaxZ`].
     best_clusters: ArcMatrix,
     marginals: ArcMatrix,
+    /// Probabilities of all arcs, including those that were left out.
+    arc_probs: ArcMatrix,
     labels: Prepared,
     /// Label scores of all arcs, for a joint model.
     arc_labels: ArcLabels,
@@ -94,6 +97,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             scores: ArcMatrix::default(),
             best_clusters: ArcMatrix::default(),
             marginals: ArcMatrix::default(),
+            arc_probs: ArcMatrix::default(),
             labels: Prepared::default(),
             arc_labels: ArcLabels::default(),
             rows: Vec::new(),
@@ -177,11 +181,15 @@ impl<'a, W: Weights> Parser<'a, W> {
         self.scores(sentence)?;
         marginals_with(&self.scores, self.tree_set, &mut self.workspace, &mut self.marginals)?;
         let tree = self.best_tree()?;
+        let mut arc_probs = std::mem::take(&mut self.arc_probs);
+        arc_probs.clone_from(&self.marginals);
+        self.add_left_out(&mut arc_probs);
+        self.arc_probs = arc_probs;
         self.clock.lap(Stage::Inference);
         let none = Constraints::new();
         let mut parse = Parse {
             labels: Vec::with_capacity(words),
-            head_probs: reported_head_probs(self.model, tree.heads(), &self.marginals, &none),
+            head_probs: reported_head_probs(self.model, tree.heads(), &self.arc_probs, &none),
             label_probs: Vec::with_capacity(words),
             pieces: 1,
             tree,
@@ -289,8 +297,8 @@ impl<'a, W: Weights> Parser<'a, W> {
         let arcs = (1..).zip(tree.heads());
         let labels = arcs.map(|(word, &head)| distribution.best_label(head, word));
         let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        let marginals = distribution.arcs().marginals();
-        let head_probs = reported_head_probs(self.model, tree.heads(), marginals, constraints);
+        let arc_probs = distribution.arc_probs();
+        let head_probs = reported_head_probs(self.model, tree.heads(), arc_probs, constraints);
         self.clock.lap(Stage::Inference);
         let parse = Parse { tree, labels, head_probs, label_probs, pieces: 1 };
         Ok(Analysis { parse, distribution })
@@ -317,7 +325,34 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// [`LONGEST_DISTRIBUTION`](crate::LONGEST_DISTRIBUTION) words.
     pub fn distribution(&mut self, sentence: &Sentence) -> Result<LabelledDistribution<'a>, Error> {
         self.scores(sentence)?;
-        self.labelled()
+        let distribution = self.labelled()?;
+        Ok(self.with_left_out(distribution))
+    }
+
+    /// Returns the probabilities of the arcs that the steps of the model left out of the sentence that was just scored,
+    /// and 0 for all others. Returns `None` if the model has no such steps.
+    ///
+    /// # Errors
+    /// If the candidate arcs contain no tree.
+    pub(crate) fn left_out(&mut self) -> Result<Option<ArcMatrix>, Error> {
+        if self.first_pass_output.is_none() && self.model.pruner.is_none() {
+            return Ok(None);
+        }
+        marginals_with(&self.scores, self.tree_set, &mut self.workspace, &mut self.marginals)?;
+        let mut left_out = self.marginals.clone();
+        self.add_left_out(&mut left_out);
+        left_out.zip_in_place(&self.marginals, |prob, own| if own == 0.0 { prob } else { 0.0 });
+        Ok(Some(left_out))
+    }
+
+    /// Adds the probabilities of the arcs that the steps of the model left out.
+    fn with_left_out(&self, distribution: LabelledDistribution<'a>) -> LabelledDistribution<'a> {
+        if self.first_pass_output.is_none() && self.model.pruner.is_none() {
+            return distribution;
+        }
+        let mut arc_probs = distribution.arcs().marginals().clone();
+        self.add_left_out(&mut arc_probs);
+        distribution.with_arc_probs(arc_probs)
     }
 
     /// Returns the distribution given constraints, see [`analyse`](Self::analyse).
@@ -337,11 +372,11 @@ impl<'a, W: Weights> Parser<'a, W> {
             self.scores_within(sentence, &allowed)?;
             let distribution = self.labelled()?;
             if !constraints.mentions_labels() {
-                return Ok(distribution);
+                return Ok(self.with_left_out(distribution));
             }
             let distribution = distribution.condition(constraints)?;
             self.scores.clone_from(distribution.arcs().scores());
-            Ok(distribution)
+            Ok(self.with_left_out(distribution))
         };
         distribution().map_err(|error| match error {
             Error::Trees(source @ tutte_trees::Error::NoTree { .. }) => {

@@ -74,7 +74,7 @@ pub enum TagSource {
 /// let mut sentence = sentences[0].clone();
 /// let readings = annotator.tag(&mut sentence)?;
 /// let distributions = annotator.analyse(&mut sentence, &readings, &Default::default())?;
-/// assert!(distributions.mixture().marginal(2, 1)? > 0.5);
+/// assert!(distributions.mixture().arc_prob(2, 1)? > 0.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

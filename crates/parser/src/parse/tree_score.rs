@@ -2,7 +2,7 @@
 //!
 //! If all arcs of the tree are candidates, the distribution gives its probability. But the steps of a model prune
 //! arcs, sometimes gold ones. A tree with such an arc would have probability zero, however good the rest is. The
-//! probability that a step gave to the arcs A that it left out is known (`Parser::distribution_with_left_out`). So is the
+//! probability that a step gave to the arcs A that it left out is known ([`LabelledDistribution::arc_probs`]). So is the
 //! distribution given these arcs ([`Parser::analyse`]). Hence the estimate
 //!
 //! ```text
@@ -90,7 +90,8 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// # Errors
     /// If scores are not numbers; [`Error::TooLong`].
     pub fn score_tree(&mut self, sentence: &Sentence) -> Result<TreeScore<'a>, Error> {
-        let (distribution, with_left_out) = self.distribution_with_left_out(sentence)?;
+        let distribution = self.distribution(sentence)?;
+        let with_left_out = distribution.arc_probs();
         let marginals = distribution.arcs().marginals();
         // Arcs that a step left out have the probability that it gave them. All others have their marginal, so that
         // they agree with the distribution.

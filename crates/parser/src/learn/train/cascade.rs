@@ -9,12 +9,6 @@
 //! In the same way, the transition parser of the model is the mean of those of the folds
 //! ([`TransitionTrainingData`]). That mean was more accurate than a transition parser trained on all sentences, on
 //! UD Portuguese Bosque and UD English EWT.
-//!
-//! These models also calibrate the parser without development data. A temperature T₁ calibrates the heads that they
-//! give to held-out sentences ([`temperature`]). Second passes are more confident, so their temperature is κ T₁, with κ
-//! from [`overconfidence`]. It is clamped to at least 1 and at most the upper bound of the search for T₁. This costs a
-//! dozen inferences per sentence, on up to 25,000 words. Alternatively, κ could be measured on one fold with a second
-//! pass trained without it. This takes about as long as the second pass, and its κ depends on the fold.
 
 use std::sync::Arc;
 
@@ -30,7 +24,6 @@ use crate::features::{Atoms, FeatureSet, FirstPassOutput, Prepared};
 use crate::learn::corpus::with_gold;
 use crate::learn::objective::likelihood;
 use crate::learn::optimizer::Schedule;
-use crate::learn::temperature::{self, ScoredSentence};
 use crate::model::pruner::PrunerMemory;
 use crate::model::second_pass;
 use crate::model::transition::TransitionMemory;
@@ -87,27 +80,21 @@ pub(super) fn candidates(
     treebank.iter().filter(|sentence| !sentence.is_empty()).map(candidates).collect()
 }
 
-/// Returns κ, the factor by which a second pass is more overconfident than a first on held-out sentences.
-///
-/// First-pass outputs are held out, but the second pass itself has seen its training sentences. κ was measured as
-/// the temperature that development data chooses, divided by T₁, on UD Gothic and UD Turkish: 1.38 with default
-/// options, 1.27 and 1.44 with a small first pass ([`TrainingOptions::fast`]), and 1.17 to 1.28 with staged labels.
-/// With transition parsers and jackknifed tags, the default had 1.38 on UD French ParTUT, 1.34 on English EWT and
-/// 1.14 on Portuguese Bosque.
-fn overconfidence(second: &SecondPassOptions, labelling: Labelling) -> f64 {
-    match (labelling, &second.first) {
-        (Labelling::Joint, None) => 1.4,
-        (Labelling::Joint, Some(_)) => 1.35,
-        (Labelling::Staged | Labelling::None, _) => 1.2,
-    }
+/// Returns the fold of an example. The examples are all sentences of one version, then all of the next, and the versions
+/// of a sentence are in the same fold.
+pub(super) fn fold_of(example: usize, examples: usize, versions: usize, folds: usize) -> usize {
+    example % sentences_per_version(examples, versions) % folds.max(1)
+}
+
+/// Returns the number of sentences of one version.
+pub(super) fn sentences_per_version(examples: usize, versions: usize) -> usize {
+    examples.div_ceil(versions.max(1)).max(1)
 }
 
 /// Results of jackknifing a treebank.
 pub(super) struct JackknifeResult {
     /// First-pass output of each example, by a model that was not trained on it.
     pub(super) first_pass_outputs: Vec<Arc<FirstPassOutput>>,
-    /// Temperature of a model whose second pass is trained on these outputs.
-    pub(super) temperature: f64,
     /// Mean of the weights of the models, if it is to be the first pass.
     pub(super) mean_weights: Option<Vec<f32>>,
     /// Mean of the transition parsers of the folds.
@@ -118,8 +105,6 @@ pub(super) struct JackknifeResult {
 #[derive(Default)]
 struct FoldResult {
     first_pass_outputs: Vec<FirstPassOutput>,
-    /// Some of its sentences, on which a temperature is chosen.
-    scored: Vec<ScoredSentence>,
     /// Weights of its model, if their mean is wanted.
     weights: Vec<f32>,
     transition: Option<TransitionParser>,
@@ -138,14 +123,12 @@ pub(super) fn jackknife(
 ) -> Result<JackknifeResult, Error> {
     let features = &first.features;
     let folds = second.folds.min(corpus.examples.len());
-    // The examples are all sentences of one version, then all of the next.
-    let sentences = corpus.examples.len().div_ceil(versions.max(1)).max(1);
-    let fold_of = |at: usize| at % sentences % folds.max(1);
+    let fold_of = |at: usize| fold_of(at, corpus.examples.len(), versions, folds);
+    let sentences = sentences_per_version(corpus.examples.len(), versions);
     // A fold learns from one version of each sentence, in turn. That is enough for first-pass outputs, and
     // the folds take most of the time.
     let is_version_of_fold =
         |at: usize, number: usize| at / sentences == (at % sentences + number) % versions.max(1);
-    let stride = temperature::sampling_stride(corpus.annotated().words);
     let run_fold = |number: usize| -> Result<FoldResult, Error> {
         let is_training = |at: usize| fold_of(at) != number && is_version_of_fold(at, number);
         let training = corpus.part(is_training);
@@ -162,7 +145,6 @@ pub(super) fn jackknife(
         let mut fold = FoldResult::default();
         let held_out = corpus.examples.iter().zip(candidates).enumerate();
         let held_out = held_out.filter(|(at, _)| fold_of(*at) == number);
-        let mut annotated = 0;
         for (at, (example, candidates)) in held_out {
             let allowed = |head, modifier| candidates.allows(head, modifier);
             prepared.fill_for(features, &example.arcs, |_| true, allowed);
@@ -178,17 +160,6 @@ pub(super) fn jackknife(
                     options.tree_set,
                     &mut memory,
                 ));
-            }
-            if second.temperature.is_none() && example.is_annotated() {
-                if annotated % stride == 0 {
-                    let gold = example.gold.iter().copied();
-                    fold.scored.push(ScoredSentence::new(
-                        scores.clone(),
-                        first_pass_output.heads(),
-                        gold,
-                    ));
-                }
-                annotated += 1;
             }
             fold.first_pass_outputs.push(first_pass_output);
         }
@@ -210,7 +181,6 @@ pub(super) fn jackknife(
         (0..folds).filter_map(|number| results[number % at_once].next()).collect::<Result<_, _>>()
     })?;
     let mut first_pass_outputs = Vec::new();
-    let mut scored = Vec::new();
     let mut transition = training_data.map(TransitionTrainingData::untrained);
     let mut mean_weights = second.first_passes.map(|_| vec![0.0; first.weights.len()]);
     for fold in by_fold {
@@ -220,23 +190,13 @@ pub(super) fn jackknife(
             mean.add(of_fold, 1.0 / folds as f32);
         }
         first_pass_outputs.push(fold.first_pass_outputs.into_iter());
-        scored.extend(fold.scored);
     }
     let in_order =
         (0..corpus.examples.len()).filter_map(|at| first_pass_outputs[fold_of(at)].next());
-    let temperature = || {
-        let scored: Vec<&ScoredSentence> = scored.iter().collect();
-        let first = temperature::best(&scored, options.tree_set, options.threads)?;
-        let second = first * overconfidence(second, options.labelling);
-        // Models of a few sentences are less confident than one of all. A second pass is never
-        // underconfident.
-        Ok::<_, Error>(second.clamp(1.0, temperature::HIGHEST))
-    };
     Ok(JackknifeResult {
         mean_weights,
         transition,
         first_pass_outputs: in_order.map(Arc::new).collect(),
-        temperature: second.temperature.map_or_else(temperature, Ok)?,
     })
 }
 
@@ -250,19 +210,23 @@ pub(super) fn blank_first_pass_output(example: &Arc<Example>) -> FirstPassOutput
 pub(super) fn second_pass_corpus<'a>(
     treebank: &'a [Sentence],
     first: &Corpus<'_>,
-    first_pass_outputs: Vec<Arc<FirstPassOutput>>,
+    first_pass_outputs: &[Arc<FirstPassOutput>],
     second_pass: &SecondPass,
     labels: &LabelModel,
 ) -> Corpus<'a> {
-    let example = |(example, first_pass_output): (&Arc<Example>, Arc<FirstPassOutput>)| {
+    let example = |(example, first_pass_output): (&Arc<Example>, &Arc<FirstPassOutput>)| {
         let sentence = &treebank[example.sentence];
         let columns = second_pass.arcs.features.columns();
-        let arcs = Atoms::with_first_pass(sentence, columns, Arc::clone(&first_pass_output));
-        let candidates = second_pass::candidates(&first_pass_output, second_pass.threshold);
+        let arcs = Atoms::with_first_pass(sentence, columns, Arc::clone(first_pass_output));
+        let candidates = second_pass::candidates(first_pass_output, second_pass.threshold);
         Arc::new(Example {
             sentence: example.sentence,
             arcs,
-            labels: Atoms::with_first_pass(sentence, labels.features.columns(), first_pass_output),
+            labels: Atoms::with_first_pass(
+                sentence,
+                labels.features.columns(),
+                Arc::clone(first_pass_output),
+            ),
             candidates: with_gold(candidates, &example.gold, first.tree_set),
             gold: example.gold.clone(),
             label_of: example.label_of.clone(),
@@ -298,7 +262,6 @@ fn fit(
 /// Adds an untrained second pass to a model.
 pub(super) fn with_untrained_second_pass(
     model: ParserModel,
-    temperature: f64,
     transition: Option<TransitionParser>,
     second: &SecondPassOptions,
     options: &TrainingOptions,
@@ -324,7 +287,6 @@ pub(super) fn with_untrained_second_pass(
             transition,
         }),
         labels,
-        temperature,
         ..model
     }
 }

@@ -12,6 +12,7 @@ mod joint;
 mod labels;
 mod options;
 mod pass;
+mod probe;
 mod session;
 mod staged;
 mod training_data;
@@ -186,57 +187,60 @@ fn run(
             model.labels.labels().len(),
         )
     });
-    let JackknifeResult { first_pass_outputs, temperature, mean_weights, transition } =
-        match session.second_stage_checkpoint() {
-            Some(checkpoint) => {
-                let mut first_pass_outputs: Vec<FirstPassOutput> =
-                    corpus.examples.iter().map(cascade::blank_first_pass_output).collect();
-                let mut temperature = 1.0;
-                let mut transition = training_data.as_ref().map(TransitionTrainingData::untrained);
-                checkpoint.read(|codec| {
-                    codec.value(&mut temperature)?;
-                    transition
-                        .iter_mut()
-                        .try_for_each(|transition| transition.checkpoint(codec))?;
-                    first_pass_outputs
-                        .iter_mut()
-                        .try_for_each(|first_pass_output| first_pass_output.checkpoint(codec))
-                })?;
-                JackknifeResult {
-                    first_pass_outputs: first_pass_outputs.into_iter().map(Arc::new).collect(),
-                    temperature,
-                    mean_weights: None,
-                    transition,
-                }
+    let mut temperature = second.temperature;
+    let JackknifeResult { first_pass_outputs, mean_weights, transition } = match session
+        .second_stage_checkpoint()
+    {
+        Some(checkpoint) => {
+            let mut first_pass_outputs: Vec<FirstPassOutput> =
+                corpus.examples.iter().map(cascade::blank_first_pass_output).collect();
+            let mut saved_temperature = 1.0;
+            let mut transition = training_data.as_ref().map(TransitionTrainingData::untrained);
+            checkpoint.read(|codec| {
+                codec.value(&mut saved_temperature)?;
+                transition.iter_mut().try_for_each(|transition| transition.checkpoint(codec))?;
+                first_pass_outputs
+                    .iter_mut()
+                    .try_for_each(|first_pass_output| first_pass_output.checkpoint(codec))
+            })?;
+            temperature = Some(saved_temperature);
+            JackknifeResult {
+                first_pass_outputs: first_pass_outputs.into_iter().map(Arc::new).collect(),
+                mean_weights: None,
+                transition,
             }
-            None => {
-                let first = &model.arcs;
-                cascade::jackknife(
-                    &corpus,
-                    set.versions(),
-                    &candidates,
-                    second,
-                    options,
-                    first,
-                    training_data.as_ref(),
-                )?
-            }
-        };
+        }
+        None => {
+            let first = &model.arcs;
+            cascade::jackknife(
+                &corpus,
+                set.versions(),
+                &candidates,
+                second,
+                options,
+                first,
+                training_data.as_ref(),
+            )?
+        }
+    };
     session.first_pass_outputs.clone_from(&first_pass_outputs);
     if let Some(mean_weights) = mean_weights {
         model.arcs.weights = mean_weights;
     }
-    let model =
-        cascade::with_untrained_second_pass(model, temperature, transition, second, options);
+    let mut model = cascade::with_untrained_second_pass(model, transition, second, options);
     if let Some(second_pass) = &model.second_pass {
         corpus = cascade::second_pass_corpus(
             treebank,
             &corpus,
-            first_pass_outputs,
+            &first_pass_outputs,
             second_pass,
             &model.labels,
         );
     }
+    model.temperature = match temperature {
+        Some(temperature) => temperature,
+        None => probe::temperature(&model, &corpus, set.versions(), &first_pass_outputs, options)?,
+    };
     fit(model, &corpus, options, &mut session)
 }
 

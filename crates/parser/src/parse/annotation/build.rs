@@ -13,15 +13,15 @@ use crate::{Error, Method, Mixture, Parse, ParserModel, RankedTree};
 pub(crate) fn reported_head_probs<W>(
     model: &ParserModel<W>,
     heads: &[usize],
-    marginals: &ArcMatrix,
+    arc_probs: &ArcMatrix,
     constraints: &Constraints,
 ) -> Vec<f64> {
     let reported = |(word, &head): (usize, &usize)| {
         let arc = (head, word);
         if constraints.required_arcs().contains(&arc) {
-            marginals[arc]
+            arc_probs[arc]
         } else {
-            model.confidence(marginals[arc])
+            model.confidence(arc_probs[arc])
         }
     };
     (1..).zip(heads).map(reported).collect()
@@ -81,7 +81,7 @@ impl<'a> Mixture<'a, '_> {
         options: &AnnotationOptions,
     ) -> Result<Annotation<'a>, Error> {
         let heads = self.greedy_heads();
-        let head_probs = reported_head_probs(model, &heads, self.marginals(), constraints);
+        let head_probs = reported_head_probs(model, &heads, self.arc_probs(), constraints);
         let labels = (1..).zip(&heads).map(|(word, &head)| self.best_label(head, word));
         let (labels, label_probs): (Vec<_>, Vec<_>) =
             labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
@@ -132,7 +132,7 @@ impl<'a> Mixture<'a, '_> {
                 ..AnnotatedWord::open()
             };
             if options.detail == Detail::Words {
-                annotated.head_prob = Some(self.marginal(head, word)?);
+                annotated.head_prob = Some(self.arc_prob(head, word)?);
                 annotated.label_prob = self.label_prob(head, word, label_name)?;
                 annotated.alternatives =
                     self.others_above(word, Some(head), options.alternatives_above)?;
@@ -189,7 +189,7 @@ impl<'a> Mixture<'a, '_> {
             Ok(AnnotatedWord {
                 head,
                 label: Cow::Owned(label.to_owned()),
-                head_prob: head.map(|head| self.marginal(head, word)).transpose()?,
+                head_prob: head.map(|head| self.arc_prob(head, word)).transpose()?,
                 label_prob: label_prob.flatten(),
                 alternatives: self.others_above(word, head, alternatives_above)?,
                 head_rank: head.map(|head| self.head_rank(word, head)).transpose()?,
@@ -262,7 +262,7 @@ impl<'a> Mixture<'a, '_> {
         Annotation {
             detail: options.detail,
             entropy: (options.detail > Detail::Tree).then(|| self.entropy()),
-            marginals: options.marginals.then(|| self.marginals().clone()),
+            marginals: options.marginals.then(|| self.arc_probs().clone()),
             ..Annotation::of_words(words)
         }
     }

@@ -8,14 +8,10 @@ use tutte_trees::ArcMatrix;
 use super::Parser;
 use crate::model::latent;
 use crate::model::second_pass::{self, first_pass_output};
-use crate::parse::constraints;
 use crate::parse::long_sentences::LONGEST_DISTRIBUTION;
-use crate::{
-    Candidates, Decoding, Error, LabelledDistribution, Labelling, ParserModel, SecondPass, Stage,
-    Weights,
-};
+use crate::{Candidates, Decoding, Error, Labelling, ParserModel, SecondPass, Stage, Weights};
 
-impl<'a, W: Weights> Parser<'a, W> {
+impl<W: Weights> Parser<'_, W> {
     /// Returns the scores of some arcs; −∞ for all others. Every step is conditioned on trees of these arcs.
     ///
     /// # Errors
@@ -40,8 +36,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             candidates = if within.is_all() {
                 pruner.candidates(&self.prepared, tree_set, &mut self.pruner)
             } else {
-                let workspace = &mut self.workspace;
-                constraints::prune(pruner, &self.prepared, within, tree_set, workspace)
+                pruner.candidates_within(&self.prepared, within, tree_set, &mut self.pruner)
             }?;
             self.clock.lap_over(Stage::Pruning, || words * words);
         }
@@ -95,8 +90,8 @@ impl<'a, W: Weights> Parser<'a, W> {
         Ok(&self.scores)
     }
 
-    /// Returns the distribution over the trees of candidate arcs, and the probability of every arc. An arc that a step
-    /// left out has the probability that the step gave it. All other arcs share the rest.
+    /// Computes the probability of every arc of the current sentence from the marginals of candidate arcs. An arc that a
+    /// step left out has the probability that the step gave it. All other arcs share the rest.
     ///
     /// Let μ₀, μ₁ and μ be the marginals of the pruner, the first pass and the last pass. Let π and λ be the
     /// probabilities of the heads of word m that the pruner and the first pass left out. Then
@@ -110,23 +105,14 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// and the heads of a word sum to 1. Arcs that no tree of candidate arcs contains also count as left out: if a
     /// root word has no other candidate head, no other word can be the root. Scoring such arcs by the last pass
     /// would not work: in its training data, all candidate arcs that were this improbable were gold arcs.
-    ///
-    /// # Errors
-    /// As [`distribution`](Self::distribution).
-    pub(crate) fn distribution_with_left_out(
-        &mut self,
-        sentence: &Sentence,
-    ) -> Result<(LabelledDistribution<'a>, ArcMatrix), Error> {
-        let distribution = self.distribution(sentence)?;
-        let mut probs = distribution.arcs().marginals().clone();
+    pub(crate) fn add_left_out(&self, probs: &mut ArcMatrix) {
         // The steps are applied from the last to the first.
         if let Some(first_pass) = &self.first_pass_output {
-            add_left_out(first_pass.marginals(), &mut probs);
+            add_left_out(first_pass.marginals(), probs);
         }
         if self.model.pruner.is_some() {
-            add_left_out(self.pruner.marginals(), &mut probs);
+            add_left_out(self.pruner.marginals(), probs);
         }
-        Ok((distribution, probs))
     }
 
     pub(super) fn is_joint(&self) -> bool {
@@ -152,7 +138,7 @@ impl<'a, W: Weights> Parser<'a, W> {
 
 /// Gives the arcs of probability 0 the marginals of the step that left them out, and the other heads of the same word
 /// what remains.
-fn add_left_out(step: &ArcMatrix, probs: &mut ArcMatrix) {
+pub(crate) fn add_left_out(step: &ArcMatrix, probs: &mut ArcMatrix) {
     for modifier in 1..=probs.words() {
         let heads = || (0..=step.words()).filter(move |&head| head != modifier);
         let is_left_out = |probs: &ArcMatrix, head| probs[(head, modifier)] == 0.0;

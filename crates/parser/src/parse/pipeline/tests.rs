@@ -74,7 +74,7 @@ fn readings_of_uncertain_tags_are_averaged() {
     let constraints = Constraints::new();
     let distributions = annotator.analyse(&mut sentence, &found, &constraints).unwrap();
     assert_eq!(sentence, tagged, "the best tags are written");
-    assert!((distributions.mixture().marginal(2, 1).unwrap() - mean / total).abs() < 1e-12);
+    assert!((distributions.mixture().marginals()[(2, 1)] - mean / total).abs() < 1e-12);
     let annotation = annotator.annotate(&mut bare(&treebank()[0])).unwrap();
     let trees = model.require_parser().unwrap();
     let options = AnnotationOptions::tree();

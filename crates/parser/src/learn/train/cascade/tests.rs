@@ -66,36 +66,16 @@ fn first_pass_outputs_come_from_models_not_trained_on_the_sentence() {
 #[test]
 fn first_pass_outputs_do_not_depend_on_the_number_of_threads() {
     let treebank = treebank();
-    let JackknifeResult { first_pass_outputs: one, temperature, transition, .. } =
+    let JackknifeResult { first_pass_outputs: one, transition, .. } =
         jackknifed(&treebank, 1);
     for threads in [2, 3, 8] {
         let many = jackknifed(&treebank, threads);
         assert_eq!(one.len(), many.first_pass_outputs.len());
         let mut both = one.iter().zip(&many.first_pass_outputs);
         assert!(both.all(|(one, many)| same(one, many)), "{threads} threads");
-        assert_eq!(temperature.to_bits(), many.temperature.to_bits(), "{threads} threads");
         let weights = |it: &Option<TransitionParser>| it.as_ref().unwrap().steps.clone();
         assert_eq!(weights(&transition), weights(&many.transition), "{threads} threads");
     }
-}
-
-/// Every sentence occurs twice, in different folds: the model that parses one copy is trained on the other. If the
-/// trees of the copies differ, that model is confident of errors.
-#[test]
-fn temperature_is_higher_for_models_that_are_confident_of_errors() {
-    let chain = |words: usize, heads: fn(usize, usize) -> usize| -> Sentence {
-        let word = |at: usize| format!("w{at}/NOUN/{}/x", heads(at, words));
-        sentence(&(1..=words).map(word).collect::<Vec<_>>().join(" "))
-    };
-    let left = |words| chain(words, |at, _| at - 1);
-    let right = |words| chain(words, |at, words| if at == words { 0 } else { at + 1 });
-    let same: Vec<Sentence> = (0..16).map(|at| left(4 + at / 2)).collect();
-    let different: Vec<Sentence> =
-        (0..16).map(|at| if at % 2 == 0 { left(4 + at / 2) } else { right(4 + at / 2) }).collect();
-    let low = jackknifed(&same, 1).temperature;
-    let high = jackknifed(&different, 1).temperature;
-    assert!(low == 1.0 && high > 1.5, "{low} and {high}");
-    assert!(high <= temperature::HIGHEST, "within the range of the search");
 }
 
 /// Both versions of a sentence are in the same fold, so the model that parses one was trained on neither.
