@@ -41,8 +41,8 @@
 //!   rules (`unicode`), and so does all text for [`Tokenizer::fallback`].
 //! - [`Segmenter`]: sentences of a stream, one at a time. Nothing is lost: [`raw_text()`] of the sentences is the
 //!   input.
-//! - [`Tagger`]: UPOS, XPOS, FEATS and lemmas of words, with exact probabilities. [`jackknife`] tags a treebank by
-//!   taggers that did not see the tagged part.
+//! - [`Tagger`]: UPOS, XPOS, FEATS and lemmas of words, with exact probabilities ([`TagProbabilities`]).
+//!   [`jackknife`] tags a treebank by taggers that did not see the tagged part.
 //! - [`TokenizerDocument`], [`TaggerDocument`], [`TaggerTables`]: tokenizers and taggers in model files.
 //! - [`Observer`], [`Progress`]: called after every pass of a training, which it can stop.
 
@@ -53,6 +53,7 @@ mod characters;
 mod conllu_output;
 mod document;
 mod error;
+mod feature_tables;
 mod lemma;
 mod multiword;
 mod progress;
@@ -77,8 +78,8 @@ pub use progress::{Observer, Progress};
 pub use raw_text::raw_text;
 pub use segmenter::{Segmenter, SegmenterOptions};
 pub use tagger::{
-    TagScores, Tagger, TaggerDocument, TaggerMemory, TaggerShapes, TaggerTables, Tagging,
-    is_untagged,
+    TagAlternative, TagProbabilities, TagScores, Tagger, TaggerDocument, TaggerMemory,
+    TaggerShapes, TaggerTables, Tagging, is_untagged,
 };
 #[cfg(feature = "train")]
 pub use tagger::{TaggerOptions, greedy_baseline, jackknife, jackknife_observed};

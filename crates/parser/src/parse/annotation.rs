@@ -1,4 +1,4 @@
-//! The result for one sentence: heads, labels, their probabilities, and how they are written.
+//! The result for one sentence: heads, labels and tags, their probabilities, and how they are written.
 //!
 //! An [`Annotation`] is made from a [`Parse`], from a [`Mixture`](crate::Mixture) of distributions
 //! (`annotation/build.rs`) or from the pieces of a long sentence (`long_sentences.rs`). CoNLL-U, JSON and
@@ -18,6 +18,7 @@ use tutte_treebank::{AUDITED, Format, PROBABILITIES, Sentence};
 use tutte_trees::ArcMatrix;
 
 pub(crate) use self::build::{has_tree, reported_head_probs};
+use crate::text::TagProbabilities;
 use crate::{Alternative, Error, Parse};
 
 /// Prefix of all comments that are written here.
@@ -43,7 +44,7 @@ pub enum Detail {
 pub struct AnnotationOptions {
     /// How much is said about the tree.
     pub detail: Detail,
-    /// Other heads are listed if they are more probable than this; only with [`Detail::Words`].
+    /// Other heads and other UPOS are listed if they are more probable than this; only with [`Detail::Words`].
     pub alternatives_above: f64,
     /// Heads less probable than this are left open, unless constraints require them.
     pub open_below: f64,
@@ -97,7 +98,7 @@ impl AnnotationOptions {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Annotation<'a> {
-    /// Head and label of each word, and their probabilities.
+    /// Head and label of each word, their probabilities, and those of its tags.
     pub words: Vec<AnnotatedWord<'a>>,
     /// How much of it [`write`](Self::write) writes.
     pub detail: Detail,
@@ -137,6 +138,11 @@ pub struct AnnotatedWord<'a> {
     pub alternatives: Vec<Alternative<'a>>,
     /// Rank of the head among all heads, 1 for the most probable. Only for trees that sentences already have.
     pub head_rank: Option<usize>,
+    /// Probabilities of the word's tags, added by [`Annotator::add_tag_probabilities`]; `None` for tags that the
+    /// model did not choose. MISC does not list them.
+    ///
+    /// [`Annotator::add_tag_probabilities`]: crate::Annotator::add_tag_probabilities
+    pub tag: Option<TagProbabilities<'a>>,
 }
 
 /// Place of a tree in a list of trees of the same sentence, from 1.
@@ -280,6 +286,7 @@ impl AnnotatedWord<'_> {
             label_prob: None,
             alternatives: Vec::new(),
             head_rank: None,
+            tag: None,
         }
     }
 

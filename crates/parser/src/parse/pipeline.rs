@@ -24,8 +24,8 @@ use crate::text::{
     Segmenter, SegmenterOptions, Tagger, TaggerMemory, Tagging, Tokenizer, is_untagged,
 };
 use crate::{
-    Analysis, Annotation, AnnotationOptions, Clock, Compact, Decoding, Error, Model, Parser,
-    ParserModel, Stage, Weights, map_stream,
+    Analysis, Annotation, AnnotationOptions, Clock, Compact, Decoding, Detail, Error, Model,
+    Parser, ParserModel, Stage, Weights, map_stream,
 };
 
 /// Source of the tags and lemmas that the parser sees.
@@ -332,6 +332,51 @@ impl<'a, W: Weights> Annotator<'a, W> {
             return Ok(ReadingDistributions { distributions, parse: Some(parse) });
         }
         Ok(ReadingDistributions { distributions, parse: None })
+    }
+
+    /// Adds the probabilities of its tags to the annotation of a [tagged](Self::tag) sentence. Does nothing if the
+    /// model did not choose the tags, or if the annotation has less than [`Detail::Words`]. Takes as long as tagging.
+    ///
+    /// ```
+    /// # let treebank: [tutte_treebank::Sentence; 2] = [
+    /// #     "1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?,
+    /// #     "1\tCats\tcat\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tpurr\tpurr\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?,
+    /// # ];
+    /// # let options = tutte::TrainingOptions::default().with_bits(14).with_label_bits(8).with_passes(2);
+    /// # let mut model = tutte::Model::from(tutte::train(&treebank, &options, &mut ())?);
+    /// # let tagger_options = tutte::text::TaggerOptions::for_words(4);
+    /// # model.tagger = Some(tutte::text::Tagger::train(&treebank, &tagger_options)?.into());
+    /// # let model = model.compact();
+    /// use tutte::{AnnotationOptions, Constraints, Pipeline, Sentence};
+    ///
+    /// let mut annotator = Pipeline::new(&model).annotator();
+    /// let mut sentence: Sentence =
+    ///     "1\tDogs\t_\t_\t_\t_\t_\t_\t_\t_\n2\tpurr\t_\t_\t_\t_\t_\t_\t_\t_\n".parse()?;
+    /// let readings = annotator.tag(&mut sentence)?;
+    /// let (constraints, options) = (Constraints::new(), AnnotationOptions::default());
+    /// let distributions = annotator.analyse(&mut sentence, &readings, &constraints)?;
+    /// let mut annotation =
+    ///     distributions.annotation(model.require_parser()?, &constraints, &options)?;
+    /// annotator.add_tag_probabilities(&sentence, &readings, &options, &mut annotation);
+    /// assert!(annotation.words[0].tag.as_ref().is_some_and(|tag| tag.upos > 0.5)); // NOUN
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_tag_probabilities(
+        &mut self,
+        sentence: &Sentence,
+        readings: &TagReadings<'a, W>,
+        options: &AnnotationOptions,
+        annotation: &mut Annotation<'a>,
+    ) {
+        if annotation.detail != Detail::Words {
+            return;
+        }
+        let Some(tagger) = readings.tagger else { return };
+        let tags = tagger.tag_probabilities(sentence, options.alternatives_above, &mut self.memory);
+        for (word, tag) in annotation.words.iter_mut().zip(tags) {
+            word.tag = Some(tag);
+        }
+        self.clock().lap(Stage::Tagging);
     }
 
     /// Tags a sentence, if the [source of tags](TagSource) is the model, and writes the best tree into it, if the

@@ -9,11 +9,11 @@
 //! they give the k best sequences (Viterbi 1967). Cost: O(n·T²) for n words and T tags, times k log k for k
 //! sequences.
 //!
-//! The sums are of exponentials. Those of each word are scaled by the largest, so nothing overflows. A score more
-//! than [`MAX_DIFFERENCE`] below the best of its word, or of all pairs, counts as that far below. So no 64-bit sum
-//! underflows to 0.
+//! The sums are of exponentials. Those of each word are scaled by the largest, so nothing overflows. No 64-bit sum
+//! underflows to 0 as long as no score is more than [`MAX_DIFFERENCE`] below the best of its word, or of all pairs.
+//! Scores of a wider range are summed as logarithms, which is slower.
 
-/// Largest difference to the best score that counts. e⁻³⁰⁰ is negligible in any case.
+/// Largest difference to the best score for which exponentials are summed.
 const MAX_DIFFERENCE: f64 = 300.0;
 
 /// Scores of pairs of neighbouring tags, and their exponentials.
@@ -24,6 +24,8 @@ pub(super) struct Chain {
     scores: Vec<f32>,
     /// exp(w − max w).
     exps: Vec<f64>,
+    /// The scores are too far apart to sum their exponentials.
+    is_wide: bool,
 }
 
 /// Memory of inference, which the next sentence reuses.
@@ -52,7 +54,7 @@ impl Chain {
     /// Creates a chain from the scores of pairs: `tags` + 1 rows, the last that of the start.
     pub(super) fn new(tags: usize, scores: Vec<f32>) -> Self {
         debug_assert_eq!(scores.len(), (tags + 1) * tags);
-        let mut chain = Self { tags, exps: vec![0.0; scores.len()], scores };
+        let mut chain = Self { tags, exps: vec![0.0; scores.len()], scores, is_wide: false };
         chain.update();
         chain
     }
@@ -68,14 +70,11 @@ impl Chain {
 
     /// Computes the exponentials of changed scores.
     pub(super) fn update(&mut self) {
-        let best = self.best();
+        let best = highest_of(&self.scores);
         for (exp, score) in self.exps.iter_mut().zip(&self.scores) {
-            *exp = limit(f64::from(*score) - best).exp();
+            *exp = (f64::from(*score) - best).exp();
         }
-    }
-
-    fn best(&self) -> f64 {
-        self.scores.iter().copied().fold(f32::MIN, f32::max).into()
+        self.is_wide = is_wide(&self.scores, best);
     }
 
     /// Returns the cell of a pair of tags; `None` is the start.
@@ -98,12 +97,15 @@ impl Chain {
         let tags = self.tags;
         let ChainMemory { exps, forward, backward, next, marginals } = memory;
         let words = scores.len() / tags.max(1);
-        let mut log_sum = words as f64 * self.best();
+        let mut log_sum = words as f64 * highest_of(&self.scores);
         exps.clear();
         for word in scores.chunks_exact(tags) {
-            let best = f64::from(word.iter().copied().fold(f32::MIN, f32::max));
+            let best = highest_of(word);
+            if self.is_wide || is_wide(word, best) {
+                return self.log_marginals(scores, marginals, pair);
+            }
             log_sum += best;
-            exps.extend(word.iter().map(|score| limit(f64::from(*score) - best).exp()));
+            exps.extend(word.iter().map(|score| (f64::from(*score) - best).exp()));
         }
         forward.clear();
         forward.resize(scores.len(), 0.0);
@@ -159,6 +161,66 @@ impl Chain {
         log_sum
     }
 
+    /// Computes what [`marginals`](Self::marginals) does, for scores of any range.
+    #[cold]
+    fn log_marginals(
+        &self,
+        scores: &[f32],
+        marginals: &mut Vec<f64>,
+        mut pair: impl FnMut(usize, f64),
+    ) -> f64 {
+        let tags = self.tags;
+        let words = scores.len() / tags;
+        let own = |word: usize, tag: usize| finite(scores[word * tags + tag]);
+        let step = |before: Option<usize>, tag: usize| finite(self.scores[self.cell(before, tag)]);
+        // log α, scaled so that the exponentials of a word sum to 1.
+        let mut forward: Vec<Vec<f64>> = Vec::with_capacity(words);
+        let mut log_sum = 0.0;
+        for word in 0..words {
+            let reach = |tag: usize| match forward.last() {
+                None => step(None, tag),
+                Some(before) => {
+                    let paths = before.iter().enumerate();
+                    log_sum_exp(paths.map(|(from, sum)| sum + step(Some(from), tag)))
+                }
+            };
+            let mut here: Vec<f64> = (0..tags).map(|tag| reach(tag) + own(word, tag)).collect();
+            let sum = log_sum_exp(here.iter().copied());
+            here.iter_mut().for_each(|here| *here -= sum);
+            forward.push(here);
+            log_sum += sum;
+        }
+        marginals.clear();
+        marginals.resize(scores.len(), 0.0);
+        // log β, scaled so that the largest is 0.
+        let mut backward = vec![0.0; tags];
+        for word in (0..words).rev() {
+            let probs = &mut marginals[word * tags..][..tags];
+            let sums = forward[word].iter().zip(&backward);
+            probs.iter_mut().zip(sums).for_each(|(p, (a, b))| *p = a + b);
+            normalise(probs);
+            if word == 0 {
+                probs.iter().enumerate().for_each(|(tag, p)| pair(self.cell(None, tag), *p));
+                break;
+            }
+            let paths = |from: usize| {
+                let backward = &backward;
+                (0..tags).map(move |tag| step(Some(from), tag) + own(word, tag) + backward[tag])
+            };
+            let before = &forward[word - 1];
+            let mut pairs: Vec<f64> = (0..tags)
+                .flat_map(|from| paths(from).map(move |path| before[from] + path))
+                .collect();
+            normalise(&mut pairs);
+            pairs.iter().enumerate().for_each(|(cell, p)| pair(cell, *p));
+            let mut sums: Vec<f64> = (0..tags).map(|from| log_sum_exp(paths(from))).collect();
+            let largest = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            sums.iter_mut().for_each(|sum| *sum -= largest);
+            backward = sums;
+        }
+        log_sum
+    }
+
     /// Returns the k most probable sequences with a probability of at least `least`, the best first. Ties are in the
     /// order of the indices of their tags, from the last word.
     ///
@@ -185,8 +247,8 @@ impl Chain {
         for word in 0..words {
             let start = paths.len();
             for tag in (0..tags).filter(|tag| marginals[word * tags + tag] >= threshold) {
-                let own = f64::from(scores[word * tags + tag]);
-                let step = |from| f64::from(self.scores[self.cell(from, tag)]) + own;
+                let own = finite(scores[word * tags + tag]);
+                let step = |from| finite(self.scores[self.cell(from, tag)]) + own;
                 let first = paths.len();
                 if word == 0 {
                     paths.push(Path { score: step(None), tag, from: 0 });
@@ -209,7 +271,8 @@ impl Chain {
             for tag in found.iter_mut().rev() {
                 (*tag, at) = (paths[at].tag, paths[at].from);
             }
-            RankedTags { tags: found, log_prob: paths[end].score - log_sum }
+            // Rounding of huge scores may give a positive difference.
+            RankedTags { tags: found, log_prob: (paths[end].score - log_sum).min(0.0) }
         };
         let all = ends.into_iter().map(sequence);
         all.take_while(|ranked| ranked.log_prob.exp() >= threshold).collect()
@@ -224,9 +287,34 @@ struct Path {
     from: usize,
 }
 
-/// Limits a difference to the best score, which is negative, to [`MAX_DIFFERENCE`].
-fn limit(difference: f64) -> f64 {
-    difference.max(-MAX_DIFFERENCE)
+fn highest_of(scores: &[f32]) -> f64 {
+    scores.iter().copied().fold(f32::MIN, f32::max).into()
+}
+
+/// Returns `true` if a score is too far below the best to sum exponentials, or is not finite.
+fn is_wide(scores: &[f32], best: f64) -> bool {
+    // A comparison with NaN is false.
+    !scores.iter().all(|score| best - f64::from(*score) <= MAX_DIFFERENCE)
+}
+
+/// Returns the nearest finite score. Weights without bounds could give infinities and NaN, which counts as the lowest.
+fn finite(score: f32) -> f64 {
+    let finite = if score.is_nan() { f32::MIN } else { score.clamp(f32::MIN, f32::MAX) };
+    finite.into()
+}
+
+/// Returns log Σ exp x.
+fn log_sum_exp(logs: impl Iterator<Item = f64> + Clone) -> f64 {
+    let largest = logs.clone().fold(f64::NEG_INFINITY, f64::max);
+    largest + logs.map(|log| (log - largest).exp()).sum::<f64>().ln()
+}
+
+/// Replaces logarithms by their exponentials, scaled to sum to 1.
+fn normalise(logs: &mut [f64]) {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    logs.iter_mut().for_each(|log| *log = (*log - largest).exp());
+    let sum: f64 = logs.iter().sum();
+    logs.iter_mut().for_each(|prob| *prob /= sum);
 }
 
 #[cfg(test)]
@@ -254,27 +342,21 @@ mod tests {
         sequences
     }
 
-    fn log_sum(scores: impl Iterator<Item = f64> + Clone) -> f64 {
-        let best = scores.clone().fold(f64::NEG_INFINITY, f64::max);
-        best + scores.map(|score| (score - best).exp()).sum::<f64>().ln()
-    }
-
     fn any_chain() -> impl Strategy<Value = (Chain, Vec<f32>)> {
-        (1..4usize, 1..6usize, prop_oneof![Just(1f32), Just(20.0), Just(60.0)]).prop_flat_map(
-            |(tags, words, range)| {
+        (1..4usize, 1..6usize, prop_oneof![Just(1f32), Just(20.0), Just(60.0), Just(1e4)])
+            .prop_flat_map(|(tags, words, range)| {
                 let score = move || -range..range;
                 let pairs = prop::collection::vec(score(), (tags + 1) * tags);
                 let words = prop::collection::vec(score(), words * tags);
                 (pairs.prop_map(move |pairs| Chain::new(tags, pairs)), words)
-            },
-        )
+            })
     }
 
     proptest! {
         #[test]
         fn sums_are_those_of_all_sequences((chain, scores) in any_chain()) {
             let sequences = all(&chain, &scores);
-            let z = log_sum(sequences.iter().map(|(_, score)| *score));
+            let z = log_sum_exp(sequences.iter().map(|(_, score)| *score));
             let mut memory = ChainMemory::default();
             let mut pairs = vec![0.0; chain.scores.len()];
             let found = chain.marginals(&scores, &mut memory, |cell, p| pairs[cell] += p);
@@ -297,7 +379,7 @@ mod tests {
         #[test]
         fn the_best_sequences_are_the_best((chain, scores) in any_chain(), k in 1..12usize) {
             let mut sequences = all(&chain, &scores);
-            let z = log_sum(sequences.iter().map(|(_, score)| *score));
+            let z = log_sum_exp(sequences.iter().map(|(_, score)| *score));
             sequences.sort_by(|a, b| b.1.total_cmp(&a.1));
             let mut memory = ChainMemory::default();
             chain.marginals(&scores, &mut memory, |_, _| {});
@@ -347,6 +429,48 @@ mod tests {
             let slope = sum(&pairs, &moved(&scores, cell, step))
                 - sum(&pairs, &moved(&scores, cell, -step));
             assert!((slope / (2.0 * f64::from(step)) - memory.marginals[cell]).abs() < 1e-4);
+        }
+    }
+
+    /// The best tag of the word and the best first tag exclude each other: both sequences are far below the sum of the
+    /// best scores, and one is far below the other.
+    #[test]
+    fn differences_below_the_best_scores_count() {
+        let chain = Chain::new(2, vec![0.0, 0.0, 0.0, 0.0, -2000.0, 0.0]);
+        let mut memory = ChainMemory::default();
+        let sum = chain.marginals(&[0.0, -1000.0], &mut memory, |_, _| {});
+        assert_eq!((sum, &memory.marginals[..]), (-1000.0, &[0.0, 1.0][..]));
+    }
+
+    /// Sums of exponentials and of logarithms agree where both can be used.
+    #[test]
+    fn logarithms_give_the_same_sums() {
+        let pairs: Vec<f32> = (0..12).map(|i| ((i * 7) % 5) as f32 * 30.0).collect();
+        let scores: Vec<f32> = (0..15).map(|i| ((i * 11) % 7) as f32 * 20.0).collect();
+        let chain = Chain::new(3, pairs);
+        let mut memory = ChainMemory::default();
+        let mut by_exps = [0.0; 12];
+        let sum = chain.marginals(&scores, &mut memory, |cell, p| by_exps[cell] += p);
+        let mut marginals = Vec::new();
+        let mut by_logs = [0.0; 12];
+        let log_sum = chain.log_marginals(&scores, &mut marginals, |cell, p| by_logs[cell] += p);
+        assert!((sum - log_sum).abs() < 1e-9);
+        let found = memory.marginals.iter().chain(&by_exps);
+        assert!(found.zip(marginals.iter().chain(&by_logs)).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn scores_that_are_not_finite_give_probabilities() {
+        for odd in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            for scores in [[odd, odd, odd, odd], [odd, 0.0, 0.0, 1.0]] {
+                let chain = Chain::new(2, vec![0.5; 6]);
+                let mut memory = ChainMemory::default();
+                let sum =
+                    chain.marginals(&scores, &mut memory, |_, p| assert!((0.0..=1.0).contains(&p)));
+                assert!(memory.marginals.iter().all(|p| (0.0..=1.0).contains(p)), "{memory:?}");
+                let best = chain.kbest(&scores, &memory.marginals, 3, 0.0, sum);
+                assert!(best.iter().all(|ranked| ranked.log_prob <= 0.0), "{best:?}");
+            }
         }
     }
 

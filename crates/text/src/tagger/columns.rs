@@ -163,6 +163,11 @@ impl Columns {
         self.set(Upos, word, upos as u64 + 1);
     }
 
+    /// Sets the coarse tags of all words.
+    pub(super) fn set_all_upos(&mut self, upos: &[usize]) {
+        upos.iter().enumerate().for_each(|(word, &tag)| self.set_upos(word, tag));
+    }
+
     fn set(&mut self, column: Column, word: usize, value: u64) {
         self.set_number(column as usize, word, value);
     }

@@ -17,6 +17,7 @@ mod document;
 mod greedy;
 mod lexicon;
 mod morphology;
+mod probabilities;
 mod templates;
 #[cfg(feature = "train")]
 mod train;
@@ -35,6 +36,7 @@ pub use self::document::{TaggerDocument, TaggerShapes, TaggerTables};
 pub use self::greedy::greedy_baseline;
 use self::lexicon::Lexicon;
 use self::morphology::Morphology;
+pub use self::probabilities::{TagAlternative, TagProbabilities};
 use self::templates::{COARSE, FINE};
 #[cfg(feature = "train")]
 pub use self::train::{TaggerOptions, jackknife, jackknife_observed};
@@ -178,14 +180,18 @@ impl<W: Weights> Tagger<W> {
 
     /// Returns the tags with the highest marginals.
     fn most_probable(&self, memory: &mut TaggerMemory) -> Tagging {
+        self.refine(self.most_probable_upos(memory), &Tagging::default(), memory)
+    }
+
+    /// Returns the coarse tags with the highest marginals.
+    fn most_probable_upos(&self, memory: &TaggerMemory) -> Tagging {
         let chain = &memory.chain;
         let upos = chain.marginals.chunks_exact(self.upos.len()).map(|probs| highest(probs.iter()));
         let upos: Vec<usize> = upos.collect();
         let words = upos.iter().enumerate();
         let upos_probs =
             words.map(|(word, tag)| chain.marginals[word * self.upos.len() + tag]).collect();
-        let tagging = Tagging { upos, upos_probs, prob: 1.0, ..Tagging::default() };
-        self.refine(tagging, &Tagging::default(), memory)
+        Tagging { upos, upos_probs, prob: 1.0, ..Tagging::default() }
     }
 
     /// Returns the k most probable sequences of coarse tags, the best first. Each has its most probable fine tags and
@@ -269,10 +275,7 @@ impl<W: Weights> Tagger<W> {
     /// Adds fine tags and features to coarse tags. `known` is another tagging of the sentence: a word whose
     /// neighbourhood has the same coarse tags there has the same fine tag.
     fn refine(&self, mut tagging: Tagging, known: &Tagging, memory: &mut TaggerMemory) -> Tagging {
-        let TaggerMemory { columns, rows, parts, probs, .. } = memory;
-        for (word, &tag) in tagging.upos.iter().enumerate() {
-            columns.set_upos(word, tag);
-        }
+        memory.columns.set_all_upos(&tagging.upos);
         for (word, &tag) in tagging.upos.iter().enumerate() {
             let near = word.saturating_sub(MARGIN)..(word + MARGIN + 1).min(tagging.upos.len());
             if known.upos.get(near.clone()) == Some(&tagging.upos[near]) {
@@ -280,16 +283,23 @@ impl<W: Weights> Tagger<W> {
                 tagging.fine_probs.push(known.fine_probs[word]);
                 continue;
             }
-            rows.clear();
-            if self.fine.bundles().of_tag(tag).len() > 1 {
-                columns.keys(FINE, word, |_, key| rows.push(self.fine.rows.start(key)));
-            }
-            self.fine.probs(tag, rows, 1.0, parts, probs);
+            let probs = self.bundle_probs(word, tag, memory);
             let best = highest(probs.iter());
             tagging.fine.push(best);
             tagging.fine_probs.push(probs.get(best).copied().unwrap_or(1.0).into());
         }
         tagging
+    }
+
+    /// Returns the probabilities of the bundles of a word. The columns must have the coarse tags of the sentence.
+    fn bundle_probs<'m>(&self, word: usize, tag: usize, memory: &'m mut TaggerMemory) -> &'m [f32] {
+        let TaggerMemory { columns, rows, parts, probs, .. } = memory;
+        rows.clear();
+        if self.fine.bundles().of_tag(tag).len() > 1 {
+            columns.keys(FINE, word, |_, key| rows.push(self.fine.rows.start(key)));
+        }
+        self.fine.probs(tag, rows, 1.0, parts, probs);
+        probs
     }
 
     /// Writes tags into a sentence, and lemmas if the tagger finds any. Other columns do not change.

@@ -40,6 +40,10 @@ pub(super) struct Bundles {
     of_tag: Vec<Vec<Bundle>>,
     /// Number of different parts.
     parts: usize,
+    /// Some bundle has an XPOS.
+    pub(super) has_xpos: bool,
+    /// Some bundle has FEATS.
+    pub(super) has_feats: bool,
 }
 
 impl Bundles {
@@ -67,7 +71,9 @@ impl Bundles {
         };
         let of_tag = of_tag.into_iter().map(|list| list.into_iter().map(&mut bundle).collect());
         let of_tag: Vec<Vec<Bundle>> = of_tag.collect();
-        Self { of_tag, parts: numbers.len() }
+        let has_xpos = of_tag.iter().flatten().any(|bundle| bundle.xpos != "_");
+        let has_feats = of_tag.iter().flatten().any(|bundle| bundle.feats != "_");
+        Self { of_tag, parts: numbers.len(), has_xpos, has_feats }
     }
 
     /// Returns the bundles of a coarse tag.

@@ -96,6 +96,96 @@ fn the_best_sequences_are_ranked_and_their_probabilities_sum_to_one() {
     assert!((first.map(|other| other.prob).sum::<f64>() - tagging.upos_probs[0]).abs() < 1e-9);
 }
 
+/// Returns the marginal of each tag of each word, summed over all tag sequences, `[word][tag]`.
+fn enumerated_marginals(tagger: &Tagger, sentence: &Sentence) -> Vec<Vec<f64>> {
+    let mut memory = TaggerMemory::default();
+    tagger.score(sentence, &mut memory);
+    let tags = tagger.upos.len();
+    let mut sequences: Vec<(Vec<usize>, f64)> = vec![(Vec::new(), 0.0)];
+    for own in memory.scores.chunks_exact(tags) {
+        let longer = |(before, score): &(Vec<usize>, f64)| {
+            let cell = |tag| tagger.chain.cell(before.last().copied(), tag);
+            let step = |tag| f64::from(tagger.chain.scores()[cell(tag)]) + f64::from(own[tag]);
+            let with = |tag| ([&before[..], &[tag]].concat(), score + step(tag));
+            (0..tags).map(with).collect::<Vec<_>>()
+        };
+        sequences = sequences.iter().flat_map(longer).collect();
+    }
+    let best = sequences.iter().map(|(_, score)| *score).fold(f64::MIN, f64::max);
+    let total: f64 = sequences.iter().map(|(_, score)| (score - best).exp()).sum();
+    let mut marginals = vec![vec![0.0; tags]; sentence.len()];
+    for (sequence, score) in &sequences {
+        for (word, &tag) in sequence.iter().enumerate() {
+            marginals[word][tag] += (score - best).exp() / total;
+        }
+    }
+    marginals
+}
+
+#[test]
+fn probabilities_of_tags_are_sums_over_all_sequences() {
+    let mut memory = TaggerMemory::default();
+    // Scores that are moderate, far apart, and too far apart for exponentials.
+    for factor in [1.0, 30.0, 3e4] {
+        let mut tagger = tagger();
+        tagger.weights.iter_mut().for_each(|weight| *weight *= factor);
+        tagger.chain.scores_mut().iter_mut().for_each(|score| *score *= factor);
+        tagger.chain.update();
+        for forms in ["duck", "goose", "duck duck", "the ducks duck .", "Odd . duck the"] {
+            let sentence = bare(forms);
+            let marginals = enumerated_marginals(&tagger, &sentence);
+            let words = tagger.tag_probabilities(&sentence, -1.0, &mut memory);
+            let tagging = tagger.tag(&sentence, &mut memory);
+            assert_eq!(words.len(), sentence.len());
+            for (at, (word, marginals)) in words.iter().zip(&marginals).enumerate() {
+                let tag = tagging.upos[at];
+                assert!((word.upos - marginals[tag]).abs() < 1e-9, "{forms}, {factor}");
+                assert_eq!(word.alternatives.len(), tagger.upos.len() - 1);
+                for other in &word.alternatives {
+                    let number = tagger.upos.iter().position(|name| name == other.upos).unwrap();
+                    assert_ne!(number, tag);
+                    assert!((other.probability - marginals[number]).abs() < 1e-9);
+                }
+                assert!(word.alternatives.is_sorted_by(|a, b| a.probability >= b.probability));
+            }
+            let likely = tagger.tag_probabilities(&sentence, 0.2, &mut memory);
+            let others = likely.iter().flat_map(|word| &word.alternatives);
+            assert!(others.into_iter().all(|other| other.probability > 0.2));
+        }
+    }
+}
+
+#[test]
+fn probabilities_of_fine_tags_are_sums_over_bundles() {
+    let bundles =
+        [("NN", "Case=Nom"), ("NN", "Case=Acc"), ("NNS", "Case=Nom"), ("NNS", "Case=Acc")];
+    let lines = bundles.map(|(xpos, feats)| {
+        format!(
+            "1\ttea\ttea\tNOUN\t{xpos}\t{feats}\t_\t_\t_\t_\n2\t.\t.\tPUNCT\t.\t_\t_\t_\t_\t_\n"
+        )
+    });
+    let treebank: Vec<Sentence> = lines.iter().map(|lines| lines.parse().unwrap()).collect();
+    let tagger = Tagger::train(&treebank, &TaggerOptions::for_words(8)).unwrap();
+    let sentence = bare("tea .");
+    let mut memory = TaggerMemory::default();
+    let tagging = tagger.tag(&sentence, &mut memory);
+    let tag = tagging.upos[0];
+    let known = tagger.fine.bundles().of_tag(tag);
+    let probs = tagger.bundle_probs(0, tag, &mut memory).to_vec();
+    let best = &known[tagging.fine[0]];
+    let sum = |is_same: &dyn Fn(&morphology::Bundle) -> bool| -> f64 {
+        let same = known.iter().zip(&probs).filter(|(bundle, _)| is_same(bundle));
+        same.map(|(_, prob)| f64::from(*prob)).sum()
+    };
+    let xpos = sum(&|bundle| bundle.xpos == best.xpos);
+    let feats = sum(&|bundle| bundle.feats == best.feats);
+    assert!(xpos < 0.99 && xpos > tagging.fine_probs[0], "the example should be uncertain");
+    let words = tagger.tag_probabilities(&sentence, 0.5, &mut memory);
+    assert!((words[0].xpos.unwrap() - xpos).abs() < 1e-6);
+    assert!((words[0].feats.unwrap() - feats).abs() < 1e-6);
+    assert_eq!((words[1].xpos, words[1].feats), (Some(1.0), Some(1.0)), "it has one bundle");
+}
+
 #[test]
 fn a_document_and_tables_are_all_there_is() {
     let tagger = tagger().compact();

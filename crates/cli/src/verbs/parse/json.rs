@@ -7,11 +7,19 @@
 //! ```
 //!
 //! With `"calibration": "isotonic"`, `head_prob` is calibrated, see `tutte::Isotonic`.
+//!
+//! Words that the model tagged also have their tags and the probabilities of these:
+//!
+//! ```json
+//! {"id": 1, "form": "saw", "upos": "VERB", "upos_prob": 0.93, "xpos": "VBD", "xpos_prob": 0.99,
+//!  "feats": "Tense=Past", "feats_prob": 0.99, "upos_alternatives": [{"upos": "NOUN", "prob": 0.07}], …}
+//! ```
 
 use std::borrow::Cow;
 
 use anyhow::Result;
 use serde::Serialize;
+use tutte::text::{TagAlternative, TagProbabilities};
 use tutte::{Alternative, AnnotatedWord, Annotation, Detail, Error};
 use tutte_treebank::{Sentence, Token};
 
@@ -53,6 +61,8 @@ pub(super) struct Line<'a> {
 struct Word<'a> {
     id: usize,
     form: &'a str,
+    #[serde(flatten)]
+    tags: Option<Tags<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,6 +73,32 @@ struct Word<'a> {
     label_prob: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     alternatives: Option<Vec<Other<'a>>>,
+}
+
+/// Tags that the model chose, and their probabilities.
+#[derive(Serialize)]
+struct Tags<'a> {
+    upos: &'a str,
+    /// Marginal probability of `upos`.
+    upos_prob: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    upos_alternatives: Vec<OtherUpos<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    xpos: Option<&'a str>,
+    /// Probability of `xpos` given the UPOS of all words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    xpos_prob: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feats: Option<&'a str>,
+    /// Probability of `feats` given the UPOS of all words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feats_prob: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct OtherUpos<'a> {
+    upos: &'a str,
+    prob: f64,
 }
 
 #[derive(Serialize)]
@@ -98,12 +134,32 @@ impl<'a> From<&Alternative<'a>> for Other<'a> {
     }
 }
 
+impl<'a> Tags<'a> {
+    fn new(token: Token<'a>, probabilities: &TagProbabilities<'a>) -> Self {
+        let TagProbabilities { upos, xpos, feats, alternatives } = probabilities;
+        let other = |other: &TagAlternative<'a>| OtherUpos {
+            upos: other.upos,
+            prob: rounded(other.probability),
+        };
+        Self {
+            upos: token.upos(),
+            upos_prob: rounded(*upos),
+            upos_alternatives: alternatives.iter().map(other).collect(),
+            xpos: xpos.map(|_| token.xpos()),
+            xpos_prob: xpos.map(rounded),
+            feats: feats.map(|_| token.feats()),
+            feats_prob: feats.map(rounded),
+        }
+    }
+}
+
 impl<'a> Word<'a> {
     /// Makes a word from its annotation.
     fn new(id: usize, token: Token<'a>, annotated: &'a AnnotatedWord<'a>, detail: Detail) -> Self {
         let mut word = Self {
             id,
             form: token.form(),
+            tags: annotated.tag.as_ref().map(|probabilities| Tags::new(token, probabilities)),
             head: annotated.head,
             deprel: annotated.label_name(),
             head_prob: None,
@@ -166,6 +222,7 @@ impl<'a> Line<'a> {
         let word = |(id, token): (usize, Token<'a>)| Word {
             id,
             form: token.form(),
+            tags: None,
             head: token.head(),
             deprel: Some(token.deprel()).filter(|label| *label != "_"),
             head_prob: None,

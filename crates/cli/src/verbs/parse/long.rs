@@ -1,7 +1,7 @@
 //! Long sentences, which are parsed in pieces.
 
 use anyhow::{Result, anyhow};
-use tutte::{Error, LONGEST_DISTRIBUTION};
+use tutte::{Error, LONGEST_DISTRIBUTION, TagReadings};
 use tutte_treebank::Sentence;
 use tutte_trees::Constraints;
 
@@ -54,7 +54,7 @@ impl OfAllTrees {
     }
 }
 
-impl Worker<'_> {
+impl<'a> Worker<'a> {
     /// Returns `true` if a sentence is parsed in pieces. Options that need the distribution over all trees raise the
     /// limit.
     pub(super) fn takes_pieces(&mut self, sentence: &Sentence) -> Result<bool, Error> {
@@ -69,6 +69,7 @@ impl Worker<'_> {
     pub(super) fn in_pieces(
         &mut self,
         sentence: &mut Sentence,
+        readings: &TagReadings<'a>,
         constraints: Result<Constraints, Error>,
     ) -> Result<ParseResult> {
         let options = self.task.annotation_options();
@@ -76,7 +77,7 @@ impl Worker<'_> {
         let found = constraints
             .and_then(|constraints| parser.analyse_in_pieces(sentence, &constraints, &options));
         match found {
-            Ok(found) => self.annotated(sentence, &found.annotation),
+            Ok(found) => self.annotated(sentence, readings, found.annotation),
             Err(error) => self.refused(sentence, error),
         }
     }

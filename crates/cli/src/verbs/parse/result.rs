@@ -99,13 +99,15 @@ impl<'a> Worker<'a> {
         };
         let constraints = self.keep.constraints(sentence, model.labels.labels());
         if self.takes_pieces(sentence)? {
-            return self.in_pieces(sentence, constraints);
+            return self.in_pieces(sentence, readings, constraints);
         }
         let found = constraints.and_then(|constraints| self.find(sentence, readings, &constraints));
         match found {
             Ok(Found::Written) => Ok(ParseResult::of(Done::Sentence)),
-            Ok(Found::Best(annotation)) => self.annotated(sentence, &annotation),
-            Ok(Found::Distribution(distribution)) => self.list(number, sentence, &distribution),
+            Ok(Found::Best(annotation)) => self.annotated(sentence, readings, *annotation),
+            Ok(Found::Distribution(distribution)) => {
+                self.list(number, sentence, readings, &distribution)
+            }
             Err(error) => self.refused(sentence, error),
         }
     }
@@ -161,15 +163,18 @@ impl<'a> Worker<'a> {
 
     /// Writes an annotation, in the format that is wanted.
     pub(super) fn annotated(
-        &self,
+        &mut self,
         sentence: &mut Sentence,
-        annotation: &Annotation<'_>,
+        readings: &TagReadings<'a>,
+        mut annotation: Annotation<'a>,
     ) -> Result<ParseResult> {
         let done = if self.task.jsonl {
-            Done::Line(Line::new(sentence, annotation).text()?)
+            let options = self.task.annotation_options();
+            self.annotator.add_tag_probabilities(sentence, readings, &options, &mut annotation);
+            Done::Line(Line::new(sentence, &annotation).text()?)
         } else if self.task.style.is_some() {
             annotation.write_tree(sentence)?;
-            Done::Drawings(self.drawing(sentence, annotation).into_iter().collect())
+            Done::Drawings(self.drawing(sentence, &annotation).into_iter().collect())
         } else {
             annotation.write(sentence)?;
             Done::Sentence
@@ -193,10 +198,11 @@ impl<'a> Worker<'a> {
 
     /// Lists the most probable trees, or samples.
     fn list(
-        &self,
+        &mut self,
         number: usize,
         sentence: &Sentence,
-        distribution: &LabelledDistribution<'_>,
+        readings: &TagReadings<'a>,
+        distribution: &LabelledDistribution<'a>,
     ) -> Result<ParseResult> {
         let ParseOptions { kbest, sample, seed, probs, matrix, alt, .. } = self.task.wanted;
         let is_ranked = kbest.is_some();
@@ -222,7 +228,8 @@ impl<'a> Worker<'a> {
         };
         if self.task.jsonl {
             // Alternatives are listed once for all trees.
-            let open = mixture.open_annotation(&options)?;
+            let mut open = mixture.open_annotation(&options)?;
+            self.annotator.add_tag_probabilities(sentence, readings, &options, &mut open);
             let tree_options = AnnotationOptions { alternatives_above: 1.0, ..options };
             let annotations = mixture.annotations_of_trees(trees, listed, &tree_options);
             let has_labels = !distribution.labels().is_empty();

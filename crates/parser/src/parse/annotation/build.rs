@@ -193,6 +193,7 @@ impl<'a> Mixture<'a, '_> {
                 label_prob: label_prob.flatten(),
                 alternatives: self.others_above(word, head, alternatives_above)?,
                 head_rank: head.map(|head| self.head_rank(word, head)).transpose()?,
+                tag: None,
             })
         };
         (1..).zip(sentence.words()).map(word).collect()

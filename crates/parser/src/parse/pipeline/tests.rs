@@ -47,6 +47,34 @@ fn bare(sentence: &Sentence) -> Sentence {
 }
 
 #[test]
+fn tags_of_the_model_have_probabilities() {
+    let model = model();
+    let parser = model.require_parser().unwrap();
+    let mut annotator = Pipeline::new(&model).annotator();
+    let mut tags = |sentence: &mut Sentence, detail| {
+        let readings = annotator.tag(sentence).unwrap();
+        let options = AnnotationOptions { detail, ..AnnotationOptions::default() };
+        let constraints = Constraints::new();
+        let found = annotator.analyse(sentence, &readings, &constraints).unwrap();
+        let mut annotation = found.annotation(parser, &constraints, &options).unwrap();
+        annotator.add_tag_probabilities(sentence, &readings, &options, &mut annotation);
+        annotation.words.into_iter().map(|word| word.tag).collect::<Vec<_>>()
+    };
+    let tagger = model.tagger.as_deref().unwrap();
+    let mut memory = TaggerMemory::default();
+    for sentence in treebank() {
+        let found = tags(&mut bare(&sentence), Detail::Words);
+        let tagging = tagger.tag(&sentence, &mut memory);
+        let upos: Vec<f64> = found.iter().flatten().map(|tag| tag.upos).collect();
+        assert_eq!(upos, tagging.upos_probs);
+        let less = tags(&mut bare(&sentence), Detail::Sentence);
+        assert_eq!(less, vec![None; sentence.len()]);
+        let given = tags(&mut sentence.clone(), Detail::Words);
+        assert_eq!(given, vec![None; sentence.len()], "given tags have no probabilities");
+    }
+}
+
+#[test]
 fn readings_of_uncertain_tags_are_averaged() {
     let model = model();
     let tagger = model.tagger.as_deref().unwrap();
