@@ -119,7 +119,7 @@ pub(crate) struct Train {
     #[command(flatten)]
     seed: Seed,
 
-    /// Tree set: auto (by the trees of TRAIN), nonprojective-single-root, nonprojective-multi-root,
+    /// Tree set: auto (by accuracy on held-out sentences), nonprojective-single-root, nonprojective-multi-root,
     /// projective-single-root or projective-multi-root
     #[arg(long, value_name = "SET", default_value = "auto", value_parser = tree_set)]
     tree_set: TreeSetArg,

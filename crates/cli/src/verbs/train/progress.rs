@@ -94,12 +94,21 @@ pub(crate) fn tree_set_note(choice: &TreeSetChoice) -> String {
         1 => format!("one has {what}"),
         _ => format!("{} have {what}", count(number)),
     };
-    let TreeSetChoice { tree_set, trees, crossing, multi_root, has_partial, .. } = *choice;
+    let TreeSetChoice { tree_set, trees, crossing, multi_root, has_partial, comparison, .. } =
+        *choice;
     let crossing = have(crossing, "crossing arcs");
     let several = have(multi_root, "several roots");
     let trees = counted(trees, "tree");
-    let rest = if has_partial { " (arcs of partial trees may cross)" } else { "" };
-    format!("tree set {tree_set}: of {trees} {crossing}, {several}{rest}")
+    let partial = if has_partial { " (arcs of partial trees may cross)" } else { "" };
+    let compared = comparison.map_or_else(String::new, |found| {
+        format!(
+            "; small parsers have LAS {:.1} with projective trees and {:.1} with crossing ones on {}",
+            100.0 * found.projective,
+            100.0 * found.nonprojective,
+            counted(found.words, "held-out word")
+        )
+    });
+    format!("tree set {tree_set}: of {trees} {crossing}, {several}{partial}{compared}")
 }
 
 fn name(stage: Stage) -> &'static str {
@@ -117,6 +126,7 @@ fn status(work: &Work) -> String {
         Stage::Tokenizer => "learning words and sentences".to_owned(),
         Stage::Tagger => "learning tags".to_owned(),
         Stage::Jackknife => "tagging the treebank for the parser".to_owned(),
+        Stage::Pilot => "comparing projective and crossing trees".to_owned(),
         Stage::Pruner => "learning which arcs to leave out".to_owned(),
         Stage::FirstPass { pass, of } => format!("pass {pass} of {of}"),
         Stage::FirstPassOutputs => "parsing for the second pass".to_owned(),

@@ -3,8 +3,8 @@
 use tutte_treebank::{Error as TreebankError, Sentence};
 use tutte_trees::{Tree, TreeSet};
 
-use super::Recipe;
 use super::observer::{Event, Watched};
+use super::{Part, Recipe, TreeSetComparison, pilot};
 use crate::learn::TrainingSet;
 use crate::{Error, check_heads};
 
@@ -26,7 +26,8 @@ pub(super) struct Data {
 /// A sentence, and its tree if all heads are known.
 type Annotated = (Sentence, Option<Tree>);
 
-/// The smallest tree set that holds all trees of a treebank, and why.
+/// The tree set for a treebank, and why: the smallest set that holds all its trees, or the projective part of that set
+/// if it parses held-out sentences better.
 ///
 /// ```
 /// use tutte::learn::TreeSetChoice;
@@ -37,7 +38,7 @@ type Annotated = (Sentence, Option<Tree>);
 /// assert_eq!(choice.tree_set, TreeSet::ProjectiveSingleRoot);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TreeSetChoice {
     /// The set.
@@ -50,6 +51,8 @@ pub struct TreeSetChoice {
     pub multi_root: usize,
     /// `true` if some trees are partial: their arcs may cross.
     pub has_partial: bool,
+    /// Accuracy of both kinds of trees on held-out sentences, if they were compared.
+    pub comparison: Option<TreeSetComparison>,
 }
 
 impl TreeSetChoice {
@@ -71,7 +74,34 @@ impl TreeSetChoice {
             (false, true) => TreeSet::ProjectiveMultiRoot,
             (false, false) => TreeSet::ProjectiveSingleRoot,
         };
-        Self { tree_set, trees: trees.len(), crossing, multi_root, has_partial }
+        let trees = trees.len();
+        Self { tree_set, trees, crossing, multi_root, has_partial, comparison: None }
+    }
+
+    /// Chooses projective trees if they are at least as accurate on held-out sentences.
+    fn compare(
+        mut self,
+        treebank: &[Annotated],
+        dev: &[Sentence],
+        recipe: &Recipe,
+        watched: &mut Watched<'_>,
+    ) -> Result<Self, Error> {
+        let projective = match self.tree_set {
+            TreeSet::NonProjectiveSingleRoot => TreeSet::ProjectiveSingleRoot,
+            TreeSet::NonProjectiveMultiRoot => TreeSet::ProjectiveMultiRoot,
+            TreeSet::ProjectiveSingleRoot | TreeSet::ProjectiveMultiRoot => return Ok(self),
+        };
+        // Partial trees cannot be made projective before they are known.
+        if self.has_partial || !recipe.wants(Part::Parser, &[]) {
+            return Ok(self);
+        }
+        let sentences: Vec<&Sentence> = treebank.iter().map(|(sentence, _)| sentence).collect();
+        let sets = [projective, self.tree_set];
+        self.comparison = pilot::compare(&sentences, dev, sets, recipe, watched)?;
+        if self.comparison.is_some_and(|found| found.projective >= found.nonprojective) {
+            self.tree_set = projective;
+        }
+        Ok(self)
     }
 }
 
@@ -94,7 +124,8 @@ impl Data {
             Some(tree_set) => tree_set,
             None => {
                 let trees: Vec<_> = train.iter().map(|(s, tree)| (s, tree.clone())).collect();
-                let choice = TreeSetChoice::choose(&trees);
+                let choice =
+                    TreeSetChoice::choose(&trees).compare(&train, &dev, recipe, watched)?;
                 watched.notify(Event::TreeSetChosen(choice));
                 choice.tree_set
             }

@@ -24,6 +24,7 @@ mod data;
 mod gate;
 mod observer;
 mod passes;
+mod pilot;
 mod plan;
 mod preset;
 mod stage_cache;
@@ -42,6 +43,7 @@ pub use self::data::TreeSetChoice;
 use self::observer::Watched;
 pub use self::observer::{Event, EventObserver, PassReport, Stage, Work};
 use self::passes::{Outcome, PROVISIONAL_TEMPERATURE, Passes};
+pub use self::pilot::TreeSetComparison;
 pub use self::preset::Preset;
 use self::stage_cache::{TextParts, checkpoint_path, has_stages, remove_stages};
 use super::optimizer::Optimizer;
@@ -177,7 +179,7 @@ impl Recipe {
         Self { passes: Some(passes), ..self }
     }
 
-    /// Sets the tree set. By default, it is chosen by the trees of the treebank, see [`TreeSetChoice`].
+    /// Sets the tree set. By default, it is chosen by accuracy on held-out sentences, see [`TreeSetChoice`].
     pub fn with_tree_set(self, tree_set: TreeSet) -> Self {
         Self { tree_set: Some(tree_set), ..self }
     }

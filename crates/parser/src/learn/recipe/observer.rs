@@ -76,6 +76,8 @@ pub enum Stage {
     Tagger,
     /// Tagging the treebank by taggers that were not trained on it.
     Jackknife,
+    /// Comparing tree sets on held-out sentences.
+    Pilot,
     /// Reading the treebank into memory.
     Preparing,
     /// Training the pruner.

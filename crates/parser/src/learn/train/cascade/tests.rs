@@ -66,8 +66,7 @@ fn first_pass_outputs_come_from_models_not_trained_on_the_sentence() {
 #[test]
 fn first_pass_outputs_do_not_depend_on_the_number_of_threads() {
     let treebank = treebank();
-    let JackknifeResult { first_pass_outputs: one, transition, .. } =
-        jackknifed(&treebank, 1);
+    let JackknifeResult { first_pass_outputs: one, transition, .. } = jackknifed(&treebank, 1);
     for threads in [2, 3, 8] {
         let many = jackknifed(&treebank, threads);
         assert_eq!(one.len(), many.first_pass_outputs.len());
