@@ -190,7 +190,7 @@ impl<'a> LabelledDistribution<'a> {
     /// # Errors
     /// [`Error::NoSuchArc`].
     pub fn head_rank(&self, word: usize, head: usize) -> Result<usize, Error> {
-        head_rank(self.arcs().marginals(), head, word)
+        head_rank(self.arc_probs(), head, word)
     }
 
     /// Returns the entropy H = −Σ p log p over labelled trees, in nats.

@@ -17,7 +17,7 @@ use crate::learn::corpus::{Corpus, Example};
 use crate::learn::temperature::{self, ScoredReading, ScoredSentence};
 use crate::model::labels::ArcLabels;
 use crate::model::pruner::PrunerMemory;
-use crate::model::second_pass;
+use crate::model::{rounded, second_pass};
 use crate::parse::add_left_out;
 use crate::{Error, Labelling, ParserModel};
 
@@ -53,7 +53,7 @@ pub(super) fn temperature(
         .collect::<Result<Vec<_>, _>>()?;
     let scored: Vec<&ScoredSentence> = scored.iter().collect();
     // A model that is trained on more sentences than its probe is not underconfident.
-    Ok(temperature::best(&scored, model.tree_set, options.threads)?.max(1.0))
+    Ok(rounded(temperature::best(&scored, model.tree_set, options.threads)?.max(1.0)))
 }
 
 /// Scores held-out examples by the second pass, given the first.
