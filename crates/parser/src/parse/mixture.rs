@@ -13,12 +13,16 @@
 
 use std::borrow::Cow;
 
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng, SeedableRng};
 use tutte_treebank::Sentence;
-use tutte_trees::{ArcMatrix, Constraints, Tree, TreeSet, Workspace, arcs as arcs_of, mbr_with};
+use tutte_trees::{
+    ArcMatrix, Constraints, LabelledTree, Tree, TreeSet, Workspace, arcs as arcs_of, mbr_with,
+};
 
 use crate::parse::annotation::reported_head_probs;
 use crate::parse::distribution::{head_rank, marginal};
-use crate::{Alternative, Error, LabelledDistribution, Parse, ParserModel};
+use crate::{Alternative, Error, LabelledDistribution, Parse, ParserModel, RankedTree};
 
 /// The distribution over the labelled trees of a sentence under several readings of its tags:
 /// P(tree) = Σ_t P(t) P(tree | t).
@@ -227,11 +231,86 @@ impl<'a, 'd> Mixture<'a, 'd> {
             Ok(weight.ln() + distribution.log_prob_of_columns(columns)?)
         };
         let terms: Vec<f64> = self.readings.iter().map(term).collect::<Result<_, Error>>()?;
-        let highest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if highest == f64::NEG_INFINITY {
-            return Ok(highest);
+        Ok(log_sum(&terms))
+    }
+
+    /// Returns log P(tree), in nats; −∞ if the tree is impossible.
+    ///
+    /// # Errors
+    /// If the tree has another length, or a label that the model does not have.
+    pub fn log_prob(&self, tree: &LabelledTree) -> Result<f64, Error> {
+        let term = |(weight, distribution): &(f64, &LabelledDistribution<'_>)| {
+            Ok(weight.ln() + distribution.log_prob(tree)?)
+        };
+        let terms: Vec<f64> = self.readings.iter().map(term).collect::<Result<_, Error>>()?;
+        Ok(log_sum(&terms))
+    }
+
+    /// Returns the `k` most probable labelled trees, best first; fewer if there are fewer. A tree counts once, with the
+    /// sum of its probabilities under all readings.
+    ///
+    /// The trees are among the k' best of some reading. A tree that is in none of these lists has at most the
+    /// probability Σ_t P(t) P(last tree of list t | t). While that is more than the k-th tree has, the lists are made
+    /// longer, up to 16 k trees. The result is exact unless that limit is reached, and then no tree that is missing is
+    /// more probable than this bound.
+    ///
+    /// # Errors
+    /// None for distributions of one model.
+    pub fn kbest(&self, k: usize) -> Result<Vec<RankedTree>, Error> {
+        if let [(_, one)] = self.readings[..] {
+            return Ok(one.kbest(k));
         }
-        Ok(highest + terms.iter().map(|term| (term - highest).exp()).sum::<f64>().ln())
+        let mut length = k;
+        loop {
+            let mut trees: Vec<LabelledTree> = Vec::new();
+            let mut bound = 0.0;
+            for (weight, distribution) in &self.readings {
+                let list = distribution.kbest(length);
+                if list.len() == length {
+                    bound += weight * list.last().map_or(0.0, |last| last.log_prob.exp());
+                }
+                for ranked in list {
+                    if !trees.contains(&ranked.tree) {
+                        trees.push(ranked.tree);
+                    }
+                }
+            }
+            let mut ranked = trees
+                .into_iter()
+                .map(|tree| Ok(RankedTree { log_prob: self.log_prob(&tree)?, tree }))
+                .collect::<Result<Vec<_>, Error>>()?;
+            // Ties keep their order: by reading, then by rank.
+            ranked.sort_by(|a, b| b.log_prob.total_cmp(&a.log_prob));
+            ranked.truncate(k);
+            let last = ranked.last().map_or(0.0, |last| last.log_prob.exp());
+            if ranked.len() < k || last >= bound || length >= 16 * k.max(1) {
+                return Ok(ranked);
+            }
+            length *= 2;
+        }
+    }
+
+    /// Samples a labelled tree: first a reading, then a tree given the reading.
+    pub fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> LabelledTree {
+        let mut chosen = self.first();
+        if self.readings.len() > 1 {
+            // 53 random bits: a number in [0, 1).
+            let mut rest = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            for (weight, distribution) in &self.readings {
+                chosen = distribution;
+                rest -= weight;
+                if rest < 0.0 {
+                    break;
+                }
+            }
+        }
+        chosen.sample(rng)
+    }
+
+    /// Samples several labelled trees independently. The same seed gives the same trees.
+    pub fn samples(&self, count: usize, seed: u64) -> Vec<LabelledTree> {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        (0..count).map(|_| self.sample(&mut rng)).collect()
     }
 
     /// Returns Σ_t P(t) H(tree | t), in nats: the entropy of the tree given the tags. It is a lower bound of the
@@ -260,6 +339,40 @@ impl<'a, 'd> Mixture<'a, 'd> {
         let head_probs = reported_head_probs(model, &heads, &self.arc_probs, constraints);
         Ok(Parse { tree: Tree::new(&heads)?, labels, head_probs, label_probs, pieces: 1 })
     }
+}
+
+impl Mixture<'_, '_> {
+    /// Returns the most probable labelled tree. The probabilities of its heads are calibrated, except for arcs that the
+    /// constraints require.
+    ///
+    /// # Errors
+    /// None for distributions that have trees.
+    pub fn most_probable_parse<W>(
+        &self,
+        model: &ParserModel<W>,
+        constraints: &Constraints,
+    ) -> Result<Parse, Error> {
+        let Some(RankedTree { tree, .. }) = self.kbest(1)?.pop() else {
+            return self.best_parse(model, constraints);
+        };
+        let label_probs = tree
+            .arcs()
+            .map(|(head, word, label)| Ok(self.label_probs(head, word)?[label]))
+            .collect::<Result<Vec<_>, Error>>()?;
+        let head_probs =
+            reported_head_probs(model, tree.tree().heads(), &self.arc_probs, constraints);
+        let labels = tree.labels().to_vec();
+        Ok(Parse { tree: tree.tree().clone(), labels, head_probs, label_probs, pieces: 1 })
+    }
+}
+
+/// Returns log Σ exp(term); −∞ for none.
+fn log_sum(terms: &[f64]) -> f64 {
+    let highest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if highest == f64::NEG_INFINITY {
+        return highest;
+    }
+    highest + terms.iter().map(|term| (term - highest).exp()).sum::<f64>().ln()
 }
 
 impl<'a, 'd> From<&'d LabelledDistribution<'a>> for Mixture<'a, 'd> {
@@ -343,6 +456,48 @@ mod tests {
         assert_eq!(mixture.greedy_heads(), [2, 0, 2]);
         let others = mixture.alternatives_above(1, 0.0).unwrap();
         assert!((others.iter().map(|other| other.probability).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+
+    /// Compares the most probable trees with all trees, and frequencies of samples with probabilities.
+    #[test]
+    fn several_trees_are_those_of_the_mixture() {
+        let treebank = treebank();
+        let options =
+            TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
+        let model = train(&treebank, &options, &mut ()).unwrap();
+        let mut other = treebank[0].clone();
+        other.set(2, Column::Upos, "NOUN").unwrap();
+        other.set(1, Column::Upos, "VERB").unwrap();
+        let one = Parser::new(&model).distribution(&treebank[0]).unwrap();
+        let two = Parser::new(&model).distribution(&other).unwrap();
+        let mixture = Mixture::new(vec![(0.6, &one), (0.4, &two)]);
+        let mut all: Vec<f64> = one
+            .kbest(100_000)
+            .into_iter()
+            .map(|ranked| mixture.log_prob(&ranked.tree).unwrap())
+            .collect();
+        assert!((all.iter().map(|log_prob| log_prob.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
+        all.sort_by(|a, b| b.total_cmp(a));
+        for k in [1, 2, 7, 30] {
+            let found = mixture.kbest(k).unwrap();
+            assert_eq!(found.len(), k);
+            for (ranked, expected) in found.iter().zip(&all) {
+                assert!((ranked.log_prob - expected).abs() < 1e-9, "{k}");
+            }
+        }
+        let samples = mixture.samples(4000, 1);
+        assert_eq!(samples, mixture.samples(4000, 1));
+        for arc in arcs_of(3) {
+            let has_arc = |tree: &&LabelledTree| tree.tree().head(arc.1) == Some(arc.0);
+            let share = samples.iter().filter(has_arc).count() as f64 / 4000.0;
+            let expected = mixture.marginals()[arc];
+            // Five standard errors.
+            let error = 5.0 * (expected * (1.0 - expected) / 4000.0).sqrt() + 1e-9;
+            assert!((share - expected).abs() < error, "{arc:?}: {share} and {expected}");
+        }
+        let best = mixture.most_probable_parse(&model, &Constraints::new()).unwrap();
+        let tree = LabelledTree::new(best.tree, best.labels).unwrap();
+        assert!((mixture.log_prob(&tree).unwrap() - all[0]).abs() < 1e-9);
     }
 
     #[test]

@@ -321,17 +321,18 @@ impl<'a, W: Weights> Annotator<'a, W> {
         let decoding = self.pipeline.decoding;
         let parser = self.parser()?;
         let distributions = match decoding {
-            Decoding::Mbr => {
+            Decoding::Mbr | Decoding::Map => {
                 readings.map_each(sentence, |read| parser.distribution_given(read, constraints))
             }
-            Decoding::Map | Decoding::MaxZ => Ok(Vec::new()),
+            // The best clusters are those of one reading.
+            Decoding::MaxZ => Ok(Vec::new()),
         }?;
         if distributions.is_empty() {
             let Analysis { parse, distribution } = parser.analyse(sentence, constraints)?;
             let distributions = vec![(1.0, distribution)];
-            return Ok(ReadingDistributions { distributions, parse: Some(parse) });
+            return Ok(ReadingDistributions { distributions, parse: Some(parse), decoding });
         }
-        Ok(ReadingDistributions { distributions, parse: None })
+        Ok(ReadingDistributions { distributions, parse: None, decoding })
     }
 
     /// Adds the probabilities of its tags to the annotation of a [tagged](Self::tag) sentence. Does nothing if the
@@ -402,7 +403,7 @@ impl<'a, W: Weights> Annotator<'a, W> {
         readings: &TagReadings<'a, W>,
     ) -> Result<Annotation<'a>, Error> {
         let model = self.pipeline.parser()?;
-        let is_mixture = readings.is_ambiguous() && self.pipeline.decoding == Decoding::Mbr;
+        let is_mixture = readings.is_ambiguous() && self.pipeline.decoding != Decoding::MaxZ;
         let parser = self.parser()?;
         if !is_mixture || parser.needs_pieces(sentence) {
             return parser.annotate(sentence);

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use tutte::{
-    Annotation, AnnotationOptions, Annotator, Clock, Detail, Error, KeepColumns,
-    LabelledDistribution, Listed, Mixture, RankedTree, TagReadings,
+    Annotation, AnnotationOptions, Annotator, Clock, Detail, Error, KeepColumns, Listed,
+    RankedTree, ReadingDistributions, TagReadings,
 };
 use tutte_treebank::draw::Drawing;
 use tutte_treebank::{Format, Sentence};
@@ -57,8 +57,8 @@ enum Found<'a> {
     Written,
     /// The best tree, or the best heads.
     Best(Box<Annotation<'a>>),
-    /// The distribution from which several trees are taken, given the best tags.
-    Distribution(Box<LabelledDistribution<'a>>),
+    /// The distributions from which several trees are taken, one for each reading of the tags.
+    Distributions(ReadingDistributions<'a>),
 }
 
 impl<'a> Worker<'a> {
@@ -105,8 +105,8 @@ impl<'a> Worker<'a> {
         match found {
             Ok(Found::Written) => Ok(ParseResult::of(Done::Sentence)),
             Ok(Found::Best(annotation)) => self.annotated(sentence, readings, *annotation),
-            Ok(Found::Distribution(distribution)) => {
-                self.list(number, sentence, readings, &distribution)
+            Ok(Found::Distributions(distributions)) => {
+                self.list(number, sentence, readings, &distributions)
             }
             Err(error) => self.refused(sentence, error),
         }
@@ -122,8 +122,8 @@ impl<'a> Worker<'a> {
         let Task { wanted, jsonl, probs, min_prob, .. } = *self.task;
         let annotator = &mut self.annotator;
         if wanted.is_list() {
-            let analysis = annotator.parser()?.analyse(sentence, constraints)?;
-            return Ok(Found::Distribution(Box::new(analysis.distribution)));
+            let distributions = annotator.analyse(sentence, readings, constraints)?;
+            return Ok(Found::Distributions(distributions));
         }
         let is_greedy = wanted.decode == Decode::Greedy;
         let is_plain = constraints.is_empty() && !probs && min_prob.is_none();
@@ -202,24 +202,24 @@ impl<'a> Worker<'a> {
         number: usize,
         sentence: &Sentence,
         readings: &TagReadings<'a>,
-        distribution: &LabelledDistribution<'a>,
+        distributions: &ReadingDistributions<'a>,
     ) -> Result<ParseResult> {
+        let mixture = distributions.mixture();
         let ParseOptions { kbest, sample, seed, probs, matrix, alt, .. } = self.task.wanted;
         let is_ranked = kbest.is_some();
         let mut trees = Vec::new();
         if let Some(k) = kbest {
-            trees = distribution.kbest(*k as usize);
+            trees = mixture.kbest(*k as usize)?;
         }
         if let Some(count) = sample {
             // Every sentence has its own random numbers, whichever thread parses it.
             let seed = seed.wrapping_add((number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            for tree in distribution.samples(*count as usize, seed) {
-                let log_prob = distribution.log_prob(&tree)?;
+            for tree in mixture.samples(*count as usize, seed) {
+                let log_prob = mixture.log_prob(&tree)?;
                 trees.push(RankedTree { tree, log_prob });
             }
         }
         let listed = if is_ranked { Listed::Rank } else { Listed::Sample };
-        let mixture = Mixture::from(distribution);
         let options = AnnotationOptions {
             detail: if *probs { Detail::Words } else { Detail::Sentence },
             alternatives_above: *alt,
@@ -232,7 +232,7 @@ impl<'a> Worker<'a> {
             self.annotator.add_tag_probabilities(sentence, readings, &options, &mut open);
             let tree_options = AnnotationOptions { alternatives_above: 1.0, ..options };
             let annotations = mixture.annotations_of_trees(trees, listed, &tree_options);
-            let has_labels = !distribution.labels().is_empty();
+            let has_labels = !mixture.labels().is_empty();
             let line = Line::new(sentence, &open).with_trees(annotations, has_labels, is_ranked)?;
             return Ok(ParseResult::of(Done::Line(line.text()?)));
         }

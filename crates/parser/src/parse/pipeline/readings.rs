@@ -5,7 +5,7 @@ use tutte_trees::Constraints;
 
 use crate::text::{Tagger, Tagging};
 use crate::{
-    Annotation, AnnotationOptions, Compact, Error, LabelledDistribution, Mixture, Parse,
+    Annotation, AnnotationOptions, Compact, Decoding, Error, LabelledDistribution, Mixture, Parse,
     ParserModel, Weights,
 };
 
@@ -74,6 +74,7 @@ pub struct ReadingDistributions<'a> {
     pub(super) distributions: Vec<(f64, LabelledDistribution<'a>)>,
     /// The best tree, if there is only one reading.
     pub(super) parse: Option<Parse>,
+    pub(super) decoding: Decoding,
 }
 
 impl<'a> ReadingDistributions<'a> {
@@ -97,7 +98,10 @@ impl<'a> ReadingDistributions<'a> {
         match &self.parse {
             Some(parse) => mixture.annotation(model, parse, constraints, options),
             None => {
-                let parse = mixture.best_parse(model, constraints)?;
+                let parse = match self.decoding {
+                    Decoding::Map => mixture.most_probable_parse(model, constraints)?,
+                    Decoding::Mbr | Decoding::MaxZ => mixture.best_parse(model, constraints)?,
+                };
                 mixture.annotation(model, &parse, constraints, options)
             }
         }
