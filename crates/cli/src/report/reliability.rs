@@ -59,7 +59,7 @@ impl Section<'_> {
         for forecaster in forecasters {
             let Forecaster { number, missing, calibration, .. } = forecaster;
             results.subheading(&self.of("Reliability", forecaster));
-            results.table(&reliability_table(&calibration.ece));
+            results.table(&reliability_table(calibration));
             let record = CalibrationRecord { missing: *missing, calibration };
             results.record_of(*number, "calibration", &record)?;
         }
@@ -144,16 +144,22 @@ fn impossible(forecaster: &Forecaster) -> String {
     )
 }
 
-fn reliability_table(error: &CalibrationError) -> Table {
+/// Returns the table of bins, with a row of its own for arcs that are as good as certain.
+fn reliability_table(calibration: &Calibration) -> Table {
+    let error = &calibration.ece;
     let mut table = Table::new(
         ["probability", "arcs", "mean, %", "right, %", "95 % interval", "difference"]
             .map(|name| (name, Align::Right)),
     );
-    for bin in &error.bins {
+    let bins = error.bins.iter().map(|bin| {
         let range = match error.binning {
             Binning::EqualMass => format!("{:.3}–{:.3}", bin.low, bin.high),
             Binning::EqualWidth => format!("{:.2}–{:.2}", bin.low, bin.high),
         };
+        (range, bin)
+    });
+    let certain = calibration.certain.iter().map(|bin| (format!("≥ {}", bin.low), bin));
+    for (range, bin) in bins.chain(certain) {
         table.row([
             range,
             count(bin.count),

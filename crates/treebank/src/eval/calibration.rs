@@ -58,6 +58,9 @@ use super::significance::Interval;
 /// distinguish smaller ones from 0.
 pub const LEAST_PROBABILITY: f64 = 1e-6;
 
+/// Probability from which a forecast is as good as certain: it is printed as 0.9999 or 1.0000.
+pub const CERTAIN: f64 = 0.9999;
+
 /// Maximum number of points of a [`Calibration::risk_coverage`] curve.
 const CURVE_POINTS: usize = 100;
 
@@ -192,6 +195,8 @@ pub struct Calibration {
     pub ece: CalibrationError,
     /// ECE with [`Binning::EqualWidth`], for comparison with published results.
     pub equal_width_ece: CalibrationError,
+    /// The forecasts that are as good as certain, from [`CERTAIN`] on; `None` if there are none.
+    pub certain: Option<Bin>,
     /// The Brier score.
     pub brier: Brier,
     /// Mean log-likelihood in nats; larger is better, 0 is best.
@@ -226,6 +231,7 @@ impl Calibration {
             forecasts: falling.len(),
             accuracy,
             mean_probability: falling.iter().map(|f| f.probability.get()).sum::<f64>() / n,
+            certain: certain(&falling),
             brier: brier(&falling, accuracy, &ece.bins),
             ece,
             equal_width_ece: calibration_error(Binning::EqualWidth, &groups, falling.len(), bins),
@@ -236,6 +242,22 @@ impl Calibration {
             average_precision: average_precision(&groups, gold),
         })
     }
+}
+
+/// Returns the bin of forecasts from [`CERTAIN`] on.
+fn certain(falling: &[Forecast]) -> Option<Bin> {
+    let count = falling.partition_point(|forecast| forecast.probability.get() >= CERTAIN);
+    let bin = &falling[..count];
+    let correct = bin.iter().filter(|forecast| forecast.correct).count();
+    let sum: f64 = bin.iter().map(|forecast| forecast.probability.get()).sum();
+    (count > 0).then(|| Bin {
+        low: CERTAIN,
+        high: 1.0,
+        count,
+        mean_probability: sum / count as f64,
+        accuracy: correct as f64 / count as f64,
+        interval: wilson(correct, count),
+    })
 }
 
 /// Forecasts with the same probability.
