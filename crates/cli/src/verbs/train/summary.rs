@@ -69,7 +69,7 @@ impl TrainSummary {
         }
         let how = match self.temperature_chosen_on {
             Some(TemperatureSource::Dev) => "chosen on dev",
-            Some(TemperatureSource::Folds) => "chosen on folds of the training data",
+            Some(TemperatureSource::Treebank) => "chosen on part of the training data",
             _ => "as learnt; --dev would choose one",
         };
         table.row(["temperature".to_owned(), format!("{:.2}, {how}", self.temperature)]);

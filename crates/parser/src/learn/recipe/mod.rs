@@ -351,8 +351,8 @@ pub enum Ending {
 pub enum TemperatureSource {
     /// Development data.
     Dev,
-    /// The folds of the treebank that the second pass was prepared with.
-    Folds,
+    /// A part of the treebank, with a second pass that was not trained on it.
+    Treebank,
 }
 
 /// A trained model, and a report on its training.

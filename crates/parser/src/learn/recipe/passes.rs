@@ -185,7 +185,7 @@ impl Passes<'_, '_> {
     ) -> Result<Option<TemperatureSource>, Error> {
         if data.dev.is_empty() {
             let second_pass = best.model.require_parser()?.second_pass.as_ref();
-            return Ok(second_pass.map(|_| TemperatureSource::Folds));
+            return Ok(second_pass.map(|_| TemperatureSource::Treebank));
         }
         // A parser that was trained on predicted tags is calibrated on predicted tags.
         let tags = if data.train.versions() > 1 { TagSource::Model } else { TagSource::Given };
