@@ -41,7 +41,7 @@ impl Files {
         if paths.is_empty() { self.reads(["-"]) } else { self.reads(paths) }
     }
 
-    /// Adds outputs of an option such as `-o`; `-` is standard output.
+    /// Adds outputs of an option such as `-o`, or of an argument such as `OUT`; `-` is standard output.
     pub(crate) fn writes<P: AsRef<Path>>(
         mut self,
         option: &str,
@@ -49,7 +49,8 @@ impl Files {
     ) -> Self {
         for path in paths {
             let path = path.as_ref().to_owned();
-            let advice = format!("name another file with {option}");
+            let with = if option.starts_with('-') { "with" } else { "as" };
+            let advice = format!("name another file {with} {option}");
             self.writes.push(Write { path, source: None, advice });
         }
         self
