@@ -69,6 +69,18 @@ impl Files {
         self
     }
 
+    /// Refuses outputs in folders that do not exist.
+    pub(crate) fn check_folders(&self) -> Result<()> {
+        for Write { path, advice, .. } in &self.writes {
+            let folder = folder_of(path);
+            if path != Path::new("-") && !folder.is_dir() {
+                let folder = folder.display();
+                return Err(usage(format!("{folder} is not a folder; create it, or {advice}")));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses outputs that are inputs or each other. Then removes temporary files that killed runs have left beside
     /// the outputs, and makes Ctrl-C remove those of this run.
     pub(crate) fn prepare(&self) -> Result<()> {

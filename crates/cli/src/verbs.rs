@@ -114,7 +114,9 @@ pub(crate) fn run(
     command: impl FnOnce() -> Command,
     session: &Session,
 ) -> Result<Outcome> {
-    verb.files()?.prepare()?;
+    let files = verb.files()?;
+    files.check_folders()?;
+    files.prepare()?;
     match verb {
         Verb::Train(arguments) => train::run(arguments, session),
         Verb::Learn(arguments) => learn::run(arguments, session),

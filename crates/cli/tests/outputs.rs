@@ -101,7 +101,7 @@ fn an_output_never_replaces_an_input() {
             let content = fs::read(folder.join(input)).unwrap();
             fs::hard_link(folder.join(input), folder.join("hard")).unwrap();
             symlink(input, folder.join("soft")).unwrap();
-            for out in [input, &format!("./{input}"), "soft", "hard"] {
+            for out in [*input, &format!("./{input}"), "soft", "hard"] {
                 let output = run(&folder, &command.replace("OUT", out));
                 let said = said(&output);
                 assert_eq!(output.status.code(), Some(2), "{command}, {out}: {said}");

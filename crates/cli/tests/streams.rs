@@ -35,7 +35,7 @@ const COMMANDS: [&[&str]; 26] = [
     &["rules", "check", "-q", RULES, GOLD],
     &["rules", "show", "-q", RULES, GOLD, "--rule", "det"],
     &["rules", "suggest", "-q", GOLD, "--least", "1"],
-    &["learn", "-q", GOLD, "--rules", RULES, "--steps", "1", "-o", OUT],
+    &["learn", "-q", GOLD, "--rules", RULES, "--steps", "1", "--least", "1", "-o", OUT],
     &["train", "-q", "--with", "parser", "--preset", "fast", "--passes", "1", GOLD, "-o", OUT],
     &["completions", "bash"],
     &["--help"],

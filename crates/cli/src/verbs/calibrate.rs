@@ -19,7 +19,7 @@ use self::findings::Findings;
 pub(super) use self::findings::precision_row;
 use super::eval::analyses::bins;
 use super::parse::TagOptions;
-use super::train::command_line::base_name;
+use super::train::command_line::base_names;
 use crate::failure::{Outcome, usage};
 use crate::files::Files;
 use crate::input::{Threads, TreebankArgs, note_untagged};
@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
         MethodArg::Isotonic => Method::Isotonic,
     };
     let (temperature, calibration) = calibrator.fit(method)?;
-    let calibration = Calibration { data: Some(names(&arguments.files)), ..calibration };
+    let calibration = Calibration { data: Some(base_names(&arguments.files)), ..calibration };
     for warning in warnings::find(&arguments.files, &dev, &comparison, pipeline.parser()?, &about) {
         session.warn(&anyhow::Error::msg(warning));
     }
@@ -181,10 +181,4 @@ impl Calibrate {
         let rewritten = self.write.then(|| self.model.parent()).flatten();
         Ok(files.fills(&self.svg_dir).fills(rewritten))
     }
-}
-
-/// Joins the names of files, without their folders: a model does not depend on where files lie.
-pub(super) fn names(files: &[PathBuf]) -> String {
-    let names: Vec<String> = files.iter().map(|file| base_name(file)).collect();
-    names.join(", ")
 }

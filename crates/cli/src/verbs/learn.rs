@@ -233,13 +233,6 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         all.retain(|sentence| !sentence.is_empty());
         Ok(all)
     };
-    let folder = arguments.output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        let name = folder.display();
-        return Err(usage(format!(
-            "{name} is not a folder; create it, or name another file with -o"
-        )));
-    }
     // Trees alone are enough to learn from: standard input is not read then.
     let mut raw = if arguments.files.is_empty() && arguments.rules.is_none() {
         Vec::new()

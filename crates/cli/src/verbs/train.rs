@@ -24,14 +24,13 @@ use tutte_trees::TreeSet;
 
 pub(crate) use self::choices::PresetArg;
 use self::choices::{PartArg, TagsArg};
-use self::command_line::base_name;
+use self::command_line::{base_name, base_names};
 pub(crate) use self::features::{template_file, templates};
 use self::progress::Terminal;
 pub(crate) use self::progress::tree_set_note;
 pub(crate) use self::scores::Scores;
 use self::summary::{TextSummary, TrainSummary, next_step};
 use self::table::DevTable;
-use super::calibrate;
 use crate::failure::{Outcome, advise, usage};
 use crate::files::Files;
 use crate::input::{Seed, Threads, TreebankArgs};
@@ -294,7 +293,7 @@ impl Train {
             .with_threads(self.threads.count())
             .with_output(&self.output)
             .with_description(self.about())
-            .with_dev_name(calibrate::names(dev_files));
+            .with_dev_name(base_names(dev_files));
         if let Some(name) = &self.templates {
             let shown = base_name(Path::new(name));
             recipe = recipe.with_templates(shown, templates(name)?);

@@ -1,7 +1,7 @@
 //! The command line, for the model's description and for resuming.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Returns the command without options that do not change the model: output, threads, resuming, messages. Of the files
 /// that it reads, only the names stay: the same files give the same model wherever they lie.
@@ -14,6 +14,12 @@ pub(crate) fn of_model<P: AsRef<Path>>(read: impl IntoIterator<Item = P>) -> Str
 /// Returns the name of a file without its folder.
 pub(crate) fn base_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Joins the names of files without their folders.
+pub(crate) fn base_names(files: &[PathBuf]) -> String {
+    let names: Vec<String> = files.iter().map(|file| base_name(file)).collect();
+    names.join(", ")
 }
 
 fn without_folders(words: Vec<String>, read: &BTreeSet<String>) -> Vec<String> {
