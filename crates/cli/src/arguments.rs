@@ -29,7 +29,7 @@ Examples:
   tutte parse -m garden.tutte examples/tea.conllu | tutte draw -
 
 Files may be compressed (.gz, .zst); - is standard input. For details: tutte VERB --help.
-Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 bad input.";
+Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 bad input, 130 interrupted.";
 
 /// Builds the command line. The list of verbs is grouped, which clap itself cannot do.
 pub(crate) fn command() -> Command {

@@ -8,6 +8,8 @@ use anstyle::{AnsiColor, Style};
 use tutte_treebank::draw::{columns, printable as visible, shorten};
 use tutte_treebank::{Column, Error};
 
+use crate::interrupt;
+
 /// Result of a verb that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -17,6 +19,8 @@ pub(crate) enum Outcome {
     CheckFailed,
     /// Part of the input could not be read; the results cover the rest.
     BadInput,
+    /// Ctrl-C or SIGTERM stopped the run early.
+    Interrupted,
 }
 
 const USAGE: u8 = 2;
@@ -28,6 +32,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Good => ExitCode::SUCCESS,
             Outcome::CheckFailed => ExitCode::from(1),
             Outcome::BadInput => ExitCode::from(BAD_INPUT),
+            Outcome::Interrupted => ExitCode::from(interrupt::exit_code()),
         }
     }
 }
@@ -98,6 +103,16 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     let is_usage = error.downcast_ref::<Usage>().is_some();
     ExitCode::from(if is_usage { USAGE } else { BAD_INPUT })
+}
+
+/// Prints help, the version or an error of the command line, and returns the exit code.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    match printed {
+        // Errors go to standard error; if that fails, nothing can be printed.
+        Err(cause) if !error.use_stderr() => report(&cause.into()),
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE)),
+    }
 }
 
 /// Prints an error that ends the work on one sentence or file, but not the run.

@@ -31,6 +31,7 @@ pub(crate) use self::sentences::Sentences;
 pub(crate) use self::source::{ByteCounter, InputArgs, InputKind};
 pub(crate) use self::tagging::{TagFiller, note_untagged};
 pub(crate) use self::treebank::TreebankArgs;
+use crate::files::Files;
 use crate::session::{Progress, Session};
 
 /// Number of threads.
@@ -109,6 +110,11 @@ pub(crate) struct ModelAndFiles {
 }
 
 impl ModelAndFiles {
+    /// Returns the files that are read.
+    pub(crate) fn files(&self) -> Files {
+        Files::default().reads_or_stdin(&self.files).reads(self.model_args.model_source.path())
+    }
+
     /// Loads the model.
     pub(crate) fn load(&self) -> Result<Model<Compact>> {
         self.model_args.load()

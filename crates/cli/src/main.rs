@@ -10,16 +10,16 @@
 //! report/        tables for terminals and pages, charts, HTML
 //! session.rs     one run of the program: standard output, JSON, notes, progress
 //! failure.rs     error messages and exit codes
+//! files.rs       files that a run reads and writes: outputs are never inputs
 //! interrupt.rs   Ctrl-C
-//! leftovers.rs   temporary files of outputs that were never finished
 //! numbers.rs     numbers as people read them
 //! ```
 
 mod arguments;
 mod failure;
+mod files;
 mod input;
 mod interrupt;
-mod leftovers;
 mod numbers;
 mod report;
 mod session;
@@ -33,10 +33,10 @@ use crate::arguments::Arguments;
 use crate::session::Session;
 
 fn main() -> ExitCode {
-    let matches = arguments::command().get_matches();
-    let arguments = match Arguments::from_arg_matches(&matches) {
+    let matches = arguments::command().try_get_matches();
+    let arguments = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
-        Err(error) => error.exit(),
+        Err(error) => return failure::report_usage(&error),
     };
     let session = Session::new(arguments.quiet, arguments.json);
     match verbs::run(&arguments.verb, arguments::command, &session) {

@@ -86,6 +86,7 @@ impl Session {
     pub(crate) fn end(&self, outcome: Outcome) -> Outcome {
         match self.skipped.get() {
             None | Some(0) => outcome,
+            _ if outcome == Outcome::Interrupted => outcome,
             Some(skipped) => {
                 let were = if skipped == 1 { "was" } else { "were" };
                 let skipped = counted(skipped, "sentence");
@@ -103,9 +104,17 @@ impl Session {
         }
     }
 
-    /// Returns standard output, without colours unless it is a terminal that shows them.
+    /// Returns standard output, without colours unless it is a terminal that shows them. Callers must flush it:
+    /// an error of the last bytes is lost otherwise. [`Session::print`] does so.
     pub(crate) fn stdout(&self) -> BufWriter<impl Write + use<>> {
         BufWriter::new(anstream::AutoStream::auto(io::stdout()))
+    }
+
+    /// Prints a text to standard output.
+    pub(crate) fn print(&self, text: &str) -> Result<()> {
+        let mut out = self.stdout();
+        out.write_all(text.as_bytes())?;
+        Ok(out.flush()?)
     }
 
     /// Prints an object as JSON; with `--lenient`, with the number of skipped sentences.

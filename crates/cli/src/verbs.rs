@@ -29,6 +29,7 @@ use anyhow::Result;
 use clap::{Command, Subcommand};
 
 use crate::failure::Outcome;
+use crate::files::Files;
 use crate::session::Session;
 
 /// A verb and its arguments.
@@ -79,12 +80,43 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Set up", &["completions", "manual"]),
 ];
 
+impl Verb {
+    /// Returns the files that the verb reads and writes. `run` lists its own, since it reads whole folders.
+    fn files(&self) -> Result<Files> {
+        Ok(match self {
+            Verb::Train(arguments) => arguments.files(),
+            Verb::Learn(arguments) => arguments.files(),
+            Verb::Parse(arguments) => arguments.files()?,
+            Verb::Forest(arguments) => arguments.files(),
+            Verb::Score(arguments) => arguments.files(),
+            Verb::Ask(arguments) => arguments.files(),
+            Verb::Rules(arguments) => arguments.files(),
+            Verb::Calibrate(arguments) => arguments.files()?,
+            Verb::Stats(arguments) => arguments.files(),
+            Verb::Audit(arguments) => arguments.files(),
+            Verb::Draw(arguments) => arguments.files(),
+            Verb::Convert(arguments) => arguments.files(),
+            Verb::Eval(arguments) => arguments.files(),
+            Verb::Diff(arguments) => arguments.files(),
+            Verb::Manual(arguments) => arguments.files(),
+            Verb::Run(_)
+            | Verb::Info(_)
+            | Verb::Bench(_)
+            | Verb::Check(_)
+            | Verb::Completions(_) => Files::default(),
+        })
+    }
+}
+
 /// Runs a verb. `command` builds the whole command line, for completions and manual pages.
 pub(crate) fn run(
     verb: &Verb,
     command: impl FnOnce() -> Command,
     session: &Session,
 ) -> Result<Outcome> {
+    let files = verb.files()?;
+    files.check_folders()?;
+    files.prepare()?;
     match verb {
         Verb::Train(arguments) => train::run(arguments, session),
         Verb::Learn(arguments) => learn::run(arguments, session),

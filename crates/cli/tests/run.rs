@@ -209,18 +209,24 @@ fn changed_files_are_parsed_again() {
 
     // Outputs that are missing, truncated or altered, a temporary file, and an incomplete line.
     fs::remove_file(out("00.conllu")).unwrap();
-    fs::write(out("06.conllu"), "1\tx").unwrap();
+    fs::write(out("06.conllu"), "1\tmine").unwrap();
     let mut altered = whole[Path::new("09.conllu")].clone();
     altered[20] ^= 1;
-    fs::write(out("09.conllu"), altered).unwrap();
-    fs::write(out("inner/.01.conllu.99999-0.tmp"), "1\tx").unwrap();
-    fs::write(out(".manifest.jsonl.99999-0.tmp"), "{").unwrap();
+    fs::write(out("09.conllu"), &altered).unwrap();
+    fs::write(out("inner/.tutte-99999-0.tmp"), "1\tx").unwrap();
+    fs::write(out(".tutte-99999-0.tmp"), "{").unwrap();
     let mut manifest = whole[Path::new("manifest.jsonl")].clone();
     manifest.extend_from_slice(br#"{"output": "00.con"#);
     fs::write(out("manifest.jsonl"), manifest).unwrap();
     let said = world.done("out", &["--resume"]);
     assert_eq!((said["parsed"].as_u64(), said["done_before"].as_u64()), (Some(3), Some(21)));
-    assert_same(&whole, &world.files("out"));
+    // Edited outputs are kept.
+    let mut files = world.files("out");
+    assert_eq!(files.remove(Path::new("06.conllu.old")).as_deref(), Some(&b"1\tmine"[..]));
+    assert!(files.remove(Path::new("09.conllu.old")).unwrap() == altered);
+    assert_same(&whole, &files);
+    fs::remove_file(out("06.conllu.old")).unwrap();
+    fs::remove_file(out("09.conllu.old")).unwrap();
 
     // Inputs that have changed.
     let inner = world.path("corpus/inner/01.conllu");
@@ -230,6 +236,81 @@ fn changed_files_are_parsed_again() {
     assert_eq!(said["parsed"].as_u64(), Some(1));
     let new = world.files("out");
     assert!(String::from_utf8_lossy(&new[Path::new("inner/01.conllu")]).contains("new-"));
+    assert_eq!(new.len(), whole.len(), "outputs of this job are replaced");
+}
+
+#[test]
+fn resuming_does_not_delete_my_own_files() {
+    let world = World::new("mine");
+    world.done("out", &[]);
+    // A new input, whose output has the name of a file of the user's. It cannot be parsed at first.
+    fs::write(world.path("corpus/notes.conllu"), b"1\t\xff\n").unwrap();
+    fs::write(world.path("out/notes.conllu"), "my notes").unwrap();
+    fs::write(world.path("out/00.conllu"), "my edit").unwrap();
+    fs::write(world.path("out/00.conllu.old"), "my first edit").unwrap();
+    let output = world.job("out", &["--resume"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let kept = "out/00.conllu was not as this job had written it; it is kept as out/00.conllu.old2";
+    assert!(said(&output).contains(kept), "{}", said(&output));
+    let mine = |name: &str| fs::read_to_string(world.path("out").join(name)).unwrap();
+    assert_eq!(mine("notes.conllu"), "my notes", "nothing was parsed to replace it");
+    assert_eq!(mine("00.conllu.old"), "my first edit");
+    assert_eq!(mine("00.conllu.old2"), "my edit");
+
+    fs::copy(world.path("corpus/00.conllu"), world.path("corpus/notes.conllu")).unwrap();
+    world.done("out", &["--resume"]);
+    assert_eq!(mine("notes.conllu.old"), "my notes");
+    assert_eq!(mine("notes.conllu"), mine("00.conllu"));
+}
+
+/// A job that is killed after it has renamed an output, but before it has recorded it.
+#[test]
+fn an_output_that_is_not_recorded_is_not_kept_twice() {
+    let world = World::new("unrecorded");
+    world.done("out", &[]);
+    let whole = world.files("out");
+    let manifest = String::from_utf8(whole[Path::new("manifest.jsonl")].clone()).unwrap();
+    let some: String = manifest.split_inclusive('\n').take(5).collect();
+    fs::write(world.path("out/manifest.jsonl"), some).unwrap();
+    let said = world.done("out", &["--resume"]);
+    assert_eq!((said["parsed"].as_u64(), said["done_before"].as_u64()), (Some(20), Some(4)));
+    assert_same(&whole, &world.files("out"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_utf8_do_not_collide() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let world = World::new("names");
+    let names: [&[u8]; 3] = [b"caf\xe9", b"caf\xea", br"caf\xe9"];
+    let garden = fs::read_to_string(example("garden.conllu")).unwrap();
+    let sentences: Vec<&str> = garden.split_inclusive("\n\n").collect();
+    for (sentence, name) in sentences.iter().zip(names) {
+        let name = [name, b".conllu"].concat();
+        fs::write(world.path("corpus").join(OsStr::from_bytes(&name)), sentence).unwrap();
+    }
+    let said = world.done("out", &[]);
+    assert_eq!(said["parsed"].as_u64(), Some(FILES as u64 + 3));
+    let said = world.done("out", &["--resume"]);
+    assert_eq!(said["done_before"].as_u64(), Some(FILES as u64 + 3));
+    for name in names {
+        let name = [name, b".conllu"].concat();
+        assert!(world.path("out").join(OsStr::from_bytes(&name)).is_file());
+    }
+    // Each input has its own output with --outfile, too.
+    let mut parse = tutte();
+    parse.current_dir(&world.folder).args(["parse", "-q", "-m", "garden.tutte"]);
+    parse.args(["--outfile", "{}.parsed.conllu"]);
+    for name in names {
+        parse.arg(OsStr::from_bytes(&[b"corpus/", name, b".conllu"].concat()));
+    }
+    assert!(parse.output().unwrap().status.success());
+    for name in names {
+        let output =
+            world.path("corpus").join(OsStr::from_bytes(&[name, b".parsed.conllu"].concat()));
+        assert!(output.is_file(), "{}", output.display());
+    }
 }
 
 #[test]
@@ -296,7 +377,7 @@ fn ctrl_c_leaves_what_is_done() {
     let killed = Command::new("kill").args(["-INT", &job.id().to_string()]).status();
     assert!(killed.unwrap().success());
     let output = job.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
     assert!(
         said(&output).contains("continue with the same command and --resume"),
         "{}",

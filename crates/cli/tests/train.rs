@@ -73,31 +73,36 @@ fn the_same_seed_gives_the_same_bytes() {
     assert!(first != train("four.tutte", &["--seed", "2"]), "another seed");
 }
 
-fn leaves_a_model_after(signal: &str) {
+fn keeps_the_model_after(signal: &str, code: i32) {
     let folder = folder(signal);
     let treebank = treebank();
     let model = folder.join("tea.tutte");
+    let best = folder.join("tea.tutte.best");
+    fs::write(&model, "a good model").unwrap();
     let mut training = tutte()
         .args(["train", "--with", "parser", "--passes", "10000", "--json", "-o"])
         .args([&model, &treebank])
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     wait_for(&folder.join("tea.tutte.resume"), &mut training);
     let killed = Command::new("kill").args([signal, &training.id().to_string()]).status();
     assert!(killed.unwrap().success());
     let output = training.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", output.status);
-    let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(said["ended"], "interrupted");
+    assert_eq!(output.status.code(), Some(code), "{}", output.status);
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["ended"], "interrupted");
+    assert_eq!(summary["model"], best.to_str().unwrap());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("tea.tutte is as it was\n"), "{said}");
+    assert!(said.contains(&format!("to use it as it is: mv {}", best.display())), "{said}");
 
-    let info = tutte().args(["info", "--json", "-m"]).arg(&model).output().unwrap();
-    assert!(info.status.success());
-    let parsed = tutte().args(["parse", "-q", "-m"]).args([&model, &treebank]).output().unwrap();
+    assert_eq!(fs::read(&model).unwrap(), b"a good model");
+    let parsed = tutte().args(["parse", "-q", "-m"]).args([&best, &treebank]).output().unwrap();
     assert!(parsed.status.success() && !parsed.stdout.is_empty());
     // Nothing else is left beside it.
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "the model and its checkpoint");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 3, "both models and the checkpoint");
 }
 
 fn wait_for(file: &Path, training: &mut Child) {
@@ -181,11 +186,83 @@ fn an_interrupted_training_resumes_to_the_same_bytes() {
 }
 
 #[test]
-fn ctrl_c_leaves_the_best_model_so_far() {
-    leaves_a_model_after("-INT");
+fn ctrl_c_keeps_my_good_model_and_the_best_so_far() {
+    keeps_the_model_after("-INT", 130);
 }
 
 #[test]
-fn a_kill_leaves_the_best_model_so_far() {
-    leaves_a_model_after("-TERM");
+fn a_kill_keeps_my_good_model_and_the_best_so_far() {
+    keeps_the_model_after("-TERM", 143);
+}
+
+/// A model that only finds tags replaces one that finds trees if the user says so.
+#[test]
+fn training_a_tokenizer_does_not_take_my_parser_away() {
+    let folder = folder("parserless");
+    let model = folder.join("tea.tutte");
+    let train = |parts: &str, more: &[&str]| {
+        let mut command = tutte();
+        command.args(["train", "--with", parts, "--preset", "fast", "--passes", "1", "-o"]);
+        command.arg(&model).arg(treebank()).args(more).output().unwrap()
+    };
+    assert!(train("parser", &[]).status.success());
+    let before = fs::read(&model).unwrap();
+    let refused = train("tokenizer", &[]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains("tea.tutte has a parser, but the new model would have none"), "{said}");
+    assert!(said.contains("hint: name another file with -o, or replace it with --force"), "{said}");
+    assert!(before == fs::read(&model).unwrap());
+    assert!(train("tokenizer", &["--force"]).status.success());
+    assert!(before != fs::read(&model).unwrap());
+    assert!(train("tokenizer", &[]).status.success(), "there is no parser to lose");
+}
+
+/// Paths do not enter models, only names of files do.
+#[test]
+fn the_same_files_elsewhere_give_the_same_bytes() {
+    let run = |folder: &Path, inside: &str, arguments: &str| {
+        let mut command = tutte();
+        for word in arguments.split(' ') {
+            command.arg(word.replace("IN/", inside));
+        }
+        let output = command.current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let models = |name: &str, inside: &str| -> Vec<Vec<u8>> {
+        let folder = folder(name);
+        let data = folder.join(inside);
+        fs::create_dir_all(&data).unwrap();
+        fs::copy(example("garden.conllu"), data.join("garden.conllu")).unwrap();
+        fs::copy(example("garden-test.conllu"), data.join("test.conllu")).unwrap();
+        fs::write(data.join("templates"), "h.upos m.upos\nh.form m.upos\n").unwrap();
+        fs::write(data.join("rules"), "det: DET <- nearest NOUN  head right  90%\n").unwrap();
+        let inside = if name == "here" { String::new() } else { format!("{}/", data.display()) };
+        run(
+            &folder,
+            &inside,
+            "train IN/garden.conllu --dev=IN/test.conllu --with parser --preset plain --passes 1 \
+             --templates IN/templates -q -o one",
+        );
+        run(
+            &folder,
+            &inside,
+            "learn IN/garden.conllu --rules IN/rules --trees IN/test.conllu --steps 2 -q -o two",
+        );
+        run(&folder, &inside, "calibrate -m one IN/test.conllu --write -q");
+        ["one", "two"].map(|model| fs::read(folder.join(model)).unwrap()).into()
+    };
+    assert!(models("here", "") == models("there", "a/b"));
+}
+
+/// A name may be as long as the file system allows, though files lie beside the model.
+#[test]
+fn a_model_may_have_a_long_name() {
+    let folder = folder("long-name");
+    let model = folder.join("m".repeat(247));
+    let mut command = tutte();
+    command.args(["train", "-q", "--preset", "fast", "--passes", "1", "-o"]);
+    let output = command.arg(&model).arg(treebank()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "the model");
 }

@@ -83,6 +83,13 @@ pub enum Error {
     #[error("the model has no parser")]
     NoParser,
 
+    /// A model without a parser in place of one that has a parser.
+    #[error("{} has a parser, but the new model would have none", .path.display())]
+    ParserWouldBeLost {
+        /// File of the model.
+        path: PathBuf,
+    },
+
     /// An invalid setting of training.
     #[error("{0}")]
     Setting(String),

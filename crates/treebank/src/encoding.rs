@@ -185,7 +185,8 @@ impl<R: Read> Transcoder<R> {
     }
 }
 
-fn retry(input: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
+/// Reads, and repeats a call that a signal interrupts.
+pub(crate) fn retry(input: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     loop {
         match input.read(out) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

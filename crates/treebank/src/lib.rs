@@ -89,6 +89,7 @@
 //!   v2: an evergrowing multilingual treebank collection.
 #![forbid(unsafe_code)]
 
+mod atomic_file;
 mod buffer;
 pub mod check;
 mod convert;
@@ -99,6 +100,7 @@ mod edit;
 mod encoding;
 mod error;
 pub mod eval;
+mod file_id;
 mod format;
 mod id;
 mod lines;
@@ -113,10 +115,12 @@ mod words;
 mod writer;
 mod zstandard;
 
+pub use atomic_file::{AtomicFile, remove_leftovers, remove_own_temporary_files};
 pub use convert::{ConllxPos, Converter, Losses};
 pub use edit::Morphology;
 pub use encoding::{Encoding, transcode};
 pub use error::{Error, Place, Problem};
+pub use file_id::{FileId, beside};
 pub use format::{Column, Format};
 pub use id::{Id, NotAnId};
 pub use lines::Lines;
@@ -125,4 +129,4 @@ pub use reader::{Lenient, Options, Reader};
 pub use sentence::{Sentence, Token};
 pub use source::{Input, decompress, open, open_with, unpack};
 pub use words::{Layout, WordReader};
-pub use writer::{AtomicFile, Output, Writer, create};
+pub use writer::{Output, Writer, create};

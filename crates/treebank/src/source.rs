@@ -8,6 +8,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
+use crate::encoding::retry;
 use crate::zstandard::Decoder;
 use crate::{Error, Options, Reader};
 
@@ -54,7 +55,8 @@ pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Reader<Inp
 /// # Errors
 /// If the first bytes cannot be read, or the compression is not supported. Also if the content,
 /// compressed or not, is not text but, for example, an image or a model.
-pub fn decompress<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+pub fn decompress<'a>(input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+    let mut input = Uninterrupted(input);
     let mut first = Vec::new();
     let kind = recognise_start(&mut input, &mut first)?;
     let whole = io::Cursor::new(first).chain(input);
@@ -79,7 +81,8 @@ pub fn decompress<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Re
 ///
 /// # Errors
 /// If the first bytes cannot be read.
-pub fn unpack<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+pub fn unpack<'a>(input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+    let mut input = Uninterrupted(input);
     let mut first = Vec::new();
     let kind = recognise_start(&mut input, &mut first)?;
     Ok(kind.decompress(io::Cursor::new(first).chain(input)))
@@ -94,6 +97,15 @@ fn recognise_start(input: &mut impl Read, first: &mut Vec<u8>) -> io::Result<Con
         if input.take(1).read_to_end(first)? == 0 {
             return Ok(Content::Plain);
         }
+    }
+}
+
+/// An input whose calls are repeated if a signal interrupts them. Decoders do not repeat them.
+struct Uninterrupted<R>(R);
+
+impl<R: Read> Read for Uninterrupted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        retry(&mut self.0, out)
     }
 }
 

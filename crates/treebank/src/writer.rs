@@ -1,14 +1,12 @@
-//! Output of sentences: to any writer, and to files that appear whole or not at all.
+//! Output of sentences: to any writer, and to files, plain or compressed.
 
-use std::ffi::OsString;
-use std::fmt;
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::atomic_file::AtomicFile;
 use crate::zstandard;
 use crate::{Error, Sentence};
 
@@ -165,11 +163,11 @@ impl Output {
             }
             Kind::File(file) => file,
             Kind::Gzip(encoder) => {
-                let path = encoder.get_ref().path.clone();
+                let path = encoder.get_ref().path().to_owned();
                 encoder.finish().map_err(failed(path))?
             }
             Kind::Zstandard(encoder) => {
-                let path = encoder.get_ref().path.clone();
+                let path = encoder.get_ref().path().to_owned();
                 encoder.finish().map_err(failed(path))?
             }
         };
@@ -195,112 +193,5 @@ impl Write for Output {
             Kind::Gzip(encoder) => encoder.flush(),
             Kind::Zstandard(encoder) => encoder.flush(),
         }
-    }
-}
-
-/// A file that appears whole or not at all. It is written beside its destination, and renamed when
-/// everything is on disk. If it is dropped before [`commit`](AtomicFile::commit), it leaves no
-/// trace, and an existing file stays as it was. A destination that is not a regular file (a pipe, a
-/// device) is written directly.
-pub struct AtomicFile {
-    path: PathBuf,
-    /// The path of the file until it is complete.
-    temporary: Option<PathBuf>,
-    file: File,
-}
-
-impl AtomicFile {
-    /// Creates a file.
-    ///
-    /// # Errors
-    /// If the file cannot be created.
-    pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref();
-        Self::try_create(path).map_err(|source| Error::File {
-            path: path.to_owned(),
-            action: "create",
-            source,
-        })
-    }
-
-    fn try_create(path: &Path) -> io::Result<Self> {
-        // If the path is a link, the file behind it is replaced, not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let existing = fs::metadata(&path).ok();
-        if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
-            let file = OpenOptions::new().write(true).open(&path)?;
-            return Ok(Self { path, temporary: None, file });
-        }
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        for attempt in 0u32.. {
-            let mut beside = OsString::from(".");
-            beside.push(name);
-            beside.push(format!(".{}-{attempt}.tmp", std::process::id()));
-            let temporary = path.with_file_name(beside);
-            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-                Ok(file) => {
-                    let this = Self { path, temporary: Some(temporary), file };
-                    if let Some(existing) = existing {
-                        this.file.set_permissions(existing.permissions())?;
-                    }
-                    return Ok(this);
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(io::ErrorKind::AlreadyExists.into())
-    }
-
-    /// Completes the file, which then appears under its name.
-    ///
-    /// # Errors
-    /// If it cannot be written to disk or renamed. Then an existing file stays as it was.
-    pub fn commit(self) -> Result<(), Error> {
-        self.sync()?;
-        self.appear()
-    }
-
-    fn sync(&self) -> Result<(), Error> {
-        // A pipe or a device cannot be synchronised.
-        let done = if self.temporary.is_some() { self.file.sync_all() } else { Ok(()) };
-        done.map_err(|source| self.failed(source))
-    }
-
-    fn appear(mut self) -> Result<(), Error> {
-        if let Some(temporary) = &self.temporary {
-            fs::rename(temporary, &self.path).map_err(|source| self.failed(source))?;
-            self.temporary = None;
-        }
-        Ok(())
-    }
-
-    fn failed(&self, source: io::Error) -> Error {
-        Error::File { path: self.path.clone(), action: "write", source }
-    }
-}
-
-impl Write for AtomicFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Drop for AtomicFile {
-    fn drop(&mut self) {
-        if let Some(temporary) = self.temporary.take() {
-            // `drop` cannot report a failure.
-            let _ = fs::remove_file(temporary);
-        }
-    }
-}
-
-impl fmt::Debug for AtomicFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AtomicFile").field("path", &self.path).finish_non_exhaustive()
     }
 }

@@ -279,3 +279,99 @@ fn readers_and_errors_can_go_to_other_threads() {
     check::<Sentence>();
     check::<Error>();
 }
+
+/// An input or output that fails at one call, or that a signal interrupts at every other call.
+struct Flaky<T> {
+    inner: T,
+    calls: usize,
+    fails_at: Option<usize>,
+}
+
+impl<T> Flaky<T> {
+    fn interrupted(inner: T) -> Self {
+        Self { inner, calls: 0, fails_at: None }
+    }
+
+    fn failing(inner: T, call: usize) -> Self {
+        Self { inner, calls: 0, fails_at: Some(call) }
+    }
+
+    fn call(&mut self) -> io::Result<()> {
+        self.calls += 1;
+        match self.fails_at {
+            Some(call) if self.calls > call => Err(io::Error::other("disk failure")),
+            None if self.calls % 2 == 1 => Err(io::ErrorKind::Interrupted.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<T: Read> Read for Flaky<T> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.call()?;
+        let length = out.len().min(7);
+        self.inner.read(&mut out[..length])
+    }
+}
+
+impl<T: Write> Write for Flaky<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.call()?;
+        self.inner.write(&bytes[..bytes.len().min(7)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.call()
+    }
+}
+
+#[test]
+fn calls_that_a_signal_interrupts_are_repeated() {
+    for content in [TWO.as_bytes().to_vec(), gzip(TWO.as_bytes()), zstandard(TWO.as_bytes())] {
+        let input = decompress(Flaky::interrupted(&content[..])).unwrap();
+        let sentences: Vec<Sentence> = Reader::new(input).collect::<Result<_, _>>().unwrap();
+        assert_eq!(sentences.iter().map(Sentence::as_str).collect::<String>(), TWO);
+    }
+    let mut writer = Writer::new(Flaky::interrupted(Vec::new()));
+    for sentence in Reader::new(TWO.as_bytes()) {
+        writer.write(&sentence.unwrap()).unwrap();
+    }
+    assert_eq!(writer.finish().unwrap().inner, TWO.as_bytes());
+}
+
+#[test]
+fn an_input_that_fails_at_any_call_is_an_error() {
+    for content in [TWO.as_bytes().to_vec(), gzip(TWO.as_bytes()), zstandard(TWO.as_bytes())] {
+        for call in 0.. {
+            let mut input = Flaky::failing(&content[..], call);
+            let sentences = decompress(&mut input)
+                .map_err(|_| ())
+                .and_then(|input| Reader::new(input).collect::<Result<Vec<_>, _>>().map_err(drop));
+            match sentences {
+                Ok(sentences) => {
+                    assert_eq!(sentences.len(), 2, "after {call} calls");
+                    assert!(input.calls <= call, "a failure was hidden");
+                    break;
+                }
+                Err(()) => assert!(input.calls > call, "an error without a failure"),
+            }
+        }
+    }
+}
+
+#[test]
+fn an_output_that_fails_at_any_call_is_an_error() {
+    let sentences: Vec<Sentence> = Reader::new(TWO.as_bytes()).map(Result::unwrap).collect();
+    for call in 0.. {
+        let mut output = Flaky::failing(Vec::new(), call);
+        let mut writer = Writer::new(&mut output);
+        let mut written = sentences.iter().try_for_each(|sentence| writer.write(sentence));
+        written = written.and_then(|()| writer.finish().map(drop));
+        if written.is_ok() {
+            assert_eq!(output.inner, TWO.as_bytes());
+            assert!(call > 3, "several calls were tried");
+            return;
+        }
+        assert!(output.inner.len() < TWO.len());
+    }
+}

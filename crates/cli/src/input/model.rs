@@ -1,6 +1,6 @@
 //! The model: a file, or the English one inside the program.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
@@ -25,6 +25,11 @@ impl ModelSource {
             Some(path) => Ok(ModelFile::open(path)?),
             None => inside(),
         }
+    }
+
+    /// Returns the path of the model, unless it is the one inside the program.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.model.as_deref()
     }
 
     /// Returns the name of the model for messages.

@@ -15,8 +15,8 @@ use tutte_treebank::{Format, Sentence, create};
 
 use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
+use crate::files::Files;
 use crate::input::ModelAndFiles;
-use crate::interrupt;
 use crate::report::{count, counted, rounded};
 use crate::session::Session;
 
@@ -100,6 +100,13 @@ struct AskSummary {
     contradictions: usize,
 }
 
+impl Ask {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        self.asking.files().writes("-o", [&self.output])
+    }
+}
+
 pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
     if session.json() && arguments.output == Path::new("-") {
         return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
@@ -108,7 +115,6 @@ pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
     let model = arguments.asking.load()?;
     let output = arguments.output.display().to_string();
     let cannot_write = || cannot_write(&arguments.output);
-    interrupt::remove_temporary_files(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
     let (pool, contradictions) = Pool::read(arguments, &model, session)?;
     let Pool { sentences, uncertainties } = &pool;

@@ -7,7 +7,6 @@ mod files;
 mod page;
 mod report;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -22,6 +21,7 @@ use self::report::AuditReport;
 use super::parse::probability;
 use super::train::{PresetArg, tree_set_note};
 use crate::failure::{Outcome, usage};
+use crate::files::Files;
 use crate::input::{Seed, Threads, TreebankArgs};
 use crate::numbers::{clock, counted};
 use crate::session::Session;
@@ -107,11 +107,7 @@ pub(crate) struct Audit {
 
 pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
     let inputs = session.files(&arguments.files)?;
-    let read: Vec<PathBuf> = inputs.iter().chain(&arguments.verdicts).cloned().collect();
-    for output in arguments.outputs() {
-        files::check(output, &read)?;
-    }
-    files::apart(arguments.outputs())?;
+    arguments.outputs().try_for_each(files::check)?;
     // Verdicts are an annotator's work and must not be lost.
     arguments.output.as_deref().map_or(Ok(()), files::refuse_verdicts)?;
     let verdicts = arguments.verdicts.as_deref().map(files::verdicts).transpose()?;
@@ -151,9 +147,7 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
     if session.json() {
         session.print_report(&report.json(arguments.top))?;
     } else {
-        let mut out = session.stdout();
-        out.write_all(report.text(arguments.top).as_bytes())?;
-        out.flush()?;
+        session.print(&report.text(arguments.top))?;
         if let Some(next) = report.next(arguments.output.as_deref(), arguments.top) {
             session.note(next);
         }
@@ -162,6 +156,13 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
 }
 
 impl Audit {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        let files = Files::default().reads_or_stdin(&self.files).reads(&self.verdicts);
+        let files = files.writes("-o", &self.output).writes("--html", &self.html);
+        files.writes("--conllu", &self.conllu).fills(&self.svg_dir)
+    }
+
     fn outputs(&self) -> impl Iterator<Item = &Path> {
         [&self.output, &self.html, &self.conllu].into_iter().flatten().map(PathBuf::as_path)
     }

@@ -3,7 +3,7 @@
 //! Does what `tutte parse -j 1` does, with a clock between the stages, and discards the result. After a warm-up run,
 //! the run with the median time is shown, so that its stages add up to it.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Bench, session: &Session) -> Result<Outcome> {
     if session.json() {
         session.print_report(&report)?;
     } else {
-        session.stdout().write_all(report.text().as_bytes())?;
+        session.print(&report.text())?;
     }
     Ok(session.end(Outcome::Good))
 }

@@ -6,28 +6,30 @@
 mod findings;
 mod warnings;
 
-use std::fs;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use tutte::text::is_untagged;
 use tutte::{Calibration, Calibrator, Method, ModelFile};
-use tutte_treebank::Sentence;
+use tutte_treebank::{FileId, Sentence};
 
 use self::findings::Findings;
 pub(super) use self::findings::precision_row;
 use super::eval::analyses::bins;
 use super::parse::TagOptions;
+use super::train::command_line::base_names;
 use crate::failure::{Outcome, usage};
+use crate::files::Files;
 use crate::input::{Threads, TreebankArgs, note_untagged};
 use crate::session::Session;
 
 /// Calibrate a model's probabilities on held-out trees
 ///
-/// Fits the probabilities of heads to the trees of DEV, which must not be training data. Stores the better of two
-/// methods in the model. Each method is tested on parts of DEV that it was not fitted on.
+/// Measures the probabilities of heads on the trees of DEV, which must not be training data, and fits two methods to
+/// them. Each method is tested on parts of DEV that it was not fitted on. With --write or -o, the better method is
+/// stored in a model; without, nothing is written.
 ///
 /// temperature divides the scores of all arcs by one number. It changes every probability, and may change the tree of
 /// --decode mbr. isotonic also maps the probabilities of the heads that are written (HeadProb, --min-prob,
@@ -38,11 +40,11 @@ use crate::session::Session;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tutte calibrate -m en.tutte dev.conllu
-  tutte calibrate -m en.tutte dev.conllu --dry-run --html calibration.html
+  tutte calibrate -m en.tutte dev.conllu --html calibration.html
+  tutte calibrate -m en.tutte dev.conllu --write
   tutte calibrate -m en.tutte letters.conllu -o en-letters.tutte --method temperature")]
 pub(crate) struct Calibrate {
-    /// Model to calibrate; it is replaced unless -o is given
+    /// Model to calibrate
     #[arg(short, long, value_name = "MODEL")]
     model: PathBuf,
 
@@ -50,8 +52,12 @@ pub(crate) struct Calibrate {
     #[arg(value_name = "DEV", required = true)]
     files: Vec<PathBuf>,
 
-    /// Model to write instead of replacing MODEL
-    #[arg(short, long, value_name = "NEW")]
+    /// Replace MODEL by the calibrated model
+    #[arg(long)]
+    write: bool,
+
+    /// Write the calibrated model to another file
+    #[arg(short, long, value_name = "NEW", conflicts_with = "write")]
     output: Option<PathBuf>,
 
     /// Method: temperature, isotonic, or auto (isotonic if it has both a lower calibration error and a higher
@@ -64,10 +70,6 @@ pub(crate) struct Calibrate {
         hide_possible_values = true
     )]
     method: MethodArg,
-
-    /// Report the result without writing a model
-    #[arg(long, conflicts_with = "output")]
-    dry_run: bool,
 
     /// Write an HTML page with tables and diagrams
     #[arg(long, value_name = "FILE")]
@@ -100,11 +102,6 @@ enum MethodArg {
 }
 
 pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
-    let output = arguments.output.as_ref().unwrap_or(&arguments.model);
-    if output.as_os_str() == "-" {
-        return Err(usage("a model cannot be written to standard output; name a file with -o"));
-    }
-    refuse_inputs(arguments, output)?;
     let ModelFile { mut model, about, .. } = ModelFile::open(&arguments.model)?;
     let mut dev: Vec<Sentence> = Vec::new();
     for path in &arguments.files {
@@ -124,55 +121,64 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
         MethodArg::Isotonic => Method::Isotonic,
     };
     let (temperature, calibration) = calibrator.fit(method)?;
-    let calibration = Calibration { data: Some(names(&arguments.files)), ..calibration };
+    let calibration = Calibration { data: Some(base_names(&arguments.files)), ..calibration };
     for warning in warnings::find(&arguments.files, &dev, &comparison, pipeline.parser()?, &about) {
         session.warn(&anyhow::Error::msg(warning));
+    }
+    let before = pipeline.parser()?.temperature;
+    // The model is safe before anything is printed: the reader of the output may be gone.
+    let written = arguments.written();
+    if let Some(path) = written {
+        if let Some(parser) = &mut model.parser {
+            parser.temperature = temperature;
+            parser.calibration = Some(calibration.clone());
+        }
+        model.save(path, &about)?;
+        session.note(format!("{} written", path.display()));
     }
     let findings = Findings {
         arguments,
         comparison: &comparison,
-        before: pipeline.parser()?.temperature,
+        before,
         temperature,
         calibration: &calibration,
     };
     findings.publish(session)?;
-    if arguments.dry_run {
-        session.note(format!("{} is unchanged", arguments.model.display()));
-    } else {
-        if let Some(parser) = &mut model.parser {
-            parser.temperature = temperature;
-            parser.calibration = Some(calibration);
-        }
-        model.save(output, &about)?;
-        session.note(format!("{} written", output.display()));
+    if written.is_none() {
+        let model = arguments.model.display();
+        session.note(format!("{model} is unchanged; --write or -o NEW stores this calibration"));
     }
     Ok(session.end(Outcome::Good))
 }
 
-/// Refuses outputs that are inputs, except for the model.
-fn refuse_inputs(arguments: &Calibrate, output: &Path) -> Result<()> {
-    let is_same = |a: &Path, b: &Path| match (fs::canonicalize(a), fs::canonicalize(b)) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => a == b,
-    };
-    let refuse = |path: &Path, what: &str| {
-        Err(usage(format!("{} is {what}; name another file to write", path.display())))
-    };
-    let is_dev = |path: &Path| arguments.files.iter().any(|file| is_same(file, path));
-    if is_dev(output) {
-        return refuse(output, "an input (DEV)");
+impl Calibrate {
+    /// Returns the model to write, if one is to be written.
+    fn written(&self) -> Option<&PathBuf> {
+        if self.write { Some(&self.model) } else { self.output.as_ref() }
     }
-    match &arguments.html {
-        Some(page) if is_dev(page) => refuse(page, "an input (DEV)"),
-        Some(page) if is_same(page, &arguments.model) || is_same(page, output) => {
-            refuse(page, "the model")
-        }
-        _ => Ok(()),
-    }
-}
 
-/// Joins the names of files.
-pub(super) fn names(files: &[PathBuf]) -> String {
-    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    names.join(", ")
+    /// Returns the files of the run.
+    ///
+    /// # Errors
+    /// If `-o` is not another file.
+    pub(super) fn files(&self) -> Result<Files> {
+        if let Some(output) = &self.output {
+            if output.as_os_str() == "-" {
+                return Err(usage(
+                    "a model cannot be written to standard output; name a file with -o",
+                ));
+            }
+            let id = FileId::of(output);
+            if id.is_some() && id == FileId::of(&self.model) {
+                let path = output.display();
+                return Err(usage(format!(
+                    "{path} is the model itself; replace it with --write, or name another file with -o"
+                )));
+            }
+        }
+        let files = Files::default().reads([&self.model]).reads(&self.files);
+        let files = files.writes("-o", &self.output).writes("--html", &self.html);
+        let rewritten = self.write.then(|| self.model.parent()).flatten();
+        Ok(files.fills(&self.svg_dir).fills(rewritten))
+    }
 }

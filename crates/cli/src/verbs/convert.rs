@@ -19,8 +19,8 @@ use tutte_treebank::{Format, create};
 
 use self::conversion::Conversion;
 use crate::failure::{Outcome, cannot_write, usage};
+use crate::files::Files;
 use crate::input::TreebankArgs;
-use crate::interrupt;
 use crate::session::Session;
 
 /// Change the format, trees or order of a treebank; sample or split it
@@ -132,7 +132,6 @@ impl Shares {
 
 pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
     arguments.check(session)?;
-    interrupt::remove_temporary_files(arguments.outputs());
     if arguments.raw_text {
         return write_text(arguments, session);
     }
@@ -157,6 +156,11 @@ fn write_text(arguments: &Convert, session: &Session) -> Result<Outcome> {
 }
 
 impl Convert {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        Files::default().reads([&self.input]).writes("OUT", self.outputs())
+    }
+
     /// Checks combinations of arguments that clap cannot check.
     fn check(&self, session: &Session) -> Result<()> {
         if self.output == Path::new("-") {

@@ -12,6 +12,7 @@ use tutte_treebank::{Column, Format, Sentence};
 
 use super::draw::{Columns, Kind, Look, columns, figure, number};
 use crate::failure::Outcome;
+use crate::files::Files;
 use crate::input::TreebankArgs;
 use crate::report::{Align, HtmlPage, Table, count, counted, percent, visible};
 use crate::session::Session;
@@ -75,6 +76,13 @@ struct Document<'a> {
     second: &'a str,
     #[serde(flatten)]
     differences: &'a Differences,
+}
+
+impl Diff {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        Files::default().reads([&self.first, &self.second]).writes("--html", &self.html)
+    }
 }
 
 pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {

@@ -15,6 +15,7 @@ use tutte_treebank::Sentence;
 use tutte_treebank::draw::{self, Drawing};
 
 use crate::failure::Outcome;
+use crate::files::Files;
 use crate::input::TreebankArgs;
 use crate::report::{HtmlPage, counted, write_whole};
 use crate::session::Session;
@@ -75,6 +76,14 @@ struct Entry {
     drawing: String,
 }
 
+impl Draw {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        let files = Files::default().reads_or_stdin(&self.files);
+        files.writes("--html", &self.html).fills(&self.out_dir)
+    }
+}
+
 pub(crate) fn run(arguments: &Draw, session: &Session) -> Result<Outcome> {
     let to_terminal = io::stdout().is_terminal() && arguments.out_dir.is_none();
     let default = if to_terminal && !session.json() { Kind::Text } else { Kind::Svg };
@@ -111,6 +120,7 @@ fn collect(
     let mut page = HtmlPage::new("Dependency trees", &names.join(", "));
     let mut entries = Vec::new();
     let mut taken = HashSet::new();
+    let inputs = arguments.files();
     for (at, item) in selection.enumerate() {
         let (place, sentence) = item?;
         let drawing = Drawing::new(&sentence, style);
@@ -119,6 +129,7 @@ fn collect(
         }
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(file_name(place, sentence.sent_id(), kind, &mut taken));
+            inputs.check_inside(&path)?;
             write_whole(&path, &kind.draw(&drawing))?;
         }
         if session.json() {

@@ -23,6 +23,7 @@ use tutte_treebank::eval::conllx::Punctuation;
 use tutte_treebank::eval::{Alignment, Irregular, Subtypes};
 
 use crate::failure::Outcome;
+use crate::files::Files;
 use crate::input::TreebankArgs;
 use crate::report::{Results, counted};
 use crate::session::Session;
@@ -97,6 +98,14 @@ struct System<'a> {
     /// Name in tables.
     name: String,
     alignment: Alignment<'a>,
+}
+
+impl Eval {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        let files = Files::default().reads([&self.gold]).reads(&self.systems);
+        files.writes("--html", &self.html).fills(&self.analyses.svg_dir)
+    }
 }
 
 pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {

@@ -11,8 +11,8 @@ use tutte_treebank::{Sentence, create};
 
 use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
+use crate::files::Files;
 use crate::input::ModelAndFiles;
-use crate::interrupt;
 use crate::report::{counted, rounded};
 use crate::session::Session;
 
@@ -88,6 +88,13 @@ struct ForestSummary {
     contradictions: usize,
 }
 
+impl Forest {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        self.asking.files().writes("-o", [&self.output])
+    }
+}
+
 pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
     if session.json() && arguments.output == Path::new("-") {
         return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
@@ -98,7 +105,6 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
     let tree_set = arguments.asking.tree_set(trees);
     let output = arguments.output.display().to_string();
     let cannot_write = || cannot_write(&arguments.output);
-    interrupt::remove_temporary_files(vec![arguments.output.clone()]);
     let mut writer = create(&arguments.output)?;
     let mut summary = ForestSummary::default();
     let worker = || {

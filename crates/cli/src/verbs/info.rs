@@ -2,8 +2,6 @@
 
 mod weights;
 
-use std::io::Write as _;
-
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
@@ -127,7 +125,7 @@ pub(crate) fn run(arguments: &Info, session: &Session) -> Result<Outcome> {
     if session.json() {
         session.print_json(&report)?;
     } else {
-        session.stdout().write_all(report.text(session.width()).as_bytes())?;
+        session.print(&report.text(session.width()))?;
     }
     Ok(Outcome::Good)
 }

@@ -13,6 +13,7 @@ use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
 use tutte::About;
 use tutte::features::FeatureSet;
+use tutte::learn::best_path;
 use tutte::learn::objective::expectation::Criterion;
 use tutte::rules::{Invalid, Problem, RuleSet};
 use tutte::weak::{WeakData, WeakOptions};
@@ -21,9 +22,11 @@ use tutte_trees::TreeSet;
 
 use self::progress::{choose_variance_with_progress, learn_with_progress};
 use self::summary::{Accuracy, DevAccuracy, LearnSummary, lines};
-use super::train::{command_line, templates};
+use super::train::{command_line, template_file, templates};
 use crate::failure::{Outcome, advise, usage};
+use crate::files::Files;
 use crate::input::{Seed, Threads, TreebankArgs};
+use crate::interrupt::Interrupt;
 use crate::report::{counted, rounded};
 use crate::session::Session;
 
@@ -179,6 +182,24 @@ fn order(text: &str) -> Result<f64, String> {
     possible.ok_or_else(|| "expected shannon, renyi:ORDER (0 or more) or viterbi".to_owned())
 }
 
+impl Learn {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        // Trees alone are enough to learn from: standard input is not read then.
+        let files = match self.rules {
+            Some(_) => Files::default().reads_or_stdin(&self.files),
+            None => Files::default().reads(&self.files),
+        };
+        let files = files.reads(self.read_paths()).reads(template_file(&self.features));
+        files.writes("-o", [&self.output, &best_path(&self.output)])
+    }
+
+    /// Returns the named inputs, without templates.
+    fn read_paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().chain(&self.rules).chain(&self.trees).chain(&self.dev)
+    }
+}
+
 pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     if arguments.output == Path::new("-") {
         return Err(usage("a model cannot be written to standard output; name a file with -o"));
@@ -212,21 +233,6 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         all.retain(|sentence| !sentence.is_empty());
         Ok(all)
     };
-    let inputs = arguments.files.iter().chain(&arguments.rules).chain(&arguments.trees);
-    for input in inputs.chain(&arguments.dev) {
-        let is_same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
-        if is_same(input, &arguments.output) {
-            let name = input.display();
-            return Err(usage(format!("{name} is an input; name another file to write with -o")));
-        }
-    }
-    let folder = arguments.output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        let name = folder.display();
-        return Err(usage(format!(
-            "{name} is not a folder; create it, or name another file with -o"
-        )));
-    }
     // Trees alone are enough to learn from: standard input is not read then.
     let mut raw = if arguments.files.is_empty() && arguments.rules.is_none() {
         Vec::new()
@@ -265,16 +271,21 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     if options.prior_variance == 0.0 {
         options.prior_variance = choose_variance_with_progress(&evidence, &options, session)?;
     }
-    let learnt = learn_with_progress(&rules, &evidence, &options, &dev, session)?;
+    let interrupt = Interrupt::watch_if_possible();
+    let learnt = learn_with_progress(&rules, &evidence, &options, &dev, interrupt, session)?;
+    let is_interrupted = interrupt.is_requested();
     skipped(&learnt.impossible, &raw, session);
     let model = learnt.model.compact();
     let about = About {
-        command: Some(command_line::of_model()),
+        command: Some(command_line::of_model(arguments.read_paths())),
         seed: arguments.seed.number,
         training: settings(&rules, &raw, &trees, &options),
         ..About::default()
     };
-    model.save(&arguments.output, &about)?;
+    // An interrupted run does not replace a model that may be better.
+    let best = best_path(&arguments.output);
+    let output = if is_interrupted { &best } else { &arguments.output };
+    model.save(output, &about)?;
     let accuracy = if dev.is_empty() {
         None
     } else {
@@ -287,7 +298,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     let without_tree = learnt.impossible.iter().map(|&at| raw[at].len());
     let words: usize = raw.iter().map(Sentence::len).sum();
     let summary = LearnSummary {
-        model: arguments.output.display().to_string(),
+        model: output.display().to_string(),
         sentences: raw.len() - learnt.impossible.len(),
         words: words - without_tree.sum::<usize>(),
         too_long,
@@ -303,8 +314,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     if session.json() {
         session.print_report(&summary)?;
     } else {
-        use std::io::Write as _;
-        session.stdout().write_all(summary.text().as_bytes())?;
+        session.print(&summary.text())?;
         if summary.misses() > MISSED {
             session.note(format!(
                 "rules are off by {:.2} on average; a --prior-variance above {} fits them better, unless they \
@@ -314,6 +324,14 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
             ));
         }
         session.note(format!("next: tutte parse -m {} FILE --probs", summary.model));
+    }
+    if is_interrupted {
+        let wanted = arguments.output.display();
+        session.note(format!(
+            "interrupted; the best model so far is {}, not {wanted}",
+            best.display()
+        ));
+        return Ok(session.end(Outcome::Interrupted));
     }
     Ok(session.end(Outcome::Good))
 }

@@ -28,14 +28,14 @@ use clap::Args;
 use serde::Serialize;
 
 pub(super) use self::options::{ParseOptions, Task, probability};
-pub(super) use self::outfile::{check_distinct, without_extension};
+pub(super) use self::outfile::without_extension;
 pub(super) use self::page::{Page, Tally, write};
 pub(super) use self::result::Worker;
 pub(super) use self::stream::{End, Sink, Stream, Watcher};
 pub(super) use self::tagging::TagOptions;
 use crate::failure::{Outcome, usage};
+use crate::files::Files;
 use crate::input::{ByteCounter, InputArgs, ModelArgs};
-use crate::interrupt;
 use crate::report::{count, counted};
 use crate::session::{Progress, Session};
 
@@ -103,6 +103,28 @@ struct ParseSummary {
     min_prob: Option<f64>,
 }
 
+impl Parse {
+    /// Returns the files of the run.
+    ///
+    /// # Errors
+    /// If `--outfile` does not give each input a name.
+    pub(super) fn files(&self) -> Result<Files> {
+        let files = match self.text {
+            Some(_) => Files::default(),
+            None => Files::default().reads_or_stdin(&self.files),
+        };
+        let files = files.reads(self.model_args.model_source.path());
+        let Some(pattern) = &self.outfile else {
+            return Ok(files.writes("-o", [&self.output]));
+        };
+        let outputs = outfile::outputs(pattern, &self.files)?;
+        let pairs = self.files.iter().zip(outputs);
+        Ok(pairs.fold(files, |files, (input, output)| {
+            files.writes_from(input, output, "choose another pattern with --outfile")
+        }))
+    }
+}
+
 pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let started = Instant::now();
     let Parse { model_args, .. } = arguments;
@@ -122,10 +144,6 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
         return Err(usage("standard input (-) can be read only once; name it once, or name files"));
     }
     let outputs = pattern.map(|pattern| outfile::outputs(pattern, &files)).transpose()?;
-    if let Some(outputs) = &outputs {
-        let inputs = files.iter().map(PathBuf::as_path);
-        check_distinct(inputs.zip(outputs.iter().map(PathBuf::as_path)))?;
-    }
     let model = model_args.load()?;
     let task = options.of(&model, model_args, jsonl, session)?;
 
@@ -138,7 +156,6 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
         session,
     };
     let outputs = outputs.unwrap_or_else(|| vec![output.to_owned()]);
-    interrupt::remove_temporary_files(outputs.clone());
     let mut pages = Pages {
         task: &task,
         outputs,

@@ -12,6 +12,7 @@ use clap::{Args, Subcommand};
 use tutte::rules::{self, Invalid, Problem};
 
 use crate::failure::Outcome;
+use crate::files::Files;
 use crate::report::counted;
 use crate::session::Session;
 
@@ -27,6 +28,16 @@ enum Action {
     Check(check::Check),
     Show(show::Show),
     Suggest(suggest::Suggest),
+}
+
+impl Rules {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        match &self.action {
+            Action::Check(_) | Action::Show(_) => Files::default(),
+            Action::Suggest(arguments) => arguments.files(),
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Rules, session: &Session) -> Result<Outcome> {

@@ -34,14 +34,14 @@ use self::work::Work;
 use super::parse::{ParseOptions, Tally};
 use crate::failure::{Outcome, usage};
 use crate::input::{InputArgs, InputKind, ModelArgs};
-use crate::leftovers;
 use crate::report::counted;
 use crate::session::Session;
 
 /// Parse a corpus, one output per file, and resume after an interruption
 ///
 /// Parses the files named and all files in the folders named. If killed, you lose at most the file in progress: the
-/// same command with --resume parses the rest, and the result is the same as without interruption.
+/// same command with --resume parses the rest, and the result is the same as without interruption. An output that you
+/// have edited is kept as NAME.old.
 ///
 /// Of files in folders, only .conllu, .conll, .conllx, .jsonl and .txt are parsed, plain or compressed, unless -i
 /// names the format. Hidden files and links to folders are skipped. If the folder corpus is named, the output of
@@ -109,7 +109,11 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
     let extension = arguments.extension();
     let jsonl = options.check_output(Path::new(&extension))?;
     let choice = if input_args.input == InputKind::Auto { Choice::ByName } else { Choice::All };
-    let Listing { jobs, skipped } = Listing::new(&arguments.inputs, folder, &extension, choice)?;
+    let listing = Listing::new(&arguments.inputs, folder, &extension, choice)?;
+    let manifest = folder.join(Manifest::name(shard));
+    let files = listing.files(folder).reads(model_args.model_source.path());
+    files.writes("-o", [&manifest]).prepare()?;
+    let Listing { jobs, skipped } = listing;
     if let [one, ..] = &skipped[..] {
         let others = counted(skipped.len(), "file");
         session.note(format!(
@@ -129,19 +133,17 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
         action: "create",
         source,
     })?;
-    let is_new = !folder.join(Manifest::name(shard)).exists();
-    let settings = arguments.settings(file.checksum.clone())?;
-    let manifest = Manifest::open(folder, shard, settings, arguments.resume)?;
-    let outputs: Vec<PathBuf> = jobs.iter().map(|job| folder.join(&job.output)).collect();
-    if let Some(there) = outputs.iter().find(|output| is_new && output.exists()) {
-        let _ = fs::remove_file(folder.join(Manifest::name(shard)));
+    let mut outputs = jobs.iter().map(|job| folder.join(&job.output));
+    if !manifest.exists()
+        && let Some(there) = outputs.find(|output| output.exists())
+    {
         let there = there.display();
         return Err(usage(format!(
             "{there} exists, but the folder has no manifest; choose another folder with -o"
         )));
     }
-    leftovers::remove(outputs.iter().map(PathBuf::as_path), None);
-    leftovers::remove([folder.join(Manifest::name(shard)).as_path()].into_iter(), None);
+    let settings = arguments.settings(file.checksum.clone())?;
+    let manifest = Manifest::open(folder, shard, settings, arguments.resume)?;
 
     let summary = RunSummary {
         folder: folder.display().to_string(),
@@ -151,7 +153,7 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
         ..RunSummary::default()
     };
     let mut work = Work::new(folder, &task, session, arguments.fail_fast, manifest, summary);
-    work.skip_finished(jobs)?;
+    work.skip_finished(jobs);
     let (mut summary, words) = work.parse_rest(input_args)?;
     summary.seconds = started.elapsed().as_secs_f64();
     summary.words_per_second = words as f64 / summary.seconds;

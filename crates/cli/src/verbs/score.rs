@@ -5,7 +5,6 @@
 mod sentence_score;
 mod summary;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -16,8 +15,8 @@ use tutte_treebank::{Format, Sentence, create};
 use self::sentence_score::SentenceScore;
 use self::summary::ScoreSummary;
 use crate::failure::{Outcome, usage};
+use crate::files::Files;
 use crate::input::{ModelAndFiles, is_jsonl};
-use crate::interrupt;
 use crate::session::Session;
 
 /// Compute the probability of the trees of a file
@@ -46,6 +45,13 @@ pub(crate) struct Score {
     worst: usize,
 }
 
+impl Score {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        self.asking.files().writes("-o", &self.output)
+    }
+}
+
 pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
     if arguments.output.as_deref() == Some(Path::new("-")) {
         return Err(usage("the summary goes to standard output; name a file with -o"));
@@ -56,7 +62,6 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
     let tree_set = arguments.asking.tree_set(trees);
     let jsonl = arguments.output.as_deref().is_some_and(is_jsonl);
     let writes_conll = arguments.output.is_some() && !jsonl;
-    interrupt::remove_temporary_files(arguments.output.iter().cloned().collect());
     let mut writer = arguments.output.as_ref().map(create).transpose()?;
     let cannot_write = || {
         let output = arguments.output.as_ref().map(|path| path.display().to_string());
@@ -105,7 +110,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
     if session.json() {
         session.print_report(&summary.report())?;
     } else {
-        session.stdout().write_all(summary.report().text().as_bytes())?;
+        session.print(&summary.report().text())?;
     }
     Ok(session.end(Outcome::Good))
 }

@@ -9,6 +9,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::failure::Outcome;
+use crate::files::Files;
 use crate::session::Session;
 
 /// Print the completion script of a shell
@@ -41,6 +42,13 @@ pub(crate) struct Manual {
     /// Folder to write to; it is created if needed
     #[arg(value_name = "DIR")]
     folder: PathBuf,
+}
+
+impl Manual {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        Files::default().fills([&self.folder])
+    }
 }
 
 pub(crate) fn manual(arguments: &Manual, command: Command, session: &Session) -> Result<Outcome> {

@@ -11,6 +11,7 @@ use serde::Serialize;
 use tutte_treebank::stats::{Histogram, Statistics, Summary};
 
 use crate::failure::Outcome;
+use crate::files::Files;
 use crate::input::TreebankArgs;
 use crate::report::{Align, Table, count};
 use crate::session::Session;
@@ -51,6 +52,13 @@ struct Named {
 struct Document {
     files: Vec<Named>,
     total: Summary,
+}
+
+impl Stats {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        Files::default().reads_or_stdin(&self.files).writes("--html", &self.html)
+    }
 }
 
 pub(crate) fn run(arguments: &Stats, session: &Session) -> Result<Outcome> {

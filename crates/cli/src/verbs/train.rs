@@ -1,7 +1,7 @@
 //! `tutte train`: a treebank in, a model out.
 //!
-//! The recipe is [`train_pipeline`]. This verb adds arguments, progress and a summary. Training that ends early, by
-//! Ctrl-C, `--time` or a kill, leaves the best model so far, and beside it a checkpoint for `--resume`.
+//! The recipe is [`train_pipeline`]. This verb adds arguments, progress and a summary. Training that is stopped by
+//! Ctrl-C or a kill leaves the best model so far beside the output, and a checkpoint for `--resume`.
 
 mod choices;
 pub(crate) mod command_line;
@@ -24,14 +24,15 @@ use tutte_trees::TreeSet;
 
 pub(crate) use self::choices::PresetArg;
 use self::choices::{PartArg, TagsArg};
-pub(crate) use self::features::templates;
+use self::command_line::{base_name, base_names};
+pub(crate) use self::features::{template_file, templates};
 use self::progress::Terminal;
 pub(crate) use self::progress::tree_set_note;
 pub(crate) use self::scores::Scores;
 use self::summary::{TextSummary, TrainSummary, next_step};
 use self::table::DevTable;
-use super::calibrate;
 use crate::failure::{Outcome, advise, usage};
+use crate::files::Files;
 use crate::input::{Seed, Threads, TreebankArgs};
 use crate::interrupt::Interrupt;
 use crate::numbers::megabytes;
@@ -39,9 +40,11 @@ use crate::session::Session;
 
 /// Train a parser, with tokenizer and tagger, on a treebank
 ///
-/// With --dev, the best pass on DEV is kept, and probabilities are calibrated on DEV. Ctrl-C stops training and keeps
-/// the best model so far; the same command with --resume continues. The same files, options and seed give the same
-/// model.
+/// With --dev, the best pass on DEV is kept, and probabilities are calibrated on DEV. The same files, options and seed
+/// give the same model.
+///
+/// MODEL is written when the training ends. Until then, the best model so far is MODEL.best, and an existing MODEL
+/// stays as it is. Ctrl-C stops training; the same command with --resume continues.
 ///
 /// Trees may be partial: heads that are _ are treated as unknown (with adagrad, sgd and lbfgs; other learners need
 /// whole trees).
@@ -111,6 +114,10 @@ pub(crate) struct Train {
     /// Stop after this long: 90s, 5m, 1h30m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
+
+    /// Replace MODEL even if it has a parser and the new model has none
+    #[arg(long)]
+    force: bool,
 
     /// Resume an interrupted training from MODEL.resume; files and options must be the same, except --time and -j
     #[arg(long)]
@@ -214,7 +221,12 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         let path = output.display();
         return Err(usage(format!("{path} is a folder; name a file, for example {path}/en.tutte")));
     }
-    let dev_files = arguments.dev_files(session);
+    let dev_files = arguments.dev_files();
+    if arguments.dev.is_empty()
+        && let Some(dev) = dev_files.first()
+    {
+        session.note(format!("development data: {}, found beside the treebank", dev.display()));
+    }
     let recipe = arguments.recipe(&dev_files)?;
     if !arguments.resume && recipe.can_resume() {
         let checkpoint = recipe.checkpoint().unwrap_or_default();
@@ -232,13 +244,20 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         ));
     }
     let started = std::time::Instant::now();
-    let mut terminal = Terminal::new(session, Interrupt::watch()?);
+    let interrupt = Interrupt::watch()?;
+    let mut terminal = Terminal::new(session, interrupt);
     let trained = train_pipeline(treebank, dev, &recipe, &mut terminal);
     drop(terminal);
-    let trained = trained.map_err(|error| arguments.explain(error))?;
+    let trained = match trained {
+        Err(tutte::Error::Stopped) if interrupt.is_requested() => {
+            session.note(format!("interrupted; {}", arguments.as_it_was()));
+            return Ok(session.end(Outcome::Interrupted));
+        }
+        trained => trained.map_err(|error| arguments.explain(error))?,
+    };
     arguments.note_ending(&trained, &recipe, session);
-    if !trained.is_written {
-        return Ok(session.end(Outcome::Good));
+    if trained.file.is_none() {
+        return Ok(session.end(outcome(trained.ending)));
     }
     let seconds = started.elapsed().as_secs_f64();
     arguments.report(trained, dev_files.first(), seconds, session)
@@ -274,9 +293,10 @@ impl Train {
             .with_threads(self.threads.count())
             .with_output(&self.output)
             .with_description(self.about())
-            .with_dev_name(calibrate::names(dev_files));
+            .with_dev_name(base_names(dev_files));
         if let Some(name) = &self.templates {
-            recipe = recipe.with_templates(name, templates(name)?);
+            let shown = base_name(Path::new(name));
+            recipe = recipe.with_templates(shown, templates(name)?);
         }
         if let Some(tags) = self.tags {
             recipe = recipe.with_tags(tags.into());
@@ -311,6 +331,9 @@ impl Train {
         if self.resume {
             recipe = recipe.resuming();
         }
+        if self.force {
+            recipe = recipe.replacing_parsers();
+        }
         Ok(recipe)
     }
 
@@ -335,26 +358,39 @@ impl Train {
                 error @ (tutte_treebank::Error::NoHead { .. }
                 | tutte_treebank::Error::NotATree { .. }),
             ) => advise(error, "--lenient leaves out sentences without a tree"),
+            error @ tutte::Error::ParserWouldBeLost { .. } => {
+                advise(error, "name another file with -o, or replace it with --force")
+            }
             error => error.into(),
         }
     }
 
     /// Prints why the training ended early, and how to resume it.
     fn note_ending(&self, trained: &Trained, recipe: &Recipe, session: &Session) {
-        let output = self.output.display();
-        match trained.ending {
-            Ending::Interrupted if trained.model.parser.is_some() => {
-                session.note("interrupted; the best model so far is kept");
+        match (trained.ending, &trained.file) {
+            (Ending::Interrupted, Some(file)) => {
+                let as_it_was = self.as_it_was();
+                let words = ["mv".to_owned(), file.display().to_string(), self.shown_output()];
+                let rename = command_line::shell_words(words);
+                session.note(format!(
+                    "interrupted; {as_it_was}\nthe best model so far is {}; to use it as it is: {rename}",
+                    file.display()
+                ));
             }
-            Ending::Interrupted => session.note("interrupted"),
-            Ending::TimeUp => session.note("time is up"),
+            (Ending::Interrupted, None) => {
+                session.note(format!("interrupted before the first pass; {}", self.as_it_was()));
+            }
+            (Ending::TimeUp, Some(_)) => session.note("time is up"),
+            (Ending::TimeUp, None) => {
+                let output = self.shown_output();
+                session.note(format!(
+                    "time is up before the first pass; {output} has a parser and is as it was"
+                ));
+            }
             _ => {}
         }
-        if !trained.is_written {
-            session.note(format!("{output} already has a parser, and was not replaced"));
-        }
         // Without a parser, the command comes after the note about the model.
-        let is_reported_later = trained.is_written && trained.model.parser.is_none();
+        let is_reported_later = trained.file.is_some() && trained.model.parser.is_none();
         if trained.ending != Ending::Finished && recipe.can_resume() && !is_reported_later {
             session.note(format!("resume with: {}", command_line::to_resume()));
         }
@@ -368,9 +404,10 @@ impl Train {
         seconds: f64,
         session: &Session,
     ) -> Result<Outcome> {
-        let Trained { model, ending, sentences, words, gold, .. } = trained;
-        let path = self.output.display().to_string();
-        let bytes = std::fs::metadata(&self.output).map_or(0, |file| file.len());
+        let Trained { model, ending, sentences, words, gold, file, .. } = trained;
+        let file = file.unwrap_or_else(|| self.output.clone());
+        let path = file.display().to_string();
+        let bytes = std::fs::metadata(&file).map_or(0, |file| file.len());
         let has_tokenizer = model.tokenizer.is_some();
         let Some(parser) = &model.parser else {
             let abilities = abilities(&model);
@@ -385,11 +422,11 @@ impl Train {
                 summary.print(session)?;
             }
             if ending == Ending::Finished {
-                session.note(next_step(&self.output, has_tokenizer, gold, None));
+                session.note(next_step(&file, has_tokenizer, gold, None));
             } else {
                 session.note(format!("resume with: {}", command_line::to_resume()));
             }
-            return Ok(session.end(Outcome::Good));
+            return Ok(session.end(outcome(ending)));
         };
         let labelling = parser.labels.labelling();
         let summary = TrainSummary {
@@ -412,9 +449,9 @@ impl Train {
             session.print_json(&summary)?;
         } else {
             summary.print(session)?;
-            session.note(next_step(&self.output, has_tokenizer, &gold, dev_file));
+            session.note(next_step(&file, has_tokenizer, &gold, dev_file));
         }
-        Ok(session.end(Outcome::Good))
+        Ok(session.end(outcome(ending)))
     }
 
     /// Returns the description of the model.
@@ -423,22 +460,50 @@ impl Train {
             language: self.language.clone(),
             data: self.data.clone(),
             licence: self.licence.clone(),
-            command: Some(command_line::of_model()),
+            command: Some(command_line::of_model(self.read_paths())),
             ..About::default()
         }
     }
 
     /// Returns the development data: the named files, or the file beside the treebank.
-    fn dev_files(&self, session: &Session) -> Vec<PathBuf> {
+    fn dev_files(&self) -> Vec<PathBuf> {
         if self.no_dev || !self.dev.is_empty() {
             return self.dev.clone();
         }
-        let found = dev_file::sibling(&self.files);
-        if let Some(dev) = &found {
-            session.note(format!("development data: {}, found beside the treebank", dev.display()));
-        }
-        found.into_iter().collect()
+        dev_file::sibling(&self.files).into_iter().collect()
     }
+
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        let files = Files::default().reads(self.read_paths()).reads(self.dev_files());
+        let beside = Recipe::new().with_output(&self.output).files_beside();
+        files.writes("-o", [&self.output]).writes("-o", beside)
+    }
+
+    /// Returns the named inputs.
+    fn read_paths(&self) -> impl Iterator<Item = &Path> {
+        let templates = self.templates.as_deref().and_then(template_file);
+        self.files.iter().chain(&self.dev).map(PathBuf::as_path).chain(templates)
+    }
+
+    fn shown_output(&self) -> String {
+        self.output.display().to_string()
+    }
+
+    /// Describes the output of a training that has not written it.
+    fn as_it_was(&self) -> String {
+        let output = self.shown_output();
+        if self.output.exists() {
+            format!("{output} is as it was")
+        } else {
+            format!("{output} was not written")
+        }
+    }
+}
+
+/// Returns the outcome of a training.
+fn outcome(ending: Ending) -> Outcome {
+    if ending == Ending::Interrupted { Outcome::Interrupted } else { Outcome::Good }
 }
 
 /// Scores a model by the official table. A failure is a warning, since the model is written already.

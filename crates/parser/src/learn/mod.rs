@@ -21,7 +21,7 @@ pub use observer::{Observer, Reply};
 pub use optimizer::Optimizer;
 pub use recipe::{
     Ending, Event, EventObserver, Part, PassReport, Preset, Recipe, Stage, TagVersions,
-    TemperatureSource, Trained, TreeSetChoice, TreeSetComparison, Work, train_pipeline,
+    TemperatureSource, Trained, TreeSetChoice, TreeSetComparison, Work, best_path, train_pipeline,
 };
 pub use train::{
     Checkpoint, CheckpointPlace, Checkpoints, FirstPassOptions, LabelOptions, Pass, PassObserver,

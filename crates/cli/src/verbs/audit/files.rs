@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use tutte::audit::{Audit, Verdicts};
@@ -32,23 +32,16 @@ const COLUMNS: [&str; 12] = [
     "line",
 ];
 
-/// Checks early that an output can be written and is not an input.
-pub(super) fn check(output: &Path, inputs: &[PathBuf]) -> Result<()> {
+/// Checks early that an output can be written.
+pub(super) fn check(output: &Path) -> Result<()> {
     if output == Path::new("-") {
         return Err(usage("the summary goes to standard output; name a file to write"));
     }
-    let path = output.display();
     if output.is_dir() {
+        let path = output.display();
         return Err(usage(format!(
             "{path} is a folder; name a file, for example {path}/audit.tsv"
         )));
-    }
-    let is_same = |input: &PathBuf| match (fs::canonicalize(input), fs::canonicalize(output)) {
-        (Ok(input), Ok(output)) => input == output,
-        _ => false,
-    };
-    if inputs.iter().any(is_same) {
-        return Err(usage(format!("{path} is an input; name another file to write")));
     }
     // The file is removed when it is dropped.
     AtomicFile::create(output)?;
@@ -57,6 +50,10 @@ pub(super) fn check(output: &Path, inputs: &[PathBuf]) -> Result<()> {
 
 /// Refuses to overwrite verdicts.
 pub(super) fn refuse_verdicts(output: &Path) -> Result<()> {
+    // A device may have no end.
+    if !output.is_file() {
+        return Ok(());
+    }
     let Ok(bytes) = fs::read(output) else { return Ok(()) };
     let path = output.display();
     // Lines with typing errors count too.
@@ -74,19 +71,6 @@ pub(super) fn refuse_verdicts(output: &Path) -> Result<()> {
             )))
         }
     }
-}
-
-/// Refuses an output file that is named twice.
-pub(super) fn apart<'a>(outputs: impl Iterator<Item = &'a Path>) -> Result<()> {
-    let mut seen: Vec<&Path> = Vec::new();
-    for output in outputs {
-        if seen.contains(&output) {
-            let path = output.display();
-            return Err(usage(format!("{path} is named for two outputs; name two files")));
-        }
-        seen.push(output);
-    }
-    Ok(())
 }
 
 /// Reads verdicts.

@@ -50,7 +50,9 @@ impl Findings<'_> {
         let forecasters = self.forecasters();
         let names = forecasters.iter().map(|one| ("name", one.name.clone())).collect();
         let model = arguments.model.display().to_string();
-        let data = calibration.data.clone().unwrap_or_default();
+        let data: Vec<String> =
+            arguments.files.iter().map(|file| file.display().to_string()).collect();
+        let data = data.join(", ");
         let sentences = counted(calibration.sentences, "sentence");
         let words = counted(calibration.words, "word");
         let subtitle = format!("{model}, on {data}: {sentences}, {words}");

@@ -51,6 +51,7 @@ pub(super) fn learn_with_progress(
     evidence: &WeakData<'_>,
     options: &WeakOptions,
     dev: &[Sentence],
+    interrupt: Interrupt,
     session: &Session,
 ) -> Result<WeakOutcome> {
     /// Number of steps between two reports.
@@ -59,7 +60,6 @@ pub(super) fn learn_with_progress(
     const MOST_DEV: usize = 500;
     let dev = &dev[..dev.len().min(MOST_DEV)];
     let mut last_uas = String::new();
-    let interrupt = Interrupt::watch_if_possible();
     let started = Instant::now();
     let status = session.status();
     let learnt = learn(evidence, options, &mut |step: WeakStep<'_>| {

@@ -209,7 +209,8 @@ impl ParseOptions {
             model.parser.as_ref().and_then(|trees| Some((trees, trees.calibration.as_ref()?)));
         let Some((trees, calibration)) = calibrated else {
             let error = anyhow!("{file} does not know how precise its probabilities are");
-            let hint = format!("`tutte calibrate -m {file} DEV` measures it on held-out trees");
+            let hint =
+                format!("`tutte calibrate -m {file} DEV --write` measures it on held-out trees");
             return Err(advise(error, hint));
         };
         let table = &calibration.precision;

@@ -1,6 +1,5 @@
 //! `tutte rules suggest`: rules counted in a treebank.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -11,7 +10,8 @@ use tutte::rules::{Draft, RuleSet, suggest};
 use tutte_treebank::Sentence;
 
 use super::{bytes, placed, refuse};
-use crate::failure::{Outcome, advise, usage};
+use crate::failure::{Outcome, advise};
+use crate::files::Files;
 use crate::input::TreebankArgs;
 use crate::report::{count, counted, write_whole};
 use crate::session::Session;
@@ -111,6 +111,13 @@ struct Document {
     rules: Vec<String>,
 }
 
+impl Suggest {
+    /// Returns the files of the run.
+    pub(super) fn files(&self) -> Files {
+        Files::default().reads_or_stdin(&self.files).reads(&self.fill).writes("-o", &self.output)
+    }
+}
+
 pub(super) fn run(arguments: &Suggest, session: &Session) -> Result<Outcome> {
     let draft = match &arguments.fill {
         None => None,
@@ -124,9 +131,6 @@ pub(super) fn run(arguments: &Suggest, session: &Session) -> Result<Outcome> {
     };
     let files = session.files(&arguments.files)?;
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
-    if to_file.is_some_and(|path| files.iter().any(|file| file == path)) {
-        return Err(usage("the rules would overwrite the treebank; name another file with -o"));
-    }
     let mut treebank = Vec::new();
     for file in &files {
         treebank.extend(arguments.reading.read_all(file, session)?);
@@ -172,9 +176,7 @@ pub(super) fn run(arguments: &Suggest, session: &Session) -> Result<Outcome> {
         let rules = rules.rules().iter().map(ToString::to_string).collect();
         session.print_report(&Document { sentences: treebank.len(), words, warnings, rules })?;
     } else if to_file.is_none() {
-        let mut out = session.stdout();
-        out.write_all(text.as_bytes())?;
-        out.flush()?;
+        session.print(&text)?;
     }
     Ok(session.end(Outcome::Good))
 }

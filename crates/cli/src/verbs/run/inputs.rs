@@ -13,7 +13,8 @@ use tutte_treebank::Error;
 
 use super::manifest;
 use crate::failure::usage;
-use crate::verbs::parse::{check_distinct, without_extension};
+use crate::files::Files;
+use crate::verbs::parse::without_extension;
 
 /// A file to parse.
 #[derive(Clone, Debug)]
@@ -112,10 +113,15 @@ impl Listing {
         }
         listing.jobs.sort_by(|a, b| a.output.cmp(&b.output).then_with(|| a.input.cmp(&b.input)));
         listing.skipped.sort();
-        let pairs = listing.jobs.iter().map(|job| (job.input.as_path(), out.join(&job.output)));
-        let pairs: Vec<(&Path, PathBuf)> = pairs.collect();
-        check_distinct(pairs.iter().map(|(input, output)| (*input, output.as_path())))?;
         Ok(listing)
+    }
+
+    /// Returns the inputs, and their outputs in a folder.
+    pub(super) fn files(&self, out: &Path) -> Files {
+        let files = Files::default().reads(&self.jobs);
+        self.jobs.iter().fold(files, |files, Job { input, output }| {
+            files.writes_from(input, out.join(output), "choose another folder with -o")
+        })
     }
 
     fn push(&mut self, input: PathBuf, inside: &Path, extension: &str) {
@@ -174,13 +180,23 @@ fn cannot_open(path: &Path, source: std::io::Error) -> Error {
     Error::File { path: path.to_owned(), action: "open", source }
 }
 
-/// Formats a path with `/` between its parts, on every system.
+/// Formats a path with `/` between its parts, on every system. Different paths have different texts: bytes that are
+/// not UTF-8 are written as `\xff`, and a backslash in a name as `\\`.
 pub(super) fn with_slashes(path: &Path) -> String {
     let parts = path.components().map(|part| match part {
-        Component::RootDir => "".into(),
-        part => part.as_os_str().to_string_lossy(),
+        Component::RootDir => String::new(),
+        part => escaped(part.as_os_str()),
     });
     parts.collect::<Vec<_>>().join("/")
+}
+
+fn escaped(name: &OsStr) -> String {
+    let mut text = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        text.push_str(&chunk.valid().replace('\\', r"\\"));
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!(r"\x{byte:02x}")));
+    }
+    text
 }
 
 #[cfg(test)]
@@ -212,5 +228,16 @@ mod tests {
         }
         assert_eq!(with_slashes(Path::new("a/./b//c.txt")), "a/b/c.txt");
         assert_eq!(with_slashes(Path::new("/a/b")), "/a/b");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_not_utf8_stay_different() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let shown = |name: &[u8]| with_slashes(Path::new(OsStr::from_bytes(name)));
+        assert_eq!(shown(b"a/caf\xe9.txt"), r"a/caf\xe9.txt");
+        assert_eq!(shown(b"a/caf\xea.txt"), r"a/caf\xea.txt");
+        assert_eq!(shown(br"a/caf\xe9.txt"), r"a/caf\\xe9.txt");
+        assert_eq!(shown("a/café.txt".as_bytes()), "a/café.txt");
     }
 }

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The first line has the settings of the job, so that it cannot be resumed with others. Every other line is an input
-//! that is done; it is written after its output is complete. However a job ends, every listed output exists, and its
-//! hash is checked when the job is resumed. An incomplete last line is ignored. At the end of a job the lines are
+//! that is done; it is written after its output is complete on disk. However a job ends, every listed output exists, and
+//! its hash is checked when the job is resumed. An incomplete last line is ignored. At the end of a job the lines are
 //! sorted, so the manifest does not depend on interruptions.
 
 use std::collections::BTreeMap;
@@ -58,13 +58,20 @@ pub(super) struct Entry {
 impl Entry {
     /// Returns `true` if the input is the same and its output complete.
     pub(super) fn holds(&self, input: &Path, output: &Path) -> bool {
-        let is = |path: &Path, bytes, xxh3: &str| {
-            // The length is cheaper to compare and usually differs.
-            fs::metadata(path).is_ok_and(|about| about.len() == bytes)
-                && Fingerprint::of(path).is_ok_and(|found| found.xxh3 == xxh3)
-        };
-        is(output, self.output_bytes, &self.output_xxh3) && is(input, self.bytes, &self.xxh3)
+        self.holds_output(output) && is(input, self.bytes, &self.xxh3)
     }
+
+    /// Returns `true` if the output is as it was written.
+    pub(super) fn holds_output(&self, output: &Path) -> bool {
+        is(output, self.output_bytes, &self.output_xxh3)
+    }
+}
+
+/// Returns `true` if a file has this length and hash.
+fn is(path: &Path, bytes: u64, xxh3: &str) -> bool {
+    // The length is cheaper to compare and usually differs.
+    fs::metadata(path).is_ok_and(|about| about.len() == bytes)
+        && Fingerprint::of(path).is_ok_and(|found| found.xxh3 == xxh3)
 }
 
 /// Length and hash of a file.
@@ -170,13 +177,10 @@ impl Manifest {
         let line = serde_json::to_string(&entry)? + "\n";
         let cannot_write = || format!("cannot write {}", self.path.display());
         self.file.write_all(line.as_bytes()).with_context(cannot_write)?;
+        // The output is on disk already.
+        self.file.sync_data().with_context(cannot_write)?;
         self.entries.insert(entry.output.clone(), entry);
         Ok(())
-    }
-
-    /// Removes a file that has to be parsed again.
-    pub(super) fn forget(&mut self, output: &str) {
-        self.entries.remove(output);
     }
 
     /// Sorts the lines.

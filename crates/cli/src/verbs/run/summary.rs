@@ -92,9 +92,8 @@ impl RunSummary {
             session.note("parse the failed files again with the same command and --resume");
         }
         let outcome = match self {
-            _ if self.interrupted || !self.failed.is_empty() || self.skipped > 0 => {
-                Outcome::BadInput
-            }
+            _ if self.interrupted => Outcome::Interrupted,
+            _ if !self.failed.is_empty() || self.skipped > 0 => Outcome::BadInput,
             _ if self.tally.contradictions > 0 => Outcome::CheckFailed,
             _ => Outcome::Good,
         };

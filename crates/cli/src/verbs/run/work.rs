@@ -1,11 +1,11 @@
 //! The files of a job, one after the other: finished files are skipped, the others are parsed.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::{fs, io};
 
-use anyhow::Result;
-use tutte_treebank::Error;
+use anyhow::{Result, anyhow};
+use tutte_treebank::{Error, beside};
 
 use super::inputs::{Job, with_slashes};
 use super::manifest::{Entry, Fingerprint, Manifest};
@@ -59,8 +59,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Skips finished files, and removes outdated outputs of the others.
-    pub(super) fn skip_finished(&mut self, jobs: Vec<Job>) -> Result<()> {
+    /// Skips finished files. Outdated outputs of the others stay until new ones replace them.
+    pub(super) fn skip_finished(&mut self, jobs: Vec<Job>) {
         for job in jobs {
             let name = with_slashes(&job.output);
             let output = self.folder.join(&job.output);
@@ -71,23 +71,9 @@ impl<'a> Work<'a> {
                     self.summary.done_before += 1;
                     self.summary.add(entry);
                 }
-                None => {
-                    self.manifest.forget(&name);
-                    match fs::remove_file(&output) {
-                        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                            return Err(Error::File {
-                                path: output,
-                                action: "replace",
-                                source: error,
-                            }
-                            .into());
-                        }
-                        _ => self.jobs.push(job),
-                    }
-                }
+                None => self.jobs.push(job),
             }
         }
-        Ok(())
     }
 
     /// Parses the other files and closes the manifest. Returns the summary and the number of words
@@ -132,11 +118,49 @@ impl<'a> Work<'a> {
         Page::create(&path, self.task)
     }
 
+    /// Keeps an output that this job has not written, or that was edited since, under another name. Returns the name.
+    fn keep_edited(&self, output: &Path) -> Result<Option<PathBuf>> {
+        let path = self.folder.join(output);
+        let entry = self.manifest.entries.get(&with_slashes(output));
+        if !path.exists() || entry.is_some_and(|entry| entry.holds_output(&path)) {
+            return Ok(None);
+        }
+        for number in 1u32.. {
+            let ending = if number == 1 { ".old".to_owned() } else { format!(".old{number}") };
+            let kept = beside(&path, &ending);
+            if kept.exists() {
+                continue;
+            }
+            // A second name, so that the file has one at any moment. Some file systems have no such names.
+            let linked = fs::hard_link(&path, &kept).or_else(|_| fs::copy(&path, &kept).map(drop));
+            return match linked {
+                Ok(()) => Ok(Some(kept)),
+                Err(source) => Err(Error::File { path: kept, action: "create", source }.into()),
+            };
+        }
+        Ok(None)
+    }
+
+    /// Says where an edited output is now. A file with the same content was written by this job before it was killed,
+    /// and is not needed twice.
+    fn note_kept(&self, kept: &Path, written: &Fingerprint, output: &Path) {
+        if Fingerprint::of(kept).is_ok_and(|found| found == *written) {
+            let _ = fs::remove_file(kept);
+            return;
+        }
+        let kept = kept.display();
+        let output = output.display();
+        let note = anyhow!("{output} was not as this job had written it; it is kept as {kept}");
+        self.status.aside(|| self.session.warn(&note));
+    }
+
     /// Completes the output of an input.
     fn finish(&mut self, input: usize, end: End) -> Result<Entry> {
-        let tally = self.take_page(input)?.finish(&end.tail)?;
+        let page = self.take_page(input)?;
         let job = &self.jobs[input];
         let output = self.folder.join(&job.output);
+        let kept = self.keep_edited(&job.output)?;
+        let tally = page.finish(&end.tail)?;
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| Error::File { path, action: "read", source }
@@ -145,6 +169,9 @@ impl<'a> Work<'a> {
         let read =
             before.unwrap_or_else(|| Fingerprint::of(&job.input)).map_err(failed(&job.input))?;
         let written = Fingerprint::of(&output).map_err(failed(&output))?;
+        if let Some(kept) = kept {
+            self.note_kept(&kept, &written, &output);
+        }
         let entry = Entry {
             output: with_slashes(&job.output),
             output_bytes: written.bytes,

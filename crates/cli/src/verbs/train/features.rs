@@ -38,6 +38,11 @@ pub(super) fn index(typed: &str) -> Result<Index, String> {
     }
 }
 
+/// Returns the file of templates, unless it is the name of a set.
+pub(crate) fn template_file(typed: &str) -> Option<&Path> {
+    FeatureSet::named(typed).is_none().then(|| Path::new(typed))
+}
+
 /// Returns a set of templates by its name, or reads it from a file.
 pub(crate) fn templates(typed: &str) -> Result<FeatureSet> {
     if let Some(set) = FeatureSet::named(typed) {

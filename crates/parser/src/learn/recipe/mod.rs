@@ -16,8 +16,8 @@
 //! The stages are the tokenizer, the tagger, jackknifed tags, and the parser with its pruner, passes, folds and
 //! transition parser. Jackknifed tags of a sentence come from a tagger that was not trained on it. A [`Recipe`] can
 //! leave out any stage. The best pass and the temperature are chosen on development data, and the precision of
-//! probabilities is measured there. With an [output](Recipe::with_output), the best model so far is always in that
-//! file, and an interrupted training can be [resumed](Recipe::resuming). The same treebank, recipe and seed give the
+//! probabilities is measured there. With an [output](Recipe::with_output), the best model so far is kept beside that
+//! file until the training ends, and an interrupted training can be [resumed](Recipe::resuming). The same treebank, recipe and seed give the
 //! same bytes, whether resumed or not, for any number of threads.
 
 mod data;
@@ -45,6 +45,7 @@ pub use self::observer::{Event, EventObserver, PassReport, Stage, Work};
 use self::passes::{Outcome, PROVISIONAL_TEMPERATURE, Passes};
 pub use self::pilot::TreeSetComparison;
 pub use self::preset::Preset;
+pub use self::stage_cache::best_path;
 use self::stage_cache::{TextParts, checkpoint_path, has_stages, remove_stages};
 use super::optimizer::Optimizer;
 use super::train::{Checkpoint, TrainingOptions};
@@ -107,6 +108,7 @@ pub struct Recipe {
     lenient: bool,
     output: Option<PathBuf>,
     resume: bool,
+    replaces_parsers: bool,
     about: About,
     dev_name: Option<String>,
 }
@@ -132,6 +134,7 @@ impl Default for Recipe {
             lenient: false,
             output: None,
             resume: false,
+            replaces_parsers: false,
             about: About::default(),
             dev_name: None,
         }
@@ -224,7 +227,8 @@ impl Recipe {
         Self { lenient: true, ..self }
     }
 
-    /// Sets the file of the model. The best model so far is kept in this file, and checkpoints beside it.
+    /// Sets the file of the model, which is written when the training ends. Until then, an existing file stays as it
+    /// was, and the best model so far and checkpoints are kept beside it, see [`best_path`].
     pub fn with_output(self, output: impl Into<PathBuf>) -> Self {
         Self { output: Some(output.into()), ..self }
     }
@@ -232,6 +236,11 @@ impl Recipe {
     /// Resumes the interrupted training of the output.
     pub fn resuming(self) -> Self {
         Self { resume: true, ..self }
+    }
+
+    /// Lets a model without a parser replace the output even if that has a parser.
+    pub fn replacing_parsers(self) -> Self {
+        Self { replaces_parsers: true, ..self }
     }
 
     /// Sets the description of the model: language, data, licence, command.
@@ -246,13 +255,33 @@ impl Recipe {
 
     /// Returns `true` if an earlier training of the output can be resumed.
     pub fn can_resume(&self) -> bool {
-        let output = self.output.as_deref();
+        let output = self.regular_output();
         output.is_some_and(|output| checkpoint_path(output).is_file() || has_stages(output))
     }
 
     /// Returns the file that a resumed parser starts from.
     pub fn checkpoint(&self) -> Option<PathBuf> {
-        self.output.as_deref().map(checkpoint_path)
+        self.regular_output().map(checkpoint_path)
+    }
+
+    /// Returns the files that a training writes beside its output.
+    pub fn files_beside(&self) -> Vec<PathBuf> {
+        let Some(output) = self.regular_output() else { return Vec::new() };
+        let [text, tags] = stage_cache::paths(output);
+        vec![best_path(output), checkpoint_path(output), text, tags]
+    }
+
+    /// Returns the output, unless it is a pipe or a device: nothing is kept beside those.
+    fn regular_output(&self) -> Option<&Path> {
+        let is_regular = |output: &&Path| output.metadata().map_or(true, |about| about.is_file());
+        self.output.as_deref().filter(is_regular)
+    }
+
+    /// Returns the output if it is a model with a parser.
+    fn output_with_parser(&self) -> Option<&Path> {
+        let has_parser =
+            |output: &&Path| ModelFile::open(output).is_ok_and(|file| file.model.parser.is_some());
+        self.regular_output().filter(|output| output.is_file()).filter(has_parser)
     }
 
     /// Refuses settings that exclude each other.
@@ -274,6 +303,13 @@ impl Recipe {
                 "jackknifed tags need a tagger; add it to the parts, or choose gold tags",
             );
         }
+        let has_parser = self.parts.is_empty() || self.parts.contains(&Part::Parser);
+        if !has_parser
+            && !self.replaces_parsers
+            && let Some(path) = self.output_with_parser()
+        {
+            return Err(Error::ParserWouldBeLost { path: path.to_owned() });
+        }
         Ok(())
     }
 
@@ -286,7 +322,7 @@ impl Recipe {
                 if error.kind() == ErrorKind::NotFound =>
             {
                 // The training may have been interrupted before the parser.
-                if self.output.as_deref().is_some_and(has_stages) {
+                if self.regular_output().is_some_and(has_stages) {
                     return Ok(None);
                 }
                 Err(Error::Checkpoint { path, problem: CheckpointProblem::Missing })
@@ -379,9 +415,9 @@ pub struct Trained {
     pub temperature_source: Option<TemperatureSource>,
     /// Development data as it was given.
     pub gold: Vec<Sentence>,
-    /// `true` if the model is in the file of the output. An interrupted training without a parser does not
-    /// replace a file that has one.
-    pub is_written: bool,
+    /// File of the model, if it was written: the output or, after an interruption, [`best_path`]. A training that
+    /// ends before its parser has a pass does not replace an output with a parser.
+    pub file: Option<PathBuf>,
 }
 
 /// Trains all parts of a recipe. Development data may be empty.
@@ -390,7 +426,8 @@ pub struct Trained {
 ///
 /// # Errors
 /// Those of the treebank; [`Error::Setting`] if settings exclude each other; [`Error::Checkpoint`] if a training cannot
-/// be resumed; [`Error::Stopped`] if the observer stopped it before anything was learnt; those of writing the model.
+/// be resumed; [`Error::ParserWouldBeLost`] if the output has a parser and the recipe has none; [`Error::Stopped`] if
+/// the observer stopped it before anything was learnt; those of writing the model.
 pub fn train_pipeline(
     treebank: Vec<Sentence>,
     dev: Vec<Sentence>,
@@ -431,9 +468,9 @@ pub fn train_pipeline(
         Ok(outcome) => outcome,
         Err(ending) => return save_text(recipe, &text, ending, sentences, words, gold),
     };
-    let Outcome { best, about, ending, passes, temperature_source, gold } = outcome;
+    let Outcome { best, about, ending, passes, temperature_source, gold, file } = outcome;
     if ending == Ending::Finished {
-        recipe.output.as_deref().map_or(Ok(()), remove_stages)?;
+        recipe.regular_output().map_or(Ok(()), remove_stages)?;
     }
     Ok(Trained {
         model: best.model,
@@ -446,7 +483,7 @@ pub fn train_pipeline(
         dev: best.dev,
         temperature_source,
         gold,
-        is_written: recipe.output.is_some(),
+        file,
     })
 }
 
@@ -475,17 +512,17 @@ fn save_text(
     let about = About { seed: recipe.seed, ..recipe.about.clone() };
     let mut model = Model::default();
     text.put_into(&mut model);
-    // A resumed training does not replace a model that has a parser.
-    let has_parser =
-        |output: &Path| ModelFile::open(output).is_ok_and(|file| file.model.parser.is_some());
-    let mut is_written = false;
-    if let Some(output) = recipe.output.as_deref()
-        && !(recipe.resume && ending != Ending::Finished && has_parser(output))
-    {
+    // The parts of an interrupted training are kept for the one that resumes it.
+    let should_write = match ending {
+        Ending::Finished => true,
+        Ending::TimeUp => recipe.output_with_parser().is_none(),
+        Ending::Interrupted => false,
+    };
+    let file = recipe.output.clone().filter(|_| should_write);
+    if let Some(output) = &file {
         model.save(output, &about)?;
-        is_written = true;
         if ending == Ending::Finished {
-            remove_stages(output)?;
+            recipe.regular_output().map_or(Ok(()), remove_stages)?;
         }
     }
     Ok(Trained {
@@ -499,7 +536,7 @@ fn save_text(
         dev: None,
         temperature_source: None,
         gold,
-        is_written,
+        file,
     })
 }
 

@@ -6,7 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -19,7 +19,7 @@ use super::data::Data;
 use super::gate::Gate;
 use super::observer::{Event, PassReport, Watched};
 use super::plan::Plan;
-use super::stage_cache::{TextParts, checkpoint_path, remove};
+use super::stage_cache::{TextParts, best_path, remove};
 use super::{Ending, Recipe, TICK, TemperatureSource};
 use crate::learn::train::{
     Checkpoint, CheckpointPlace, Checkpoints, Pass, Snapshot, TrainedPass, TrainingOptions,
@@ -62,6 +62,8 @@ pub(super) struct Outcome {
     pub(super) passes: usize,
     pub(super) temperature_source: Option<TemperatureSource>,
     pub(super) gold: Vec<tutte_treebank::Sentence>,
+    /// File of the model.
+    pub(super) file: Option<PathBuf>,
 }
 
 /// A message of the training thread.
@@ -79,8 +81,9 @@ struct Trained {
 }
 
 impl Passes<'_, '_> {
-    fn output(&self) -> Option<&Path> {
-        self.recipe.output.as_deref()
+    /// Returns the file of the best model so far.
+    fn best_file(&self) -> Option<PathBuf> {
+        self.recipe.regular_output().map(best_path)
     }
 
     /// Trains to the end, until time is up or until the observer stops it. Returns the ending alone if
@@ -107,7 +110,7 @@ impl Passes<'_, '_> {
             }
             None => None,
         };
-        let checkpoint = self.output().map(checkpoint_path);
+        let checkpoint = self.recipe.checkpoint();
         // A checkpoint of another training is useless once this one has a model.
         let mut is_stale = resumed.is_none();
         let (sender, messages) = channel();
@@ -165,6 +168,7 @@ impl Passes<'_, '_> {
         gate.close();
         let Some(mut best) = best else { return Ok(Err(ending)) };
         let temperature_source = self.choose_temperature(&mut best, &data)?;
+        let file = self.conclude(&best.model, ending)?;
         if ending == Ending::Finished {
             checkpoint.as_deref().map_or(Ok(()), remove)?;
         }
@@ -174,10 +178,10 @@ impl Passes<'_, '_> {
         };
         let Self { about, .. } = self;
         let passes = plan.passes;
-        Ok(Ok(Outcome { best, about, ending, passes, temperature_source, gold }))
+        Ok(Ok(Outcome { best, about, ending, passes, temperature_source, gold, file }))
     }
 
-    /// Chooses the temperature and measures the precision on development data, and writes the model.
+    /// Chooses the temperature and measures the precision on development data.
     fn choose_temperature(
         &self,
         best: &mut Best,
@@ -197,18 +201,36 @@ impl Passes<'_, '_> {
             let name = self.recipe.dev_name.clone();
             parser.calibration = Some(Calibration { data: name, ..calibration });
         }
-        self.write(&best.model)?;
         Ok(Some(TemperatureSource::Dev))
     }
 
-    fn write(&self, model: &Model<Compact>) -> Result<(), Error> {
-        self.output().map_or(Ok(()), |output| model.save(output, &self.about))
+    /// Writes the model of a training that has ended, and returns its file. The output is replaced unless the
+    /// training was interrupted.
+    fn conclude(&self, model: &Model<Compact>, ending: Ending) -> Result<Option<PathBuf>, Error> {
+        let best = self.best_file();
+        if ending == Ending::Interrupted && best.is_some() {
+            self.keep_best(model)?;
+            return Ok(best);
+        }
+        let output = self.recipe.output.clone();
+        if let Some(output) = &output {
+            model.save(output, &self.about)?;
+        }
+        best.as_deref().map_or(Ok(()), remove)?;
+        Ok(output)
+    }
+
+    /// Writes the best model so far beside the output.
+    fn keep_best(&self, model: &Model<Compact>) -> Result<(), Error> {
+        self.best_file().map_or(Ok(()), |path| model.save(path, &self.about))
     }
 
     /// Reads the best model of a training that is resumed. It may be newer than the checkpoint: then the
     /// same model will be found again.
     fn best_before(&mut self, number: usize, second: bool) -> Result<Best, Error> {
-        let output = self.output().unwrap_or(Path::new("")).to_owned();
+        // The best model is the output if time was up, or if the user has renamed it.
+        let output = self.best_file().filter(|best| best.is_file());
+        let output = output.or_else(|| self.recipe.output.clone()).unwrap_or_default();
         let ModelFile { mut model, about, .. } = ModelFile::open(&output)?;
         if (about.seed, &about.training) != (self.about.seed, &self.about.training) {
             let problem = CheckpointProblem::OtherModel;
@@ -251,7 +273,7 @@ impl Passes<'_, '_> {
         });
         if is_best {
             self.about.dev = dev;
-            self.write(&model)?;
+            self.keep_best(&model)?;
             *best = Some(Best { pass: number, dev, model });
         }
         let report = PassReport { pass, number, dev, is_best, labelling, took };

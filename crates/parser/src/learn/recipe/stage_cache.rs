@@ -1,14 +1,15 @@
-//! Tokenizer, tagger and jackknifed tags, kept beside the model until the training has ended.
+//! Files kept beside a model until its training has ended.
 //!
 //! ```text
+//! en.tutte.best         the best model so far
+//! en.tutte.resume       the checkpoint of the parser
 //! en.tutte.resume-text  a model with tokenizer and tagger; its description names the training
 //! en.tutte.resume-tags  the treebank with jackknifed tags, if the parser learns from them
 //! ```
 //!
-//! Both are used only by the same training: same treebank, seed and sizes. The tags belong to the model
+//! The last two are used only by the same training: same treebank, seed and sizes. The tags belong to the model
 //! whose description has their hash.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 use tutte_linear::Compact;
 use tutte_text::{Tagger, Tokenizer};
-use tutte_treebank::{AtomicFile, Reader, Sentence, Writer};
+use tutte_treebank::{AtomicFile, Reader, Sentence, Writer, beside};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::{About, CheckpointProblem, Error, Model, ModelFile};
@@ -67,11 +68,9 @@ pub(super) struct CachedStages {
     pub(super) tagged: Option<Vec<Sentence>>,
 }
 
-/// Returns the path of a file beside a model: `en.tutte.resume`.
-fn beside(output: &Path, ending: &str) -> PathBuf {
-    let mut path = OsString::from(output);
-    path.push(ending);
-    path.into()
+/// Returns the path of the best model so far of a training that has not ended: `en.tutte.best` for `en.tutte`.
+pub fn best_path(output: &Path) -> PathBuf {
+    beside(output, ".best")
 }
 
 /// Returns the path of the checkpoint of a model's parser.
@@ -80,7 +79,7 @@ pub(super) fn checkpoint_path(output: &Path) -> PathBuf {
 }
 
 /// Returns the paths of tokenizer and tagger, and of jackknifed tags.
-fn paths(output: &Path) -> [PathBuf; 2] {
+pub(super) fn paths(output: &Path) -> [PathBuf; 2] {
     [".resume-text", ".resume-tags"].map(|ending| beside(output, ending))
 }
 

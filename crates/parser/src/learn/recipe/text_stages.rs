@@ -61,7 +61,7 @@ impl Recipe {
             ("tokenizer", format!("{tokenizer:?}")),
             ("tagger", format!("{tagger:?}")),
         ];
-        StageCache::new(self.output.as_deref(), train, &settings)
+        StageCache::new(self.regular_output(), train, &settings)
     }
 }
 

@@ -205,9 +205,11 @@ fn check(file: &mut File) -> Result<u64, CheckpointProblem> {
 fn read_up_to(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
     let mut found = 0;
     while found < bytes.len() {
-        match file.read(&mut bytes[found..])? {
-            0 => break,
-            more => found += more,
+        match file.read(&mut bytes[found..]) {
+            Ok(0) => break,
+            Ok(more) => found += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(found)
