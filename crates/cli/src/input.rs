@@ -8,8 +8,10 @@
 //! input/raw_text.rs   raw text
 //! input/sentences.rs  the loop that reads sentences, and with --lenient skips some
 //! input/tagging.rs    tags for untagged sentences
+//! input/familiarity.rs  warnings about text in another script or language
 //! ```
 
+mod familiarity;
 mod jsonl;
 mod model;
 mod raw_text;
@@ -26,6 +28,7 @@ use tutte::{Compact, Model, ModelFile, ParserModel, map_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
+pub(crate) use self::familiarity::warn_unfamiliar;
 pub(crate) use self::model::ModelSource;
 pub(crate) use self::sentences::Sentences;
 pub(crate) use self::source::{ByteCounter, InputArgs, InputKind};

@@ -13,6 +13,7 @@
 //! interrupt.rs   Ctrl-C
 //! leftovers.rs   temporary files of outputs that were never finished
 //! numbers.rs     numbers as people read them
+//! output.rs      arguments that name a file to write
 //! ```
 
 mod arguments;
@@ -21,6 +22,7 @@ mod input;
 mod interrupt;
 mod leftovers;
 mod numbers;
+mod output;
 mod report;
 mod session;
 mod verbs;

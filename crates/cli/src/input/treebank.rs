@@ -66,6 +66,30 @@ impl TreebankArgs {
         self.sentences(path, session)?.collect()
     }
 
+    /// Returns the sentences of a treebank that are short enough for a task that looks at all trees together. Longer
+    /// ones are errors, or skipped.
+    pub(crate) fn short_sentences<'a>(
+        &'a self,
+        path: &Path,
+        task: &'static str,
+        session: &'a Session,
+    ) -> Result<impl Iterator<Item = Result<Sentence>> + 'a> {
+        let sentences = self.sentences(path, session)?;
+        Ok(sentences.filter_map(move |sentence| match sentence {
+            Ok(sentence) => match sentence.check_words(task) {
+                Ok(()) => Some(Ok(sentence)),
+                Err(error) if self.lenient => {
+                    session.skip(&error.into());
+                    None
+                }
+                Err(error) => {
+                    Some(Err(advise(error, "split it, or leave it out with --lenient")))
+                }
+            },
+            Err(error) => Some(Err(error)),
+        }))
+    }
+
     /// Reads the sentences of all files that have words. Sentences without a tree are errors, or skipped.
     pub(crate) fn read_trees(&self, files: &[PathBuf], session: &Session) -> Result<Vec<Sentence>> {
         let mut all = Vec::new();

@@ -18,6 +18,7 @@ use crate::failure::{Outcome, cannot_write, usage};
 use crate::input::ModelAndFiles;
 use crate::interrupt;
 use crate::report::{count, counted, rounded};
+use crate::output::output_file;
 use crate::session::Session;
 
 /// Choose the words that annotators should annotate next
@@ -38,7 +39,7 @@ pub(crate) struct Ask {
     asking: ModelAndFiles,
 
     /// File to write, compressed if its name ends in .gz or .zst; - is standard output
-    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    #[arg(short, long, value_name = "OUT", default_value = "-", value_parser = output_file())]
     output: PathBuf,
 
     /// Choose words by the entropy of their heads, or sentences by the entropy of their trees per word

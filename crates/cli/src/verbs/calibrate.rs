@@ -22,6 +22,7 @@ use super::eval::analyses::bins;
 use super::parse::TagOptions;
 use crate::failure::{Outcome, usage};
 use crate::input::{Threads, TreebankArgs, note_untagged};
+use crate::output::output_file;
 use crate::session::Session;
 
 /// Calibrate a model's probabilities on held-out trees
@@ -51,7 +52,7 @@ pub(crate) struct Calibrate {
     files: Vec<PathBuf>,
 
     /// Model to write instead of replacing MODEL
-    #[arg(short, long, value_name = "NEW")]
+    #[arg(short, long, value_name = "NEW", value_parser = output_file())]
     output: Option<PathBuf>,
 
     /// Method: temperature, isotonic, or auto (isotonic if it has both a lower calibration error and a higher
@@ -70,7 +71,7 @@ pub(crate) struct Calibrate {
     dry_run: bool,
 
     /// Write an HTML page with tables and diagrams
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     html: Option<PathBuf>,
 
     /// Write reliability diagrams and risk–coverage curves as SVG into a folder

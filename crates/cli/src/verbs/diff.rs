@@ -14,6 +14,7 @@ use super::draw::{Columns, Kind, Look, columns, figure, number};
 use crate::failure::Outcome;
 use crate::input::TreebankArgs;
 use crate::report::{Align, HtmlPage, Table, count, counted, percent, visible};
+use crate::output::output_file;
 use crate::session::Session;
 
 /// Show where two analyses of the same sentences differ
@@ -49,7 +50,7 @@ pub(crate) struct Diff {
     kind: Kind,
 
     /// Write an HTML page with drawings of all sentences that differ
-    #[arg(long, value_name = "FILE", conflicts_with = "kind")]
+    #[arg(long, value_name = "FILE", conflicts_with = "kind", value_parser = output_file())]
     html: Option<PathBuf>,
 
     #[command(flatten)]

@@ -26,6 +26,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use tutte::ModelFile;
 
 pub(super) use self::options::{ParseOptions, Task, probability};
 pub(super) use self::outfile::{check_distinct, without_extension};
@@ -34,8 +35,9 @@ pub(super) use self::result::Worker;
 pub(super) use self::stream::{End, Sink, Stream, Watcher};
 pub(super) use self::tagging::TagOptions;
 use crate::failure::{Outcome, usage};
-use crate::input::{ByteCounter, InputArgs, ModelArgs};
+use crate::input::{ByteCounter, InputArgs, ModelArgs, warn_unfamiliar};
 use crate::interrupt;
+use crate::output::{missing_folder, no_folder, output_file};
 use crate::report::{count, counted};
 use crate::session::{Progress, Session};
 
@@ -74,6 +76,7 @@ pub(crate) struct Parse {
 
     /// File to write, compressed if its name ends in .gz or .zst; - is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
+    #[arg(value_parser = output_file())]
     output: PathBuf,
 
     /// One output per input; {} is its path without extension
@@ -125,8 +128,11 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     if let Some(outputs) = &outputs {
         let inputs = files.iter().map(PathBuf::as_path);
         check_distinct(inputs.zip(outputs.iter().map(PathBuf::as_path)))?;
+        if let Some(folder) = outputs.iter().find_map(|output| missing_folder(output)) {
+            return Err(usage(no_folder(folder)));
+        }
     }
-    let model = model_args.load()?;
+    let ModelFile { model, about, .. } = model_args.open()?;
     let task = options.of(&model, model_args, jsonl, session)?;
 
     let apart = outputs.is_some();
@@ -156,6 +162,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     drop(progress);
 
     let Pages { tally, .. } = pages;
+    warn_unfamiliar(&tally.familiarity, &model_args.model_source.name(), &about, session);
     let seconds = started.elapsed().as_secs_f64();
     let words_per_second = tally.words as f64 / seconds;
     let output = output.display().to_string();

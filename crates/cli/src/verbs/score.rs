@@ -18,6 +18,7 @@ use self::summary::ScoreSummary;
 use crate::failure::{Outcome, usage};
 use crate::input::{ModelAndFiles, is_jsonl};
 use crate::interrupt;
+use crate::output::output_file;
 use crate::session::Session;
 
 /// Compute the probability of the trees of a file
@@ -38,7 +39,7 @@ pub(crate) struct Score {
     asking: ModelAndFiles,
 
     /// Write the sentences with probabilities, as CoNLL-U or, if the name ends in .jsonl, as JSON Lines
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "OUT", value_parser = output_file())]
     output: Option<PathBuf>,
 
     /// Number of sentences with the lowest probability to show

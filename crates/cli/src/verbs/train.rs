@@ -35,6 +35,7 @@ use crate::failure::{Outcome, advise, usage};
 use crate::input::{Seed, Threads, TreebankArgs};
 use crate::interrupt::Interrupt;
 use crate::numbers::megabytes;
+use crate::output::output_file;
 use crate::session::Session;
 
 /// Train a parser, with tokenizer and tagger, on a treebank
@@ -56,7 +57,7 @@ pub(crate) struct Train {
     files: Vec<PathBuf>,
 
     /// Model to write, compressed if its name ends in .gz or .zst
-    #[arg(short, long, value_name = "MODEL")]
+    #[arg(short, long, value_name = "MODEL", value_parser = output_file())]
     output: PathBuf,
 
     /// Development treebank; repeatable [default: the file beside TRAIN with dev for train in its name, if it exists]
@@ -335,6 +336,9 @@ impl Train {
                 error @ (tutte_treebank::Error::NoHead { .. }
                 | tutte_treebank::Error::NotATree { .. }),
             ) => advise(error, "--lenient leaves out sentences without a tree"),
+            tutte::Error::Treebank(error @ tutte_treebank::Error::TooManyWords { .. }) => {
+                advise(error, "split it, or leave it out with --lenient")
+            }
             error => error.into(),
         }
     }

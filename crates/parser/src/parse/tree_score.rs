@@ -88,7 +88,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// ```
     ///
     /// # Errors
-    /// If scores are not numbers; [`Error::TooLong`].
+    /// If scores are not numbers; [`TooManyWords`](tutte_treebank::Error::TooManyWords).
     pub fn score_tree(&mut self, sentence: &Sentence) -> Result<TreeScore<'a>, Error> {
         let (distribution, with_left_out) = self.distribution_with_left_out(sentence)?;
         let marginals = distribution.arcs().marginals();

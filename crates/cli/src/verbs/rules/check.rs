@@ -113,10 +113,10 @@ fn survey(
     let mut survey = Survey::new(rules);
     let mut feasibility = Feasibility::new(rules, arguments.tree_set);
     for file in &arguments.raw {
-        for sentence in arguments.reading.sentences(file, session)? {
+        for sentence in arguments.reading.short_sentences(file, "matching of rules", session)? {
             let sentence = sentence?;
+            feasibility.add(&sentence)?;
             survey.add(&sentence);
-            feasibility.add(&sentence);
         }
     }
     Ok((survey.finish(), feasibility.finish()))

@@ -14,6 +14,7 @@ use super::{bytes, placed, refuse};
 use crate::failure::{Outcome, advise, usage};
 use crate::input::TreebankArgs;
 use crate::report::{count, counted, write_whole};
+use crate::output::output_file;
 use crate::session::Session;
 
 /// Count rules in a treebank, or fill the open targets of a draft
@@ -73,7 +74,7 @@ pub(super) struct Suggest {
     max_length: Option<usize>,
 
     /// File to write [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = output_file())]
     output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -129,7 +130,9 @@ pub(super) fn run(arguments: &Suggest, session: &Session) -> Result<Outcome> {
     }
     let mut treebank = Vec::new();
     for file in &files {
-        treebank.extend(arguments.reading.read_all(file, session)?);
+        for sentence in arguments.reading.short_sentences(file, "matching of rules", session)? {
+            treebank.push(sentence?);
+        }
     }
     treebank.retain(|sentence| sentence.len() <= arguments.max_length.unwrap_or(usize::MAX));
     let words = treebank.iter().flat_map(Sentence::partial_heads).flatten().count();
