@@ -200,7 +200,10 @@ impl Inputs<'_> {
             };
             self.progress.step();
             if sentences.read(sentence)? {
-                return Ok(true);
+                if self.reading.is_short(sentence, "a distribution over all trees", self.session)? {
+                    return Ok(true);
+                }
+                continue;
             }
             self.tail = sentences.tail().to_owned();
             self.sentences = None;

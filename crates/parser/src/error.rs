@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 pub use self::checkpoint::CheckpointProblem;
 pub use self::contradiction::Contradiction;
-use self::memory::gigabytes;
 pub use self::memory::MemoryCause;
+use self::memory::gigabytes;
 pub use self::model::ModelProblem;
 
 /// Any error of this crate. The message says what is wrong and where; [`hint`](Error::hint) says how to

@@ -96,8 +96,8 @@ pub use model::{
 };
 pub use parse::{
     Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, Clock,
-    Decoding, Detail, Familiarity, KeepColumns, LONGEST_DISTRIBUTION, LONGEST_WHOLE, LabelledDistribution,
-    Limits, Listed, LongSentenceParse, Mixture, Parse, Parser, Pipeline, RankedTree,
-    ReadingDistributions, Stage, TagReadings, TagSource, Times, TreeScore, Unfamiliar, check_heads, map_stream,
-    parse_stream,
+    Decoding, Detail, Familiarity, KeepColumns, LONGEST_DISTRIBUTION, LONGEST_WHOLE,
+    LabelledDistribution, Limits, Listed, LongSentenceParse, Mixture, Parse, Parser, Pipeline,
+    RankedTree, ReadingDistributions, Stage, TagReadings, TagSource, Times, TreeScore, Unfamiliar,
+    check_heads, map_stream, parse_stream,
 };

@@ -17,8 +17,8 @@ use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::input::ModelAndFiles;
 use crate::interrupt;
-use crate::report::{count, counted, rounded};
 use crate::output::output_file;
+use crate::report::{count, counted, rounded};
 use crate::session::Session;
 
 /// Choose the words that annotators should annotate next

@@ -24,8 +24,8 @@ use tutte_treebank::eval::{Alignment, Irregular, Subtypes};
 
 use crate::failure::Outcome;
 use crate::input::TreebankArgs;
-use crate::report::{Results, counted};
 use crate::output::output_file;
+use crate::report::{Results, counted};
 use crate::session::Session;
 
 /// Score analyses against a gold standard

@@ -13,8 +13,8 @@ use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::input::ModelAndFiles;
 use crate::interrupt;
-use crate::report::{counted, rounded};
 use crate::output::output_file;
+use crate::report::{counted, rounded};
 use crate::session::Session;
 
 /// List the probable arcs of each sentence, with their probabilities

@@ -24,8 +24,8 @@ use self::summary::{Accuracy, DevAccuracy, LearnSummary, lines};
 use super::train::{command_line, templates};
 use crate::failure::{Outcome, advise, usage};
 use crate::input::{Seed, Threads, TreebankArgs};
-use crate::report::{counted, rounded};
 use crate::output::output_file;
+use crate::report::{count, counted, rounded};
 use crate::session::Session;
 
 /// Learn a parser from rules and unannotated text, with or without a few trees
@@ -335,7 +335,12 @@ fn rules_error(invalid: &Invalid, session: &Session) -> anyhow::Error {
         Some(split) => split,
         None => return anyhow!("{}: not a file of rules", invalid.file),
     };
-    others.iter().for_each(|problem| session.complain(&error(problem)));
+    /// Number of problems that are printed.
+    const SHOWN: usize = 20;
+    others.iter().take(SHOWN).for_each(|problem| session.complain(&error(problem)));
+    if others.len() > SHOWN {
+        session.note(format!("… {} more", count(others.len() - SHOWN)));
+    }
     error(last)
 }
 

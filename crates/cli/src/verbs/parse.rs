@@ -111,11 +111,10 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let Parse { model_args, .. } = arguments;
     let pattern = arguments.outfile.as_deref();
     let output = pattern.map_or(arguments.output.as_path(), Path::new);
+    let is_json = session.json() && output == Path::new("-");
     let options = arguments.options.for_people(output);
+    let options = if is_json { options.as_json()? } else { options };
     let input_args = arguments.input_args.clone().with_text(arguments.text.clone());
-    if session.json() && output == Path::new("-") {
-        return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
-    }
     let jsonl = options.check_output(output)?;
     let files = match arguments.text {
         Some(_) => vec![PathBuf::from("-")],
@@ -172,7 +171,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
         0 => Outcome::Good,
         _ => Outcome::CheckFailed,
     };
-    if session.json() {
+    if session.json() && !is_json {
         session.print_json(&summary)?;
     } else {
         summary.tell(session);

@@ -12,8 +12,8 @@ use tutte_treebank::stats::{Histogram, Statistics, Summary};
 
 use crate::failure::Outcome;
 use crate::input::TreebankArgs;
-use crate::report::{Align, Table, count};
 use crate::output::output_file;
+use crate::report::{Align, Table, count};
 use crate::session::Session;
 
 /// Show statistics of treebanks

@@ -224,6 +224,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
             "starting from the beginning; --resume would continue from {checkpoint}"
         ));
     }
+    arguments.warn_of_shared_files(&dev_files, session);
     let treebank = arguments.read(&arguments.files, session)?;
     let dev = arguments.read(&dev_files, session)?;
     if !dev_files.is_empty() && dev.is_empty() {
@@ -321,6 +322,21 @@ impl Train {
             all.extend(self.reading.read_all(path, session)?);
         }
         Ok(all)
+    }
+
+    /// Warns of files that are both training and development data.
+    fn warn_of_shared_files(&self, dev_files: &[PathBuf], session: &Session) {
+        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let train: Vec<PathBuf> = self.files.iter().map(real).collect();
+        for dev in dev_files.iter().filter(|dev| train.contains(&real(dev))) {
+            let warning = anyhow!(
+                "{} is both training and development data: scores and probabilities will be too high",
+                dev.display()
+            );
+            let hint =
+                "hold out trees for --dev: `tutte convert TREEBANK parts.conllu --split 90/10`";
+            session.warn(&advise(warning, hint));
+        }
     }
 
     /// Adds a hint to an error of a training.

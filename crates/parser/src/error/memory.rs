@@ -25,7 +25,9 @@ pub enum MemoryCause {
     },
 
     /// Label scores of all arcs of the longest sentence.
-    #[error("{place}: the longest sentence has {words} words, and each of its arcs {labels} labels")]
+    #[error(
+        "{place}: the longest sentence has {words} words, and each of its arcs {labels} labels"
+    )]
     Sentence {
         /// The sentence.
         place: Box<Place>,

@@ -13,8 +13,8 @@ use tutte_treebank::Sentence;
 use super::{bytes, placed, refuse};
 use crate::failure::{Outcome, advise, usage};
 use crate::input::TreebankArgs;
-use crate::report::{count, counted, write_whole};
 use crate::output::output_file;
+use crate::report::{count, counted, write_whole};
 use crate::session::Session;
 
 /// Count rules in a treebank, or fill the open targets of a draft

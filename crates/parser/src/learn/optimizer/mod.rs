@@ -266,9 +266,11 @@ impl Optimizer {
                 "gamma cannot change during L-BFGS; write risk(GAMMA) instead of risk(FROM..TO)"
                     .to_owned(),
             )),
-            Optimizer::Lbfgs { memory, .. } if *memory > MOST_STEPS => Err(Error::Setting(format!(
-                "memory is {memory}; L-BFGS keeps this many past steps: choose at most {MOST_STEPS}"
-            ))),
+            Optimizer::Lbfgs { memory, .. } if *memory > MOST_STEPS => {
+                Err(Error::Setting(format!(
+                    "memory is {memory}; L-BFGS keeps this many past steps: choose at most {MOST_STEPS}"
+                )))
+            }
             Optimizer::Lbfgs { objective, c, .. } => {
                 positive("C", *c)?;
                 online(objective, 0.0, 1)

@@ -3,8 +3,8 @@
 use tutte_treebank::{Error as TreebankError, Sentence};
 use tutte_trees::{Tree, TreeSet};
 
-use super::{Part, Recipe};
 use super::observer::{Event, Watched};
+use super::{Part, Recipe};
 use crate::learn::TrainingSet;
 use crate::{Error, check_heads};
 

@@ -53,11 +53,9 @@ pub(crate) fn check(treebank: &[Sentence], options: &TrainingOptions) -> Result<
         bytes
     };
     let cause = match longest {
-        Some(longest) if sentence > arcs.max(label_tables) => MemoryCause::Sentence {
-            place: Box::new(longest.place()),
-            words,
-            labels: names.len(),
-        },
+        Some(longest) if sentence > arcs.max(label_tables) => {
+            MemoryCause::Sentence { place: Box::new(longest.place()), words, labels: names.len() }
+        }
         _ if label_tables > arcs => MemoryCause::Labels {
             labels: names.len(),
             examples: names.iter().take(3).cloned().collect(),
