@@ -10,7 +10,6 @@ use std::path::PathBuf;
 pub use self::checkpoint::CheckpointProblem;
 pub use self::contradiction::Contradiction;
 pub use self::memory::MemoryCause;
-use self::memory::gigabytes;
 pub use self::model::ModelProblem;
 
 /// Any error of this crate. The message says what is wrong and where; [`hint`](Error::hint) says how to
@@ -95,13 +94,10 @@ pub enum Error {
     NoClusters,
 
     /// Training that needs more memory than there is.
-    #[error("training would need about {} of memory, more than {}: {cause}",
-            gigabytes(*.bytes), gigabytes(*.limit))]
+    #[error("training would need about {:.1} GB of memory, which is too much: {cause}", *.bytes as f64 / 1e9)]
     Memory {
         /// Number of bytes that training would need.
         bytes: u64,
-        /// Number of bytes that it may take.
-        limit: u64,
         /// The largest part of it.
         cause: MemoryCause,
     },

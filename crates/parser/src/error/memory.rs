@@ -16,7 +16,7 @@ pub enum MemoryCause {
     },
 
     /// Weights of arcs.
-    #[error("arcs have 2^{bits} weights in {clusters} cluster(s)")]
+    #[error("arcs have 2^{bits} weights{}", in_clusters(*.clusters))]
     Arcs {
         /// Binary logarithm of the number of weights of a cluster.
         bits: u32,
@@ -54,7 +54,9 @@ impl MemoryCause {
     }
 }
 
-/// Formats a number of bytes in gigabytes.
-pub(super) fn gigabytes(bytes: u64) -> String {
-    format!("{:.1} GB", bytes as f64 / 1e9)
+fn in_clusters(clusters: usize) -> String {
+    match clusters {
+        1 => String::new(),
+        _ => format!(" in each of {clusters} clusters"),
+    }
 }

@@ -98,7 +98,7 @@ impl Familiarity {
             let known = self.known_scripts.clone();
             return Some(Unfamiliar::Script { script, foreign, sentences, known });
         }
-        let is_foreign = words >= Self::LEAST_WORDS && 10 * unknown >= 7 * words;
+        let is_foreign = words >= Self::LEAST_WORDS && 2 * unknown >= words;
         is_foreign.then_some(Unfamiliar::Words { unknown, words })
     }
 }

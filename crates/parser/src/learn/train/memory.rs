@@ -45,13 +45,9 @@ pub(crate) fn check(treebank: &[Sentence], options: &TrainingOptions) -> Result<
         0
     };
     let bytes = arcs.saturating_add(label_tables).saturating_add(sentence);
-    let limit = if bytes > LIMIT {
-        LIMIT
-    } else if can_allocate(bytes) {
+    if bytes <= LIMIT && can_allocate(bytes) {
         return Ok(());
-    } else {
-        bytes
-    };
+    }
     let cause = match longest {
         Some(longest) if sentence > arcs.max(label_tables) => {
             MemoryCause::Sentence { place: Box::new(longest.place()), words, labels: names.len() }
@@ -62,7 +58,7 @@ pub(crate) fn check(treebank: &[Sentence], options: &TrainingOptions) -> Result<
         },
         _ => MemoryCause::Arcs { bits: options.bits, clusters: options.clusters },
     };
-    Err(Error::Memory { bytes, limit, cause })
+    Err(Error::Memory { bytes, cause })
 }
 
 /// Returns `true` if the system grants this much memory. Nothing is written to it, so this takes no time.
