@@ -39,9 +39,11 @@ mod with_resvg {
         let mut fonts = Database::new();
         fonts.load_system_fonts();
         // The generic family may be called differently here, or not be installed.
-        let family = |name| Query { families: &[Family::Name(name)], ..Query::default() };
-        let installed = ["Noto Sans", "DejaVu Sans", "Liberation Sans", "Arial", "Helvetica"];
-        let found = installed.iter().find(|name| fonts.query(&family(name)).is_some());
+        let is_installed = |name: &&&str| {
+            fonts.query(&Query { families: &[Family::Name(name)], ..Query::default() }).is_some()
+        };
+        let usual = ["Noto Sans", "DejaVu Sans", "Liberation Sans", "Arial", "Helvetica"];
+        let found = usual.iter().find(is_installed);
         let any = || fonts.faces().next().and_then(|face| Some(face.families.first()?.0.clone()));
         if let Some(name) = found.map(|name| (*name).to_owned()).or_else(any) {
             fonts.set_sans_serif_family(name);
