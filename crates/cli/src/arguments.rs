@@ -8,7 +8,7 @@ use crate::verbs::{GROUPS, Verb};
 
 /// Dependency parsing with calibrated probabilities, and tools for treebanks
 #[derive(Debug, Parser)]
-#[command(name = "tutte", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "tutte", version, max_term_width = 100)]
 pub(crate) struct Arguments {
     /// Print one JSON document instead of tables
     #[arg(long, global = true, display_order = 900)]

@@ -8,8 +8,10 @@
 //! input/raw_text.rs   raw text
 //! input/sentences.rs  the loop that reads sentences, and with --lenient skips some
 //! input/tagging.rs    tags for untagged sentences
+//! input/familiarity.rs  warnings about text in another script or language
 //! ```
 
+mod familiarity;
 mod jsonl;
 mod model;
 mod raw_text;
@@ -26,6 +28,7 @@ use tutte::{Compact, Model, ModelFile, ParserModel, map_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
+pub(crate) use self::familiarity::warn_unfamiliar;
 pub(crate) use self::model::ModelSource;
 pub(crate) use self::sentences::Sentences;
 pub(crate) use self::source::{ByteCounter, InputArgs, InputKind};
@@ -203,7 +206,10 @@ impl Inputs<'_> {
             };
             self.progress.step();
             if sentences.read(sentence)? {
-                return Ok(true);
+                if self.reading.is_short(sentence, "a distribution over all trees", self.session)? {
+                    return Ok(true);
+                }
+                continue;
             }
             self.tail = sentences.tail().to_owned();
             self.sentences = None;

@@ -13,6 +13,7 @@
 //! files.rs       files that a run reads and writes: outputs are never inputs
 //! interrupt.rs   Ctrl-C
 //! numbers.rs     numbers as people read them
+//! output.rs      arguments that name a file to write
 //! ```
 
 mod arguments;
@@ -21,6 +22,7 @@ mod files;
 mod input;
 mod interrupt;
 mod numbers;
+mod output;
 mod report;
 mod session;
 mod verbs;

@@ -4,6 +4,7 @@
 //! page or a file of its own. [`Results`] takes both, and JSON.
 
 mod page;
+pub(crate) mod png;
 pub(crate) mod reliability;
 mod results;
 mod table;

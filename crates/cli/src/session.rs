@@ -1,15 +1,15 @@
 //! One run of the program: standard output, JSON, notes, warnings and progress.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use crate::failure::{self, Outcome, usage};
+use crate::failure::{self, Outcome, advise, usage};
 use crate::numbers::counted;
 
 /// One run of the program.
@@ -20,11 +20,19 @@ pub(crate) struct Session {
     /// Number of sentences skipped because of `--lenient`; `None` if reports do not mention it.
     skipped: Cell<Option<usize>>,
     stdin_taken: Cell<bool>,
+    /// Warnings that were printed, and are not printed again.
+    warned: RefCell<Vec<&'static str>>,
 }
 
 impl Session {
     pub(crate) fn new(quiet: bool, json: bool) -> Self {
-        Self { quiet, json, skipped: Cell::new(None), stdin_taken: Cell::new(false) }
+        Self {
+            quiet,
+            json,
+            skipped: Cell::new(None),
+            stdin_taken: Cell::new(false),
+            warned: RefCell::default(),
+        }
     }
 
     /// Returns `true` if a JSON document is printed instead of tables.
@@ -74,6 +82,15 @@ impl Session {
     pub(crate) fn warn(&self, error: &anyhow::Error) {
         if !self.quiet {
             failure::warn(error);
+        }
+    }
+
+    /// Prints a warning with a hint, unless it was printed before or `-q` was given.
+    pub(crate) fn warn_once(&self, warning: &'static str, hint: &str) {
+        let mut warned = self.warned.borrow_mut();
+        if !warned.contains(&warning) {
+            warned.push(warning);
+            self.warn(&advise(anyhow!(warning), hint));
         }
     }
 

@@ -2,12 +2,14 @@
 
 mod checkpoint;
 mod contradiction;
+mod memory;
 mod model;
 
 use std::path::PathBuf;
 
 pub use self::checkpoint::CheckpointProblem;
 pub use self::contradiction::Contradiction;
+pub use self::memory::MemoryCause;
 pub use self::model::ModelProblem;
 
 /// Any error of this crate. The message says what is wrong and where; [`hint`](Error::hint) says how to
@@ -98,16 +100,13 @@ pub enum Error {
     #[error("max-z needs a model with latent clusters of arcs, but this model has none")]
     NoClusters,
 
-    /// A sentence too long for a distribution over all its trees.
-    #[error("{place}: this sentence has {words} words, but a distribution over all trees is limited to \
-             {limit} words{}", in_brackets(.place))]
-    TooLong {
-        /// The sentence.
-        place: Box<tutte_treebank::Place>,
-        /// Number of words of the sentence.
-        words: usize,
-        /// Largest possible number of words.
-        limit: usize,
+    /// Training that needs more memory than there is.
+    #[error("training would need about {:.1} GB of memory, which is too much: {cause}", *.bytes as f64 / 1e9)]
+    Memory {
+        /// Number of bytes that training would need.
+        bytes: u64,
+        /// The largest part of it.
+        cause: MemoryCause,
     },
 
     /// Constraints of a sentence that no tree satisfies.
@@ -201,17 +200,13 @@ impl Error {
             }
             Error::NoHeads => Some(
                 "give some words heads: `tutte ask` chooses the most useful words, `tutte parse` \
-                 predicts heads"
+                 predicts heads; or train without a parser: --with tokenizer,tagger"
                     .to_owned(),
             ),
             Error::NothingToJudge => {
                 Some("calibration needs gold trees that the model was not trained on".to_owned())
             }
-            Error::TooLong { .. } => Some(
-                "split it into sentences; `tutte parse --probs` gives the best tree and its \
-                 probabilities at any length"
-                    .to_owned(),
-            ),
+            Error::Memory { cause, .. } => Some(cause.hint().to_owned()),
             Error::NoParser => {
                 Some("train a model with a parser: `tutte train TRAIN -o MODEL`".to_owned())
             }

@@ -79,7 +79,7 @@ pub use tutte_trees::{ArcMatrix, Candidates, Constraints, Tree, TreeSet};
 pub use annotate::active;
 #[cfg(feature = "train")]
 pub use annotate::audit;
-pub use error::{CheckpointProblem, Contradiction, Error, ModelProblem};
+pub use error::{CheckpointProblem, Contradiction, Error, MemoryCause, ModelProblem};
 pub use features::TransitionParse;
 pub use features::index::{Dictionary, Index, Name, Names, Support};
 #[cfg(feature = "train")]
@@ -96,8 +96,8 @@ pub use model::{
 };
 pub use parse::{
     Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, Clock,
-    Decoding, Detail, KeepColumns, LONGEST_DISTRIBUTION, LONGEST_WHOLE, LabelledDistribution,
-    Limits, Listed, LongSentenceParse, Mixture, Parse, Parser, Pipeline, RankedTree,
-    ReadingDistributions, Stage, TagReadings, TagSource, Times, TreeScore, check_heads, map_stream,
-    parse_stream,
+    Decoding, Detail, Familiarity, KeepColumns, LONGEST_DISTRIBUTION, LONGEST_WHOLE,
+    LabelledDistribution, Limits, Listed, LongSentenceParse, Mixture, Parse, Parser, Pipeline,
+    RankedTree, ReadingDistributions, Stage, TagReadings, TagSource, Times, TreeScore, Unfamiliar,
+    check_heads, map_stream, parse_stream,
 };

@@ -123,7 +123,7 @@ pub struct UncoveredTag {
 /// 3\tsing\tsing\tVERB\t_\t_\t_\t_\t_\t_
 /// ".parse()?;
 /// let mut feasibility = Feasibility::new(&rules, TreeSet::NonProjectiveMultiRoot);
-/// feasibility.add(&sentence);
+/// feasibility.add(&sentence)?;
 /// let prospects = feasibility.finish();
 /// // Each noun has one head: 0.8 + 0.6 exceeds 1 by 0.4.
 /// assert_eq!(prospects.conflicts[0].rules, [0, 1]);
@@ -189,7 +189,11 @@ impl<'a> Feasibility<'a> {
     }
 
     /// Adds a sentence. Its gold heads are ignored.
-    pub fn add(&mut self, sentence: &Sentence) {
+    ///
+    /// # Errors
+    /// [`Error::TooManyWords`](tutte_treebank::Error::TooManyWords). The sentence is then not counted.
+    pub fn add(&mut self, sentence: &Sentence) -> Result<(), tutte_treebank::Error> {
+        sentence.check_words("matching of rules")?;
         self.sentences += 1;
         let matches = self.rules.matches(sentence);
         let mut here = vec![RuleCounts::default(); self.rules.len()];
@@ -235,6 +239,7 @@ impl<'a> Feasibility<'a> {
             sum.mass += here.mass;
         }
         self.check_hard_constraints(sentence, &matches);
+        Ok(())
     }
 
     /// Updates the counts of all pairs of rules with candidates for one word. `by_rule` has the `(rule, head)`

@@ -42,6 +42,12 @@ pub(crate) fn lines(text: &str) -> (Vec<LocatedRule>, Vec<Problem>) {
                 }
             },
             comment if comment.starts_with('#') => {}
+            _ if is_conll(text) => {
+                let message = "this is a line of a treebank (CoNLL), not a rule: are the files in the wrong order? The \
+                               file of rules comes first, then the treebank"
+                    .to_owned();
+                return (Vec::new(), vec![Problem { line, column: 1, message }]);
+            }
             _ => match rule(text, line, &tags) {
                 Ok(rule) => rules.extend(rule),
                 Err(problem) => problems.push(problem),
@@ -49,6 +55,16 @@ pub(crate) fn lines(text: &str) -> (Vec<LocatedRule>, Vec<Problem>) {
         }
     }
     (rules, problems)
+}
+
+/// Returns `true` for a line of CoNLL-U or CoNLL-X: a number, and at least eight columns.
+fn is_conll(line: &str) -> bool {
+    let mut columns = line.split('\t');
+    let is_id = |c: char| c.is_ascii_digit() || c == '-' || c == '.';
+    let first = columns.next().unwrap_or_default();
+    first.starts_with(|c: char| c.is_ascii_digit())
+        && first.chars().all(is_id)
+        && columns.count() >= 7
 }
 
 /// Reads a rule. Returns `None` for the header of a table.

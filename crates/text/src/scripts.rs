@@ -39,21 +39,33 @@ impl Scripts {
         self.known.iter().map(|script| script.short_name().to_owned()).collect()
     }
 
-    /// Returns `true` if most letters of a text belong to other scripts.
-    pub(crate) fn are_foreign_to(&self, text: impl Iterator<Item = char>) -> bool {
+    /// Returns the full names of the known scripts.
+    pub(crate) fn full_names(&self) -> Vec<&'static str> {
+        self.known.iter().map(|script| script.full_name()).collect()
+    }
+
+    /// Returns the most frequent script of a text, if most of its letters belong to scripts that are not known.
+    pub(crate) fn foreign_script(&self, text: impl Iterator<Item = char>) -> Option<&'static str> {
         if self.known.is_empty() {
-            return false;
+            return None;
         }
         let mut known = 0usize;
-        let mut foreign = 0usize;
+        let mut foreign = BTreeMap::<&str, usize>::new();
         for script in text.filter_map(script_of) {
             if self.known.contains(&script) {
                 known += 1;
             } else {
-                foreign += 1;
+                *foreign.entry(script.full_name()).or_default() += 1;
             }
         }
-        foreign > known
+        let is_foreign = foreign.values().sum::<usize>() > known;
+        let most = foreign.into_iter().max_by_key(|(_, count)| *count);
+        most.filter(|_| is_foreign).map(|(script, _)| script)
+    }
+
+    /// Returns `true` if most letters of a text belong to other scripts.
+    pub(crate) fn are_foreign_to(&self, text: impl Iterator<Item = char>) -> bool {
+        self.foreign_script(text).is_some()
     }
 }
 

@@ -165,6 +165,17 @@ pub(crate) struct Workspace {
 }
 
 impl<W: Weights> Tokenizer<W> {
+    /// Returns the names of the scripts of the treebank. There are none if they were not recorded.
+    pub fn scripts(&self) -> Vec<&'static str> {
+        self.models.as_ref().map(|models| models.scripts.full_names()).unwrap_or_default()
+    }
+
+    /// Returns the name of the most frequent script of a text, if most of its letters belong to scripts that the
+    /// treebank does not have.
+    pub fn foreign_script(&self, text: impl Iterator<Item = char>) -> Option<&'static str> {
+        self.models.as_ref().and_then(|models| models.scripts.foreign_script(text))
+    }
+
     /// Divides a text without blank lines into tokens and sentences. Text in a script that the treebank does not have
     /// follows Unicode's rules. With `is_one_sentence`, all tokens are one sentence.
     pub(crate) fn segment(&self, text: &str, is_one_sentence: bool, workspace: &mut Workspace) {

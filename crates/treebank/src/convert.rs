@@ -214,21 +214,13 @@ impl Sentence {
     ///
     /// # Errors
     /// If the heads are not a tree, see [`Sentence::tree`]. [`Error::TooManyWords`] for a sentence
-    /// with crossing arcs and more than 5,000 words, which would take minutes and gigabytes.
+    /// with crossing arcs and more than [`LONGEST_DISTRIBUTION`](crate::LONGEST_DISTRIBUTION) words.
     pub fn projectivise(&mut self) -> Result<usize, Error> {
-        const MAX_WORDS: usize = 5_000;
         let tree = self.tree()?;
         if tree.is_projective() {
             return Ok(0);
         }
-        if self.len() > MAX_WORDS {
-            return Err(Error::TooManyWords {
-                place: Box::new(self.place()),
-                words: self.len(),
-                task: "projectivising",
-                limit: MAX_WORDS,
-            });
-        }
+        self.check_words("projectivising")?;
         let projective = tree.projectivise();
         let moved = tree.heads().iter().zip(projective.heads()).filter(|(a, b)| a != b).count();
         self.set_tree(&projective)?;

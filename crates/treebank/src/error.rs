@@ -203,7 +203,8 @@ impl Error {
                 Some("sentences end with a blank line; is one missing?".into())
             }
             Error::TooManyWords { limit, .. } => Some(format!(
-                "leave such sentences out with --max-length {limit}; or is a blank line missing?"
+                "is a blank line missing? `tutte convert IN OUT --max-length {limit}` leaves such \
+                 sentences out"
             )),
             Error::UnknownEncoding { .. } => Some(
                 "use a name of the WHATWG standard: latin1, windows-1252, iso-8859-2, \

@@ -126,7 +126,7 @@ pub use id::{Id, NotAnId};
 pub use lines::Lines;
 pub use notes::{AUDITED, PROBABILITIES};
 pub use reader::{Lenient, Options, Reader};
-pub use sentence::{Sentence, Token};
+pub use sentence::{LONGEST_DISTRIBUTION, Sentence, Token};
 pub use source::{Input, decompress, open, open_with, unpack};
 pub use words::{Layout, WordReader};
 pub use writer::{Output, Writer, create};

@@ -12,6 +12,11 @@ use tutte_trees::Tree;
 
 use crate::{Column, Error, Format, Id, Place, Problem};
 
+/// Greatest number of words of a sentence whose trees are looked at together: for a distribution, for training, for
+/// projectivising. Time grows with the cube of the number of words, and memory with its square: half a gigabyte at this
+/// length.
+pub const LONGEST_DISTRIBUTION: usize = 1000;
+
 /// A sentence of a treebank. It keeps every byte it was read from.
 ///
 /// ```
@@ -176,6 +181,19 @@ impl Sentence {
     /// Returns the head of each word, `None` where it is unknown.
     pub fn partial_heads(&self) -> impl ExactSizeIterator<Item = Option<usize>> + '_ {
         self.heads.iter().map(|&head| (head != UNKNOWN).then_some(head as usize))
+    }
+
+    /// Checks that the sentence is short enough for a task that looks at all its trees together.
+    ///
+    /// # Errors
+    /// [`Error::TooManyWords`] above [`LONGEST_DISTRIBUTION`] words.
+    pub fn check_words(&self, task: &'static str) -> Result<(), Error> {
+        let words = self.len();
+        if words <= LONGEST_DISTRIBUTION {
+            return Ok(());
+        }
+        let place = Box::new(self.place());
+        Err(Error::TooManyWords { place, words, task, limit: LONGEST_DISTRIBUTION })
     }
 
     /// Returns the dependency tree.

@@ -19,6 +19,11 @@ pub(crate) struct ModelSource {
 }
 
 impl ModelSource {
+    /// Returns the source with another model, if one is named.
+    pub(crate) fn or(&self, named: Option<&PathBuf>) -> Self {
+        Self { model: named.or(self.model.as_ref()).cloned() }
+    }
+
     /// Opens the model with the metadata of its file.
     pub(crate) fn open(&self) -> Result<ModelFile> {
         match &self.model {

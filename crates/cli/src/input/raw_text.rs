@@ -38,4 +38,8 @@ impl Source for Segmenter<'_, Input, Compact> {
         // An error about the text becomes one of the treebank, so that it is shown with its line and a hint.
         Ok(Segmenter::read(self, sentence).map_err(tutte::Error::from)?)
     }
+
+    fn is_raw_text(&self) -> bool {
+        true
+    }
 }

@@ -39,6 +39,11 @@ pub(super) trait Source {
     fn tail(&self) -> &str {
         ""
     }
+
+    /// Returns `true` if the sentences are found in raw text.
+    fn is_raw_text(&self) -> bool {
+        false
+    }
 }
 
 impl Source for Reader<Input> {
@@ -169,6 +174,12 @@ impl InputArgs {
         session: &'a Session,
     ) -> Result<Sentences<'a>> {
         let source = self.source(path, model, unnamed, counter)?;
+        if source.is_raw_text() && model.tokenizer.is_none() {
+            session.warn_once(
+                "this model has no tokenizer: words and sentences are found by the general rules of Unicode",
+                "`tutte train TRAIN -o MODEL` trains one if TRAIN is CoNLL-U; words can be given with -i vertical",
+            );
+        }
         Ok(Sentences::new(source, self.lenient, session))
     }
 

@@ -66,11 +66,48 @@ impl TreebankArgs {
         self.sentences(path, session)?.collect()
     }
 
+    /// Returns the sentences of a treebank that are short enough for a task that looks at all trees together. Longer
+    /// ones are errors, or skipped.
+    pub(crate) fn short_sentences<'a>(
+        &'a self,
+        path: &Path,
+        task: &'static str,
+        session: &'a Session,
+    ) -> Result<impl Iterator<Item = Result<Sentence>> + 'a> {
+        let sentences = self.sentences(path, session)?;
+        Ok(sentences.filter_map(move |sentence| match sentence {
+            Ok(sentence) => match self.is_short(&sentence, task, session) {
+                Ok(true) => Some(Ok(sentence)),
+                Ok(false) => None,
+                Err(error) => Some(Err(error)),
+            },
+            Err(error) => Some(Err(error)),
+        }))
+    }
+
+    /// Returns `true` if a sentence is short enough for a task that looks at all trees together. A longer one is an
+    /// error, or skipped.
+    pub(crate) fn is_short(
+        &self,
+        sentence: &Sentence,
+        task: &'static str,
+        session: &Session,
+    ) -> Result<bool> {
+        match sentence.check_words(task) {
+            Ok(()) => Ok(true),
+            Err(error) if self.lenient => {
+                session.skip(&error.into());
+                Ok(false)
+            }
+            Err(error) => Err(advise(error, "split it, or leave it out with --lenient")),
+        }
+    }
+
     /// Reads the sentences of all files that have words. Sentences without a tree are errors, or skipped.
     pub(crate) fn read_trees(&self, files: &[PathBuf], session: &Session) -> Result<Vec<Sentence>> {
         let mut all = Vec::new();
         for path in files {
-            for sentence in self.sentences(path, session)? {
+            for sentence in self.short_sentences(path, "an audit", session)? {
                 let sentence = sentence?;
                 match sentence.tree() {
                     Ok(_) => all.push(sentence),

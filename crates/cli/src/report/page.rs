@@ -115,13 +115,13 @@ impl HtmlPage {
 
     /// Writes the page to a file, atomically.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
-        write_whole(path, &self.html())
+        write_whole(path, self.html())
     }
 }
 
-/// Writes a text file atomically.
-pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
+/// Writes a file atomically.
+pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
-    file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+    file.write_all(content.as_ref()).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(file.commit()?)
 }

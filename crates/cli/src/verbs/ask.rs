@@ -17,6 +17,7 @@ use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::files::Files;
 use crate::input::ModelAndFiles;
+use crate::output::output_file;
 use crate::report::{count, counted, rounded};
 use crate::session::Session;
 
@@ -38,7 +39,7 @@ pub(crate) struct Ask {
     asking: ModelAndFiles,
 
     /// File to write, compressed if its name ends in .gz or .zst; - is standard output
-    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    #[arg(short, long, value_name = "OUT", default_value = "-", value_parser = output_file())]
     output: PathBuf,
 
     /// Choose words by the entropy of their heads, or sentences by the entropy of their trees per word

@@ -24,6 +24,7 @@ use crate::failure::{Outcome, usage};
 use crate::files::Files;
 use crate::input::{Seed, Threads, TreebankArgs};
 use crate::numbers::{clock, counted};
+use crate::output::output_file;
 use crate::session::Session;
 
 /// Find the arcs of a treebank that are likely to be annotation errors
@@ -49,11 +50,11 @@ pub(crate) struct Audit {
     files: Vec<PathBuf>,
 
     /// Write all finds as a tab-separated table
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "OUT", value_parser = output_file())]
     output: Option<PathBuf>,
 
     /// Write an HTML page with the trees of the first finds
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     html: Option<PathBuf>,
 
     /// Write the trees of the first finds as SVG into a folder, named by rank
@@ -62,7 +63,7 @@ pub(crate) struct Audit {
 
     /// Write the treebank as CoNLL-U with AuditProb=PROBABILITY in MISC, and for finds the preferred arc as
     /// AuditAlt=HEAD:LABEL:PROBABILITY
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     conllu: Option<PathBuf>,
 
     /// Verdicts on earlier finds, which are then hidden

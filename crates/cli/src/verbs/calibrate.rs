@@ -23,6 +23,7 @@ use super::train::command_line::base_names;
 use crate::failure::{Outcome, usage};
 use crate::files::Files;
 use crate::input::{Threads, TreebankArgs, note_untagged};
+use crate::output::output_file;
 use crate::session::Session;
 
 /// Calibrate a model's probabilities on held-out trees
@@ -57,7 +58,7 @@ pub(crate) struct Calibrate {
     write: bool,
 
     /// Write the calibrated model to another file
-    #[arg(short, long, value_name = "NEW", conflicts_with = "write")]
+    #[arg(short, long, value_name = "NEW", conflicts_with = "write", value_parser = output_file())]
     output: Option<PathBuf>,
 
     /// Method: temperature, isotonic, or auto (isotonic if it has both a lower calibration error and a higher
@@ -72,7 +73,7 @@ pub(crate) struct Calibrate {
     method: MethodArg,
 
     /// Write an HTML page with tables and diagrams
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     html: Option<PathBuf>,
 
     /// Write reliability diagrams and risk–coverage curves as SVG into a folder

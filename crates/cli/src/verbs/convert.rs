@@ -21,6 +21,7 @@ use self::conversion::Conversion;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::files::Files;
 use crate::input::TreebankArgs;
+use crate::output::{missing_folder, no_folder, output_file};
 use crate::session::Session;
 
 /// Change the format, trees or order of a treebank; sample or split it
@@ -28,20 +29,25 @@ use crate::session::Session;
 /// The format of IN is recognised from its content, that of OUT from its name (.conllu, .conll, .conllx, optionally
 /// .gz or .zst). Values that the new format has no column for are left out and counted. IN and OUT may be the same
 /// file: outputs are replaced when all are complete. A file that keeps its format and trees is copied byte for byte.
+/// With -o, several files are joined.
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "tutte convert [OPTIONS] IN OUT\n       tutte convert [OPTIONS] IN... -o OUT"
+)]
 #[command(after_help = "\
 Examples:
   tutte convert bank.conllu bank.conll --conllx-pos-from xpos
+  tutte convert part-*.conllu -o bank.conllu
   tutte convert bank.conllu.gz parts.conllu --shuffle --seed 1 --split 80/10/10
   tutte convert bank.conllu - --sample 100 --strip-heads | my-parser")]
 pub(crate) struct Convert {
-    /// Treebank to read; - is standard input
-    #[arg(value_name = "IN")]
-    input: PathBuf,
+    /// Treebank to read, and file to write; - is standard input or output. With -o, all are read
+    #[arg(value_name = "FILES", required = true)]
+    files: Vec<PathBuf>,
 
     /// File to write; - is standard output
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "OUT", value_parser = output_file())]
+    output: Option<PathBuf>,
 
     /// Format to write, conllu or conllx [default: by the name of OUT, else that of IN]
     #[arg(long, value_name = "FORMAT")]
@@ -130,26 +136,37 @@ impl Shares {
     }
 }
 
+/// The files of a conversion.
+#[derive(Debug)]
+struct ConversionFiles {
+    inputs: Vec<PathBuf>,
+    output: PathBuf,
+}
+
 pub(crate) fn run(arguments: &Convert, session: &Session) -> Result<Outcome> {
-    arguments.check(session)?;
+    let files = arguments.conversion_files()?;
+    arguments.check(&files, session)?;
     if arguments.raw_text {
-        return write_text(arguments, session);
+        return write_text(arguments, &files, session);
     }
-    let mut conversion = Conversion::new(arguments, session);
+    let mut conversion = Conversion::new(arguments, &files, session);
     if arguments.sample.is_some() || arguments.shuffle || arguments.split.is_some() {
         conversion.select()?;
     } else {
         conversion.stream()?;
     }
-    conversion.summary.report(arguments, session)?;
+    conversion.summary.report(arguments, &files, session)?;
     Ok(session.end(Outcome::Good))
 }
 
-/// Writes the raw text of a treebank.
-fn write_text(arguments: &Convert, session: &Session) -> Result<Outcome> {
-    let sentences = arguments.reading.read_all(&arguments.input, session)?;
-    let mut writer = create(&arguments.output)?;
-    let failed = || cannot_write(&arguments.output);
+/// Writes the raw text of treebanks.
+fn write_text(arguments: &Convert, files: &ConversionFiles, session: &Session) -> Result<Outcome> {
+    let mut sentences = Vec::new();
+    for input in &files.inputs {
+        sentences.extend(arguments.reading.read_all(input, session)?);
+    }
+    let mut writer = create(&files.output)?;
+    let failed = || cannot_write(&files.output);
     writer.write_tail(&raw_text(&sentences)).with_context(failed)?;
     writer.finish().with_context(failed)?.commit()?;
     Ok(session.end(Outcome::Good))
@@ -158,12 +175,39 @@ fn write_text(arguments: &Convert, session: &Session) -> Result<Outcome> {
 impl Convert {
     /// Returns the files of the run.
     pub(super) fn files(&self) -> Files {
-        Files::default().reads([&self.input]).writes("OUT", self.outputs())
+        // Names that are not clear are reported later.
+        self.conversion_files().map_or_else(
+            |_| Files::default(),
+            |files| Files::default().reads(&files.inputs).writes("OUT", self.outputs(&files)),
+        )
+    }
+
+    /// Returns the files to read and to write.
+    fn conversion_files(&self) -> Result<ConversionFiles> {
+        let (inputs, output) = match (&self.output, &self.files[..]) {
+            (Some(output), inputs) => (inputs.to_vec(), output.clone()),
+            (None, [input, output]) => (vec![input.clone()], output.clone()),
+            (None, [_]) => {
+                return Err(usage("no file to write; add OUT, or - for standard output"));
+            }
+            (None, files) => {
+                let inputs = files.len();
+                let last = inputs - 1;
+                return Err(usage(format!(
+                    "{inputs} files, but it is not clear which to write: join {last} files with `tutte convert IN... \
+                     -o OUT`"
+                )));
+            }
+        };
+        match missing_folder(&output) {
+            Some(folder) => Err(usage(no_folder(folder))),
+            None => Ok(ConversionFiles { inputs, output }),
+        }
     }
 
     /// Checks combinations of arguments that clap cannot check.
-    fn check(&self, session: &Session) -> Result<()> {
-        if self.output == Path::new("-") {
+    fn check(&self, files: &ConversionFiles, session: &Session) -> Result<()> {
+        if files.output == Path::new("-") {
             if self.split.is_some() {
                 return Err(usage(
                     "--split writes several files; name OUT, for example parts.conllu",
@@ -173,16 +217,18 @@ impl Convert {
                 return Err(usage("--json and OUT both go to standard output; name a file as OUT"));
             }
         }
-        if self.conllx_pos_from.is_some() && self.target() != Some(Format::ConllX) {
+        if self.to.is_none() && !self.raw_text {
+            check_extension(&files.output)?;
+        }
+        if self.conllx_pos_from.is_some() && self.target(files) != Some(Format::ConllX) {
             return Err(usage("--conllx-pos-from needs output in CoNLL-X: add --to conllx"));
         }
         Ok(())
     }
 
     /// Returns the format to write; `None` for that of the input.
-    fn target(&self) -> Option<Format> {
-        let extension = split_name(&self.output).1.to_ascii_lowercase();
-        self.to.or_else(|| match extension.to_str()?.split('.').nth(1)? {
+    fn target(&self, files: &ConversionFiles) -> Option<Format> {
+        self.to.or_else(|| match format_name(&files.output)?.as_str() {
             "conllu" => Some(Format::ConllU),
             "conll" | "conllx" | "conll06" | "conll07" => Some(Format::ConllX),
             _ => None,
@@ -190,15 +236,44 @@ impl Convert {
     }
 
     /// Returns the files to write.
-    fn outputs(&self) -> Vec<PathBuf> {
-        let Some(shares) = &self.split else { return vec![self.output.clone()] };
-        let (stem, extension) = split_name(&self.output);
+    fn outputs(&self, files: &ConversionFiles) -> Vec<PathBuf> {
+        let output = &files.output;
+        let Some(shares) = &self.split else { return vec![output.clone()] };
+        let (stem, extension) = split_name(output);
         let named = |part: &&str| {
             let name = [&stem, OsStr::new(part), &extension].into_iter().collect::<OsString>();
-            self.output.with_file_name(name)
+            output.with_file_name(name)
         };
         shares.names().iter().map(named).collect()
     }
+}
+
+/// Refuses a name whose extension promises another format than that of a treebank.
+fn check_extension(output: &Path) -> Result<()> {
+    /// Extensions that name a format.
+    const KNOWN: [&str; 5] = ["conllu", "conll", "conllx", "conll06", "conll07"];
+    let Some(name) = format_name(output) else { return Ok(()) };
+    if KNOWN.contains(&name.as_str()) || ["gz", "zst"].contains(&name.as_str()) {
+        return Ok(());
+    }
+    let instead = match name.as_str() {
+        "txt" => "; add --raw-text for the text alone",
+        "json" | "jsonl" => "; for JSON, `tutte parse --keep-heads --to jsonl`",
+        "svg" | "png" | "html" | "tex" => "; for pictures, `tutte draw`",
+        _ => "",
+    };
+    Err(usage(format!(
+        "{}: .{name} is not an extension of treebanks; known are .{}, also with .gz or .zst; --to conllu or --to \
+         conllx writes any name{instead}",
+        output.display(),
+        KNOWN.join(", .")
+    )))
+}
+
+/// Returns the extension that names the format, in lower case: `conllu` for `bank.CoNLLU.gz`.
+fn format_name(path: &Path) -> Option<String> {
+    let extension = split_name(path).1.to_ascii_lowercase();
+    Some(extension.to_str()?.split('.').nth(1)?.to_owned())
 }
 
 /// Splits `bank.conllu.gz` into `bank` and `.conllu.gz`.

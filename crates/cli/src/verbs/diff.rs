@@ -1,16 +1,15 @@
 //! `tutte diff`: differences between two analyses of the same sentences.
 
-use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use tutte_treebank::diff::{self, DifferenceKind, Differences, PairedBy, SentenceDifference};
-use tutte_treebank::draw::{self, Drawing, Style};
+use tutte_treebank::draw::{Drawing, Style};
 use tutte_treebank::{Column, Format, Sentence};
 
-use super::draw::{Columns, Kind, Look, columns, figure, number};
+use super::draw::{Columns, DestinationArgs, Kind, Look, columns, figure, number};
 use crate::failure::Outcome;
 use crate::files::Files;
 use crate::input::TreebankArgs;
@@ -25,7 +24,7 @@ use crate::session::Session;
 ///
 ///   tutte diff gold.conllu system.conllu
 ///   tutte diff gold.conllu system.conllu --columns upos,feats
-///   tutte diff gold.conllu system.conllu --html differences.html
+///   tutte diff gold.conllu system.conllu -o differences.html
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Diff {
@@ -45,13 +44,8 @@ pub(crate) struct Diff {
     #[arg(short = 'n', value_name = "N", value_parser = number)]
     number: Option<usize>,
 
-    /// Format: text, svg, tikz, or png-svg, which is SVG that any renderer can convert to PNG
-    #[arg(short = 'o', long = "output", value_name = "KIND", default_value = "text")]
-    kind: Kind,
-
-    /// Write an HTML page with drawings of all sentences that differ
-    #[arg(long, value_name = "FILE", conflicts_with = "kind")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    destination: DestinationArgs,
 
     #[command(flatten)]
     look: Look,
@@ -81,51 +75,41 @@ struct Document<'a> {
 impl Diff {
     /// Returns the files of the run.
     pub(super) fn files(&self) -> Files {
-        Files::default().reads([&self.first, &self.second]).writes("--html", &self.html)
+        self.destination.add_to(Files::default().reads([&self.first, &self.second]))
     }
 }
 
 pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
+    let destination = arguments.destination.destination(Kind::Text)?;
+    let kind = destination.kind;
     let first = arguments.reading.read_all(&arguments.first, session)?;
     let second = arguments.reading.read_all(&arguments.second, session)?;
-    let kind = if arguments.html.is_some() { Kind::Svg } else { arguments.kind };
     let comparison = Comparison {
         names: [&arguments.first, &arguments.second].map(|path| path.display().to_string()),
         differences: diff::sentences(&first, &second, &arguments.columns),
         sentences: [first, second],
         columns: arguments.columns.to_vec(),
-        style: arguments.look.style(kind, arguments.html.is_some(), session),
+        style: arguments.look.style(kind, destination.page.is_some(), session),
     };
     let differences = &comparison.differences;
     let shown = arguments.number.unwrap_or(usize::MAX).min(differences.differences.len());
     let shown = &differences.differences[..shown];
-    if let Some(path) = &arguments.html {
+    if let Some(path) = &destination.page {
         comparison.page(shown).write(path)?;
         session.note(format!("{} written", path.display()));
     }
     if session.json() {
         let [first, second] = &comparison.names;
         session.print_report(&Document { first, second, differences })?;
-    } else if arguments.html.is_none() {
-        let mut out = BufWriter::new(io::stdout().lock());
-        match kind {
-            Kind::Text => out.write_all(comparison.text(shown).as_bytes())?,
-            Kind::Svg | Kind::PngSvg => {
-                let drawings: Vec<Drawing> =
-                    shown.iter().filter_map(|difference| comparison.drawing(difference)).collect();
-                out.write_all(draw::svg_of_all(&drawings).as_bytes())?;
-                comparison.undrawn(shown, session);
-            }
-            Kind::Tikz => {
-                let drawings = shown.iter().filter_map(|difference| comparison.drawing(difference));
-                for (at, drawing) in drawings.enumerate() {
-                    let between = if at > 0 { "\n" } else { "" };
-                    write!(out, "{between}{}", drawing.tikz())?;
-                }
-                comparison.undrawn(shown, session);
-            }
+    } else if destination.page.is_none() {
+        if kind == Kind::Text {
+            destination.write(comparison.text(shown).as_bytes(), session)?;
+        } else {
+            let drawings: Vec<Drawing> =
+                shown.iter().filter_map(|difference| comparison.drawing(difference)).collect();
+            destination.write(&kind.draw_all(&drawings)?, session)?;
+            comparison.undrawn(shown, session);
         }
-        out.flush()?;
     }
     let outcome = if differences.is_empty() { Outcome::Good } else { Outcome::CheckFailed };
     Ok(session.end(outcome))

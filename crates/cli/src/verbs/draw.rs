@@ -1,11 +1,12 @@
 //! `tutte draw`: dependency trees as pictures.
 
+mod destination;
 mod look;
 mod selection;
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
@@ -14,25 +15,26 @@ use serde::Serialize;
 use tutte_treebank::Sentence;
 use tutte_treebank::draw::{self, Drawing};
 
-use crate::failure::Outcome;
+use crate::failure::{Outcome, usage};
 use crate::files::Files;
 use crate::input::TreebankArgs;
 use crate::report::{HtmlPage, counted, write_whole};
 use crate::session::Session;
+pub(super) use destination::{Destination, DestinationArgs, Kind};
 use look::TreeLook;
-pub(super) use look::{Columns, Kind, Look, columns, figure};
+pub(super) use look::{Columns, Look, columns, figure};
 pub(super) use selection::number;
 use selection::{Selection, SelectionArgs};
 
-/// Draw dependency trees, in the terminal or as SVG or TikZ
+/// Draw dependency trees, in the terminal or as SVG, PNG or TikZ
 ///
 /// Long sentences are wrapped, right-to-left sentences are drawn right to left, non-projective
 /// arcs have another colour, and probabilities of arcs (HeadProb in MISC) are shown as opacity.
 ///
-///   tutte draw tea.conllu                      the first ten, as text
-///   tutte draw tea.conllu --only 3 > tree.svg  one, for a web page
-///   tutte draw tea.conllu --only 3 -o png-svg | rsvg-convert > tree.png
-///   tutte draw tea.conllu -n all --html trees.html
+///   tutte draw tea.conllu                       the first ten, as text
+///   tutte draw tea.conllu --only 3 -o tree.svg  one, for a web page
+///   tutte draw tea.conllu --only 3 -o tree.png  one, for a document
+///   tutte draw tea.conllu -n all -o trees.html
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Draw {
@@ -40,18 +42,12 @@ pub(crate) struct Draw {
     #[arg(value_name = "FILES")]
     files: Vec<PathBuf>,
 
-    /// Format: text, svg, tikz, or png-svg, which is SVG that any renderer can convert to PNG [default: text in a
-    /// terminal, svg otherwise]
-    #[arg(short = 'o', long = "output", value_name = "KIND")]
-    kind: Option<Kind>,
+    #[command(flatten)]
+    destination: DestinationArgs,
 
-    /// Write one file per sentence into this folder, named after its sent_id
-    #[arg(long, value_name = "DIR", conflicts_with = "html")]
+    /// Write one file per sentence into this folder, named after its sent_id [default format: svg]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["html", "output"])]
     out_dir: Option<PathBuf>,
-
-    /// Write an HTML page with all drawings
-    #[arg(long, value_name = "FILE", conflicts_with = "kind")]
-    html: Option<PathBuf>,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -80,23 +76,26 @@ impl Draw {
     /// Returns the files of the run.
     pub(super) fn files(&self) -> Files {
         let files = Files::default().reads_or_stdin(&self.files);
-        files.writes("--html", &self.html).fills(&self.out_dir)
+        self.destination.add_to(files).fills(&self.out_dir)
     }
 }
 
 pub(crate) fn run(arguments: &Draw, session: &Session) -> Result<Outcome> {
-    let to_terminal = io::stdout().is_terminal() && arguments.out_dir.is_none();
-    let default = if to_terminal && !session.json() { Kind::Text } else { Kind::Svg };
-    let kind = if arguments.html.is_some() { Kind::Svg } else { arguments.kind.unwrap_or(default) };
-    let style = arguments.look.style(kind, arguments.html.is_some(), session);
+    let default =
+        if arguments.out_dir.is_some() || session.json() { Kind::Svg } else { Kind::Text };
+    let destination = arguments.destination.destination(default)?;
+    if session.json() && destination.kind == Kind::Png {
+        return Err(usage("JSON has no room for PNG; use --to svg, or leave out --json"));
+    }
+    let style = arguments.look.style(destination.kind, destination.page.is_some(), session);
     let style = arguments.tree_look.style(style);
     let files = session.files(&arguments.files)?;
     let mut selection = Selection::new(session, &files, &arguments.reading, &arguments.selection);
 
-    if session.json() || arguments.html.is_some() || arguments.out_dir.is_some() {
-        collect(arguments, session, &files, &mut selection, kind, &style)?;
+    if session.json() || destination.page.is_some() || arguments.out_dir.is_some() {
+        collect(arguments, session, &files, &mut selection, &destination, &style)?;
     } else {
-        print(&mut selection, kind, &style)?;
+        print(&mut selection, &destination, &style, session)?;
     }
     if let Some(note) = selection.note() {
         session.note(note);
@@ -110,9 +109,10 @@ fn collect(
     session: &Session,
     files: &[PathBuf],
     selection: &mut Selection<'_>,
-    kind: Kind,
+    destination: &Destination,
     style: &draw::Style,
 ) -> Result<()> {
+    let kind = destination.kind;
     if let Some(folder) = &arguments.out_dir {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
@@ -124,24 +124,24 @@ fn collect(
     for (at, item) in selection.enumerate() {
         let (place, sentence) = item?;
         let drawing = Drawing::new(&sentence, style);
-        if arguments.html.is_some() {
+        if destination.page.is_some() {
             page.figure(&figure(&drawing, at == 0), &name(place, &sentence, style));
         }
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(file_name(place, sentence.sent_id(), kind, &mut taken));
             inputs.check_inside(&path)?;
-            write_whole(&path, &kind.draw(&drawing))?;
+            write_whole(&path, kind.draw(&drawing)?)?;
         }
         if session.json() {
             entries.push(Entry {
                 sentence: place,
                 sent_id: sentence.sent_id().map(str::to_owned),
                 kind: kind.name(),
-                drawing: kind.draw(&drawing),
+                drawing: String::from_utf8_lossy(&kind.draw(&drawing)?).into_owned(),
             });
         }
     }
-    if let Some(path) = &arguments.html {
+    if let Some(path) = &destination.page {
         page.write(path)?;
         session.note(format!("{} written", path.display()));
     }
@@ -155,8 +155,15 @@ fn collect(
     Ok(())
 }
 
-/// Writes everything to standard output: text drawing by drawing, SVG as one image.
-fn print(selection: &mut Selection<'_>, kind: Kind, style: &draw::Style) -> Result<()> {
+/// Writes everything to one file or to standard output: an image is written as a whole, text drawing by drawing.
+fn print(
+    selection: &mut Selection<'_>,
+    destination: &Destination,
+    style: &draw::Style,
+    session: &Session,
+) -> Result<()> {
+    let kind = destination.kind;
+    let is_whole = kind.is_image() || destination.file.is_some();
     // Drawings hold no colours, so they are not searched for colour codes.
     let mut out = BufWriter::new(io::stdout().lock());
     let mut sentences = selection.peekable();
@@ -170,20 +177,21 @@ fn print(selection: &mut Selection<'_>, kind: Kind, style: &draw::Style) -> Resu
         if several {
             drawing = drawing.with_caption(&name(place, &sentence, style));
         }
-        if matches!(kind, Kind::Svg | Kind::PngSvg) {
+        if is_whole {
             drawings.push(drawing);
             continue;
         }
         if !first {
             out.write_all(b"\n")?;
         }
-        out.write_all(kind.draw(&drawing).as_bytes())?;
+        out.write_all(&kind.draw(&drawing)?)?;
         out.flush()?;
     }
-    if matches!(kind, Kind::Svg | Kind::PngSvg) {
-        out.write_all(draw::svg_of_all(&drawings).as_bytes())?;
+    drop(out);
+    if is_whole {
+        destination.write(&kind.draw_all(&drawings)?, session)?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// Returns the title of a sentence: its `sent_id`, and the probability of its tree if `parse --kbest` wrote one.

@@ -25,6 +25,7 @@ use tutte_treebank::eval::{Alignment, Irregular, Subtypes};
 use crate::failure::Outcome;
 use crate::files::Files;
 use crate::input::TreebankArgs;
+use crate::output::output_file;
 use crate::report::{Results, counted};
 use crate::session::Session;
 
@@ -65,7 +66,7 @@ pub(crate) struct Eval {
     counts: bool,
 
     /// Write an HTML page with all analyses and charts
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     html: Option<PathBuf>,
 
     #[command(flatten)]

@@ -13,6 +13,7 @@ use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::files::Files;
 use crate::input::ModelAndFiles;
+use crate::output::output_file;
 use crate::report::{counted, rounded};
 use crate::session::Session;
 
@@ -33,7 +34,7 @@ pub(crate) struct Forest {
     asking: ModelAndFiles,
 
     /// File to write, compressed if its name ends in .gz or .zst; - is standard output
-    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    #[arg(short, long, value_name = "OUT", default_value = "-", value_parser = output_file())]
     output: PathBuf,
 
     /// List arcs and labels with at least this probability

@@ -5,6 +5,7 @@ mod weights;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use std::path::PathBuf;
 use tutte::features::{Conjoin, FeatureSet};
 use tutte::{
     ArcModel, Calibration, Compact, Index, ModelFile, ParserModel, TransitionParser, Weights,
@@ -20,17 +21,26 @@ use crate::verbs::train::Scores;
 
 /// Show what a model contains and how it was trained
 ///
-/// Prints the metadata of the file: versions, language, data, licence, training command, dev scores, tree set, labels,
-/// templates and sizes.
+/// Prints the metadata of the file: versions, language, data, licence, training command, dev scores, tree set, labels
+/// and sizes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  tutte info -m en.tutte
-  tutte info -m en.tutte --weights --top 100
-  tutte info -m en.tutte --json | jq .dev")]
+  tutte info en.tutte
+  tutte info en.tutte --templates
+  tutte info en.tutte --weights --top 100
+  tutte info en.tutte --json | jq .dev")]
 pub(crate) struct Info {
+    /// Model written by `tutte train` [default: a small English one inside tutte]
+    #[arg(value_name = "MODEL", conflicts_with = "model")]
+    file: Option<PathBuf>,
+
     #[command(flatten)]
     model_source: ModelSource,
+
+    /// List the feature templates
+    #[arg(long, conflicts_with = "weights")]
+    templates: bool,
 
     /// Show the features with the largest weights; needs a model trained with --features dictionary
     #[arg(long)]
@@ -117,26 +127,30 @@ struct WeightTable {
 }
 
 pub(crate) fn run(arguments: &Info, session: &Session) -> Result<Outcome> {
-    let file = arguments.model_source.open()?;
+    let source = arguments.model_source.or(arguments.file.as_ref());
+    let file = source.open()?;
     if arguments.weights {
         return weights::show(&file, arguments.top, session);
     }
-    let report = InfoReport::new(arguments, &file);
+    let report = InfoReport::new(&source, &file);
     if session.json() {
         session.print_json(&report)?;
     } else {
-        session.print(&report.text(session.width()))?;
+        session.print(&report.text(session.width(), arguments.templates))?;
+        if !arguments.templates && report.parser.is_some() {
+            session.note("--templates lists the feature templates");
+        }
     }
     Ok(Outcome::Good)
 }
 
 impl InfoReport {
-    fn new(arguments: &Info, file: &ModelFile) -> Self {
+    fn new(source: &ModelSource, file: &ModelFile) -> Self {
         let ModelFile { model, about, .. } = file;
         let training = about.training.iter();
         let dev = about.dev.zip(model.parser.as_ref());
         Self {
-            model: arguments.model_source.name(),
+            model: source.name(),
             bytes: file.bytes,
             format: file.format,
             tutte: file.tutte.clone(),
@@ -158,7 +172,7 @@ impl InfoReport {
         }
     }
 
-    fn text(&self, width: usize) -> String {
+    fn text(&self, width: usize, has_templates: bool) -> String {
         let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
         let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
         row("model", format!("{}, {}", self.model, megabytes(self.bytes)));
@@ -220,6 +234,7 @@ impl InfoReport {
             row(name, format!("{features}{weights}, {share:.0} % not zero"));
         }
         let mut text = table.text(0);
+        let labels = (counted(parser.labels.len(), "label"), &parser.labels);
         let of = |part: &WeightTable, what| {
             let mut title = format!("{} of {what}", counted(part.templates.len(), "template"));
             if part.conjoin != Conjoin::default().to_string() {
@@ -228,8 +243,8 @@ impl InfoReport {
             part.pairs.iter().for_each(|pairs| title += &format!(", pairs {pairs}"));
             title
         };
-        let templates = parts.iter().map(|(name, part)| (of(part, *name), &part.templates));
-        let labels = (counted(parser.labels.len(), "label"), &parser.labels);
+        let templates = parts.iter().filter(|_| has_templates);
+        let templates = templates.map(|(name, part)| (of(part, *name), &part.templates));
         for (title, items) in std::iter::once(labels).chain(templates) {
             text.push_str(&format!("\n{title}\n{}", wrapped(items, width)));
         }

@@ -11,12 +11,12 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
-use tutte::About;
 use tutte::features::FeatureSet;
 use tutte::learn::best_path;
 use tutte::learn::objective::expectation::Criterion;
 use tutte::rules::{Invalid, Problem, RuleSet};
-use tutte::weak::{WeakData, WeakOptions};
+use tutte::weak::{MOST_RESTARTS, WeakData, WeakOptions};
+use tutte::{About, LONGEST_DISTRIBUTION};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
@@ -27,7 +27,8 @@ use crate::failure::{Outcome, advise, usage};
 use crate::files::Files;
 use crate::input::{Seed, Threads, TreebankArgs};
 use crate::interrupt::Interrupt;
-use crate::report::{counted, rounded};
+use crate::output::output_file;
+use crate::report::{count, counted, rounded};
 use crate::session::Session;
 
 /// Learn a parser from rules and unannotated text, with or without a few trees
@@ -52,7 +53,7 @@ pub(crate) struct Learn {
     files: Vec<PathBuf>,
 
     /// Model to write
-    #[arg(short, long, value_name = "MODEL")]
+    #[arg(short, long, value_name = "MODEL", value_parser = output_file())]
     output: PathBuf,
 
     /// File of rules, one per line
@@ -98,7 +99,8 @@ pub(crate) struct Learn {
 
     /// Number of random restarts; the best fit to the rules is kept
     #[arg(long, value_name = "N", default_value_t = 0)]
-    restarts: usize,
+    #[arg(value_parser = clap::value_parser!(u16).range(..=MOST_RESTARTS as i64))]
+    restarts: u16,
 
     /// Maximum number of steps
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -106,7 +108,8 @@ pub(crate) struct Learn {
 
     /// Leave out sentences of RAW longer than this
     #[arg(long, value_name = "WORDS", default_value_t = 60)]
-    max_length: usize,
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=LONGEST_DISTRIBUTION as i64))]
+    max_length: u16,
 
     /// Tree set: nonprojective-multi-root, nonprojective-single-root, projective-multi-root or projective-single-root
     #[arg(long, value_name = "SET", default_value = "nonprojective-single-root")]
@@ -228,20 +231,31 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     let read = |files: &[PathBuf]| -> Result<Vec<Sentence>> {
         let mut all = Vec::new();
         for path in files {
-            all.extend(arguments.reading.read_all(path, session)?);
+            for sentence in arguments.reading.short_sentences(path, "learning", session)? {
+                all.push(sentence?);
+            }
         }
         all.retain(|sentence| !sentence.is_empty());
         Ok(all)
     };
-    // Trees alone are enough to learn from: standard input is not read then.
-    let mut raw = if arguments.files.is_empty() && arguments.rules.is_none() {
-        Vec::new()
-    } else {
-        read(&session.files(&arguments.files)?)?
+    // Sentences of any length are read, and the long ones are left out.
+    let read_raw = |files: &[PathBuf]| -> Result<(Vec<Sentence>, usize)> {
+        let mut all = Vec::new();
+        for path in files {
+            all.extend(arguments.reading.read_all(path, session)?);
+        }
+        all.retain(|sentence| !sentence.is_empty());
+        let before = all.len();
+        all.retain(|sentence| sentence.len() <= arguments.max_length.into());
+        let too_long = before - all.len();
+        Ok((all, too_long))
     };
-    let before = raw.len();
-    raw.retain(|sentence| sentence.len() <= arguments.max_length);
-    let too_long = before - raw.len();
+    // Trees alone are enough to learn from: standard input is not read then.
+    let (raw, too_long) = if arguments.files.is_empty() && arguments.rules.is_none() {
+        (Vec::new(), 0)
+    } else {
+        read_raw(&session.files(&arguments.files)?)?
+    };
     let trees = read(&arguments.trees)?;
     let dev = read(&arguments.dev)?;
     let options = WeakOptions::default()
@@ -262,7 +276,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         .with_least(arguments.least)
         .with_tree_set(arguments.tree_set)
         .with_steps(arguments.steps)
-        .with_restarts(arguments.restarts)
+        .with_restarts(arguments.restarts.into())
         .with_seed(arguments.seed.number)
         .with_threads(arguments.threads.count());
     let evidence = WeakData { trees: &trees, ..WeakData::of_rules(&rules, &raw, options.tree_set) };
@@ -346,7 +360,12 @@ fn rules_error(invalid: &Invalid, session: &Session) -> anyhow::Error {
         Some(split) => split,
         None => return anyhow!("{}: not a file of rules", invalid.file),
     };
-    others.iter().for_each(|problem| session.complain(&error(problem)));
+    /// Number of problems that are printed.
+    const SHOWN: usize = 20;
+    others.iter().take(SHOWN).for_each(|problem| session.complain(&error(problem)));
+    if others.len() > SHOWN {
+        session.note(format!("… {} more", count(others.len() - SHOWN)));
+    }
     error(last)
 }
 

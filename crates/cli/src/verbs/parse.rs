@@ -26,6 +26,7 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use tutte::ModelFile;
 
 pub(super) use self::options::{ParseOptions, Task, probability};
 pub(super) use self::outfile::without_extension;
@@ -35,7 +36,8 @@ pub(super) use self::stream::{End, Sink, Stream, Watcher};
 pub(super) use self::tagging::TagOptions;
 use crate::failure::{Outcome, usage};
 use crate::files::Files;
-use crate::input::{ByteCounter, InputArgs, ModelArgs};
+use crate::input::{ByteCounter, InputArgs, ModelArgs, warn_unfamiliar};
+use crate::output::{missing_folder, no_folder, output_file};
 use crate::report::{count, counted};
 use crate::session::{Progress, Session};
 
@@ -74,6 +76,7 @@ pub(crate) struct Parse {
 
     /// File to write, compressed if its name ends in .gz or .zst; - is standard output
     #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
+    #[arg(value_parser = output_file())]
     output: PathBuf,
 
     /// One output per input; {} is its path without extension
@@ -130,11 +133,10 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let Parse { model_args, .. } = arguments;
     let pattern = arguments.outfile.as_deref();
     let output = pattern.map_or(arguments.output.as_path(), Path::new);
+    let is_json = session.json() && output == Path::new("-");
     let options = arguments.options.for_people(output);
+    let options = if is_json { options.as_json()? } else { options };
     let input_args = arguments.input_args.clone().with_text(arguments.text.clone());
-    if session.json() && output == Path::new("-") {
-        return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
-    }
     let jsonl = options.check_output(output)?;
     let files = match arguments.text {
         Some(_) => vec![PathBuf::from("-")],
@@ -144,7 +146,10 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
         return Err(usage("standard input (-) can be read only once; name it once, or name files"));
     }
     let outputs = pattern.map(|pattern| outfile::outputs(pattern, &files)).transpose()?;
-    let model = model_args.load()?;
+    if let Some(folder) = outputs.iter().flatten().find_map(|output| missing_folder(output)) {
+        return Err(usage(no_folder(folder)));
+    }
+    let ModelFile { model, about, .. } = model_args.open()?;
     let task = options.of(&model, model_args, jsonl, session)?;
 
     let apart = outputs.is_some();
@@ -173,6 +178,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     drop(progress);
 
     let Pages { tally, .. } = pages;
+    warn_unfamiliar(&tally.familiarity, &model_args.model_source.name(), &about, session);
     let seconds = started.elapsed().as_secs_f64();
     let words_per_second = tally.words as f64 / seconds;
     let output = output.display().to_string();
@@ -182,7 +188,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
         0 => Outcome::Good,
         _ => Outcome::CheckFailed,
     };
-    if session.json() {
+    if session.json() && !is_json {
         session.print_json(&summary)?;
     } else {
         summary.tell(session);

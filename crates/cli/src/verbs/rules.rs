@@ -13,8 +13,20 @@ use tutte::rules::{self, Invalid, Problem};
 
 use crate::failure::Outcome;
 use crate::files::Files;
-use crate::report::counted;
+use crate::report::{count, counted};
 use crate::session::Session;
+
+/// Number of findings of each kind that are printed; `--json` has all.
+const SHOWN: usize = 20;
+
+/// Keeps the first findings of a kind and adds their number.
+fn shorten(findings: &mut Vec<String>, kind: &str) {
+    let all = findings.len();
+    if all > SHOWN {
+        findings.truncate(SHOWN);
+        findings.push(format!("{} {kind} in total; --json lists them", count(all)));
+    }
+}
 
 /// Check, show or suggest rules such as `det: DET <- nearest NOUN  head right  90%`
 #[derive(Debug, Args)]
@@ -63,8 +75,11 @@ fn read(path: &Path) -> Result<Result<rules::RuleSet, Invalid>> {
 /// Prints all problems of the rules.
 fn refuse(invalid: &Invalid, session: &Session) -> Result<Outcome> {
     let errors = errors(invalid);
-    for error in &errors {
+    for error in errors.iter().take(SHOWN) {
         session.complain(&anyhow!("{error}"));
+    }
+    if errors.len() > SHOWN {
+        session.note(format!("… {} more", count(errors.len() - SHOWN)));
     }
     session.note(format!("{} in {}", counted(errors.len(), "error"), invalid.file));
     Ok(Outcome::CheckFailed)

@@ -33,7 +33,7 @@ use self::summary::RunSummary;
 use self::work::Work;
 use super::parse::{ParseOptions, Tally};
 use crate::failure::{Outcome, usage};
-use crate::input::{InputArgs, InputKind, ModelArgs};
+use crate::input::{InputArgs, InputKind, ModelArgs, warn_unfamiliar};
 use crate::report::counted;
 use crate::session::Session;
 
@@ -155,6 +155,8 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
     let mut work = Work::new(folder, &task, session, arguments.fail_fast, manifest, summary);
     work.skip_finished(jobs);
     let (mut summary, words) = work.parse_rest(input_args)?;
+    let name = model_args.model_source.name();
+    warn_unfamiliar(&summary.tally.familiarity, &name, &file.about, session);
     summary.seconds = started.elapsed().as_secs_f64();
     summary.words_per_second = words as f64 / summary.seconds;
     summary.print(session)

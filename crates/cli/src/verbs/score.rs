@@ -17,6 +17,7 @@ use self::summary::ScoreSummary;
 use crate::failure::{Outcome, usage};
 use crate::files::Files;
 use crate::input::{ModelAndFiles, is_jsonl};
+use crate::output::output_file;
 use crate::session::Session;
 
 /// Compute the probability of the trees of a file
@@ -37,7 +38,7 @@ pub(crate) struct Score {
     asking: ModelAndFiles,
 
     /// Write the sentences with probabilities, as CoNLL-U or, if the name ends in .jsonl, as JSON Lines
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "OUT", value_parser = output_file())]
     output: Option<PathBuf>,
 
     /// Number of sentences with the lowest probability to show

@@ -13,6 +13,7 @@ use tutte_treebank::stats::{Histogram, Statistics, Summary};
 use crate::failure::Outcome;
 use crate::files::Files;
 use crate::input::TreebankArgs;
+use crate::output::output_file;
 use crate::report::{Align, Table, count};
 use crate::session::Session;
 
@@ -32,7 +33,7 @@ pub(crate) struct Stats {
     top: usize,
 
     /// Write an HTML page with charts and complete tables
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     html: Option<PathBuf>,
 
     #[command(flatten)]

@@ -36,6 +36,7 @@ use crate::files::Files;
 use crate::input::{Seed, Threads, TreebankArgs};
 use crate::interrupt::Interrupt;
 use crate::numbers::megabytes;
+use crate::output::output_file;
 use crate::session::Session;
 
 /// Train a parser, with tokenizer and tagger, on a treebank
@@ -59,7 +60,7 @@ pub(crate) struct Train {
     files: Vec<PathBuf>,
 
     /// Model to write, compressed if its name ends in .gz or .zst
-    #[arg(short, long, value_name = "MODEL")]
+    #[arg(short, long, value_name = "MODEL", value_parser = output_file())]
     output: PathBuf,
 
     /// Development treebank; repeatable [default: the file beside TRAIN with dev for train in its name, if it exists]
@@ -235,6 +236,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
             "starting from the beginning; --resume would continue from {checkpoint}"
         ));
     }
+    arguments.warn_of_shared_files(&dev_files, session);
     let treebank = arguments.read(&arguments.files, session)?;
     let dev = arguments.read(&dev_files, session)?;
     if !dev_files.is_empty() && dev.is_empty() {
@@ -345,6 +347,21 @@ impl Train {
         Ok(all)
     }
 
+    /// Warns of files that are both training and development data.
+    fn warn_of_shared_files(&self, dev_files: &[PathBuf], session: &Session) {
+        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let train: Vec<PathBuf> = self.files.iter().map(real).collect();
+        for dev in dev_files.iter().filter(|dev| train.contains(&real(dev))) {
+            let warning = anyhow!(
+                "{} is both training and development data: scores and probabilities will be too high",
+                dev.display()
+            );
+            let hint =
+                "hold out trees for --dev: `tutte convert TREEBANK parts.conllu --split 90/10`";
+            session.warn(&advise(warning, hint));
+        }
+    }
+
     /// Adds a hint to an error of a training.
     fn explain(&self, error: tutte::Error) -> anyhow::Error {
         let output = self.output.display();
@@ -360,6 +377,9 @@ impl Train {
             ) => advise(error, "--lenient leaves out sentences without a tree"),
             error @ tutte::Error::ParserWouldBeLost { .. } => {
                 advise(error, "name another file with -o, or replace it with --force")
+            }
+            tutte::Error::Treebank(error @ tutte_treebank::Error::TooManyWords { .. }) => {
+                advise(error, "split it, or leave it out with --lenient")
             }
             error => error.into(),
         }

@@ -67,6 +67,7 @@ impl<'a> Corpus<'a> {
         let mut examples = Vec::with_capacity(treebank.len());
         let mut outside = Vec::new();
         for (at, sentence) in treebank.iter().enumerate().filter(|(_, s)| !s.is_empty()) {
+            sentence.check_words("training")?;
             let gold: Vec<Option<usize>> = if sentence.heads().is_some() {
                 let mut tree: Tree = sentence.tree()?;
                 if tree_set.is_projective() {

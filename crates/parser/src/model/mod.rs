@@ -25,6 +25,9 @@ use crate::features::Attribute;
 use crate::text::{Tagger, Tokenizer};
 use crate::{Compact, Error};
 
+/// Greatest binary logarithm of the number of weights of a table.
+pub(crate) const MOST_BITS: u32 = 30;
+
 /// A tokenizer, a tagger and a parser, or some of them: the content of a model file.
 ///
 /// Its weights have 32 bits while they are learnt, `Model`, and 8 bits in a file, `Model<Compact>`.

@@ -45,10 +45,6 @@ use crate::{
 /// the comment `# tutte_pieces`.
 pub const LONGEST_WHOLE: usize = 500;
 
-/// Greatest number of words of a sentence that has a [distribution](Parser::distribution). A distribution cannot be
-/// computed in pieces, and needs half a gigabyte at this length.
-pub const LONGEST_DISTRIBUTION: usize = 1000;
-
 /// Greatest lengths of sentences that are parsed as a whole, and of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -156,7 +156,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// model are summed over labels.
     ///
     /// # Errors
-    /// If scores are not numbers; [`Error::TooLong`].
+    /// If scores are not numbers; [`TooManyWords`](tutte_treebank::Error::TooManyWords).
     pub fn scores(&mut self, sentence: &Sentence) -> Result<&ArcMatrix, Error> {
         self.scores_within(sentence, &Candidates::all())
     }
@@ -280,7 +280,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     ///
     /// # Errors
     /// [`Error::Contradiction`] if no tree satisfies the constraints; it names the cycle or the root words.
-    /// [`Error::TooLong`] above [`LONGEST_DISTRIBUTION`](crate::LONGEST_DISTRIBUTION) words. Otherwise as
+    /// [`TooManyWords`](tutte_treebank::Error::TooManyWords) above [`LONGEST_DISTRIBUTION`](crate::LONGEST_DISTRIBUTION) words. Otherwise as
     /// [`parse`](Self::parse).
     pub fn analyse(
         &mut self,
@@ -321,7 +321,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// Returns the distribution over the labelled trees of a sentence. Without labels, all arcs have label 0.
     ///
     /// # Errors
-    /// If scores are not numbers; [`Error::TooLong`] above
+    /// If scores are not numbers; [`TooManyWords`](tutte_treebank::Error::TooManyWords) above
     /// [`LONGEST_DISTRIBUTION`](crate::LONGEST_DISTRIBUTION) words.
     pub fn distribution(&mut self, sentence: &Sentence) -> Result<LabelledDistribution<'a>, Error> {
         self.scores(sentence)?;

@@ -89,26 +89,26 @@ pub fn map_stream<T: Send, E, F: FnMut(usize, &mut Sentence) -> T + Send>(
     mut write: impl FnMut(&Sentence, T) -> Result<(), E>,
 ) -> Result<(), E> {
     if threads <= 1 {
-        let mut worker = worker();
-        let mut sentence = Sentence::default();
-        let mut number = 0;
-        while next(&mut sentence)? {
-            let done = worker(number, &mut sentence);
-            write(&sentence, done)?;
-            number += 1;
-        }
-        return Ok(());
+        return one_by_one(worker(), next, write);
     }
     thread::scope(|scope| {
-        let workers: Vec<Worker<T>> = (0..threads)
-            .map(|_| {
-                let (batches, todo) = sync_channel(QUEUE);
-                let (done, parsed) = sync_channel(QUEUE);
-                let worker = worker();
-                scope.spawn(move || work(worker, &todo, &done));
-                Worker { batches, parsed }
-            })
-            .collect();
+        let mut workers: Vec<Worker<T>> = Vec::new();
+        while workers.len() < threads {
+            let (batches, todo) = sync_channel(QUEUE);
+            let (done, parsed) = sync_channel(QUEUE);
+            let worker = worker();
+            let spawned =
+                thread::Builder::new().spawn_scoped(scope, move || work(worker, &todo, &done));
+            if spawned.is_err() {
+                // The system has no more threads or memory for them. Those that there are do the work.
+                break;
+            }
+            workers.push(Worker { batches, parsed });
+        }
+        let threads = workers.len();
+        if threads == 0 {
+            return one_by_one(worker(), next, write);
+        }
         let mut spare = Vec::new();
         let mut sent = 0;
         let mut fetched = 0;
@@ -135,6 +135,22 @@ pub fn map_stream<T: Send, E, F: FnMut(usize, &mut Sentence) -> T + Send>(
             }
         }
     })
+}
+
+/// Does the work of [`map_stream`] on this thread.
+fn one_by_one<T, E>(
+    mut worker: impl FnMut(usize, &mut Sentence) -> T,
+    mut next: impl FnMut(&mut Sentence) -> Result<bool, E>,
+    mut write: impl FnMut(&Sentence, T) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut sentence = Sentence::default();
+    let mut number = 0;
+    while next(&mut sentence)? {
+        let done = worker(number, &mut sentence);
+        write(&sentence, done)?;
+        number += 1;
+    }
+    Ok(())
 }
 
 /// Greatest number of batches in the input queue and in the output queue of a worker.

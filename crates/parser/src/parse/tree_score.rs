@@ -88,7 +88,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// ```
     ///
     /// # Errors
-    /// If scores are not numbers; [`Error::TooLong`].
+    /// If scores are not numbers; [`TooManyWords`](tutte_treebank::Error::TooManyWords).
     pub fn score_tree(&mut self, sentence: &Sentence) -> Result<TreeScore<'a>, Error> {
         let distribution = self.distribution(sentence)?;
         let with_left_out = distribution.arc_probs();

@@ -12,8 +12,19 @@ const SINGLE: TreeSet = TreeSet::NonProjectiveSingleRoot;
 
 fn prospects(rules: &RuleSet, tree_set: TreeSet, sentences: &[Sentence]) -> FeasibilityReport {
     let mut feasibility = Feasibility::new(rules, tree_set);
-    sentences.iter().for_each(|sentence| feasibility.add(sentence));
+    sentences.iter().for_each(|sentence| feasibility.add(sentence).unwrap());
     feasibility.finish()
+}
+
+#[test]
+fn a_sentence_of_thousands_of_words_is_refused_before_its_arcs_are_listed() {
+    let rules = read("any: * <- * 50%");
+    let mut feasibility = Feasibility::new(&rules, MULTI);
+    let words = (1..=20_000).map(|word| format!("{word}\tx\t_\tX\t_\t_\t_\t_\t_\t_\n"));
+    let long: Sentence = words.collect::<String>().parse().unwrap();
+    let error = feasibility.add(&long).unwrap_err().to_string();
+    assert!(error.contains("20000 words, but matching of rules is limited to 1000"), "{error}");
+    assert_eq!(feasibility.finish().without_tree, 0);
 }
 
 fn of(rules: &str, words: &str) -> FeasibilityReport {

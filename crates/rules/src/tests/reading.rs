@@ -368,3 +368,12 @@ fn groups_above_100_percent_give_a_warning() {
     let rules = read(&group(">= 50%"));
     assert!(rules.warnings()[0].message.contains("group det add up to 110 %"), "{rules}");
 }
+
+#[test]
+fn a_treebank_is_one_problem() {
+    let treebank = "# sent_id = 1\n1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\t_\n\n".repeat(1000);
+    let invalid = RuleSet::parse("tea.conllu", &treebank).unwrap_err();
+    assert_eq!(invalid.problems.len(), 1);
+    assert_eq!(invalid.problems[0].line, 2);
+    assert!(invalid.problems[0].message.contains("treebank"), "{}", invalid.problems[0].message);
+}

@@ -96,6 +96,11 @@ fn entry(counts: impl Iterator<Item = (u8, u32)>) -> Entry {
 }
 
 impl Lexicon {
+    /// Returns the number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Returns the entry of a word.
     pub(super) fn get(&self, key: u64) -> Entry {
         self.entries.get(&key).copied().unwrap_or_default()

@@ -165,6 +165,16 @@ impl<W: Weights> Tagger<W> {
         (0..self.upos.len()).map(|tag| self.fine.bundles().of_tag(tag).len()).sum()
     }
 
+    /// Returns the number of forms and lemmas of the treebank.
+    pub fn lexicon_size(&self) -> usize {
+        self.lexicon.len()
+    }
+
+    /// Returns `true` if the treebank has this form, in upper or lower case.
+    pub fn has_seen(&self, form: &str) -> bool {
+        self.lexicon.get(lexicon::form_key(&form.to_lowercase())).tag != 0
+    }
+
     /// Returns `true` if the tagger finds lemmas.
     pub fn has_lemmas(&self) -> bool {
         self.lemmas.is_some()
@@ -386,6 +396,9 @@ impl<W: Weights> Tagger<W> {
 
 /// Maximal number of coarse tags.
 const MAX_TAGS: usize = 248;
+
+/// Largest number of different morphological features.
+const MAX_PARTS: usize = 5000;
 
 /// Returns the index of the highest value, the first of several.
 fn highest<T: Copy + PartialOrd>(values: impl Iterator<Item = T>) -> usize {

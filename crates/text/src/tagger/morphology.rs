@@ -81,6 +81,11 @@ impl Bundles {
         self.of_tag.get(tag).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns the number of different parts.
+    pub(super) fn parts(&self) -> usize {
+        self.parts
+    }
+
     /// Returns the number of cells of a row of weights: one per part, up to a multiple of 8.
     pub(super) fn width(&self) -> usize {
         self.parts.next_multiple_of(8).max(8)

@@ -16,7 +16,7 @@ use super::columns::{Columns, RowLayout};
 use super::morphology::{Bundles, Morphology};
 use super::templates::{COARSE, FINE, Template, WORD_TEMPLATES};
 use super::training_data::TrainingData;
-use super::{Tagger, TaggerMemory};
+use super::{MAX_PARTS, Tagger, TaggerMemory};
 use crate::Error;
 use crate::lemma::{LemmaExample, Lemmatizer};
 use crate::progress::{Observer, PassCounter, unobserved};
@@ -268,6 +268,13 @@ fn train_fine(
         of_tag.push(list.into_iter().map(owned).collect());
     }
     let bundles = Bundles::new(of_tag);
+    if bundles.parts() > MAX_PARTS {
+        return Err(Error::Setting(format!(
+            "the treebank has {} different morphological features (FEATS), but a tagger can have at most \
+             {MAX_PARTS}: is FEATS another column by mistake?",
+            bundles.parts()
+        )));
+    }
     let table = RowLayout { bits: options.fine_bits, width: bundles.width() };
     let mut model = Morphology::new(bundles, options.fine_bits, vec![0.0; table.cells()]);
     let mut step = AdaGrad::new(table.cells(), options.rate, options.damping);

@@ -8,14 +8,15 @@ use tutte_treebank::select::{Choices, Pool, Reservoir, split};
 use tutte_treebank::{ConllxPos, Converter, Output, Sentence, Writer, create};
 
 use super::summary::{ConvertSummary, OutputPart};
-use super::{Convert, PosFrom, Shares, Unit};
-use crate::failure::advise;
+use super::{ConversionFiles, Convert, PosFrom, Shares, Unit};
+use crate::failure::{advise, usage};
 use crate::report::counted;
 use crate::session::Session;
 
 /// A conversion in progress.
 pub(super) struct Conversion<'a> {
     arguments: &'a Convert,
+    files: &'a ConversionFiles,
     session: &'a Session,
     converter: Option<Converter>,
     pub(super) summary: ConvertSummary,
@@ -23,18 +24,22 @@ pub(super) struct Conversion<'a> {
 
 impl<'a> Conversion<'a> {
     /// Starts a conversion.
-    pub(super) fn new(arguments: &'a Convert, session: &'a Session) -> Self {
-        let converter = arguments.target().map(|to| match arguments.conllx_pos_from {
+    pub(super) fn new(
+        arguments: &'a Convert,
+        files: &'a ConversionFiles,
+        session: &'a Session,
+    ) -> Self {
+        let converter = arguments.target(files).map(|to| match arguments.conllx_pos_from {
             None => Converter::new(to),
             Some(PosFrom::Xpos) => Converter::new(to).with_conllx_pos(ConllxPos::Xpos),
             Some(PosFrom::Upos) => Converter::new(to).with_conllx_pos(ConllxPos::Upos),
         });
-        Self { arguments, session, converter, summary: ConvertSummary::default() }
+        Self { arguments, files, session, converter, summary: ConvertSummary::default() }
     }
 
     /// Converts one sentence at a time.
     pub(super) fn stream(&mut self) -> Result<()> {
-        let mut output = PartWriter::create(&self.arguments.output)?;
+        let mut output = PartWriter::create(&self.files.output)?;
         let mut is_same_format = true;
         let tail = self.read(|this, sentence| {
             let format = sentence.format();
@@ -65,7 +70,7 @@ impl<'a> Conversion<'a> {
         let mut outputs = Vec::new();
         let mut sentence = Sentence::default();
         let mut start = 0;
-        for (path, end) in self.arguments.outputs().iter().zip(cuts) {
+        for (path, end) in self.arguments.outputs(self.files).iter().zip(cuts) {
             let mut output = PartWriter::create(path)?;
             for number in units[start..end].iter().flat_map(Range::clone) {
                 if pool.read(number, &mut sentence)? && self.change(&mut sentence)? {
@@ -137,22 +142,41 @@ impl<'a> Conversion<'a> {
         mut each: impl FnMut(&mut Self, &mut Sentence) -> Result<()>,
     ) -> Result<String> {
         let reading = &self.arguments.reading;
-        let reader = reading.open(&self.arguments.input, self.session)?;
-        self.summary.input = reader.name().to_owned();
-        let mut sentences = reading.sentences_of(reader, self.session).with_progress();
-        let mut sentence = Sentence::default();
-        while sentences.read(&mut sentence)? {
-            if self.summary.documents == 0 || sentence.newdoc().is_some() {
-                self.summary.documents += 1;
+        let mut names: Vec<String> = Vec::new();
+        let mut format = None;
+        let mut tail = String::new();
+        for input in &self.files.inputs {
+            let reader = reading.open(input, self.session)?;
+            names.push(reader.name().to_owned());
+            self.summary.input = names.join(", ");
+            let mut sentences = reading.sentences_of(reader, self.session).with_progress();
+            let mut sentence = Sentence::default();
+            let mut is_first = true;
+            while sentences.read(&mut sentence)? {
+                let found = *format.get_or_insert(sentence.format());
+                if found != sentence.format() && self.converter.is_none() {
+                    return Err(usage(format!(
+                        "{} is {found}, but {} is {}; choose one for all with --to conllu or --to conllx",
+                        names[0],
+                        names[names.len() - 1],
+                        sentence.format()
+                    )));
+                }
+                // A file is a document of its own.
+                if is_first || sentence.newdoc().is_some() {
+                    self.summary.documents += 1;
+                }
+                is_first = false;
+                if self.arguments.max_length.is_some_and(|max| sentence.len() > max) {
+                    self.summary.too_long += 1;
+                } else {
+                    self.summary.sentences += 1;
+                    each(self, &mut sentence)?;
+                }
             }
-            if self.arguments.max_length.is_some_and(|max| sentence.len() > max) {
-                self.summary.too_long += 1;
-            } else {
-                self.summary.sentences += 1;
-                each(self, &mut sentence)?;
-            }
+            tail = sentences.tail().to_owned();
         }
-        Ok(sentences.tail().to_owned())
+        Ok(tail)
     }
 
     /// Changes a sentence as requested; returns `false` if it is skipped.

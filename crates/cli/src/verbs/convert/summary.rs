@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Serialize;
 use tutte_treebank::{Format, Losses};
 
-use super::Convert;
+use super::{ConversionFiles, Convert};
 use crate::failure;
 use crate::report::{count, counted};
 use crate::session::Session;
@@ -43,10 +43,15 @@ impl OutputPart {
 }
 
 impl ConvertSummary {
-    pub(super) fn report(&self, arguments: &Convert, session: &Session) -> Result<()> {
+    pub(super) fn report(
+        &self,
+        arguments: &Convert,
+        files: &ConversionFiles,
+        session: &Session,
+    ) -> Result<()> {
         if session.json() {
             session.print_report(self)?;
-        } else if arguments.output != Path::new("-") {
+        } else if files.output != Path::new("-") {
             for OutputPart { path, sentences, words, .. } in &self.outputs {
                 let sentences = counted(*sentences, "sentence");
                 let words = counted(*words, "word");
@@ -67,7 +72,7 @@ impl ConvertSummary {
             let sentences = counted(self.moved_sentences, "sentence");
             session.note(format!("moved {arcs} in {sentences} to another head"));
         }
-        if let Some(format) = arguments.target() {
+        if let Some(format) = arguments.target(files) {
             losses(&self.lost, format).iter().for_each(|line| session.note(line));
         }
         Ok(())

@@ -1,64 +1,11 @@
-//! Appearance of drawings: the arguments that `draw` and `diff` share.
+//! Appearance of drawings: arguments that `draw` and `diff` share.
 
 use clap::{Args, ValueEnum};
 use tutte_treebank::Column;
 use tutte_treebank::draw::{self, Direction, Drawing, Style, TextArt};
 
+use super::destination::Kind;
 use crate::session::Session;
-
-/// Format of a drawing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Text,
-    Svg,
-    Tikz,
-    PngSvg,
-}
-
-impl std::str::FromStr for Kind {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "text" => Ok(Kind::Text),
-            "svg" => Ok(Kind::Svg),
-            "tikz" => Ok(Kind::Tikz),
-            "png-svg" => Ok(Kind::PngSvg),
-            // In other verbs, -o names a file.
-            _ if name.contains(['.', '/']) => Err(format!(
-                "-o names a format: text, svg, tikz or png-svg; write to a file with > {name}"
-            )),
-            _ => Err("expected text, svg, tikz or png-svg".to_owned()),
-        }
-    }
-}
-
-impl Kind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Text => "text",
-            Kind::Svg => "svg",
-            Kind::Tikz => "tikz",
-            Kind::PngSvg => "png-svg",
-        }
-    }
-
-    pub(crate) fn extension(self) -> &'static str {
-        match self {
-            Kind::Text => "txt",
-            Kind::Svg | Kind::PngSvg => "svg",
-            Kind::Tikz => "tex",
-        }
-    }
-
-    pub(crate) fn draw(self, drawing: &Drawing) -> String {
-        match self {
-            Kind::Text => drawing.text(),
-            Kind::Svg | Kind::PngSvg => drawing.svg(),
-            Kind::Tikz => drawing.tikz(),
-        }
-    }
-}
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Appearance")]
@@ -158,7 +105,7 @@ impl Look {
             },
             width_pixels: self.width.unwrap_or(standard),
             width_columns,
-            fixed: kind == Kind::PngSvg,
+            fixed: matches!(kind, Kind::Png | Kind::PngSvg),
             ..Style::default()
         }
     }

@@ -117,6 +117,7 @@ pub(super) enum Decode {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum To {
     /// CoNLL-U or CoNLL-X, like the input
+    #[value(aliases = ["conllu", "conll-u"])]
     Conll,
     /// One JSON object per line and sentence
     Jsonl,
@@ -177,6 +178,16 @@ impl ParseOptions {
         Self { to: if draws { Some(To::Draw) } else { self.to }, ..self.clone() }
     }
 
+    /// Writes lines of JSON, as `--json` asks for if there is no other output.
+    pub(super) fn as_json(self) -> Result<Self> {
+        match self.to {
+            Some(To::Conll) => Err(usage(
+                "--json and --to conll both go to standard output; leave out one, or name a file with -o",
+            )),
+            _ => Ok(Self { to: Some(To::Jsonl), ..self }),
+        }
+    }
+
     /// Returns `true` if several trees of a sentence are wanted.
     pub(super) fn is_list(&self) -> bool {
         self.kbest.is_some() || self.sample.is_some()
@@ -187,8 +198,24 @@ impl ParseOptions {
         self.to == Some(To::Jsonl)
     }
 
-    /// Returns `true` if lines of JSON are written to a file of this name. Refuses --matrix in other formats.
+    /// Returns `true` if lines of JSON are written to a file of this name. Refuses --matrix in other formats, and
+    /// names that promise another format.
     pub(crate) fn check_output(&self, output: &Path) -> Result<bool> {
+        let extension = output.extension().and_then(|end| end.to_str()).map(str::to_lowercase);
+        let name = output.display();
+        match extension.as_deref() {
+            Some("json") if self.to.is_none() => {
+                return Err(usage(format!(
+                    "{name} would be CoNLL; for one JSON object per line, add --to jsonl or call it .jsonl"
+                )));
+            }
+            Some("svg" | "png" | "html" | "tex") if self.to.is_none() => {
+                return Err(usage(format!(
+                    "{name} would be CoNLL; for pictures, pipe it into `tutte draw - -o {name}`"
+                )));
+            }
+            _ => {}
+        }
         let jsonl = self.to.map_or_else(|| crate::input::is_jsonl(output), |to| to == To::Jsonl);
         if self.matrix && !jsonl {
             return Err(usage("--matrix is for jsonl; add --to jsonl, or call OUT .jsonl"));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
+use tutte::Familiarity;
 use tutte_treebank::{Output, Sentence, Writer, create};
 
 use super::long::OfAllTrees;
@@ -35,6 +36,9 @@ pub(crate) struct Tally {
     /// Sentences too long for a distribution over all trees; they have their best tree.
     #[serde(skip_serializing_if = "is_none")]
     pub(crate) too_long: usize,
+    /// Counts of what the model does not know.
+    #[serde(skip)]
+    pub(crate) familiarity: Familiarity,
 }
 
 fn is_none(count: &usize) -> bool {
@@ -122,6 +126,7 @@ impl Tally {
         self.sentences += 1;
         self.words += sentence.len();
         self.untagged += usize::from(result.is_untagged);
+        self.familiarity += result.familiarity.clone();
         self.contradictions += usize::from(result.contradiction.is_some());
         self.no_trees = self.no_trees.map(|n| n + usize::from(result.is_no_tree));
         self.open_heads = self.open_heads.map(|n| n + result.open_heads);
@@ -160,6 +165,7 @@ impl AddAssign for Tally {
         self.contradictions += other.contradictions;
         self.untagged += other.untagged;
         self.too_long += other.too_long;
+        self.familiarity += other.familiarity;
         self.no_trees = sum(self.no_trees, other.no_trees);
         self.open_heads = sum(self.open_heads, other.open_heads);
     }

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use tutte::{
-    Annotation, AnnotationOptions, Annotator, Clock, Detail, Error, KeepColumns, Listed,
-    RankedTree, ReadingDistributions, TagReadings,
+    Annotation, AnnotationOptions, Annotator, Clock, Detail, Error, Familiarity, KeepColumns,
+    Listed, RankedTree, ReadingDistributions, TagReadings,
 };
 use tutte_treebank::draw::Drawing;
 use tutte_treebank::{Format, Sentence};
@@ -31,6 +31,8 @@ pub(crate) struct ParseResult {
     pub(super) open_heads: usize,
     /// The parser saw no tags.
     pub(super) is_untagged: bool,
+    /// Counts of what the model does not know.
+    pub(super) familiarity: Familiarity,
 }
 
 /// Output for a sentence.
@@ -47,7 +49,14 @@ pub(crate) enum Done {
 
 impl ParseResult {
     pub(super) fn of(done: Done) -> Self {
-        Self { done, contradiction: None, is_no_tree: false, open_heads: 0, is_untagged: false }
+        Self {
+            done,
+            contradiction: None,
+            is_no_tree: false,
+            open_heads: 0,
+            is_untagged: false,
+            familiarity: Familiarity::default(),
+        }
     }
 }
 
@@ -75,8 +84,9 @@ impl<'a> Worker<'a> {
     /// Tags and parses sentence `number`.
     pub(crate) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<ParseResult> {
         let readings = self.annotator.tag(sentence)?;
+        let familiarity = Familiarity::of(self.task.model, sentence);
         let answer = self.parse(number, sentence, &readings)?;
-        Ok(ParseResult { is_untagged: readings.is_untagged(), ..answer })
+        Ok(ParseResult { is_untagged: readings.is_untagged(), familiarity, ..answer })
     }
 
     fn parse(

@@ -11,7 +11,7 @@ use serde::Serialize;
 use tutte::rules::{self, Coverage, Feasibility, FeasibilityReport, Survey};
 use tutte_trees::TreeSet;
 
-use super::{errors, placed, read, refuse};
+use super::{errors, placed, read, refuse, shorten};
 use crate::failure::Outcome;
 use crate::input::TreebankArgs;
 use crate::report::{Align, Table, count, counted, percent};
@@ -64,6 +64,7 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
     };
     let mut warnings: Vec<String> =
         rules.warnings().iter().map(|problem| placed(rules.file(), problem)).collect();
+    shorten(&mut warnings, "warnings about the file of rules");
     let found =
         if arguments.raw.is_empty() { None } else { Some(survey(&rules, arguments, session)?) };
     if let Some((coverage, prospects)) = &found {
@@ -113,10 +114,10 @@ fn survey(
     let mut survey = Survey::new(rules);
     let mut feasibility = Feasibility::new(rules, arguments.tree_set);
     for file in &arguments.raw {
-        for sentence in arguments.reading.sentences(file, session)? {
+        for sentence in arguments.reading.short_sentences(file, "matching of rules", session)? {
             let sentence = sentence?;
+            feasibility.add(&sentence)?;
             survey.add(&sentence);
-            feasibility.add(&sentence);
         }
     }
     Ok((survey.finish(), feasibility.finish()))
@@ -125,25 +126,32 @@ fn survey(
 /// Returns warnings about rules that match nothing.
 fn unmatched(rules: &rules::RuleSet, coverage: &Coverage) -> Vec<String> {
     let place = |rule| place(rules, rule);
-    let unknown = coverage.unknown.iter().map(|unknown| {
-        let like = unknown.like.as_ref();
-        let like = like.map_or(String::new(), |like| format!("; did you mean {like}?"));
-        format!(
-            "{}: no word has the {} {}{like}",
-            place(unknown.rule),
-            unknown.column,
-            unknown.found
-        )
-    });
+    let mut unknown: Vec<String> = (coverage.unknown.iter())
+        .map(|unknown| {
+            let like = unknown.like.as_ref();
+            let like = like.map_or(String::new(), |like| format!("; did you mean {like}?"));
+            format!(
+                "{}: no word has the {} {}{like}",
+                place(unknown.rule),
+                unknown.column,
+                unknown.found
+            )
+        })
+        .collect();
+    shorten(&mut unknown, "values that no word has");
     let nothing = coverage.rules.iter().enumerate().filter(|(_, found)| found.pairs == 0);
-    let nothing = nothing.map(|(rule, found)| match found.words {
-        0 => format!("{}: no word matches the left side", place(rule)),
-        words => {
-            let words = counted(words as usize, "word");
-            format!("{}: {words} on the left, but none has a candidate head", place(rule))
-        }
-    });
-    unknown.chain(nothing).collect()
+    let mut nothing: Vec<String> = nothing
+        .map(|(rule, found)| match found.words {
+            0 => format!("{}: no word matches the left side", place(rule)),
+            words => {
+                let words = counted(words as usize, "word");
+                format!("{}: {words} on the left, but none has a candidate head", place(rule))
+            }
+        })
+        .collect();
+    shorten(&mut nothing, "rules without a match");
+    unknown.append(&mut nothing);
+    unknown
 }
 
 /// Returns file, line and name of a rule.

@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &Show, session: &Session) -> Result<Outcome> {
     let mut read = 0;
     let mut found = 0;
     'files: for file in &session.files(&arguments.raw)? {
-        for sentence in arguments.reading.sentences(file, session)? {
+        for sentence in arguments.reading.short_sentences(file, "matching of rules", session)? {
             if found == arguments.number {
                 break 'files;
             }

@@ -13,6 +13,7 @@ use super::{bytes, placed, refuse};
 use crate::failure::{Outcome, advise};
 use crate::files::Files;
 use crate::input::TreebankArgs;
+use crate::output::output_file;
 use crate::report::{count, counted, write_whole};
 use crate::session::Session;
 
@@ -73,7 +74,7 @@ pub(super) struct Suggest {
     max_length: Option<usize>,
 
     /// File to write [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = output_file())]
     output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -133,7 +134,9 @@ pub(super) fn run(arguments: &Suggest, session: &Session) -> Result<Outcome> {
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
     let mut treebank = Vec::new();
     for file in &files {
-        treebank.extend(arguments.reading.read_all(file, session)?);
+        for sentence in arguments.reading.short_sentences(file, "matching of rules", session)? {
+            treebank.push(sentence?);
+        }
     }
     treebank.retain(|sentence| sentence.len() <= arguments.max_length.unwrap_or(usize::MAX));
     let words = treebank.iter().flat_map(Sentence::partial_heads).flatten().count();

@@ -186,9 +186,9 @@ impl<'a> Work<'a> {
         };
         self.words += tally.words;
         // The rest is counted from the entry, as when a job is resumed.
-        let Tally { no_trees, open_heads, untagged, too_long, .. } = tally;
+        let Tally { no_trees, open_heads, untagged, too_long, familiarity, .. } = tally;
         self.summary.tally +=
-            Tally { no_trees, open_heads, untagged, too_long, ..Tally::default() };
+            Tally { no_trees, open_heads, untagged, too_long, familiarity, ..Tally::default() };
         Ok(entry)
     }
 }

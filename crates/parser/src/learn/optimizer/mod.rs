@@ -45,6 +45,13 @@ pub use passive_aggressive::{Cost, Update};
 use scorer::{PartScorer, Scorer};
 use sgd::Sgd;
 
+/// Most trees of a sentence that MIRA takes.
+const MOST_TREES: usize = 1000;
+/// Most past steps that L-BFGS keeps. Each takes two numbers per weight.
+const MOST_STEPS: usize = 1000;
+/// Most sentences of a batch.
+const MOST_SENTENCES: usize = 1_000_000;
+
 /// A training algorithm with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -238,8 +245,10 @@ impl Optimizer {
             Optimizer::PassiveAggressive {
                 update: Update::PaI { c } | Update::PaII { c }, ..
             } => positive("C", *c),
-            Optimizer::Mira { k: 0, .. } => {
-                Err(Error::Setting("k is 0; MIRA needs k = 1 or more".to_owned()))
+            Optimizer::Mira { k, .. } if !(1..=MOST_TREES).contains(k) => {
+                Err(Error::Setting(format!(
+                    "k is {k}; MIRA takes the k best trees of each sentence: choose 1 to {MOST_TREES}"
+                )))
             }
             Optimizer::Mira { c, .. } if *c == f64::INFINITY => Ok(()),
             Optimizer::Mira { c, .. } => positive("C", *c),
@@ -257,6 +266,11 @@ impl Optimizer {
                 "gamma cannot change during L-BFGS; write risk(GAMMA) instead of risk(FROM..TO)"
                     .to_owned(),
             )),
+            Optimizer::Lbfgs { memory, .. } if *memory > MOST_STEPS => {
+                Err(Error::Setting(format!(
+                    "memory is {memory}; L-BFGS keeps this many past steps: choose at most {MOST_STEPS}"
+                )))
+            }
             Optimizer::Lbfgs { objective, c, .. } => {
                 positive("C", *c)?;
                 online(objective, 0.0, 1)
@@ -285,8 +299,9 @@ fn online(objective: &Objective, dropout: f64, batch: usize) -> Result<(), Error
         let why = format!("the dropout is {dropout}; it must be 0 or more and less than 1");
         return Err(Error::Setting(why));
     }
-    if batch == 0 {
-        return Err(Error::Setting("the batch size is 0; it must be 1 or more".to_owned()));
+    if !(1..=MOST_SENTENCES).contains(&batch) {
+        let why = format!("the batch size is {batch}; choose 1 to {MOST_SENTENCES} sentences");
+        return Err(Error::Setting(why));
     }
     Ok(())
 }

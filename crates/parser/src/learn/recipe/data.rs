@@ -114,6 +114,12 @@ impl Data {
         watched: &mut Watched<'_>,
     ) -> Result<Self, Error> {
         let mut train = with_trees(treebank, true, recipe, watched)?;
+        let has_head = |(sentence, tree): &Annotated| {
+            tree.is_some() || sentence.partial_heads().any(|head| head.is_some())
+        };
+        if recipe.wants(Part::Parser, &[]) && !train.is_empty() && !train.iter().any(has_head) {
+            return Err(Error::NoHeads);
+        }
         let has_dev = !dev.is_empty();
         let dev: Vec<Sentence> = with_trees(dev, false, recipe, watched)?
             .into_iter()
@@ -148,7 +154,7 @@ impl Data {
 }
 
 /// Keeps the sentences that have words and a tree; with `allow_partial`, a partial tree is enough. Others are
-/// errors, or left out by a lenient recipe.
+/// errors, or left out by a lenient recipe. The same holds for sentences that are too long for a parser.
 fn with_trees(
     sentences: Vec<Sentence>,
     allow_partial: bool,
@@ -156,8 +162,10 @@ fn with_trees(
     watched: &mut Watched<'_>,
 ) -> Result<Vec<Annotated>, Error> {
     let mut all = Vec::with_capacity(sentences.len());
+    let has_parser = recipe.wants(Part::Parser, &[]);
     for sentence in sentences {
-        match sentence.tree() {
+        let length = if has_parser { sentence.check_words("training") } else { Ok(()) };
+        match length.and_then(|()| sentence.tree()) {
             Ok(tree) => all.push((sentence, Some(tree))),
             Err(TreebankError::NoHead { .. }) if allow_partial => all.push((sentence, None)),
             Err(error) if recipe.lenient => watched.notify(Event::Skipped(error.into())),

@@ -48,7 +48,7 @@ pub use self::preset::Preset;
 pub use self::stage_cache::best_path;
 use self::stage_cache::{TextParts, checkpoint_path, has_stages, remove_stages};
 use super::optimizer::Optimizer;
-use super::train::{Checkpoint, TrainingOptions};
+use super::train::{Checkpoint, TrainingOptions, check_options, memory};
 use crate::features::FeatureSet;
 use crate::{About, CheckpointProblem, DevScores, Error, Labelling, Model, ModelFile, Support};
 
@@ -449,6 +449,12 @@ pub fn train_pipeline(
     let mut data = Data::new(treebank, dev, recipe, &mut watched)?;
     let tags = recipe.tag_versions(data.train.sentences()).name();
     let wants_parser = recipe.wants(Part::Parser, data.train.sentences());
+    if wants_parser {
+        // What the parser cannot be trained on is an error before the tagger is trained.
+        let options = recipe.options(&data, templates.clone());
+        check_options(&options)?;
+        memory::check(data.train.sentences(), &options)?;
+    }
     let mut text = TextParts::default();
     let is_ready = text_stages::learn(recipe, &mut data, &mut text, &mut watched)?;
     if !is_ready {

@@ -1,6 +1,7 @@
 //! Training of staged labels: −Σ log p(ℓ | x, h → m) over the gold arcs, minimised by AdaGrad, arc by arc, with
 //! dropout of templates. It runs beside any optimizer of arcs.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use tutte_linear::{AdaGrad, Average, Checkpointed, Codec, Order, draw_templates};
@@ -11,21 +12,23 @@ use crate::features::{FeatureSet, Prepared};
 use crate::learn::corpus::UNKNOWN_LABEL;
 use crate::{LabelModel, Labelling};
 
-/// Returns an untrained model of the labels of a treebank. If no arc has a label, `_` is the only one.
+/// Returns an untrained model of the labels of a treebank.
 pub(super) fn untrained(treebank: &[Sentence], labelling: Labelling, bits: u32) -> LabelModel {
     if labelling == Labelling::None {
         return LabelModel::none();
     }
+    LabelModel::new(FeatureSet::labels(), names(treebank), bits).with_labelling(labelling)
+}
+
+/// Returns the labels of a treebank, sorted. If no arc has a label, `_` is the only one.
+pub(super) fn names(treebank: &[Sentence]) -> Vec<String> {
     let words = treebank.iter().flat_map(|sentence| sentence.words());
     let known = words.filter(|word| word.head().is_some()).map(|word| word.deprel());
-    let mut names: Vec<String> =
-        known.filter(|name| *name != UNKNOWN_LABEL).map(str::to_owned).collect();
-    names.sort_unstable();
-    names.dedup();
+    let names: BTreeSet<&str> = known.filter(|name| *name != UNKNOWN_LABEL).collect();
     if names.is_empty() {
-        names.push(UNKNOWN_LABEL.to_owned());
+        return vec![UNKNOWN_LABEL.to_owned()];
     }
-    LabelModel::new(FeatureSet::labels(), names, bits).with_labelling(labelling)
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// Learns the weights of labels.

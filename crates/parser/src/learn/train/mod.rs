@@ -10,6 +10,7 @@ mod checkpoint;
 mod clusters;
 mod joint;
 mod labels;
+pub(crate) mod memory;
 mod options;
 mod pass;
 mod probe;
@@ -29,7 +30,7 @@ use crate::learn::optimizer::{Optimizer, Schedule};
 use crate::{ArcModel, Candidates, Dictionary, Error, Index, Labelling, ParserModel};
 use cascade::JackknifeResult;
 pub use checkpoint::{Checkpoint, CheckpointPlace, Snapshot};
-use options::check;
+pub(crate) use options::check as check_options;
 pub use options::{
     FirstPassOptions, LabelOptions, PrunerOptions, SecondPassOptions, TrainingOptions,
     TransitionOptions,
@@ -59,7 +60,7 @@ use training_data::TransitionTrainingData;
 /// [objective](crate::learn::objective) sum over unknown ones exactly; the others need whole trees.
 ///
 /// # Errors
-/// [`Error::Treebank`] if heads form a cycle, [`Error::Contradiction`] if no tree has the heads of a partial
+/// [`Error::Treebank`] if heads form a cycle or a sentence has too many words, [`Error::Memory`], [`Error::Contradiction`] if no tree has the heads of a partial
 /// tree, [`Error::NotInTreeSet`], [`Error::NoWords`], [`Error::NoHeads`], [`Error::PartialTree`],
 /// [`Error::Setting`], [`Error::Diverged`].
 pub fn train<'a>(
@@ -129,7 +130,8 @@ fn run(
     mut session: TrainingSession<'_>,
 ) -> Result<ParserModel, Error> {
     let treebank = set.sentences();
-    check(options)?;
+    check_options(options)?;
+    memory::check(treebank, options)?;
     if options.dictionary.is_some() && options.second_pass.is_some() {
         let why = "a dictionary needs a single pass, since features of a second pass have no names; \
                    start from `TrainingOptions::plain()`";
@@ -294,7 +296,7 @@ pub fn train_further(
     options: &TrainingOptions,
     observer: &mut PassObserver<'_>,
 ) -> Result<ParserModel, Error> {
-    check(options)?;
+    check_options(options)?;
     if model.second_pass.is_some() {
         let why = "a model with a second pass cannot be trained further, since it has no jackknifed first-pass \
                    outputs; train a new one";

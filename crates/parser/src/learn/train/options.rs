@@ -5,6 +5,7 @@ use tutte_trees::TreeSet;
 use super::clusters;
 use crate::features::FeatureSet;
 use crate::learn::optimizer::Optimizer;
+use crate::model::MOST_BITS;
 use crate::{Error, Labelling, Support};
 
 /// Options of a training.
@@ -272,14 +273,14 @@ impl Default for LabelOptions {
 }
 
 /// Refuses values that are not possible.
-pub(super) fn check(options: &TrainingOptions) -> Result<(), Error> {
+pub(crate) fn check(options: &TrainingOptions) -> Result<(), Error> {
     let LabelOptions { rate, damping, dropout, .. } = options.labels;
     let TrainingOptions { bits, label_bits, .. } = *options;
     let refuse = |why: String| Err(Error::Setting(why));
-    if !(5..=32).contains(&bits) || !(2..=28).contains(&label_bits) {
+    if !(5..=MOST_BITS).contains(&bits) || !(2..=28).contains(&label_bits) {
         return refuse(format!(
-            "`bits` is {bits} and `label_bits` is {label_bits}; choose 5 to 32 for `bits` and 2 to 28 for \
-             `label_bits`"
+            "`bits` is {bits} and `label_bits` is {label_bits}; choose 5 to {MOST_BITS} for `bits` and 2 to 28 \
+             for `label_bits`"
         ));
     }
     if !(rate > 0.0 && rate.is_finite() && damping > 0.0 && (0.0..1.0).contains(&dropout)) {

@@ -377,6 +377,15 @@ fn settings_are_checked() {
 }
 
 #[test]
+fn tables_that_no_model_file_can_hold_are_refused() {
+    for bits in [31, 32] {
+        let options = TrainingOptions { bits, ..options(Optimizer::Perceptron) };
+        let error = train(treebank(), &options, &mut ()).unwrap_err().to_string();
+        assert!(error.contains("choose 5 to 30 for `bits`"), "{error}");
+    }
+}
+
+#[test]
 fn divergence_is_reported_with_its_sentence() {
     let optimizer = Optimizer::AdaGrad {
         objective: likelihood(),

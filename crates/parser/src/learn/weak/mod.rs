@@ -31,6 +31,9 @@ use crate::learn::optimizer::lbfgs::Minimiser;
 use crate::{Candidates, Error, LabelModel, ParserModel};
 pub use variance::{Chosen, TriedVariance, VARIANCES, choose_variance};
 
+/// Greatest number of [restarts](WeakOptions::restarts).
+pub const MOST_RESTARTS: usize = 10_000;
+
 /// Number of shards of a corpus. Each is summed by one thread.
 pub const SHARDS: usize = 16;
 
@@ -213,7 +216,7 @@ pub struct WeakOutcome {
 /// ```
 ///
 /// # Errors
-/// [`Error::NoWords`] if there are no words; [`Error::Setting`] if an option is out of range, or if an arc or a
+/// [`Error::NoWords`] if there are no words; [`Error::Treebank`] if a sentence has too many; [`Error::Setting`] if an option is out of range, or if an arc or a
 /// constraint does not exist; [`Error::Contradiction`] if the heads of a sentence fit no tree; [`Error::Diverged`] if
 /// inference fails.
 pub fn learn(
@@ -303,7 +306,7 @@ fn descend(
 const MEMORY: usize = 10;
 
 fn check(evidence: &WeakData<'_>, options: &WeakOptions) -> Result<(), Error> {
-    let WeakData { raw, constraints, arcs, candidates, .. } = evidence;
+    let WeakData { raw, constraints, arcs, candidates, trees } = evidence;
     let wrong = |why: String| Err(Error::Setting(why));
     let positive = |number: f64| number > 0.0 && number.is_finite();
     if !positive(options.prior_variance) {
@@ -326,6 +329,13 @@ fn check(evidence: &WeakData<'_>, options: &WeakOptions) -> Result<(), Error> {
     if let Some((order, _)) = options.entropy.filter(|(order, _)| order.is_nan() || *order < 0.0) {
         return wrong(format!("the order of the entropy is {order}; it must be 0 or more, or inf"));
     }
+    if options.restarts > MOST_RESTARTS {
+        return wrong(format!(
+            "{} restarts would take too long; choose at most {MOST_RESTARTS}",
+            options.restarts
+        ));
+    }
+    raw.iter().chain(*trees).try_for_each(|sentence| sentence.check_words("learning"))?;
     for (name, found) in [("arcs", arcs.len()), ("candidates", candidates.len())] {
         if found != 0 && found != raw.len() {
             return wrong(format!(

@@ -10,6 +10,7 @@ use super::tables::{ARCS, ArcTables, NO_CHECKSUM, PRUNER, SECOND_PASS, Tables, s
 use super::transition::TransitionDocument;
 use super::{About, Model, ParserModel};
 use crate::features::{BLOCK, FeatureSet};
+use crate::model::MOST_BITS;
 use crate::model::labels::{AllowedLabels, Labelling, width_of};
 use crate::text::{TaggerDocument, TokenizerDocument};
 use crate::{ArcModel, Calibration, Compact, Index, LabelModel, ModelProblem, Pruner, SecondPass};
@@ -89,7 +90,7 @@ pub(super) struct AnyDocument {
 
 impl Document {
     /// Valid binary logarithms of table sizes.
-    pub(super) const BITS: std::ops::RangeInclusive<u32> = 1..=30;
+    pub(super) const BITS: std::ops::RangeInclusive<u32> = 1..=MOST_BITS;
 
     /// Makes the document of a model; `parser` is its [stored parser](stored_parser).
     pub(super) fn new(

@@ -234,10 +234,10 @@ fn distributions_of_too_many_words_are_refused() {
     let error = Parser::new(model).distribution(&sentence).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "input:2: this sentence has 1001 words, but a distribution over all trees is limited to \
-         1000 words (sent_id = long)"
+        "input:2: the sentence has 1001 words, but a distribution over all trees is limited to 1000 \
+         (sent_id = long)"
     );
-    assert!(error.hint().unwrap().contains("split it"));
+    assert!(error.hint().unwrap().contains("--max-length 1000"));
     assert!(Parser::new(model).score_tree(&sentence).is_err());
     assert_eq!(Parser::new(model).parse(&sentence).unwrap().pieces, 5);
 }

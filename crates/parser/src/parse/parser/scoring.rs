@@ -8,24 +8,20 @@ use tutte_trees::ArcMatrix;
 use super::Parser;
 use crate::model::latent;
 use crate::model::second_pass::{self, first_pass_output};
-use crate::parse::long_sentences::LONGEST_DISTRIBUTION;
 use crate::{Candidates, Decoding, Error, Labelling, ParserModel, SecondPass, Stage, Weights};
 
 impl<W: Weights> Parser<'_, W> {
     /// Returns the scores of some arcs; −∞ for all others. Every step is conditioned on trees of these arcs.
     ///
     /// # Errors
-    /// If the arcs do not contain a tree; [`Error::TooLong`].
+    /// If the arcs do not contain a tree; [`TooManyWords`](tutte_treebank::Error::TooManyWords).
     pub(super) fn scores_within(
         &mut self,
         sentence: &Sentence,
         within: &Candidates,
     ) -> Result<&ArcMatrix, Error> {
         let words = sentence.len();
-        if words > LONGEST_DISTRIBUTION {
-            let place = Box::new(sentence.place());
-            return Err(Error::TooLong { place, words, limit: LONGEST_DISTRIBUTION });
-        }
+        sentence.check_words("a distribution over all trees")?;
         let ParserModel { pruner, arcs, second_pass, temperature, .. } = self.model;
         let tree_set = self.tree_set;
         self.atoms.fill(sentence, &self.columns);

@@ -4,9 +4,10 @@ use tutte::rules::{ConflictReason, Coverage, FeasibilityReport, RuleFeasibility,
 
 use super::{place, share};
 use crate::report::{count, counted, percent, visible};
+use crate::verbs::rules::shorten;
 
-/// Number of warnings of each type that are printed; `--json` has all.
-const SHOWN: usize = 8;
+/// Number of names that a list has.
+const NAMED: usize = 8;
 
 /// Returns warnings about rules that no parser can satisfy: alone, in pairs, or all hard constraints.
 pub(super) fn impossible(rules: &RuleSet, prospects: &FeasibilityReport) -> Vec<String> {
@@ -106,19 +107,10 @@ pub(super) fn advice(
     format!("\nLearning may be no better than the rules alone:\n{lines}")
 }
 
-/// Keeps the first warnings and adds their number.
-fn shorten(warnings: &mut Vec<String>, what: &str) {
-    let all = warnings.len();
-    if all > SHOWN {
-        warnings.truncate(SHOWN);
-        warnings.push(format!("{} {what} in total; --json lists them", count(all)));
-    }
-}
-
 /// Lists the first few names and counts the others.
 fn list(names: &[&str]) -> String {
-    match names.len().saturating_sub(SHOWN) {
+    match names.len().saturating_sub(NAMED) {
         0 => names.join(", "),
-        more => format!("{} and {} more", names[..SHOWN].join(", "), count(more)),
+        more => format!("{} and {} more", names[..NAMED].join(", "), count(more)),
     }
 }

@@ -1,0 +1,407 @@
+//! What people type on the first day, and what they expect: limits before memory runs out, models that say what they
+//! cannot do, files in the format of their names.
+#![cfg(unix)]
+
+#[path = "support/output.rs"]
+mod output;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use self::output::said;
+
+/// Makes an empty folder with the example treebank in it.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("expectations-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("tea.conllu"), TEA.as_str()).unwrap();
+    folder
+}
+
+static TEA: LazyLock<String> = LazyLock::new(|| {
+    let tea = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/tea.conllu");
+    fs::read_to_string(tea).unwrap()
+});
+
+fn tutte(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tutte"));
+    command.current_dir(folder).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// Runs the program with at most this much address space, as `ulimit -v` sets it.
+fn tutte_within(megabytes: usize, folder: &Path, arguments: &[&str]) -> Output {
+    let mut shell = Command::new("sh");
+    let limit = format!("ulimit -v {}; exec \"$@\"", megabytes * 1024);
+    shell.args(["-c", &limit, "sh", env!("CARGO_BIN_EXE_tutte")]).args(arguments);
+    shell.current_dir(folder).stdin(Stdio::null()).output().unwrap()
+}
+
+fn refused(output: &Output, code: i32, parts: &[&str]) {
+    let said = said(output);
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    for part in parts {
+        assert!(said.contains(part), "{part:?} is not in:\n{said}");
+    }
+}
+
+/// A treebank whose words all have another value in one column.
+fn different(column: usize) -> String {
+    let mut text = String::new();
+    for number in 0..20_000 {
+        let word = number % 5 + 1;
+        let mut columns = [
+            word.to_string(),
+            "tea".into(),
+            "tea".into(),
+            "NOUN".into(),
+            "_".into(),
+            "_".into(),
+            (word - 1).to_string(),
+            "dep".into(),
+            "_".into(),
+            "_".into(),
+        ];
+        columns[column - 1] = format!("K={number}");
+        let _ = writeln!(text, "{}{}", columns.join("\t"), if word == 5 { "\n" } else { "" });
+    }
+    text
+}
+
+/// The example treebank, and a sentence of 20,000 words.
+fn endless() -> String {
+    let mut text = TEA.clone() + "# sent_id = endless\n";
+    for word in 1..=20_000 {
+        let _ = writeln!(text, "{word}\ttea\ttea\tNOUN\t_\t_\t{}\tdep\t_\t_", word - 1);
+    }
+    text + "\n"
+}
+
+#[test]
+fn a_treebank_with_20000_labels_is_refused_before_memory_runs_out() {
+    let folder = folder("labels");
+    fs::write(folder.join("labels.conllu"), different(8)).unwrap();
+    let output = tutte_within(2000, &folder, &["train", "labels.conllu", "-o", "m.tutte"]);
+    refused(
+        &output,
+        3,
+        &["training would need about", "GB of memory", "20000 different labels", "--labels none"],
+    );
+    assert!(!said(&output).contains("tagger"), "the tagger is not trained first");
+
+    fs::write(folder.join("feats.conllu"), different(6)).unwrap();
+    let tagger = ["train", "feats.conllu", "-o", "m.tutte", "--with", "tagger"];
+    let output = tutte_within(2000, &folder, &tagger);
+    refused(&output, 3, &["20000 different morphological features (FEATS)", "at most 5000"]);
+}
+
+#[test]
+fn one_sentence_of_20000_words_is_refused_or_left_out_by_every_verb() {
+    let folder = folder("endless");
+    fs::write(folder.join("endless.conllu"), endless()).unwrap();
+    fs::write(folder.join("rules.tut"), "det: DET <- nearest NOUN 90%\nno: * <- PUNCT never\n")
+        .unwrap();
+    let quick = ["--with", "parser", "--preset", "fast", "--passes", "1"];
+    let model = [&["train", "tea.conllu", "-o", "tea.tutte"][..], &quick].concat();
+    assert!(tutte(&folder, &model).status.success());
+    let train = [&["train", "endless.conllu", "-o", "m.tutte"][..], &quick].concat();
+    let verbs: [&[&str]; 8] = [
+        &train,
+        &["learn", "tea.conllu", "--trees", "endless.conllu", "--least", "1", "-o", "m.tutte"],
+        &["rules", "check", "rules.tut", "endless.conllu"],
+        &["rules", "show", "rules.tut", "endless.conllu", "--rule", "no", "-n", "all"],
+        &["rules", "suggest", "endless.conllu"],
+        &["score", "-m", "tea.tutte", "endless.conllu"],
+        &["forest", "-m", "tea.tutte", "endless.conllu"],
+        &["ask", "-m", "tea.tutte", "endless.conllu"],
+    ];
+    for verb in verbs {
+        let output = tutte_within(2000, &folder, verb);
+        let place = "error: endless.conllu:103: the sentence has 20000 words, but ";
+        refused(&output, 3, &[place, " is limited to 1000 (sent_id = endless)", "--lenient"]);
+        let output = tutte_within(2000, &folder, &[verb, &["--lenient"]].concat());
+        refused(&output, 3, &["warning: endless.conllu:103: ", "1 sentence could not be read"]);
+    }
+    // The best tree of any sentence is found, in pieces.
+    let parse = ["parse", "-m", "tea.tutte", "endless.conllu", "-o", "parsed.conllu"];
+    assert!(tutte_within(2000, &folder, &parse).status.success());
+    // Raw sentences of any length may be left out by their length.
+    let learn = ["learn", "endless.conllu", "--rules", "rules.tut", "-o", "m.tutte"];
+    let output = tutte_within(2000, &folder, &learn);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn absurd_numbers_are_refused() {
+    let folder = folder("absurd");
+    let train = ["train", "tea.conllu", "-o", "m.tutte"];
+    for (more, parts) in [
+        (["--learner", "mira:k=1000000"], ["k is 1000000", "choose 1 to 1000"]),
+        (["--learner", "lbfgs:memory=1000000"], ["memory is 1000000", "at most 1000"]),
+        (["--learner", "sgd:batch=1000000000"], ["batch size is 1000000000", "1000000 sentences"]),
+    ] {
+        refused(&tutte_within(2000, &folder, &[&train[..], &more].concat()), 2, &parts);
+    }
+    let clusters = ["--preset", "plain", "--with", "parser", "--bits", "28", "--clusters", "16"];
+    let output = tutte_within(2000, &folder, &[&train[..], &clusters].concat());
+    refused(&output, 3, &["GB of memory", "2^28 weights in each of 16 clusters", "fewer --bits"]);
+    // Less than the limit of the program, but more than the system grants.
+    let large = ["--preset", "plain", "--with", "parser", "--bits", "26"];
+    let output = tutte_within(600, &folder, &[&train[..], &large].concat());
+    refused(&output, 3, &["1.1 GB of memory", "arcs have 2^26 weights"]);
+    let learn = ["learn", "tea.conllu", "--trees", "tea.conllu", "-o", "m.tutte"];
+    let restarts = [&learn[..], &["--restarts", "1000000000"]].concat();
+    refused(&tutte(&folder, &restarts), 2, &["1000000000 is not in 0..=10000"]);
+    let length = [&learn[..], &["--max-length", "20000"]].concat();
+    refused(&tutte(&folder, &length), 2, &["20000 is not in 1..=1000"]);
+    // Threads that the system does not give are not needed.
+    let parse = ["parse", "-j", "1000", "tea.conllu", "-o", "parsed.conllu"];
+    let output = tutte_within(1000, &folder, &parse);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn raw_text_for_a_model_without_tokenizer_and_tagger_is_a_warning() {
+    let folder = folder("parser-only");
+    let train = ["train", "tea.conllu", "-o", "m.tutte", "--with", "parser", "--preset", "fast"];
+    assert!(tutte(&folder, &train).status.success());
+    let output = tutte(&folder, &["parse", "-m", "m.tutte", "-t", "Tea cools. It rains."]);
+    assert!(output.status.success());
+    let said = said(&output);
+    assert_eq!(said.matches("warning: this model has no tokenizer").count(), 1, "{said}");
+    assert!(said.contains("2 of 2 sentences had no tags"), "{said}");
+}
+
+#[test]
+fn text_in_another_script_or_language_is_a_warning() {
+    let folder = folder("foreign");
+    let parse = |text: &str| {
+        let output = tutte(&folder, &["parse", "-t", text]);
+        assert!(output.status.success());
+        said(&output)
+    };
+    let said = parse("Мама мыла раму. Чай остыл.");
+    assert!(
+        said.contains(
+            "warning: 2 of 2 sentences are in Cyrillic script, but the English model inside tutte \
+             (language: English) was trained on Latin script"
+        ),
+        "{said}"
+    );
+    let said = parse(
+        "Gestern haben wir im Garten gearbeitet, aber heute regnet es den ganzen Tag, und deshalb bleiben \
+         die Kinder zu Hause und spielen mit ihren neuen Büchern.",
+    );
+    assert!(said.contains("% of the words are not in the training data of the English"), "{said}");
+    for text in ["The café sold 3 крендели.", "It rained, and the children stayed at home all day."]
+    {
+        assert!(!parse(text).contains("warning"), "{text}");
+    }
+}
+
+#[test]
+fn a_treebank_without_heads_is_refused_at_once() {
+    let folder = folder("headless");
+    let headless = TEA.lines().map(|line| {
+        let mut columns: Vec<&str> = line.split('\t').collect();
+        if columns.len() == 10 {
+            columns[6] = "_";
+            columns[7] = "_";
+        }
+        columns.join("\t") + "\n"
+    });
+    fs::write(folder.join("headless.conllu"), headless.collect::<String>()).unwrap();
+    let output = tutte(&folder, &["train", "headless.conllu", "-o", "m.tutte"]);
+    refused(&output, 3, &["no word of the treebank has a head", "--with tokenizer,tagger"]);
+    assert!(!said(&output).contains("learnt"), "{}", said(&output));
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_named_at_once_by_every_verb() {
+    let folder = folder("nowhere");
+    fs::write(folder.join("rules.tut"), "det: DET <- nearest NOUN 90%\n").unwrap();
+    let verbs: [&[&str]; 14] = [
+        &["train", "tea.conllu", "-o", "no/such/out"],
+        &["learn", "tea.conllu", "--rules", "rules.tut", "-o", "no/such/out"],
+        &["parse", "tea.conllu", "-o", "no/such/out"],
+        &["parse", "tea.conllu", "--outfile", "no/such/out"],
+        &["forest", "tea.conllu", "-o", "no/such/out"],
+        &["score", "tea.conllu", "-o", "no/such/out"],
+        &["ask", "tea.conllu", "-o", "no/such/out"],
+        &["stats", "tea.conllu", "--html", "no/such/out"],
+        &["eval", "tea.conllu", "tea.conllu", "--html", "no/such/out"],
+        &["audit", "tea.conllu", "-o", "no/such/out"],
+        &["draw", "tea.conllu", "-o", "no/such/out.svg"],
+        &["diff", "tea.conllu", "tea.conllu", "--html", "no/such/out"],
+        &["convert", "tea.conllu", "no/such/out.conllu"],
+        &["rules", "suggest", "tea.conllu", "-o", "no/such/out"],
+    ];
+    for verb in verbs {
+        let started = Instant::now();
+        let output = tutte(&folder, verb);
+        refused(&output, 2, &["there is no folder no/such; create it with `mkdir -p no/such`"]);
+        assert!(started.elapsed() < Duration::from_secs(2), "{verb:?}");
+    }
+}
+
+#[test]
+fn convert_writes_the_format_that_the_name_promises_or_refuses() {
+    let folder = folder("convert");
+    let output = tutte(&folder, &["convert", "tea.conllu", "tea.json"]);
+    refused(&output, 2, &["tea.json: .json is not", ".conllu, .conll, .conllx", "--to jsonl"]);
+    refused(&tutte(&folder, &["convert", "tea.conllu", "tea.txt"]), 2, &["--raw-text"]);
+    assert!(!folder.join("tea.json").exists() && !folder.join("tea.txt").exists());
+    for name in ["tea.json --to conllu", "tea.CONLLU.gz", "tea", "tea.zst", "-"] {
+        let arguments: Vec<&str> =
+            ["convert", "tea.conllu"].into_iter().chain(name.split(' ')).collect();
+        let output = tutte(&folder, &arguments);
+        assert!(output.status.success(), "{name}: {}", said(&output));
+    }
+    // The same for `parse`.
+    refused(&tutte(&folder, &["parse", "tea.conllu", "-o", "x.json"]), 2, &["--to jsonl"]);
+    refused(&tutte(&folder, &["parse", "tea.conllu", "-o", "x.png"]), 2, &["tutte draw"]);
+}
+
+#[test]
+fn convert_joins_several_files() {
+    let folder = folder("join");
+    // Without a line end, and with the format of the other file.
+    fs::write(folder.join("end.conllu"), "1\tTea\t_\tNOUN\t_\t_\t0\troot\t_\t_").unwrap();
+    fs::write(folder.join("old.conll"), "1\tTea\t_\tN\tN\t_\t0\troot\t_\t_\n\n").unwrap();
+    let join = ["convert", "end.conllu", "tea.conllu", "-o", "all.conllu"];
+    assert!(tutte(&folder, &join).status.success());
+    let all = fs::read_to_string(folder.join("all.conllu")).unwrap();
+    assert_eq!(all, format!("1\tTea\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n{}", *TEA));
+    let output = tutte(&folder, &["convert", "tea.conllu", "end.conllu", "all.conllu"]);
+    refused(&output, 2, &["3 files, but it is not clear which to write", "-o OUT"]);
+    let output = tutte(&folder, &["convert", "end.conllu", "old.conll", "-o", "-"]);
+    refused(&output, 2, &["end.conllu is CoNLL-U, but old.conll is CoNLL-X", "--to"]);
+    let output =
+        tutte(&folder, &["convert", "end.conllu", "old.conll", "-o", "-", "--to", "conllx"]);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn rules_and_treebank_in_the_wrong_order_are_one_error() {
+    let folder = folder("swapped");
+    fs::write(folder.join("rules.tut"), "det: DET <- nearest NOUN 90%\n").unwrap();
+    let output = tutte(&folder, &["rules", "check", "tea.conllu", "rules.tut"]);
+    refused(&output, 1, &["tea.conllu:4:1: this is a line of a treebank", "wrong order"]);
+    assert!(said(&output).lines().count() <= 3, "{}", said(&output));
+
+    fs::write(folder.join("many.tut"), "no rule at all\n".repeat(300)).unwrap();
+    let output = tutte(&folder, &["rules", "check", "many.tut"]);
+    assert_eq!(said(&output).matches("error: many.tut:").count(), 20, "{}", said(&output));
+    assert!(said(&output).contains("… 280 more\n300 errors in many.tut"), "{}", said(&output));
+    let rules: String =
+        (0..300).map(|number| format!("r{number}: X{number} <- NOUN 90%\n")).collect();
+    fs::write(folder.join("many.tut"), rules).unwrap();
+    let output = tutte(&folder, &["rules", "check", "many.tut", "tea.conllu"]);
+    let warnings = said(&output).matches("warning: many.tut:").count();
+    assert!((20..=60).contains(&warnings), "{warnings}: {}", said(&output));
+    assert!(said(&output).contains("300 rules without a match in total"), "{}", said(&output));
+}
+
+#[test]
+fn what_people_type_first_works() {
+    let folder = folder("typed");
+    let shown = |arguments: &[&str]| {
+        let output = tutte(&folder, arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let conllu = shown(&["parse", "-t", "Tea cools.", "--to", "conllu"]);
+    assert!(conllu.contains("\n1\tTea\t"), "{conllu}");
+    let line: serde_json::Value =
+        serde_json::from_str(&shown(&["parse", "--json", "-t", "Tea cools."])).unwrap();
+    assert_eq!(line["words"].as_array().map(Vec::len), Some(3));
+    let output = tutte(&folder, &["parse", "--json", "--to", "conll", "-t", "Tea cools."]);
+    refused(&output, 2, &["--json and --to conll"]);
+    for verb in ["train", "parse", "convert", "draw", "rules"] {
+        let help = shown(&["help", verb]);
+        assert_eq!(help, shown(&[verb, "--help"]), "{verb}");
+    }
+    assert_eq!(shown(&["help"]), shown(&["--help"]));
+}
+
+#[test]
+fn development_data_that_was_trained_on_is_a_warning() {
+    let folder = folder("leak");
+    let train =
+        ["train", "tea.conllu", "--dev", "./tea.conllu", "-o", "m.tutte", "--with", "parser"];
+    let output = tutte(&folder, &[&train[..], &["--preset", "fast", "--passes", "1"]].concat());
+    assert!(output.status.success());
+    let warning = "warning: ./tea.conllu is both training and development data";
+    assert!(said(&output).contains(warning), "{}", said(&output));
+}
+
+#[test]
+fn info_takes_a_model_and_fits_one_screen() {
+    let folder = folder("info");
+    let train = ["train", "tea.conllu", "-o", "m.tutte", "--preset", "fast", "--passes", "1"];
+    assert!(tutte(&folder, &train).status.success());
+    let info = |more: &[&str]| {
+        let output = tutte(&folder, &[&["info"], more].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let short = info(&["m.tutte"]);
+    assert_eq!(short, info(&["-m", "m.tutte"]));
+    assert!(short.lines().count() <= 24, "{short}");
+    assert!(!short.contains("templates of") && short.contains("labels"), "{short}");
+    let long = info(&["m.tutte", "--templates"]);
+    assert!(long.starts_with(&short) && long.contains("templates of second pass"), "{long}");
+    assert!(info(&[]).lines().count() <= 30, "{}", info(&[]));
+}
+
+#[test]
+fn pictures_are_written_to_the_file_that_o_names() {
+    let folder = folder("pictures");
+    let start = |name: &str| {
+        let output = tutte(&folder, &["draw", "tea.conllu", "-n", "2", "-o", name]);
+        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.stdout.is_empty() && said(&output).contains(&format!("{name} written")));
+        fs::read_to_string(folder.join(name)).unwrap().chars().take(15).collect::<String>()
+    };
+    assert!(start("trees.svg").starts_with("<svg "));
+    assert!(start("trees.html").to_lowercase().starts_with("<!doctype html>"));
+    assert!(start("trees.tex").starts_with('%') || start("trees.tex").starts_with('\\'));
+    assert!(start("trees.txt").starts_with("tea-1"));
+    // A pipe gets what a terminal gets.
+    let piped = tutte(&folder, &["draw", "tea.conllu", "-n", "2"]);
+    assert_eq!(piped.stdout, fs::read(folder.join("trees.txt")).unwrap());
+    let output = tutte(&folder, &["draw", "tea.conllu", "-o", "svg"]);
+    refused(&output, 2, &["-o names a file; choose the format with --to svg"]);
+    let output = tutte(&folder, &["draw", "tea.conllu", "-o", "trees.pdf"]);
+    refused(&output, 2, &["trees.pdf does not tell the format", "--to"]);
+    let output = tutte(&folder, &["diff", "tea.conllu", "tea.conllu", "-o", "same.svg"]);
+    assert!(output.status.success() && folder.join("same.svg").exists(), "{}", said(&output));
+}
+
+#[cfg(not(feature = "png"))]
+#[test]
+fn png_says_how_to_get_it() {
+    let folder = folder("no-png");
+    let output = tutte(&folder, &["draw", "tea.conllu", "-o", "tree.png"]);
+    refused(&output, 2, &["this build of tutte cannot write PNG", "-o tree.svg", "--features png"]);
+    assert!(!folder.join("tree.png").exists());
+}
+
+#[cfg(feature = "png")]
+#[test]
+fn png_is_an_image_of_the_drawing() {
+    let folder = folder("png");
+    let output = tutte(&folder, &["draw", "tea.conllu", "-n", "2", "-o", "tree.png"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let image = fs::read(folder.join("tree.png")).unwrap();
+    assert!(image.starts_with(b"\x89PNG\r\n\x1a\n"));
+    let width = u32::from_be_bytes(image[16..20].try_into().unwrap());
+    assert!((500..=2000).contains(&width), "{width}");
+    assert!(image.len() > 10_000, "words and arcs are drawn");
+    let output = tutte(&folder, &["draw", "tea.conllu", "--to", "png", "--only", "1"]);
+    assert!(output.stdout.starts_with(b"\x89PNG"));
+}
