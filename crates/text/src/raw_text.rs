@@ -118,8 +118,14 @@ impl<'a> RawText<'a> {
         let spaces = spaces_after(last);
         let starts_paragraph =
             next.is_some_and(|next| next.newpar().is_some() || next.newdoc().is_some());
+        let before_next = next.and_then(|next| next.tokens().next()?.misc_entry("SpacesBefore"));
+        let before_next = before_next.map(unescape).unwrap_or_default();
         self.text.push_str(&match (spaces, next) {
-            (Some(spaces), _) if !starts_paragraph || ends_paragraph(&spaces) => spaces,
+            (Some(spaces), _)
+                if !starts_paragraph || ends_paragraph(&format!("{spaces}{before_next}")) =>
+            {
+                spaces
+            }
             (_, None) => Cow::Borrowed("\n"),
             (_, Some(_)) if starts_paragraph => Cow::Borrowed("\n\n"),
             (_, Some(_)) => Cow::Borrowed(" "),
