@@ -118,13 +118,43 @@ impl<'a> RawText<'a> {
         let spaces = spaces_after(last);
         let starts_paragraph =
             next.is_some_and(|next| next.newpar().is_some() || next.newdoc().is_some());
+        let before_next = next.and_then(|next| next.tokens().next()?.misc_entry("SpacesBefore"));
+        let before_next = before_next.map(unescape).unwrap_or_default();
         self.text.push_str(&match (spaces, next) {
-            (Some(spaces), _) if !starts_paragraph || ends_paragraph(&spaces) => spaces,
+            (Some(spaces), _)
+                if !starts_paragraph || ends_paragraph(&format!("{spaces}{before_next}")) =>
+            {
+                spaces
+            }
             (_, None) => Cow::Borrowed("\n"),
             (_, Some(_)) if starts_paragraph => Cow::Borrowed("\n\n"),
             (_, Some(_)) => Cow::Borrowed(" "),
         });
     }
+}
+
+/// Returns the place of each token of a sentence in a text, in characters from 0. A token is a word, or a multiword
+/// token instead of its words. Returns `None` if the text holds anything else but the tokens and white space.
+///
+/// ```
+/// use tutte_text::token_ranges;
+/// use tutte_treebank::Sentence;
+///
+/// let tea: Sentence = "1\tÉté\t_\t_\t_\t_\t_\t_\t_\t_\n2\t!\t_\t_\t_\t_\t_\t_\t_\t_\n".parse()?;
+/// assert_eq!(token_ranges(&tea, "Été !"), Some(vec![0..3, 4..5]));
+/// assert_eq!(token_ranges(&tea, "Été"), None);
+/// # Ok::<(), tutte_treebank::Error>(())
+/// ```
+pub fn token_ranges(sentence: &Sentence, text: &str) -> Option<Vec<Range<usize>>> {
+    let mut characters = 0;
+    let mut byte = 0;
+    let mut count = |to: usize| {
+        characters += text[byte..to].chars().count();
+        byte = to;
+        characters
+    };
+    let places = locate(sentence, text)?;
+    Some(places.into_iter().map(|place| count(place.start)..count(place.end)).collect())
 }
 
 /// Returns the place of each token in the text of a sentence, or `None` if the text holds anything else but them and

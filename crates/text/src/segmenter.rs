@@ -56,7 +56,10 @@ impl Default for SegmenterOptions {
 ///
 /// Sentences are CoNLL-U with ID, FORM and MISC. `SpaceAfter`, `SpacesAfter` and `SpacesBefore` hold the white space,
 /// so [`raw_text`](crate::raw_text()) of all sentences is the input again. Only a byte order mark is dropped, and white
-/// space that stands alone gives no sentence.
+/// space that stands alone: a text without words, and what follows the last blank line (the last line end if the text
+/// is presegmented). NUL becomes U+FFFD.
+///
+/// A sentence is given as soon as the end of its paragraph was read, or the end of its line.
 ///
 /// ```
 /// use tutte_text::{Segmenter, Tokenizer, raw_text};
@@ -164,11 +167,14 @@ impl<'a, R: Read, W: Weights> Segmenter<'a, R, W> {
         self.sentences.clear();
         self.next = 0;
         let before = &self.source.text[..self.block];
-        let spaces = &before[before.trim_end_matches(char::is_whitespace).len()..];
-        self.starts_paragraph = before.is_empty() || ends_paragraph(spaces);
+        let mut spaces = before[before.trim_end_matches(char::is_whitespace).len()..].to_owned();
+        let is_first = before.is_empty();
         self.writer.finish_block(before);
         self.source.consume(self.block);
         let (end, is_whole) = self.source.next_block(self.options.presegmented);
+        let block = &self.source.text[..end];
+        spaces.push_str(&block[..end - block.trim_start().len()]);
+        self.starts_paragraph = is_first || ends_paragraph(&spaces);
         self.block = end;
         if end == 0 {
             self.is_finished = true;

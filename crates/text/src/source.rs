@@ -57,8 +57,11 @@ impl<R: Read> Source<R> {
         self.text.drain(..bytes);
     }
 
-    /// Returns the length of the next block, with the white space after it, and `true` if the block is a whole
-    /// paragraph. With `by_line`, a block is a whole line instead.
+    /// Returns the length of the next block, and `true` if the block is a whole paragraph. With `by_line`, a block is a
+    /// whole line instead.
+    ///
+    /// A paragraph ends with the line end of the blank line after it. A block is given as soon as its end was read: the
+    /// program at the other end of a pipe may wait for an answer. White space after it starts the next block.
     ///
     /// The length is 0 at the end of the text. It is also 0 if the input has an error before the end of the block,
     /// so that no part of a sentence is given.
@@ -74,11 +77,11 @@ impl<R: Read> Source<R> {
             match memchr(b'\n', &self.text.as_bytes()[searched..available]) {
                 Some(newline) => {
                     let newline = searched + newline;
-                    searched = self.skip_spaces(newline);
-                    if by_line
-                        || ends_paragraph(&self.text[newline..searched])
-                        || self.is_at_end(searched)
-                    {
+                    if by_line {
+                        return (newline + 1, true);
+                    }
+                    searched = self.skip_paragraph_end(newline);
+                    if ends_paragraph(&self.text[newline..searched]) || self.is_at_end(searched) {
                         return (searched, true);
                     }
                 }
@@ -109,6 +112,24 @@ impl<R: Read> Source<R> {
             cut = self.text.floor_char_boundary(cut - 1);
         }
         self.skip_spaces(cut)
+    }
+
+    /// Returns the first byte from `from` on that is not white space, or the end of the first blank line in it.
+    fn skip_paragraph_end(&mut self, from: usize) -> usize {
+        let mut at = from;
+        loop {
+            let rest = &self.text[at..];
+            let spaces = rest.len() - rest.trim_start().len();
+            // The line end at `from`, and then that of the blank line.
+            let first = if at == from { 1 } else { 0 };
+            if let Some(end) = memchr(b'\n', &rest.as_bytes()[first.min(spaces)..spaces]) {
+                return at + first + end + 1;
+            }
+            at += spaces;
+            if at < self.text.len() || !self.fill() {
+                return at;
+            }
+        }
     }
 
     /// Returns the first byte from `from` on that is not white space.
@@ -155,11 +176,16 @@ impl<R: Read> Source<R> {
         valid > 0 || !self.has_ended
     }
 
-    /// Appends bytes that are valid UTF-8 to the text, without a byte order mark at the start of the input.
+    /// Appends bytes that are valid UTF-8 to the text, without a byte order mark at the start of the input. NUL, which no
+    /// column of CoNLL-U may hold, becomes U+FFFD, the replacement character.
     fn decode(&mut self, valid: usize) {
         let text = str::from_utf8(&self.undecoded[..valid]).unwrap_or_default();
         let is_start = self.decoded_bytes == 0;
-        self.text.push_str(text.strip_prefix('\u{feff}').filter(|_| is_start).unwrap_or(text));
+        let shown = text.strip_prefix('\u{feff}').filter(|_| is_start).unwrap_or(text);
+        for (number, part) in shown.split('\0').enumerate() {
+            self.text.push_str(if number > 0 { "\u{fffd}" } else { "" });
+            self.text.push_str(part);
+        }
         self.line_ends += memchr_iter(b'\n', text.as_bytes()).count() as u64;
         if let Some(newline) = memrchr(b'\n', text.as_bytes()) {
             self.line_start = self.decoded_bytes + newline as u64 + 1;

@@ -46,7 +46,8 @@ impl<R: Read> Buffer<R> {
         &self.bytes[self.start..self.end]
     }
 
-    /// Hands out the next `bytes` as text. They must hold this number of lines.
+    /// Hands out the next `bytes` as text. They must hold this number of lines. Bytes that are not
+    /// UTF-8, and NUL bytes, are errors.
     pub(crate) fn take(&mut self, bytes: usize, lines: u64) -> Result<&str, Error> {
         let line = self.line;
         let offset = self.offset;
@@ -54,8 +55,12 @@ impl<R: Read> Buffer<R> {
         self.start += bytes;
         self.line += lines;
         self.offset += bytes as u64;
-        str::from_utf8(taken)
-            .map_err(|error| not_utf8(taken, error.valid_up_to(), &self.name, line, offset))
+        let malformed = |bad| malformed(taken, bad, &self.name, line, offset);
+        let text = str::from_utf8(taken).map_err(|error| malformed(error.valid_up_to()))?;
+        match memchr(0, taken) {
+            Some(nul) => Err(malformed(nul)),
+            None => Ok(text),
+        }
     }
 
     /// Reads more bytes after the pending ones. Returns `false` at the end of the input.
@@ -102,7 +107,14 @@ fn newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-fn not_utf8(bytes: &[u8], bad: usize, name: &Arc<str>, line: u64, offset: u64) -> Error {
+/// Returns the error of bytes of which `bytes[bad]` is not text.
+pub(crate) fn malformed(
+    bytes: &[u8],
+    bad: usize,
+    name: &Arc<str>,
+    line: u64,
+    offset: u64,
+) -> Error {
     let line_start = memchr::memrchr(b'\n', &bytes[..bad]).map_or(0, |at| at + 1);
     let line_end = memchr(b'\n', &bytes[bad..]).map_or(bytes.len(), |at| bad + at);
     let tabs = memchr::memchr_iter(b'\t', &bytes[line_start..bad]).count();
@@ -115,10 +127,11 @@ fn not_utf8(bytes: &[u8], bad: usize, name: &Arc<str>, line: u64, offset: u64) -
             column: Column::ALL.get(tabs).copied().filter(|_| !comment),
             sent_id: find_sent_id(lossy.lines()).map(str::to_owned),
         }),
-        problem: Problem::NotUtf8 {
-            byte: bytes[bad],
-            in_line: bad - line_start,
-            offset: offset + bad as u64,
+        problem: match bytes[bad] {
+            0 => Problem::Nul { in_line: bad - line_start, offset: offset + bad as u64 },
+            byte => {
+                Problem::NotUtf8 { byte, in_line: bad - line_start, offset: offset + bad as u64 }
+            }
         },
         line: String::from_utf8_lossy(&bytes[line_start..line_end]).trim_end().to_owned(),
     }

@@ -283,7 +283,8 @@ mod tests {
 
     #[test]
     fn odd_characters_are_characters() {
-        let odd = "a\0b \u{2028}\u{b}\u{85} e\u{301} \u{feff}x 👩\u{200d}🔬 _ 1\u{a0}000 \u{202e}x";
+        let odd =
+            "a\u{1}b \u{2028}\u{b}\u{85} e\u{301} \u{feff}x 👩\u{200d}🔬 _ 1\u{a0}000 \u{202e}x";
         let written = read(odd.as_bytes(), Layout::Horizontal).unwrap();
         let sentence: Sentence = written.parse().unwrap();
         let forms: Vec<&str> = sentence.words().map(|word| word.form()).collect();

@@ -79,6 +79,8 @@ kinds! {
     SentenceBounds "sentence-bounds" "sentence" "a sentence has no words";
     /// A sentence has bytes that are not UTF-8.
     NotUtf8 "not-utf8" "sentence" "bytes that are not UTF-8";
+    /// A sentence has NUL bytes.
+    Nul "nul" "sentence" "NUL bytes";
     /// U+FEFF occurs inside the file.
     ByteOrderMark "byte-order-mark" "sentence" "a byte order mark inside the file";
 
@@ -181,6 +183,7 @@ impl Kind {
             Kind::ColumnCount => "separate columns by single tabs; write _ in unused columns",
             Kind::IdOrder => "is a blank line between two sentences missing?",
             Kind::NotUtf8 => "name the encoding of the file, such as --encoding latin1",
+            Kind::Nul => "remove NUL bytes; if every second byte is NUL, add --encoding utf-16le",
             Kind::ByteOrderMark => "remove it; files joined with cat may each start with one",
             Kind::SentenceBounds => "remove it, or join it to the next sentence",
             Kind::UnknownHead => {
@@ -275,6 +278,7 @@ impl From<&Problem> for Kind {
             Problem::NoSuchNode { .. } => Kind::DepsHead,
             Problem::NoWords | Problem::SecondSentence => Kind::SentenceBounds,
             Problem::NotUtf8 { .. } => Kind::NotUtf8,
+            Problem::Nul { .. } => Kind::Nul,
             Problem::ByteOrderMark => Kind::ByteOrderMark,
         }
     }

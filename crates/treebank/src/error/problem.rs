@@ -120,6 +120,17 @@ pub enum Problem {
         /// Offset in the (decompressed) input, from 0.
         offset: u64,
     },
+    /// A byte is NUL, which is not a character of any text.
+    #[error(
+        "a NUL byte (byte {in_line} of the line, byte {offset} of the input, counted from 0); a \
+         text has none"
+    )]
+    Nul {
+        /// Offset in the line, from 0.
+        in_line: usize,
+        /// Offset in the (decompressed) input, from 0.
+        offset: u64,
+    },
     /// U+FEFF occurs after the start of the input.
     #[error("a byte order mark (U+FEFF) inside the input; it may only stand at its start")]
     ByteOrderMark,
@@ -170,6 +181,10 @@ impl Problem {
             Problem::NotUtf8 { .. } => {
                 "name the file's encoding, such as --encoding latin1 (Western Europe) or \
                  --encoding iso-8859-2 (Central Europe)"
+            }
+            Problem::Nul { .. } => {
+                "remove NUL bytes with `tr -d '\\000' < FILE > NEW`; if every second byte is NUL, \
+                 the file is UTF-16: decode it with --encoding utf-16le"
             }
             Problem::ByteOrderMark => "remove it; files joined with cat may each start with one",
             _ => return None,

@@ -54,7 +54,8 @@ pub(crate) struct ParseOptions {
 
     /// Write probabilities: HeadProb, LabelProb and AltHead in MISC
     ///
-    /// Comments have the log-probability of the tree and the entropy of all trees, in nats.
+    /// Comments have the log-probability of the tree and the entropy of all trees, in nats. Drawings and jsonl have
+    /// probabilities without this option.
     #[arg(long, help_heading = "Probabilities")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) probs: bool,
@@ -96,6 +97,13 @@ pub(crate) struct ParseOptions {
     #[arg(long, help_heading = "Constraints")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_labels: bool,
+
+    /// Keep DEPS of the input, which is otherwise cleared
+    ///
+    /// Enhanced dependencies belong to the trees that are replaced. They would show up as ELAS of the parser.
+    #[arg(long, help_heading = "Constraints")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) keep_deps: bool,
 }
 
 /// A tree of a distribution.
@@ -119,7 +127,7 @@ pub(crate) enum To {
     /// CoNLL-U or CoNLL-X, like the input
     #[value(aliases = ["conllu", "conll-u"])]
     Conll,
-    /// One JSON object per line and sentence
+    /// One JSON object per line and sentence, with probabilities; docs/parse.schema.json describes it
     Jsonl,
     /// Trees drawn as text, with probabilities; the default in a terminal
     Draw,
@@ -142,6 +150,8 @@ pub(crate) struct Task<'a> {
     pub(super) probs: bool,
     /// Heads less probable than this are left open.
     pub(super) min_prob: Option<f64>,
+    /// Name of the model in JSON.
+    pub(super) model_name: String,
     pub(super) model_args: &'a ModelArgs,
 }
 
@@ -163,9 +173,11 @@ impl ParseOptions {
         self.tagging.check(model, &model_args.model_source.name())?;
         let min_prob = self.least_probability(model, model_args, session)?;
         let draws = self.to == Some(To::Draw);
-        let probs = self.probs || draws;
+        let probs = self.probs || draws || jsonl;
         let style = draws.then(|| Style { width_columns: session.width(), ..Style::default() });
-        let task = Task { wanted: self, model, jsonl, style, probs, min_prob, model_args };
+        let model_name = model_args.model_source.short_name();
+        let task =
+            Task { wanted: self, model, jsonl, style, probs, min_prob, model_name, model_args };
         if let Some(trees) = &model.parser {
             task.decoding().check(trees)?;
         }

@@ -12,6 +12,7 @@ use tutte_trees::Constraints;
 use super::json::Line;
 use super::options::{Decode, ParseOptions, Task};
 use crate::failure::usage;
+use crate::verbs::draw::title;
 
 /// Parses sentences, one at a time. Each thread has its own.
 pub(crate) struct Worker<'a> {
@@ -105,7 +106,11 @@ impl<'a> Worker<'a> {
             )));
         }
         let Some(model) = &self.task.model.parser else {
-            return Ok(ParseResult::of(self.unchanged(sentence)));
+            let done = match jsonl {
+                true => Done::Line(Line::unparsed(sentence, &self.task.model_name).text()?),
+                false => self.unchanged(sentence),
+            };
+            return Ok(ParseResult::of(done));
         };
         let constraints = self.keep.constraints(sentence, model.labels.labels());
         if self.takes_pieces(sentence)? {
@@ -136,7 +141,7 @@ impl<'a> Worker<'a> {
             return Ok(Found::Distributions(distributions));
         }
         let is_greedy = wanted.decode == Decode::Greedy;
-        let is_plain = constraints.is_empty() && !probs && min_prob.is_none();
+        let is_plain = constraints.is_empty() && !probs && min_prob.is_none() && !wanted.keep_deps;
         if is_plain && !jsonl && !is_greedy {
             annotator.annotate_tagged(sentence, readings)?;
             return Ok(Found::Written);
@@ -156,7 +161,7 @@ impl<'a> Worker<'a> {
     pub(super) fn refused(&self, sentence: &Sentence, error: Error) -> Result<ParseResult> {
         let Error::Contradiction { .. } = error else { return Err(error.into()) };
         let done = if self.task.jsonl {
-            Done::Line(Line::contradiction(sentence, &error).text()?)
+            Done::Line(Line::contradiction(sentence, &error, &self.task.model_name).text()?)
         } else {
             self.unchanged(sentence)
         };
@@ -178,10 +183,11 @@ impl<'a> Worker<'a> {
         readings: &TagReadings<'a>,
         mut annotation: Annotation<'a>,
     ) -> Result<ParseResult> {
+        annotation.keeps_deps = self.task.wanted.keep_deps;
         let done = if self.task.jsonl {
             let options = self.task.annotation_options();
             self.annotator.add_tag_probabilities(sentence, readings, &options, &mut annotation);
-            Done::Line(Line::new(sentence, &annotation).text()?)
+            Done::Line(Line::new(sentence, &annotation, &self.task.model_name).text()?)
         } else if self.task.style.is_some() {
             annotation.write_tree(sentence)?;
             Done::Drawings(self.drawing(sentence, &annotation).into_iter().collect())
@@ -201,9 +207,16 @@ impl<'a> Worker<'a> {
         let style = self.task.style.as_ref()?;
         let mut probabilities = Vec::new();
         if annotation.detail == Detail::Words {
-            probabilities.extend(annotation.words.iter().map(|word| word.shown_head_prob()));
+            probabilities.extend(annotation.words.iter().map(|word| word.arc_probability()));
         }
-        Some(Drawing::with_probabilities(sentence, &probabilities, style).text())
+        let drawing = Drawing::with_probabilities(sentence, &probabilities, style);
+        Some(match annotation.listed {
+            Some(listed) => {
+                let unnamed = format!("tree {}", listed.number());
+                drawing.with_caption(&title(&unnamed, sentence, style)).text()
+            }
+            None => drawing.text(),
+        })
     }
 
     /// Lists the most probable trees, or samples.
@@ -215,7 +228,8 @@ impl<'a> Worker<'a> {
         distributions: &ReadingDistributions<'a>,
     ) -> Result<ParseResult> {
         let mixture = distributions.mixture();
-        let ParseOptions { kbest, sample, seed, probs, matrix, alt, .. } = self.task.wanted;
+        let ParseOptions { kbest, sample, seed, probs, matrix, alt, keep_deps, .. } =
+            self.task.wanted;
         let is_ranked = kbest.is_some();
         let mut trees = Vec::new();
         if let Some(k) = kbest {
@@ -240,16 +254,18 @@ impl<'a> Worker<'a> {
             // Alternatives are listed once for all trees.
             let mut open = mixture.open_annotation(&options)?;
             self.annotator.add_tag_probabilities(sentence, readings, &options, &mut open);
+            open.keeps_deps = *keep_deps;
             let tree_options = AnnotationOptions { alternatives_above: 1.0, ..options };
             let annotations = mixture.annotations_of_trees(trees, listed, &tree_options);
             let has_labels = !mixture.labels().is_empty();
-            let line = Line::new(sentence, &open).with_trees(annotations, has_labels, is_ranked)?;
+            let line = Line::new(sentence, &open, &self.task.model_name);
+            let line = line.with_trees(annotations, has_labels, is_ranked)?;
             return Ok(ParseResult::of(Done::Line(line.text()?)));
         }
         let mut blocks = Vec::new();
         let mut drawings = Vec::new();
         for annotation in mixture.annotations_of_trees(trees, listed, &options) {
-            let annotation = annotation?;
+            let annotation = Annotation { keeps_deps: *keep_deps, ..annotation? };
             let block = block(sentence, &annotation)?;
             match self.drawing(&block, &annotation) {
                 Some(drawing) => drawings.push(drawing),
