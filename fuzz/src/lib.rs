@@ -9,6 +9,10 @@
 mod any_bytes;
 #[path = "../../crates/parser/tests/support/any_checkpoint.rs"]
 mod any_checkpoint;
+#[path = "../../crates/cli/tests/support/any_jsonl.rs"]
+mod any_jsonl;
+#[path = "../../crates/cli/tests/support/any_manifest.rs"]
+mod any_manifest;
 #[path = "../../crates/parser/tests/support/any_model.rs"]
 mod any_model;
 #[path = "../../crates/rules/tests/support/any_rules.rs"]
@@ -21,8 +25,13 @@ mod any_text;
 mod any_verdicts;
 #[path = "../../crates/trees/tests/support/every_question.rs"]
 mod every_question;
+#[path = "../../crates/cli/tests/support/messages.rs"]
+mod messages;
 
 use std::path::PathBuf;
+
+// The readers of the program look for these at the root of their crate.
+use messages::{failure, report};
 
 /// Every question about trees.
 pub fn trees(data: &[u8]) {
@@ -42,6 +51,16 @@ pub fn text(data: &[u8]) {
 /// Any bytes as a rules file, or as the table of the paper.
 pub fn rules(data: &[u8]) {
     any_rules::ask_everything(data);
+}
+
+/// Any bytes as JSON Lines.
+pub fn jsonl(data: &[u8]) {
+    any_jsonl::ask_everything(data);
+}
+
+/// Any bytes as the manifest of a job.
+pub fn manifest(data: &[u8]) {
+    any_manifest::ask_everything(data, &scratch("manifest"));
 }
 
 /// Any bytes as feature templates.

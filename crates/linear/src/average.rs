@@ -107,9 +107,8 @@ mod tests {
         let mut average = Average::of_second_half(5);
         (0..5).for_each(|_| average.add([1.0, 2.0].iter()));
         average.checkpoint(&mut Codec::Write(&mut bytes)).unwrap();
-        let read = |bytes: &[u8]| {
-            Average::of_second_half(5).checkpoint(&mut Codec::Read(&mut &bytes[..]))
-        };
+        let read =
+            |bytes: &[u8]| Average::of_second_half(5).checkpoint(&mut Codec::Read(&mut &bytes[..]));
         assert!(read(&bytes).is_ok());
         for (at, value) in [(0, 3_usize), (8, 4), (8, usize::MAX)] {
             let mut damaged = bytes.clone();

@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn random_text(choices in vec(0..255_u8, 5), text in "\\PC*[ \n.?!]\\PC*") {
+    fn random_text(choices in vec(any::<u8>(), 4), text in "\\PC*[ \n.?!]\\PC*") {
         ask_everything(&[&choices[..], text.as_bytes()].concat());
     }
 }

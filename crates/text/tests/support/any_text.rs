@@ -1,7 +1,8 @@
 //! Properties of the crate on any bytes as text: nothing panics, nothing is lost, and sentences depend on the text
 //! alone.
 //!
-//! The first five bytes choose the options; the rest is the text. Fuzzing (`fuzz/`) and the tests
+//! The first four bytes choose the options; the rest is the text. Texts of several blocks are tested in `src/tests.rs`,
+//! since they would slow down the search. Fuzzing (`fuzz/`) and the tests
 //! (`tests/no_panic.rs`) share this file. Add new properties here, for both.
 
 use std::io::Read;
@@ -70,9 +71,6 @@ fn models() -> &'static Models {
     })
 }
 
-/// Length to which the text is repeated if the fifth byte is 255: several blocks of a segmenter.
-const SEVERAL_BLOCKS: usize = 300_000;
-
 /// Gives a few bytes at a time.
 struct Dribble<'a>(&'a [u8], usize);
 
@@ -90,7 +88,7 @@ impl Read for Dribble<'_> {
 /// # Panics
 /// If a property does not hold.
 pub(crate) fn ask_everything(data: &[u8]) {
-    let (choices, text) = data.split_at(data.len().min(5));
+    let (choices, text) = data.split_at(data.len().min(4));
     let choice = |at: usize| choices.get(at).map_or(0, |&byte| usize::from(byte));
     let Models { trained, fallback, tagger } = models();
     let tokenizer = if choice(0) % 2 == 0 { trained } else { fallback };
@@ -99,12 +97,9 @@ pub(crate) fn ask_everything(data: &[u8]) {
         .with_presegmented(choice(1) % 2 == 1)
         .with_ranges(true)
         .with_longest(longest);
-    if choice(4) == 255 && !text.is_empty() {
-        let long = text.repeat(SEVERAL_BLOCKS.div_ceil(text.len()));
-        ask_text(&long, tokenizer, &options, 1 << 12);
-    } else {
-        let sentences = ask_text(text, tokenizer, &options, 1 + choice(3) % 16);
-        sentences.into_iter().for_each(|sentence| ask_tagger(sentence, tagger));
+    let mut memory = TaggerMemory::default();
+    for sentence in ask_text(text, tokenizer, &options, 1 + choice(3) % 16) {
+        ask_tagger(sentence, tagger, &mut memory);
     }
 }
 
@@ -176,11 +171,10 @@ fn ask_sentence(sentence: &Sentence) {
 }
 
 /// Tags are written, and have probabilities.
-fn ask_tagger(mut sentence: Sentence, tagger: &Tagger<Compact>) {
-    let mut memory = TaggerMemory::default();
-    let readings = tagger.kbest(&sentence, 3, &mut memory);
+fn ask_tagger(mut sentence: Sentence, tagger: &Tagger<Compact>, memory: &mut TaggerMemory) {
+    let readings = tagger.kbest(&sentence, 3, memory);
     assert!(!readings.is_empty());
-    let tagging = tagger.annotate(&mut sentence, &mut memory).expect("the tags can be written");
+    let tagging = tagger.annotate(&mut sentence, memory).expect("the tags can be written");
     assert_eq!(tagging.upos_probs.len(), sentence.len());
     assert!(tagging.upos_probs.iter().all(|p| (0.0..=1.0).contains(p)));
     ask_sentence(&sentence);
