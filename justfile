@@ -54,7 +54,11 @@ reader-peers PYTHON="python3":
 parser-peers PYTHON="python3":
     {{PYTHON}} crates/parser/benches/peers/parsers.py --output docs/results/parser-peers.md
 
-# fuzz a target for some seconds
+# licences, bans, sources and advisories of all dependencies (see deny.toml)
+dependencies:
+    scripts/check-dependencies --install
+
+# fuzz a target, or all, for some seconds each
 fuzz TARGET="trees" SECONDS="600":
     fuzz/run {{TARGET}} {{SECONDS}}
 

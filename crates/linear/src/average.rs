@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::codec::{Checkpointed, Codec};
+use crate::codec::{Checkpointed, Codec, invalid};
 
 /// Mean of the weights after each pass of the second half of a training.
 #[derive(Clone, Debug)]
@@ -41,8 +41,15 @@ impl Average {
 
 impl Checkpointed for Average {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
+        let to_skip = self.skip;
         codec.value(&mut self.skip)?;
         codec.value(&mut self.count)?;
+        // The first half is skipped, so the second has at most one pass more.
+        if let Codec::Read(_) = codec
+            && (self.skip > to_skip || self.count > to_skip + 1)
+        {
+            return Err(invalid(format!("a mean of {} passes, {} to skip", self.count, self.skip)));
+        }
         codec.list(&mut self.sums)
     }
 }
@@ -87,5 +94,26 @@ impl Checkpointed for LazyAverage {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
         codec.table(&mut self.sums)?;
         codec.value(&mut self.seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_of_more_passes_than_a_training_has_is_refused() {
+        let mut bytes = Vec::new();
+        let mut average = Average::of_second_half(5);
+        (0..5).for_each(|_| average.add([1.0, 2.0].iter()));
+        average.checkpoint(&mut Codec::Write(&mut bytes)).unwrap();
+        let read =
+            |bytes: &[u8]| Average::of_second_half(5).checkpoint(&mut Codec::Read(&mut &bytes[..]));
+        assert!(read(&bytes).is_ok());
+        for (at, value) in [(0, 3_usize), (8, 4), (8, usize::MAX)] {
+            let mut damaged = bytes.clone();
+            damaged[at..at + 8].copy_from_slice(&value.to_ne_bytes());
+            assert!(read(&damaged).is_err(), "{value} at {at}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-use crate::codec::{Checkpointed, Codec};
+use crate::codec::{Checkpointed, Codec, invalid};
 
 /// A stream of random numbers. A checkpoint stores how many were drawn.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct RandomStream {
 impl RandomStream {
     /// Returns the next number.
     pub fn draw(&mut self) -> u64 {
-        self.drawn += 1;
+        self.drawn = self.drawn.wrapping_add(1);
         self.rng.next_u64()
     }
 }
@@ -68,7 +68,16 @@ impl Order {
 impl Checkpointed for Order {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
         self.stream.checkpoint(codec)?;
-        codec.list(&mut self.order)
+        codec.list(&mut self.order)?;
+        let mut seen = vec![false; self.order.len()];
+        let is_new = |&number: &usize| {
+            seen.get_mut(number).is_some_and(|seen| !std::mem::replace(seen, true))
+        };
+        if self.order.iter().all(is_new) {
+            Ok(())
+        } else {
+            Err(invalid("an order of examples that is not a permutation"))
+        }
     }
 }
 
@@ -112,6 +121,23 @@ mod tests {
         assert_eq!(first, Order::new(5, 0).shuffled(50));
         assert_ne!(first, Order::new(5, 1).shuffled(50));
         assert!(order.shuffled(0).is_empty());
+    }
+
+    #[test]
+    fn a_damaged_checkpoint_gives_no_examples_that_do_not_exist() {
+        let mut order = Order::new(5, 0);
+        order.shuffled(3);
+        for damaged in [[0, 1, 3], [0, 1, 1], [2, usize::MAX, 0]] {
+            let mut bytes = Vec::new();
+            order.order = damaged.to_vec();
+            assert!(order.checkpoint(&mut Codec::Write(&mut bytes)).is_err(), "{damaged:?}");
+            let error = Order::new(5, 0).checkpoint(&mut Codec::Read(&mut &bytes[..])).unwrap_err();
+            assert!(error.to_string().contains("not a permutation"), "{error}");
+        }
+        // The next number drawn after any count.
+        let bytes = [&u64::MAX.to_ne_bytes()[..], &0_u64.to_ne_bytes()].concat();
+        order.checkpoint(&mut Codec::Read(&mut &bytes[..])).unwrap();
+        assert_eq!(order.shuffled(3).len(), 3);
     }
 
     #[test]

@@ -1,9 +1,17 @@
-//! Checks that no file makes the model reader panic. Runs the shared checks of `support/any_model.rs` on the fuzzer's
-//! seeds, on damaged models and on random bytes. `fuzz/` runs the same checks with coverage feedback, and without the
-//! checksum, which would hide the code behind it.
+//! Checks that no file makes a reader panic: models, packed models, checkpoints, feature templates, verdicts. Runs the
+//! shared checks of `support` on the inputs of the fuzzer, on damaged files and on random bytes. `fuzz/` runs the same
+//! checks with coverage feedback, and without the checksum of models, which would hide the code behind it.
 
+#[path = "support/any_checkpoint.rs"]
+mod any_checkpoint;
 #[path = "support/any_model.rs"]
 mod any_model;
+#[path = "support/any_templates.rs"]
+mod any_templates;
+#[path = "support/any_verdicts.rs"]
+mod any_verdicts;
+#[path = "../../../fuzz/inputs.rs"]
+mod inputs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +22,7 @@ use tutte::features::FeatureSet;
 use tutte::{About, Calibrator, Method, PrunerOptions, Support, TrainingOptions, train};
 use tutte_treebank::Sentence;
 
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/model");
+const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds");
 
 /// Returns a path for a test's file.
 fn place(name: &str) -> PathBuf {
@@ -37,7 +45,7 @@ const SEED_MODELS: [&str; 2] = ["hashed.tutte", "dictionary.tutte"];
 
 /// Writes the seeds. Run it after a change of the format: `cargo test -p tutte --test no_panic -- --ignored`.
 #[test]
-#[ignore = "writes fuzz/seeds/model"]
+#[ignore = "writes fuzz/seeds/model and fuzz/seeds/packed"]
 fn write_the_seeds_of_the_fuzzer() {
     let treebank: Sentence = "\
 1\tTea\ttea\tNOUN\tNN\tNumber=Sing\t2\tnsubj\t_\t_
@@ -46,7 +54,11 @@ fn write_the_seeds_of_the_fuzzer() {
     .parse()
     .expect("a sentence");
     let treebank = [treebank.clone(), treebank];
-    fs::create_dir_all(SEEDS).expect("a folder");
+    let folder = |target: &str| {
+        let folder = Path::new(SEEDS).join(target);
+        fs::create_dir_all(&folder).expect("a folder");
+        folder
+    };
     let small = |dictionary, options: TrainingOptions| {
         options
             .with_templates(FeatureSet::parse(TEMPLATES).expect("templates"))
@@ -67,15 +79,43 @@ fn write_the_seeds_of_the_fuzzer() {
             model.temperature = temperature;
             model.calibration = Some(calibration);
         }
-        let path = Path::new(SEEDS).join(name);
-        model.compact().save(path, &About::default()).expect("a file");
+        let path = folder("model").join(name);
+        let compact = model.compact();
+        compact.save(&path, &About::default()).expect("a file");
+        for ending in ["gz", "zst"] {
+            let packed = folder("packed").join(format!("{name}.{ending}"));
+            compact.save(packed, &About::default()).expect("a file");
+        }
+        let without_zeros = tutte_linear::zeros::pack(&fs::read(path).expect("the model"));
+        fs::write(folder("packed").join(format!("{name}.zeros")), without_zeros).expect("a file");
     }
 }
 
 #[test]
-fn seeds_of_the_fuzzer() {
+fn inputs_of_the_fuzzer() {
+    for (_, input) in inputs::inputs("model") {
+        any_model::ask_everything(&input, &place("model-input"));
+    }
+    for (path, input) in inputs::inputs("packed") {
+        let is_model = any_model::ask_packed(&input, &place("packed-input"));
+        let is_seed = path.parent().is_some_and(|folder| folder.ends_with("seeds/packed"));
+        assert!(is_model || !is_seed, "{} is not readable; write the seeds again", path.display());
+    }
+    for (path, input) in inputs::inputs("checkpoint") {
+        let resumes = any_checkpoint::ask_everything(&input, &place("checkpoint-input"));
+        assert!(resumes || input.len() > 2, "{} does not resume", path.display());
+    }
+    let count = |target: &str, ask: fn(&[u8]) -> bool| {
+        inputs::inputs(target).iter().filter(|(_, input)| ask(input)).count()
+    };
+    assert!(count("templates", any_templates::ask_everything) >= 2);
+    assert!(count("verdicts", any_verdicts::ask_everything) >= 2);
+}
+
+#[test]
+fn models_cut_anywhere() {
     for name in SEED_MODELS {
-        let seed = fs::read(Path::new(SEEDS).join(name)).expect("the seeds are in the repository");
+        let seed = fs::read(Path::new(SEEDS).join("model").join(name)).expect("a seed");
         let path = place("seed");
         assert!(
             any_model::ask_everything(&seed, &path),
@@ -98,11 +138,23 @@ proptest! {
 
     #[test]
     fn damaged_models(damage in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
-        let mut data = fs::read(Path::new(SEEDS).join("dictionary.tutte")).expect("a seed");
+        let mut data = fs::read(Path::new(SEEDS).join("model/dictionary.tutte")).expect("a seed");
         for (at, byte) in damage {
             let at = at.index(data.len());
             data[at] = byte;
         }
         any_model::ask_everything(&data, &place("damaged"));
+    }
+
+    #[test]
+    fn damaged_checkpoints(data in vec(any::<u8>(), 2..30)) {
+        any_checkpoint::ask_everything(&data, &place("checkpoint"));
+    }
+
+    #[test]
+    fn random_templates_and_verdicts(data in vec(any::<u8>(), 0..200)) {
+        any_templates::ask_everything(&data);
+        any_verdicts::ask_everything(&data);
+        any_model::ask_packed(&data, &place("packed"));
     }
 }

@@ -1,9 +1,11 @@
 //! No public function panics on any input, and every documented property holds. The properties are
-//! in `support/any_bytes.rs`; here they are checked on the fuzzer's seeds, on damaged files and on
-//! random bytes. `fuzz/` checks the same properties with coverage feedback.
+//! in `support/any_bytes.rs`; here they are checked on the inputs of the fuzzer, on damaged files and
+//! on random bytes. `fuzz/` checks the same properties with coverage feedback.
 
 #[path = "support/any_bytes.rs"]
 mod any_bytes;
+#[path = "../../../fuzz/inputs.rs"]
+mod inputs;
 mod support;
 
 use any_bytes::ask_everything;
@@ -11,15 +13,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 #[test]
-fn seeds_of_the_fuzzer() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/treebank");
-    let seeds: Vec<Vec<u8>> = std::fs::read_dir(folder)
-        .expect("the seeds are part of the repository")
-        .map(|entry| std::fs::read(entry.unwrap().path()).unwrap())
-        .collect();
-    assert!(seeds.len() >= 5);
-    for seed in &seeds {
+fn inputs_of_the_fuzzer() {
+    for (path, seed) in &inputs::inputs("treebank") {
         ask_everything(seed);
+        if !path.parent().is_some_and(|folder| folder.ends_with("seeds/treebank")) {
+            continue;
+        }
         // Every value of every choice, and every file truncated.
         let mut bytes = seed.clone();
         for at in 0..8 {

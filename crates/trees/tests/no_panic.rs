@@ -4,6 +4,8 @@
 
 #[path = "support/every_question.rs"]
 mod every_question;
+#[path = "../../../fuzz/inputs.rs"]
+mod inputs;
 
 use every_question::{Sentence, ask_everything};
 use proptest::collection::vec;
@@ -31,6 +33,13 @@ fn fixed_seeds() {
     }
     for tree_set in TreeSet::ALL {
         ask_everything(tree_set.to_string().as_bytes());
+    }
+}
+
+#[test]
+fn inputs_of_the_fuzzer() {
+    for (_, input) in inputs::inputs("trees") {
+        ask_everything(&input);
     }
 }
 

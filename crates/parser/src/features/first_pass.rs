@@ -232,6 +232,9 @@ impl Checkpointed for FirstPassOutput {
         }
         for arc in arcs(words) {
             codec.value(&mut marginals[arc])?;
+            if !(0.0..=1.0 + 1e-6).contains(&marginals[arc]) {
+                return Err(invalid(format!("a marginal of {}", marginals[arc])));
+            }
         }
         let first_pass_output = Self::new(std::mem::take(heads), std::mem::take(marginals));
         *self = Self { transition_parse, ..first_pass_output };

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use tutte::features::FeatureSet;
 use tutte::text::TaggerMemory;
-use tutte::{Decoding, Index, Model, ModelFile, Parser};
+use tutte::{Decoding, Error, Index, Model, ModelFile, Parser};
+use tutte_linear::zeros;
 use tutte_treebank::Sentence;
 
 const SENTENCES: [&str; 2] = [
@@ -29,7 +30,27 @@ const SENTENCES: [&str; 2] = [
 /// If a check fails.
 pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
     fs::write(path, data).expect("a file can be written");
-    let file = match ModelFile::open(path) {
+    ask_read(ModelFile::open(path), path)
+}
+
+/// Reads `data` as a model without its zeros, as it is inside the program, and as a file packed by gzip or Zstandard.
+/// Runs all checks. Returns `true` if it is a model in one of these forms.
+///
+/// # Panics
+/// If a check fails.
+pub(crate) fn ask_packed(data: &[u8], path: &Path) -> bool {
+    assert_eq!(zeros::unpack(&zeros::pack(data)).as_deref(), Some(data));
+    if let Some(unpacked) = zeros::unpack(data) {
+        assert!(unpacked.len() <= 8 * data.len());
+        assert_eq!(zeros::unpack(&zeros::pack(&unpacked)), Some(unpacked));
+    }
+    let is_without_zeros = ask_read(ModelFile::embedded_packed(data), path);
+    ask_everything(data, path) || is_without_zeros
+}
+
+/// Runs all checks on the result of reading. Writes to files beside `path`.
+fn ask_read(read: Result<ModelFile, Error>, path: &Path) -> bool {
+    let file = match read {
         Ok(file) => file,
         Err(error) => {
             assert!(!error.to_string().is_empty());

@@ -344,7 +344,7 @@ impl<S: PartScorer> OptimizerRun<S> for Exponentiated<S> {
             self.update_block(corpus, at, model)
                 .map_err(|source| corpus.diverged(&corpus.examples[at], source))?;
         }
-        self.passes += 1;
+        self.passes = self.passes.wrapping_add(1);
         if self.passes.is_multiple_of(REDERIVE) {
             self.rederive(corpus, model);
         }

@@ -11,7 +11,9 @@
 
 use std::io;
 
-use tutte_linear::{AdaGrad, Average, Checkpointed, Codec, Order, SparseSum, draw_templates, join};
+use tutte_linear::{
+    AdaGrad, Average, Checkpointed, Codec, Order, SparseSum, draw_templates, invalid, join,
+};
 use tutte_trees::{Error as TreesError, TreeSet};
 
 use super::scorer::{Differentiable, Scorer};
@@ -240,6 +242,11 @@ impl<S: Scorer> Checkpointed for Gradient<S> {
         self.step.checkpoint(codec)?;
         self.average.checkpoint(codec)?;
         self.order.checkpoint(codec)?;
-        codec.value(&mut self.passes_done)
+        codec.value(&mut self.passes_done)?;
+        if self.passes_done > self.passes {
+            let Self { passes_done, passes, .. } = self;
+            return Err(invalid(format!("{passes_done} passes of a training of {passes}")));
+        }
+        Ok(())
     }
 }

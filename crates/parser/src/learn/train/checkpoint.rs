@@ -32,6 +32,8 @@ use crate::{CheckpointProblem, Error, ParserModel};
 const MAGIC: [u8; 16] = *b"tutte checkpoint";
 /// Version of the format. It changes whenever a `Checkpointed` type changes what it writes.
 const FORMAT: u64 = 4;
+/// Largest number of passes that a checkpoint may name.
+const MOST_PASSES: usize = u32::MAX as usize;
 /// Number of bytes of the checksum.
 const CHECKSUM: u64 = 8;
 
@@ -79,6 +81,11 @@ impl Checkpoint {
         let mut place = CheckpointPlace::default();
         header(&mut Codec::Read(&mut rest), &mut format, &mut settings, &mut place)
             .map_err(damaged)?;
+        let CheckpointPlace { passes, number, .. } = place;
+        if number > passes || passes > MOST_PASSES {
+            let what = format!("it is of pass {number} after {passes} passes");
+            return Err(CheckpointProblem::Damaged { what });
+        }
         Ok(Self { path: path.to_owned(), settings, place, rest })
     }
 
@@ -108,6 +115,11 @@ impl Checkpoint {
     ) -> Result<(), Error> {
         fill(&mut Codec::Read(&mut self.rest))
             .map_err(|error| checkpoint_error(&self.path, damaged(error)))
+    }
+
+    /// Returns the error for a content that cannot be.
+    pub(super) fn damaged(&self, what: &str) -> Error {
+        checkpoint_error(&self.path, CheckpointProblem::Damaged { what: what.to_owned() })
     }
 
     /// Reads the last part.

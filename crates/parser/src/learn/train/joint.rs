@@ -4,6 +4,7 @@ use std::io;
 
 use tutte_linear::{Checkpointed, Codec};
 
+use super::staged::check_average;
 use super::{Corpus, Pass, TrainingSession};
 use crate::learn::optimizer::{Joint, Optimizer, OptimizerRun, Report, Schedule};
 use crate::{Error, ParserModel};
@@ -67,7 +68,13 @@ impl Checkpointed for JointTrainer {
         codec.table(&mut self.joint.arcs.weights)?;
         codec.table(&mut self.joint.labels.weights)?;
         self.optimizer.checkpoint(codec)?;
-        self.report.checkpoint(codec)
+        self.report.checkpoint(codec)?;
+        if let Codec::Read(_) = codec {
+            let Joint { arcs, labels } = &self.joint;
+            let weights = arcs.weights.len() + labels.weights.len();
+            check_average(self.optimizer.weights_to_keep(&self.joint), weights)?;
+        }
+        Ok(())
     }
 }
 

@@ -20,7 +20,7 @@ mod training_data;
 
 use std::sync::Arc;
 
-use tutte_linear::Checkpointed;
+use tutte_linear::{Checkpointed, invalid};
 use tutte_treebank::Sentence;
 
 pub(crate) use super::corpus::{Corpus, Example};
@@ -140,6 +140,9 @@ fn run(
     // A single sentence leaves none to train its fold on.
     let sentences = treebank.iter().filter(|sentence| !sentence.is_empty()).count();
     let second = options.second_pass.as_ref().filter(|_| sentences > 1);
+    if let Some(checkpoint) = session.second_stage_checkpoint().filter(|_| second.is_none()) {
+        return Err(checkpoint.damaged("it is of a second pass, but the training has only one"));
+    }
     let first_labelling = match options.labelling {
         Labelling::Joint if second.is_some() => Labelling::Staged,
         labelling => labelling,
@@ -196,10 +199,13 @@ fn run(
         Some(checkpoint) => {
             let mut first_pass_outputs: Vec<FirstPassOutput> =
                 corpus.examples.iter().map(cascade::blank_first_pass_output).collect();
-            let mut saved_temperature = 1.0;
+            let mut saved_temperature: f64 = 1.0;
             let mut transition = training_data.as_ref().map(TransitionTrainingData::untrained);
             checkpoint.read(|codec| {
                 codec.value(&mut saved_temperature)?;
+                if !(saved_temperature > 0.0 && saved_temperature.is_finite()) {
+                    return Err(invalid(format!("a temperature of {saved_temperature}")));
+                }
                 transition.iter_mut().try_for_each(|transition| transition.checkpoint(codec))?;
                 first_pass_outputs
                     .iter_mut()

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tutte_linear::{Checkpointed, Codec};
+use tutte_linear::{Checkpointed, Codec, invalid};
 
 use super::labels::LabelTrainer;
 use super::{Corpus, Pass, TrainingOptions, TrainingSession};
@@ -86,7 +86,24 @@ impl Checkpointed for StagedTrainer {
         codec.table(&mut self.model.labels.weights)?;
         self.arcs.checkpoint(codec)?;
         self.labels.checkpoint(codec)?;
-        self.report.checkpoint(codec)
+        self.report.checkpoint(codec)?;
+        if let Codec::Read(_) = codec {
+            let current = self.model.last_pass();
+            check_average(self.arcs.weights_to_keep(current), current.weights.len())?;
+            check_average(self.labels.averaged(), self.model.labels.weights.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// Refuses averaged weights of another model.
+pub(super) fn check_average(averaged: Option<Vec<f32>>, weights: usize) -> io::Result<()> {
+    match averaged {
+        Some(averaged) if averaged.len() != weights => {
+            let found = averaged.len();
+            Err(invalid(format!("averages of {found} weights, expected {weights}")))
+        }
+        _ => Ok(()),
     }
 }
 

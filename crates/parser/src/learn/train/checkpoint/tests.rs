@@ -277,3 +277,46 @@ fn files_that_are_not_checkpoints_are_refused() {
     let error = Checkpoint::open(&path).unwrap_err();
     assert!(matches!(error, Error::Checkpoint { problem: CheckpointProblem::Unreadable(_), .. }));
 }
+
+/// Changes a checkpoint as a program would that knows the format: the checksum matches.
+#[test]
+fn a_checkpoint_that_was_edited_is_refused_and_does_not_end_the_program() {
+    let folder = Folder::new("edited");
+    let path = folder.file("resume");
+    let options = few("adagrad".parse().unwrap());
+    train_saving(&options, None, &mut |snapshot| snapshot.save(&path), |pass| pass == 3).unwrap();
+    let whole = fs::read(&path).unwrap();
+    let content = &whole[..whole.len() - CHECKSUM as usize];
+    let resume = |content: &[u8]| {
+        let mut hash = Xxh3::new();
+        hash.update(content);
+        fs::write(&path, [content, &hash.digest().to_ne_bytes()].concat()).unwrap();
+        let checkpoint = Checkpoint::open(&path)?;
+        train_saving(&options, Some(checkpoint), &mut |_| Ok(()), |_| false)
+    };
+    assert!(resume(content).is_ok());
+    // The place: 3 passes in all, the third of its stage, not the second stage.
+    let place = [3_usize.to_ne_bytes(), 3_usize.to_ne_bytes()].concat();
+    let at = content.windows(16).position(|bytes| bytes == place).unwrap();
+    for (passes, number, is_second) in
+        [(usize::MAX, 3, 0), (usize::MAX, usize::MAX, 0), (3, 4, 0), (3, 3, 1)]
+    {
+        let mut edited = content.to_vec();
+        edited[at..at + 8].copy_from_slice(&passes.to_ne_bytes());
+        edited[at + 8..at + 16].copy_from_slice(&usize::to_ne_bytes(number));
+        edited[at + 16] = is_second;
+        let error = resume(&edited).unwrap_err().to_string();
+        assert!(error.contains("damaged"), "{error}");
+    }
+    // Every number of the state that is small enough to be a count or an index becomes a large one.
+    let mut refused = 0;
+    for at in (at + 17..content.len() - 8).step_by(4) {
+        let number = u64::from_ne_bytes(content[at..at + 8].try_into().unwrap());
+        if (1..100).contains(&number) {
+            let mut edited = content.to_vec();
+            edited[at..at + 8].copy_from_slice(&(1_u64 << 40).to_ne_bytes());
+            refused += usize::from(resume(&edited).is_err());
+        }
+    }
+    assert!(refused > 10, "{refused}");
+}
