@@ -177,6 +177,16 @@ fn raw_text_for_a_model_without_tokenizer_and_tagger_is_a_warning() {
 }
 
 #[test]
+fn a_model_without_a_parser_says_so() {
+    let folder = folder("no-parser");
+    let train = ["train", "tea.conllu", "-o", "m.tutte", "--with", "tokenizer,tagger"];
+    assert!(tutte(&folder, &train).status.success());
+    let output = tutte(&folder, &["parse", "-m", "m.tutte", "-t", "Tea cools."]);
+    assert!(output.status.success());
+    assert!(said(&output).contains("warning: this model has no parser"), "{}", said(&output));
+}
+
+#[test]
 fn text_in_another_script_or_language_is_a_warning() {
     let folder = folder("foreign");
     let parse = |text: &str| {
@@ -374,6 +384,12 @@ fn pictures_are_written_to_the_file_that_o_names() {
     // A pipe gets what a terminal gets.
     let piped = tutte(&folder, &["draw", "tea.conllu", "-n", "2"]);
     assert_eq!(piped.stdout, fs::read(folder.join("trees.txt")).unwrap());
+    // JSON goes to standard output, whatever else is written.
+    for verb in [&["draw", "tea.conllu"][..], &["diff", "tea.conllu", "tea.conllu"]] {
+        let output = tutte(&folder, &[verb, &["--json", "-o", "too.svg"]].concat());
+        assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok());
+        assert!(fs::remove_file(folder.join("too.svg")).is_ok(), "{verb:?}");
+    }
     let output = tutte(&folder, &["draw", "tea.conllu", "-o", "svg"]);
     refused(&output, 2, &["-o names a file; choose the format with --to svg"]);
     let output = tutte(&folder, &["draw", "tea.conllu", "-o", "trees.pdf"]);
