@@ -83,7 +83,7 @@ fn the_model_is_the_same_for_any_number_of_threads() {
 fn ctrl_c_leaves_the_best_model_so_far() {
     let folder = folder("interrupted", &garden());
     let mut learning = learn(&folder)
-        .args(["--restarts", "100000"])
+        .args(["--restarts", "10000"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
