@@ -53,10 +53,12 @@ impl Threads {
         Self { threads: Some(1) }
     }
 
-    /// Returns the number of threads to use.
+    /// Returns the number of threads to use. Many more than there are processors would only take memory.
     pub(crate) fn count(self) -> usize {
-        let available = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.threads.map_or_else(available, usize::from)
+        const PER_PROCESSOR: usize = 4;
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = PER_PROCESSOR * processors;
+        self.threads.map_or(processors, |threads| usize::from(threads).min(most))
     }
 }
 

@@ -47,11 +47,11 @@ fn converting_to_the_same_format_changes_nothing() {
 fn every_tree_can_be_drawn_in_every_way() {
     for file in treebanks() {
         // All sentences as text, which is fast; the first twenty as pictures.
-        let text = tutte(&["draw", "-o", "text", "-n", "all"], &[&file]).stdout;
+        let text = tutte(&["draw", "--to", "text", "-n", "all"], &[&file]).stdout;
         assert!(text.len() > 100, "{}", file.display());
-        let svg = tutte(&["draw", "-o", "svg", "-n", "20"], &[&file]).stdout;
+        let svg = tutte(&["draw", "--to", "svg", "-n", "20"], &[&file]).stdout;
         assert!(svg.ends_with(b"</svg>\n"), "{}", file.display());
-        let tikz = tutte(&["draw", "-o", "tikz", "-n", "20"], &[&file]).stdout;
+        let tikz = tutte(&["draw", "--to", "tikz", "-n", "20"], &[&file]).stdout;
         assert!(tikz.starts_with(b"%"), "{}", file.display());
     }
 }

@@ -158,9 +158,9 @@ fn absurd_numbers_are_refused() {
     refused(&tutte(&folder, &restarts), 2, &["1000000000 is not in 0..=10000"]);
     let length = [&learn[..], &["--max-length", "20000"]].concat();
     refused(&tutte(&folder, &length), 2, &["20000 is not in 1..=1000"]);
-    // Threads that the system does not give are not needed.
+    // A thousand threads are not needed for eight sentences.
     let parse = ["parse", "-j", "1000", "tea.conllu", "-o", "parsed.conllu"];
-    let output = tutte_within(1000, &folder, &parse);
+    let output = tutte_within(2000, &folder, &parse);
     assert!(output.status.success(), "{}", said(&output));
 }
 
@@ -174,6 +174,16 @@ fn raw_text_for_a_model_without_tokenizer_and_tagger_is_a_warning() {
     let said = said(&output);
     assert_eq!(said.matches("warning: this model has no tokenizer").count(), 1, "{said}");
     assert!(said.contains("2 of 2 sentences had no tags"), "{said}");
+}
+
+#[test]
+fn a_model_without_a_parser_says_so() {
+    let folder = folder("no-parser");
+    let train = ["train", "tea.conllu", "-o", "m.tutte", "--with", "tokenizer,tagger"];
+    assert!(tutte(&folder, &train).status.success());
+    let output = tutte(&folder, &["parse", "-m", "m.tutte", "-t", "Tea cools."]);
+    assert!(output.status.success());
+    assert!(said(&output).contains("warning: this model has no parser"), "{}", said(&output));
 }
 
 #[test]
@@ -374,6 +384,12 @@ fn pictures_are_written_to_the_file_that_o_names() {
     // A pipe gets what a terminal gets.
     let piped = tutte(&folder, &["draw", "tea.conllu", "-n", "2"]);
     assert_eq!(piped.stdout, fs::read(folder.join("trees.txt")).unwrap());
+    // JSON goes to standard output, whatever else is written.
+    for verb in [&["draw", "tea.conllu"][..], &["diff", "tea.conllu", "tea.conllu"]] {
+        let output = tutte(&folder, &[verb, &["--json", "-o", "too.svg"]].concat());
+        assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok());
+        assert!(fs::remove_file(folder.join("too.svg")).is_ok(), "{verb:?}");
+    }
     let output = tutte(&folder, &["draw", "tea.conllu", "-o", "svg"]);
     refused(&output, 2, &["-o names a file; choose the format with --to svg"]);
     let output = tutte(&folder, &["draw", "tea.conllu", "-o", "trees.pdf"]);

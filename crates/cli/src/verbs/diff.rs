@@ -101,7 +101,9 @@ pub(crate) fn run(arguments: &Diff, session: &Session) -> Result<Outcome> {
     if session.json() {
         let [first, second] = &comparison.names;
         session.print_report(&Document { first, second, differences })?;
-    } else if destination.page.is_none() {
+    }
+    let is_drawn = destination.file.is_some() || !session.json();
+    if is_drawn && destination.page.is_none() {
         if kind == Kind::Text {
             destination.write(comparison.text(shown).as_bytes(), session)?;
         } else {

@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &Draw, session: &Session) -> Result<Outcome> {
     Ok(session.end(Outcome::Good))
 }
 
-/// Writes drawings onto a page, into a folder, or as JSON, which may come with either.
+/// Writes drawings onto a page, into a folder, or as JSON, which may come with a page, a folder or a file.
 fn collect(
     arguments: &Draw,
     session: &Session,
@@ -120,6 +120,7 @@ fn collect(
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let mut page = HtmlPage::new("Dependency trees", &names.join(", "));
     let mut entries = Vec::new();
+    let mut drawings = Vec::new();
     let mut taken = HashSet::new();
     let inputs = arguments.files();
     for (at, item) in selection.enumerate() {
@@ -144,6 +145,12 @@ fn collect(
                 drawing: String::from_utf8_lossy(&kind.draw(&drawing)?).into_owned(),
             });
         }
+        if destination.file.is_some() {
+            drawings.push(drawing.with_caption(&name(place, &sentence, style)));
+        }
+    }
+    if destination.file.is_some() {
+        destination.write(&kind.draw_all(&drawings)?, session)?;
     }
     if let Some(path) = &destination.page {
         page.write(path)?;

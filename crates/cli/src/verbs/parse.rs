@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let output = pattern.map_or(arguments.output.as_path(), Path::new);
     let is_json = session.json() && output == Path::new("-");
     let options = arguments.options.for_people(output);
-    let options = if is_json { options.as_json()? } else { options };
+    let options = if is_json { options.into_json()? } else { options };
     let input_args = arguments.input_args.clone().with_text(arguments.text.clone());
     let jsonl = options.check_output(output)?;
     let files = match arguments.text {

@@ -19,11 +19,11 @@ use crate::session::Session;
 /// Number of findings of each kind that are printed; `--json` has all.
 const SHOWN: usize = 20;
 
-/// Keeps the first findings of a kind and adds their number.
-fn shorten(findings: &mut Vec<String>, kind: &str) {
+/// Keeps the first findings of a kind and adds the number of all.
+fn shorten(findings: &mut Vec<String>, kind: &str, shown: usize) {
     let all = findings.len();
-    if all > SHOWN {
-        findings.truncate(SHOWN);
+    if all > shown {
+        findings.truncate(shown);
         findings.push(format!("{} {kind} in total; --json lists them", count(all)));
     }
 }

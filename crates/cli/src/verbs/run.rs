@@ -133,17 +133,17 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
         action: "create",
         source,
     })?;
+    let is_new = !manifest.exists();
+    let settings = arguments.settings(file.checksum.clone())?;
+    let manifest = Manifest::open(folder, shard, settings, arguments.resume)?;
     let mut outputs = jobs.iter().map(|job| folder.join(&job.output));
-    if !manifest.exists()
-        && let Some(there) = outputs.find(|output| output.exists())
-    {
+    if is_new && let Some(there) = outputs.find(|output| output.exists()) {
+        let _ = fs::remove_file(folder.join(Manifest::name(shard)));
         let there = there.display();
         return Err(usage(format!(
             "{there} exists, but the folder has no manifest; choose another folder with -o"
         )));
     }
-    let settings = arguments.settings(file.checksum.clone())?;
-    let manifest = Manifest::open(folder, shard, settings, arguments.resume)?;
 
     let summary = RunSummary {
         folder: folder.display().to_string(),

@@ -398,7 +398,7 @@ impl Train {
                 ));
             }
             (Ending::Interrupted, None) => {
-                session.note(format!("interrupted before the first pass; {}", self.as_it_was()));
+                session.note(format!("interrupted; {}", self.as_it_was()));
             }
             (Ending::TimeUp, Some(_)) => session.note("time is up"),
             (Ending::TimeUp, None) => {

@@ -67,7 +67,7 @@ pub(super) fn pictures(
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     for (rank, find) in (1..).zip(report.finds.iter().take(top)) {
         if let Some(drawing) = drawing(&audit.treebank()[find.sentence], find) {
-            write_whole(&folder.join(format!("{rank}.svg")), &drawing.svg())?;
+            write_whole(&folder.join(format!("{rank}.svg")), drawing.svg())?;
         }
     }
     Ok(())

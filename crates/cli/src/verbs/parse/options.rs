@@ -171,6 +171,12 @@ impl ParseOptions {
             return Err(usage("--keep-labels keeps labels, but this model has none"));
         }
         self.tagging.check(model, &model_args.model_source.name())?;
+        if model.parser.is_none() {
+            session.warn_once(
+                "this model has no parser: it finds words and tags, but no trees",
+                "`tutte train TRAIN -o MODEL` trains a model with a parser",
+            );
+        }
         let min_prob = self.least_probability(model, model_args, session)?;
         let draws = self.to == Some(To::Draw);
         let probs = self.probs || draws || jsonl;
@@ -191,7 +197,7 @@ impl ParseOptions {
     }
 
     /// Writes lines of JSON, as `--json` asks for if there is no other output.
-    pub(super) fn as_json(self) -> Result<Self> {
+    pub(super) fn into_json(self) -> Result<Self> {
         match self.to {
             Some(To::Conll) => Err(usage(
                 "--json and --to conll both go to standard output; leave out one, or name a file with -o",

@@ -11,7 +11,7 @@ use serde::Serialize;
 use tutte::rules::{self, Coverage, Feasibility, FeasibilityReport, Survey};
 use tutte_trees::TreeSet;
 
-use super::{errors, placed, read, refuse, shorten};
+use super::{SHOWN, errors, placed, read, refuse, shorten};
 use crate::failure::Outcome;
 use crate::input::TreebankArgs;
 use crate::report::{Align, Table, count, counted, percent};
@@ -64,12 +64,13 @@ pub(super) fn run(arguments: &Check, session: &Session) -> Result<Outcome> {
     };
     let mut warnings: Vec<String> =
         rules.warnings().iter().map(|problem| placed(rules.file(), problem)).collect();
-    shorten(&mut warnings, "warnings about the file of rules");
+    let shown = if session.json() { usize::MAX } else { SHOWN };
+    shorten(&mut warnings, "warnings about the file of rules", shown);
     let found =
         if arguments.raw.is_empty() { None } else { Some(survey(&rules, arguments, session)?) };
     if let Some((coverage, prospects)) = &found {
-        warnings.extend(unmatched(&rules, coverage));
-        warnings.extend(feasibility::impossible(&rules, prospects));
+        warnings.extend(unmatched(&rules, coverage, shown));
+        warnings.extend(feasibility::impossible(&rules, prospects, shown));
     }
     if session.json() {
         let rules = rules.rules().iter().map(ToString::to_string).collect();
@@ -124,7 +125,7 @@ fn survey(
 }
 
 /// Returns warnings about rules that match nothing.
-fn unmatched(rules: &rules::RuleSet, coverage: &Coverage) -> Vec<String> {
+fn unmatched(rules: &rules::RuleSet, coverage: &Coverage, shown: usize) -> Vec<String> {
     let place = |rule| place(rules, rule);
     let mut unknown: Vec<String> = (coverage.unknown.iter())
         .map(|unknown| {
@@ -138,7 +139,7 @@ fn unmatched(rules: &rules::RuleSet, coverage: &Coverage) -> Vec<String> {
             )
         })
         .collect();
-    shorten(&mut unknown, "values that no word has");
+    shorten(&mut unknown, "values that no word has", shown);
     let nothing = coverage.rules.iter().enumerate().filter(|(_, found)| found.pairs == 0);
     let mut nothing: Vec<String> = nothing
         .map(|(rule, found)| match found.words {
@@ -149,7 +150,7 @@ fn unmatched(rules: &rules::RuleSet, coverage: &Coverage) -> Vec<String> {
             }
         })
         .collect();
-    shorten(&mut nothing, "rules without a match");
+    shorten(&mut nothing, "rules without a match", shown);
     unknown.append(&mut nothing);
     unknown
 }

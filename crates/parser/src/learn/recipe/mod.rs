@@ -279,9 +279,7 @@ impl Recipe {
 
     /// Returns the output if it is a model with a parser.
     fn output_with_parser(&self) -> Option<&Path> {
-        let has_parser =
-            |output: &&Path| ModelFile::open(output).is_ok_and(|file| file.model.parser.is_some());
-        self.regular_output().filter(|output| output.is_file()).filter(has_parser)
+        self.regular_output().filter(|output| has_parser(output))
     }
 
     /// Refuses settings that exclude each other.
@@ -416,7 +414,7 @@ pub struct Trained {
     /// Development data as it was given.
     pub gold: Vec<Sentence>,
     /// File of the model, if it was written: the output or, after an interruption, [`best_path`]. A training that
-    /// ends before its parser has a pass does not replace an output with a parser.
+    /// ends before its parser has a pass does not replace a model with a parser.
     pub file: Option<PathBuf>,
 }
 
@@ -493,6 +491,11 @@ pub fn train_pipeline(
     })
 }
 
+/// Returns `true` if a file is a model with a parser.
+fn has_parser(path: &Path) -> bool {
+    path.is_file() && ModelFile::open(path).is_ok_and(|file| file.model.parser.is_some())
+}
+
 /// Ends a training without a parser, with the parts that are ready.
 fn without_parser(
     recipe: &Recipe,
@@ -518,13 +521,14 @@ fn save_text(
     let about = About { seed: recipe.seed, ..recipe.about.clone() };
     let mut model = Model::default();
     text.put_into(&mut model);
-    // The parts of an interrupted training are kept for the one that resumes it.
-    let should_write = match ending {
-        Ending::Finished => true,
-        Ending::TimeUp => recipe.output_with_parser().is_none(),
-        Ending::Interrupted => false,
+    // Before the parser has a pass, a model that has a parser is better.
+    let file = match ending {
+        Ending::Finished => recipe.output.clone(),
+        Ending::TimeUp => recipe.output.clone().filter(|output| !has_parser(output)),
+        Ending::Interrupted => {
+            recipe.regular_output().map(best_path).filter(|best| !has_parser(best))
+        }
     };
-    let file = recipe.output.clone().filter(|_| should_write);
     if let Some(output) = &file {
         model.save(output, &about)?;
         if ending == Ending::Finished {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use tutte_trees::TreeSet;
 
 use super::*;
+use crate::LONGEST_DISTRIBUTION;
 use crate::learn::train::tests::{at_most, treebank};
 use crate::{Contradiction, Detail, KeepColumns, Labelling, ParserModel, TrainingOptions, train};
 

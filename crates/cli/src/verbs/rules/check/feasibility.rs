@@ -10,7 +10,11 @@ use crate::verbs::rules::shorten;
 const NAMED: usize = 8;
 
 /// Returns warnings about rules that no parser can satisfy: alone, in pairs, or all hard constraints.
-pub(super) fn impossible(rules: &RuleSet, prospects: &FeasibilityReport) -> Vec<String> {
+pub(super) fn impossible(
+    rules: &RuleSet,
+    prospects: &FeasibilityReport,
+    shown: usize,
+) -> Vec<String> {
     let alone = prospects.rules.iter().enumerate().filter(|(_, rule)| rule.unreachable);
     let mut warnings: Vec<String> = alone
         .map(|(number, rule)| {
@@ -19,7 +23,7 @@ pub(super) fn impossible(rules: &RuleSet, prospects: &FeasibilityReport) -> Vec<
             format!("{}: no parser can reach {target}, only {most}: lower it", place(rules, number))
         })
         .collect();
-    shorten(&mut warnings, "rules out of reach");
+    shorten(&mut warnings, "rules out of reach", shown);
     let mut conflicts: Vec<String> = (prospects.conflicts.iter())
         .map(|conflict| {
             let [first, second] = conflict.rules;
@@ -47,7 +51,7 @@ pub(super) fn impossible(rules: &RuleSet, prospects: &FeasibilityReport) -> Vec<
             }
         })
         .collect();
-    shorten(&mut conflicts, "conflicts");
+    shorten(&mut conflicts, "conflicts", shown);
     warnings.extend(conflicts);
     if let Some(first) = &prospects.first_without_tree {
         let hard = rules.rules().iter().filter(|rule| rule.target.is_hard());
