@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use tutte::learn::{Ending, Part, Preset, Recipe, Trained, train_pipeline};
+use tutte::learn::{Ending, Part, Preset, Recipe, Trained, best_path, train_pipeline};
 use tutte::{About, Compact, Labelling, Model, Optimizer};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
@@ -235,6 +235,10 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
         session.note(format!(
             "starting from the beginning; --resume would continue from {checkpoint}"
         ));
+        let best = best_path(output);
+        if best.is_file() {
+            session.note(format!("{} will be replaced; rename it to keep it", best.display()));
+        }
     }
     arguments.warn_of_shared_files(&dev_files, session);
     let treebank = arguments.read(&arguments.files, session)?;
