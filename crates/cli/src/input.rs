@@ -4,6 +4,7 @@
 //! input/model.rs      the model: a file, or the English one inside the program
 //! input/treebank.rs   treebanks: --format, --encoding, --lenient
 //! input/source.rs     files of any kind that are parsed: CoNLL, words, JSON lines, raw text
+//! input/recognise.rs  the format of a file, by its first lines
 //! input/jsonl.rs      JSON lines
 //! input/raw_text.rs   raw text
 //! input/sentences.rs  the loop that reads sentences, and with --lenient skips some
@@ -13,6 +14,7 @@
 mod jsonl;
 mod model;
 mod raw_text;
+mod recognise;
 mod sentences;
 mod source;
 mod tagging;
@@ -151,7 +153,7 @@ impl ModelAndFiles {
             self.model_args.threads.count(),
             worker,
             read,
-            |sentence, done: Result<(bool, T)>| {
+            |sentence, done: Result<(bool, T)>, _| {
                 let (is_untagged, done) = done?;
                 sentences += 1;
                 untagged += usize::from(is_untagged);

@@ -1,14 +1,19 @@
 //! One run of the program: standard output, JSON, notes, warnings and progress.
 
-use std::cell::Cell;
+mod stdin;
+
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
+pub(crate) use self::stdin::Stdin;
+use self::stdin::StdinStopper;
 use crate::failure::{self, Outcome, usage};
 use crate::numbers::counted;
 
@@ -18,13 +23,21 @@ pub(crate) struct Session {
     quiet: bool,
     json: bool,
     /// Number of sentences skipped because of `--lenient`; `None` if reports do not mention it.
-    skipped: Cell<Option<usize>>,
-    stdin_taken: Cell<bool>,
+    skipped: Mutex<Option<usize>>,
+    stdin_taken: AtomicBool,
+    /// Ends the reading of standard input.
+    stdin_stopper: Mutex<Option<StdinStopper>>,
 }
 
 impl Session {
     pub(crate) fn new(quiet: bool, json: bool) -> Self {
-        Self { quiet, json, skipped: Cell::new(None), stdin_taken: Cell::new(false) }
+        Self {
+            quiet,
+            json,
+            skipped: Mutex::default(),
+            stdin_taken: AtomicBool::new(false),
+            stdin_stopper: Mutex::default(),
+        }
     }
 
     /// Returns `true` if a JSON document is printed instead of tables.
@@ -45,7 +58,7 @@ impl Session {
 
     /// Claims standard input, which can be read once.
     pub(crate) fn take_stdin(&self) -> Result<()> {
-        if self.stdin_taken.replace(true) {
+        if self.stdin_taken.swap(true, Ordering::Relaxed) {
             return Err(usage(
                 "standard input (-) can be read only once; name it once, or name files",
             ));
@@ -53,18 +66,37 @@ impl Session {
         Ok(())
     }
 
+    /// Starts to read standard input, which can be read once.
+    pub(crate) fn stdin(&self) -> Stdin {
+        let (stdin, stopper) = Stdin::start();
+        *self.stdin_stopper.lock().unwrap_or_else(PoisonError::into_inner) = Some(stopper);
+        stdin
+    }
+
+    /// Ends standard input where it is, if it is read by [`stdin`](Self::stdin).
+    pub(crate) fn stop_stdin(&self) {
+        let stopper = self.stdin_stopper.lock().unwrap_or_else(PoisonError::into_inner);
+        stopper.iter().for_each(StdinStopper::stop);
+    }
+
+    fn skipped(&self) -> MutexGuard<'_, Option<usize>> {
+        self.skipped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Makes reports say how many sentences were skipped, even if none was.
     pub(crate) fn report_skipped(&self) {
-        if self.skipped.get().is_none() {
-            self.skipped.set(Some(0));
-        }
+        self.skipped().get_or_insert(0);
     }
 
     /// Counts a sentence that `--lenient` skips. Prints a warning for the first few.
     pub(crate) fn skip(&self, error: &anyhow::Error) {
         const SHOWN: usize = 5;
-        let skipped = self.skipped.get().unwrap_or(0) + 1;
-        self.skipped.set(Some(skipped));
+        let skipped = {
+            let mut skipped = self.skipped();
+            let count = skipped.get_or_insert(0);
+            *count += 1;
+            *count
+        };
         if skipped <= SHOWN {
             self.warn(error);
         }
@@ -84,7 +116,8 @@ impl Session {
 
     /// Returns the outcome of the run: that of the verb, unless sentences were skipped.
     pub(crate) fn end(&self, outcome: Outcome) -> Outcome {
-        match self.skipped.get() {
+        let skipped = *self.skipped();
+        match skipped {
             None | Some(0) => outcome,
             Some(skipped) => {
                 let were = if skipped == 1 { "was" } else { "were" };
@@ -117,7 +150,7 @@ impl Session {
             #[serde(skip_serializing_if = "Option::is_none")]
             skipped: Option<usize>,
         }
-        self.print_json(&Document { report, skipped: self.skipped.get() })
+        self.print_json(&Document { report, skipped: *self.skipped() })
     }
 
     /// Prints a result as JSON.

@@ -74,7 +74,7 @@ pub use document::TokenizerDocument;
 pub use error::{DocumentProblem, Error};
 #[cfg(feature = "train")]
 pub use progress::{Observer, Progress};
-pub use raw_text::raw_text;
+pub use raw_text::{raw_text, token_ranges};
 pub use segmenter::{Segmenter, SegmenterOptions};
 pub use tagger::{
     TagScores, Tagger, TaggerDocument, TaggerMemory, TaggerShapes, TaggerTables, Tagging,

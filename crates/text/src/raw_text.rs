@@ -133,6 +133,30 @@ impl<'a> RawText<'a> {
     }
 }
 
+/// Returns the place of each token of a sentence in a text, in characters from 0. A token is a word, or a multiword
+/// token instead of its words. Returns `None` if the text holds anything else but the tokens and white space.
+///
+/// ```
+/// use tutte_text::token_ranges;
+/// use tutte_treebank::Sentence;
+///
+/// let tea: Sentence = "1\tÉté\t_\t_\t_\t_\t_\t_\t_\t_\n2\t!\t_\t_\t_\t_\t_\t_\t_\t_\n".parse()?;
+/// assert_eq!(token_ranges(&tea, "Été !"), Some(vec![0..3, 4..5]));
+/// assert_eq!(token_ranges(&tea, "Été"), None);
+/// # Ok::<(), tutte_treebank::Error>(())
+/// ```
+pub fn token_ranges(sentence: &Sentence, text: &str) -> Option<Vec<Range<usize>>> {
+    let mut characters = 0;
+    let mut byte = 0;
+    let mut count = |to: usize| {
+        characters += text[byte..to].chars().count();
+        byte = to;
+        characters
+    };
+    let places = locate(sentence, text)?;
+    Some(places.into_iter().map(|place| count(place.start)..count(place.end)).collect())
+}
+
 /// Returns the place of each token in the text of a sentence, or `None` if the text holds anything else but them and
 /// white space.
 fn locate(sentence: &Sentence, text: &str) -> Option<Vec<Range<usize>>> {

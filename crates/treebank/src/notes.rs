@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::edit::CommentEdit;
-use crate::{Column, Error, Id, Sentence};
+use crate::{Column, Error, Id, Sentence, Token};
 
 /// Keys of MISC for the probabilities of a parse: probability of the head, probability of the label
 /// given the head, other heads as `head:label:probability`, and rank of the head.
@@ -14,6 +14,13 @@ pub const PROBABILITIES: [&str; 4] = ["HeadProb", "LabelProb", "AltHead", "HeadR
 /// Keys of MISC for the result of an audit: probability of head and label, and a more probable
 /// alternative.
 pub const AUDITED: [&str; 2] = ["AuditProb", "AuditAlt"];
+
+impl<'a> Token<'a> {
+    /// Returns MISC without the entries with one of these keys.
+    pub fn misc_without(self, keys: &[&str]) -> Cow<'a, str> {
+        without(self.misc(), keys)
+    }
+}
 
 impl Sentence {
     /// Removes the entries of MISC with one of these keys from all words, and appends new entries.

@@ -142,6 +142,22 @@ impl Sentence {
         self.parse_alone(Some(Format::ConllU))
     }
 
+    /// Replaces the text of this sentence, as [`rewrite_text`](Self::rewrite_text) does. Messages
+    /// about it name this place, which is that of its first word.
+    ///
+    /// # Errors
+    /// If the lines are not one sentence.
+    pub fn rewrite_text_at(
+        &mut self,
+        place: &Place,
+        write: impl FnOnce(&mut String),
+    ) -> Result<(), Error> {
+        self.text.clear();
+        write(&mut self.text);
+        let comments = self.text.lines().take_while(|line| line.starts_with('#')).count() as u64;
+        self.parse_text(Some(Format::ConllU), &place.file, place.line.saturating_sub(comments))
+    }
+
     /// Parses `self.text`, which is not part of a larger input.
     fn parse_alone(&mut self, format: Option<Format>) -> Result<(), Error> {
         let limit = crate::buffer::LONGEST;

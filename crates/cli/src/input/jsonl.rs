@@ -6,16 +6,19 @@
 //! {"id": "letter", "text": "Dear Ann, tea helps. It always did."}
 //! ```
 //!
-//! Tokens become words unchanged; `tutte parse --to jsonl` writes such lines. A text without tokens is raw text, and
-//! may become several sentences: `letter-1`, `letter-2`, …. A list of more tokens than one sentence may have is split
-//! in the same way.
+//! Tokens become words unchanged. A text without tokens is raw text, and may become several sentences: `letter-1`,
+//! `letter-2`, …. A list of more tokens than one sentence may have is split in the same way.
+//!
+//! `tutte parse --to jsonl` writes such lines, with more keys (`verbs/parse/json.rs`). Of these, all columns of words,
+//! multiword tokens, empty nodes and comments are read. Probabilities and the model are not: they are found again.
 
+use std::fmt::Write as _;
 use std::io::Cursor;
 
 use anyhow::Result;
 use serde_json::{Map, Value};
 use tutte::{Compact, Model};
-use tutte_treebank::{Encoding, Input, Lines, Place, Sentence, WordReader};
+use tutte_treebank::{Encoding, Error, Input, Lines, Place, Sentence, WordReader};
 
 use super::raw_text::{self, Cut};
 use super::source::{Source, Unusable};
@@ -36,7 +39,7 @@ pub(super) struct Jsonl<'a> {
 
 /// An object that becomes several sentences.
 struct SeveralSentences<'a> {
-    source: Box<dyn Source + 'a>,
+    source: Box<dyn Source + Send + 'a>,
     id: Option<String>,
     /// Number of its sentences read so far.
     sentences: u64,
@@ -69,8 +72,25 @@ const LONGEST: usize = WordReader::<Input>::LONGEST;
 /// Content of a line.
 struct Object {
     id: Option<String>,
-    tokens: Option<Vec<String>>,
+    /// Comments without `#`, other than those for which there are keys.
+    comments: Vec<String>,
     text: Option<String>,
+    words: Option<Words>,
+}
+
+/// Words of a sentence.
+enum Words {
+    /// Forms alone.
+    Forms(Vec<String>),
+    /// Lines of CoNLL-U.
+    Lines(String),
+}
+
+/// Returns `true` if a line is a JSON object with a key that the reader knows.
+pub(super) fn is_sentence(line: &str) -> bool {
+    let object = serde_json::from_str::<Map<String, Value>>(line);
+    object
+        .is_ok_and(|object| ["tokens", "words", "text"].iter().any(|key| object.contains_key(*key)))
 }
 
 impl<'a> Jsonl<'a> {
@@ -115,20 +135,38 @@ impl Source for Jsonl<'_> {
                 sent_id: None,
             };
             let unusable = |problem| advise(Unusable { place: place.clone(), problem }, HINT);
-            let Object { id, tokens, text } = object.map_err(unusable)?;
-            match (tokens, text) {
-                (Some(tokens), _) if tokens.len() > LONGEST => {
-                    let tokens = tokens.into_iter();
+            let Object { id, comments, text, words } = object.map_err(unusable)?;
+            match (words, text) {
+                (Some(Words::Forms(forms)), _) if forms.len() > LONGEST => {
+                    let tokens = forms.into_iter();
                     let source =
                         Box::new(SplitTokens { tokens, place, part: 0, unnamed: self.unnamed });
                     self.current = Some(SeveralSentences { source, id, sentences: 0 });
                 }
-                (Some(tokens), text) => {
+                (Some(words), text) => {
                     self.unnamed += u64::from(id.is_none());
-                    place.sent_id = Some(id.unwrap_or_else(|| self.unnamed.to_string()));
-                    let words = tokens.iter().map(String::as_str);
-                    sentence.assign_words(words, text.as_deref(), &place)?;
-                    return Ok(true);
+                    let id = id.unwrap_or_else(|| self.unnamed.to_string());
+                    let text = text.as_deref();
+                    let read = match words {
+                        Words::Forms(forms) => {
+                            place.sent_id = Some(id);
+                            let forms = forms.iter().map(String::as_str);
+                            sentence.assign_words(forms, text, &place)
+                        }
+                        Words::Lines(lines) => sentence.rewrite_text_at(&place, |out| {
+                            write_comments(out, &comments, &id, text);
+                            out.push_str(&lines);
+                            out.push('\n');
+                        }),
+                    };
+                    return match read {
+                        Ok(()) => Ok(true),
+                        Err(Error::Malformed { problem, .. }) => {
+                            let problem = problem.to_string();
+                            Err(advise(Unusable { place, problem }, HINT))
+                        }
+                        Err(error) => Err(error.into()),
+                    };
                 }
                 (None, Some(text)) => {
                     let text = Box::new(Cursor::new(text));
@@ -148,6 +186,23 @@ impl Source for Jsonl<'_> {
                 }
             }
         }
+    }
+}
+
+/// Writes the comments of a sentence. The text becomes one line.
+fn write_comments(out: &mut String, comments: &[String], id: &str, text: Option<&str>) {
+    for comment in comments {
+        out.extend(["# ", comment, "\n"]);
+    }
+    out.extend(["# sent_id = ", id, "\n"]);
+    if let Some(text) = text {
+        out.push_str("# text = ");
+        if text.contains(['\n', '\r', '\t']) {
+            out.push_str(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+        } else {
+            out.push_str(text.trim());
+        }
+        out.push('\n');
     }
 }
 
@@ -187,42 +242,179 @@ impl Object {
                 return Err(format!("{name:?} is {}, but must be a string", kind(&other)));
             }
         };
-        let tokens = match take(["tokens", "words"]) {
-            None => None,
-            Some((name, Value::Array(tokens))) => {
-                if tokens.is_empty() {
-                    return Err(format!(
-                        "{name:?} is an empty list, but a sentence needs at least one word"
-                    ));
-                }
-                let token = |(number, token)| {
-                    let wrong = |what: &str| Err(format!("item {number} of {name:?} is {what}"));
-                    let form = match token {
-                        Value::String(form) => form,
-                        Value::Object(mut word) => match word.remove("form") {
-                            Some(Value::String(form)) => form,
-                            _ => return wrong("an object without a \"form\""),
-                        },
-                        other => {
-                            return wrong(&format!("{}, but must be a string", kind(&other)));
-                        }
-                    };
-                    if form.is_empty() || form.contains(['\t', '\n', '\r']) {
-                        wrong(&format!(
-                            "{form:?}, but a word must not be empty or contain tabs or line ends"
-                        ))
-                    } else {
-                        Ok(form)
-                    }
-                };
-                Some((1..).zip(tokens).map(token).collect::<Result<Vec<_>, _>>()?)
-            }
-            Some((name, other)) => {
-                return Err(format!("{name:?} is {}, but must be a list of strings", kind(&other)));
-            }
+        let comments = match take(["comments", "comments"]) {
+            None => Vec::new(),
+            Some((name, value)) => list(&name, value)?
+                .map(|(_, item, comment)| one_line(&item, comment))
+                .collect::<Result<_, _>>()?,
         };
-        Ok(Self { id, tokens, text })
+        let mut surface = take(["tokens", "tokens"]);
+        let words = take(["words", "words"]).or_else(|| surface.take());
+        let empty_nodes = take(["empty_nodes", "empty_nodes"]);
+        let Some((name, words)) = words else {
+            return Ok(Self { id, comments, text, words: None });
+        };
+        let mut rows = Vec::new();
+        for (number, item, word) in list(&name, words)? {
+            rows.push(Row::of_word(number, &item, word)?);
+        }
+        if rows.is_empty() {
+            return Err(format!(
+                "{name:?} is an empty list, but a sentence needs at least one word"
+            ));
+        }
+        let mut multiword = Vec::new();
+        if let Some((name, tokens)) = surface {
+            for (_, item, token) in list(&name, tokens)? {
+                multiword.extend(Row::of_multiword_token(&item, token, rows.len())?);
+            }
+        }
+        let mut empty = Vec::new();
+        if let Some((name, nodes)) = empty_nodes {
+            for (_, item, node) in list(&name, nodes)? {
+                empty.push(Row::of_empty_node(&item, node)?);
+            }
+        }
+        let is_plain = comments.is_empty()
+            && multiword.is_empty()
+            && empty.is_empty()
+            && rows.iter().all(Row::is_only_form);
+        let words = if is_plain {
+            Words::Forms(rows.into_iter().map(|Row { columns: [form, ..], .. }| form).collect())
+        } else {
+            Words::Lines(lines(&rows, &multiword, &empty))
+        };
+        Ok(Self { id, comments, text, words: Some(words) })
     }
+}
+
+/// Returns the items of a list, each with its number and its name in messages.
+fn list(name: &str, value: Value) -> Result<impl Iterator<Item = (usize, String, Value)>, String> {
+    let Value::Array(items) = value else {
+        return Err(format!("{name:?} is {}, but must be a list", kind(&value)));
+    };
+    let name = name.to_owned();
+    Ok((1..)
+        .zip(items)
+        .map(move |(number, item)| (number, format!("item {number} of {name:?}"), item)))
+}
+
+/// Returns a string of one line. `item` is its name in messages.
+fn one_line(item: &str, value: Value) -> Result<String, String> {
+    match value {
+        Value::String(text) if text.contains(['\t', '\n', '\r']) => {
+            Err(format!("{item} is {text:?}, but must not contain tabs or line ends"))
+        }
+        Value::String(text) => Ok(text.trim_end().replace('\0', "\u{fffd}")),
+        other => Err(format!("{item} is {}, but must be a string", kind(&other))),
+    }
+}
+
+/// A line of CoNLL-U.
+struct Row {
+    id: String,
+    /// Number of the word that it belongs to: its own, that of the first word of a multiword token, or that of the word
+    /// before an empty node.
+    word: usize,
+    /// The columns after the ID.
+    columns: [String; 9],
+}
+
+impl Row {
+    fn of_word(number: usize, item: &str, word: Value) -> Result<Self, String> {
+        let mut word = match word {
+            Value::String(_) => Map::from_iter([("form".to_owned(), word)]),
+            Value::Object(word) => word,
+            other => return Err(format!("{item} is {}, but must be a string", kind(&other))),
+        };
+        match word.remove("id") {
+            None | Some(Value::Null) => {}
+            Some(id) if id.as_u64() == Some(number as u64) => {}
+            Some(id) => {
+                return Err(format!("{item} has the id {id}, but words are numbered 1, 2, 3, …"));
+            }
+        }
+        let row = Self { id: number.to_string(), word: number, columns: columns(item, word)? };
+        if row.columns[0].trim().is_empty() {
+            return Err(format!("{item} is an object without a \"form\""));
+        }
+        Ok(row)
+    }
+
+    /// Reads a token; `None` if it is a single word.
+    fn of_multiword_token(item: &str, token: Value, words: usize) -> Result<Option<Self>, String> {
+        let Value::Object(mut token) = token else { return Ok(None) };
+        let Some(Value::Array(ids)) = token.remove("words") else { return Ok(None) };
+        let ids: Vec<usize> = ids.iter().filter_map(Value::as_u64).map(|id| id as usize).collect();
+        let (Some(&first), Some(&last)) = (ids.first(), ids.last()) else { return Ok(None) };
+        if first == last {
+            return Ok(None);
+        }
+        if first == 0 || last > words || !ids.iter().copied().eq(first..=last) {
+            return Err(format!(
+                "{item} has the words {ids:?}, but a token has neighbouring words"
+            ));
+        }
+        let id = format!("{first}-{last}");
+        Ok(Some(Self { id, word: first, columns: columns(item, token)? }))
+    }
+
+    fn of_empty_node(item: &str, node: Value) -> Result<Self, String> {
+        let Value::Object(mut node) = node else {
+            return Err(format!("{item} is {}, but must be an object", kind(&node)));
+        };
+        let id = node.remove("id").unwrap_or_default();
+        let id = id.as_str().unwrap_or_default().to_owned();
+        let Some(word) = id.split_once('.').and_then(|(word, _)| word.parse().ok()) else {
+            return Err(format!("{item} needs an \"id\" such as \"5.1\""));
+        };
+        Ok(Self { id, word, columns: columns(item, node)? })
+    }
+
+    fn is_only_form(&self) -> bool {
+        self.columns[1..].iter().all(|column| column == "_")
+    }
+
+    fn write(&self, out: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{}\t{}", self.id, self.columns.join("\t"));
+    }
+}
+
+/// Reads the columns of a word, by their keys.
+fn columns(item: &str, mut word: Map<String, Value>) -> Result<[String; 9], String> {
+    const KEYS: [&str; 9] =
+        ["form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"];
+    let mut columns = KEYS.map(|_| "_".to_owned());
+    for (key, column) in KEYS.iter().zip(&mut columns) {
+        match word.remove(*key) {
+            None | Some(Value::Null) if *key == "form" => column.clear(),
+            None | Some(Value::Null) => {}
+            Some(Value::Number(head)) if *key == "head" => *column = head.to_string(),
+            Some(value) => {
+                let value = one_line(&format!("{key:?} of {item}"), value)?;
+                if !value.is_empty() || *key == "form" {
+                    *column = value;
+                }
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// Returns the lines of a sentence in their order.
+fn lines(words: &[Row], multiword: &[Row], empty: &[Row]) -> String {
+    let mut out = String::new();
+    let mut of_word = |rows: &[Row], word: usize, out: &mut String| {
+        rows.iter().filter(|row| row.word == word).for_each(|row| row.write(out));
+    };
+    of_word(empty, 0, &mut out);
+    for word in words {
+        of_word(multiword, word.word, &mut out);
+        word.write(&mut out);
+        of_word(empty, word.word, &mut out);
+    }
+    out
 }
 
 /// Names the type of a value.

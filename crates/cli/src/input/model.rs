@@ -27,6 +27,14 @@ impl ModelSource {
         }
     }
 
+    /// Returns the name of the model's file without folders, or `english` for the one inside the program.
+    pub(crate) fn short_name(&self) -> String {
+        match &self.model {
+            Some(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into(),
+            None => "english".to_owned(),
+        }
+    }
+
     /// Returns the name of the model for messages.
     pub(crate) fn name(&self) -> String {
         match &self.model {

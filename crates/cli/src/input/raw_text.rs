@@ -25,7 +25,7 @@ pub(super) fn sentences<'a>(
     cut: Cut,
     model: &'a Model<Compact>,
     unnamed: u64,
-) -> Box<dyn Source + 'a> {
+) -> Box<dyn Source + Send + 'a> {
     let options = SegmenterOptions::default()
         .with_name(name.to_owned())
         .with_presegmented(cut == Cut::Lines)

@@ -10,7 +10,7 @@ use crate::session::{Progress, Session};
 ///
 /// [`Sentences::read`] reuses the memory of a sentence; the iterator gives each sentence its own.
 pub(crate) struct Sentences<'a> {
-    source: Box<dyn Source + 'a>,
+    source: Box<dyn Source + Send + 'a>,
     session: &'a Session,
     is_lenient: bool,
     is_silent: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Sentences<'a> {
 
 impl<'a> Sentences<'a> {
     pub(super) fn new(
-        source: Box<dyn Source + 'a>,
+        source: Box<dyn Source + Send + 'a>,
         is_lenient: bool,
         session: &'a Session,
     ) -> Self {

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! file, standard input ─▶ ByteCounter ─▶ decompress ─▶ format? ─┬▶ Reader       CoNLL-U, CoNLL-X
-//!                         bytes read                 -i, or its ├▶ WordReader   vertical, horizontal
+//!                         bytes read              -i, or by its ├▶ WordReader   vertical, horizontal
 //!                                                   first lines ├▶ Jsonl        {"tokens": […]}, {"text": "…"}
-//!                                                               └▶ raw_text.rs  raw text
+//!                                                  recognise.rs └▶ raw_text.rs  raw text
 //! ```
 
 use std::fmt;
@@ -26,6 +26,7 @@ use tutte_treebank::{
 use super::Sentences;
 use super::jsonl::Jsonl;
 use super::raw_text::{self, Cut};
+use super::recognise::recognise;
 use crate::failure::usage;
 use crate::session::Session;
 
@@ -94,7 +95,7 @@ fn name_of<S: Serializer>(encoding: &Encoding, serializer: S) -> Result<S::Ok, S
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum InputKind {
-    /// Recognised by the first lines
+    /// Recognised by the first lines; text unless they have ten columns, or are JSON
     Auto,
     /// CoNLL-U
     #[value(alias = "conll-u")]
@@ -106,7 +107,7 @@ pub(crate) enum InputKind {
     Vertical,
     /// One sentence per line, spaces between words
     Horizontal,
-    /// One JSON object per line: {"tokens": ["…"]} or {"text": "…"}, and optionally "id"
+    /// One JSON object per line: {"tokens": ["…"]}, {"text": "…"} or what --to jsonl writes
     Jsonl,
     /// Raw text
     Text,
@@ -168,7 +169,7 @@ impl InputArgs {
         counter: &ByteCounter,
         session: &'a Session,
     ) -> Result<Sentences<'a>> {
-        let source = self.source(path, model, unnamed, counter)?;
+        let source = self.source(path, model, unnamed, counter, session)?;
         Ok(Sentences::new(source, self.lenient, session))
     }
 
@@ -178,7 +179,8 @@ impl InputArgs {
         model: &'a Model<Compact>,
         unnamed: u64,
         counter: &ByteCounter,
-    ) -> Result<Box<dyn Source + 'a>> {
+        session: &Session,
+    ) -> Result<Box<dyn Source + Send + 'a>> {
         if path.is_dir() {
             let path = path.display();
             return Err(usage(format!(
@@ -186,28 +188,27 @@ impl InputArgs {
                  with `tutte run {path} -o DIR`"
             )));
         }
-        if let Some(text) = self.text.as_ref().filter(|_| path == Path::new("-")) {
-            let text = Cursor::new(text.clone());
-            return Ok(raw_text::sentences(
-                Box::new(text),
-                "<text>",
-                Encoding::UTF_8,
-                Cut::Text,
-                model,
-                unnamed,
-            ));
-        }
         let failed = |source| Error::File { path: path.to_owned(), action: "open", source };
         let counter = counter.clone();
-        let (input, name) = if path == Path::new("-") {
-            (decompress(Counted { input: io::stdin(), counter }), "<stdin>".to_owned())
+        let typed = self.text.as_ref().filter(|_| path == Path::new("-"));
+        let (mut input, name): (Input, String) = if let Some(text) = typed {
+            (Box::new(Cursor::new(text.clone())), "<text>".to_owned())
+        } else if path == Path::new("-") {
+            let input = Counted { input: session.stdin(), counter };
+            (decompress(input).map_err(failed)?, "<stdin>".to_owned())
         } else {
-            let input = File::open(path).map_err(failed)?;
-            (decompress(Counted { input, counter }), path.display().to_string())
+            let input = Counted { input: File::open(path).map_err(failed)?, counter };
+            (decompress(input).map_err(failed)?, path.display().to_string())
         };
-        let mut input = input.map_err(failed)?;
         let kind = match self.input {
-            InputKind::Auto => self.recognise(path, &mut input).map_err(failed)?,
+            InputKind::Auto if typed.is_some() => InputKind::Text,
+            InputKind::Auto => {
+                let recognised = recognise(path, &mut input, self.encoding).map_err(failed)?;
+                if let Some(doubt) = recognised.doubt {
+                    session.note(format!("note: {name} {doubt}"));
+                }
+                recognised.kind
+            }
             kind => kind,
         };
         let conll = |input, format| {
@@ -230,114 +231,5 @@ impl InputArgs {
                 raw_text::sentences(input, &name, self.encoding, Cut::Lines, model, unnamed)
             }
         })
-    }
-
-    /// Looks at the first lines of an input, and puts them back. [`InputKind::Auto`] stands for CoNLL-U or CoNLL-X;
-    /// their reader recognises which of the two it is.
-    fn recognise(&self, path: &Path, input: &mut Input) -> io::Result<InputKind> {
-        /// Bytes to look at; a file without a line end in them is taken for text.
-        const ENOUGH: usize = 1 << 16;
-        let mut first = Vec::new();
-        let mut piece = [0; 1 << 12];
-        // Reads no more than needed: the program at the other end of a pipe may wait for an answer.
-        let found = loop {
-            let is_all = match input.read(&mut piece) {
-                Ok(read) => {
-                    first.extend_from_slice(&piece[..read]);
-                    read == 0
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
-                Err(error) => return Err(error),
-            };
-            let text = self.encoding.preview(&first);
-            if let Some(kind) = recognise(&text, is_all) {
-                break kind;
-            }
-            if is_all || first.len() > ENOUGH {
-                break if is_all { InputKind::Auto } else { InputKind::Text };
-            }
-        };
-        let rest = std::mem::replace(input, Box::new(io::empty()));
-        *input = Box::new(Cursor::new(first).chain(rest));
-        let name = path.to_string_lossy().to_ascii_lowercase();
-        let is_called = |end: &str| {
-            ["", ".gz", ".zst"].iter().any(|packed| name.ends_with(&format!("{end}{packed}")))
-        };
-        Ok(match found {
-            InputKind::Jsonl if is_called(".txt") => InputKind::Text,
-            InputKind::Text if is_called(".jsonl") => InputKind::Jsonl,
-            // The name promises columns, so errors in them are reported.
-            InputKind::Text if is_called(".conllu") || is_called(".conll") => InputKind::Auto,
-            found => found,
-        })
-    }
-}
-
-/// Recognises the format of a file by its first lines; `None` if more lines are needed.
-fn recognise(first: &str, is_all: bool) -> Option<InputKind> {
-    const KEYS: [&str; 5] = ["sent_id", "text", "newdoc", "newpar", "global.columns"];
-    for line in first.split_inclusive('\n') {
-        if !line.ends_with('\n') && !is_all {
-            return None;
-        }
-        let line = line.trim_end();
-        if line.is_empty() {
-            continue;
-        }
-        if let Some(comment) = line.strip_prefix('#') {
-            let key = comment.trim_start().split([' ', '=']).next();
-            if key.is_some_and(|key| KEYS.contains(&key)) {
-                return Some(InputKind::Auto);
-            }
-            continue;
-        }
-        let is_id = |field: &str| {
-            let is_part = |c: char| c.is_ascii_digit() || c == '-' || c == '.';
-            field.starts_with(|c: char| c.is_ascii_digit()) && field.chars().all(is_part)
-        };
-        let mut columns = line.split('\t');
-        let starts_with_id = columns.next().is_some_and(is_id);
-        // Ten columns separated by spaces: an editor has replaced the tabs.
-        let is_spaced = || {
-            let mut fields = line.split_whitespace();
-            fields.next().is_some_and(is_id) && fields.count() == 9
-        };
-        return Some(match columns.count() {
-            1.. if starts_with_id => InputKind::Auto,
-            3.. => InputKind::Auto,
-            _ if is_spaced() => InputKind::Auto,
-            _ if line.starts_with('{') && line.ends_with('}') => InputKind::Jsonl,
-            _ => InputKind::Text,
-        });
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_are_recognised_by_their_first_lines() {
-        for (first, expected) in [
-            ("", None),
-            ("1\tTea\t_\tNOUN\n", Some(InputKind::Auto)),
-            ("1-2\tdon't", Some(InputKind::Auto)),
-            ("\n\n# sent_id = 1\n", Some(InputKind::Auto)),
-            ("# newdoc\n", Some(InputKind::Auto)),
-            ("# anything\n1\tTea\n", Some(InputKind::Auto)),
-            ("1 Tea tea NOUN _ _ 0 root _ _\r\n", Some(InputKind::Auto)),
-            ("Tea\ttea\tNOUN\tNN\n", Some(InputKind::Auto)),
-            ("# Tea\n\nIt was late.\n", Some(InputKind::Text)),
-            ("# textbook\nx\n", Some(InputKind::Text)),
-            ("12 o'clock\n", Some(InputKind::Text)),
-            ("{\"text\": \"Tea.\"}\n", Some(InputKind::Jsonl)),
-            ("{sic} tea\n", Some(InputKind::Text)),
-            ("\0\u{fffd}\n", Some(InputKind::Text)),
-        ] {
-            assert_eq!(recognise(first, true), expected, "{first:?}");
-            let cut = first.trim_end();
-            assert_eq!(recognise(cut.rsplit('\n').next().unwrap_or(cut), false), None, "{cut:?}");
-        }
     }
 }

@@ -26,7 +26,8 @@ use selection::{Selection, SelectionArgs};
 /// Draw dependency trees, in the terminal or as SVG or TikZ
 ///
 /// Long sentences are wrapped, right-to-left sentences are drawn right to left, non-projective
-/// arcs have another colour, and probabilities of arcs (HeadProb in MISC) are shown as opacity.
+/// arcs have another colour, and probabilities of arcs (HeadProb and LabelProb in MISC) are shown as
+/// opacity, and in text as numbers: nsubj .93, or nsubj .97×.86 for a head of probability .97 whose label has .86.
 ///
 ///   tutte draw tea.conllu                      the first ten, as text
 ///   tutte draw tea.conllu --only 3 > tree.svg  one, for a web page
@@ -115,7 +116,10 @@ fn collect(
         let (place, sentence) = item?;
         let drawing = Drawing::new(&sentence, style);
         if arguments.html.is_some() {
-            page.figure(&figure(&drawing, at == 0), &name(place, &sentence, style));
+            page.figure(
+                &figure(&drawing, at == 0),
+                &title(&format!("sentence {place}"), &sentence, style),
+            );
         }
         if let Some(folder) = &arguments.out_dir {
             let path = folder.join(file_name(place, sentence.sent_id(), kind, &mut taken));
@@ -157,7 +161,7 @@ fn print(selection: &mut Selection<'_>, kind: Kind, style: &draw::Style) -> Resu
         several |= sentences.peek().is_some();
         let mut drawing = Drawing::new(&sentence, style);
         if several {
-            drawing = drawing.with_caption(&name(place, &sentence, style));
+            drawing = drawing.with_caption(&title(&format!("sentence {place}"), &sentence, style));
         }
         if matches!(kind, Kind::Svg | Kind::PngSvg) {
             drawings.push(drawing);
@@ -175,12 +179,10 @@ fn print(selection: &mut Selection<'_>, kind: Kind, style: &draw::Style) -> Resu
     Ok(out.flush()?)
 }
 
-/// Returns the title of a sentence: its `sent_id`, and the probability of its tree if `parse --kbest` wrote one.
-fn name(place: usize, sentence: &Sentence, style: &draw::Style) -> String {
-    let name = match sentence.sent_id() {
-        Some(id) => id.to_owned(),
-        None => format!("sentence {place}"),
-    };
+/// Returns the title of a sentence: its `sent_id`, or another name if it has none, and the probability of its tree if
+/// it is one of several (`parse --kbest`).
+pub(super) fn title(unnamed: &str, sentence: &Sentence, style: &draw::Style) -> String {
+    let name = sentence.sent_id().unwrap_or(unnamed).to_owned();
     match sentence.comment("tutte_prob").filter(|_| style.probabilities) {
         Some(probability) => format!("{name}, probability {probability}"),
         None => name,

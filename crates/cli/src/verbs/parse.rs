@@ -42,7 +42,8 @@ use crate::session::{Progress, Session};
 /// Parse text or treebanks, with probabilities if you ask for them
 ///
 /// Reads raw text, words, JSON Lines or CoNLL, and writes CoNLL-U, JSON Lines or drawings. Existing heads are replaced
-/// unless --keep-heads is given; other columns stay. Sentences without tags are tagged by the model (--tags).
+/// unless --keep-heads is given, and DEPS is cleared unless --keep-deps is; other columns stay. Sentences without tags
+/// are tagged by the model (--tags). On a pipe, each sentence is answered before the next one is read.
 ///
 /// Heads can be constrained: --keep-heads and --keep-labels keep those of the input, and Forbid=4,7 in MISC forbids
 /// heads. Probabilities are then conditional on these constraints. Arcs that the model prunes have probability zero.
@@ -219,6 +220,10 @@ impl Watcher for Progress {
 
 impl ParseSummary {
     fn tell(&self, session: &Session) {
+        if self.tally.sentences == 0 {
+            session
+                .note("note: there are no sentences; the input is empty, or has only white space");
+        }
         self.tally.tell(session);
         let Tally { sentences, words, .. } = self.tally;
         let sentences = counted(sentences, "sentence");

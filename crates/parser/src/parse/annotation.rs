@@ -8,12 +8,14 @@
 //! label given the head; and `AltHead`, other heads as `head:label:probability`, separated by commas. The comment
 //! `# tutte_logprob` is the log-probability of heads and labels together, and `# tutte_entropy` the entropy of the
 //! distribution, both in nats. For a sentence parsed in pieces they are sums over the pieces, and `# tutte_pieces`
-//! is the number of pieces. Earlier annotations are replaced.
+//! is the number of pieces. Earlier annotations are replaced. DEPS is cleared unless
+//! [`keeps_deps`](Annotation::keeps_deps) is set: an enhanced graph belongs to the tree that was there before.
 
 mod build;
 
 use std::borrow::Cow;
 
+use tutte_treebank::draw::ArcProbability;
 use tutte_treebank::{AUDITED, Format, PROBABILITIES, Sentence};
 use tutte_trees::ArcMatrix;
 
@@ -117,6 +119,8 @@ pub struct Annotation<'a> {
     pub marginals: Option<ArcMatrix>,
     /// The heads form a tree of the tree set. Heads that were left open because they are improbable count, too.
     pub is_tree: bool,
+    /// [`write_tree`](Self::write_tree) leaves enhanced dependencies, of an earlier tree, in DEPS.
+    pub keeps_deps: bool,
 }
 
 /// A word of an [`Annotation`].
@@ -177,6 +181,7 @@ impl<'a> Annotation<'a> {
             listed: None,
             marginals: None,
             is_tree: true,
+            keeps_deps: false,
         }
     }
 
@@ -197,7 +202,8 @@ impl<'a> Annotation<'a> {
     }
 
     /// Writes heads and labels into a sentence, and the number of pieces if there are several. Removes what earlier
-    /// annotations wrote. Labels of a model without labels become `_`: the old label belonged to another arc.
+    /// annotations wrote, and the enhanced dependencies of the earlier tree. Labels of a model without labels become
+    /// `_`: the old label belonged to another arc.
     ///
     /// # Errors
     /// If the sentence has another length, or a label cannot be written.
@@ -207,6 +213,9 @@ impl<'a> Annotation<'a> {
         sentence.set_heads(&heads)?;
         sentence.set_deprels(&labels)?;
         Self::clear(sentence)?;
+        if !self.keeps_deps {
+            sentence.clear_enhanced()?;
+        }
         if self.pieces > 1 && sentence.format() == Format::ConllU {
             let (key, pieces) = self.pieces_comment();
             sentence.set_comment(&key, Some(&pieces))?;
@@ -231,13 +240,11 @@ impl<'a> Annotation<'a> {
     /// # Errors
     /// None for a sentence that was read.
     pub fn clear(sentence: &mut Sentence) -> Result<(), Error> {
-        let [head_prob, _, alternatives, _] = PROBABILITIES;
-        // Most sentences have none of these keys. The other keys never occur without one of them.
-        let signs = [head_prob, alternatives, AUDITED[0]];
-        let is_annotated = signs.iter().any(|key| sentence.as_str().contains(key));
+        let keys: Vec<&str> = PROBABILITIES.into_iter().chain(AUDITED).collect();
+        // Most sentences have none of these keys.
+        let is_annotated = keys.iter().any(|key| sentence.as_str().contains(key));
         if is_annotated && sentence.format() == Format::ConllU {
             let words = sentence.len();
-            let keys: Vec<&str> = PROBABILITIES.into_iter().chain(AUDITED).collect();
             sentence.replace_misc(&keys, &vec![Vec::new(); words])?;
         }
         let is_ours = |comment: &str| comment.trim_start_matches('#').trim().starts_with(PREFIX);
@@ -288,9 +295,11 @@ impl AnnotatedWord<'_> {
         Some(self.label.as_ref()).filter(|label| *label != "_")
     }
 
-    /// Returns the probability of the head with four digits, as MISC and drawings show it.
-    pub fn shown_head_prob(&self) -> Option<f64> {
-        self.head_prob.map(|probability| f64::from(ten_thousandths(probability)) / 1e4)
+    /// Returns the probability of the arc, for drawings, with four digits as in MISC.
+    pub fn arc_probability(&self) -> Option<ArcProbability> {
+        let four_digits = |probability| f64::from(ten_thousandths(probability)) / 1e4;
+        let head = self.head_prob.map(four_digits)?;
+        Some(ArcProbability { head, label: self.label_prob.map(four_digits) })
     }
 
     /// Returns the entries of MISC.

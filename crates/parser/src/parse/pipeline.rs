@@ -179,17 +179,17 @@ impl<'a, W: Weights> Pipeline<'a, W> {
     ///
     /// # Errors
     /// Errors of `next`, of `write` and of [`Annotator::annotate`].
-    pub fn stream<E: From<Error>>(
+    pub fn stream<E: From<Error> + Send>(
         &self,
         threads: usize,
-        next: impl FnMut(&mut Sentence) -> Result<bool, E>,
+        next: impl FnMut(&mut Sentence) -> Result<bool, E> + Send,
         mut write: impl FnMut(&Sentence) -> Result<(), E>,
     ) -> Result<(), E> {
         let worker = || {
             let mut annotator = self.annotator();
             move |_, sentence: &mut Sentence| annotator.annotate(sentence).map(|_| ())
         };
-        map_stream(threads, worker, next, |sentence, done: Result<(), Error>| {
+        map_stream(threads, worker, next, |sentence, done: Result<(), Error>, _| {
             done?;
             write(sentence)
         })

@@ -1,10 +1,18 @@
 //! Parsing of many sentences by several threads, in order and in bounded memory.
 //!
-//! The thread of the caller reads and writes. Batch k is parsed by worker k mod T. Every worker has a short input queue
-//! and a short output queue. Results are fetched from the workers in turn, so they arrive in the order of the input.
-//! The number of batches in memory is bounded.
+//! A thread reads sentences into batches, T workers parse them, and the thread of the caller writes the results. A
+//! worker that is idle takes the batch that is being filled, however small it is. So a sentence is parsed and written
+//! as soon as it was read, even if the input pauses after it, and large inputs go through in large batches.
+//!
+//! ```text
+//! next ──▶ open batch ──▶ full batches ──▶ workers ──▶ parsed batches, by number ──▶ write
+//! ```
+//!
+//! Batches are numbered when a worker takes them, and written in this order, which is that of the input. The number of
+//! words in memory is bounded.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use tutte_treebank::eval::Attachment;
@@ -41,11 +49,11 @@ use crate::{Decoding, Error, Parser, ParserModel, Weights};
 /// # Errors
 /// Errors of `next`, of `write` and of [`Parser::annotate`]. All sentences before the one that could not be read or
 /// parsed have been written.
-pub fn parse_stream<W: Weights, E: From<Error>>(
+pub fn parse_stream<W: Weights, E: From<Error> + Send>(
     model: &ParserModel<W>,
     decoding: Decoding,
     threads: usize,
-    next: impl FnMut(&mut Sentence) -> Result<bool, E>,
+    next: impl FnMut(&mut Sentence) -> Result<bool, E> + Send,
     mut write: impl FnMut(&Sentence) -> Result<(), E>,
 ) -> Result<(), E> {
     decoding.check(model)?;
@@ -53,7 +61,7 @@ pub fn parse_stream<W: Weights, E: From<Error>>(
         let mut parser = Parser::new(model).with_decoding(decoding);
         move |_, sentence: &mut Sentence| parser.annotate(sentence).map(|_| ())
     };
-    map_stream(threads, annotate, next, |sentence, result: Result<(), Error>| {
+    map_stream(threads, annotate, next, |sentence, result: Result<(), Error>, _| {
         result?;
         write(sentence)
     })
@@ -62,6 +70,11 @@ pub fn parse_stream<W: Weights, E: From<Error>>(
 /// Calls a function with all sentences that `next` reads, and passes the sentences and the results to `write` in their
 /// order. The result does not depend on the number of threads. `worker` makes the function, once for each thread. The
 /// function gets the number of the sentence, from 0.
+///
+/// A result is written as soon as it and all results before it are known, while `next` waits for more input. The last
+/// argument of `write` is `true` if the next result is already known. If it is `false`, flush what others wait for.
+/// With one thread it is always `false`, and sentences are read, parsed and written in turn by the thread of the
+/// caller. With more threads, `next` is called by a thread of its own.
 ///
 /// ```
 /// use tutte::map_stream;
@@ -74,19 +87,20 @@ pub fn parse_stream<W: Weights, E: From<Error>>(
 ///     2,
 ///     || |number, sentence: &mut tutte_treebank::Sentence| (number, sentence.len()),
 ///     |sentence| reader.read(sentence),
-///     |_, words| Ok(found.push(words)),
+///     |_, words, _| Ok(found.push(words)),
 /// )?;
 /// assert_eq!(found, [(0, 1), (1, 1)]);
 /// # Ok::<(), Error>(())
 /// ```
 ///
 /// # Errors
-/// Errors of `next` and of `write`. All sentences before the one that could not be read have been written.
-pub fn map_stream<T: Send, E, F: FnMut(usize, &mut Sentence) -> T + Send>(
+/// Errors of `next` and of `write`. All sentences before the one that could not be read have been written. An error of
+/// `write` is returned after the call of `next` that is under way.
+pub fn map_stream<T: Send, E: Send, F: FnMut(usize, &mut Sentence) -> T + Send>(
     threads: usize,
     worker: impl Fn() -> F,
-    mut next: impl FnMut(&mut Sentence) -> Result<bool, E>,
-    mut write: impl FnMut(&Sentence, T) -> Result<(), E>,
+    mut next: impl FnMut(&mut Sentence) -> Result<bool, E> + Send,
+    mut write: impl FnMut(&Sentence, T, bool) -> Result<(), E>,
 ) -> Result<(), E> {
     if threads <= 1 {
         let mut worker = worker();
@@ -94,127 +108,254 @@ pub fn map_stream<T: Send, E, F: FnMut(usize, &mut Sentence) -> T + Send>(
         let mut number = 0;
         while next(&mut sentence)? {
             let done = worker(number, &mut sentence);
-            write(&sentence, done)?;
+            write(&sentence, done, false)?;
             number += 1;
         }
         return Ok(());
     }
+    let queue = Queue::new(threads);
+    let queue = &queue;
     thread::scope(|scope| {
-        let workers: Vec<Worker<T>> = (0..threads)
-            .map(|_| {
-                let (batches, todo) = sync_channel(QUEUE);
-                let (done, parsed) = sync_channel(QUEUE);
-                let worker = worker();
-                scope.spawn(move || work(worker, &todo, &done));
-                Worker { batches, parsed }
-            })
-            .collect();
-        let mut spare = Vec::new();
-        let mut sent = 0;
-        let mut fetched = 0;
-        let mut read = 0;
-        let mut reading = Ok(true);
-        loop {
-            if matches!(reading, Ok(true)) {
-                let mut batch: Batch<T> = spare.pop().unwrap_or_default();
-                reading = batch.fill(read, &mut next);
-                read += batch.filled;
-                // A worker that does not receive has panicked. The scope ends with its message.
-                if workers[sent % threads].batches.send(batch).is_ok() {
-                    sent += 1;
-                }
-            }
-            let full = sent - fetched == QUEUE * threads;
-            if full || !matches!(reading, Ok(true)) {
-                if fetched == sent {
-                    return reading.map(|_| ());
-                }
-                let Ok(batch) = workers[fetched % threads].parsed.recv() else { return Ok(()) };
-                fetched += 1;
-                spare.push(batch.write(&mut write)?);
-            }
+        for _ in 0..threads {
+            let worker = worker();
+            scope.spawn(move || queue.work(worker));
         }
+        scope.spawn(move || queue.read_all(next));
+        let written = queue.write_all(&mut write);
+        queue.stop();
+        written
     })
 }
 
-/// Greatest number of batches in the input queue and in the output queue of a worker.
-const QUEUE: usize = 4;
-
-struct Worker<T> {
-    batches: SyncSender<Batch<T>>,
-    parsed: Receiver<Batch<T>>,
+/// Batches on their way from the reader over the workers to the writer.
+struct Queue<T, E> {
+    state: Mutex<State<T, E>>,
+    /// Greatest number of words that were read and not yet written.
+    most_words: usize,
+    /// Signals workers: there is a sentence to parse, or there will be no more.
+    work: Condvar,
+    /// Signals the reader: a batch was written.
+    room: Condvar,
+    /// Signals the writer: a batch was parsed, or there will be no more.
+    parsed: Condvar,
 }
 
-fn work<T>(
-    mut worker: impl FnMut(usize, &mut Sentence) -> T,
-    todo: &Receiver<Batch<T>>,
-    done: &SyncSender<Batch<T>>,
-) {
-    for mut batch in todo {
-        let sentences = batch.sentences[..batch.filled].iter_mut();
-        let results = (batch.first..).zip(sentences).map(|(number, s)| worker(number, s));
-        batch.results.extend(results);
-        if done.send(batch).is_err() {
-            return;
-        }
-    }
+struct State<T, E> {
+    /// The batch that is being filled.
+    open: Batch<T>,
+    /// Full batches that no worker has taken.
+    full: VecDeque<Batch<T>>,
+    /// Parsed batches that are not yet written, by their number.
+    parsed: BTreeMap<usize, Batch<T>>,
+    /// Number of batches that workers took.
+    taken: usize,
+    /// Number of batches that the writer took.
+    written: usize,
+    /// Number of sentences read.
+    sentences: usize,
+    /// Number of words that were read and not yet written.
+    words: usize,
+    /// Number of workers that wait.
+    idle: usize,
+    /// Sentences whose memory can be reused.
+    spare: Vec<Sentence>,
+    /// The result of reading, once it has ended.
+    end: Option<Result<(), E>>,
+    /// `true` if nobody will write any more results.
+    is_stopped: bool,
 }
 
-/// Sentences that are sent to a worker together.
+/// Sentences that a worker takes together.
 struct Batch<T> {
     sentences: Vec<Sentence>,
-    /// Number of sentences in use. The others keep their memory for later.
-    filled: usize,
     /// Number of the first sentence of the batch.
     first: usize,
+    words: usize,
     /// Results of the worker.
     results: Vec<T>,
 }
 
 impl<T> Default for Batch<T> {
     fn default() -> Self {
-        Self { sentences: Vec::new(), filled: 0, first: 0, results: Vec::new() }
+        Self { sentences: Vec::new(), first: 0, words: 0, results: Vec::new() }
     }
 }
 
 impl<T> Batch<T> {
     /// Number of words after which a batch is full: work for a few milliseconds.
     const WORDS: usize = 500;
+}
 
-    /// Reads sentences, the first of which has this number. Returns `false` if there are no more.
-    fn fill<E>(
-        &mut self,
-        first: usize,
-        next: &mut impl FnMut(&mut Sentence) -> Result<bool, E>,
-    ) -> Result<bool, E> {
-        self.first = first;
-        self.filled = 0;
-        let mut words = 0;
-        while words < Self::WORDS {
-            if self.filled == self.sentences.len() {
-                self.sentences.push(Sentence::default());
-            }
-            let sentence = &mut self.sentences[self.filled];
-            if !next(sentence)? {
-                return Ok(false);
-            }
-            words += sentence.len().max(1);
-            self.filled += 1;
+impl<T, E> Queue<T, E> {
+    /// Number of full batches per worker that are in memory at most.
+    const BATCHES: usize = 4;
+
+    fn new(threads: usize) -> Self {
+        let state = State {
+            open: Batch::default(),
+            full: VecDeque::new(),
+            parsed: BTreeMap::new(),
+            taken: 0,
+            written: 0,
+            sentences: 0,
+            words: 0,
+            idle: 0,
+            spare: Vec::new(),
+            end: None,
+            is_stopped: false,
+        };
+        Self {
+            state: Mutex::new(state),
+            most_words: Self::BATCHES * threads * Batch::<T>::WORDS,
+            work: Condvar::new(),
+            room: Condvar::new(),
+            parsed: Condvar::new(),
         }
-        Ok(true)
     }
 
-    /// Writes the sentences and results. Returns the batch, which can be used again.
-    fn write<E>(
-        mut self,
-        write: &mut impl FnMut(&Sentence, T) -> Result<(), E>,
-    ) -> Result<Self, E> {
-        let results = self.results.drain(..);
-        self.sentences
-            .iter()
-            .zip(results)
-            .try_for_each(|(sentence, done)| write(sentence, done))?;
-        Ok(self)
+    fn lock(&self) -> MutexGuard<'_, State<T, E>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends all threads as soon as they look.
+    fn stop(&self) {
+        self.lock().is_stopped = true;
+        self.wake_all();
+    }
+
+    fn wake_all(&self) {
+        self.work.notify_all();
+        self.room.notify_all();
+        self.parsed.notify_all();
+    }
+
+    /// Reads all sentences.
+    fn read_all(&self, mut next: impl FnMut(&mut Sentence) -> Result<bool, E>) {
+        let _guard = StopOnPanic(self);
+        let mut sentence = Sentence::default();
+        let end = loop {
+            match next(&mut sentence) {
+                Ok(true) => match self.push(sentence) {
+                    Some(spare) => sentence = spare,
+                    None => return,
+                },
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        self.lock().end = Some(end);
+        self.wake_all();
+    }
+
+    /// Adds a sentence, when there is room for it. Returns one whose memory can be reused, or `None` if no more are
+    /// wanted.
+    fn push(&self, sentence: Sentence) -> Option<Sentence> {
+        let mut state = self.lock();
+        while state.words >= self.most_words && !state.is_stopped {
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.is_stopped {
+            return None;
+        }
+        let words = sentence.len().max(1);
+        if state.open.sentences.is_empty() {
+            state.open.first = state.sentences;
+        }
+        state.open.sentences.push(sentence);
+        state.open.words += words;
+        state.sentences += 1;
+        state.words += words;
+        if state.open.words >= Batch::<T>::WORDS {
+            let batch = std::mem::take(&mut state.open);
+            state.full.push_back(batch);
+        }
+        if state.idle > 0 {
+            self.work.notify_one();
+        }
+        Some(state.spare.pop().unwrap_or_default())
+    }
+
+    /// Parses batches until there are no more.
+    fn work(&self, mut worker: impl FnMut(usize, &mut Sentence) -> T) {
+        let _guard = StopOnPanic(self);
+        while let Some((number, mut batch)) = self.take() {
+            let sentences = (batch.first..).zip(&mut batch.sentences);
+            batch.results.extend(sentences.map(|(number, sentence)| worker(number, sentence)));
+            self.lock().parsed.insert(number, batch);
+            self.parsed.notify_one();
+        }
+    }
+
+    /// Takes the next batch and its number, even if it is not full. Returns `None` if there will be no more.
+    fn take(&self) -> Option<(usize, Batch<T>)> {
+        let mut state = self.lock();
+        loop {
+            if state.is_stopped {
+                return None;
+            }
+            let full = state.full.pop_front();
+            let batch = full.unwrap_or_else(|| std::mem::take(&mut state.open));
+            if !batch.sentences.is_empty() {
+                state.taken += 1;
+                return Some((state.taken - 1, batch));
+            }
+            if state.end.is_some() {
+                return None;
+            }
+            state.idle += 1;
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
+        }
+    }
+
+    /// Writes all results. Returns the first error of `write`, or the result of reading.
+    fn write_all(
+        &self,
+        write: &mut impl FnMut(&Sentence, T, bool) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let _guard = StopOnPanic(self);
+        let mut state = self.lock();
+        loop {
+            let number = state.written;
+            if let Some(mut batch) = state.parsed.remove(&number) {
+                state.written += 1;
+                let is_next_parsed = state.parsed.contains_key(&state.written);
+                drop(state);
+                let last = batch.sentences.len();
+                for ((at, sentence), result) in
+                    (1..).zip(&batch.sentences).zip(batch.results.drain(..))
+                {
+                    write(sentence, result, at < last || is_next_parsed)?;
+                }
+                state = self.lock();
+                state.words -= batch.words;
+                state.spare.append(&mut batch.sentences);
+                self.room.notify_one();
+                continue;
+            }
+            // If a worker has panicked, the scope ends with its message.
+            if state.is_stopped {
+                return Ok(());
+            }
+            let is_all = state.written == state.taken
+                && state.full.is_empty()
+                && state.open.sentences.is_empty();
+            if let Some(end) = state.end.take_if(|_| is_all) {
+                return end;
+            }
+            state = self.parsed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Ends the other threads if this one panics.
+struct StopOnPanic<'a, T, E>(&'a Queue<T, E>);
+
+impl<T, E> Drop for StopOnPanic<'_, T, E> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop();
+        }
     }
 }
 
@@ -354,6 +495,60 @@ mod tests {
         let (together, result) = parsed(&model, &text, 3);
         assert!(matches!(result, Err(Error::Treebank(_))), "{result:?}");
         assert!(alone == together);
+    }
+
+    #[test]
+    fn every_answer_comes_before_the_next_question() {
+        let sentence: Sentence = "1\tTea\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n".parse().unwrap();
+        for threads in [1, 2, 7] {
+            let question = sentence.clone();
+            let (ask, questions) = std::sync::mpsc::channel::<()>();
+            ask.send(()).unwrap();
+            let mut ask = Some(ask);
+            let mut answers = 0;
+            // Fails, instead of waiting for ever.
+            let patience = std::time::Duration::from_secs(60);
+            map_stream::<_, String, _>(
+                threads,
+                || |number, _: &mut Sentence| number,
+                move |out: &mut Sentence| match questions.recv_timeout(patience) {
+                    Ok(()) => {
+                        out.clone_from(&question);
+                        Ok(true)
+                    }
+                    Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => Ok(false),
+                    Err(error) => Err(error.to_string()),
+                },
+                |_, number, is_next_known| {
+                    assert_eq!(number, answers);
+                    assert!(!is_next_known, "nobody has asked for more");
+                    answers += 1;
+                    let ended = if answers == 50 { ask.take() } else { None };
+                    drop(ended);
+                    ask.iter().for_each(|ask| ask.send(()).unwrap());
+                    Ok(())
+                },
+            )
+            .unwrap();
+            assert_eq!(answers, 50, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_worker_ends_everything() {
+        let model = model();
+        let text = text();
+        let result = std::panic::catch_unwind(|| {
+            let mut reader = Reader::new(text.as_bytes());
+            map_stream::<_, Error, _>(
+                2,
+                || |number, _: &mut Sentence| assert!(number < 30, "as this test wants it"),
+                |sentence| Ok(reader.read(sentence)?),
+                |_, (), _| Ok(()),
+            )
+        });
+        assert!(result.is_err());
+        parsed(&model, &text, 2).1.unwrap();
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! A [`Drawing`] is made from a [`Sentence`] with any heads: a tree, a partial tree or cycles. Arcs
 //! stand above the words, packed by nesting, with their labels at the apex. Long sentences are
 //! wrapped, and right-to-left sentences are drawn from right to left. Non-projective arcs are
-//! highlighted, and arc probabilities (`HeadProb` in MISC) are shown as opacity. Multiword tokens
-//! are bracketed under their words. Empty nodes stand among the words, in grey. Enhanced
+//! highlighted, and arc probabilities (`HeadProb` and `LabelProb` in MISC, see [`ArcProbability`])
+//! are shown as opacity and, in text, as numbers. Multiword tokens are bracketed under their words. Empty nodes stand among the words, in grey. Enhanced
 //! dependencies can be drawn below the words.
 //!
 //! ```
@@ -49,6 +49,8 @@ mod tikz;
 pub use measure::{columns, printable};
 pub use svg::escape;
 
+use std::fmt;
+
 use crate::diff::{self, WordDifference};
 use crate::{Column, Sentence};
 use scene::Scene;
@@ -60,7 +62,7 @@ pub struct Style {
     pub tags: Vec<Column>,
     /// Draws the enhanced dependencies of DEPS below the words.
     pub enhanced: bool,
-    /// Shows the probability of an arc, `HeadProb` in MISC.
+    /// Shows the probability of an arc, `HeadProb` and `LabelProb` in MISC.
     pub probabilities: bool,
     /// Reading direction of sentences.
     pub direction: Direction,
@@ -116,6 +118,39 @@ pub enum TextArt {
     Branches,
 }
 
+/// Probability of an arc: that of its head, and that of its label given the head.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ArcProbability {
+    /// Probability of the head.
+    pub head: f64,
+    /// Probability of the label given the head, if there is a label.
+    pub label: Option<f64>,
+}
+
+impl ArcProbability {
+    /// Returns the probability of head and label together.
+    pub fn joint(self) -> f64 {
+        self.head * self.label.unwrap_or(1.0)
+    }
+}
+
+impl fmt::Display for ArcProbability {
+    /// Writes the probability of head and label together, such as `.86`. If that of the head alone
+    /// is higher by more than .01, writes the product of both: `.97×.86`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |probability: f64| {
+            let number = format!("{probability:.2}");
+            number.strip_prefix('0').map(str::to_owned).unwrap_or(number)
+        };
+        match self.label {
+            Some(label) if self.head - self.joint() > 0.01 => {
+                write!(f, "{}×{}", number(self.head), number(label))
+            }
+            _ => f.write_str(&number(self.joint())),
+        }
+    }
+}
+
 /// A sentence, or two analyses of one, ready to be drawn. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Drawing {
@@ -131,20 +166,21 @@ impl Drawing {
         Self { scene: Scene::of(sentence, style), style: style.clone(), differences: None }
     }
 
-    /// Draws a sentence with these probabilities of its heads, instead of `HeadProb` in MISC. `[0]`
-    /// is the probability of word 1.
+    /// Draws a sentence with these probabilities of its arcs, instead of those in MISC. `[0]` is
+    /// that of the arc to word 1.
     ///
     /// ```
-    /// use tutte_treebank::{Sentence, draw::{Drawing, Style}};
+    /// use tutte_treebank::{Sentence, draw::{ArcProbability, Drawing, Style}};
     ///
     /// let sentence: Sentence = "1\tTea\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n".parse()?;
-    /// let drawing = Drawing::with_probabilities(&sentence, &[Some(0.93)], &Style::default());
-    /// assert!(drawing.text().contains("root .93"));
+    /// let probability = ArcProbability { head: 0.97, label: Some(0.86) };
+    /// let drawing = Drawing::with_probabilities(&sentence, &[Some(probability)], &Style::default());
+    /// assert!(drawing.text().contains("root .97×.86"));
     /// # Ok::<(), tutte_treebank::Error>(())
     /// ```
     pub fn with_probabilities(
         sentence: &Sentence,
-        probabilities: &[Option<f64>],
+        probabilities: &[Option<ArcProbability>],
         style: &Style,
     ) -> Self {
         let mut scene = Scene::of(sentence, style);

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Direction, Style, measure};
+use super::{ArcProbability, Direction, Style, measure};
 use crate::{Column, Id, Sentence, Token};
 
 /// A sentence as a picture shows it.
@@ -56,7 +56,7 @@ pub(crate) struct Arc {
     pub(crate) head: Option<usize>,
     pub(crate) dependent: usize,
     pub(crate) label: String,
-    pub(crate) probability: Option<f64>,
+    pub(crate) probability: Option<ArcProbability>,
     pub(crate) kind: Kind,
 }
 
@@ -93,7 +93,11 @@ impl Scene {
     }
 
     /// Sets the probabilities of the arcs above the words, by word. Words are numbered from 1.
-    pub(crate) fn set_probabilities(&mut self, probabilities: &[Option<f64>], style: &Style) {
+    pub(crate) fn set_probabilities(
+        &mut self,
+        probabilities: &[Option<ArcProbability>],
+        style: &Style,
+    ) {
         let Self { nodes, above, .. } = self;
         for arc in above {
             let word = nodes[arc.dependent].id.word();
@@ -260,9 +264,7 @@ impl Arc {
     /// Returns the label for outputs without interaction: `nsubj .93`.
     pub(crate) fn label_with_probability(&self) -> String {
         let Some(probability) = self.probability else { return self.label.clone() };
-        let number = format!("{probability:.2}");
-        let number = number.strip_prefix('0').unwrap_or(&number);
-        format!("{} {number}", self.label).trim_start().to_owned()
+        format!("{} {probability}", self.label).trim_start().to_owned()
     }
 
     /// Arcs with equal keys are the same arc.
@@ -366,8 +368,11 @@ fn label(name: &str) -> String {
     if name == "_" { String::new() } else { measure::printable(name).into_owned() }
 }
 
-/// Returns `HeadProb` of MISC, if it is a probability.
-fn probability(token: Token<'_>) -> Option<f64> {
-    let probability: f64 = token.misc_entry("HeadProb")?.parse().ok()?;
-    (0.0..=1.0).contains(&probability).then_some(probability)
+/// Returns `HeadProb` and `LabelProb` of MISC, if they are probabilities.
+fn probability(token: Token<'_>) -> Option<ArcProbability> {
+    let entry = |key: &str| {
+        let probability: f64 = token.misc_entry(key)?.parse().ok()?;
+        (0.0..=1.0).contains(&probability).then_some(probability)
+    };
+    Some(ArcProbability { head: entry("HeadProb")?, label: entry("LabelProb") })
 }

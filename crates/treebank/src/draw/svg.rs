@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use super::layout::{End, EndKind, Layout, Line, Metrics, Piece, Side};
 use super::scene::{Arc, Kind, Scene};
-use super::{Drawing, Style, measure};
+use super::{ArcProbability, Drawing, Style, measure};
 
 const FORM_SIZE: i32 = 16;
 const SMALL_SIZE: i32 = 11;
@@ -378,7 +378,7 @@ fn height(side: &Side) -> i32 {
 
 /// Returns the opacity of an arc: its probability, scaled so that it stays visible.
 fn opacity(property: &str, least: f64, arc: &Arc) -> String {
-    match arc.probability {
+    match arc.probability.map(ArcProbability::joint) {
         Some(p) if p < 1.0 => format!(" {property}=\"{:.2}\"", least + (1.0 - least) * p),
         _ => String::new(),
     }
@@ -392,7 +392,11 @@ fn describe(scene: &Scene, arc: &Arc) -> String {
         text = format!("{}: {text}", arc.label);
     }
     if let Some(probability) = arc.probability {
-        let _ = write!(text, " (probability {probability})");
+        let ArcProbability { head, label } = probability;
+        let _ = match label {
+            Some(label) => write!(text, " (probability of the head {head}, of its label {label})"),
+            None => write!(text, " (probability {head})"),
+        };
     }
     if arc.kind == Kind::NonProjective {
         text.push_str(" (non-projective)");

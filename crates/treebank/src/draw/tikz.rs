@@ -177,7 +177,7 @@ impl Sheet<'_> {
             Kind::Second => styles.push("orange!85!black".to_owned()),
         }
         if let Some(probability) = arc.probability {
-            styles.push(format!("opacity={:.2}", 0.2 + 0.8 * probability));
+            styles.push(format!("opacity={:.2}", 0.2 + 0.8 * probability.joint()));
         }
         for end in [piece.left, piece.right] {
             if let EndKind::Cut(node) = end.kind {

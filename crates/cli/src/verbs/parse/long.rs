@@ -76,7 +76,7 @@ impl Worker<'_> {
         let found = constraints
             .and_then(|constraints| parser.analyse_in_pieces(sentence, &constraints, &options));
         match found {
-            Ok(found) => self.annotated(sentence, &found.annotation),
+            Ok(found) => self.annotated(sentence, found.annotation),
             Err(error) => self.refused(sentence, error),
         }
     }

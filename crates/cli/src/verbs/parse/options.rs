@@ -54,7 +54,8 @@ pub(crate) struct ParseOptions {
 
     /// Write probabilities: HeadProb, LabelProb and AltHead in MISC
     ///
-    /// Comments have the log-probability of the tree and the entropy of all trees, in nats.
+    /// Comments have the log-probability of the tree and the entropy of all trees, in nats. Drawings and jsonl have
+    /// probabilities without this option.
     #[arg(long, help_heading = "Probabilities")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) probs: bool,
@@ -92,6 +93,11 @@ pub(crate) struct ParseOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_heads: bool,
 
+    /// Keep DEPS of the input; by default it is cleared, because it belongs to the replaced trees
+    #[arg(long, help_heading = "Constraints")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) keep_deps: bool,
+
     /// Keep the labels of the input, and find heads and other labels given them
     #[arg(long, help_heading = "Constraints")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -118,7 +124,7 @@ pub(super) enum Decode {
 pub(crate) enum To {
     /// CoNLL-U or CoNLL-X, like the input
     Conll,
-    /// One JSON object per line and sentence
+    /// One JSON object per line and sentence, with probabilities; docs/parse.schema.json describes it
     Jsonl,
     /// Trees drawn as text, with probabilities; the default in a terminal
     Draw,
@@ -141,6 +147,8 @@ pub(crate) struct Task<'a> {
     pub(super) probs: bool,
     /// Heads less probable than this are left open.
     pub(super) min_prob: Option<f64>,
+    /// Name of the model in JSON.
+    pub(super) model_name: String,
     pub(super) model_args: &'a ModelArgs,
 }
 
@@ -162,9 +170,11 @@ impl ParseOptions {
         self.tagging.check(model, &model_args.model_source.name())?;
         let min_prob = self.least_probability(model, model_args, session)?;
         let draws = self.to == Some(To::Draw);
-        let probs = self.probs || draws;
+        let probs = self.probs || draws || jsonl;
         let style = draws.then(|| Style { width_columns: session.width(), ..Style::default() });
-        let task = Task { wanted: self, model, jsonl, style, probs, min_prob, model_args };
+        let model_name = model_args.model_source.short_name();
+        let task =
+            Task { wanted: self, model, jsonl, style, probs, min_prob, model_name, model_args };
         if let Some(trees) = &model.parser {
             task.decoding().check(trees)?;
         }

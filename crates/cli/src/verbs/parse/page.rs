@@ -45,6 +45,8 @@ fn is_none(count: &usize) -> bool {
 pub(crate) struct Page {
     path: PathBuf,
     writer: Writer<Output>,
+    /// Standard output, a pipe or a device: others can see what is written before the end.
+    is_live: bool,
     /// Writes CoNLL, and so what followed the last sentence of the input.
     has_tail: bool,
     of_all_trees: OfAllTrees,
@@ -57,7 +59,15 @@ impl Page {
         let tally = Tally::new(task);
         let has_tail = !task.jsonl && task.style.is_none();
         let of_all_trees = OfAllTrees::new(task);
-        Ok(Self { path: path.to_owned(), writer, has_tail, of_all_trees, tally })
+        let is_special = || path.metadata().is_ok_and(|about| !about.is_file());
+        let is_live = path == Path::new("-") || is_special();
+        Ok(Self { path: path.to_owned(), writer, is_live, has_tail, of_all_trees, tally })
+    }
+
+    /// Flushes what was written, unless it goes to a file that appears when it is finished.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        let Self { writer, path, is_live, .. } = self;
+        if *is_live { writer.flush().with_context(|| cannot_write(path)) } else { Ok(()) }
     }
 
     /// Writes the result for a sentence. Reports contradictions, and sentences that are too long, at once.

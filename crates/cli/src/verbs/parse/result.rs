@@ -12,6 +12,7 @@ use tutte_trees::Constraints;
 use super::json::Line;
 use super::options::{Decode, ParseOptions, Task};
 use crate::failure::usage;
+use crate::verbs::draw::title;
 
 /// Parses sentences, one at a time. Each thread has its own.
 pub(crate) struct Worker<'a> {
@@ -95,7 +96,11 @@ impl<'a> Worker<'a> {
             )));
         }
         let Some(model) = &self.task.model.parser else {
-            return Ok(ParseResult::of(self.unchanged(sentence)));
+            let done = match jsonl {
+                true => Done::Line(Line::unparsed(sentence, &self.task.model_name).text()?),
+                false => self.unchanged(sentence),
+            };
+            return Ok(ParseResult::of(done));
         };
         let constraints = self.keep.constraints(sentence, model.labels.labels());
         if self.takes_pieces(sentence)? {
@@ -104,7 +109,7 @@ impl<'a> Worker<'a> {
         let found = constraints.and_then(|constraints| self.find(sentence, readings, &constraints));
         match found {
             Ok(Found::Written) => Ok(ParseResult::of(Done::Sentence)),
-            Ok(Found::Best(annotation)) => self.annotated(sentence, &annotation),
+            Ok(Found::Best(annotation)) => self.annotated(sentence, *annotation),
             Ok(Found::Distribution(distribution)) => self.list(number, sentence, &distribution),
             Err(error) => self.refused(sentence, error),
         }
@@ -124,7 +129,7 @@ impl<'a> Worker<'a> {
             return Ok(Found::Distribution(Box::new(analysis.distribution)));
         }
         let is_greedy = wanted.decode == Decode::Greedy;
-        let is_plain = constraints.is_empty() && !probs && min_prob.is_none();
+        let is_plain = constraints.is_empty() && !probs && min_prob.is_none() && !wanted.keep_deps;
         if is_plain && !jsonl && !is_greedy {
             annotator.annotate_tagged(sentence, readings)?;
             return Ok(Found::Written);
@@ -144,7 +149,7 @@ impl<'a> Worker<'a> {
     pub(super) fn refused(&self, sentence: &Sentence, error: Error) -> Result<ParseResult> {
         let Error::Contradiction { .. } = error else { return Err(error.into()) };
         let done = if self.task.jsonl {
-            Done::Line(Line::contradiction(sentence, &error).text()?)
+            Done::Line(Line::contradiction(sentence, &error, &self.task.model_name).text()?)
         } else {
             self.unchanged(sentence)
         };
@@ -163,13 +168,14 @@ impl<'a> Worker<'a> {
     pub(super) fn annotated(
         &self,
         sentence: &mut Sentence,
-        annotation: &Annotation<'_>,
+        mut annotation: Annotation<'_>,
     ) -> Result<ParseResult> {
+        annotation.keeps_deps = self.task.wanted.keep_deps;
         let done = if self.task.jsonl {
-            Done::Line(Line::new(sentence, annotation).text()?)
+            Done::Line(Line::new(sentence, &annotation, &self.task.model_name).text()?)
         } else if self.task.style.is_some() {
             annotation.write_tree(sentence)?;
-            Done::Drawings(self.drawing(sentence, annotation).into_iter().collect())
+            Done::Drawings(self.drawing(sentence, &annotation).into_iter().collect())
         } else {
             annotation.write(sentence)?;
             Done::Sentence
@@ -186,9 +192,16 @@ impl<'a> Worker<'a> {
         let style = self.task.style.as_ref()?;
         let mut probabilities = Vec::new();
         if annotation.detail == Detail::Words {
-            probabilities.extend(annotation.words.iter().map(|word| word.shown_head_prob()));
+            probabilities.extend(annotation.words.iter().map(|word| word.arc_probability()));
         }
-        Some(Drawing::with_probabilities(sentence, &probabilities, style).text())
+        let drawing = Drawing::with_probabilities(sentence, &probabilities, style);
+        Some(match annotation.listed {
+            Some(listed) => {
+                let unnamed = format!("tree {}", listed.number());
+                drawing.with_caption(&title(&unnamed, sentence, style)).text()
+            }
+            None => drawing.text(),
+        })
     }
 
     /// Lists the most probable trees, or samples.
@@ -198,7 +211,8 @@ impl<'a> Worker<'a> {
         sentence: &Sentence,
         distribution: &LabelledDistribution<'_>,
     ) -> Result<ParseResult> {
-        let ParseOptions { kbest, sample, seed, probs, matrix, alt, .. } = self.task.wanted;
+        let ParseOptions { kbest, sample, seed, probs, matrix, alt, keep_deps, .. } =
+            self.task.wanted;
         let is_ranked = kbest.is_some();
         let mut trees = Vec::new();
         if let Some(k) = kbest {
@@ -222,17 +236,19 @@ impl<'a> Worker<'a> {
         };
         if self.task.jsonl {
             // Alternatives are listed once for all trees.
-            let open = mixture.open_annotation(&options)?;
+            let mut open = mixture.open_annotation(&options)?;
+            open.keeps_deps = *keep_deps;
             let tree_options = AnnotationOptions { alternatives_above: 1.0, ..options };
             let annotations = mixture.annotations_of_trees(trees, listed, &tree_options);
             let has_labels = !distribution.labels().is_empty();
-            let line = Line::new(sentence, &open).with_trees(annotations, has_labels, is_ranked)?;
+            let line = Line::new(sentence, &open, &self.task.model_name);
+            let line = line.with_trees(annotations, has_labels, is_ranked)?;
             return Ok(ParseResult::of(Done::Line(line.text()?)));
         }
         let mut blocks = Vec::new();
         let mut drawings = Vec::new();
         for annotation in mixture.annotations_of_trees(trees, listed, &options) {
-            let annotation = annotation?;
+            let annotation = Annotation { keeps_deps: *keep_deps, ..annotation? };
             let block = block(sentence, &annotation)?;
             match self.drawing(&block, &annotation) {
                 Some(drawing) => drawings.push(drawing),

@@ -1,17 +1,17 @@
 //! Many inputs through the threads as one stream of sentences.
 //!
-//! No thread is idle between two short inputs, and none waits for the output of another. The caller's thread
-//! reads and writes sentences. Reading records after which sentence an input ended, and how. Writing counts
-//! sentences and acts when it reaches that one.
+//! No thread is idle between two short inputs, and none waits for the output of another. Reading records after which
+//! sentence an input ended, and how. Writing counts sentences and acts when it reaches that one. What is written is
+//! flushed when an input may pause and no other result is ready: another program may wait for it.
 //!
 //! ```text
 //! read    a1 a2 a3 | b1 | c1 c2 ✗ | d1 …       inputs a, b, c; c cannot be read to its end
 //! write   a1 a2 a3 end(a) b1 end(b) c1 c2 end(c, ✗) d1 …
 //! ```
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
@@ -35,7 +35,7 @@ pub(crate) trait Sink {
 }
 
 /// Observes the progress of reading.
-pub(crate) trait Watcher {
+pub(crate) trait Watcher: Send {
     /// Called before an input is opened.
     fn opens(&mut self, _input: usize) {}
 
@@ -69,14 +69,49 @@ struct Reading<'a> {
     opened: usize,
     /// Number of sentences read so far.
     sentences: usize,
+}
+
+/// State that reading and writing share.
+#[derive(Default)]
+struct Shared {
     /// Ends of inputs that writing has not reached: the number of their last sentence, and how they ended.
-    ends: VecDeque<(usize, Result<End>)>,
+    ends: Mutex<VecDeque<(usize, Result<End>)>>,
+    /// Number of the last input, from 1, whose output was given up. The rest of it need not be read.
+    given_up: AtomicUsize,
+    /// Number of the first sentence of each input: samples are those of the input alone.
+    starts: Mutex<Vec<usize>>,
+}
+
+impl Shared {
+    /// Records the end of an input after a number of sentences.
+    fn end(&self, sentences: usize, end: Result<End>) {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).push_back((sentences, end));
+    }
+
+    /// Returns the end of an input that ended after this number of sentences.
+    fn take_end(&self, sentences: usize) -> Option<Result<End>> {
+        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        ends.pop_front_if(|(after, _)| *after == sentences).map(|(_, end)| end)
+    }
+
+    /// Records that an input starts after a number of sentences.
+    fn start(&self, sentences: usize) {
+        self.starts.lock().unwrap_or_else(PoisonError::into_inner).push(sentences);
+    }
+
+    /// Returns the first sentence of the input of sentence `number`.
+    fn start_of(&self, number: usize) -> usize {
+        let starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = starts.partition_point(|start| *start <= number);
+        after.checked_sub(1).map_or(0, |at| starts[at])
+    }
 }
 
 /// State of writing.
 struct Writing<'a, T> {
     sink: &'a mut T,
     session: &'a Session,
+    shared: &'a Shared,
     /// Number of inputs that ended, which is the index of the current one.
     input: usize,
     sentences: usize,
@@ -84,7 +119,7 @@ struct Writing<'a, T> {
     given_up: bool,
 }
 
-impl<'a, P: AsRef<Path>> Stream<'a, P> {
+impl<'a, P: AsRef<Path> + Sync> Stream<'a, P> {
     /// Parses all inputs.
     ///
     /// # Errors
@@ -95,36 +130,38 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
         sink: &mut impl Sink,
         watcher: &mut impl Watcher,
     ) -> Result<()> {
-        let reading =
-            RefCell::new(Reading { source: None, opened: 0, sentences: 0, ends: VecDeque::new() });
-        let mut writing =
-            Writing { sink, session: self.session, input: 0, sentences: 0, given_up: false };
-        // Number of the first sentence of each input: samples are those of the input alone.
-        let starts = Mutex::new(Vec::new());
+        let shared = &Shared::default();
+        let mut reading = Reading { source: None, opened: 0, sentences: 0 };
+        let mut writing = Writing {
+            sink,
+            session: self.session,
+            shared,
+            input: 0,
+            sentences: 0,
+            given_up: false,
+        };
         let worker = || {
             let mut worker = task.worker();
-            let starts = &starts;
             move |number, sentence: &mut Sentence| {
-                worker.answer(number - start_of(starts, number), sentence)
+                worker.answer(number - shared.start_of(number), sentence)
             }
         };
         let read = |sentence: &mut Sentence| -> Result<bool> {
-            let mut reading = reading.borrow_mut();
-            Ok(watcher.reads() && self.read(&mut reading, task, &starts, watcher, sentence))
+            Ok(watcher.reads() && self.read(&mut reading, task, shared, watcher, sentence))
         };
         let threads = task.model_args.threads.count();
-        map_stream(threads, worker, read, |sentence, result: Result<ParseResult>| {
-            let given_up = writing.take(&mut reading.borrow_mut().ends, sentence, result)?;
-            let mut reading = reading.borrow_mut();
-            // The rest of it need not be read.
-            if given_up && reading.opened == writing.input + 1 && reading.source.take().is_some() {
-                let end = Ok(End { tail: String::new(), skipped: 0 });
-                let at = reading.sentences;
-                reading.ends.push_back((at, end));
-            }
-            Ok(())
-        })?;
-        writing.settle(&mut reading.borrow_mut().ends)
+        let pauses = self.paths.iter().any(|path| may_pause(path.as_ref()));
+        map_stream(
+            threads,
+            worker,
+            read,
+            |sentence, result: Result<ParseResult>, is_next_ready| {
+                let flushes = pauses && !is_next_ready;
+                // Reading may wait for standard input, for ever.
+                writing.take(sentence, result, flushes).inspect_err(|_| self.session.stop_stdin())
+            },
+        )?;
+        writing.settle()
     }
 
     /// Reads the next sentence of whichever input has one; `false` if none has.
@@ -132,7 +169,7 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
         &self,
         reading: &mut Reading<'m>,
         task: &Task<'m>,
-        starts: &Mutex<Vec<usize>>,
+        shared: &Shared,
         watcher: &mut impl Watcher,
         sentence: &mut Sentence,
     ) -> bool
@@ -140,6 +177,11 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
         'a: 'm,
     {
         loop {
+            if shared.given_up.load(Ordering::Relaxed) == reading.opened
+                && reading.source.take().is_some()
+            {
+                shared.end(reading.sentences, Ok(End { tail: String::new(), skipped: 0 }));
+            }
             let source = match &mut reading.source {
                 Some(source) => source,
                 None => {
@@ -147,8 +189,7 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
                     watcher.opens(reading.opened);
                     reading.opened += 1;
                     if self.apart {
-                        let mut starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
-                        starts.push(reading.sentences);
+                        shared.start(reading.sentences);
                     }
                     let named = if self.apart { 0 } else { reading.sentences as u64 };
                     let path = path.as_ref();
@@ -156,7 +197,7 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
                     {
                         Ok(source) => reading.source.insert(source),
                         Err(error) => {
-                            reading.ends.push_back((reading.sentences, Err(error)));
+                            shared.end(reading.sentences, Err(error));
                             continue;
                         }
                     }
@@ -170,44 +211,47 @@ impl<'a, P: AsRef<Path>> Stream<'a, P> {
                 Ok(false) => Ok(End { tail: source.tail().to_owned(), skipped: source.skipped() }),
                 Err(error) => Err(error),
             };
-            reading.ends.push_back((reading.sentences, end));
+            shared.end(reading.sentences, end);
             reading.source = None;
         }
     }
 }
 
-/// Returns the first sentence of the input of sentence `number`.
-fn start_of(starts: &Mutex<Vec<usize>>, number: usize) -> usize {
-    let starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
-    let after = starts.partition_point(|start| *start <= number);
-    after.checked_sub(1).map_or(0, |at| starts[at])
+/// Returns `true` if an input is not a plain file: another program may write to it, and wait for answers.
+fn may_pause(path: &Path) -> bool {
+    path == Path::new("-") || path.metadata().is_ok_and(|about| !about.is_file())
 }
 
 impl<T: Sink> Writing<'_, T> {
-    /// Takes the next sentence. Returns `true` if its input is given up.
+    /// Writes the result for the next sentence, and flushes what was written if `flushes`.
     fn take(
         &mut self,
-        ends: &mut VecDeque<(usize, Result<End>)>,
         sentence: &Sentence,
         result: Result<ParseResult>,
-    ) -> Result<bool> {
-        self.settle(ends)?;
+        flushes: bool,
+    ) -> Result<()> {
+        self.settle()?;
         self.sentences += 1;
         if self.given_up {
-            return Ok(false);
+            return Ok(());
         }
-        let taken = result
-            .and_then(|result| self.sink.page(self.input)?.write(sentence, result, self.session));
+        let Self { sink, session, .. } = self;
+        let taken = result.and_then(|result| {
+            let page = sink.page(self.input)?;
+            page.write(sentence, result, session)?;
+            if flushes { page.flush() } else { Ok(()) }
+        });
         if let Err(error) = taken {
             self.given_up = true;
             self.sink.end(self.input, Err(error))?;
+            self.shared.given_up.store(self.input + 1, Ordering::Relaxed);
         }
-        Ok(self.given_up)
+        Ok(())
     }
 
     /// Ends the inputs whose sentences have all been taken.
-    fn settle(&mut self, ends: &mut VecDeque<(usize, Result<End>)>) -> Result<()> {
-        while let Some((_, end)) = ends.pop_front_if(|(after, _)| *after == self.sentences) {
+    fn settle(&mut self) -> Result<()> {
+        while let Some(end) = self.shared.take_end(self.sentences) {
             if !std::mem::take(&mut self.given_up) {
                 self.sink.end(self.input, end)?;
             }

@@ -1,9 +1,9 @@
 //! Progress of a job, and Ctrl-C.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::manifest::Fingerprint;
@@ -16,7 +16,21 @@ use crate::verbs::parse::Watcher;
 
 /// Fingerprints of inputs before they were opened, by index. An input that changes while it is read does not match its
 /// entry in the manifest, and is parsed again.
-pub(super) type Fingerprints = RefCell<BTreeMap<usize, io::Result<Fingerprint>>>;
+#[derive(Debug, Default)]
+pub(super) struct Fingerprints(Mutex<BTreeMap<usize, io::Result<Fingerprint>>>);
+
+impl Fingerprints {
+    /// Takes the fingerprint of an input, and keeps it.
+    fn take(&self, input: usize, path: &Path) {
+        let fingerprint = Fingerprint::of(path);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(input, fingerprint);
+    }
+
+    /// Returns the fingerprint of an input, which is then forgotten.
+    pub(super) fn remove(&self, input: usize) -> Option<io::Result<Fingerprint>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&input)
+    }
+}
 
 /// Observer of the inputs that are read.
 pub(super) struct Watch<'a> {
@@ -83,7 +97,7 @@ impl<'a> Watch<'a> {
 impl Watcher for Watch<'_> {
     fn opens(&mut self, input: usize) {
         self.opened = input + 1;
-        self.fingerprints.borrow_mut().insert(input, Fingerprint::of(self.paths[input]));
+        self.fingerprints.take(input, self.paths[input]);
     }
 
     fn reads(&mut self) -> bool {

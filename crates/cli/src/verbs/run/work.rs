@@ -1,7 +1,7 @@
 //! The files of a job, one after the other: finished files are skipped, the others are parsed.
 
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::{fs, io};
 
 use anyhow::Result;
@@ -24,8 +24,8 @@ pub(super) struct Work<'a> {
     session: &'a Session,
     fail_fast: bool,
     /// Fingerprints of inputs before they were opened.
-    fingerprints: Rc<Fingerprints>,
-    status: Rc<Status>,
+    fingerprints: Arc<Fingerprints>,
+    status: Arc<Status>,
     /// Current output.
     page: Option<Page>,
     manifest: Manifest,
@@ -50,8 +50,8 @@ impl<'a> Work<'a> {
             task,
             session,
             fail_fast,
-            fingerprints: Rc::default(),
-            status: Rc::new(session.status()),
+            fingerprints: Arc::default(),
+            status: Arc::new(session.status()),
             page: None,
             manifest,
             summary,
@@ -141,7 +141,7 @@ impl<'a> Work<'a> {
             let path = path.to_owned();
             move |source| Error::File { path, action: "read", source }
         };
-        let before = self.fingerprints.borrow_mut().remove(&input);
+        let before = self.fingerprints.remove(input);
         let read =
             before.unwrap_or_else(|| Fingerprint::of(&job.input)).map_err(failed(&job.input))?;
         let written = Fingerprint::of(&output).map_err(failed(&output))?;
@@ -183,7 +183,7 @@ impl Sink for Work<'_> {
         };
         // The incomplete output is removed.
         self.page = None;
-        self.fingerprints.borrow_mut().remove(&input);
+        self.fingerprints.remove(input);
         let name = self.jobs[input].input.display().to_string();
         let is_named = format!("{error:#}").contains(&name);
         let error = if is_named { error } else { error.context(name.clone()) };
