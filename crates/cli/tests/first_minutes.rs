@@ -67,14 +67,99 @@ fn any_text_comes_back_from_its_trees_with_any_number_of_threads() {
             assert!(sentence.tree().is_ok(), "{text:?}");
         }
         let back = piped(&["convert", "-q", "-", "-", "--raw-text"], &one.stdout);
+        let text = text.replace('\0', "\u{fffd}");
         assert_eq!(String::from_utf8_lossy(&back.stdout), text, "{}", said(&back));
     }
 }
 
 #[test]
 fn nothing_in_nothing_out() {
-    let output = piped(&["parse", "-q"], b"");
-    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
+    for nothing in ["", " \n\t\n", "\n\n\n", "\u{feff}"] {
+        let file = folder("nothing").join("nothing.txt");
+        fs::write(&file, nothing).unwrap();
+        let file = file.to_str().unwrap();
+        for (arguments, input) in
+            [(&["parse"][..], nothing), (&["parse", file], ""), (&["parse", "-t", nothing], "")]
+        {
+            let output = piped(arguments, input.as_bytes());
+            assert!(output.status.success(), "{nothing:?}: {}", said(&output));
+            assert!(output.stdout.is_empty(), "{nothing:?}");
+            assert!(said(&output).contains("there are no sentences"), "{}", said(&output));
+            let quiet = piped(&[arguments, &["-q"]].concat(), input.as_bytes());
+            assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty(), "{nothing:?}");
+        }
+    }
+}
+
+/// Text of people that looks like a format of programs.
+#[test]
+fn my_text_is_text_typed_piped_or_in_a_file() {
+    let file = folder("text").join("text.md");
+    for (text, first) in [
+        ("100 people have died in the war since last May.", "100"),
+        ("#MeToo is trending today.", "#"),
+        ("# Heading", "#"),
+        ("# Heading\n\nSome *text* under it.\n", "#"),
+        ("# text messages are short.", "#"),
+        ("[\"Tea\", \"cools\"]", "["),
+        ("{\"title\": \"Tea\"}", "{"),
+        ("- one\n- two\n", "-"),
+        ("1\tI saw him.\n2\tHe ran.\n", "1"),
+        ("name\tage\ttown\tnote\nAnn\t30\tOslo\tno\n", "name"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let typed = tutte().args(["parse", "-q", "-t", text]).output().unwrap();
+        let from_file = tutte().args(["parse", "-q"]).arg(&file).output().unwrap();
+        let from_pipe = piped(&["parse", "-q"], text.as_bytes());
+        for output in [&typed, &from_file, &from_pipe] {
+            assert!(output.status.success(), "{text:?}: {}", said(output));
+            let found = sentences(output);
+            let form = found[0].word(1).unwrap().form().to_owned();
+            assert!(form.starts_with(first), "{text:?}: {form}");
+            assert!(found.iter().all(|sentence| sentence.tree().is_ok()), "{text:?}");
+        }
+        assert!(typed.stdout == from_pipe.stdout && typed.stdout == from_file.stdout, "{text:?}");
+    }
+}
+
+#[test]
+fn what_looks_like_a_format_but_is_read_as_text_has_a_note_with_the_option() {
+    for (text, option) in [
+        ("1\tTea\ttea\tNOUN\n", "-i conllu"),
+        ("Tea\ttea\tNOUN\tNN\n", "-i vertical"),
+        ("[{\"text\": \"Tea.\"}]\n", "-i jsonl"),
+        ("{\"title\": \"Tea.\"}\n", "-i jsonl"),
+    ] {
+        let output = piped(&["parse"], text.as_bytes());
+        assert!(output.status.success(), "{text:?}");
+        let said = said(&output);
+        assert!(said.contains("note: <stdin> ") && said.contains(option), "{text:?}: {said}");
+    }
+    // -i decides, for typed text too.
+    let typed = tutte().args(["parse", "-q", "-i", "lines", "-t", "One. Two.\nThree."]).output();
+    assert_eq!(sentences(&typed.unwrap()).len(), 2);
+}
+
+#[test]
+fn a_nul_byte_never_becomes_part_of_a_word() {
+    let output = piped(&["parse", "-q"], b"The tea\0 is \0 hot.\n");
+    assert!(output.status.success());
+    assert!(!output.stdout.contains(&0));
+    assert!(String::from_utf8_lossy(&output.stdout).contains('\u{fffd}'));
+    let output = piped(&["parse", "-q", "-i", "jsonl"], b"{\"tokens\": [\"a\\u0000b\", \"c\"]}\n");
+    assert!(output.status.success() && !output.stdout.contains(&0), "{}", said(&output));
+    let treebank = b"1\tte\0a\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
+    for (arguments, input) in [
+        (&["parse", "-q"][..], &treebank[..]),
+        (&["parse", "-q", "-i", "horizontal"], b"te\0a\n"),
+        (&["parse", "-q", "-i", "vertical"], b"\nte\0a\n"),
+        (&["check"], &treebank[..]),
+    ] {
+        let output = piped(arguments, input);
+        assert_ne!(output.status.code(), Some(0), "{arguments:?}");
+        let words = [said(&output), String::from_utf8_lossy(&output.stdout).into_owned()].concat();
+        assert!(words.contains("a NUL byte (byte"), "{arguments:?}: {words}");
+    }
 }
 
 #[test]

@@ -1,8 +1,11 @@
-//! Standard output on a full disk, or into a closed pipe.
+//! Standard output on a full disk, into a closed pipe, and to a program that asks line by line.
 #![cfg(target_os = "linux")]
 
 use std::fs::OpenOptions;
-use std::process::{Command, Output, Stdio};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 const GOLD: &str = "tests/verbs/eval.in/gold.conllu";
 
@@ -44,5 +47,114 @@ fn a_closed_pipe_is_not_an_error() {
         let output = run(arguments, writer.into());
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
         assert!(output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+/// The program as a coprocess: questions go to its standard input, and answers come back while it waits for more.
+struct Coprocess {
+    child: Child,
+    /// Lines of standard output.
+    lines: Receiver<String>,
+}
+
+impl Coprocess {
+    fn start(arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tutte"));
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            stdout.lines().map_while(Result::ok).try_for_each(|line| send.send(line))
+        });
+        Self { child, lines }
+    }
+
+    fn write(&mut self, text: &str) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(text.as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Reads lines up to one that ends the answer, or fails after a minute.
+    fn read_to(&mut self, is_end: impl Fn(&str) -> bool) -> String {
+        let mut answer = String::new();
+        loop {
+            let line = self.lines.recv_timeout(Duration::from_secs(60));
+            let line = line.unwrap_or_else(|_| panic!("no answer yet, only {answer:?}"));
+            answer.push_str(&line);
+            answer.push('\n');
+            if is_end(&line) {
+                return answer;
+            }
+        }
+    }
+
+    fn end(mut self) {
+        drop(self.child.stdin.take());
+        assert!(self.child.wait().unwrap().success());
+        assert!(self.lines.recv().is_err(), "nothing is left");
+    }
+}
+
+#[test]
+fn every_line_is_answered_before_i_send_the_next() {
+    for threads in ["1", "2", "5"] {
+        let parse = ["parse", "-q", "-j", threads];
+        let mut lines = Coprocess::start(&[&parse[..], &["-i", "lines"]].concat());
+        for number in 1..=5 {
+            lines.write(&format!("Tea number {number} cools. It does.\n"));
+            let answer = lines.read_to(str::is_empty);
+            assert!(answer.contains(&format!("# sent_id = {number}\n")), "{answer}");
+            assert!(answer.contains(&format!("\t{number}\t")), "{answer}");
+        }
+        lines.end();
+
+        let mut json = Coprocess::start(&[&parse[..], &["-i", "jsonl", "--to", "jsonl"]].concat());
+        for word in ["tea", "cake"] {
+            json.write(&format!("{{\"tokens\": [\"My\", \"{word}\"]}}\n"));
+            let answer = json.read_to(|_| true);
+            assert!(answer.contains(&format!("\"form\":\"{word}\"")), "{answer}");
+        }
+        json.end();
+
+        let mut words = Coprocess::start(&[&parse[..], &["-i", "horizontal"]].concat());
+        for word in ["tea", "cake"] {
+            words.write(&format!("My {word}\n"));
+            assert!(words.read_to(str::is_empty).contains(&format!("\t{word}\t")));
+        }
+        words.end();
+
+        // Recognised formats: a blank line ends a paragraph, and a sentence of a treebank.
+        let mut text = Coprocess::start(&parse);
+        for word in ["tea", "cake"] {
+            text.write(&format!("I like\nmy {word}.\n\n"));
+            assert!(text.read_to(str::is_empty).contains(&format!("\t{word}\t")));
+        }
+        text.end();
+        let mut trees = Coprocess::start(&parse);
+        for word in ["tea", "cake"] {
+            trees.write(&format!("1\t{word}\t_\t_\t_\t_\t_\t_\t_\t_\n\n"));
+            assert!(trees.read_to(str::is_empty).contains(&format!("\t{word}\t")));
+            // Half of the next sentence does not hold back this one.
+            trees.write("# a comment\n");
+        }
+        drop(trees.child.stdin.take());
+        trees.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn an_error_is_reported_while_i_wait_for_an_answer() {
+    for threads in ["1", "3"] {
+        let arguments = ["parse", "-q", "-j", threads, "-i", "conllx", "--probs"];
+        let mut parse = Coprocess::start(&arguments);
+        parse.write("1\ttea\t_\tN\tN\t_\t0\tROOT\t_\t_\n\n");
+        let ended = std::time::Instant::now();
+        while parse.child.try_wait().unwrap().is_none() {
+            assert!(ended.elapsed() < Duration::from_secs(60), "it waits for more input");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(parse.child.wait().unwrap().code(), Some(2));
     }
 }

@@ -272,7 +272,7 @@ impl Object {
         let mut empty = Vec::new();
         if let Some((name, nodes)) = empty_nodes {
             for (_, item, node) in list(&name, nodes)? {
-                empty.push(Row::of_empty_node(&item, node)?);
+                empty.push(Row::of_empty_node(&item, node, rows.len())?);
             }
         }
         let is_plain = comments.is_empty()
@@ -359,14 +359,17 @@ impl Row {
         Ok(Some(Self { id, word: first, columns: columns(item, token)? }))
     }
 
-    fn of_empty_node(item: &str, node: Value) -> Result<Self, String> {
+    fn of_empty_node(item: &str, node: Value, words: usize) -> Result<Self, String> {
         let Value::Object(mut node) = node else {
             return Err(format!("{item} is {}, but must be an object", kind(&node)));
         };
         let id = node.remove("id").unwrap_or_default();
         let id = id.as_str().unwrap_or_default().to_owned();
-        let Some(word) = id.split_once('.').and_then(|(word, _)| word.parse().ok()) else {
-            return Err(format!("{item} needs an \"id\" such as \"5.1\""));
+        let word = id.split_once('.').and_then(|(word, _)| word.parse().ok());
+        let Some(word) = word.filter(|word| *word <= words) else {
+            return Err(format!(
+                "{item} needs an \"id\" such as \"{words}.1\" for a node after word {words}"
+            ));
         };
         Ok(Self { id, word, columns: columns(item, node)? })
     }
@@ -405,7 +408,7 @@ fn columns(item: &str, mut word: Map<String, Value>) -> Result<[String; 9], Stri
 /// Returns the lines of a sentence in their order.
 fn lines(words: &[Row], multiword: &[Row], empty: &[Row]) -> String {
     let mut out = String::new();
-    let mut of_word = |rows: &[Row], word: usize, out: &mut String| {
+    let of_word = |rows: &[Row], word: usize, out: &mut String| {
         rows.iter().filter(|row| row.word == word).for_each(|row| row.write(out));
     };
     of_word(empty, 0, &mut out);

@@ -16,15 +16,15 @@ mod significance;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use tutte_treebank::Sentence;
 use tutte_treebank::eval::conllx::Punctuation;
-use tutte_treebank::eval::{Alignment, Irregular, Subtypes};
+use tutte_treebank::eval::{Alignment, GraphConflicts, Irregular, Subtypes, copied_graphs};
 
-use crate::failure::Outcome;
+use crate::failure::{Outcome, advise};
 use crate::input::TreebankArgs;
-use crate::report::{Results, counted};
+use crate::report::{Results, count, counted, hundredths};
 use crate::session::Session;
 
 /// Score analyses against a gold standard
@@ -126,6 +126,7 @@ pub(crate) fn run(arguments: &Eval, session: &Session) -> Result<Outcome> {
         for (path, analysis) in std::iter::zip(&arguments.systems, &analyses) {
             note_irregular(path, analysis, session);
         }
+        warn_of_graphs(arguments, &gold, &systems, session);
     }
 
     let gold_name = arguments.gold.display().to_string();
@@ -188,6 +189,38 @@ fn note_swapped(
         return;
     };
     session.note(format!("note: {why}: are they swapped? Name the gold standard first"));
+}
+
+/// Warns of systems whose enhanced graphs contradict their trees: ELAS and EULAS do not score what was parsed.
+fn warn_of_graphs(arguments: &Eval, gold: &[Sentence], systems: &[System<'_>], session: &Session) {
+    /// More conflicts than the gold standard has, as a share of words.
+    const MANY: f64 = 0.01;
+    let in_gold = GraphConflicts::find(gold);
+    for (path, system) in std::iter::zip(&arguments.systems, systems) {
+        let path = path.display();
+        let gold = arguments.gold.display();
+        let found = GraphConflicts::find(system.alignment.system());
+        let error = if let Some(other) = copied_graphs(&system.alignment) {
+            let words = counted(other, "word");
+            anyhow!(
+                "{path} has the enhanced graphs of {gold}, but other heads for {words}: ELAS and EULAS are those of \
+                 the gold standard, not of the system"
+            )
+        } else if found.share() > in_gold.share() + MANY {
+            let place = found.first.map(|place| format!(", first at {place}")).unwrap_or_default();
+            anyhow!(
+                "in {path}, DEPS contradicts HEAD: the heads of {} of {} are not among their enhanced heads \
+                 ({} % in {gold}){place}; ELAS and EULAS may be those of other trees",
+                count(found.conflicts),
+                counted(found.words, "word"),
+                hundredths(in_gold.share())
+            )
+        } else {
+            continue;
+        };
+        let hint = "leave DEPS empty unless it was made for these trees; `tutte parse` clears it without --keep-deps";
+        session.warn(&advise(error, hint));
+    }
 }
 
 /// Prints a note about trees that the official evaluation refuses.

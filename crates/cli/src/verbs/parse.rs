@@ -70,7 +70,7 @@ pub(crate) struct Parse {
     files: Vec<PathBuf>,
 
     /// Text to parse, instead of files
-    #[arg(short, long, value_name = "TEXT", conflicts_with = "files")]
+    #[arg(short, long, value_name = "TEXT", conflicts_with = "files", allow_hyphen_values = true)]
     text: Option<String>,
 
     /// File to write, compressed if its name ends in .gz or .zst; - is standard output
