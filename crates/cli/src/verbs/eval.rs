@@ -193,8 +193,6 @@ fn note_swapped(
 
 /// Warns of systems whose enhanced graphs contradict their trees: ELAS and EULAS do not score what was parsed.
 fn warn_of_graphs(arguments: &Eval, gold: &[Sentence], systems: &[System<'_>], session: &Session) {
-    /// More conflicts than the gold standard has, as a share of words.
-    const MANY: f64 = 0.01;
     let in_gold = GraphConflicts::find(gold);
     for (path, system) in std::iter::zip(&arguments.systems, systems) {
         let path = path.display();
@@ -206,7 +204,7 @@ fn warn_of_graphs(arguments: &Eval, gold: &[Sentence], systems: &[System<'_>], s
                 "{path} has the enhanced graphs of {gold}, but other heads for {words}: ELAS and EULAS are those of \
                  the gold standard, not of the system"
             )
-        } else if found.share() > in_gold.share() + MANY {
+        } else if found.exceeds(&in_gold) {
             let place = found.first.map(|place| format!(", first at {place}")).unwrap_or_default();
             anyhow!(
                 "in {path}, DEPS contradicts HEAD: the heads of {} of {} are not among their enhanced heads \

@@ -40,6 +40,14 @@ impl GraphConflicts {
     pub fn share(&self) -> f64 {
         self.conflicts as f64 / self.words.max(1) as f64
     }
+
+    /// Returns `true` if there are clearly more conflicts than in the gold standard, which has some
+    /// at ellipses: by one word and by one percent of the words. Without enhanced graphs on both
+    /// sides there is nothing to compare.
+    pub fn exceeds(&self, gold: &Self) -> bool {
+        let more = self.conflicts as f64 - gold.share() * self.words as f64;
+        gold.words > 0 && self.words > 0 && more >= (0.01 * self.words as f64).max(1.0)
+    }
 }
 
 /// Returns the number of aligned words whose head differs from the gold standard although all
@@ -93,5 +101,8 @@ mod tests {
             read(&GOLD.replace("2:nsubj", "_").replace("0:root", "_").replace("2:advmod", "_"));
         assert_eq!(copied_graphs(&Alignment::new(&gold, &none).unwrap()), None);
         assert_eq!(GraphConflicts::find(&none).share(), 0.0);
+        let of = |sentences: &[Sentence]| GraphConflicts::find(sentences);
+        assert!(of(&leaked).exceeds(&of(&gold)) && !of(&leaked).exceeds(&of(&leaked)));
+        assert!(!of(&leaked).exceeds(&of(&none)) && !of(&none).exceeds(&of(&leaked)));
     }
 }

@@ -93,15 +93,17 @@ pub(crate) struct ParseOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_heads: bool,
 
-    /// Keep DEPS of the input; by default it is cleared, because it belongs to the replaced trees
-    #[arg(long, help_heading = "Constraints")]
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) keep_deps: bool,
-
     /// Keep the labels of the input, and find heads and other labels given them
     #[arg(long, help_heading = "Constraints")]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_labels: bool,
+
+    /// Keep DEPS of the input, which is otherwise cleared
+    ///
+    /// Enhanced dependencies belong to the trees that are replaced. They would show up as ELAS of the parser.
+    #[arg(long, help_heading = "Constraints")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) keep_deps: bool,
 }
 
 /// A tree of a distribution.
