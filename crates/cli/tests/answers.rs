@@ -287,7 +287,8 @@ fn lines_of_json_with_mistakes_say_where() {
             r#"{"words": [{"form": "a", "lemma": 3}]}"#,
             r#""lemma" of item 1 of "words" is a number"#,
         ),
-        (r#"{"words": [{"lemma": "a"}]}"#, r#"item 1 of "words" is an object without a "form""#),
+        (r#"{"tokens": [""]}"#, r#"item 1 of "tokens" has no form"#),
+        (r#"{"words": [{"lemma": "a"}]}"#, r#"item 1 of "words" has no form"#),
         (
             r#"{"words": ["a", "b"], "tokens": [{"form": "ab", "words": [1, 5]}]}"#,
             "the words [1, 5]",

@@ -108,7 +108,13 @@ fn newlines(bytes: &[u8]) -> u64 {
 }
 
 /// Returns the error of bytes of which `bytes[bad]` is not text.
-fn malformed(bytes: &[u8], bad: usize, name: &Arc<str>, line: u64, offset: u64) -> Error {
+pub(crate) fn malformed(
+    bytes: &[u8],
+    bad: usize,
+    name: &Arc<str>,
+    line: u64,
+    offset: u64,
+) -> Error {
     let line_start = memchr::memrchr(b'\n', &bytes[..bad]).map_or(0, |at| at + 1);
     let line_end = memchr(b'\n', &bytes[bad..]).map_or(bytes.len(), |at| bad + at);
     let tabs = memchr::memchr_iter(b'\t', &bytes[line_start..bad]).count();

@@ -319,6 +319,9 @@ impl Sentence {
         if value.contains(['\t', '\n', '\r']) {
             return bad("a value must not contain tabs or line ends");
         }
+        if value.contains('\0') {
+            return bad("a value must not contain NUL");
+        }
         match (column, id) {
             (Column::Id, _) => bad("an ID cannot be changed"),
             (Column::Form, Id::Word(_)) if value.is_empty() => bad("a form must not be empty"),
@@ -367,6 +370,9 @@ impl Sentence {
             return bad(
                 "a key must not be empty, contain = or a line end, or have spaces around it",
             );
+        }
+        if key.contains('\0') || value.is_some_and(|value| value.contains('\0')) {
+            return bad("a comment must not contain NUL");
         }
         if value.is_some_and(|value| value.contains(['\n', '\r']) || value.trim() != value) {
             return bad("a value must be one line without spaces around it");

@@ -169,6 +169,9 @@ impl Sentence {
             let place = Place { file: source, line: 1, column: None, sent_id: None };
             return Err(Error::TooLong { place: Box::new(place), limit });
         }
+        if let Some(nul) = memchr::memchr(0, self.text.as_bytes()) {
+            return Err(crate::buffer::malformed(self.text.as_bytes(), nul, &source, 1, 0));
+        }
         self.parse_text(format, &source, 1)
     }
 }

@@ -227,7 +227,7 @@ impl Object {
             None => None,
             Some((_, Value::Number(number))) => Some(number.to_string()),
             Some((_, Value::String(id))) if !id.trim().is_empty() && !id.contains(['\n', '\r']) => {
-                Some(id.trim().to_owned())
+                Some(id.trim().replace('\0', "\u{fffd}"))
             }
             Some((name, value)) => {
                 return Err(format!(
@@ -237,7 +237,7 @@ impl Object {
         };
         let text = match take(["text", "text"]) {
             None => None,
-            Some((_, Value::String(text))) => Some(text),
+            Some((_, Value::String(text))) => Some(text.replace('\0', "\u{fffd}")),
             Some((name, other)) => {
                 return Err(format!("{name:?} is {}, but must be a string", kind(&other)));
             }
@@ -305,7 +305,7 @@ fn one_line(item: &str, value: Value) -> Result<String, String> {
         Value::String(text) if text.contains(['\t', '\n', '\r']) => {
             Err(format!("{item} is {text:?}, but must not contain tabs or line ends"))
         }
-        Value::String(text) => Ok(text.trim_end().replace('\0', "\u{fffd}")),
+        Value::String(text) => Ok(text.replace('\0', "\u{fffd}")),
         other => Err(format!("{item} is {}, but must be a string", kind(&other))),
     }
 }
@@ -335,8 +335,8 @@ impl Row {
             }
         }
         let row = Self { id: number.to_string(), word: number, columns: columns(item, word)? };
-        if row.columns[0].trim().is_empty() {
-            return Err(format!("{item} is an object without a \"form\""));
+        if row.columns[0].is_empty() {
+            return Err(format!("{item} has no form, but every word needs one"));
         }
         Ok(row)
     }
@@ -395,7 +395,11 @@ fn columns(item: &str, mut word: Map<String, Value>) -> Result<[String; 9], Stri
             None | Some(Value::Null) => {}
             Some(Value::Number(head)) if *key == "head" => *column = head.to_string(),
             Some(value) => {
-                let value = one_line(&format!("{key:?} of {item}"), value)?;
+                let mut value = one_line(&format!("{key:?} of {item}"), value)?;
+                if *key == "misc" {
+                    // Spaces at the end of a line belong to the line end.
+                    value.truncate(value.trim_end_matches(' ').len());
+                }
                 if !value.is_empty() || *key == "form" {
                     *column = value;
                 }

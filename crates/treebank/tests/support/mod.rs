@@ -15,7 +15,8 @@ pub fn conll_u<R: std::io::Read>(file: R) -> Reader<R> {
 pub fn value() -> impl Strategy<Value = String> {
     const ODD: [&str; 12] =
         ["_", "a", "10 000", "x|y=z", "A=1|B=2,3", " _", "#", "\u{a0}", "ß", "水", "🐑", "\""];
-    let character = any::<char>().prop_filter("no line", |c| !['\t', '\n', '\r', ' '].contains(c));
+    let character =
+        any::<char>().prop_filter("no line", |c| !['\t', '\n', '\r', ' ', '\0'].contains(c));
     let any_text = proptest::collection::vec(character, 1..8).prop_map(String::from_iter);
     prop_oneof![4 => select(&ODD[..]).prop_map(str::to_owned), 1 => any_text]
 }
