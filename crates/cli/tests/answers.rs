@@ -294,7 +294,7 @@ fn lines_of_json_with_mistakes_say_where() {
             "the words [1, 5]",
         ),
         (r#"{"words": ["a"], "empty_nodes": [{"id": "7.1"}]}"#, "needs an \"id\" such as \"1.1\""),
-        (r#"{"words": ["a"], "comments": ["x\ny"]}"#, "must not contain tabs or line ends"),
+        (r#"{"words": ["a\nb"]}"#, "must not contain tabs or line ends"),
     ] {
         fs::write(&file, format!("{{\"text\": \"Tea.\"}}\n{line}\n")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_tutte"));
@@ -303,6 +303,15 @@ fn lines_of_json_with_mistakes_say_where() {
         let said = said(&output);
         assert!(said.contains("bad.jsonl:2: ") && said.contains(problem), "{line}: {said}");
     }
+}
+
+/// Keys of other programs are not mistakes.
+#[test]
+fn other_keys_of_my_json_are_ignored() {
+    let file = folder("others").join("posts.jsonl");
+    fs::write(&file, "{\"text\": \"Tea.\", \"comments\": 12, \"likes\": [1], \"model\": null}\n")
+        .unwrap();
+    assert_eq!(sentences(&parse(&[file.to_str().unwrap()])).len(), 1);
 }
 
 #[test]

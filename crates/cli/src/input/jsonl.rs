@@ -243,10 +243,12 @@ impl Object {
             }
         };
         let comments = match take(["comments", "comments"]) {
-            None => Vec::new(),
-            Some((name, value)) => list(&name, value)?
-                .map(|(_, item, comment)| one_line(&item, comment))
-                .collect::<Result<_, _>>()?,
+            Some((name, Value::Array(comments))) => {
+                let lines = comments.into_iter().map(|comment| one_line(&name, comment));
+                lines.filter_map(Result::ok).collect()
+            }
+            // In lines of other programs, it may be anything.
+            _ => Vec::new(),
         };
         let mut surface = take(["tokens", "tokens"]);
         let words = take(["words", "words"]).or_else(|| surface.take());
