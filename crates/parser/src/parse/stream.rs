@@ -161,7 +161,7 @@ struct State<T, E> {
     spare: Vec<Sentence>,
     /// The result of reading, once it has ended.
     end: Option<Result<(), E>>,
-    /// `true` if nobody will write any more results.
+    /// `true` if no more results will be written.
     is_stopped: bool,
 }
 
@@ -521,7 +521,7 @@ mod tests {
                 },
                 |_, number, is_next_known| {
                     assert_eq!(number, answers);
-                    assert!(!is_next_known, "nobody has asked for more");
+                    assert!(!is_next_known, "no question is open");
                     answers += 1;
                     let ended = if answers == 50 { ask.take() } else { None };
                     drop(ended);
