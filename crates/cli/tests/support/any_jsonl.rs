@@ -4,6 +4,7 @@
 //! tests (`tests/no_panic.rs`) share this file; their crates must have a module `failure` with `advise`.
 
 #[path = "../../src/input/jsonl.rs"]
+#[allow(dead_code, reason = "only reading is checked")]
 mod jsonl;
 
 use tutte::Model;
