@@ -38,19 +38,17 @@ fn manifests_of_the_fuzzer() {
 
 #[test]
 fn seeds_cut_and_changed_anywhere() {
-    for (_, seed) in inputs::inputs("jsonl") {
+    for (path, seed) in inputs::inputs("jsonl") {
+        if !path.parent().is_some_and(|folder| folder.ends_with("seeds/jsonl")) {
+            continue;
+        }
         for at in 0..seed.len() {
             any_jsonl::ask_everything(&seed[..at]);
             let mut changed = seed.clone();
-            for byte in [b'"', b'{', b']', b'1', b'\\', 0, 255] {
+            for byte in [b'"', b']', b'1', b'\\', 255] {
                 changed[at] = byte;
                 any_jsonl::ask_everything(&changed);
             }
-        }
-    }
-    for (_, seed) in inputs::inputs("manifest") {
-        for end in (0..seed.len()).step_by(7) {
-            any_manifest::ask_everything(&seed[..end], &place("cut-manifest"));
         }
     }
 }

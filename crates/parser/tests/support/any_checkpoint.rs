@@ -88,7 +88,7 @@ fn trainings(path: &Path) -> &'static [Training] {
                 Ok(())
             };
             let saving = Checkpoints { every: Duration::ZERO, dev: &[], save: &mut save };
-            train_resumable(&treebank(), &options, None, saving, &mut ()).expect("a model");
+            train_resumable(treebank(), &options, None, saving, &mut ()).expect("a model");
             Training { options, checkpoints }
         };
         options().into_iter().map(training).collect()

@@ -91,7 +91,7 @@ pub(crate) fn ask_everything(data: &[u8]) {
     let (choices, text) = data.split_at(data.len().min(4));
     let choice = |at: usize| choices.get(at).map_or(0, |&byte| usize::from(byte));
     let Models { trained, fallback, tagger } = models();
-    let tokenizer = if choice(0) % 2 == 0 { trained } else { fallback };
+    let tokenizer = if choice(0).is_multiple_of(2) { trained } else { fallback };
     let longest = if choice(2) == 0 { 1000 } else { choice(2) % 12 };
     let options = SegmenterOptions::default()
         .with_presegmented(choice(1) % 2 == 1)
