@@ -53,6 +53,7 @@ mod characters;
 mod conllu_output;
 mod document;
 mod error;
+mod feature_tables;
 mod lemma;
 mod multiword;
 mod progress;

@@ -17,9 +17,10 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use tutte_linear::{BinaryLearner, Compact, Hash, Order, Weights, in_parts, score, sigmoid};
 
 use crate::Error;
+use crate::feature_tables::{Table, tables};
 use crate::progress::PassCounter;
 use crate::sentence_decoder::SentenceDecoder;
-use crate::token_attributes::TokenAttributes;
+use crate::token_attributes::{Attributes, TokenAttributes};
 use crate::training_text::GoldParagraph;
 
 /// A model of sentence boundaries.
@@ -218,68 +219,175 @@ fn count_right(is_end: &[bool], ends: &[usize]) -> usize {
     right
 }
 
-/// Writes the features of the gap after a token. The numbers and the order of the features are part of the model
-/// format.
+/// Values of the attributes that templates name. The gap is between the tokens `left1` and `right1`.
+struct Values {
+    left3: Attributes,
+    left2: Attributes,
+    left1: Attributes,
+    right1: Attributes,
+    right2: Attributes,
+    right3: Attributes,
+    /// Classes of the characters beside the gap, and the white space between them.
+    edge: u64,
+    /// Distances to both ends of the paragraph in tokens, at most 7.
+    from_start: u64,
+    to_end: u64,
+    /// Pairs of attributes.
+    both: PairValues,
+}
+
+struct PairValues {
+    left2_shape_and_space: u64,
+    right1_shape_and_right2_shape: u64,
+    left1_form_and_since_stop: u64,
+    left1_form_and_right1_first: u64,
+    left2_first_and_length: u64,
+    left3_last_and_left2_length: u64,
+}
+
+tables! {
+    up to 3 attributes of Values;
+
+    Forms {
+        1;
+        2 left1.form;
+        3 right1.form;
+        4 left1.form right1.form;
+        5 left2.form left1.form;
+        6 right1.form right2.form;
+        7 left2.form left1.form right1.form;
+        8 left1.form right1.form right2.form;
+        9 left3.form left2.form left1.form;
+        10 right1.form right2.form right3.form;
+        11 left2.form;
+        12 right2.form;
+        13 left3.form;
+        14 right3.form;
+    }
+
+    Shapes {
+        15 left1.shape right1.shape right1.space;
+        16 left1.form right1.shape right1.space;
+        17 left1.shape right1.form right1.space;
+        18 left2.shape left1.form right1.shape;
+        19 both.left2_shape_and_space left1.shape both.right1_shape_and_right2_shape;
+    }
+
+    Edge {
+        20 edge;
+        21 edge left2.last right2.first;
+        22 edge left1.length right1.length;
+        23 edge left2.length left2.first;
+        24 edge left1.open;
+        25 edge left1.since_stop;
+        26 edge from_start;
+        27 edge to_end;
+    }
+
+    Endings {
+        28 left1.ending3;
+        29 right1.ending3;
+        30 left1.ending3 right1.form;
+        31 left1.ending3 right1.ending3;
+        32 left1.ending2 right1.ending2 right2.ending2;
+        33 left2.ending2 left1.ending2 right1.ending2;
+        34 right1.form right2.ending3;
+        35 right1.form right2.ending2 right3.ending2;
+    }
+
+    Context {
+        36 left2.form right1.form;
+        37 left1.form right2.form;
+        38 left2.ending3;
+        39 right2.ending3;
+        40 left1.form left2.shape left2.length;
+        41 left1.form left1.open right1.shape;
+        42 right1.form left1.since_stop;
+        43 right1.form right1.shape left1.last;
+        44 right1.form right1.shape left1.since_stop;
+        45 left1.form left1.shape right1.shape;
+        46 right1.form right1.shape right2.shape;
+    }
+
+    /// A number right after a stop numbers what follows: `… home. 2. Everyone …`.
+    Numbering {
+        47 edge left1.since_stop both.left2_first_and_length;
+        48 both.left1_form_and_since_stop left2.shape right1.shape;
+        49 left3.last both.left2_first_and_length left1.form;
+        50 both.left3_last_and_left2_length left2.shape both.left1_form_and_right1_first;
+    }
+}
+
+/// Writes the features of the gap after a token.
 fn read_features(attributes: &TokenAttributes, at: usize, features: &mut Vec<u32>) {
-    // Three tokens before the gap and three after it.
-    let [a3, a2, a1, b1, b2, b3] = [-2, -1, 0, 1, 2, 3].map(|k| attributes.near(at, k));
-    let from_start = (at as u64).min(7);
-    let to_end = ((attributes.len() - 1 - at) as u64).min(7);
-    features.clear();
-    let mut add = |t: u64, a: u64, b: u64, c: u64| {
-        features.push(Hash::of(t).and(a).and(b).and(c).feature());
+    let [left3, left2, left1, right1, right2, right3] =
+        [-2, -1, 0, 1, 2, 3].map(|k| attributes.near(at, k));
+    let values = Values {
+        edge: left1.last << 6 | right1.space << 5 | right1.first,
+        from_start: (at as u64).min(7),
+        to_end: ((attributes.len() - 1 - at) as u64).min(7),
+        both: PairValues {
+            left2_shape_and_space: left2.shape << 1 | right1.space,
+            right1_shape_and_right2_shape: right1.shape ^ right2.shape.rotate_left(9),
+            left1_form_and_since_stop: left1.form ^ left1.since_stop.rotate_left(32),
+            left1_form_and_right1_first: left1.form ^ right1.first.rotate_left(32),
+            left2_first_and_length: left2.first << 4 | left2.length,
+            left3_last_and_left2_length: left3.last << 6 | left2.length,
+        },
+        left3,
+        left2,
+        left1,
+        right1,
+        right2,
+        right3,
     };
-    let edge = a1.last << 6 | b1.space << 5 | b1.first;
-    add(1, 0, 0, 0);
-    add(2, a1.form, 0, 0);
-    add(3, b1.form, 0, 0);
-    add(4, a1.form, b1.form, 0);
-    add(5, a2.form, a1.form, 0);
-    add(6, b1.form, b2.form, 0);
-    add(7, a2.form, a1.form, b1.form);
-    add(8, a1.form, b1.form, b2.form);
-    add(9, a3.form, a2.form, a1.form);
-    add(10, b1.form, b2.form, b3.form);
-    add(11, a2.form, 0, 0);
-    add(12, b2.form, 0, 0);
-    add(13, a3.form, 0, 0);
-    add(14, b3.form, 0, 0);
-    add(15, a1.shape, b1.shape, b1.space);
-    add(16, a1.form, b1.shape, b1.space);
-    add(17, a1.shape, b1.form, b1.space);
-    add(18, a2.shape, a1.form, b1.shape);
-    add(19, a2.shape << 1 | b1.space, a1.shape, b1.shape ^ b2.shape.rotate_left(9));
-    add(20, edge, 0, 0);
-    add(21, edge, a2.last, b2.first);
-    add(22, edge, a1.length, b1.length);
-    add(23, edge, a2.length, a2.first);
-    add(24, edge, a1.open, 0);
-    add(25, edge, a1.since_stop, 0);
-    add(26, edge, from_start, 0);
-    add(27, edge, to_end, 0);
-    add(28, a1.ending3, 0, 0);
-    add(29, b1.ending3, 0, 0);
-    add(30, a1.ending3, b1.form, 0);
-    add(31, a1.ending3, b1.ending3, 0);
-    add(32, a1.ending2, b1.ending2, b2.ending2);
-    add(33, a2.ending2, a1.ending2, b1.ending2);
-    add(34, b1.form, b2.ending3, 0);
-    add(35, b1.form, b2.ending2, b3.ending2);
-    add(36, a2.form, b1.form, 0);
-    add(37, a1.form, b2.form, 0);
-    add(38, a2.ending3, 0, 0);
-    add(39, b2.ending3, 0, 0);
-    add(40, a1.form, a2.shape, a2.length);
-    add(41, a1.form, a1.open, b1.shape);
-    add(42, b1.form, a1.since_stop, 0);
-    add(43, b1.form, b1.shape, a1.last);
-    add(44, b1.form, b1.shape, a1.since_stop);
-    add(45, a1.form, a1.shape, b1.shape);
-    add(46, b1.form, b1.shape, b2.shape);
-    // A number right after a stop numbers what follows: `… home. 2. Everyone …`.
-    let short = a2.first << 4 | a2.length;
-    add(47, edge, a1.since_stop, short);
-    add(48, a1.form ^ a1.since_stop.rotate_left(32), a2.shape, b1.shape);
-    add(49, a3.last, short, a1.form);
-    add(50, a3.last << 6 | a2.length, a2.shape, a1.form ^ b1.first.rotate_left(32));
+    features.clear();
+    Forms::add(&values, Hash::of, features);
+    Shapes::add(&values, Hash::of, features);
+    Edge::add(&values, Hash::of, features);
+    Endings::add(&values, Hash::of, features);
+    Context::add(&values, Hash::of, features);
+    Numbering::add(&values, Hash::of, features);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature_tables::{are_distinct, digest};
+
+    /// Features of the gaps after all tokens, recorded when the first models were trained.
+    #[test]
+    fn features_are_part_of_the_format() {
+        let recorded = [
+            ("Tea", (50, 9316031253102657169)),
+            ("He went home . 2 . Everyone ( even I ) slept .", (650, 15124795649065035530)),
+            (
+                "\" Stop ! \" said Mr. Jones-Smith , etc . and left … « Oui »",
+                (800, 3801995483261240162),
+            ),
+            ("我 是 猫 。 tea\u{a0}tea ؟ 3.5 % ok", (450, 17734763095409623102)),
+        ];
+        for (text, expected) in recorded {
+            let attributes = TokenAttributes::of_spaced_tokens(text);
+            let mut all = Vec::new();
+            let mut features = Vec::new();
+            for at in 0..attributes.len() {
+                read_features(&attributes, at, &mut features);
+                all.extend_from_slice(&features);
+            }
+            assert_eq!(digest(&all), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_template_has_its_own_number() {
+        assert!(are_distinct(&[
+            Forms::NUMBERS,
+            Shapes::NUMBERS,
+            Edge::NUMBERS,
+            Endings::NUMBERS,
+            Context::NUMBERS,
+            Numbering::NUMBERS,
+        ]));
+    }
 }

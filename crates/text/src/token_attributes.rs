@@ -115,3 +115,22 @@ pub(crate) fn ending_hash(characters: &[char], count: usize) -> u64 {
 fn hash(characters: &[char]) -> u64 {
     characters.iter().fold(Hash::of(7), |hash, &c| hash.and(c.into())).value()
 }
+
+#[cfg(test)]
+impl TokenAttributes {
+    /// Returns the attributes of the tokens of a text, which are separated by single spaces.
+    pub(crate) fn of_spaced_tokens(text: &str) -> Self {
+        let mut characters = Characters::default();
+        characters.read(text);
+        let mut tokens = Vec::new();
+        let mut start = 0;
+        for token in text.split(' ') {
+            let end = start + token.chars().count();
+            tokens.push(CharSpan { start, end });
+            start = end + 1;
+        }
+        let mut attributes = Self::default();
+        attributes.read(&characters, &tokens);
+        attributes
+    }
+}

@@ -15,6 +15,7 @@ use tutte_linear::{BinaryLearner, Compact, Hash, Order, Weights, score, sigmoid}
 
 use crate::Error;
 use crate::characters::{CharSpan, Characters, class, is_letter};
+use crate::feature_tables::{Table, tables};
 use crate::progress::PassCounter;
 use crate::training_text::GoldParagraph;
 use crate::unicode::{self, Address};
@@ -126,6 +127,151 @@ impl TokenBoundaries<Vec<f32>> {
     }
 }
 
+/// Values of the attributes that templates of gaps name. The gap is between the characters `left1` and `right1`.
+#[derive(Clone, Copy, Debug, Default)]
+struct GapValues {
+    /// Hash of the piece before the gap.
+    before: u64,
+    /// Hash of the piece after the gap.
+    after: u64,
+    /// Hash of the token so far.
+    token: u64,
+    left2: CharacterValues,
+    left1: CharacterValues,
+    right1: CharacterValues,
+    right2: CharacterValues,
+    /// The characters `left1` and `right1`.
+    pair: u64,
+    /// The two characters before `left1`.
+    far_left: u64,
+    /// The two characters after `right1`.
+    far_right: u64,
+    far_left_and_right: u64,
+    /// The characters `left2` and `right2`.
+    left2_and_right2: u64,
+    classes: ClassValues,
+    /// `right1`, and the classes of `next` and `right2`.
+    right1_and_classes: u64,
+    next_class_and_right1: u64,
+    chunk_shape: u64,
+    /// Number of characters from the start of the chunk to the gap, at most 31.
+    from_chunk_start: u64,
+    /// The run of characters of one class that ends at the gap.
+    left_run: u64,
+    next: NextChunkValues,
+    /// Place of the gap in an address.
+    address: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct CharacterValues {
+    form: u64,
+    class: u64,
+}
+
+/// Classes of several characters.
+#[derive(Clone, Copy, Debug, Default)]
+struct ClassValues {
+    /// Three characters on each side of the gap.
+    six: u64,
+    /// Two characters on each side of the gap.
+    four: u64,
+    left1_and_right1: u64,
+    right1_and_right2: u64,
+    left1_and_left2: u64,
+    next_and_left1: u64,
+    /// The last character of the chunk and the first of the next one.
+    chunk_end_and_next: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct NextChunkValues {
+    /// Hash of the chunk.
+    form: u64,
+    /// Class of its first character, plus 1.
+    first_class: u64,
+}
+
+tables! {
+    up to 2 attributes of GapValues;
+
+    AnyGap {
+        1 before after;
+        2 token after;
+        3 pair far_left;
+        4 pair far_right;
+    }
+
+    BetweenLetters {
+        5 left1.class right1.class;
+        6 pair far_left_and_right;
+        7 before right1.form;
+        8 after left1.form;
+        9 pair;
+    }
+
+    /// At least one of the two characters is not a letter.
+    BesideOther {
+        10 left1.class right1.class;
+        11 pair;
+        12 pair left2.form;
+        13 pair right2.form;
+        14 pair left2_and_right2;
+        15 classes.six;
+        16 classes.four left1.form;
+        17 classes.four right1.form;
+        18 before classes.right1_and_right2;
+        19 after classes.left1_and_left2;
+        20 before right1_and_classes;
+        21 after next.form;
+        22 token right1_and_classes;
+        23 after classes.next_and_left1;
+        24 before next.form;
+        25 token next_class_and_right1;
+        26 chunk_shape from_chunk_start;
+        27 classes.four classes.chunk_end_and_next;
+        28 left_run right1.form;
+        29 pair next.first_class;
+    }
+
+    PlaceInAddress {
+        30 address;
+    }
+
+    PlaceInAddressBesideOther {
+        31 address classes.left1_and_right1;
+        32 address pair;
+    }
+}
+
+/// Values of the attributes that templates of spaces name. The space is between the chunks `left` and `right`.
+struct SpaceValues {
+    left: ChunkValues,
+    right: ChunkValues,
+    /// Hash of the chunk after `right`.
+    next: u64,
+}
+
+struct ChunkValues {
+    form: u64,
+    shape: u64,
+}
+
+tables! {
+    up to 2 attributes of SpaceValues;
+
+    Space {
+        100;
+        101 left.form right.form;
+        102 left.form right.shape;
+        103 left.shape right.form;
+        104 left.shape right.shape;
+        105 right.form next;
+        106 left.form;
+        107 right.form;
+    }
+}
+
 /// Features of the gaps of a paragraph, and memory to compute them.
 #[derive(Debug, Default)]
 pub(crate) struct GapFeatures {
@@ -163,12 +309,13 @@ impl GapFeatures {
         }
     }
 
-    /// Returns the hash of a chunk and the class of its first character, plus 1; zeros after the last chunk.
-    fn chunk(&self, text: &Characters, chunk: usize) -> (u64, u64) {
-        match self.chunks.get(chunk) {
-            Some(span) => (self.hashes[chunk], u64::from(text.class(span.start)) + 1),
-            None => (0, 0),
-        }
+    /// Returns what a gap sees of the chunk after this one; zeros after the last chunk.
+    fn next_chunk(&self, text: &Characters, chunk: usize) -> NextChunkValues {
+        let next = chunk + 1;
+        self.chunks.get(next).map_or(NextChunkValues::default(), |span| NextChunkValues {
+            form: self.hashes[next],
+            first_class: u64::from(text.class(span.start)) + 1,
+        })
     }
 
     /// Returns the features of the space before a chunk, if it is a single one that a token could include.
@@ -184,23 +331,13 @@ impl GapFeatures {
             let classes = (span.start..span.end.min(span.start + PIECE)).map(|at| text.class(at));
             classes.fold(Hash::of(1), |hash, class| hash.and(class.into())).value()
         };
-        let left = self.hashes[chunk - 1];
-        let right = self.hashes[chunk];
-        let left_shape = shape(before);
-        let right_shape = shape(self.chunks[chunk]);
-        let next = self.chunk(text, chunk + 1);
+        let values = SpaceValues {
+            left: ChunkValues { form: self.hashes[chunk - 1], shape: shape(before) },
+            right: ChunkValues { form: self.hashes[chunk], shape: shape(self.chunks[chunk]) },
+            next: self.next_chunk(text, chunk).form,
+        };
         self.features.clear();
-        let templates = [
-            [100, 0, 0],
-            [101, left, right],
-            [102, left, right_shape],
-            [103, left_shape, right],
-            [104, left_shape, right_shape],
-            [105, right, next.0],
-            [106, left, 0],
-            [107, right, 0],
-        ];
-        self.features.extend(templates.map(|[t, a, b]| Hash::of(t).and(a).and(b).feature()));
+        Space::add(&values, Hash::of, &mut self.features);
         Some(&self.features)
     }
 
@@ -213,7 +350,7 @@ impl GapFeatures {
         mut is_end: impl FnMut(usize, &[u32]) -> bool,
     ) {
         let CharSpan { start, end } = self.chunks[chunk];
-        let next = self.chunk(text, chunk + 1);
+        let next = self.next_chunk(text, chunk);
         let last = text.class(end - 1).into();
         let address = self.address(text, chunk);
         let mut token = Hash::of(0);
@@ -292,8 +429,7 @@ struct Gap<'a> {
     before: u64,
     /// Hash of the piece after the gap.
     after: u64,
-    /// Hash of the next chunk, and the class of its first character.
-    next: (u64, u64),
+    next: NextChunkValues,
     /// Class of the last character of the chunk.
     last: u64,
     /// Address in the chunk, and the number of its kind.
@@ -301,75 +437,83 @@ struct Gap<'a> {
 }
 
 impl Gap<'_> {
-    /// Returns the character at an offset from the gap and its class: −1, −2, … to the left, 0, 1, … to the right.
-    /// Outside the chunk it is a space.
+    /// Returns the character at an offset from the gap: −1, −2, … to the left, 0, 1, … to the right. Outside the chunk
+    /// it is a space.
     #[inline]
-    fn near(&self, offset: isize) -> (u64, u64) {
+    fn near(&self, offset: isize) -> CharacterValues {
         match self.at.checked_add_signed(offset) {
-            Some(at) if at >= self.chunk.start && at < self.chunk.end => {
-                (self.text.lower[at].into(), self.text.class(at).into())
-            }
-            _ => (b' '.into(), class::SPACE.into()),
+            Some(at) if at >= self.chunk.start && at < self.chunk.end => CharacterValues {
+                form: self.text.lower[at].into(),
+                class: self.text.class(at).into(),
+            },
+            _ => CharacterValues { form: b' '.into(), class: class::SPACE.into() },
         }
     }
 
-    /// Writes the features of the gap. `token` is the hash of the token so far. The numbers and the order of the
-    /// features are part of the model format.
+    /// Returns the place of the gap in the address, with the number of its kind; 0 outside of it.
     #[inline]
-    fn features(&self, token: u64, features: &mut Vec<u32>) {
-        let [l3, l2, l1, r1, r2, r3] = [-3, -2, -1, 0, 1, 2].map(|k| self.near(k));
-        let pair = l1.0 << 21 | r1.0;
-        let left = l3.0 << 21 | l2.0;
-        let right = r2.0 << 21 | r3.0;
-        let &Self { before, after, next, .. } = self;
+    fn place_in_address(&self) -> u64 {
         let (span, kind) = self.address;
-        let address = match self.at {
+        match self.at {
             _ if kind == 0 => 0,
             at if at < span.start || at > span.end => 0,
             at if at == span.start => kind << 2 | 1,
             at if at == span.end => kind << 2 | 2,
             _ => kind << 2 | 3,
+        }
+    }
+
+    /// Writes the features of the gap. `token` is the hash of the token so far.
+    #[inline]
+    fn features(&self, token: u64, features: &mut Vec<u32>) {
+        let near = [-3, -2, -1, 0, 1, 2].map(|offset| self.near(offset));
+        let [left3, left2, left1, right1, right2, right3] = near;
+        let pair = left1.form << 21 | right1.form;
+        let far_left = left3.form << 21 | left2.form;
+        let far_right = right2.form << 21 | right3.form;
+        let &Self { before, after, next, .. } = self;
+        let mut values = GapValues {
+            before,
+            after,
+            token,
+            left2,
+            left1,
+            right1,
+            right2,
+            pair,
+            far_left,
+            far_right,
+            next,
+            address: self.place_in_address(),
+            ..GapValues::default()
         };
         features.clear();
-        let mut add = |t: u64, a: u64, b: u64| features.push(Hash::of(t).and(a).and(b).feature());
-        add(1, before, after);
-        add(2, token, after);
-        add(3, pair, left);
-        add(4, pair, right);
-        if is_letter(l1.1 as u8) && is_letter(r1.1 as u8) {
-            add(5, l1.1, r1.1);
-            add(6, pair, left ^ right.rotate_left(11));
-            add(7, before, r1.0);
-            add(8, after, l1.0);
-            add(9, pair, 0);
-            add(30, address, 0);
+        AnyGap::add(&values, Hash::of, features);
+        if is_letter(left1.class as u8) && is_letter(right1.class as u8) {
+            values.far_left_and_right = far_left ^ far_right.rotate_left(11);
+            BetweenLetters::add(&values, Hash::of, features);
+            PlaceInAddress::add(&values, Hash::of, features);
             return;
         }
-        let classes = [l3, l2, l1, r1, r2, r3].iter().fold(0, |classes, c| classes << 5 | c.1);
-        let inner = classes >> 5 & 0xf_ffff;
-        add(10, l1.1, r1.1);
-        add(11, pair, 0);
-        add(12, pair, l2.0);
-        add(13, pair, r2.0);
-        add(14, pair, l2.0 << 21 | r2.0);
-        add(15, classes, 0);
-        add(16, inner, l1.0);
-        add(17, inner, r1.0);
-        add(18, before, r1.1 << 5 | r2.1);
-        add(19, after, l1.1 << 5 | l2.1);
-        add(20, before, r1.0 << 10 | next.1 << 5 | r2.1);
-        add(21, after, next.0);
-        add(22, token, r1.0 << 10 | next.1 << 5 | r2.1);
-        add(23, after, next.1 << 5 | l1.1);
-        add(24, before, next.0);
-        add(25, token, next.1 << 21 | r1.0);
-        add(26, self.shape(), (self.at - self.chunk.start).min(31) as u64);
-        add(27, inner, self.last << 5 | next.1);
-        add(28, self.left_run(), r1.0);
-        add(29, pair, next.1);
-        add(30, address, 0);
-        add(31, address, l1.1 << 5 | r1.1);
-        add(32, address, pair);
+        let six = near.iter().fold(0, |classes, character| classes << 5 | character.class);
+        values.left2_and_right2 = left2.form << 21 | right2.form;
+        values.classes = ClassValues {
+            six,
+            four: six >> 5 & 0xf_ffff,
+            left1_and_right1: left1.class << 5 | right1.class,
+            right1_and_right2: right1.class << 5 | right2.class,
+            left1_and_left2: left1.class << 5 | left2.class,
+            next_and_left1: next.first_class << 5 | left1.class,
+            chunk_end_and_next: self.last << 5 | next.first_class,
+        };
+        values.right1_and_classes = right1.form << 10 | next.first_class << 5 | right2.class;
+        values.next_class_and_right1 = next.first_class << 21 | right1.form;
+        values.chunk_shape = self.shape();
+        values.from_chunk_start = (self.at - self.chunk.start).min(31) as u64;
+        values.left_run = self.left_run();
+        BesideOther::add(&values, Hash::of, features);
+        PlaceInAddress::add(&values, Hash::of, features);
+        PlaceInAddressBesideOther::add(&values, Hash::of, features);
     }
 
     /// Returns the hash of the classes of the chunk; a run of one class counts once.
@@ -397,5 +541,57 @@ impl Gap<'_> {
             hash = hash.and(self.text.lower[at].into());
         }
         hash.value()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature_tables::{are_distinct, digest};
+
+    /// Features of all gaps and spaces of a text, recorded when the first models were trained.
+    #[test]
+    fn features_are_part_of_the_format() {
+        let long = "ab-".repeat(PIECE);
+        let recorded = [
+            ("tea", (20, 1137624330091720950)),
+            ("I don't mind, he said.", (230, 6946205276518097370)),
+            ("(1 000 km) x=3.5%… d\u{301}e!", (366, 14854039045726863533)),
+            ("see www.example.org/a?b, or me@example.org.", (622, 2781788153530473493)),
+            ("我是 猫です ﬁn", (107, 11960219995426029973)),
+            (&long, (16357, 2298372466060316675)),
+        ];
+        for (text, expected) in recorded {
+            assert_eq!(digest(&all_features(text)), expected, "{text}");
+        }
+    }
+
+    /// Returns the features of all gaps and spaces. A token ends at every third gap.
+    fn all_features(text: &str) -> Vec<u32> {
+        let mut characters = Characters::default();
+        characters.read(text);
+        let mut gaps = GapFeatures::default();
+        gaps.read(&characters);
+        let mut all = Vec::new();
+        for chunk in 0..gaps.chunks.len() {
+            all.extend_from_slice(gaps.space_features(&characters, chunk).unwrap_or_default());
+            gaps.each_gap(&characters, chunk, |gap, features| {
+                all.extend_from_slice(features);
+                gap % 3 == 0
+            });
+        }
+        all
+    }
+
+    #[test]
+    fn every_template_has_its_own_number() {
+        assert!(are_distinct(&[
+            AnyGap::NUMBERS,
+            BetweenLetters::NUMBERS,
+            BesideOther::NUMBERS,
+            PlaceInAddress::NUMBERS,
+            PlaceInAddressBesideOther::NUMBERS,
+            Space::NUMBERS,
+        ]));
     }
 }

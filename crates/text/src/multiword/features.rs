@@ -7,9 +7,8 @@
 //! `git`. Rare rests share weights with all rests of their class
 //! ([`Multiword::classes`](super::Multiword)): `-dir` and `-ydik` are copulas, and follow the same stems.
 //!
-//! A template is a line such as `213 token.ending3 next.form;`. It has a number and up to two [attributes](Values). Its
-//! feature is the hash of the number, of the rule or the class that it is for, and of the values of the attributes.
-//! Numbers, attributes and the order of templates are part of the model format.
+//! A feature is the hash of the number of its [template](crate::feature_tables), of the rule or the class that it is for,
+//! and of the values of up to two [attributes](Values).
 
 use tutte_linear::Hash;
 
@@ -17,6 +16,7 @@ use super::harmony::agreement;
 use super::lexicon::{Entry, PosSet, each_pos};
 use super::rule::{DividedForm, Rule};
 use crate::characters::skeleton;
+use crate::feature_tables::{Table, tables};
 use crate::token_attributes::{Attributes, TokenAttributes, ending_hash, form_hash};
 
 /// Offsets of the neighbours whose parts of speech are looked up.
@@ -131,43 +131,9 @@ impl WordValues {
     }
 }
 
-/// A table of templates.
-trait Table {
-    /// Numbers of the templates.
-    #[cfg(test)]
-    const NUMBERS: &[u64];
-
-    /// Adds the feature of each template. `start` is the hash of a template's number, with the rule or the class.
-    fn add(values: &Values, start: impl Fn(u64) -> Hash, features: &mut Vec<u32>);
-}
-
-/// Declares tables of templates. A missing attribute is hashed as 0.
-///
-/// Each table becomes straight code, which is faster than a loop over a list of templates.
-macro_rules! tables {
-    ($(
-        $(#[$doc:meta])*
-        $table:ident { $($number:literal $($($attribute:ident).+)*;)* }
-    )*) => { $(
-        $(#[$doc])*
-        struct $table;
-
-        impl Table for $table {
-            #[cfg(test)]
-            const NUMBERS: &[u64] = &[$($number),*];
-
-            #[inline(always)]
-            fn add(values: &Values, start: impl Fn(u64) -> Hash, features: &mut Vec<u32>) {
-                features.extend_from_slice(&[$({
-                    let [first, second, ..] = [$(values.$($attribute).+,)* 0, 0];
-                    start($number).and(first).and(second).feature()
-                }),*]);
-            }
-        }
-    )* };
-}
-
 tables! {
+    up to 2 attributes of Values;
+
     /// The token as a whole, its neighbours and its first word.
     Token {
         201;
@@ -573,10 +539,9 @@ fn devoiced(lower: char) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use xxhash_rust::xxh3::xxh3_64;
-
     use super::*;
-    use crate::characters::{CharSpan, Characters, lower};
+    use crate::characters::lower;
+    use crate::feature_tables::{are_distinct, digest};
 
     /// Features of a token and a rule, recorded when the first models were trained.
     struct Recorded {
@@ -650,11 +615,17 @@ mod tests {
             },
         ];
         for case in recorded {
-            assert_eq!(digest(&case), case.features, "{} in {}", case.words.concat(), case.text);
+            assert_eq!(
+                digest(&features(&case)),
+                case.features,
+                "{} in {}",
+                case.words.concat(),
+                case.text
+            );
         }
     }
 
-    fn digest(case: &Recorded) -> (usize, u64) {
+    fn features(case: &Recorded) -> Vec<u32> {
         let hash = |form: &str| form_hash(form.chars());
         let entry = |word: u64| {
             let found = LEXICON.iter().find(|(form, ..)| hash(form) == word);
@@ -667,17 +638,7 @@ mod tests {
         let hash_of = |text: &str| full_hash(&text.chars().collect::<Vec<_>>());
         let class =
             |rest: u64| u64::from(rest == hash_of("dir")) + 2 * u64::from(rest == hash_of("li"));
-        let mut characters = Characters::default();
-        characters.read(case.text);
-        let mut tokens = Vec::new();
-        let mut start = 0;
-        for word in case.text.split(' ') {
-            let end = start + word.chars().count();
-            tokens.push(CharSpan { start, end });
-            start = end + 1;
-        }
-        let mut attributes = TokenAttributes::default();
-        attributes.read(&characters, &tokens);
+        let attributes = TokenAttributes::of_spaced_tokens(case.text);
         let token = case.text.split(' ').nth(case.at).unwrap();
         let form: Vec<char> = token.chars().map(lower).collect();
         let rule = Rule::new(token, &case.words).unwrap();
@@ -686,13 +647,12 @@ mod tests {
         let context = TokenContext::new(&form, &attributes, case.at, whole, near, &entry, &class);
         let mut features = Vec::new();
         context.features(case.at as u16 + 5, &rule, &mut features);
-        let bytes: Vec<u8> = features.iter().flat_map(|feature| feature.to_le_bytes()).collect();
-        (features.len(), xxh3_64(&bytes))
+        features
     }
 
     #[test]
     fn every_template_has_its_own_number() {
-        let mut numbers = [
+        let tables = [
             Token::NUMBERS,
             Ambiguous::NUMBERS,
             FirstWord::NUMBERS,
@@ -714,11 +674,7 @@ mod tests {
             ClassLongestLemmaInStem::NUMBERS,
             ClassLemmaIntoRest::NUMBERS,
             AnyRule::NUMBERS,
-        ]
-        .concat();
-        let count = numbers.len();
-        numbers.sort_unstable();
-        numbers.dedup();
-        assert_eq!(numbers.len(), count);
+        ];
+        assert!(are_distinct(&tables));
     }
 }
