@@ -105,9 +105,10 @@ fn is_emoji(c: char) -> bool {
 
 /// Returns `true` if the character at a byte belongs to the grapheme cluster of the one before.
 ///
-/// This is only asked of scripts in which letters form clusters (Hangul, Thai and others), and of format characters.
-fn is_inside_cluster(text: &str, offset: usize, class: u8) -> bool {
-    let is_asked = matches!(class, class::LETTER | class::KATAKANA | class::OTHER);
+/// This is only asked of scripts in which letters form clusters (Hangul, Thai and others), and beside format characters.
+fn is_inside_cluster(text: &str, offset: usize, before: char, class: u8) -> bool {
+    let is_asked = matches!(class, class::LETTER | class::KATAKANA | class::OTHER)
+        || (!before.is_ascii() && class_of(before) == class::OTHER);
     is_asked
         && offset > 0
         && GraphemeCursor::new(offset, text.len(), true).is_boundary(text, 0) == Ok(false)
@@ -133,7 +134,7 @@ impl Characters {
                     || if is_flag {
                         flags % 2 == 1
                     } else {
-                        is_inside_cluster(text, offset, class)
+                        is_inside_cluster(text, offset, before, class)
                     });
             flags = if is_flag { flags + 1 } else { 0 };
             self.lower.push(lower(c));
