@@ -6,8 +6,8 @@
 //! open quotation marks and brackets, and the distance to the last stop and to both ends of the paragraph.
 //!
 //! Training is logistic regression with dropout (Srivastava et al. 2014): a random part of the features of every
-//! example is left out. So no weight relies on another, and probabilities are less extreme. Some examples are seen as if
-//! written in capitals, so that `MR.` ends a sentence no more often than `Mr.`. The temperature T and the
+//! example is left out. So no weight relies on another, and probabilities are less extreme. Some examples after a stop
+//! are seen as if written in capitals, so that `MR.` ends a sentence no more often than `Mr.`. The temperature T and the
 //! penalty λ of a sentence ([`sentence_decoder`](crate::sentence_decoder)) are chosen by cross-validation. Cost:
 //! linear.
 
@@ -18,6 +18,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use tutte_linear::{BinaryLearner, Compact, Hash, Order, Weights, in_parts, score, sigmoid};
 
 use crate::Error;
+use crate::characters::class;
 use crate::feature_tables::{Table, tables};
 use crate::progress::PassCounter;
 use crate::sentence_decoder::SentenceDecoder;
@@ -136,8 +137,13 @@ impl<'a> Trainer<'a> {
                     continue;
                 }
                 let (paragraph, token) = self.gaps[gap];
-                let attributes =
-                    if capitals.next() { &self.in_upper_case } else { &self.attributes };
+                let is_after_stop =
+                    self.attributes[paragraph].near(token, 0).last == u64::from(class::STOP);
+                let attributes = if is_after_stop && capitals.next() {
+                    &self.in_upper_case
+                } else {
+                    &self.attributes
+                };
                 read_features(&attributes[paragraph], token, &mut features);
                 drop_out(&features, &mut generator, &mut kept);
                 learner.tick();
