@@ -1,6 +1,7 @@
 //! Characters of a paragraph: lower-cased, with their classes and the places where no token can end.
 
-use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+use unicode_properties::{GeneralCategory, UnicodeEmoji, UnicodeGeneralCategory};
+use unicode_segmentation::GraphemeCursor;
 
 /// Classes of characters. Their numbers are part of the model format.
 pub(crate) mod class {
@@ -94,6 +95,24 @@ pub(crate) struct Characters {
 
 /// Bit of a character that always belongs to the same token as the one before.
 const JOINED: u8 = 0x80;
+/// Bit of an emoji.
+const EMOJI: u8 = 0x40;
+
+/// Returns `true` for an emoji. Characters before U+2300, such as `©`, are older than emoji and are used as symbols.
+fn is_emoji(c: char) -> bool {
+    c >= '\u{2300}' && c.is_emoji_char()
+}
+
+/// Returns `true` if the character at a byte belongs to the grapheme cluster of the one before.
+///
+/// This is only asked of scripts in which letters form clusters (Hangul, Thai and others), and beside format characters.
+fn is_inside_cluster(text: &str, offset: usize, before: char, class: u8) -> bool {
+    let is_asked = matches!(class, class::LETTER | class::KATAKANA | class::OTHER)
+        || (!before.is_ascii() && class_of(before) == class::OTHER);
+    is_asked
+        && offset > 0
+        && GraphemeCursor::new(offset, text.len(), true).is_boundary(text, 0) == Ok(false)
+}
 
 impl Characters {
     /// Reads a text of less than 4 GB.
@@ -112,14 +131,33 @@ impl Characters {
                     || matches!(c, '\u{200C}' | '\u{200D}' | '\u{1F3FB}'..='\u{1F3FF}')
                     || matches!(c, '\u{FE00}'..='\u{FE0F}' | '\u{E0020}'..='\u{E007F}')
                     || before == '\u{200D}'
-                    || (is_flag && flags % 2 == 1));
+                    || if is_flag {
+                        flags % 2 == 1
+                    } else {
+                        is_inside_cluster(text, offset, before, class)
+                    });
             flags = if is_flag { flags + 1 } else { 0 };
             self.lower.push(lower(c));
-            self.classes.push(class | if is_joined { JOINED } else { 0 });
+            let joined = if is_joined { JOINED } else { 0 };
+            let emoji = if is_emoji(c) { EMOJI } else { 0 };
+            self.classes.push(class | joined | emoji);
             self.offsets.push(offset as u32);
             before = c;
         }
         self.offsets.push(text.len() as u32);
+    }
+
+    /// Returns the same text as if written in upper case. [`lower`](Self::lower) stays as it is.
+    pub(crate) fn in_upper_case(&self) -> Self {
+        let upper = |&class: &u8| match class & !JOINED {
+            class::LOWER => class - class::LOWER + class::UPPER,
+            _ => class,
+        };
+        Self {
+            lower: self.lower.clone(),
+            classes: self.classes.iter().map(upper).collect(),
+            offsets: self.offsets.clone(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -128,7 +166,12 @@ impl Characters {
 
     #[inline]
     pub(crate) fn class(&self, at: usize) -> u8 {
-        self.classes[at] & !JOINED
+        self.classes[at] & !(JOINED | EMOJI)
+    }
+
+    #[inline]
+    pub(crate) fn is_emoji(&self, at: usize) -> bool {
+        self.classes[at] & EMOJI != 0
     }
 
     #[inline]
@@ -184,6 +227,42 @@ mod tests {
             (0..characters.len()).filter(|&i| characters.is_joined(i)).collect();
         assert_eq!(joined, [1, 5, 6, 8, 10, 12]);
         assert_eq!(characters.class(14), class::MARK);
+    }
+
+    #[test]
+    fn grapheme_clusters_are_never_divided() {
+        use unicode_segmentation::UnicodeSegmentation;
+        let text = "\u{1100}\u{1161}\u{11A8}가\u{11A8} กำ क्षि 👨\u{200D}👩\u{200D}👧❤\u{FE0F}1\u{FE0F}\u{20E3} \u{600}12 ｶﾞ";
+        let mut characters = Characters::default();
+        characters.read(text);
+        let starts: Vec<usize> = text.grapheme_indices(true).map(|(start, _)| start).collect();
+        for at in 0..characters.len() {
+            let offset = characters.offsets[at] as usize;
+            let is_inside = !starts.contains(&offset);
+            assert!(!is_inside || characters.is_joined(at), "byte {offset}");
+        }
+    }
+
+    #[test]
+    fn emoji_are_not_digits_or_signs() {
+        let mut characters = Characters::default();
+        characters.read("😀❤🇫1#©€");
+        let emoji: Vec<bool> = (0..characters.len()).map(|at| characters.is_emoji(at)).collect();
+        assert_eq!(emoji, [true, true, true, false, false, false, false]);
+        assert_eq!(characters.class(0), class::SYMBOL);
+    }
+
+    #[test]
+    fn upper_case_changes_classes_alone() {
+        let mut text = Characters::default();
+        text.read("Mr. é\u{301}1");
+        let upper = text.in_upper_case();
+        assert_eq!(upper.lower, text.lower);
+        let classes: Vec<u8> = (0..upper.len()).map(|at| upper.class(at)).collect();
+        let mut capitals = Characters::default();
+        capitals.read("MR. É\u{301}1");
+        assert_eq!(classes, (0..7).map(|at| capitals.class(at)).collect::<Vec<_>>());
+        assert!(upper.is_joined(5));
     }
 
     #[test]

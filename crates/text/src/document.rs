@@ -9,7 +9,7 @@ use crate::DocumentProblem;
 use crate::multiword::{Lexicon, Multiword, Rule};
 use crate::scripts::Scripts;
 use crate::sentence_boundaries::SentenceBoundaries;
-use crate::token_boundaries::TokenBoundaries;
+use crate::token_boundaries::{GapTemplates, TokenBoundaries};
 use crate::tokenizer::{Models, Tokenizer};
 
 /// A tokenizer without its weights, for a model file.
@@ -42,6 +42,9 @@ struct ModelsDocument {
     forms: usize,
     kinds: usize,
     spaces_in_tokens: bool,
+    /// `true` if features of tokens include shapes. The first models have none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    shapes: bool,
     temperature: f32,
     #[serde(rename = "price")]
     sentence_penalty: f32,
@@ -74,6 +77,7 @@ impl Tokenizer<Compact> {
                 forms: multiword.lexicon.frequencies.cells().len(),
                 kinds: multiword.lexicon.parts_of_speech.cells().len(),
                 spaces_in_tokens: token_boundaries.has_spaces_in_tokens,
+                shapes: token_boundaries.templates == GapTemplates::WithShapes,
                 temperature: sentence_boundaries.temperature,
                 sentence_penalty: sentence_boundaries.penalty,
                 rules: multiword.rules.clone(),
@@ -130,6 +134,7 @@ impl TokenizerDocument {
         let token_boundaries = TokenBoundaries {
             weights: weights(TOKENS, document.tokens)?,
             has_spaces_in_tokens: document.spaces_in_tokens,
+            templates: if document.shapes { GapTemplates::WithShapes } else { GapTemplates::First },
         };
         let sentence_boundaries = SentenceBoundaries {
             weights: weights(SENTENCES, document.sentences)?,

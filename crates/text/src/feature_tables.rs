@@ -26,7 +26,6 @@ pub(crate) trait Table {
     type Values;
 
     /// Numbers of the templates.
-    #[cfg(test)]
     const NUMBERS: &[u64];
 
     /// Adds the feature of each template. `start` makes the hash of a template's number, and of anything else that all
@@ -51,7 +50,6 @@ macro_rules! tables {
         impl $crate::feature_tables::Table for $table {
             type Values = $values;
 
-            #[cfg(test)]
             const NUMBERS: &[u64] = &[$($number),*];
 
             #[inline(always)]

@@ -6,7 +6,8 @@
 //! open quotation marks and brackets, and the distance to the last stop and to both ends of the paragraph.
 //!
 //! Training is logistic regression with dropout (Srivastava et al. 2014): a random part of the features of every
-//! example is left out. So no weight relies on another, and probabilities are less extreme. The temperature T and the
+//! example is left out. So no weight relies on another, and probabilities are less extreme. Some examples after a stop
+//! are seen as if written in capitals, so that `MR.` ends a sentence no more often than `Mr.`. The temperature T and the
 //! penalty λ of a sentence ([`sentence_decoder`](crate::sentence_decoder)) are chosen by cross-validation. Cost:
 //! linear.
 
@@ -17,11 +18,12 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use tutte_linear::{BinaryLearner, Compact, Hash, Order, Weights, in_parts, score, sigmoid};
 
 use crate::Error;
+use crate::characters::class;
 use crate::feature_tables::{Table, tables};
 use crate::progress::PassCounter;
 use crate::sentence_decoder::SentenceDecoder;
 use crate::token_attributes::{Attributes, TokenAttributes};
-use crate::training_text::GoldParagraph;
+use crate::training_text::{GoldParagraph, UpperCase};
 
 /// A model of sentence boundaries.
 #[derive(Clone, Debug)]
@@ -92,6 +94,8 @@ impl SentenceBoundaries<Vec<f32>> {
 struct Trainer<'a> {
     paragraphs: &'a [GoldParagraph<'a>],
     attributes: Vec<TokenAttributes>,
+    /// Attributes of the same paragraphs in upper case.
+    in_upper_case: Vec<TokenAttributes>,
     /// Paragraph and token of each gap that is an example: all but those at the end of a paragraph.
     gaps: Vec<(usize, usize)>,
     bits: u32,
@@ -106,7 +110,9 @@ impl<'a> Trainer<'a> {
         };
         let gaps = paragraphs.iter().enumerate().flat_map(inner).collect();
         let attributes = paragraphs.iter().map(GoldParagraph::attributes).collect();
-        Self { paragraphs, attributes, gaps, bits, passes, seed }
+        let in_upper_case =
+            paragraphs.iter().map(GoldParagraph::attributes_in_upper_case).collect();
+        Self { paragraphs, attributes, in_upper_case, gaps, bits, passes, seed }
     }
 
     /// Returns the gaps of a fold. The fold after the last is empty.
@@ -122,6 +128,7 @@ impl<'a> Trainer<'a> {
         let mut learner = BinaryLearner::new(self.bits, SentenceBoundaries::RATE);
         let mut order = Order::new(self.seed, 1);
         let mut generator = Pcg64::seed_from_u64(self.seed);
+        let mut capitals = UpperCase::new(self.seed);
         let mut features = Vec::new();
         let mut kept = Vec::new();
         for _ in 0..self.passes {
@@ -130,7 +137,14 @@ impl<'a> Trainer<'a> {
                     continue;
                 }
                 let (paragraph, token) = self.gaps[gap];
-                read_features(&self.attributes[paragraph], token, &mut features);
+                let is_after_stop =
+                    self.attributes[paragraph].near(token, 0).last == u64::from(class::STOP);
+                let attributes = if is_after_stop && capitals.next() {
+                    &self.in_upper_case
+                } else {
+                    &self.attributes
+                };
+                read_features(&attributes[paragraph], token, &mut features);
                 drop_out(&features, &mut generator, &mut kept);
                 learner.tick();
                 let log_odds = learner.score(&kept) / (1.0 - DROPOUT);
@@ -355,7 +369,8 @@ mod tests {
     use super::*;
     use crate::feature_tables::{are_distinct, digest};
 
-    /// Features of the gaps after all tokens, recorded when the first models were trained.
+    /// Features of the gaps after all tokens, recorded when the first models were trained. Since then, `…` has the
+    /// features of `...`.
     #[test]
     fn features_are_part_of_the_format() {
         let recorded = [
@@ -363,7 +378,7 @@ mod tests {
             ("He went home . 2 . Everyone ( even I ) slept .", (650, 15124795649065035530)),
             (
                 "\" Stop ! \" said Mr. Jones-Smith , etc . and left … « Oui »",
-                (800, 3801995483261240162),
+                (800, 6434514822190608598),
             ),
             ("我 是 猫 。 tea\u{a0}tea ؟ 3.5 % ok", (450, 17734763095409623102)),
         ];

@@ -90,9 +90,83 @@ fn other_texts_follow_the_treebank() {
     let tokenizer = trained();
     let found = |text: &str| words(&segment(&tokenizer, text));
     assert_eq!(found("We don't wait."), "We do n't wait .");
-    assert_eq!(found("Did Mr. Cup know?\nShe doesn't!"), "Did Mr. Cup know ? | She does n't !");
+    assert_eq!(
+        found("Did Mr. Cup know?\nShe doesn't wait!"),
+        "Did Mr. Cup know ? | She does n't wait !"
+    );
     assert_eq!(found("Le thé DU lac."), "Le thé DE LE lac .");
     assert_eq!(found("Why\n\nWait"), "Why | Wait");
+}
+
+/// The treebank has no emoji.
+#[test]
+fn emoji_are_tokens_of_their_own() {
+    let tokenizer = trained();
+    let found = |text: &str| words(&segment(&tokenizer, text));
+    assert_eq!(found("Tea🎉🎂 wait👨‍👩‍👧"), "Tea 🎉 🎂 wait 👨‍👩‍👧");
+    assert_eq!(found("I❤️tea 👍🏽👍🏽"), "I ❤️ tea 👍🏽 👍🏽");
+}
+
+/// Returns the words of texts with a tokenizer that is trained on a part of English EWT, or `None` without treebanks.
+#[expect(clippy::print_stderr, reason = "a skipped test should say that it was skipped")]
+fn english() -> Option<impl Fn(&str) -> String> {
+    let named = std::env::var_os("TUTTE_DATA").map(std::path::PathBuf::from);
+    let folder = named.unwrap_or_else(|| {
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data")
+    });
+    let path = folder.join("ud/english-ewt/train.conllu");
+    if !path.exists() {
+        eprintln!("skipped: there is no {}", path.display());
+        return None;
+    }
+    let treebank: Vec<Sentence> =
+        tutte_treebank::open(&path).unwrap().collect::<Result<_, _>>().unwrap();
+    let options = TokenizerOptions { passes: 4, threads: 2, ..TokenizerOptions::default() };
+    let tokenizer = Tokenizer::train(&treebank, &options).unwrap().compact();
+    Some(move |text: &str| words(&segment(&tokenizer, text)))
+}
+
+/// Tokens that English EWT rarely or never has.
+#[test]
+fn abbreviations_ranges_emoji_and_hearts_are_divided_as_people_expect() {
+    let Some(found) = english() else { return };
+    for expected in [
+        "She has a Ph.D. in physics .",
+        "Ph.D. students work hard .",
+        "It takes 10 - 20 minutes .",
+        "We need 10 - 20 .",
+        "I left 'cause I was tired .",
+        "We stayed home , 'cause it rained .",
+        "It is on pp. 3 and 4 .",
+        "See vol. 3 of the series .",
+        "MR. SMITH WENT TO WASHINGTON .",
+        "I MET MR. SMITH TODAY .",
+        "She counted to 99 … then she stopped .",
+        "Happy birthday 🎉 🎂 !",
+        "Our family 👨‍👩‍👧 is here .",
+        "It costs 20 € .",
+        "Prices rose from € 10 to € 15 .",
+        "I <3 you .",
+        "I love you so much <3 !",
+        "It started to rain .",
+        "Then it started to rain . | We ran .",
+    ] {
+        let text = expected
+            .replace(" | ", " ")
+            .replace("20 €", "20€")
+            .replace("€ 1", "€1")
+            .replace("10 - 20", "10-20")
+            .replace("birthday 🎉 🎂 !", "birthday🎉🎂!")
+            .replace(" …", "…");
+        let text =
+            [" .", " ,", " !"].iter().fold(text, |text, mark| text.replace(mark, &mark[1..]));
+        assert_eq!(found(&text), expected);
+    }
+    // English EWT divides some of these and not others. Both decisions about one number agree.
+    for text in ["The shop is open 24/7.", "We work 24/7 and never sleep."] {
+        let words = found(text);
+        assert!(words.contains(" 24/7 ") || words.contains(" 24 / 7 "), "{words}");
+    }
 }
 
 /// A model trained on Latin letters decides about Latin letters alone.

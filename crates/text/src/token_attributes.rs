@@ -72,6 +72,11 @@ impl TokenAttributes {
 
 impl Attributes {
     fn of(text: &Characters, token: CharSpan) -> Self {
+        if let Some(plain) = plain_form(text, token) {
+            let mut text = Characters::default();
+            text.read(plain);
+            return Self::of(&text, CharSpan { start: 0, end: text.len() });
+        }
         let CharSpan { start, end } = token;
         let mut shape = Hash::of(6);
         let mut before = u8::MAX;
@@ -96,6 +101,19 @@ impl Attributes {
             length: ((end - start) as u64).min(8),
             ..Self::default()
         }
+    }
+}
+
+/// Returns the plain form that stands for a token, if there is one. Treebanks have many more tokens `...` than `…`, and
+/// more emoticons than emoji.
+fn plain_form(text: &Characters, token: CharSpan) -> Option<&'static str> {
+    let form = &text.lower[token.start..token.end];
+    if text.is_emoji(token.start) {
+        Some(":)")
+    } else if form.contains(&'…') && form.iter().all(|c| matches!(c, '…' | '.')) {
+        Some("...")
+    } else {
+        None
     }
 }
 
@@ -132,5 +150,21 @@ impl TokenAttributes {
         let mut attributes = Self::default();
         attributes.read(&characters, &tokens);
         attributes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ellipsis_is_three_stops_and_an_emoji_is_an_emoticon() {
+        let tokens = TokenAttributes::of_spaced_tokens("… ... 😀 :) 👍🏽 .");
+        let same = |one: usize, other: usize| {
+            let [one, other] = [one, other].map(|token| tokens.near(token, 0));
+            one.form == other.form && one.shape == other.shape && one.last == other.last
+        };
+        assert!(same(0, 1) && same(2, 3) && same(4, 3));
+        assert!(!same(1, 5) && !same(1, 3));
     }
 }

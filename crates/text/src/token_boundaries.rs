@@ -7,17 +7,33 @@
 //! have fewer features: nearly all gaps are such, and few tokens end there.
 //!
 //! Between chunks a token always ends, unless the treebank has tokens with spaces inside (`1 000`). Then a single space
-//! is a gap like others. Marks and joiners are never separated from the character before them.
+//! is a gap like others. A token never ends inside a grapheme cluster (UAX #29), and always ends on both sides of an
+//! emoji.
 //!
-//! Training is logistic regression. Cost: linear in the text; a gap sees at most 2⁸ characters.
+//! Training is logistic regression on a treebank that is smaller than the language. Two kinds of noise make up for it:
+//!
+//! - **Dropout of words.** In a part of the examples, all features with the identity of a word are left out. So the
+//!   shapes around a gap learn to decide alone, as they must beside unknown words (`Ph.D.`, `10-20`).
+//! - **Upper case.** A part of the paragraphs is read as if written in capitals. So `MR.` is known from `Mr.`.
+//!
+//! Some gaps have few, dense features instead, which learn from few examples ([`GapKind`]). A stop before a number is
+//! one of them: is the word before it known without a stop? Abbreviations are short words that rarely stand alone (Kiss
+//! & Strunk 2006). While training, the count of a word leaves out the occurrence at hand.
+//!
+//! Cost: linear in the text; a gap sees at most 2⁸ characters.
 
+use std::collections::HashMap;
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng, SeedableRng};
 use tutte_linear::{BinaryLearner, Compact, Hash, Order, Weights, score, sigmoid};
 
 use crate::Error;
 use crate::characters::{CharSpan, Characters, class, is_letter};
 use crate::feature_tables::{Table, tables};
 use crate::progress::PassCounter;
-use crate::training_text::GoldParagraph;
+use crate::token_attributes::form_hash;
+use crate::training_text::{GoldParagraph, UpperCase, frequency};
 use crate::unicode::{self, Address};
 
 /// Length of the pieces in which longer chunks are read.
@@ -29,19 +45,35 @@ pub(crate) struct TokenBoundaries<W> {
     pub(crate) weights: W,
     /// Allows spaces inside tokens.
     pub(crate) has_spaces_in_tokens: bool,
+    /// Templates with which it was trained.
+    pub(crate) templates: GapTemplates,
 }
 
+/// Templates of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GapTemplates {
+    /// Those of the first models.
+    First,
+    /// Those of all kinds of gaps ([`GapKind`]), with [`Shapes`].
+    WithShapes,
+}
+
+/// Frequency class of a form as a token of its own: 0 for never, 1 for once, 2 for two or three times, and so on.
+pub(crate) type Frequency = u8;
+
 impl<W: Weights> TokenBoundaries<W> {
-    /// Finds the tokens of a paragraph. Chunks in a foreign script are divided by Unicode's rules.
+    /// Finds the tokens of a paragraph. Chunks in a foreign script are divided by Unicode's rules. `frequency` returns
+    /// the frequency class of a form by its hash.
     pub(crate) fn tokens(
         &self,
         text: &Characters,
         is_foreign: impl Fn(&[char]) -> bool,
+        frequency: impl Fn(u64) -> Frequency,
         gaps: &mut GapFeatures,
         tokens: &mut Vec<CharSpan>,
     ) {
         tokens.clear();
-        gaps.read(text);
+        gaps.read(text, self.templates);
         for chunk in 0..gaps.chunks.len() {
             let CharSpan { start, end } = gaps.chunks[chunk];
             if is_foreign(&text.lower[start..end]) {
@@ -62,14 +94,20 @@ impl<W: Weights> TokenBoundaries<W> {
             {
                 token_start = joined.start;
             }
-            gaps.each_gap(text, chunk, |gap, features| {
-                let is_end = score(&self.weights, features) > 0.0;
-                if is_end {
-                    tokens.push(CharSpan { start: token_start, end: gap });
-                    token_start = gap;
-                }
-                is_end
-            });
+            gaps.each_gap(
+                text,
+                chunk,
+                |form, _| frequency(form),
+                |gap, kind, features| {
+                    let is_end =
+                        kind == GapKind::BesideEmoji || score(&self.weights, features) > 0.0;
+                    if is_end {
+                        tokens.push(CharSpan { start: token_start, end: gap });
+                        token_start = gap;
+                    }
+                    is_end
+                },
+            );
             tokens.push(CharSpan { start: token_start, end });
         }
     }
@@ -80,6 +118,9 @@ impl TokenBoundaries<Vec<f32>> {
     /// Examples with a smaller gradient move no weights.
     const MIN_GRADIENT: f32 = 0.005;
 
+    /// Part of the examples, in 256, that are seen without the identity of words.
+    const WORD_DROPOUT: u64 = 40;
+
     /// Trains a model on paragraphs.
     pub(crate) fn train(
         paragraphs: &[GoldParagraph<'_>],
@@ -89,7 +130,16 @@ impl TokenBoundaries<Vec<f32>> {
         counter: &PassCounter<'_>,
     ) -> Result<Self, Error> {
         let mut learner = BinaryLearner::new(bits, Self::RATE);
-        let mut learn = |features: &[u32], is_end: bool| {
+        let mut generator = Pcg64::seed_from_u64(seed);
+        let mut kept = Vec::new();
+        let mut learn = |kind: Option<GapKind>, features: &[u32], is_end: bool| {
+            let features = match kind {
+                Some(kind) if generator.next_u64() & 0xff < Self::WORD_DROPOUT => {
+                    kind.without_words(features, &mut kept);
+                    &kept
+                }
+                _ => features,
+            };
             learner.tick();
             let gradient = sigmoid(learner.score(features)) - if is_end { 1.0 } else { 0.0 };
             if gradient.abs() > Self::MIN_GRADIENT {
@@ -98,24 +148,37 @@ impl TokenBoundaries<Vec<f32>> {
             is_end
         };
         let has_spaces_in_tokens = paragraphs.iter().any(GoldParagraph::has_spaces_in_tokens);
+        let templates = GapTemplates::WithShapes;
+        let counts = count_forms(paragraphs);
         let mut gaps = GapFeatures::default();
         let mut order = Order::new(seed, 0);
+        let mut capitals = UpperCase::new(seed);
         for _ in 0..passes {
             for paragraph in order.shuffled(paragraphs.len()) {
-                let GoldParagraph { characters: text, starts, .. } = &paragraphs[paragraph];
-                gaps.read(text);
+                let GoldParagraph { characters, starts, .. } = &paragraphs[paragraph];
+                let in_capitals = capitals.next().then(|| characters.in_upper_case());
+                let text = in_capitals.as_ref().unwrap_or(characters);
+                gaps.read(text, templates);
                 for chunk in 0..gaps.chunks.len() {
                     let start = gaps.chunks[chunk].start;
                     if has_spaces_in_tokens && let Some(features) = gaps.space_features(text, chunk)
                     {
-                        learn(features, starts[start]);
+                        learn(None, features, starts[start]);
                     }
-                    gaps.each_gap(text, chunk, |gap, features| learn(features, starts[gap]));
+                    // A token that ends at the gap is in the counts itself.
+                    let others = |form: u64, gap: usize| {
+                        let count = counts.get(&form).copied().unwrap_or(0);
+                        frequency(count.saturating_sub(starts[gap].into()))
+                    };
+                    gaps.each_gap(text, chunk, others, |gap, kind, features| match kind {
+                        GapKind::BesideEmoji => starts[gap],
+                        _ => learn(Some(kind), features, starts[gap]),
+                    });
                 }
             }
             counter.finish_pass()?;
         }
-        Ok(Self { weights: learner.averaged(), has_spaces_in_tokens })
+        Ok(Self { weights: learner.averaged(), has_spaces_in_tokens, templates })
     }
 
     /// Returns this model with weights of 8 bits.
@@ -123,7 +186,74 @@ impl TokenBoundaries<Vec<f32>> {
         TokenBoundaries {
             weights: Compact::new(&self.weights),
             has_spaces_in_tokens: self.has_spaces_in_tokens,
+            templates: self.templates,
         }
+    }
+}
+
+/// Counts the forms of tokens, by their hashes.
+fn count_forms(paragraphs: &[GoldParagraph<'_>]) -> HashMap<u64, u32> {
+    let mut counts = HashMap::new();
+    for form in paragraphs.iter().flat_map(GoldParagraph::forms) {
+        *counts.entry(form_hash(form.iter().copied())).or_default() += 1;
+    }
+    counts
+}
+
+/// Kind of a gap, which decides about its features. Kinds with few, dense features learn from few examples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GapKind {
+    /// No features: a token always ends here.
+    BesideEmoji,
+    BetweenLetters,
+    /// Between a word and the stop with which its chunk ends, if a number follows: `vol. 3`.
+    StopBeforeNumber,
+    /// Inside letters with stops: `Ph.D.`.
+    InInitials,
+    /// Inside digits with signs between them: `10-20`, `24/7`.
+    InNumber,
+    /// Beside or inside an emoticon: `<3`.
+    BesideEmoticon,
+    /// After a quotation mark or apostrophe with which a chunk starts: `'cause`.
+    AfterQuote,
+    BesideOther,
+}
+
+impl GapKind {
+    /// Numbers of the templates with the identity of a word or number.
+    const WORDS: [u64; 27] = [
+        1, 2, 7, 8, 18, 19, 20, 21, 22, 23, 24, 25, 28, 57, 58, 59, 60, 61, 62, 76, 77, 78, 87, 88,
+        89, 95, 115,
+    ];
+
+    /// Returns the numbers of the templates of such gaps, in the order of their features.
+    fn numbers(self) -> impl Iterator<Item = &'static u64> {
+        let tables: [&'static [u64]; 5] = match self {
+            Self::BesideEmoji => Default::default(),
+            Self::BetweenLetters => {
+                [AnyGap::NUMBERS, BetweenLetters::NUMBERS, PlaceInAddress::NUMBERS, &[], &[]]
+            }
+            Self::StopBeforeNumber => [StopBeforeNumber::NUMBERS, &[], &[], &[], &[]],
+            Self::InInitials => [InInitials::NUMBERS, &[], &[], &[], &[]],
+            Self::InNumber => [InNumber::NUMBERS, &[], &[], &[], &[]],
+            Self::BesideEmoticon => [BesideEmoticon::NUMBERS, &[], &[], &[], &[]],
+            Self::AfterQuote => [AfterQuote::NUMBERS, &[], &[], &[], &[]],
+            Self::BesideOther => [
+                AnyGap::NUMBERS,
+                BesideOther::NUMBERS,
+                PlaceInAddress::NUMBERS,
+                PlaceInAddressBesideOther::NUMBERS,
+                Shapes::NUMBERS,
+            ],
+        };
+        tables.into_iter().flatten()
+    }
+
+    /// Copies all features of a gap but those with the identity of a word.
+    fn without_words(self, features: &[u32], kept: &mut Vec<u32>) {
+        kept.clear();
+        let is_kept = |(number, _): &(&u64, &u32)| !Self::WORDS.contains(number);
+        kept.extend(self.numbers().zip(features).filter(is_kept).map(|(_, &feature)| feature));
     }
 }
 
@@ -159,8 +289,71 @@ struct GapValues {
     /// The run of characters of one class that ends at the gap.
     left_run: u64,
     next: NextChunkValues,
-    /// Place of the gap in an address.
+    /// Place of the gap in an address or an emoticon.
     address: u64,
+    shapes: ShapeValues,
+    stop: StopValues,
+    pattern: PatternValues,
+}
+
+/// Shapes: the classes of several characters, where a run of one class counts once. A measured shape also has the length
+/// of each run, at most 4.
+///
+/// The state, a part of most of these values, tells whether the token so far is the character `left1` alone. After a
+/// quotation mark, it also tells where the quotation ends. So two decisions about `24/7` agree.
+#[derive(Clone, Copy, Debug, Default)]
+struct ShapeValues {
+    /// The chunk before the gap, and the state.
+    before: u64,
+    measured_before: u64,
+    /// The chunk after the gap.
+    after: u64,
+    measured_after: u64,
+    /// The token so far.
+    measured_token: u64,
+    token_and_after: u64,
+    token_and_next: u64,
+    /// The characters `left1` and `right1`, and the state.
+    pair: u64,
+    pair_and_next_class: u64,
+    /// The classes of six characters, and the state.
+    six: u64,
+    /// The classes of four characters, and the state.
+    four: u64,
+}
+
+/// The word before a stop, see [`GapKind::StopBeforeNumber`].
+#[derive(Clone, Copy, Debug, Default)]
+struct StopValues {
+    /// Frequency class of the word, and its length up to 7.
+    word: u64,
+    /// `word`, and the shape of the word.
+    word_and_shape: u64,
+    /// Frequency class and shape of the word.
+    frequency_and_shape: u64,
+    /// Length and shape of the word.
+    length_and_shape: u64,
+    /// The chunk from the gap on, and the class of the first character of the next one.
+    after: u64,
+    /// Shape of the next chunk.
+    next_shape: u64,
+    /// 1 if the word has at most three letters, and 2 if the treebank does not have it without a stop.
+    is_short_and_unknown: u64,
+}
+
+/// A gap in one of the patterns [`GapKind::InInitials`], [`GapKind::InNumber`] and [`GapKind::AfterQuote`].
+#[derive(Clone, Copy, Debug, Default)]
+struct PatternValues {
+    /// Place of the gap in the pattern, with the state of [`ShapeValues`].
+    place: u64,
+    /// `place`, and the class of the first character of the next chunk.
+    place_and_next: u64,
+    /// Measured shape of the pattern.
+    shape: u64,
+    /// Measured shape of the run before the gap, and of the run after the sign.
+    runs: u64,
+    /// Shape of the chunk after the pattern.
+    rest: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -234,6 +427,86 @@ tables! {
         29 pair next.first_class;
     }
 
+    Shapes {
+        33 shapes.before shapes.after;
+        34 shapes.measured_before shapes.measured_after;
+        35 shapes.before right1.form;
+        36 shapes.after left1.form;
+        37 shapes.measured_token right1_and_classes;
+        38 shapes.token_and_after shapes.pair;
+        39 shapes.measured_token shapes.pair_and_next_class;
+        40 shapes.measured_before shapes.pair;
+        41 shapes.measured_after shapes.pair;
+        42 shapes.token_and_next shapes.pair;
+        43 shapes.measured_token shapes.measured_after;
+        44 shapes.pair;
+        45 shapes.pair shapes.after;
+        46 shapes.pair right2.form;
+        47 shapes.six;
+        48 shapes.four;
+        49 shapes.four left1.form;
+        50 shapes.four right1.form;
+    }
+
+    StopBeforeNumber {
+        52 stop.word stop.after;
+        53 stop.word_and_shape stop.after;
+        54 stop.frequency_and_shape stop.after;
+        55 stop.length_and_shape stop.after;
+        56 stop.word stop.next_shape;
+        57 pair far_left;
+        58 token stop.after;
+        59 token after;
+        60 before after;
+        61 token next.form;
+        62 stop.word next.form;
+        64 stop.is_short_and_unknown stop.after;
+        65 stop.is_short_and_unknown stop.next_shape;
+        66 stop.is_short_and_unknown right1_and_classes;
+    }
+
+    InInitials {
+        70 pattern.place;
+        71 pattern.place_and_next;
+        72 pattern.place pattern.rest;
+        73 pattern.place_and_next pattern.rest;
+        74 pattern.place pattern.shape;
+        75 pattern.place pair;
+        76 before after;
+        77 token after;
+        78 pattern.place next.form;
+    }
+
+    InNumber {
+        80 pattern.place;
+        81 pattern.place_and_next;
+        82 pattern.place pattern.rest;
+        83 pattern.place_and_next pattern.shape;
+        84 pattern.place pattern.shape;
+        85 pattern.place pattern.runs;
+        86 pattern.place shapes.before;
+        87 before after;
+        88 token after;
+        89 pattern.place next.form;
+    }
+
+    AfterQuote {
+        90 pattern.place;
+        92 pattern.place left1.form;
+        93 pattern.place right1.class;
+        94 pattern.place shapes.after;
+        95 pattern.place after;
+    }
+
+    BesideEmoticon {
+        110 address;
+        111 address pair;
+        112 address shapes.after;
+        113 address classes.four;
+        114 address next.first_class;
+        115 before after;
+    }
+
     PlaceInAddress {
         30 address;
     }
@@ -275,6 +548,7 @@ tables! {
 /// Features of the gaps of a paragraph, and memory to compute them.
 #[derive(Debug, Default)]
 pub(crate) struct GapFeatures {
+    templates: Option<GapTemplates>,
     chunks: Vec<CharSpan>,
     /// Hash of each chunk.
     hashes: Vec<u64>,
@@ -289,7 +563,8 @@ pub(crate) struct GapFeatures {
 
 impl GapFeatures {
     /// Divides a paragraph into chunks.
-    fn read(&mut self, text: &Characters) {
+    fn read(&mut self, text: &Characters, templates: GapTemplates) {
+        self.templates = Some(templates);
         self.chunks.clear();
         self.hashes.clear();
         let mut at = 0;
@@ -341,24 +616,34 @@ impl GapFeatures {
         Some(&self.features)
     }
 
-    /// Calls `is_end` with every gap of a chunk at which a token may end, and the features of the gap. It returns
-    /// `true` if a token ends there.
+    /// Calls `is_end` with every gap of a chunk at which a token may end, its kind, and its features. It returns `true`
+    /// if a token ends there. `frequency` is called with the hash of a form that ends before a gap, and that gap.
     fn each_gap(
         &mut self,
         text: &Characters,
         chunk: usize,
-        mut is_end: impl FnMut(usize, &[u32]) -> bool,
+        frequency: impl Fn(u64, usize) -> Frequency,
+        mut is_end: impl FnMut(usize, GapKind, &[u32]) -> bool,
     ) {
         let CharSpan { start, end } = self.chunks[chunk];
+        let has_shapes = self.templates == Some(GapTemplates::WithShapes);
         let next = self.next_chunk(text, chunk);
+        let next_shape = match self.chunks.get(chunk + 1) {
+            Some(&span) if has_shapes => shape(text, span, 1),
+            _ => 0,
+        };
         let last = text.class(end - 1).into();
         let address = self.address(text, chunk);
+        let quote = if has_shapes { self.quote(text, chunk) } else { 0 };
         let mut token = Hash::of(0);
+        let mut token_start = start;
+        let mut is_after_emoji = false;
         for piece in (start..end).step_by(PIECE) {
             self.read_piece(text, CharSpan { start: piece, end: end.min(piece + PIECE) });
             for gap in piece..end.min(piece + PIECE) {
-                let c = text.lower[gap].into();
-                if gap > start && !text.is_joined(gap) {
+                let is_joined = text.is_joined(gap);
+                let is_emoji = text.is_emoji(gap);
+                if gap > start && !is_joined {
                     let context = Gap {
                         text,
                         chunk: self.chunks[chunk],
@@ -369,27 +654,88 @@ impl GapFeatures {
                         last,
                         address,
                     };
-                    context.features(token.value(), &mut self.features);
-                    if is_end(gap, &self.features) {
+                    self.features.clear();
+                    let kind = if is_emoji || is_after_emoji {
+                        GapKind::BesideEmoji
+                    } else {
+                        let token_span = CharSpan { start: token_start, end: gap };
+                        let kind = if has_shapes {
+                            context.kind(token_span, quote)
+                        } else {
+                            context.first_kind()
+                        };
+                        let mut values = context.values(token.value(), kind);
+                        if has_shapes && kind != GapKind::BetweenLetters {
+                            values.shapes = context.shapes(&values, token_span, next_shape, quote);
+                        }
+                        match kind {
+                            GapKind::StopBeforeNumber => {
+                                let form = &text.lower[token_start..gap];
+                                let frequency = frequency(form_hash(form.iter().copied()), gap);
+                                values.stop =
+                                    context.stop(&values, token_span, frequency, next_shape);
+                            }
+                            GapKind::InInitials | GapKind::InNumber | GapKind::AfterQuote => {
+                                values.pattern = context.pattern(&values, token_span, kind, quote);
+                            }
+                            _ => {}
+                        }
+                        values.add_features(kind, has_shapes, &mut self.features);
+                        kind
+                    };
+                    if is_end(gap, kind, &self.features) {
                         token = Hash::of(0);
+                        token_start = gap;
                     }
                 }
-                token = token.and(c);
+                token = token.and(text.lower[gap].into());
+                is_after_emoji = is_emoji || (is_joined && is_after_emoji);
             }
         }
     }
 
-    /// Returns the address in a chunk, and the number of its kind; 0 if there is none.
+    /// Returns 0 for a chunk that does not start with a quotation mark or an apostrophe, 1 if the same chunk ends with
+    /// another, 2 if one of the next chunks does, and 3 if none does: `'cause`, not `'this way'`.
+    fn quote(&self, text: &Characters, chunk: usize) -> u64 {
+        /// Number of chunks in which the end of a quotation is looked for.
+        const CHUNKS: usize = 32;
+        let start = self.chunks[chunk].start;
+        let mark = text.class(start);
+        if !matches!(mark, class::APOSTROPHE | class::QUOTE) {
+            return 0;
+        }
+        let ends_quotation = |span: &CharSpan| {
+            let is_word = |class: u8| is_letter(class) || class == class::DIGIT;
+            let classes = (span.start.max(start + 1)..span.end).rev().map(|at| text.class(at));
+            classes.take_while(|&class| !is_word(class)).any(|class| class == mark)
+        };
+        match self.chunks[chunk..].iter().take(CHUNKS).position(ends_quotation) {
+            Some(0) => 1,
+            Some(_) => 2,
+            None => 3,
+        }
+    }
+
+    /// Returns the address or emoticon in a chunk, and the number of its kind; 0 if there is none.
     fn address(&mut self, text: &Characters, chunk: usize) -> (CharSpan, u64) {
         let CharSpan { start, end } = self.chunks[chunk];
         let none = (CharSpan { start, end: start }, 0);
         let characters = &text.lower[start..end];
-        if !characters.iter().any(|c| matches!(c, '@' | '/' | '.')) {
+        let has_shapes = self.templates == Some(GapTemplates::WithShapes);
+        let may_be_emoticon = has_shapes && characters.iter().any(|&c| is_eye(c));
+        if !may_be_emoticon && !characters.iter().any(|c| matches!(c, '@' | '/' | '.')) {
             return none;
         }
         self.form.clear();
         self.form.extend(characters);
-        let Some((bytes, address)) = unicode::address(&self.form) else { return none };
+        let Some((bytes, address)) = unicode::address(&self.form) else {
+            return match emoticon(characters) {
+                Some(span) if may_be_emoticon => {
+                    (CharSpan { start: start + span.start, end: start + span.end }, EMOTICON)
+                }
+                _ => none,
+            };
+        };
         let count = |bytes: usize| self.form[..bytes].chars().count();
         let span = CharSpan { start: start + count(bytes.start), end: start + count(bytes.end) };
         let kind = match address {
@@ -463,12 +809,176 @@ impl Gap<'_> {
         }
     }
 
-    /// Writes the features of the gap. `token` is the hash of the token so far.
+    /// Returns the kind of the gap for the first models, which have two.
+    fn first_kind(&self) -> GapKind {
+        let [left1, right1] = [-1, 0].map(|offset| self.near(offset).class as u8);
+        if is_letter(left1) && is_letter(right1) {
+            GapKind::BetweenLetters
+        } else {
+            GapKind::BesideOther
+        }
+    }
+
+    /// Returns the kind of the gap. `token` is the token so far, `quote` see [`GapFeatures::quote`].
+    fn kind(&self, token: CharSpan, quote: u64) -> GapKind {
+        let class = |at: usize| self.text.class(at);
+        let is_letter_at = |at: usize| is_letter(class(at));
+        let is_word = |at: usize| is_letter_at(at) || class(at) == class::DIGIT;
+        let first = self.first_kind();
+        if first == GapKind::BetweenLetters {
+            return first;
+        }
+        if self.address.1 == EMOTICON && self.place_in_address() != 0 {
+            return GapKind::BesideEmoticon;
+        }
+        let is_stop = class(self.at) == class::STOP;
+        if self.initials().is_some() {
+            return GapKind::InInitials;
+        }
+        if is_stop
+            && self.next.first_class == u64::from(class::DIGIT) + 1
+            && (token.start..token.end).all(is_letter_at)
+            && !(self.at..self.chunk.end).any(is_word)
+        {
+            return GapKind::StopBeforeNumber;
+        }
+        if self.number().is_some() {
+            return GapKind::InNumber;
+        }
+        if quote != 0 && self.at == self.chunk.start + 1 && is_word(self.at) {
+            return GapKind::AfterQuote;
+        }
+        GapKind::BesideOther
+    }
+
+    /// Returns the initials in which the gap is: groups of one to three letters, each before a stop, two or more, one
+    /// with a single letter. The stop after the last group may be missing.
+    fn initials(&self) -> Option<CharSpan> {
+        let is_stop = |at: usize| at < self.chunk.end && self.text.lower[at] == '.';
+        let is_letter = |at: usize| at < self.chunk.end && is_letter(self.text.class(at));
+        if !is_stop(self.at) && !is_stop(self.at - 1) {
+            return None;
+        }
+        let mut start = self.at;
+        while start > self.chunk.start && (is_letter(start - 1) || is_stop(start - 1)) {
+            start -= 1;
+            if self.at - start > 24 {
+                return None;
+            }
+        }
+        let mut at = start;
+        let mut groups = 0;
+        let mut has_single = false;
+        while is_letter(at) {
+            let letters = (at..at + 4).take_while(|&at| is_letter(at)).count();
+            if letters > 3 {
+                return None;
+            }
+            has_single |= letters == 1;
+            groups += 1;
+            at += letters;
+            if !is_stop(at) {
+                break;
+            }
+            at += 1;
+        }
+        (groups > 1 && has_single && start < self.at && self.at < at)
+            .then_some(CharSpan { start, end: at })
+    }
+
+    /// Returns the number in which the gap is: digits, with single signs between them.
+    fn number(&self) -> Option<CharSpan> {
+        let is_digit = |at: usize| {
+            at >= self.chunk.start && at < self.chunk.end && self.text.class(at) == class::DIGIT
+        };
+        let is_sign = |at: usize| {
+            let class = if at < self.chunk.end { self.text.class(at) } else { class::SPACE };
+            !matches!(class, class::SPACE | class::DIGIT | class::OTHER) && !is_letter(class)
+        };
+        let sign = if is_digit(self.at) { self.at - 1 } else { self.at };
+        let is_between_digits = |sign: usize| {
+            sign > self.chunk.start && is_sign(sign) && is_digit(sign - 1) && is_digit(sign + 1)
+        };
+        if !is_between_digits(sign) {
+            return None;
+        }
+        let limit = 16;
+        let is_part = |at: usize| is_digit(at) || is_between_digits(at);
+        let before = (self.chunk.start..sign).rev().take(limit).take_while(|&at| is_part(at));
+        let after = (sign..self.chunk.end).take(limit).take_while(|&at| is_part(at));
+        Some(CharSpan { start: sign - before.count(), end: sign + after.count() })
+    }
+
+    /// Returns the values of a word before a stop.
+    fn stop(
+        &self,
+        values: &GapValues,
+        token: CharSpan,
+        frequency: Frequency,
+        next_shape: u64,
+    ) -> StopValues {
+        let frequency = u64::from(frequency);
+        let length = (token.end - token.start).min(7) as u64;
+        let word = frequency << 3 | length;
+        // A capital alone and a word in capitals are different things.
+        let shape = shape(self.text, token, 2).rotate_left(9);
+        StopValues {
+            word,
+            word_and_shape: shape ^ word,
+            frequency_and_shape: shape ^ frequency,
+            length_and_shape: shape ^ length,
+            after: values.shapes.after.rotate_left(9) ^ values.next.first_class,
+            next_shape,
+            is_short_and_unknown: u64::from(frequency == 0) << 1 | u64::from(length <= 3),
+        }
+    }
+
+    /// Returns the values of a gap in a pattern.
+    fn pattern(
+        &self,
+        values: &GapValues,
+        token: CharSpan,
+        kind: GapKind,
+        quote: u64,
+    ) -> PatternValues {
+        let nowhere = CharSpan { start: self.at, end: self.at };
+        let span = match kind {
+            GapKind::InInitials => self.initials(),
+            GapKind::InNumber => self.number(),
+            _ => None,
+        }
+        .unwrap_or(nowhere);
+        let is_alone = u64::from(token.start + 1 == token.end);
+        let is_after_sign = u64::from(matches!(
+            self.text.class(self.at),
+            class::DIGIT | class::LOWER | class::UPPER | class::LETTER
+        ));
+        let is_last = u64::from(self.at + 1 == span.end);
+        let sign = if is_after_sign == 1 { values.left1 } else { values.right1 };
+        let place = match kind {
+            GapKind::AfterQuote => quote,
+            _ => sign.form << 3 | is_last << 2 | is_after_sign << 1 | is_alone,
+        };
+        let rest = CharSpan { start: span.end, end: self.chunk.end };
+        let sign_at = self.at - is_after_sign as usize;
+        let left = CharSpan { start: span.start.min(sign_at), end: sign_at };
+        let right = CharSpan { start: (sign_at + 1).min(span.end), end: span.end };
+        // Long enough for postcodes.
+        let measured = |span: CharSpan| shape(self.text, span, 6);
+        PatternValues {
+            place,
+            place_and_next: place << 5 | values.next.first_class,
+            shape: measured(span),
+            runs: measured(left).rotate_left(9) ^ measured(right),
+            rest: shape(self.text, rest, 1),
+        }
+    }
+
+    /// Returns the values of the gap. `token` is the hash of the token so far.
     #[inline]
-    fn features(&self, token: u64, features: &mut Vec<u32>) {
+    fn values(&self, token: u64, kind: GapKind) -> GapValues {
         let near = [-3, -2, -1, 0, 1, 2].map(|offset| self.near(offset));
         let [left3, left2, left1, right1, right2, right3] = near;
-        let pair = left1.form << 21 | right1.form;
         let far_left = left3.form << 21 | left2.form;
         let far_right = right2.form << 21 | right3.form;
         let &Self { before, after, next, .. } = self;
@@ -480,20 +990,16 @@ impl Gap<'_> {
             left1,
             right1,
             right2,
-            pair,
+            pair: left1.form << 21 | right1.form,
             far_left,
             far_right,
             next,
             address: self.place_in_address(),
             ..GapValues::default()
         };
-        features.clear();
-        AnyGap::add(&values, Hash::of, features);
-        if is_letter(left1.class as u8) && is_letter(right1.class as u8) {
+        if kind == GapKind::BetweenLetters {
             values.far_left_and_right = far_left ^ far_right.rotate_left(11);
-            BetweenLetters::add(&values, Hash::of, features);
-            PlaceInAddress::add(&values, Hash::of, features);
-            return;
+            return values;
         }
         let six = near.iter().fold(0, |classes, character| classes << 5 | character.class);
         values.left2_and_right2 = left2.form << 21 | right2.form;
@@ -511,9 +1017,33 @@ impl Gap<'_> {
         values.chunk_shape = self.shape();
         values.from_chunk_start = (self.at - self.chunk.start).min(31) as u64;
         values.left_run = self.left_run();
-        BesideOther::add(&values, Hash::of, features);
-        PlaceInAddress::add(&values, Hash::of, features);
-        PlaceInAddressBesideOther::add(&values, Hash::of, features);
+        values
+    }
+
+    /// Returns the shapes around a gap. `next` is the shape of the next chunk.
+    fn shapes(&self, values: &GapValues, token: CharSpan, next: u64, quote: u64) -> ShapeValues {
+        let before = CharSpan { start: self.chunk.start, end: self.at };
+        let after = CharSpan { start: self.at, end: self.chunk.end };
+        let shape = |span: CharSpan, longest: u64| shape(self.text, span, longest);
+        let token_shape = shape(token, 1);
+        let after_shape = shape(after, 1);
+        let is_alone = token.start + 1 == token.end;
+        let quote = if self.at == self.chunk.start + 1 { quote } else { 0 };
+        let state = quote << 1 | u64::from(is_alone);
+        let pair = values.pair << 3 | state;
+        ShapeValues {
+            before: shape(before, 1) ^ state,
+            measured_before: shape(before, 4) ^ state,
+            after: after_shape,
+            measured_after: shape(after, 4),
+            measured_token: shape(token, 4),
+            token_and_after: token_shape.rotate_left(9) ^ after_shape,
+            token_and_next: token_shape.rotate_left(9) ^ next,
+            pair,
+            pair_and_next_class: pair << 5 | values.next.first_class,
+            six: values.classes.six << 3 | state,
+            four: values.classes.four << 3 | state,
+        }
     }
 
     /// Returns the hash of the classes of the chunk; a run of one class counts once.
@@ -544,6 +1074,83 @@ impl Gap<'_> {
     }
 }
 
+impl GapValues {
+    /// Adds the features of a gap of some kind.
+    #[inline]
+    fn add_features(&self, kind: GapKind, has_shapes: bool, features: &mut Vec<u32>) {
+        match kind {
+            GapKind::BesideEmoji => {}
+            GapKind::BetweenLetters => {
+                AnyGap::add(self, Hash::of, features);
+                BetweenLetters::add(self, Hash::of, features);
+                PlaceInAddress::add(self, Hash::of, features);
+            }
+            GapKind::StopBeforeNumber => StopBeforeNumber::add(self, Hash::of, features),
+            GapKind::InInitials => InInitials::add(self, Hash::of, features),
+            GapKind::InNumber => InNumber::add(self, Hash::of, features),
+            GapKind::BesideEmoticon => BesideEmoticon::add(self, Hash::of, features),
+            GapKind::AfterQuote => AfterQuote::add(self, Hash::of, features),
+            GapKind::BesideOther => {
+                AnyGap::add(self, Hash::of, features);
+                BesideOther::add(self, Hash::of, features);
+                PlaceInAddress::add(self, Hash::of, features);
+                PlaceInAddressBesideOther::add(self, Hash::of, features);
+                if has_shapes {
+                    Shapes::add(self, Hash::of, features);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the hash of the classes of characters, and of the length of each run of one class, at most `longest`.
+fn shape(text: &Characters, span: CharSpan, longest: u64) -> u64 {
+    /// Number of characters of a span that count.
+    const LIMIT: usize = 32;
+    let mut hash = Hash::of(9);
+    let mut before = u8::MAX;
+    let mut run = 0;
+    for at in span.start..span.end.min(span.start + LIMIT) {
+        let class = text.class(at);
+        if class == before {
+            run = longest.min(run + 1);
+        } else {
+            hash = hash.and(run).and(class.into());
+            before = class;
+            run = 1;
+        }
+    }
+    hash.and(run).value()
+}
+
+/// Number of emoticons among the kinds of addresses.
+const EMOTICON: u64 = 3;
+
+/// Returns `true` for a character with which an emoticon starts.
+fn is_eye(c: char) -> bool {
+    matches!(c, ':' | ';' | '=' | '<')
+}
+
+/// Finds the first emoticon in a lower-cased chunk: eyes, maybe a nose, and a mouth (`:-)`, `;p`), or a heart (`<3`). No
+/// letter or digit stands beside it, and no other eyes.
+fn emoticon(chunk: &[char]) -> Option<CharSpan> {
+    let is_part = |at: usize| chunk.get(at).is_some_and(|&c| c.is_alphanumeric() || is_eye(c));
+    let end_of_emoticon = |start: usize| {
+        let has =
+            |at: usize, characters: &str| chunk.get(at).is_some_and(|&c| characters.contains(c));
+        let is_heart = chunk[start] == '<';
+        let nose = usize::from(has(start + 1, if is_heart { "/" } else { "-^'" }));
+        let mouth = start + 1 + nose;
+        let mouths = if is_heart { "3" } else { ")(][}{dpo0/\\|*3@x$" };
+        let run = (mouth..chunk.len()).take_while(|&at| chunk[at] == chunk[mouth]).count();
+        (has(mouth, mouths) && !is_part(mouth + run)).then_some(mouth + run)
+    };
+    let is_start = |&at: &usize| is_eye(chunk[at]) && (at == 0 || !is_part(at - 1));
+    (0..chunk.len())
+        .filter(is_start)
+        .find_map(|start| Some(CharSpan { start, end: end_of_emoticon(start)? }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -562,25 +1169,110 @@ mod tests {
             (&long, (16357, 2298372466060316675)),
         ];
         for (text, expected) in recorded {
-            assert_eq!(digest(&all_features(text)), expected, "{text}");
+            assert_eq!(digest(&all_features(text, GapTemplates::First)), expected, "{text}");
         }
     }
 
     /// Returns the features of all gaps and spaces. A token ends at every third gap.
-    fn all_features(text: &str) -> Vec<u32> {
+    fn all_features(text: &str, templates: GapTemplates) -> Vec<u32> {
         let mut characters = Characters::default();
         characters.read(text);
         let mut gaps = GapFeatures::default();
-        gaps.read(&characters);
+        gaps.read(&characters, templates);
         let mut all = Vec::new();
         for chunk in 0..gaps.chunks.len() {
             all.extend_from_slice(gaps.space_features(&characters, chunk).unwrap_or_default());
-            gaps.each_gap(&characters, chunk, |gap, features| {
+            let frequency = |_, gap| (gap % 5) as Frequency;
+            gaps.each_gap(&characters, chunk, frequency, |gap, _, features| {
                 all.extend_from_slice(features);
                 gap % 3 == 0
             });
         }
         all
+    }
+
+    /// Returns the kinds of all gaps of the first chunk of a text, in which every gap ends a token if `splits`.
+    fn kinds(text: &str, splits: bool) -> Vec<GapKind> {
+        let mut characters = Characters::default();
+        characters.read(text);
+        let mut gaps = GapFeatures::default();
+        gaps.read(&characters, GapTemplates::WithShapes);
+        let mut kinds = Vec::new();
+        gaps.each_gap(
+            &characters,
+            0,
+            |_, _| 0,
+            |_, kind, features| {
+                assert_eq!(kind.numbers().count(), features.len(), "{text}: {kind:?}");
+                kinds.push(kind);
+                splits
+            },
+        );
+        kinds
+    }
+
+    #[test]
+    fn initials_numbers_quotes_and_emoticons_have_features_of_their_own() {
+        use GapKind::*;
+        assert_eq!(kinds("Ph.D.", false), [BetweenLetters, InInitials, InInitials, InInitials]);
+        assert_eq!(kinds("is.So.", false).last(), Some(&BesideOther), "no single letter");
+        assert_eq!(kinds("10-20", false)[1..3], [InNumber, InNumber]);
+        assert_eq!(kinds("24/7.", true)[1..], [InNumber, InNumber, BesideOther]);
+        assert_eq!(kinds("vol. 3", false)[2], StopBeforeNumber);
+        assert_eq!(kinds("vol. Three", false)[2], BesideOther);
+        assert_eq!(kinds("'cause", false)[0], AfterQuote);
+        assert_eq!(kinds("<3!", false), [BesideEmoticon, BesideEmoticon]);
+        assert_eq!(kinds("a🎉b", false), [BesideEmoji, BesideEmoji]);
+        // A long chunk without white space costs no more than others.
+        kinds(&"1-".repeat(5000), false);
+        kinds(&"a.".repeat(5000), false);
+    }
+
+    #[test]
+    fn emoticons_are_found() {
+        let found = |text: &str| {
+            let chunk: Vec<char> = text.to_lowercase().chars().collect();
+            emoticon(&chunk).map(|CharSpan { start, end }| chunk[start..end].iter().collect())
+        };
+        for (text, expected) in [
+            (":)", ":)"),
+            ("nice:-))!", ""),
+            ("(;P)", ";p"),
+            ("<3!", "<3"),
+            ("</3", "</3"),
+            (":D.", ":d"),
+        ] {
+            assert_eq!(found(text).unwrap_or_default(), expected.to_owned(), "{text}");
+        }
+        for text in ["10:30", "a=b", "x<30", "::)", "http://a", "<3k"] {
+            assert_eq!(found(text), None::<String>, "{text}");
+        }
+    }
+
+    #[test]
+    fn quotations_are_closed_or_not() {
+        let quote = |text: &str| {
+            let mut characters = Characters::default();
+            characters.read(text);
+            let mut gaps = GapFeatures::default();
+            gaps.read(&characters, GapTemplates::WithShapes);
+            gaps.quote(&characters, 0)
+        };
+        assert_eq!(quote("it's"), 0);
+        assert_eq!(quote("'so' it goes"), 1);
+        assert_eq!(quote("'so it goes'."), 2);
+        assert_eq!(quote("'cause it's"), 3);
+        assert_eq!(quote("'"), 3);
+    }
+
+    #[test]
+    fn dropout_leaves_out_words_and_nothing_else() {
+        let kind = GapKind::StopBeforeNumber;
+        let features: Vec<u32> = kind.numbers().map(|&number| number as u32).collect();
+        let mut kept = Vec::new();
+        kind.without_words(&features, &mut kept);
+        assert!(kept.contains(&52) && !kept.contains(&58));
+        assert!(GapKind::WORDS.iter().all(|number| !kept.contains(&(*number as u32))));
     }
 
     #[test]
@@ -591,6 +1283,12 @@ mod tests {
             BesideOther::NUMBERS,
             PlaceInAddress::NUMBERS,
             PlaceInAddressBesideOther::NUMBERS,
+            Shapes::NUMBERS,
+            StopBeforeNumber::NUMBERS,
+            InInitials::NUMBERS,
+            InNumber::NUMBERS,
+            AfterQuote::NUMBERS,
+            BesideEmoticon::NUMBERS,
             Space::NUMBERS,
         ]));
     }

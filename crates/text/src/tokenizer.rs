@@ -204,7 +204,9 @@ impl<W: Weights> Models<W> {
         let segmentation = &mut workspace.segmentation;
         characters.read(text);
         let is_foreign = |chunk: &[char]| self.scripts.are_foreign_to(chunk.iter().copied());
-        self.token_boundaries.tokens(characters, is_foreign, &mut workspace.gap_features, tokens);
+        let frequency = |form: u64| self.multiword.lexicon.frequency(form);
+        let gaps = &mut workspace.gap_features;
+        self.token_boundaries.tokens(characters, is_foreign, frequency, gaps, tokens);
         attributes.read(characters, tokens);
         let break_probs = &mut segmentation.break_probs;
         self.sentence_boundaries.break_probs(attributes, features, break_probs);

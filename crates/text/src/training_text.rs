@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng, SeedableRng};
 use tutte_treebank::{Sentence, Token};
 
 use crate::characters::{CharSpan, Characters, ends_paragraph, lower};
@@ -16,6 +18,29 @@ pub(crate) const PARTS_OF_SPEECH: [&str; 7] =
 /// Returns the index of a UPOS tag in [`PARTS_OF_SPEECH`].
 pub(crate) fn part_of_speech(upos: &str) -> Option<u8> {
     PARTS_OF_SPEECH.iter().position(|part| *part == upos).map(|at| at as u8)
+}
+
+/// Returns the frequency class of a count: 0 for never, 1 for once, 2 for two or three times, 3 for up to seven, 4 for
+/// more.
+pub(crate) fn frequency(count: u32) -> u8 {
+    count.checked_ilog2().map_or(0, |log| log as u8 + 1).min(4)
+}
+
+/// Decides which examples are seen in upper case.
+pub(crate) struct UpperCase(Pcg64);
+
+impl UpperCase {
+    /// Part of the examples, in 256, that are seen in upper case.
+    const PART: u64 = 16;
+
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Pcg64::seed_from_u64(!seed))
+    }
+
+    /// Returns `true` if the next example is seen in upper case.
+    pub(crate) fn next(&mut self) -> bool {
+        self.0.next_u64() & 0xff < Self::PART
+    }
 }
 
 /// A paragraph of a treebank's text, with its gold tokens and sentences.
@@ -148,6 +173,13 @@ impl<'a> GoldParagraph<'a> {
     pub(crate) fn attributes(&self) -> TokenAttributes {
         let mut attributes = TokenAttributes::default();
         attributes.read(&self.characters, &self.tokens);
+        attributes
+    }
+
+    /// Returns the attributes of all tokens if the text were in upper case.
+    pub(crate) fn attributes_in_upper_case(&self) -> TokenAttributes {
+        let mut attributes = TokenAttributes::default();
+        attributes.read(&self.characters.in_upper_case(), &self.tokens);
         attributes
     }
 

@@ -6,14 +6,10 @@ use std::collections::HashMap;
 
 use tutte_linear::{Compact, Hash, Weights};
 
-use crate::training_text::{GoldParagraph, GoldWord, PARTS_OF_SPEECH};
+use crate::training_text::{GoldParagraph, GoldWord, PARTS_OF_SPEECH, frequency};
 
-/// Frequency class: 0 for never, 1 for once, 2 for two or three times, 3 for up to seven, 4 for more.
+/// Frequency class, see [`frequency`].
 pub(super) type Frequency = u8;
-
-fn frequency(count: u32) -> Frequency {
-    count.checked_ilog2().map_or(0, |log| log as Frequency + 1).min(4)
-}
 
 /// Set of parts of speech, one bit for each of [`PARTS_OF_SPEECH`].
 pub(super) type PosSet = u8;
@@ -68,7 +64,7 @@ fn read<W: Weights>(table: &W, key: u64) -> [u8; 2] {
 
 impl<W: Weights> Lexicon<W> {
     /// Returns how often a form was a token of its own.
-    fn frequency(&self, form: u64) -> Frequency {
+    pub(crate) fn frequency(&self, form: u64) -> Frequency {
         let [one, other] = read(&self.frequencies, form);
         one.min(other)
     }
@@ -146,6 +142,11 @@ impl Counts {
     pub(super) fn lexicon(&self) -> Lexicon<Vec<f32>> {
         let bits = |keys: usize| (16 * keys).next_power_of_two().ilog2().clamp(10, 22);
         self.in_tables(bits(self.forms.len()), bits(self.parts_of_speech.len()))
+    }
+
+    /// Returns the lexicon without parts of speech, which only multiword tokens need.
+    pub(super) fn lexicon_of_forms(&self) -> Lexicon<Vec<f32>> {
+        Lexicon { parts_of_speech: Vec::new(), ..self.lexicon() }
     }
 
     /// Returns the lexicon with tables of 2^bits cells.

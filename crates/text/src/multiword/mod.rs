@@ -172,34 +172,35 @@ impl Multiword<Vec<f32>> {
         numbers.into_iter().for_each(|(rule, number)| rules[usize::from(number)] = rule);
         let classes = classes(paragraphs, &gold, &rules);
         let mut model = Self::new(Vec::new(), Lexicon::default(), rules, endings, classes);
-        if !model.rules.is_empty() {
-            let attributes: Vec<TokenAttributes> =
-                paragraphs.iter().map(GoldParagraph::attributes).collect();
-            let alone = attributes.iter().enumerate().flat_map(|(paragraph, attributes)| {
-                let gold = &gold;
-                let is_alone = move |token: &usize| !gold.contains_key(&(paragraph, *token));
-                (0..attributes.len()).filter(is_alone).map(|token| attributes.near(token, 0).form)
-            });
-            let counts = Counts::new(paragraphs, alone);
-            let mut order = Order::new(seed, 2);
-            for _ in 0..Self::ORDERS {
-                let weights = model.learn(
-                    paragraphs,
-                    &attributes,
-                    &gold,
-                    &counts,
-                    passes,
-                    &mut order,
-                    counter,
-                )?;
-                model.weights.resize(weights.len(), 0.0);
-                let share = 1.0 / Self::ORDERS as f32;
-                model.weights.iter_mut().zip(weights).for_each(|(mean, w)| *mean += share * w);
-            }
-            model.lexicon = counts.lexicon();
-        } else {
+        let attributes: Vec<TokenAttributes> =
+            paragraphs.iter().map(GoldParagraph::attributes).collect();
+        let alone = attributes.iter().enumerate().flat_map(|(paragraph, attributes)| {
+            let gold = &gold;
+            let is_alone = move |token: &usize| !gold.contains_key(&(paragraph, *token));
+            (0..attributes.len()).filter(is_alone).map(|token| attributes.near(token, 0).form)
+        });
+        let counts = Counts::new(paragraphs, alone);
+        if model.rules.is_empty() {
             counter.finish_passes(Self::passes(passes))?;
+            model.lexicon = counts.lexicon_of_forms();
+            return Ok(model);
         }
+        let mut order = Order::new(seed, 2);
+        for _ in 0..Self::ORDERS {
+            let weights = model.learn(
+                paragraphs,
+                &attributes,
+                &gold,
+                &counts,
+                passes,
+                &mut order,
+                counter,
+            )?;
+            model.weights.resize(weights.len(), 0.0);
+            let share = 1.0 / Self::ORDERS as f32;
+            model.weights.iter_mut().zip(weights).for_each(|(mean, w)| *mean += share * w);
+        }
+        model.lexicon = counts.lexicon();
         Ok(model)
     }
 
