@@ -146,7 +146,11 @@ fn collect(
             });
         }
         if destination.file.is_some() {
-            drawings.push(drawing.with_caption(&title(&format!("sentence {place}"), &sentence, style)));
+            drawings.push(drawing.with_caption(&title(
+                &format!("sentence {place}"),
+                &sentence,
+                style,
+            )));
         }
     }
     if destination.file.is_some() {
