@@ -9,6 +9,7 @@ use tutte_treebank::{FileId, remove_leftovers};
 
 use crate::failure::usage;
 use crate::interrupt;
+use crate::output::no_folder;
 
 /// Files that a run reads and writes.
 #[derive(Clone, Debug, Default)]
@@ -71,11 +72,10 @@ impl Files {
 
     /// Refuses outputs in folders that do not exist.
     pub(crate) fn check_folders(&self) -> Result<()> {
-        for Write { path, advice, .. } in &self.writes {
+        for Write { path, .. } in &self.writes {
             let folder = folder_of(path);
             if path != Path::new("-") && !folder.is_dir() {
-                let folder = folder.display();
-                return Err(usage(format!("{folder} is not a folder; create it, or {advice}")));
+                return Err(usage(no_folder(&folder)));
             }
         }
         Ok(())

@@ -244,7 +244,7 @@ fn what_to_jsonl_writes_is_read_again_and_parsed_the_same() {
                 line.remove("entropy");
                 for word in line["words"].as_array_mut().unwrap() {
                     let word = word.as_object_mut().unwrap();
-                    for key in ["head", "deprel", "head_prob", "label_prob", "alternatives"] {
+                    for key in ["head", "deprel", "alternatives", "upos_alternatives"] {
                         word.remove(key);
                     }
                     word.retain(|key, _| !key.ends_with("_prob"));
@@ -366,7 +366,7 @@ fn drawn_probabilities_are_those_of_head_and_label() {
         let misc = format!("HeadProb={head}|LabelProb={label}");
         fs::write(&file, format!("1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\t{misc}\n\n")).unwrap();
         let mut draw = Command::new(env!("CARGO_BIN_EXE_tutte"));
-        let output = draw.args(["draw", "-o", "text"]).arg(&file).output().unwrap();
+        let output = draw.args(["draw", "--to", "text"]).arg(&file).output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
         String::from_utf8(output.stdout).unwrap()
     };

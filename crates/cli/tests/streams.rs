@@ -22,7 +22,7 @@ const COMMANDS: [&[&str]; 26] = [
     &["stats", "--json", GOLD],
     &["convert", GOLD, "-"],
     &["draw", "-q", GOLD],
-    &["draw", "-q", "-o", "text", GOLD],
+    &["draw", "-q", "--to", "text", GOLD],
     &["eval", GOLD, GOLD],
     &["diff", GOLD, "tests/verbs/eval.in/system.conllu"],
     &["parse", "-q", GOLD],

@@ -36,7 +36,7 @@ use crate::{Decoding, Error, Parser, ParserModel, Weights};
 ///
 /// let mut reader = Reader::new(file.as_bytes());
 /// let mut writer = Writer::new(Vec::new());
-/// parse_stream::<_, Box<dyn std::error::Error>>(
+/// parse_stream::<_, Box<dyn std::error::Error + Send + Sync>>(
 ///     &model,
 ///     Decoding::Mbr,
 ///     2,

@@ -237,7 +237,7 @@ fn jackknifing_is_the_same_for_any_number_of_threads() {
 
 proptest! {
     #[test]
-    fn any_words_are_tagged(forms in prop::collection::vec("[^\\t\\n\\r ]{1,12}", 1..6)) {
+    fn any_words_are_tagged(forms in prop::collection::vec("[^\\t\\n\\r \\x00]{1,12}", 1..6)) {
         thread_local!(static TAGGER: Tagger<Compact> = tagger().compact());
         TAGGER.with(|tagger| {
             let mut sentence = bare(&forms.join(" "));
