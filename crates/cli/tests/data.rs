@@ -79,7 +79,8 @@ fn parsing_changes_heads_and_labels_alone() {
     let sample = folder.join("sample");
     for file in treebanks() {
         tutte(&["convert", "-q", "--sample", "20"], &[&file, &sample]);
-        let parsed = tutte(&["parse", "-q", "--keep-deps", "-j", "2", "-m"], &[&model, &sample]).stdout;
+        let parsed =
+            tutte(&["parse", "-q", "--keep-deps", "-j", "2", "-m"], &[&model, &sample]).stdout;
         let before = fs::read(&sample).unwrap();
         let lines = |text: &[u8]| -> Vec<Vec<String>> {
             let text = String::from_utf8(text.to_vec()).unwrap();

@@ -47,7 +47,7 @@ pub(super) fn compare(
     recipe: &Recipe,
     watched: &mut Watched<'_>,
 ) -> Result<Option<TreeSetComparison>, Error> {
-    let is_test = |at: usize| dev.is_empty() && at % HELD_OUT_ONE_IN == 0;
+    let is_test = |at: usize| dev.is_empty() && at.is_multiple_of(HELD_OUT_ONE_IN);
     let numbered = || treebank.iter().copied().enumerate();
     let training = numbered().filter(|(at, _)| !is_test(*at)).map(|(_, sentence)| sentence);
     let training: Vec<Sentence> = sample(training.collect(), TRAINING_WORDS);
