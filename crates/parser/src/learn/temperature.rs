@@ -145,9 +145,10 @@ pub(crate) fn score_sentences<W: Weights>(
         let parser = annotator.parser()?;
         let is_whole = !parser.needs_pieces(&sentence);
         let mut score = |sentence: &Sentence| -> Result<ScoredReading, Error> {
-            let mut scores = parser.scores(sentence)?.clone();
+            let (scores, left_out) = parser.scores_and_left_out(sentence)?;
+            let mut scores = scores.clone();
             arcs(sentence.len()).for_each(|arc| scores[arc] *= temperature);
-            Ok(ScoredReading { scores, left_out: parser.left_out()? })
+            Ok(ScoredReading { scores, left_out })
         };
         let mut readings = Vec::new();
         if is_whole {

@@ -329,20 +329,25 @@ impl<'a, W: Weights> Parser<'a, W> {
         Ok(self.with_left_out(distribution))
     }
 
-    /// Returns the probabilities of the arcs that the steps of the model left out of the sentence that was just scored,
-    /// and 0 for all others. Returns `None` if the model has no such steps.
+    /// Returns the scores of all arcs, and the probabilities of those that the steps of the model left out, with 0 for
+    /// all others. The probabilities are `None` if the model has no such steps.
     ///
     /// # Errors
-    /// If the candidate arcs contain no tree.
-    pub(crate) fn left_out(&mut self) -> Result<Option<ArcMatrix>, Error> {
+    /// As [`scores`](Self::scores).
+    #[cfg(feature = "train")]
+    pub(crate) fn scores_and_left_out(
+        &mut self,
+        sentence: &Sentence,
+    ) -> Result<(&ArcMatrix, Option<ArcMatrix>), Error> {
+        self.scores(sentence)?;
         if self.first_pass_output.is_none() && self.model.pruner.is_none() {
-            return Ok(None);
+            return Ok((&self.scores, None));
         }
         marginals_with(&self.scores, self.tree_set, &mut self.workspace, &mut self.marginals)?;
         let mut left_out = self.marginals.clone();
         self.add_left_out(&mut left_out);
         left_out.zip_in_place(&self.marginals, |prob, own| if own == 0.0 { prob } else { 0.0 });
-        Ok(Some(left_out))
+        Ok((&self.scores, Some(left_out)))
     }
 
     /// Adds the probabilities of the arcs that the steps of the model left out.

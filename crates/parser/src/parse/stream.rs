@@ -44,7 +44,7 @@ use crate::{Decoding, Error, Parser, ParserModel, Weights};
 ///     |sentence| Ok(writer.write(sentence)?),
 /// )?;
 /// assert_eq!(writer.finish()?, file.as_bytes());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 ///
 /// # Errors

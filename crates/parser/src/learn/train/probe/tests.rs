@@ -47,7 +47,8 @@ fn arcs_that_were_left_out_keep_the_probability_that_their_step_gave_them() {
             let distribution = parser.distribution(sentence).unwrap();
             let marginals = distribution.arcs().marginals();
             let arc_probs = distribution.arc_probs();
-            let left_out = parser.left_out().unwrap().unwrap();
+            let (_, left_out) = parser.scores_and_left_out(sentence).unwrap();
+            let left_out = left_out.unwrap();
             for word in 1..=sentence.len() {
                 let heads = || (0..=sentence.len()).filter(move |&head| head != word);
                 let sum: f64 = heads().map(|head| arc_probs[(head, word)]).sum();
