@@ -1,4 +1,4 @@
-//! What people type on the first day, and what they expect: limits before memory runs out, models that say what they
+//! Expectations of the first day: limits before memory runs out, models that say what they
 //! cannot do, files in the format of their names.
 #![cfg(unix)]
 

@@ -17,7 +17,7 @@ use super::source::InputKind;
 pub(super) struct Recognised {
     /// [`InputKind::Auto`] stands for CoNLL-U or CoNLL-X; their reader recognises which of the two it is.
     pub(super) kind: InputKind,
-    /// What speaks for another format, as the end of a sentence about the input.
+    /// Evidence for another format, as the end of a sentence about the input.
     pub(super) doubt: Option<&'static str>,
 }
 

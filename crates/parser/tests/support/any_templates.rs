@@ -55,7 +55,7 @@ pub(crate) fn ask_everything(data: &[u8]) -> bool {
     true
 }
 
-/// What is written is read as the same templates.
+/// Templates that are written are read as the same templates.
 fn assert_reads_again(features: &FeatureSet) {
     let text = features.to_string();
     let again = FeatureSet::parse(&text).expect("templates can be read again");
