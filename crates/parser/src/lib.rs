@@ -92,7 +92,7 @@ pub use model::latent;
 pub use model::{
     About, ArcModel, Calibration, DevScores, Isotonic, KeptHeads, LabelModel, Labelling, Method,
     Model, ModelFile, ParserModel, PrecisionTable, Pruner, PrunerMemory, SecondPass,
-    TransitionParser,
+    TextCalibration, TransitionParser, WordSource,
 };
 pub use parse::{
     Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, Clock,

@@ -1,6 +1,7 @@
 //! The loop that reads sentences. With `--lenient` it skips those that cannot be read.
 
 use anyhow::Result;
+use tutte::WordSource;
 use tutte_treebank::{Error, Sentence};
 
 use super::source::{Source, Unusable};
@@ -59,6 +60,11 @@ impl<'a> Sentences<'a> {
     /// Number of sentences skipped so far.
     pub(crate) fn skipped(&self) -> usize {
         self.skipped
+    }
+
+    /// Returns the source of the words: the model, if it divides raw text.
+    pub(crate) fn words(&self) -> WordSource {
+        if self.source.is_raw_text() { WordSource::Model } else { WordSource::Given }
     }
 
     /// Text after the last sentence.

@@ -150,7 +150,7 @@ fn parse_all(
         }
         while sentences.read(&mut sentence)? {
             worker.clock().lap(Stage::Reading);
-            let answer = worker.answer(size.sentences, &mut sentence)?;
+            let answer = worker.answer(size.sentences, sentences.words(), &mut sentence)?;
             write(&mut writer, &sentence, answer.done)?;
             worker.clock().lap(Stage::Writing);
             size.sentences += 1;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use tutte::text::is_untagged;
-use tutte::{Calibration, Calibrator, Method, ModelFile};
+use tutte::{Calibration, Calibrator, Method, ModelFile, TextCalibration, WordSource};
 use tutte_treebank::{FileId, Sentence};
 
 use self::findings::Findings;
@@ -36,13 +36,14 @@ use crate::session::Session;
 /// --decode mbr. isotonic also maps the probabilities of the heads that are written (HeadProb, --min-prob,
 /// --precision) by a rising function; it changes nothing else.
 ///
-/// Also stores the table that `tutte parse --precision` uses. If the model will parse raw text, calibrate with
-/// --tags model, as `tutte train` does.
+/// Also stores the table that `tutte parse --precision` uses. If the tags of the text will come from the model, add
+/// --tags model, as `tutte train` does. Raw text has a calibration of its own: add --raw-text.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tutte calibrate -m en.tutte dev.conllu --html calibration.html
   tutte calibrate -m en.tutte dev.conllu --write
+  tutte calibrate -m en.tutte dev.conllu --write --raw-text
   tutte calibrate -m en.tutte letters.conllu -o en-letters.tutte --method temperature")]
 pub(crate) struct Calibrate {
     /// Model to calibrate
@@ -71,6 +72,13 @@ pub(crate) struct Calibrate {
         hide_possible_values = true
     )]
     method: MethodArg,
+
+    /// Calibrate for raw text: the model finds words, sentences and tags in the text of DEV
+    ///
+    /// Words and sentences that the model finds are wrong at times, so probabilities from raw text are lower. This
+    /// fits the calibration that `tutte parse` uses for raw text, and changes nothing else.
+    #[arg(long)]
+    raw_text: bool,
 
     /// Write an HTML page with tables and diagrams
     #[arg(long, value_name = "FILE", value_parser = output_file())]
@@ -114,7 +122,12 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
         note_untagged(untagged, dev.len(), session);
     }
     let pipeline = arguments.tagging.of(&model);
-    let calibrator = Calibrator::of(&pipeline, &dev, arguments.threads.count())?;
+    let threads = arguments.threads.count();
+    let calibrator = if arguments.raw_text {
+        Calibrator::of_text(&pipeline, &dev, threads)?
+    } else {
+        Calibrator::of(&pipeline, &dev, threads)?
+    };
     let comparison = calibrator.compare()?;
     let method = match arguments.method {
         MethodArg::Auto => comparison.better(),
@@ -126,13 +139,19 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     for warning in warnings::find(&arguments.files, &dev, &comparison, pipeline.parser()?, &about) {
         session.warn(&anyhow::Error::msg(warning));
     }
-    let before = pipeline.parser()?.temperature;
+    let words = if arguments.raw_text { WordSource::Model } else { WordSource::Given };
+    let before = words.temperature(pipeline.parser()?);
     // The model is safe before anything is printed: the reader of the output may be gone.
     let written = arguments.written();
     if let Some(path) = written {
         if let Some(parser) = &mut model.parser {
-            parser.temperature = temperature;
-            parser.calibration = Some(calibration.clone());
+            let calibration = calibration.clone();
+            if arguments.raw_text {
+                parser.text_calibration = Some(TextCalibration { temperature, calibration });
+            } else {
+                parser.temperature = temperature;
+                parser.calibration = Some(calibration);
+            }
         }
         model.save(path, &about)?;
         session.note(format!("{} written", path.display()));

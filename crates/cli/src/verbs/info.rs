@@ -8,7 +8,8 @@ use serde::Serialize;
 use std::path::PathBuf;
 use tutte::features::{Conjoin, FeatureSet};
 use tutte::{
-    ArcModel, Calibration, Compact, Index, ModelFile, ParserModel, TransitionParser, Weights,
+    ArcModel, Calibration, Compact, Index, ModelFile, ParserModel, TextCalibration,
+    TransitionParser, Weights,
 };
 
 use crate::failure::Outcome;
@@ -81,6 +82,8 @@ struct ParserReport {
     clusters: usize,
     /// Divisor of all scores.
     temperature: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_calibration: Option<TextCalibration>,
     calibration: Option<Calibration>,
     labels: Vec<String>,
     pruner: Option<WeightTable>,
@@ -222,6 +225,10 @@ impl InfoReport {
         }
         row("temperature", format!("{:.2}", parser.temperature));
         row("calibration", parser.calibration.as_ref().map_or("–".to_owned(), calibration_text));
+        if let Some(TextCalibration { temperature, calibration }) = &parser.text_calibration {
+            let calibration = calibration_text(calibration);
+            row("for raw text", format!("temperature {temperature:.2}; {calibration}"));
+        }
         let parts = parser.parts();
         for (name, part) in &parts {
             let WeightTable { index, features, weights, used, bits_per_weight, .. } = part;
@@ -279,6 +286,7 @@ impl ParserReport {
             clusters: parser.clusters(),
             labels: labels.labels().to_vec(),
             temperature: parser.temperature,
+            text_calibration: parser.text_calibration.clone(),
             calibration: parser.calibration.clone(),
             pruner: parser.pruner.as_ref().map(|pruner| arcs(&pruner.arcs)),
             arcs: arcs(&parser.arcs),

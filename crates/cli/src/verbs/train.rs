@@ -463,6 +463,7 @@ impl Train {
             passes: trained.passes,
             best_pass: trained.best_pass,
             temperature: parser.temperature,
+            text_temperature: parser.text_calibration.as_ref().map(|text| text.temperature),
             temperature_chosen_on: trained.temperature_source,
             dev: trained.dev.map(|dev| Scores::new(&dev, labelling)),
             scores: dev_table(&model, &gold, self.threads.count(), session),

@@ -21,9 +21,12 @@ use tutte_linear::in_parts;
 use tutte_treebank::Sentence;
 use tutte_treebank::eval::calibration::{Calibration as Reliability, Forecast, Probability};
 
-use super::temperature::{self, ScoredSentence};
+use super::temperature::{self, HeldOut, ScoredSentence};
 use crate::model::rounded;
-use crate::{Calibration, Error, Isotonic, Method, ParserModel, Pipeline, PrecisionTable, Weights};
+use crate::{
+    Calibration, Compact, Error, Isotonic, Method, ParserModel, Pipeline, PrecisionTable, Weights,
+    WordSource,
+};
 
 /// A model and the held-out trees to calibrate it on.
 ///
@@ -45,6 +48,7 @@ use crate::{Calibration, Error, Isotonic, Method, ParserModel, Pipeline, Precisi
 #[derive(Debug)]
 pub struct Calibrator<'m, W> {
     model: &'m ParserModel<W>,
+    words: WordSource,
     sentences: Vec<ScoredSentence>,
     threads: usize,
 }
@@ -107,15 +111,21 @@ impl<'m, W: Weights> Calibrator<'m, W> {
         gold: &[Sentence],
         threads: usize,
     ) -> Result<Self, Error> {
-        let model = pipeline.parser()?;
-        let has_heads = |sentence: &&Sentence| sentence.words().any(|word| word.head().is_some());
-        let gold: Vec<&Sentence> = gold.iter().filter(has_heads).collect();
-        if gold.is_empty() {
+        let gold: Vec<HeldOut<'_>> = gold.iter().filter(has_heads).map(HeldOut::new).collect();
+        Self::score(pipeline, &gold, threads)
+    }
+
+    fn score(
+        pipeline: &Pipeline<'m, W>,
+        held_out: &[HeldOut<'_>],
+        threads: usize,
+    ) -> Result<Self, Error> {
+        if held_out.is_empty() {
             return Err(Error::NothingToJudge);
         }
         let sentences =
-            in_parts(&gold, threads, |part| temperature::score_sentences(pipeline, part))?;
-        Ok(Self { model, sentences, threads })
+            in_parts(held_out, threads, |part| temperature::score_sentences(pipeline, part))?;
+        Ok(Self { model: pipeline.parser()?, words: pipeline.words(), sentences, threads })
     }
 
     /// Returns the forecasts of the model, and those of each fold after calibration on the other folds.
@@ -125,8 +135,9 @@ impl<'m, W: Weights> Calibrator<'m, W> {
     pub fn compare(&self) -> Result<Comparison, Error> {
         let all: Vec<&ScoredSentence> = self.sentences.iter().collect();
         let folds = Self::FOLDS.min(all.len());
-        let before = self.forecasts(&all, self.model.temperature)?;
-        let before = mapped(&before, |p| self.model.confidence(p));
+        let before = self.forecasts(&all, self.words.temperature(self.model))?;
+        let isotonic = self.words.calibration(self.model).and_then(|it| it.isotonic.as_ref());
+        let before = mapped(&before, |p| isotonic.map_or(p, |map| map.confidence(p)));
         let mut temperature = Vec::new();
         let mut isotonic = Vec::new();
         for fold in 0..folds {
@@ -188,6 +199,47 @@ impl<'m, W: Weights> Calibrator<'m, W> {
         let found = in_parts(sentences, self.threads, work)?;
         Ok(found.into_iter().flatten().filter_map(|(p, right)| forecast(p, right)).collect())
     }
+}
+
+impl<'m> Calibrator<'m, Compact> {
+    /// Scores the sentences that a pipeline finds in the raw text of gold trees. A head counts as right if the gold
+    /// standard has the same two words, and the same arc between them. So the probabilities also account for wrong
+    /// words and sentences, which a distribution over trees does not know.
+    ///
+    /// ```
+    /// # let text = "1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n";
+    /// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
+    /// use tutte::learn::{Preset, Recipe, train_pipeline};
+    /// use tutte::{Calibrator, Pipeline, TextCalibration};
+    ///
+    /// let recipe = Recipe::new().with_preset(Preset::Fast);
+    /// let mut model = train_pipeline(treebank.clone(), Vec::new(), &recipe, &mut ())?.model;
+    /// let calibrator = Calibrator::of_text(&Pipeline::new(&model), &treebank, 1)?;
+    /// let (temperature, calibration) = calibrator.fit(calibrator.compare()?.better())?;
+    /// let text_calibration = TextCalibration { temperature, calibration };
+    /// model.parser.as_mut().unwrap().text_calibration = Some(text_calibration);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_text(
+        pipeline: &Pipeline<'m, Compact>,
+        gold: &[Sentence],
+        threads: usize,
+    ) -> Result<Self, Error> {
+        if !gold.iter().any(|sentence| has_heads(&sentence)) {
+            return Err(Error::NothingToJudge);
+        }
+        let pipeline = pipeline.with_words(WordSource::Model);
+        let found = temperature::sentences_of_text(&pipeline, gold)?;
+        Self::score(&pipeline, &temperature::aligned(gold, &found)?, threads)
+    }
+}
+
+/// Returns `true` if some word of a sentence has a head.
+fn has_heads(sentence: &&Sentence) -> bool {
+    sentence.words().any(|word| word.head().is_some())
 }
 
 fn forecast(probability: f64, correct: bool) -> Option<Forecast> {

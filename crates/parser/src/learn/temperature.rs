@@ -19,10 +19,12 @@
 
 use tutte_linear::in_parts;
 use tutte_treebank::Sentence;
+use tutte_treebank::eval::{Alignment, WordRef};
 use tutte_trees::{ArcMatrix, TreeSet, Workspace, arcs, marginals_with, mbr_with};
 
 use crate::parse::mixture::possible;
-use crate::{Error, ParserModel, Pipeline, Weights};
+use crate::text::{SegmenterOptions, raw_text};
+use crate::{Compact, Error, ParserModel, Pipeline, Weights};
 
 /// Number of words that is enough to estimate T; the search uses about this many.
 const ENOUGH_WORDS: usize = 25_000;
@@ -39,9 +41,12 @@ pub(crate) struct ScoredSentence {
     readings: Vec<(f64, ScoredReading)>,
     /// Head of each word, predicted at T = 1.
     predicted: Vec<usize>,
-    /// Gold head of each word, `None` if unannotated.
+    /// Gold head of each word, `None` if unannotated; [`NOT_A_HEAD`] if no head is right.
     gold: Vec<Option<usize>>,
 }
+
+/// Gold head of a word that the gold standard does not have, or whose gold head is in another sentence.
+const NOT_A_HEAD: usize = usize::MAX;
 
 /// Arc scores of a sentence under one reading of its tags.
 #[derive(Debug)]
@@ -125,22 +130,74 @@ impl<W: Weights> ParserModel<W> {
         let words: usize = gold.iter().map(Sentence::len).sum();
         let gold: Vec<&Sentence> = gold.iter().step_by(sampling_stride(words)).collect();
         let pipeline = Pipeline::of_parser(self);
+        let gold: Vec<HeldOut<'_>> = gold.into_iter().map(HeldOut::new).collect();
         let scored = in_parts(&gold, threads, |part| score_sentences(&pipeline, part))?;
         best(&scored.iter().collect::<Vec<_>>(), self.tree_set, threads)
     }
 }
 
+/// A held-out sentence and its gold heads, see [`ScoredSentence`].
+pub(crate) struct HeldOut<'a> {
+    sentence: &'a Sentence,
+    gold: Vec<Option<usize>>,
+}
+
+impl<'a> HeldOut<'a> {
+    /// Takes the heads of the sentence itself.
+    pub(crate) fn new(sentence: &'a Sentence) -> Self {
+        Self { sentence, gold: sentence.words().map(|word| word.head()).collect() }
+    }
+}
+
+/// Returns the sentences that a pipeline finds in the raw text of gold trees. They are not annotated.
+pub(crate) fn sentences_of_text(
+    pipeline: &Pipeline<'_, Compact>,
+    gold: &[Sentence],
+) -> Result<Vec<Sentence>, Error> {
+    let text = raw_text(gold);
+    let mut segmenter = pipeline.sentences(text.as_bytes(), SegmenterOptions::default());
+    let mut found = Vec::new();
+    let mut sentence = Sentence::default();
+    while segmenter.read(&mut sentence)? {
+        found.push(sentence.clone());
+    }
+    Ok(found)
+}
+
+/// Returns sentences of the same text as gold trees, with the gold heads of their words. The heads of words that the
+/// gold standard does not have are never right, and neither are those whose gold head is in another sentence.
+pub(crate) fn aligned<'a>(
+    gold: &'a [Sentence],
+    found: &'a [Sentence],
+) -> Result<Vec<HeldOut<'a>>, Error> {
+    let alignment = Alignment::new(gold, found)?;
+    let head_of = |word: WordRef| -> Option<usize> {
+        let Some(gold_word) = alignment.gold_of(word) else { return Some(NOT_A_HEAD) };
+        let head = match alignment.gold_token(gold_word)?.head()? {
+            0 => return Some(0),
+            head => alignment.system_of(WordRef { word: head, ..gold_word }),
+        };
+        let head = head.filter(|head| head.sentence == word.sentence);
+        Some(head.map_or(NOT_A_HEAD, |head| head.word))
+    };
+    let held_out = found.iter().enumerate().map(|(at, sentence)| {
+        let words = (1..=sentence.len()).map(|word| WordRef { sentence: at, word });
+        HeldOut { sentence, gold: words.map(head_of).collect() }
+    });
+    Ok(held_out.collect())
+}
+
 /// Scores sentences under each reading of the tags that the pipeline would use, and predicts heads.
 pub(crate) fn score_sentences<W: Weights>(
     pipeline: &Pipeline<'_, W>,
-    gold: &[&Sentence],
+    held_out: &[HeldOut<'_>],
 ) -> Result<Vec<ScoredSentence>, Error> {
     let mut annotator = pipeline.annotator();
     let mut memory = Memory::default();
     let tree_set = annotator.parser()?.tree_set();
-    let temperature = pipeline.parser()?.temperature;
-    let score_sentence = |gold: &&Sentence| {
-        let mut sentence = (*gold).clone();
+    let temperature = pipeline.words().temperature(pipeline.parser()?);
+    let score_sentence = |held_out: &HeldOut<'_>| {
+        let mut sentence = held_out.sentence.clone();
         let tagged = annotator.tag(&mut sentence)?;
         let parser = annotator.parser()?;
         let is_whole = !parser.needs_pieces(&sentence);
@@ -159,10 +216,9 @@ pub(crate) fn score_sentences<W: Weights>(
         }
         let total: f64 = readings.iter().map(|(share, _)| share).sum();
         readings.iter_mut().for_each(|(share, _)| *share /= total);
-        let gold = gold.words().map(|word| word.head()).collect();
-        ScoredSentence::of_readings(readings, gold, tree_set, &mut memory)
+        ScoredSentence::of_readings(readings, held_out.gold.clone(), tree_set, &mut memory)
     };
-    gold.iter().map(score_sentence).collect()
+    held_out.iter().map(score_sentence).collect()
 }
 
 /// Memory that inference reuses.
@@ -298,6 +354,30 @@ mod tests {
             let found = minimum(|x| Ok((x - lowest).powi(2)), -1.4, 1.4).unwrap();
             assert!((found - lowest).abs() < 0.01, "{found} is not {lowest}");
         }
+    }
+
+    fn sentence(rows: &[(&str, usize)]) -> Sentence {
+        let lines = (1..).zip(rows).map(|(number, (form, head))| {
+            format!("{number}\t{form}\t_\t_\t_\t_\t{head}\t_\t_\t_\n")
+        });
+        lines.collect::<String>().parse().unwrap()
+    }
+
+    /// The model joins two sentences, and divides a word.
+    #[test]
+    fn heads_of_words_that_the_gold_standard_does_not_have_are_never_right() {
+        let gold = [
+            sentence(&[("Tea", 2), ("cools", 0), ("overnight", 2)]),
+            sentence(&[("We", 2), ("wait", 0)]),
+        ];
+        let found = [
+            sentence(&[("Tea", 0), ("cools", 0), ("over", 0), ("night", 0), ("We", 0)]),
+            sentence(&[("wait", 0)]),
+        ];
+        let aligned = aligned(&gold, &found).unwrap();
+        let heads: Vec<_> = aligned.iter().map(|held_out| held_out.gold.clone()).collect();
+        let wrong = Some(NOT_A_HEAD);
+        assert_eq!(heads, [vec![Some(2), Some(0), wrong, wrong, wrong], vec![Some(0)]]);
     }
 
     /// Two readings prefer different trees. The probabilities of the mixture are their weighted mean at every

@@ -15,7 +15,9 @@ use tutte_trees::TreeSet;
 
 pub use self::arcs::ArcModel;
 pub(crate) use self::calibration::rounded;
-pub use self::calibration::{Calibration, Isotonic, KeptHeads, Method, PrecisionTable};
+pub use self::calibration::{
+    Calibration, Isotonic, KeptHeads, Method, PrecisionTable, TextCalibration, WordSource,
+};
 pub use self::file::{About, DevScores, ModelFile};
 pub use self::labels::{LabelModel, Labelling};
 pub use self::pruner::{Pruner, PrunerMemory};
@@ -106,6 +108,8 @@ pub struct ParserModel<W = Vec<f32>> {
     pub temperature: f64,
     /// Calibration measured at this temperature.
     pub calibration: Option<Calibration>,
+    /// Temperature and calibration for raw text; `None` if they were not measured. Then raw text has those above.
+    pub text_calibration: Option<TextCalibration>,
 }
 
 impl ParserModel {
@@ -119,12 +123,13 @@ impl ParserModel {
             tree_set,
             temperature: 1.0,
             calibration: None,
+            text_calibration: None,
         }
     }
 
     /// Rounds all weights to 8 bits, as a file holds them.
     pub fn compact(&self) -> ParserModel<Compact> {
-        let Self { pruner, arcs, second_pass, labels, tree_set, temperature, calibration } = self;
+        let Self { pruner, arcs, second_pass, labels, .. } = self;
         let compact =
             |pruner: &Pruner| Pruner { arcs: pruner.arcs.compact(), threshold: pruner.threshold };
         ParserModel {
@@ -132,9 +137,10 @@ impl ParserModel {
             arcs: arcs.compact(),
             second_pass: second_pass.as_ref().map(SecondPass::compact),
             labels: labels.map(Compact::new),
-            tree_set: *tree_set,
-            temperature: *temperature,
-            calibration: calibration.clone(),
+            tree_set: self.tree_set,
+            temperature: self.temperature,
+            calibration: self.calibration.clone(),
+            text_calibration: self.text_calibration.clone(),
         }
     }
 

@@ -89,7 +89,7 @@ impl AnnotationOptions {
 /// let analysis = Parser::new(&model).analyse(&sentence, &constraints)?;
 /// let mixture = Mixture::from(&analysis.distribution);
 /// let annotation =
-///     mixture.annotation(&model, &analysis.parse, &constraints, &AnnotationOptions::default())?;
+///     mixture.annotation(&analysis.parse, &constraints, &AnnotationOptions::default())?;
 /// assert_eq!(annotation.words[0].head, Some(0));
 ///
 /// annotation.write(&mut sentence)?;

@@ -22,6 +22,8 @@ use tutte_trees::{
     TreeDistribution, TreeSet,
 };
 
+use crate::Isotonic;
+
 /// The distribution over the labelled trees of a sentence, from
 /// [`Parser::distribution`](crate::Parser::distribution). Words are numbered from 1; 0 is the root.
 ///
@@ -61,6 +63,8 @@ pub struct LabelledDistribution<'a> {
     names: &'a [String],
     /// Probabilities of all arcs, if the model left some out.
     arc_probs: Option<ArcMatrix>,
+    /// Map from the probabilities of the best tree's arcs to confidences.
+    isotonic: Option<&'a Isotonic>,
 }
 
 /// A possible head of a word, with the most probable label of that arc.
@@ -88,12 +92,21 @@ pub struct RankedTree {
 impl<'a> LabelledDistribution<'a> {
     /// Makes a distribution whose labels are indices in `names`. Without names there is one label.
     pub(crate) fn new(trees: LabelledTreeDistribution, names: &'a [String]) -> Self {
-        Self { trees, names, arc_probs: None }
+        Self { trees, names, arc_probs: None, isotonic: None }
     }
 
     /// Sets the probabilities of all arcs, including those that the model left out.
     pub(crate) fn with_arc_probs(self, arc_probs: ArcMatrix) -> Self {
         Self { arc_probs: Some(arc_probs), ..self }
+    }
+
+    /// Sets the calibration of reported probabilities.
+    pub(crate) fn with_isotonic(self, isotonic: Option<&'a Isotonic>) -> Self {
+        Self { isotonic, ..self }
+    }
+
+    pub(crate) fn isotonic(&self) -> Option<&'a Isotonic> {
+        self.isotonic
     }
 
     /// Returns the number of words.
@@ -274,7 +287,8 @@ impl<'a> LabelledDistribution<'a> {
     /// # Errors
     /// [`Error::NoTree`] if no tree satisfies them, [`Error::NoSuchArc`], [`Error::NoSuchLabel`].
     pub fn condition(&self, constraints: &Constraints) -> Result<Self, Error> {
-        Ok(Self::new(self.trees.condition(constraints)?, self.names))
+        let trees = self.trees.condition(constraints)?;
+        Ok(Self::new(trees, self.names).with_isotonic(self.isotonic))
     }
 
     /// Returns the `k` most probable labelled trees, best first; fewer if there are fewer.

@@ -153,7 +153,7 @@ impl<'a, W: Weights> Parser<'a, W> {
                 constraints.required_labels().iter().any(|(labelled, _)| *labelled == word)
             });
             let mixture = Mixture::from(&distribution);
-            let mut annotation = mixture.annotation(model, &parse, &constraints, &options)?;
+            let mut annotation = mixture.annotation(&parse, &constraints, &options)?;
             whole.renumber(words, &mut annotation.words, labels.labels());
             joined.add_piece(words, annotation);
         }

@@ -22,7 +22,7 @@ use tutte_trees::{
 
 use crate::parse::annotation::reported_head_probs;
 use crate::parse::distribution::{head_rank, marginal};
-use crate::{Alternative, Error, LabelledDistribution, Parse, ParserModel, RankedTree};
+use crate::{Alternative, Error, Isotonic, LabelledDistribution, Parse, RankedTree};
 
 /// The distribution over the labelled trees of a sentence under several readings of its tags:
 /// P(tree) = Σ_t P(t) P(tree | t).
@@ -83,6 +83,11 @@ impl<'a, 'd> Mixture<'a, 'd> {
 
     fn first(&self) -> &'d LabelledDistribution<'a> {
         self.readings[0].1
+    }
+
+    /// Returns the calibration of reported probabilities.
+    pub(crate) fn isotonic(&self) -> Option<&'a Isotonic> {
+        self.first().isotonic()
     }
 
     /// Returns the number of words.
@@ -324,11 +329,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
     ///
     /// # Errors
     /// None for distributions that have trees.
-    pub fn best_parse<W>(
-        &self,
-        model: &ParserModel<W>,
-        constraints: &Constraints,
-    ) -> Result<Parse, Error> {
+    pub fn best_parse(&self, constraints: &Constraints) -> Result<Parse, Error> {
         let mut arcs = ArcMatrix::default();
         possible(&self.marginals, &mut arcs);
         let mut heads = Vec::with_capacity(self.words());
@@ -336,7 +337,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
         mbr_with(&arcs, &self.marginals, self.tree_set(), &mut workspace, &mut heads)?;
         let labels = (1..).zip(&heads).map(|(word, &head)| self.best_label(head, word));
         let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        let head_probs = reported_head_probs(model, &heads, &self.arc_probs, constraints);
+        let head_probs = reported_head_probs(self.isotonic(), &heads, &self.arc_probs, constraints);
         Ok(Parse { tree: Tree::new(&heads)?, labels, head_probs, label_probs, pieces: 1 })
     }
 }
@@ -347,20 +348,16 @@ impl Mixture<'_, '_> {
     ///
     /// # Errors
     /// None for distributions that have trees.
-    pub fn most_probable_parse<W>(
-        &self,
-        model: &ParserModel<W>,
-        constraints: &Constraints,
-    ) -> Result<Parse, Error> {
+    pub fn most_probable_parse(&self, constraints: &Constraints) -> Result<Parse, Error> {
         let Some(RankedTree { tree, .. }) = self.kbest(1)?.pop() else {
-            return self.best_parse(model, constraints);
+            return self.best_parse(constraints);
         };
         let label_probs = tree
             .arcs()
             .map(|(head, word, label)| Ok(self.label_probs(head, word)?[label]))
             .collect::<Result<Vec<_>, Error>>()?;
         let head_probs =
-            reported_head_probs(model, tree.tree().heads(), &self.arc_probs, constraints);
+            reported_head_probs(self.isotonic(), tree.tree().heads(), &self.arc_probs, constraints);
         let labels = tree.labels().to_vec();
         Ok(Parse { tree: tree.tree().clone(), labels, head_probs, label_probs, pieces: 1 })
     }
@@ -450,7 +447,7 @@ mod tests {
         for (found, sum) in found.iter().zip(&labels) {
             assert!((found - sum / marginals[(2, 3)]).abs() < 1e-6);
         }
-        let parse = mixture.best_parse(&model, &Constraints::new()).unwrap();
+        let parse = mixture.best_parse(&Constraints::new()).unwrap();
         assert_eq!(parse.tree.heads(), [2, 0, 2]);
         assert!((parse.head_probs[0] - model.confidence(marginals[(2, 1)])).abs() < 1e-6);
         assert_eq!(mixture.greedy_heads(), [2, 0, 2]);
@@ -495,7 +492,7 @@ mod tests {
             let error = 5.0 * (expected * (1.0 - expected) / 4000.0).sqrt() + 1e-9;
             assert!((share - expected).abs() < error, "{arc:?}: {share} and {expected}");
         }
-        let best = mixture.most_probable_parse(&model, &Constraints::new()).unwrap();
+        let best = mixture.most_probable_parse(&Constraints::new()).unwrap();
         let tree = LabelledTree::new(best.tree, best.labels).unwrap();
         assert!((mixture.log_prob(&tree).unwrap() - all[0]).abs() < 1e-9);
     }
@@ -510,7 +507,7 @@ mod tests {
             let constraints = Constraints::new();
             let analysis = Parser::new(&model).analyse(sentence, &constraints).unwrap();
             let mixture = Mixture::new(vec![(0.4, &analysis.distribution)]);
-            assert_eq!(mixture.best_parse(&model, &constraints).unwrap(), analysis.parse);
+            assert_eq!(mixture.best_parse(&constraints).unwrap(), analysis.parse);
             assert_eq!(mixture.entropy(), analysis.distribution.entropy());
             let own = analysis.distribution.log_prob_in(sentence).unwrap();
             assert_eq!(mixture.log_prob_in(sentence).unwrap(), own);

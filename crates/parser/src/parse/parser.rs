@@ -20,8 +20,8 @@ use crate::parse::annotation::reported_head_probs;
 use crate::parse::constraints::{allowed, check};
 use crate::parse::long_sentences::Limits;
 use crate::{
-    Annotation, Candidates, Clock, Contradiction, Decoding, Error, LabelledDistribution,
-    ParserModel, Stage, Weights,
+    Annotation, Candidates, Clock, Contradiction, Decoding, Error, Isotonic, LabelledDistribution,
+    ParserModel, Stage, Weights, WordSource,
 };
 
 /// Parses sentences with a model, one at a time. It reuses its memory, so it is fastest if it is kept.
@@ -30,6 +30,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     model: &'a ParserModel<W>,
     decoding: Decoding,
     tree_set: TreeSet,
+    words: WordSource,
     workspace: Workspace,
     pruner: PrunerMemory,
     transition: TransitionMemory,
@@ -61,7 +62,7 @@ pub struct Parse {
     pub tree: Tree,
     /// Number of the label of each word, in the labels of the model; 0 if the model has no labels.
     pub labels: Vec<usize>,
-    /// Probability of the head of each word, as it is reported ([`ParserModel::confidence`]).
+    /// Probability of the head of each word, as it is reported: calibrated, see [`Isotonic`].
     pub head_probs: Vec<f64>,
     /// Probability of the label of each word given its head.
     pub label_probs: Vec<f64>,
@@ -87,6 +88,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             model,
             decoding: Decoding::default(),
             tree_set: model.tree_set,
+            words: WordSource::default(),
             workspace: Workspace::default(),
             pruner: PrunerMemory::default(),
             transition: TransitionMemory::default(),
@@ -115,6 +117,21 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// Sets the tree set. Scores were learnt, and the temperature was chosen, for the tree set of the model.
     pub fn with_tree_set(self, tree_set: TreeSet) -> Self {
         Self { tree_set, ..self }
+    }
+
+    /// Sets the source of the words of the next sentences, which decides the calibration. At first, words are
+    /// [given](WordSource::Given).
+    pub fn set_words(&mut self, words: WordSource) {
+        self.words = words;
+    }
+
+    fn temperature(&self) -> f64 {
+        self.words.temperature(self.model)
+    }
+
+    /// Returns the map from probabilities of the best tree's arcs to confidences.
+    fn isotonic(&self) -> Option<&'a Isotonic> {
+        self.words.calibration(self.model)?.isotonic.as_ref()
     }
 
     pub(crate) fn model(&self) -> &'a ParserModel<W> {
@@ -189,7 +206,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         let none = Constraints::new();
         let mut parse = Parse {
             labels: Vec::with_capacity(words),
-            head_probs: reported_head_probs(self.model, tree.heads(), &self.arc_probs, &none),
+            head_probs: reported_head_probs(self.isotonic(), tree.heads(), &self.arc_probs, &none),
             label_probs: Vec::with_capacity(words),
             pieces: 1,
             tree,
@@ -211,7 +228,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         let mut heads = Vec::with_capacity(self.scores.words());
         let is_joint = self.is_joint();
         let tree_set = self.tree_set;
-        let temperature = self.model.temperature;
+        let temperature = self.temperature();
         let Self { scores, best_clusters, marginals, workspace, decoding, arc_labels, .. } = self;
         match decoding {
             Decoding::Mbr => mbr_with(scores, marginals, tree_set, workspace, &mut heads)?,
@@ -231,7 +248,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// Returns the tree of [`Decoding::Map`] for a joint model, with the labels that are possible in a distribution.
     fn best_with_labels(&mut self, distribution: &LabelledDistribution<'_>) -> Result<Tree, Error> {
         let words = distribution.words();
-        let temperature = self.model.temperature;
+        let temperature = self.temperature();
         let mut best = ArcMatrix::default();
         best.reset(words, f64::NEG_INFINITY);
         for (head, modifier) in arcs_of(words) {
@@ -298,7 +315,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         let labels = arcs.map(|(word, &head)| distribution.best_label(head, word));
         let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         let arc_probs = distribution.arc_probs();
-        let head_probs = reported_head_probs(self.model, tree.heads(), arc_probs, constraints);
+        let head_probs = reported_head_probs(self.isotonic(), tree.heads(), arc_probs, constraints);
         self.clock.lap(Stage::Inference);
         let parse = Parse { tree, labels, head_probs, label_probs, pieces: 1 };
         Ok(Analysis { parse, distribution })
@@ -410,6 +427,6 @@ impl<'a, W: Weights> Parser<'a, W> {
         let arcs = self.scores.clone();
         let trees = LabelledTreeDistribution::given_arcs(arcs, given_arcs, self.tree_set)?;
         self.clock.lap(Stage::Labels);
-        Ok(LabelledDistribution::new(trees, names))
+        Ok(LabelledDistribution::new(trees, names).with_isotonic(self.isotonic()))
     }
 }

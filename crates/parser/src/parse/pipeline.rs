@@ -9,7 +9,7 @@
 //!
 //! Sentences with tags keep them, unless [`TagSource::Model`] is set, and these tags count as certain. For uncertain
 //! tags, the most probable readings are parsed and averaged ([`Mixture`](crate::Mixture)). Long sentences that are
-//! parsed in pieces, and decodings other than [`Decoding::Mbr`], use the best tags only.
+//! parsed in pieces, and [`Decoding::MaxZ`], use the best tags only.
 
 mod readings;
 
@@ -25,7 +25,7 @@ use crate::text::{
 };
 use crate::{
     Analysis, Annotation, AnnotationOptions, Clock, Compact, Decoding, Detail, Error, Model,
-    Parser, ParserModel, Stage, Weights, map_stream,
+    Parser, ParserModel, Stage, Weights, WordSource, map_stream,
 };
 
 /// Source of the tags and lemmas that the parser sees.
@@ -82,6 +82,7 @@ pub struct Pipeline<'a, W = Compact> {
     parser: Option<&'a ParserModel<W>>,
     tagger: Option<&'a Tagger<W>>,
     tokenizer: Option<&'a Tokenizer<W>>,
+    words: WordSource,
     tags: TagSource,
     readings: usize,
     decoding: Decoding,
@@ -112,6 +113,7 @@ impl<'a, W: Weights> Pipeline<'a, W> {
             parser: parser.as_ref(),
             tagger: tagger.as_deref(),
             tokenizer: tokenizer.as_deref(),
+            words: WordSource::default(),
             tags: TagSource::default(),
             readings: Self::READINGS,
             decoding: Decoding::default(),
@@ -125,11 +127,17 @@ impl<'a, W: Weights> Pipeline<'a, W> {
             parser: Some(parser),
             tagger: None,
             tokenizer: None,
+            words: WordSource::default(),
             tags: TagSource::Given,
             readings: Self::READINGS,
             decoding: Decoding::default(),
             tree_set: None,
         }
+    }
+
+    /// Sets the source of words and sentences. [`parse_text`](Pipeline::parse_text) sets it itself.
+    pub fn with_words(self, words: WordSource) -> Self {
+        Self { words, ..self }
     }
 
     /// Sets the source of tags.
@@ -160,11 +168,19 @@ impl<'a, W: Weights> Pipeline<'a, W> {
         self.parser.ok_or(Error::NoParser)
     }
 
+    /// Returns the source of words and sentences.
+    pub fn words(&self) -> WordSource {
+        self.words
+    }
+
     /// Makes an annotator. Each thread needs its own.
     pub fn annotator(&self) -> Annotator<'a, W> {
         let parser = self.parser.map(|model| {
             let tree_set = self.tree_set.unwrap_or(model.tree_set);
-            Parser::new(model).with_decoding(self.decoding).with_tree_set(tree_set)
+            let mut parser =
+                Parser::new(model).with_decoding(self.decoding).with_tree_set(tree_set);
+            parser.set_words(self.words);
+            parser
         });
         Annotator {
             pipeline: *self,
@@ -239,7 +255,7 @@ impl<'a> Pipeline<'a, Compact> {
     pub fn parse_text(&self, text: &str, threads: usize) -> Result<Vec<Sentence>, Error> {
         let mut segmenter = self.sentences(text.as_bytes(), SegmenterOptions::default());
         let mut all = Vec::new();
-        self.stream(
+        self.with_words(WordSource::Model).stream(
             threads,
             |sentence| segmenter.read(sentence).map_err(Error::from),
             |sentence| {
@@ -278,6 +294,13 @@ impl<'a, W: Weights> Annotator<'a, W> {
     /// [`Error::NoParser`] if the model has none.
     pub fn parser(&mut self) -> Result<&mut Parser<'a, W>, Error> {
         self.parser.as_mut().ok_or(Error::NoParser)
+    }
+
+    /// Sets the source of the words of the next sentences.
+    pub fn set_words(&mut self, words: WordSource) {
+        if let Some(parser) = &mut self.parser {
+            parser.set_words(words);
+        }
     }
 
     /// Writes the most probable tags and lemmas into a sentence, if the [source of tags](TagSource) is the model.
@@ -357,7 +380,7 @@ impl<'a, W: Weights> Annotator<'a, W> {
     /// let (constraints, options) = (Constraints::new(), AnnotationOptions::default());
     /// let distributions = annotator.analyse(&mut sentence, &readings, &constraints)?;
     /// let mut annotation =
-    ///     distributions.annotation(model.require_parser()?, &constraints, &options)?;
+    ///     distributions.annotation(&constraints, &options)?;
     /// annotator.add_tag_probabilities(&sentence, &readings, &options, &mut annotation);
     /// assert!(annotation.words[0].tag.as_ref().is_some_and(|tag| tag.upos > 0.5)); // NOUN
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -402,7 +425,6 @@ impl<'a, W: Weights> Annotator<'a, W> {
         sentence: &mut Sentence,
         readings: &TagReadings<'a, W>,
     ) -> Result<Annotation<'a>, Error> {
-        let model = self.pipeline.parser()?;
         let is_mixture = readings.is_ambiguous() && self.pipeline.decoding != Decoding::MaxZ;
         let parser = self.parser()?;
         if !is_mixture || parser.needs_pieces(sentence) {
@@ -410,8 +432,7 @@ impl<'a, W: Weights> Annotator<'a, W> {
         }
         let constraints = Constraints::new();
         let distributions = self.analyse(sentence, readings, &constraints)?;
-        let annotation =
-            distributions.annotation(model, &constraints, &AnnotationOptions::tree())?;
+        let annotation = distributions.annotation(&constraints, &AnnotationOptions::tree())?;
         annotation.write(sentence)?;
         self.clock().lap(Stage::Writing);
         Ok(annotation)

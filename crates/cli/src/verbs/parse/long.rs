@@ -72,7 +72,7 @@ impl<'a> Worker<'a> {
         readings: &TagReadings<'a>,
         constraints: Result<Constraints, Error>,
     ) -> Result<ParseResult> {
-        let options = self.task.annotation_options();
+        let options = self.task.annotation_options(self.words);
         let parser = self.annotator.parser()?;
         let found = constraints
             .and_then(|constraints| parser.analyse_in_pieces(sentence, &constraints, &options));

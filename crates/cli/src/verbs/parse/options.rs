@@ -6,7 +6,10 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tutte::{AnnotationOptions, Compact, Decoding, Detail, KeepColumns, Labelling, Model};
+use tutte::{
+    AnnotationOptions, Calibration, Compact, Decoding, Detail, KeepColumns, Labelling, Model,
+    WordSource,
+};
 use tutte_treebank::draw::Style;
 
 use super::result::Worker;
@@ -150,6 +153,8 @@ pub(crate) struct Task<'a> {
     pub(super) probs: bool,
     /// Heads less probable than this are left open.
     pub(super) min_prob: Option<f64>,
+    /// The same in raw text; `None` if its calibration does not reach the precision that was asked for.
+    pub(super) text_min_prob: Option<f64>,
     /// Name of the model in JSON.
     pub(super) model_name: String,
     pub(super) model_args: &'a ModelArgs,
@@ -178,12 +183,22 @@ impl ParseOptions {
             );
         }
         let min_prob = self.least_probability(model, model_args, session)?;
+        let text_min_prob = self.least_probability_of_text(min_prob, model, session);
         let draws = self.to == Some(To::Draw);
         let probs = self.probs || draws || jsonl;
         let style = draws.then(|| Style { width_columns: session.width(), ..Style::default() });
         let model_name = model_args.model_source.short_name();
-        let task =
-            Task { wanted: self, model, jsonl, style, probs, min_prob, model_name, model_args };
+        let task = Task {
+            wanted: self,
+            model,
+            jsonl,
+            style,
+            probs,
+            min_prob,
+            text_min_prob,
+            model_name,
+            model_args,
+        };
         if let Some(trees) = &model.parser {
             task.decoding().check(trees)?;
         }
@@ -278,19 +293,43 @@ impl ParseOptions {
             ));
             return Ok(Some(kept.threshold));
         }
-        let words = counted(calibration.words, "word");
-        let error =
-            anyhow!("{file} cannot promise a precision of {precision}, by the {words} of {on}");
-        Err(match table.highest() {
-            Some((most, kept)) => {
-                let share = hundredths(table.share(kept));
-                advise(
-                    error,
-                    format!("--precision {most} is the most; it keeps {share} % of heads"),
-                )
-            }
-            None => advise(error, "`tutte calibrate` with more trees may help"),
-        })
+        Err(cannot_promise(precision, &file, calibration, ""))
+    }
+
+    /// Returns the probability below which heads are left open in raw text, which has a calibration of its own.
+    fn least_probability_of_text(
+        &self,
+        given: Option<f64>,
+        model: &Model<Compact>,
+        session: &Session,
+    ) -> Option<f64> {
+        let text = model.parser.as_ref().and_then(|parser| parser.text_calibration.as_ref());
+        let (Some(precision), Some(text)) = (self.precision, text) else { return given };
+        let kept = text.calibration.precision.keeping(precision)?;
+        session.note(format!("in raw text, heads below {:.4} are left open", kept.threshold));
+        Some(kept.threshold)
+    }
+}
+
+/// Makes the error that a calibration does not reach a precision. `of_what` is empty or names the input.
+fn cannot_promise(
+    precision: f64,
+    model: &str,
+    calibration: &Calibration,
+    of_what: &str,
+) -> anyhow::Error {
+    let on = calibration.data.as_deref().unwrap_or("its dev");
+    let words = counted(calibration.words, "word");
+    let error = anyhow!(
+        "{model} cannot promise a precision of {precision}{of_what}, by the {words} of {on}"
+    );
+    let table = &calibration.precision;
+    match table.highest() {
+        Some((most, kept)) => {
+            let share = hundredths(table.share(kept));
+            advise(error, format!("--precision {most} is the most; it keeps {share} % of heads"))
+        }
+        None => advise(error, "`tutte calibrate` with more trees may help"),
     }
 }
 
@@ -305,15 +344,33 @@ impl<'a> Task<'a> {
             None => pipeline.annotator(),
         };
         let keep = KeepColumns { heads: keep_heads, labels: keep_labels };
-        Worker { annotator, keep, task: self }
+        Worker { annotator, keep, words: WordSource::default(), task: self }
     }
 
-    /// Returns the content of the annotation of a sentence.
-    pub(super) fn annotation_options(&self) -> AnnotationOptions {
+    /// Refuses a precision that the model does not reach for words of this source.
+    pub(super) fn check_precision(&self, words: WordSource) -> Result<()> {
+        let text = self.model.parser.as_ref().and_then(|parser| parser.text_calibration.as_ref());
+        match (self.wanted.precision, text) {
+            (Some(precision), Some(text))
+                if words == WordSource::Model && self.text_min_prob.is_none() =>
+            {
+                let name = self.model_args.model_source.name();
+                Err(cannot_promise(precision, &name, &text.calibration, " in raw text"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the content of the annotation of a sentence whose words come from this source.
+    pub(super) fn annotation_options(&self, words: WordSource) -> AnnotationOptions {
+        let open_below = match words {
+            WordSource::Model => self.text_min_prob,
+            _ => self.min_prob,
+        };
         AnnotationOptions {
             detail: if self.probs { Detail::Words } else { Detail::Tree },
             alternatives_above: self.wanted.alt,
-            open_below: self.min_prob.unwrap_or(0.0),
+            open_below: open_below.unwrap_or(0.0),
             marginals: self.wanted.matrix,
         }
     }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use tutte::{
     Annotation, AnnotationOptions, Annotator, Clock, Detail, Error, Familiarity, KeepColumns,
-    Listed, RankedTree, ReadingDistributions, TagReadings,
+    Listed, RankedTree, ReadingDistributions, TagReadings, WordSource,
 };
 use tutte_treebank::draw::Drawing;
 use tutte_treebank::{Format, Sentence};
@@ -18,6 +18,8 @@ use crate::verbs::draw::title;
 pub(crate) struct Worker<'a> {
     pub(super) annotator: Annotator<'a>,
     pub(super) keep: KeepColumns,
+    /// Source of the words of the current sentence.
+    pub(super) words: WordSource,
     pub(super) task: &'a Task<'a>,
 }
 
@@ -82,8 +84,16 @@ impl<'a> Worker<'a> {
         self.annotator.clock()
     }
 
-    /// Tags and parses sentence `number`.
-    pub(crate) fn answer(&mut self, number: usize, sentence: &mut Sentence) -> Result<ParseResult> {
+    /// Tags and parses sentence `number`, whose words come from this source.
+    pub(crate) fn answer(
+        &mut self,
+        number: usize,
+        words: WordSource,
+        sentence: &mut Sentence,
+    ) -> Result<ParseResult> {
+        self.task.check_precision(words)?;
+        self.annotator.set_words(words);
+        self.words = words;
         let readings = self.annotator.tag(sentence)?;
         let familiarity = Familiarity::of(self.task.model, sentence);
         let answer = self.parse(number, sentence, &readings)?;
@@ -106,9 +116,10 @@ impl<'a> Worker<'a> {
             )));
         }
         let Some(model) = &self.task.model.parser else {
-            let done = match jsonl {
-                true => Done::Line(Line::unparsed(sentence, &self.task.model_name).text()?),
-                false => self.unchanged(sentence),
+            let done = if jsonl {
+                Done::Line(Line::unparsed(sentence, &self.task.model_name).text()?)
+            } else {
+                self.unchanged(sentence)
             };
             return Ok(ParseResult::of(done));
         };
@@ -147,12 +158,11 @@ impl<'a> Worker<'a> {
             return Ok(Found::Written);
         }
         let distributions = annotator.analyse(sentence, readings, constraints)?;
-        let model = self.task.model.require_parser()?;
-        let options = self.task.annotation_options();
+        let options = self.task.annotation_options(self.words);
         let annotation = if is_greedy {
-            distributions.mixture().greedy_annotation(model, constraints, &options)
+            distributions.mixture().greedy_annotation(constraints, &options)
         } else {
-            distributions.annotation(model, constraints, &options)
+            distributions.annotation(constraints, &options)
         };
         Ok(Found::Best(Box::new(annotation?)))
     }
@@ -185,7 +195,7 @@ impl<'a> Worker<'a> {
     ) -> Result<ParseResult> {
         annotation.keeps_deps = self.task.wanted.keep_deps;
         let done = if self.task.jsonl {
-            let options = self.task.annotation_options();
+            let options = self.task.annotation_options(self.words);
             self.annotator.add_tag_probabilities(sentence, readings, &options, &mut annotation);
             Done::Line(Line::new(sentence, &annotation, &self.task.model_name).text()?)
         } else if self.task.style.is_some() {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
-use tutte::map_stream;
+use tutte::{WordSource, map_stream};
 use tutte_treebank::Sentence;
 
 use super::options::Task;
@@ -78,8 +78,17 @@ struct Shared {
     ends: Mutex<VecDeque<(usize, Result<End>)>>,
     /// Number of the last input, from 1, whose output was given up. The rest of it need not be read.
     given_up: AtomicUsize,
-    /// Number of the first sentence of each input: samples are those of the input alone.
-    starts: Mutex<Vec<usize>>,
+    /// The inputs that were opened so far.
+    inputs: Mutex<Vec<OpenedInput>>,
+}
+
+/// An input that was opened.
+#[derive(Clone, Copy)]
+struct OpenedInput {
+    /// Number of its first sentence.
+    start: usize,
+    /// Source of its words.
+    words: WordSource,
 }
 
 impl Shared {
@@ -94,16 +103,16 @@ impl Shared {
         ends.pop_front_if(|(after, _)| *after == sentences).map(|(_, end)| end)
     }
 
-    /// Records that an input starts after a number of sentences.
-    fn start(&self, sentences: usize) {
-        self.starts.lock().unwrap_or_else(PoisonError::into_inner).push(sentences);
+    /// Records that an input was opened.
+    fn open(&self, input: OpenedInput) {
+        self.inputs.lock().unwrap_or_else(PoisonError::into_inner).push(input);
     }
 
-    /// Returns the first sentence of the input of sentence `number`.
-    fn start_of(&self, number: usize) -> usize {
-        let starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
-        let after = starts.partition_point(|start| *start <= number);
-        after.checked_sub(1).map_or(0, |at| starts[at])
+    /// Returns the input of sentence `number`.
+    fn input_of(&self, number: usize) -> OpenedInput {
+        let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = inputs.partition_point(|input| input.start <= number);
+        inputs[after.saturating_sub(1)]
     }
 }
 
@@ -143,7 +152,10 @@ impl<'a, P: AsRef<Path> + Sync> Stream<'a, P> {
         let worker = || {
             let mut worker = task.worker();
             move |number, sentence: &mut Sentence| {
-                worker.answer(number - shared.start_of(number), sentence)
+                let OpenedInput { start, words } = shared.input_of(number);
+                // Samples of an input that is numbered apart are those of the input alone.
+                let number = if self.apart { number - start } else { number };
+                worker.answer(number, words, sentence)
             }
         };
         let read = |sentence: &mut Sentence| -> Result<bool> {
@@ -188,14 +200,15 @@ impl<'a, P: AsRef<Path> + Sync> Stream<'a, P> {
                     let Some(path) = self.paths.get(reading.opened) else { return false };
                     watcher.opens(reading.opened);
                     reading.opened += 1;
-                    if self.apart {
-                        shared.start(reading.sentences);
-                    }
                     let named = if self.apart { 0 } else { reading.sentences as u64 };
                     let path = path.as_ref();
                     match self.input_args.open(path, task.model, named, self.counter, self.session)
                     {
-                        Ok(source) => reading.source.insert(source),
+                        Ok(source) => {
+                            let words = source.words();
+                            shared.open(OpenedInput { start: reading.sentences, words });
+                            reading.source.insert(source)
+                        }
                         Err(error) => {
                             shared.end(reading.sentences, Err(error));
                             continue;

@@ -16,8 +16,8 @@ pub(crate) struct TagOptions {
 
     /// Number of tag sequences to average over, for sentences that the model tags
     ///
-    /// Probabilities are averaged over the K most probable tag sequences; improbable ones are left out. --kbest,
-    /// --sample and --decode map use the best sequence only.
+    /// Probabilities are averaged over the K most probable tag sequences; improbable ones are left out. Trees of
+    /// --kbest, --sample and --decode map come from the same average.
     #[arg(long, value_name = "K", default_value_t = 4, hide_short_help = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=100))]
     tag_uncertainty: u16,

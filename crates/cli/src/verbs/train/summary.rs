@@ -27,6 +27,8 @@ pub(super) struct TrainSummary {
     pub(super) passes: usize,
     pub(super) best_pass: usize,
     pub(super) temperature: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text_temperature: Option<f64>,
     pub(super) temperature_chosen_on: Option<TemperatureSource>,
     pub(super) dev: Option<Scores>,
     /// The official table of scores on development data.
@@ -72,7 +74,9 @@ impl TrainSummary {
             Some(TemperatureSource::Treebank) => "chosen on part of the training data",
             _ => "as learnt; --dev would choose one",
         };
-        table.row(["temperature".to_owned(), format!("{:.2}, {how}", self.temperature)]);
+        let for_text =
+            self.text_temperature.map_or(String::new(), |t| format!(" ({t:.2} for raw text)"));
+        table.row(["temperature".to_owned(), format!("{:.2}{for_text}, {how}", self.temperature)]);
         let mut out = session.stdout();
         out.write_all(table.text(0).as_bytes())?;
         if let Some(scores) = &self.scores {

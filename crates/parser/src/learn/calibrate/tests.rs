@@ -213,7 +213,7 @@ fn required_heads_are_certain_and_reported_confidences_are_written() {
     assert!(head_probs[1..].iter().all(|p| (0.25..=0.75).contains(p)), "{head_probs:?}");
     let mixture = Mixture::from(&analysis.distribution);
     let options = AnnotationOptions::default();
-    let annotation = mixture.annotation(&model, &analysis.parse, &constraints, &options).unwrap();
+    let annotation = mixture.annotation(&analysis.parse, &constraints, &options).unwrap();
     annotation.write(&mut sentence).unwrap();
     let written = |word| sentence.word(word).unwrap().misc_entry("HeadProb").unwrap().to_owned();
     assert_eq!(written(1), "1.0000");

@@ -27,7 +27,7 @@ use crate::learn::train::{
 };
 use crate::{
     About, Calibration, Calibrator, CheckpointProblem, Decoding, DevScores, Error, Labelling,
-    Method, Model, ModelFile, ParserModel, Pipeline, TagSource,
+    Method, Model, ModelFile, ParserModel, Pipeline, TagSource, TextCalibration,
 };
 
 /// Least time between two checkpoints. An interruption loses at most this much work, and the pass under
@@ -196,9 +196,19 @@ impl Passes<'_, '_> {
         let pipeline = Pipeline::new(&best.model).with_tags(tags);
         let calibrator = Calibrator::of(&pipeline, &data.gold, self.recipe.threads)?;
         let (temperature, calibration) = calibrator.fit(Method::Temperature)?;
+        let name = self.recipe.dev_name.clone();
+        let text_calibration = if best.model.tokenizer.is_some() {
+            let calibrator = Calibrator::of_text(&pipeline, &data.gold, self.recipe.threads)?;
+            let method = calibrator.compare()?.better();
+            let (temperature, calibration) = calibrator.fit(method)?;
+            let calibration = Calibration { data: name.clone(), ..calibration };
+            Some(TextCalibration { temperature, calibration })
+        } else {
+            None
+        };
         if let Some(parser) = &mut best.model.parser {
             parser.temperature = temperature;
-            let name = self.recipe.dev_name.clone();
+            parser.text_calibration = text_calibration;
             parser.calibration = Some(Calibration { data: name, ..calibration });
         }
         Ok(Some(TemperatureSource::Dev))
@@ -243,6 +253,7 @@ impl Passes<'_, '_> {
             parser.temperature =
                 parser.second_pass.as_ref().map_or(1.0, |_| PROVISIONAL_TEMPERATURE);
             parser.calibration = None;
+            parser.text_calibration = None;
         }
         self.about.dev = about.dev;
         let pass = about.dev.map_or(self.number(number, second), |dev| dev.pass);

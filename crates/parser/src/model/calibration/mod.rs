@@ -25,6 +25,44 @@ pub struct Calibration {
     pub precision: PrecisionTable,
 }
 
+/// Temperature and calibration for raw text.
+///
+/// The probability of a head counts words and sentences as certain. Those that a model found in raw text are wrong at
+/// times, so probabilities would be too high.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TextCalibration {
+    /// Divisor of the scores of the last pass.
+    pub temperature: f64,
+    /// Calibration measured at this temperature.
+    #[serde(flatten)]
+    pub calibration: Calibration,
+}
+
+/// Source of the words and sentences that the parser sees. It decides which calibration of the model applies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WordSource {
+    /// A treebank or another program.
+    #[default]
+    Given,
+    /// The tokenizer of the model, from raw text.
+    Model,
+}
+
+impl WordSource {
+    /// Returns the temperature of a model for such words.
+    pub fn temperature<W>(self, model: &ParserModel<W>) -> f64 {
+        let for_text = model.text_calibration.as_ref().filter(|_| self == WordSource::Model);
+        for_text.map_or(model.temperature, |text| text.temperature)
+    }
+
+    /// Returns the calibration of a model for such words, if it was measured.
+    pub fn calibration<W>(self, model: &ParserModel<W>) -> Option<&Calibration> {
+        let for_text = model.text_calibration.as_ref().filter(|_| self == WordSource::Model);
+        for_text.map(|text| &text.calibration).or(model.calibration.as_ref())
+    }
+}
+
 /// The method of calibration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,15 +88,6 @@ impl Calibration {
     /// Returns the method that was used.
     pub fn method(&self) -> Method {
         if self.isotonic.is_some() { Method::Isotonic } else { Method::Temperature }
-    }
-}
-
-impl<W> ParserModel<W> {
-    /// Returns the confidence of an arc of the best tree with this probability: the share of such arcs
-    /// that are right. Without an isotonic calibration it is the probability itself.
-    pub fn confidence(&self, probability: f64) -> f64 {
-        let isotonic = self.calibration.as_ref().and_then(|it| it.isotonic.as_ref());
-        isotonic.map_or(probability, |isotonic| isotonic.confidence(probability))
     }
 }
 

@@ -13,7 +13,10 @@ use crate::features::{BLOCK, FeatureSet};
 use crate::model::MOST_BITS;
 use crate::model::labels::{AllowedLabels, Labelling, width_of};
 use crate::text::{TaggerDocument, TokenizerDocument};
-use crate::{ArcModel, Calibration, Compact, Index, LabelModel, ModelProblem, Pruner, SecondPass};
+use crate::{
+    ArcModel, Calibration, Compact, Index, LabelModel, ModelProblem, Pruner, SecondPass,
+    TextCalibration,
+};
 
 /// Version of the format. It changes whenever an older tutte would misread a newer file: other tables,
 /// another meaning of templates, other hashes.
@@ -30,6 +33,8 @@ pub(super) struct Document {
     /// `None` for models that were not calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     calibration: Option<Calibration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text_calibration: Option<TextCalibration>,
     pruner: Option<PrunerDocument>,
     arcs: ArcDocument,
     #[serde(rename = "guided")]
@@ -106,6 +111,7 @@ impl Document {
             tree_set: parser.tree_set.to_string(),
             temperature: parser.temperature,
             calibration: parser.calibration.clone(),
+            text_calibration: parser.text_calibration.clone(),
             pruner: pruner.as_ref().map(|pruner| PrunerDocument {
                 threshold: pruner.threshold,
                 arcs: ArcDocument::new(&pruner.arcs),
@@ -181,6 +187,10 @@ impl Document {
             tree_set,
             temperature: number("temperature", self.temperature, 0.0)?,
             calibration: self.calibration,
+            text_calibration: self
+                .text_calibration
+                .map(|text| number("temperature for raw text", text.temperature, 0.0).map(|_| text))
+                .transpose()?,
         };
         Ok(Model {
             parser: Some(parser).filter(is_real),

@@ -6,32 +6,22 @@ use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, Constraints, LabelledTree, Tree, TreeSet};
 
 use super::{AnnotatedWord, Annotation, AnnotationOptions, Detail, Listed};
-use crate::{Error, Method, Mixture, Parse, ParserModel, RankedTree};
+use crate::{Error, Isotonic, Method, Mixture, Parse, RankedTree};
 
-/// Returns the probability of each head as it is reported: [calibrated](ParserModel::confidence), unless constraints
-/// require the arc. Calibration is about arcs that the model chose.
-pub(crate) fn reported_head_probs<W>(
-    model: &ParserModel<W>,
+/// Returns the probability of each head as it is reported: calibrated, unless constraints require the arc. Calibration
+/// is about arcs that the model chose.
+pub(crate) fn reported_head_probs(
+    isotonic: Option<&Isotonic>,
     heads: &[usize],
     arc_probs: &ArcMatrix,
     constraints: &Constraints,
 ) -> Vec<f64> {
     let reported = |(word, &head): (usize, &usize)| {
-        let arc = (head, word);
-        if constraints.required_arcs().contains(&arc) {
-            arc_probs[arc]
-        } else {
-            model.confidence(arc_probs[arc])
-        }
+        let prob = arc_probs[(head, word)];
+        let isotonic = isotonic.filter(|_| !constraints.required_arcs().contains(&(head, word)));
+        isotonic.map_or(prob, |isotonic| isotonic.confidence(prob))
     };
     (1..).zip(heads).map(reported).collect()
-}
-
-/// Returns the name of the calibration behind [`ParserModel::confidence`]; `None` if it reports the probabilities of
-/// the distribution.
-fn calibration_name<W>(model: &ParserModel<W>) -> Option<&'static str> {
-    let method = model.calibration.as_ref()?.method();
-    (method == Method::Isotonic).then(|| method.name())
 }
 
 /// Returns `true` if heads form a tree of a set.
@@ -57,16 +47,15 @@ impl<'a> Mixture<'a, '_> {
     ///
     /// # Errors
     /// If the parse has another length.
-    pub fn annotation<W>(
+    pub fn annotation(
         &self,
-        model: &ParserModel<W>,
         parse: &Parse,
         constraints: &Constraints,
         options: &AnnotationOptions,
     ) -> Result<Annotation<'a>, Error> {
         let Parse { tree, labels, head_probs, label_probs, .. } = parse;
         let arcs = ChosenArcs { heads: tree.heads(), labels, head_probs, label_probs };
-        self.annotation_of_arcs(model, &arcs, constraints, options)
+        self.annotation_of_arcs(&arcs, constraints, options)
     }
 
     /// Annotates each word with its most probable head. The heads need not form a tree
@@ -74,14 +63,14 @@ impl<'a> Mixture<'a, '_> {
     ///
     /// # Errors
     /// None for distributions that have trees.
-    pub fn greedy_annotation<W>(
+    pub fn greedy_annotation(
         &self,
-        model: &ParserModel<W>,
         constraints: &Constraints,
         options: &AnnotationOptions,
     ) -> Result<Annotation<'a>, Error> {
         let heads = self.greedy_heads();
-        let head_probs = reported_head_probs(model, &heads, self.arc_probs(), constraints);
+        let head_probs =
+            reported_head_probs(self.isotonic(), &heads, self.arc_probs(), constraints);
         let labels = (1..).zip(&heads).map(|(word, &head)| self.best_label(head, word));
         let (labels, label_probs): (Vec<_>, Vec<_>) =
             labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
@@ -92,7 +81,7 @@ impl<'a> Mixture<'a, '_> {
             label_probs: &label_probs,
         };
         let is_tree = is_tree(&heads, self.tree_set());
-        Ok(Annotation { is_tree, ..self.annotation_of_arcs(model, &arcs, constraints, options)? })
+        Ok(Annotation { is_tree, ..self.annotation_of_arcs(&arcs, constraints, options)? })
     }
 
     /// Annotates several labelled trees of the sentence, one after the other; `listed` makes the place of a tree
@@ -217,9 +206,8 @@ impl<'a> Mixture<'a, '_> {
     }
 
     /// Annotates chosen heads and labels. Leaves improbable heads open.
-    fn annotation_of_arcs<W>(
+    fn annotation_of_arcs(
         &self,
-        model: &ParserModel<W>,
         arcs: &ChosenArcs<'_>,
         constraints: &Constraints,
         options: &AnnotationOptions,
@@ -249,7 +237,7 @@ impl<'a> Mixture<'a, '_> {
             let arcs: Vec<_> =
                 annotation.words.iter().map(|word| (word.head, word.label.as_ref())).collect();
             annotation.log_prob = Some(self.log_prob_of_columns(&arcs)?);
-            annotation.calibration = calibration_name(model);
+            annotation.calibration = self.isotonic().map(|_| Method::Isotonic.name());
         }
         Ok(annotation)
     }

@@ -22,7 +22,8 @@ impl<W: Weights> Parser<'_, W> {
     ) -> Result<&ArcMatrix, Error> {
         let words = sentence.len();
         sentence.check_words("a distribution over all trees")?;
-        let ParserModel { pruner, arcs, second_pass, temperature, .. } = self.model;
+        let ParserModel { pruner, arcs, second_pass, .. } = self.model;
+        let temperature = self.temperature();
         let tree_set = self.tree_set;
         self.atoms.fill(sentence, &self.columns);
         let mut candidates = within.clone();
@@ -80,7 +81,7 @@ impl<W: Weights> Parser<'_, W> {
             self.arc_labels.add_sums(&mut self.scores);
             self.clock.lap(Stage::Labels);
         }
-        if *temperature != 1.0 {
+        if temperature != 1.0 {
             self.scores.map_in_place(|score| score / temperature);
         }
         Ok(&self.scores)

@@ -6,7 +6,7 @@ use tutte_trees::Constraints;
 use crate::text::{Tagger, Tagging};
 use crate::{
     Annotation, AnnotationOptions, Compact, Decoding, Error, LabelledDistribution, Mixture, Parse,
-    ParserModel, Weights,
+    Weights,
 };
 
 /// The tags of a sentence, and their most probable readings.
@@ -84,25 +84,24 @@ impl<'a> ReadingDistributions<'a> {
         Mixture::new(all.map(|(prob, distribution)| (*prob, distribution)).collect())
     }
 
-    /// Annotates the best tree. Model and constraints are those of the distributions.
+    /// Annotates the best tree. The constraints are those of the distributions.
     ///
     /// # Errors
     /// As [`Mixture::best_parse`].
-    pub fn annotation<W>(
+    pub fn annotation(
         &self,
-        model: &ParserModel<W>,
         constraints: &Constraints,
         options: &AnnotationOptions,
     ) -> Result<Annotation<'a>, Error> {
         let mixture = self.mixture();
         match &self.parse {
-            Some(parse) => mixture.annotation(model, parse, constraints, options),
+            Some(parse) => mixture.annotation(parse, constraints, options),
             None => {
                 let parse = match self.decoding {
-                    Decoding::Map => mixture.most_probable_parse(model, constraints)?,
-                    Decoding::Mbr | Decoding::MaxZ => mixture.best_parse(model, constraints)?,
+                    Decoding::Map => mixture.most_probable_parse(constraints)?,
+                    Decoding::Mbr | Decoding::MaxZ => mixture.best_parse(constraints)?,
                 };
-                mixture.annotation(model, &parse, constraints, options)
+                mixture.annotation(&parse, constraints, options)
             }
         }
     }

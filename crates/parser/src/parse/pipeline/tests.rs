@@ -56,7 +56,7 @@ fn tags_of_the_model_have_probabilities() {
         let options = AnnotationOptions { detail, ..AnnotationOptions::default() };
         let constraints = Constraints::new();
         let found = annotator.analyse(sentence, &readings, &constraints).unwrap();
-        let mut annotation = found.annotation(parser, &constraints, &options).unwrap();
+        let mut annotation = found.annotation(&constraints, &options).unwrap();
         annotator.add_tag_probabilities(sentence, &readings, &options, &mut annotation);
         annotation.words.into_iter().map(|word| word.tag).collect::<Vec<_>>()
     };
@@ -106,9 +106,9 @@ fn readings_of_uncertain_tags_are_averaged() {
     let annotation = annotator.annotate(&mut bare(&treebank()[0])).unwrap();
     let trees = model.require_parser().unwrap();
     let options = AnnotationOptions::tree();
-    let expected = distributions.annotation(trees, &constraints, &options).unwrap();
+    let expected = distributions.annotation(&constraints, &options).unwrap();
     assert_eq!(annotation, Some(expected.clone()));
-    let parse = distributions.mixture().best_parse(trees, &constraints).unwrap();
+    let parse = distributions.mixture().best_parse(&constraints).unwrap();
     let heads = expected.words.iter().map(|word| word.head);
     assert!(heads.eq(parse.tree.heads().iter().copied().map(Some)));
     let head_probs: Vec<f64> = expected.words.iter().filter_map(|word| word.head_prob).collect();
