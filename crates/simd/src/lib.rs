@@ -25,6 +25,8 @@
 //! assert_eq!(sum(&[0.5; 20]), 10.0);
 //! ```
 
+pub mod int8;
+
 /// Declares a function that runs in the widest instruction set of the machine.
 ///
 /// Everything it calls in its hot loop must be `#[inline(always)]`, or it is compiled without the

@@ -1,0 +1,24 @@
+//! Networks.
+
+mod config;
+mod encoder;
+mod error;
+mod layers;
+mod network;
+mod ops;
+mod options;
+mod parameters;
+mod product;
+mod quantized;
+mod random;
+mod subwords;
+
+pub use config::EncoderConfig;
+pub use error::Error;
+pub use network::{Activations, Coefficients, Mode, Network};
+pub use ops::activation::Activation;
+pub use ops::pooling::Pooling;
+pub use ops::softmax::cross_entropy;
+pub use options::{LayerChoice, NetworkOptions, ScratchOptions, TagHead};
+pub use parameters::{Gradients, Parameter, Role, Tensor, TensorData};
+pub use subwords::SentenceInput;

@@ -1,0 +1,227 @@
+//! Networks as named tensors, a description in JSON, and the text of a tokenizer; and 8-bit weights.
+
+use serde::{Deserialize, Serialize};
+
+use super::Network;
+use crate::config::EncoderConfig;
+use crate::encoder::{Encoder, Front, HashedWords, QuantizedEncoder, TABLE_NAME, linear_name};
+use crate::error::Error;
+use crate::options::NetworkOptions;
+use crate::parameters::{ORIGIN, Role, Tensor, TensorSource};
+use crate::quantized::QuantizedMatrix;
+use crate::subwords::Subwords;
+
+/// Everything of a network that is not a number of a tensor.
+#[derive(Serialize, Deserialize)]
+struct Description {
+    encoder: EncoderConfig,
+    options: NetworkOptions,
+    /// Hashed words of an encoder without pretrained weights.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    hashed_words: Option<HashedWords>,
+    is_quantized: bool,
+}
+
+const SCALES: &str = ".scales";
+
+impl Network {
+    /// Describes the network in JSON: sizes, options, kind of weights.
+    pub fn description(&self) -> String {
+        let hashed_words = match &self.front {
+            Front::Subwords(_) => None,
+            Front::Hashed(hashed) => Some(*hashed),
+        };
+        let description = Description {
+            encoder: self.encoder.config.clone(),
+            options: self.options.clone(),
+            hashed_words,
+            is_quantized: self.is_quantized(),
+        };
+        serde_json::to_string(&description).expect("sizes and options are valid JSON")
+    }
+
+    /// Text of the tokenizer. `None` for an encoder without pretrained weights.
+    pub fn tokenizer(&self) -> Option<&[u8]> {
+        match &self.front {
+            Front::Subwords(subwords) => Some(subwords.json()),
+            Front::Hashed(_) => None,
+        }
+    }
+
+    /// Lists all weights as named tensors.
+    ///
+    /// With 8-bit weights, every matrix is a tensor of bytes, and its scales are a tensor of their own.
+    pub fn to_tensors(&self) -> Vec<Tensor<'_>> {
+        let mut tensors = Vec::new();
+        if let Some(quantized) = &self.encoder.quantized {
+            push_quantized(&mut tensors, TABLE_NAME, &quantized.table);
+            for (layer, matrices) in quantized.layers.iter().enumerate() {
+                for (part, matrix) in matrices.iter().enumerate() {
+                    let name = format!("{}.weight", linear_name(layer, part));
+                    push_quantized(&mut tensors, &name, matrix);
+                }
+            }
+        }
+        for parameter in &self.parameters.list {
+            let values = parameter.slot.of(&self.parameters.values);
+            let name = parameter.name.clone();
+            if self.is_quantized() && parameter.role != Role::Vector && !values.is_empty() {
+                let matrix = QuantizedMatrix::new(values, parameter.shape[1]);
+                let scales = format!("{name}{SCALES}");
+                tensors.push(Tensor::f32(scales, vec![matrix.rows], matrix.scales));
+                tensors.push(Tensor::i8(name, parameter.shape.clone(), matrix.values));
+            } else {
+                tensors.push(Tensor::f32(name, parameter.shape.clone(), values));
+            }
+        }
+        tensors
+    }
+
+    /// Puts a network together again from [`Network::description`], [`Network::tokenizer`] and
+    /// [`Network::to_tensors`]. Tensors with other names are ignored.
+    ///
+    /// # Errors
+    ///
+    /// If the parts are damaged or do not belong together.
+    pub fn from_parts(
+        description: &str,
+        tokenizer: Option<&[u8]>,
+        tensors: Vec<Tensor<'_>>,
+    ) -> Result<Self, Error> {
+        let origin = "the network's description";
+        let error = |problem: String| Error::Config { origin: origin.into(), problem };
+        let description: Description =
+            serde_json::from_str(description).map_err(|e| error(format!("not understood: {e}")))?;
+        let Description { encoder: config, options, hashed_words, is_quantized } = description;
+        config.check(origin)?;
+        options.check(config.layers)?;
+        let front = match (hashed_words, tokenizer) {
+            (Some(hashed), _) => {
+                if !hashed.is_valid() || hashed.vocabulary() != config.vocabulary {
+                    return Err(error("the table of hashed words has another size".into()));
+                }
+                Front::Hashed(hashed)
+            }
+            (None, Some(json)) => {
+                let subwords = Subwords::new("the network's tokenizer", json, config.vocabulary)?;
+                Front::Subwords(Box::new(subwords))
+            }
+            (None, None) => return Err(error("a pretrained encoder needs its tokenizer".into())),
+        };
+        if config.positions < 3 {
+            let positions = config.positions;
+            return Err(error(format!("{positions} positions are too few for a sentence")));
+        }
+        // A description can declare any size. It is believed only as far as there are tensors for it.
+        let available = tensors.iter().map(Tensor::len).sum();
+        let declared = declared_size(&config, &options);
+        if declared > available {
+            return Err(error(format!(
+                "it declares {declared} weights, but the tensors hold {available}"
+            )));
+        }
+        let mut source = TensorSource::new(tensors);
+        let mut network = Self::new(config, front, options, is_quantized)?;
+        if is_quantized {
+            network.encoder.quantized = Some(take_encoder(&mut source, &network.encoder)?);
+        }
+        for parameter in &network.parameters.list {
+            let (name, shape) = (&parameter.name, &parameter.shape);
+            let values = &mut network.parameters.values[parameter.slot.range()];
+            if is_quantized && parameter.role != Role::Vector && !values.is_empty() {
+                let matrix = take_quantized(&mut source, name, shape[0], shape[1])?;
+                matrix.dequantize(values);
+            } else {
+                values.copy_from_slice(&source.take_f32(name, shape)?);
+            }
+        }
+        Ok(network)
+    }
+
+    /// Turns the weights into 8-bit weights: about a quarter of the size, and faster. Such a network
+    /// cannot be trained.
+    ///
+    /// The encoder computes in 8 bits. The scorers' matrices are rounded to 8 bits, and compute in 32.
+    pub fn quantize(&self) -> Self {
+        if self.is_quantized() {
+            return self.clone();
+        }
+        let values = &self.parameters.values;
+        let config = self.encoder.config.clone();
+        let table = QuantizedMatrix::new(self.encoder.table.of(values), config.hidden);
+        let layers = self.encoder.layers().iter().map(|layer| {
+            layer.linear.map(|linear| {
+                QuantizedMatrix::new(linear.weight.of(values), linear.inputs).packed()
+            })
+        });
+        let quantized = QuantizedEncoder { table, layers: layers.collect() };
+        let mut network = Self::new(config, self.front.clone(), self.options.clone(), true)
+            .expect("options were checked when this network was made");
+        network.encoder.quantized = Some(quantized);
+        for parameter in &network.parameters.list {
+            let same = self.parameters.list.iter().find(|other| other.name == parameter.name);
+            let from = same.expect("both networks have the same parameters").slot.of(values);
+            let to = &mut network.parameters.values[parameter.slot.range()];
+            if parameter.role != Role::Vector && !to.is_empty() {
+                QuantizedMatrix::new(from, parameter.shape[1]).dequantize(to);
+            } else {
+                to.copy_from_slice(from);
+            }
+        }
+        network
+    }
+}
+
+/// Number of weights of a network, without declaring it.
+fn declared_size(config: &EncoderConfig, options: &NetworkOptions) -> usize {
+    let product = |a: usize, b: usize| a as u128 * b as u128;
+    let layer: u128 = config.linear_sizes().iter().map(|&(a, b)| product(a, b)).sum();
+    let tables = product(config.vocabulary + config.positions, config.hidden);
+    let labels = if options.labels > 0 { options.label_mlp } else { 0 };
+    let arcs = options.arc_mlp;
+    let tags: usize = options.tag_heads.iter().map(|head| head.classes).sum();
+    let scorers = product(arcs, arcs)
+        + product(options.labels, labels * labels)
+        + product(2 * (arcs + labels) + tags, config.hidden);
+    (layer * config.layers as u128 + tables + scorers).try_into().unwrap_or(usize::MAX)
+}
+
+fn push_quantized<'a>(tensors: &mut Vec<Tensor<'a>>, name: &str, matrix: &'a QuantizedMatrix) {
+    let (shape, values) = (vec![matrix.rows, matrix.columns], matrix.values.as_slice());
+    tensors.push(Tensor::i8(name, shape, values));
+    let scales = matrix.scales.as_slice();
+    tensors.push(Tensor::f32(format!("{name}{SCALES}"), vec![matrix.rows], scales));
+}
+
+fn take_quantized(
+    source: &mut TensorSource<'_>,
+    name: &str,
+    rows: usize,
+    columns: usize,
+) -> Result<QuantizedMatrix, Error> {
+    let values = source.take_i8(name, &[rows, columns])?.into_owned();
+    if values.contains(&i8::MIN) {
+        let problem = format!("the tensor \"{name}\" holds −128, which 8-bit weights never are");
+        return Err(Error::Config { origin: ORIGIN.into(), problem });
+    }
+    let scales = source.take_f32(&format!("{name}{SCALES}"), &[rows])?.into_owned();
+    Ok(QuantizedMatrix::from_parts(rows, columns, values, scales))
+}
+
+fn take_encoder(
+    source: &mut TensorSource<'_>,
+    encoder: &Encoder,
+) -> Result<QuantizedEncoder, Error> {
+    let config = &encoder.config;
+    let table = take_quantized(source, TABLE_NAME, config.vocabulary, config.hidden)?;
+    let mut layers = Vec::new();
+    for layer in 0..config.layers {
+        let sizes = config.linear_sizes();
+        let mut take = |part: usize| -> Result<_, Error> {
+            let name = format!("{}.weight", linear_name(layer, part));
+            Ok(take_quantized(source, &name, sizes[part].1, sizes[part].0)?.packed())
+        };
+        layers.push([take(0)?, take(1)?, take(2)?, take(3)?]);
+    }
+    Ok(QuantizedEncoder { table, layers })
+}

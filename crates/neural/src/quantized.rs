@@ -1,0 +1,134 @@
+//! Weights in 8 bits, for fast inference on a CPU.
+//!
+//! Each row of a weight matrix has one scale: w ≈ scale·q with q from −127 to 127. Each row of the input is
+//! quantized on the fly in the same way. A product then is a sum of products of small integers, exact in 32
+//! bits: y = scale_x·scale_w·Σ q_x·q_w + b. Inputs are stored with an offset of 128, as the kernel wants them.
+
+use tutte_simd::int8;
+
+/// Matrix of 8-bit weights with one scale per row.
+#[derive(Clone, Debug)]
+pub(crate) struct QuantizedMatrix {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// Row-major weights.
+    pub(crate) values: Vec<i8>,
+    pub(crate) scales: Vec<f32>,
+    packed: int8::Packed,
+}
+
+/// Rows of an input in 8 bits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QuantizedRows {
+    columns: usize,
+    values: Vec<u8>,
+    scales: Vec<f32>,
+    sums: Vec<i32>,
+}
+
+tutte_simd::dispatched! {
+    /// Quantizes one row, with the offset of 128, and returns its scale.
+    fn quantize_row(row: &[f32], out: &mut [u8]) -> f32 {
+        let mut lanes = [0.0f32; 16];
+        let (chunks, rest) = row.as_chunks::<16>();
+        for chunk in chunks {
+            for lane in 0..16 {
+                let x = chunk[lane].abs();
+                lanes[lane] = if x > lanes[lane] { x } else { lanes[lane] };
+            }
+        }
+        let largest = lanes.iter().copied().chain(rest.iter().map(|x| x.abs())).fold(0.0, f32::max);
+        if largest == 0.0 {
+            out.fill(128);
+            return 0.0;
+        }
+        let factor = 127.0 / largest;
+        for (q, &x) in out.iter_mut().zip(row) {
+            // Adding 1.5·2^23 rounds to the nearest integer, and leaves it in the low bits.
+            *q = (x * factor + (12_582_912.0 + 128.0)).to_bits() as u8;
+        }
+        largest / 127.0
+    }
+}
+
+impl QuantizedRows {
+    /// Quantizes the rows of `x`.
+    pub(crate) fn quantize(&mut self, x: &[f32], columns: usize) {
+        self.columns = columns;
+        self.values.resize(x.len(), 128);
+        self.scales.resize(x.len() / columns, 0.0);
+        let rows = x.chunks_exact(columns).zip(self.values.chunks_exact_mut(columns));
+        for ((row, out), scale) in rows.zip(&mut self.scales) {
+            *scale = quantize_row(row, out);
+        }
+    }
+}
+
+impl QuantizedMatrix {
+    /// Quantizes a matrix row by row.
+    pub(crate) fn new(values: &[f32], columns: usize) -> Self {
+        let mut rows = QuantizedRows::default();
+        rows.quantize(values, columns);
+        let values = rows.values.iter().map(|&q| (q ^ 0x80) as i8).collect();
+        Self::from_parts(rows.scales.len(), columns, values, rows.scales)
+    }
+
+    pub(crate) fn from_parts(
+        rows: usize,
+        columns: usize,
+        values: Vec<i8>,
+        scales: Vec<f32>,
+    ) -> Self {
+        let packed = int8::Packed::default();
+        Self { rows, columns, values, scales, packed }
+    }
+
+    /// Prepares the matrix for [`QuantizedMatrix::multiply`]. Tables, of which rows are read, need not be.
+    pub(crate) fn packed(mut self) -> Self {
+        self.packed = int8::Packed::new(&self.values, self.rows, self.columns);
+        self
+    }
+
+    /// Writes scale·row to `out`.
+    pub(crate) fn dequantize_row(&self, row: usize, out: &mut [f32]) {
+        let scale = self.scales[row];
+        for (out, &q) in out.iter_mut().zip(&self.values[row * self.columns..]) {
+            *out = scale * f32::from(q);
+        }
+    }
+
+    /// Writes the whole matrix in 32 bits.
+    pub(crate) fn dequantize(&self, out: &mut [f32]) {
+        for (row, out) in out.chunks_exact_mut(self.columns).enumerate() {
+            self.dequantize_row(row, out);
+        }
+    }
+
+    /// Computes y = x·Wᵀ + b.
+    pub(crate) fn multiply(&self, x: &mut QuantizedRows, bias: &[f32], y: &mut [f32]) {
+        assert_eq!(x.columns, self.columns);
+        let QuantizedRows { values, scales, sums, .. } = x;
+        // A block of rows at a time, so that its sums stay in the cache.
+        let blocks = values.chunks(BLOCK * self.columns).zip(y.chunks_mut(BLOCK * self.rows));
+        for ((x, y), scales) in blocks.zip(scales.chunks(BLOCK)) {
+            sums.resize(y.len(), 0);
+            int8::multiply(x, &self.packed, sums);
+            let rows = sums.chunks_exact(self.rows).zip(y.chunks_exact_mut(self.rows));
+            for ((sums, y), &scale) in rows.zip(scales) {
+                finish(sums, scale, &self.scales, bias, y);
+            }
+        }
+    }
+}
+
+/// Number of input rows that are multiplied together.
+const BLOCK: usize = 64;
+
+tutte_simd::dispatched! {
+    /// Turns integer sums into a row of the product.
+    fn finish(sums: &[i32], scale: f32, scales: &[f32], bias: &[f32], y: &mut [f32]) {
+        for (((y, &sum), &s), &b) in y.iter_mut().zip(sums).zip(scales).zip(bias) {
+            *y = sum as f32 * (scale * s) + b;
+        }
+    }
+}
