@@ -7,7 +7,6 @@ pub(crate) mod calibrate;
 pub(crate) mod corpus;
 mod dictionary;
 pub mod objective;
-mod observer;
 pub mod optimizer;
 pub mod recipe;
 pub(crate) mod temperature;
@@ -17,7 +16,6 @@ pub(crate) mod transition;
 pub mod weak;
 
 pub use calibrate::{Calibrator, Comparison};
-pub use observer::{Observer, Reply};
 pub use optimizer::Optimizer;
 pub use recipe::{
     Ending, Event, EventObserver, Part, PassReport, Preset, Recipe, Stage, TagVersions,
@@ -29,3 +27,4 @@ pub use train::{
     train, train_further, train_resumable,
 };
 pub use training_set::TrainingSet;
+pub use tutte_linear::{Observer, Reply};

@@ -5,8 +5,12 @@
 //! (`fuzz/`) and the tests (`tests/no_panic.rs`) share this file, so a new property is added here
 //! once for both.
 
+#[path = "../../../../fuzz/dribble.rs"]
+mod dribble;
+
 use std::io::Read;
 
+use dribble::Dribble;
 use tutte_treebank::check::Checker;
 use tutte_treebank::eval::{
     Alignment, Arcs, Breakdown, Confusions, Druck, FrequentErrors, Grouping, Irregular, Metric,
@@ -85,18 +89,6 @@ pub(crate) fn ask_everything(data: &[u8]) {
     }
 }
 
-/// Gives a few bytes at a time.
-struct Dribble<'a>(&'a [u8], usize);
-
-impl Read for Dribble<'_> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.1.min(self.0.len()).min(out.len());
-        out[..count].copy_from_slice(&self.0[..count]);
-        self.0 = &self.0[count..];
-        Ok(count)
-    }
-}
-
 /// Reading in small pieces, into one sentence, and leniently gives the same result.
 fn ask_other_ways(
     file: &[u8],
@@ -109,7 +101,8 @@ fn ask_other_ways(
         (Err(a), Err(b)) => a.to_string() == b.to_string(),
         _ => false,
     };
-    let dribbled: Vec<_> = Reader::with_options(Dribble(file, piece), options).collect();
+    let dribbled: Vec<_> =
+        Reader::with_options(Dribble { bytes: file, at_once: piece }, options).collect();
     assert_eq!(dribbled.len(), results.len());
     assert!(dribbled.iter().zip(results).all(|(a, b)| same(a, b)));
 

@@ -5,6 +5,7 @@ use tutte::{
     Annotation, AnnotationOptions, Annotator, Clock, Detail, Error, Familiarity, KeepColumns,
     Listed, RankedTree, ReadingDistributions, TagReadings,
 };
+use tutte_linear::seed_of_stream;
 use tutte_treebank::draw::Drawing;
 use tutte_treebank::{Format, Sentence};
 use tutte_trees::Constraints;
@@ -106,9 +107,10 @@ impl<'a> Worker<'a> {
             )));
         }
         let Some(model) = &self.task.model.parser else {
-            let done = match jsonl {
-                true => Done::Line(Line::unparsed(sentence, &self.task.model_name).text()?),
-                false => self.unchanged(sentence),
+            let done = if jsonl {
+                Done::Line(Line::unparsed(sentence, &self.task.model_name).text()?)
+            } else {
+                self.unchanged(sentence)
             };
             return Ok(ParseResult::of(done));
         };
@@ -237,7 +239,7 @@ impl<'a> Worker<'a> {
         }
         if let Some(count) = sample {
             // Every sentence has its own random numbers, whichever thread parses it.
-            let seed = seed.wrapping_add((number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let seed = seed_of_stream(*seed, number as u64);
             for tree in mixture.samples(*count as usize, seed) {
                 let log_prob = mixture.log_prob(&tree)?;
                 trees.push(RankedTree { tree, log_prob });

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use tutte_linear::Observer;
 use tutte_text::TagScores;
 
 use super::data::TreeSetChoice;
-use crate::learn::observer::Observer;
 use crate::learn::train::Pass;
 use crate::{DevScores, Error, Labelling};
 

@@ -19,14 +19,13 @@ mod feature_cells;
 mod problem;
 mod variance;
 
-use tutte_linear::gaussian;
+use tutte_linear::{Observer, gaussian, seed_of_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
 use self::problem::Problem;
 use crate::features::FeatureSet;
 use crate::learn::objective::expectation::{Criterion, Wanted};
-use crate::learn::observer::Observer;
 use crate::learn::optimizer::lbfgs::Minimiser;
 use crate::{Candidates, Error, LabelModel, ParserModel};
 pub use variance::{Chosen, TriedVariance, VARIANCES, choose_variance};
@@ -389,8 +388,7 @@ fn check(evidence: &WeakData<'_>, options: &WeakOptions) -> Result<(), Error> {
 /// Returns a random point near 0.
 fn noise(count: usize, seed: u64, start: usize) -> Vec<f64> {
     const DEVIATION: f64 = 0.01;
-    let seed = seed.wrapping_add((start as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let mut draw = gaussian(seed);
+    let mut draw = gaussian(seed_of_stream(seed, start as u64));
     (0..count).map(|_| DEVIATION * draw()).collect()
 }
 
