@@ -1,4 +1,4 @@
-//! The command-line program `tutte`. It parses arguments, calls the libraries and prints their results; nothing is
+//! The command-line program `tutte`, as a library for its `main`, its tests and its fuzz targets. It parses arguments, calls the libraries and prints their results; nothing is
 //! computed here.
 //!
 //! Each module uses only modules below it:
@@ -14,6 +14,7 @@
 //! interrupt.rs   Ctrl-C
 //! numbers.rs     numbers as people read them
 //! output.rs      arguments that name a file to write
+//! readers.rs     readers of the program's own formats, for tests and fuzz targets
 //! ```
 
 mod arguments;
@@ -23,6 +24,8 @@ mod input;
 mod interrupt;
 mod numbers;
 mod output;
+#[doc(hidden)]
+pub mod readers;
 mod report;
 mod session;
 mod verbs;
@@ -34,7 +37,8 @@ use clap::FromArgMatches;
 use crate::arguments::Arguments;
 use crate::session::Session;
 
-fn main() -> ExitCode {
+/// Runs the program with the arguments of the process, and returns its exit code.
+pub fn run() -> ExitCode {
     let matches = arguments::command().try_get_matches();
     let arguments = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
