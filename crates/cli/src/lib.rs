@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! arguments.rs   the command line: help, completions and manual pages from one definition
+//! readers.rs     readers of the program's own formats, for tests and fuzz targets
 //! verbs/         one file per verb: its arguments and what it prints
 //! input/         models, files of any format, and the loop that reads sentences
 //! report/        tables for terminals and pages, charts, HTML
@@ -14,7 +15,6 @@
 //! interrupt.rs   Ctrl-C
 //! numbers.rs     numbers as people read them
 //! output.rs      arguments that name a file to write
-//! readers.rs     readers of the program's own formats, for tests and fuzz targets
 //! ```
 
 mod arguments;

@@ -91,8 +91,7 @@ pub use learn::{
 pub use model::latent;
 pub use model::{
     About, ArcModel, Calibration, DevScores, Isotonic, KeptHeads, LabelModel, Labelling, Method,
-    Model, ModelFile, ParserModel, PrecisionTable, Pruner, PrunerMemory, SecondPass,
-    TransitionParser,
+    Model, ModelFile, ParserModel, PrecisionTable, Pruner, SecondPass, TransitionParser,
 };
 pub use parse::{
     Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, Clock,

@@ -80,7 +80,7 @@ proptest! {
         prop_assert_eq!(good + lenient.skipped(), results.len());
         prop_assert_eq!(lenient.errors().len(), lenient.skipped());
         for encoding in ["latin1", "utf-16le", "gb18030", "iso-2022-jp"] {
-            let options = Options { encoding: encoding.parse().unwrap(), ..Options::default() };
+            let options = Options::default().with_encoding(encoding.parse().unwrap());
             let _ = Reader::with_options(&bytes[..], &options).count();
         }
     }

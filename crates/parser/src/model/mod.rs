@@ -18,7 +18,7 @@ pub(crate) use self::calibration::rounded;
 pub use self::calibration::{Calibration, Isotonic, KeptHeads, Method, PrecisionTable};
 pub use self::file::{About, DevScores, ModelFile};
 pub use self::labels::{LabelModel, Labelling};
-pub use self::pruner::{Pruner, PrunerMemory};
+pub use self::pruner::Pruner;
 pub use self::second_pass::SecondPass;
 pub use self::transition::TransitionParser;
 use crate::features::Attribute;

@@ -42,7 +42,17 @@ pub enum Detail {
 }
 
 /// Content of an [`Annotation`].
+///
+/// ```
+/// use tutte::{AnnotationOptions, Detail};
+///
+/// let options = AnnotationOptions::default().with_alternatives_above(0.01);
+/// assert_eq!(options.detail, Detail::Words);
+/// assert!(Detail::Tree < Detail::Sentence && Detail::Sentence < Detail::Words);
+/// assert_eq!(AnnotationOptions::tree().detail, Detail::Tree);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AnnotationOptions {
     /// Level of detail about the tree.
     pub detail: Detail,
@@ -63,6 +73,15 @@ impl Default for AnnotationOptions {
             open_below: 0.0,
             marginals: false,
         }
+    }
+}
+
+tutte_linear::setters! {
+    AnnotationOptions {
+        with_detail => detail: Detail,
+        with_alternatives_above => alternatives_above: f64,
+        with_open_below => open_below: f64,
+        with_marginals => marginals: bool,
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn ask_everything(data: &[u8]) {
     let choice = |at: usize| choices.get(at).map_or(0, |&byte| usize::from(byte));
     let encoding: Encoding = ENCODINGS[choice(1) % ENCODINGS.len()].parse().expect("a known name");
     let format = [None, Some(Format::ConllU), Some(Format::ConllX)][choice(0) % 3];
-    let options = Options { name: None, format, encoding };
+    let options = Options::default().with_format(format).with_encoding(encoding);
 
     let mut reader = Reader::with_options(file, &options);
     let results: Vec<Result<Sentence, Error>> = reader.by_ref().collect();
@@ -141,7 +141,7 @@ fn ask_written(file: &[u8], options: &Options, sentences: &[&Sentence], tail: &s
     if options.encoding == Encoding::default() {
         assert_eq!(written, file);
     }
-    let utf8 = Options { encoding: Encoding::default(), ..options.clone() };
+    let utf8 = options.clone().with_encoding(Encoding::default());
     let again: Vec<_> = Reader::with_options(&written[..], &utf8).collect();
     assert_eq!(again.len(), sentences.len());
     assert!(again.iter().zip(sentences).all(|(a, b)| a.as_ref().is_ok_and(|a| a == *b)));

@@ -310,12 +310,11 @@ impl<'a> Task<'a> {
 
     /// Returns the content of the annotation of a sentence.
     pub(super) fn annotation_options(&self) -> AnnotationOptions {
-        AnnotationOptions {
-            detail: if self.probs { Detail::Words } else { Detail::Tree },
-            alternatives_above: self.wanted.alt,
-            open_below: self.min_prob.unwrap_or(0.0),
-            marginals: self.wanted.matrix,
-        }
+        AnnotationOptions::default()
+            .with_detail(if self.probs { Detail::Words } else { Detail::Tree })
+            .with_alternatives_above(self.wanted.alt)
+            .with_open_below(self.min_prob.unwrap_or(0.0))
+            .with_marginals(self.wanted.matrix)
     }
 
     fn decoding(&self) -> Decoding {

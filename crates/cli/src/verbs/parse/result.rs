@@ -246,18 +246,16 @@ impl<'a> Worker<'a> {
             }
         }
         let listed = if is_ranked { Listed::Rank } else { Listed::Sample };
-        let options = AnnotationOptions {
-            detail: if *probs { Detail::Words } else { Detail::Sentence },
-            alternatives_above: *alt,
-            open_below: 0.0,
-            marginals: *matrix,
-        };
+        let options = AnnotationOptions::default()
+            .with_detail(if *probs { Detail::Words } else { Detail::Sentence })
+            .with_alternatives_above(*alt)
+            .with_marginals(*matrix);
         if self.task.jsonl {
             // Alternatives are listed once for all trees.
             let mut open = mixture.open_annotation(&options)?;
             self.annotator.add_tag_probabilities(sentence, readings, &options, &mut open);
             open.keeps_deps = *keep_deps;
-            let tree_options = AnnotationOptions { alternatives_above: 1.0, ..options };
+            let tree_options = options.clone().with_alternatives_above(1.0);
             let annotations = mixture.annotations_of_trees(trees, listed, &tree_options);
             let has_labels = !mixture.labels().is_empty();
             let line = Line::new(sentence, &open, &self.task.model_name);

@@ -25,7 +25,7 @@ use crate::learn::corpus::Corpus;
 use crate::learn::objective::{Objective, Scratch};
 
 /// Number of shards of the treebank. Each has its own gradient, and can run on its own thread.
-pub const SHARDS: usize = 4;
+const SHARDS: usize = 4;
 
 /// Training has converged when ‖∇L‖∞ is below this times max(1, ‖w‖).
 const TOLERANCE: f64 = 1e-4;

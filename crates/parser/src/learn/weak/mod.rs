@@ -11,7 +11,7 @@
 //! L-BFGS minimises F from w = 0, where all trees have the same probability. F is not convex. Its value and gradient
 //! take two passes over the sentences, O(n³) per sentence: the first sums the expectations, the second propagates
 //! their losses back to weights. The entropy term joins after the others have converged, so that it sharpens a
-//! distribution they have shaped. Sums over [`SHARDS`] shards are added in order, so the result is the same for any
+//! distribution they have shaped. Sums over a fixed number of shards are added in order, so the result is the same for any
 //! number of threads.
 
 mod data;
@@ -34,7 +34,7 @@ pub use variance::{Chosen, TriedVariance, VARIANCES, choose_variance};
 pub const MOST_RESTARTS: usize = 10_000;
 
 /// Number of shards of a corpus. Each is summed by one thread.
-pub const SHARDS: usize = 16;
+const SHARDS: usize = 16;
 
 /// The training data: raw sentences with constraints, and trees.
 #[derive(Clone, Debug, Default)]
