@@ -41,11 +41,11 @@ macro_rules! tables {
         up to $width:literal attributes of $values:ty;
         $(
             $(#[$doc:meta])*
-            $table:ident { $($number:literal $($($attribute:ident).+)*;)* }
+            $vis:vis $table:ident { $($number:literal $($($attribute:ident).+)*;)* }
         )*
     ) => { $(
         $(#[$doc])*
-        struct $table;
+        $vis struct $table;
 
         impl $crate::feature_tables::Table for $table {
             type Values = $values;
