@@ -25,13 +25,8 @@ mod any_text;
 mod any_verdicts;
 #[path = "../../crates/trees/tests/support/every_question.rs"]
 mod every_question;
-#[path = "../../crates/cli/tests/support/messages.rs"]
-mod messages;
 
 use std::path::PathBuf;
-
-// The readers of the program look for these at the root of their crate.
-use messages::{failure, report};
 
 /// Every question about trees.
 pub fn trees(data: &[u8]) {

@@ -31,6 +31,7 @@ use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
 pub(crate) use self::familiarity::warn_unfamiliar;
+pub(crate) use self::jsonl::json_lines;
 pub(crate) use self::model::ModelSource;
 pub(crate) use self::sentences::Sentences;
 pub(crate) use self::source::{ByteCounter, InputArgs, InputKind};

@@ -1,48 +1,7 @@
-//! The command-line program `tutte`. It parses arguments, calls the libraries and prints their results; nothing is
-//! computed here.
-//!
-//! Each module uses only modules below it:
-//!
-//! ```text
-//! arguments.rs   the command line: help, completions and manual pages from one definition
-//! verbs/         one file per verb: its arguments and what it prints
-//! input/         models, files of any format, and the loop that reads sentences
-//! report/        tables for terminals and pages, charts, HTML
-//! session.rs     one run of the program: standard output, JSON, notes, progress
-//! failure.rs     error messages and exit codes
-//! files.rs       files that a run reads and writes: outputs are never inputs
-//! interrupt.rs   Ctrl-C
-//! numbers.rs     numbers as people read them
-//! output.rs      arguments that name a file to write
-//! ```
-
-mod arguments;
-mod failure;
-mod files;
-mod input;
-mod interrupt;
-mod numbers;
-mod output;
-mod report;
-mod session;
-mod verbs;
+//! The program `tutte`. All of it is in the library of this package.
 
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
-
-use crate::arguments::Arguments;
-use crate::session::Session;
-
 fn main() -> ExitCode {
-    let matches = arguments::command().try_get_matches();
-    let arguments = match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
-        Ok(arguments) => arguments,
-        Err(error) => return failure::report_usage(&error),
-    };
-    let session = Session::new(arguments.quiet, arguments.json);
-    match verbs::run(&arguments.verb, arguments::command, &session) {
-        Ok(outcome) => outcome.into(),
-        Err(error) => failure::report(&error),
-    }
+    tutte_cli::run()
 }

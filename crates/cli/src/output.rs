@@ -8,20 +8,18 @@ use crate::failure::Usage;
 
 /// Parses the name of a file to write. Its folder must exist: a missing one is an error before any work.
 pub(crate) fn output_file() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match missing_folder(&path) {
-        Some(folder) => Err(Usage(no_folder(folder))),
-        None => Ok(path),
-    })
+    PathBufValueParser::new().try_map(|path| check_folder(&path).map(|()| path))
 }
 
-/// Returns the folder of a file to write, if it does not exist.
-pub(crate) fn missing_folder(file: &Path) -> Option<&Path> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty())?;
-    (!folder.is_dir()).then_some(folder)
-}
-
-/// Returns the message for a folder that does not exist.
-pub(crate) fn no_folder(folder: &Path) -> String {
-    let folder = folder.display();
-    format!("there is no folder {folder}; create it with `mkdir -p {folder}`, or name another file")
+/// Refuses a file to write in a folder that does not exist.
+pub(crate) fn check_folder(file: &Path) -> Result<(), Usage> {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            let folder = folder.display();
+            Err(Usage(format!(
+                "there is no folder {folder}; create it with `mkdir -p {folder}`, or name another file"
+            )))
+        }
+        _ => Ok(()),
+    }
 }

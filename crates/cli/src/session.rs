@@ -3,7 +3,7 @@
 mod stdin;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -46,6 +46,16 @@ impl Session {
     /// Returns `true` if a JSON document is printed instead of tables.
     pub(crate) fn json(&self) -> bool {
         self.json
+    }
+
+    /// Refuses to write both the JSON document and an output to standard output.
+    pub(crate) fn refuse_json_beside(&self, output: &Path) -> Result<()> {
+        if self.json && output == Path::new("-") {
+            return Err(usage(
+                "--json goes to standard output, and so does OUT; name a file with -o",
+            ));
+        }
+        Ok(())
     }
 
     /// Returns the files to read: those named, or standard input if it is not a terminal.

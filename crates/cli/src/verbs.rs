@@ -28,6 +28,7 @@ mod train;
 use anyhow::Result;
 use clap::{Command, Subcommand};
 
+pub(crate) use self::run::resume_job;
 use crate::failure::Outcome;
 use crate::files::Files;
 use crate::session::Session;

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use xxhash_rust::xxh3::xxh3_64;
+use tutte_linear::hash_bytes;
 
 /// Hashes by name, and the folder in which commands run.
 struct Bits {
@@ -58,7 +58,7 @@ impl Bits {
     /// Hashes the output of a command.
     fn answer(&mut self, command: &str) {
         let answer = self.run(command);
-        self.found.insert(format!("answer  {command}"), xxh3_64(&answer));
+        self.found.insert(format!("answer  {command}"), hash_bytes(&answer, 0));
     }
 
     /// Hashes the model that a command writes to `NAME.tutte`: its tables and, separately, its header, whose fields may
@@ -68,8 +68,8 @@ impl Bits {
         let bytes = fs::read(self.folder.join(format!("{name}.tutte"))).unwrap();
         let (length, rest) = bytes.split_first_chunk::<8>().unwrap();
         let (header, tables) = rest.split_at(u64::from_le_bytes(*length) as usize);
-        self.found.insert(format!("header  {name}: {command}"), xxh3_64(header));
-        self.found.insert(format!("tables  {name}: {command}"), xxh3_64(tables));
+        self.found.insert(format!("header  {name}: {command}"), hash_bytes(header, 0));
+        self.found.insert(format!("tables  {name}: {command}"), hash_bytes(tables, 0));
     }
 
     /// Compares all hashes with the recorded ones.

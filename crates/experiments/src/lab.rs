@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result, anyhow};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
+use tutte_linear::hash_text;
 
 use crate::data::Data;
 
@@ -130,7 +130,7 @@ impl<T: Try> Lab<T> {
 
     fn path(&self, trial: &T) -> Result<PathBuf> {
         let text = format!("{VERSION} {} {}", key(trial)?, trial.templates());
-        Ok(self.folder.join(format!("{:016x}.json", xxh3_64(text.as_bytes()))))
+        Ok(self.folder.join(format!("{:016x}.json", hash_text(&text, 0))))
     }
 
     fn read_cached(&self, trial: &T) -> Result<Option<T::Outcome>> {

@@ -1,8 +1,8 @@
 //! Yes-or-no decisions over hashed features, learnt by AdaGrad and averaged.
 //!
-//! A feature is a 32-bit hash. Its weight is the cell at its lowest bits, in a table whose length is a
-//! power of two. The averaged model is the mean of the weights over all steps, kept as
-//! w̄ = w − (Σₜ t·Δₜ)/T, where Δₜ is the change at step t. Cost: one look-up per feature.
+//! A feature is a 32-bit hash. Its weight is the cell at its lowest bits, in a table whose length is a power of two.
+//! The averaged model is the mean of the weights over all steps. It is kept as w̄ = w − (Σₜ t·Δₜ)/T, where Δₜ is the
+//! change at step t. Cost: one look-up per feature.
 
 use crate::adagrad::AdaGrad;
 use crate::weights::{Cell, Weights};

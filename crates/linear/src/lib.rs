@@ -20,12 +20,14 @@
 //! ```
 //!
 //! - [`Weights`]: a table of weights, [`f32`] while it is learnt, [`Compact`] once it is stored.
-//! - [`struct@Hash`], [`mix`], [`KeyedMap`]: hashes that are part of the model format, and maps keyed by them.
+//! - [`struct@Hash`], [`hash_text`], [`mix`], [`KeyedMap`]: hashes that are part of the model format, and maps keyed by
+//!   them; [`Checksum`]: the hash of a file.
 //! - [`AdaGrad`], [`BinaryLearner`]: weights that move; [`Average`], [`LazyAverage`]: their means.
 //! - [`Order`], [`RandomStream`], [`gaussian`]: random numbers that a seed determines.
 //! - [`SparseSum`], [`SparseVector`]: sums over few of many cells.
 //! - [`in_parts`], [`for_each_part`], [`join`]: work on several threads, with results that do not depend
 //!   on their number.
+//! - [`Observer`]: sees the progress of long work, and can stop it.
 //! - [`Codec`], [`Checkpointed`]: the state of a training as bytes.
 //! - [`Content`]: the bytes of a model file, mapped into memory.
 //! - [`zeros`]: a model packed inside the program, by leaving out zeros.
@@ -40,6 +42,7 @@ mod codec;
 mod hashing;
 mod log_sum;
 mod mapped;
+mod observer;
 mod order;
 mod parallel;
 mod setters;
@@ -51,10 +54,14 @@ pub use adagrad::AdaGrad;
 pub use average::{Average, LazyAverage};
 pub use binary::{BinaryLearner, score, sigmoid};
 pub use codec::{Checkpointed, Codec, Plain, invalid};
-pub use hashing::{GOLDEN, Hash, KeyedMap, PassThroughHasher, chain, mix};
+pub use hashing::{
+    Checksum, GOLDEN, Hash, KeyedMap, PassThroughHasher, chain, chain_half, hash_bytes, hash_text,
+    mix, spread,
+};
 pub use log_sum::{highest, log_sum};
 pub use mapped::Content;
-pub use order::{Order, RandomStream, draw_templates, gaussian};
+pub use observer::{Observer, Reply};
+pub use order::{Order, RandomStream, draw_templates, gaussian, seed_of_stream};
 pub use parallel::{for_each_part, in_parts, join};
 pub use sparse::{SparseSum, SparseVector};
 pub use weights::{Cell, Compact, Weights};

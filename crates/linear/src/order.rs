@@ -6,6 +6,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::codec::{Checkpointed, Codec, invalid};
+use crate::hashing::spread;
 
 /// A stream of random numbers. A checkpoint stores how many were drawn.
 #[derive(Clone, Debug)]
@@ -93,6 +94,11 @@ pub fn draw_templates(
     kept.clear();
     kept.extend((0..templates).map(|_| (stream.draw() & 0xffff_ffff) >= threshold));
     1.0 / (1.0 - dropout)
+}
+
+/// Returns the seed of one of several streams of random numbers, such as those of a sentence.
+pub fn seed_of_stream(seed: u64, stream: u64) -> u64 {
+    seed.wrapping_add(spread(stream))
 }
 
 /// Returns a generator of the standard normal distribution (Box & Muller 1958).

@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -12,6 +11,9 @@ from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "scripts"))
+from machine import built_program, output_of, processor
+
 DATA = Path(os.environ.get("TUTTE_DATA", ROOT / "../shared/data"))
 
 
@@ -51,13 +53,7 @@ class Tutte:
 
     def __init__(self):
         print("building tutte", file=sys.stderr, flush=True)
-        build = ["cargo", "build", "--quiet", "--release", "-p", "tutte-cli"]
-        output = subprocess.run(
-            [*build, "--message-format", "json-render-diagnostics"],
-            cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True,
-        ).stdout
-        messages = map(json.loads, output.splitlines())
-        self.program = [m["executable"] for m in messages if m.get("executable")][-1]
+        self.program = built_program("--quiet", "--release", "-p", "tutte-cli", folder=ROOT)
 
     def train(self, train, model, *options):
         return run(self.program, "train", "-q", "--with", "parser", train, "-o", model, *options)
@@ -140,21 +136,11 @@ def need(*files):
 
 def environment():
     """Returns lines that name the processor, the compiler and the date."""
-    compiler = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False)
     return [
         f"- processor: {processor()}, {os.cpu_count()} cores",
-        f"- {compiler.stdout.strip() or 'rustc: unknown'}",
+        f"- {output_of('rustc', '--version', folder=ROOT)}",
         f"- date: {date.today()}",
     ]
-
-
-def processor():
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next(line for line in lines if line.startswith("model name"))
-        return model.split(":", 1)[1].strip()
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def table(header, rows):

@@ -1,6 +1,6 @@
 //! Benchmark of weak supervision: time of one evaluation of the objective and its gradient. Compares it with the
-//! likelihood of trees on the same sentences, and with the method of Druck, Mann & McCallum (2009), which conditions on
-//! every arc in turn.
+//! likelihood of trees on the same sentences. Also compares it with the method of Druck, Mann & McCallum (2009), which
+//! conditions on every arc in turn.
 //!
 //! `cargo bench -p tutte --bench weak` needs UD English EWT in `$TUTTE_DATA`. `cargo test -p tutte --bench weak` runs a
 //! short version on `examples/`.

@@ -29,7 +29,7 @@ pub(crate) struct SentenceInBlock<'a> {
 #[derive(Debug)]
 pub(crate) struct ConlluWriter {
     next_id: u64,
-    /// Writes `TokenRange`.
+    /// `true` if `TokenRange` is written.
     has_ranges: bool,
     /// `true` until the first sentence is written.
     is_new: bool,

@@ -41,11 +41,11 @@ macro_rules! tables {
         up to $width:literal attributes of $values:ty;
         $(
             $(#[$doc:meta])*
-            $table:ident { $($number:literal $($($attribute:ident).+)*;)* }
+            $vis:vis $table:ident { $($number:literal $($($attribute:ident).+)*;)* }
         )*
     ) => { $(
         $(#[$doc])*
-        struct $table;
+        $vis struct $table;
 
         impl $crate::feature_tables::Table for $table {
             type Values = $values;
@@ -86,7 +86,7 @@ pub(crate) fn feature<const WIDTH: usize, const GIVEN: usize>(
 #[cfg(test)]
 pub(crate) fn digest(features: &[u32]) -> (usize, u64) {
     let bytes: Vec<u8> = features.iter().flat_map(|feature| feature.to_le_bytes()).collect();
-    (features.len(), xxhash_rust::xxh3::xxh3_64(&bytes))
+    (features.len(), tutte_linear::hash_bytes(&bytes, 0))
 }
 
 /// Returns `true` if no two templates of some tables have the same number.

@@ -16,8 +16,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
-use tutte_linear::KeyedMap;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use tutte_linear::{KeyedMap, hash_text};
 
 /// The empty column.
 const NO_LEMMA: &str = "_";
@@ -169,12 +168,12 @@ impl<'a> Contexts<'a> {
     }
 
     fn key(&self, seed: u64, text: &str) -> u64 {
-        xxh3_64_with_seed(text.as_bytes(), xxh3_64_with_seed(self.upos.as_bytes(), seed))
+        hash_text(text, hash_text(self.upos, seed))
     }
 
     /// Returns the key of the form as written, with its features.
     fn exact(&self, form: &str, feats: &str) -> u64 {
-        self.key(xxh3_64_with_seed(feats.as_bytes(), 1), form)
+        self.key(hash_text(feats, 1), form)
     }
 
     /// Returns the key of the form in lower case.

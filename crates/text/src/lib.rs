@@ -44,7 +44,8 @@
 //! - [`Tagger`]: UPOS, XPOS, FEATS and lemmas of words, with exact probabilities ([`TagProbabilities`]).
 //!   [`jackknife`] tags a treebank by taggers that did not see the tagged part.
 //! - [`TokenizerDocument`], [`TaggerDocument`], [`TaggerTables`]: tokenizers and taggers in model files.
-//! - [`Observer`], [`Progress`]: called after every pass of a training, which it can stop.
+//! - [`ProgressObserver`], [`Progress`]: an [`Observer`](tutte_linear::Observer) that is called after every pass of a
+//!   training, which it can stop.
 
 // Much of what models offer is used by training alone.
 #![cfg_attr(not(feature = "train"), allow(dead_code, unused_imports, unreachable_pub))]
@@ -74,7 +75,7 @@ mod unicode;
 pub use document::TokenizerDocument;
 pub use error::{DocumentProblem, Error};
 #[cfg(feature = "train")]
-pub use progress::{Observer, Progress};
+pub use progress::{Progress, ProgressObserver};
 pub use raw_text::{raw_text, token_ranges};
 pub use segmenter::{Segmenter, SegmenterOptions};
 pub use tagger::{

@@ -1,8 +1,9 @@
 //! Progress of training: an observer that is called after every pass and may stop the training.
 
 use std::fmt;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tutte_linear::Observer;
 
 use crate::Error;
 
@@ -15,28 +16,27 @@ pub struct Progress {
     pub of: usize,
 }
 
-/// Called after every pass, on the thread that made the pass.
+/// Called after every pass, on the thread that made the pass. Calls never overlap, and `done` always grows.
 ///
-/// [`ControlFlow::Break`] ends training with [`Error::Stopped`]. Passes that other threads are making are
-/// finished first.
-pub type Observer<'a> = dyn Fn(Progress) -> ControlFlow<()> + Sync + 'a;
+/// [`ControlFlow::Break`](std::ops::ControlFlow::Break) ends training with [`Error::Stopped`]. Passes that other
+/// threads are making are finished first.
+pub type ProgressObserver<'o> = dyn Observer<Progress> + Send + 'o;
 
-/// An [`Observer`] that ignores progress and never stops the training.
-pub(crate) fn unobserved(_: Progress) -> ControlFlow<()> {
-    ControlFlow::Continue(())
+/// Counts the finished passes of all threads, and calls the observer after each.
+pub(crate) struct PassCounter<'a> {
+    state: Mutex<State<'a>>,
+    of: usize,
 }
 
-/// Counts finished passes and calls the observer after each.
-pub(crate) struct PassCounter<'a> {
-    observer: &'a Observer<'a>,
-    done: AtomicUsize,
-    of: usize,
+struct State<'a> {
+    done: usize,
+    observer: &'a mut ProgressObserver<'a>,
 }
 
 impl<'a> PassCounter<'a> {
     /// Starts counting; `of` is the total number of passes.
-    pub(crate) fn new(of: usize, observer: &'a Observer<'a>) -> Self {
-        Self { observer, done: AtomicUsize::new(0), of }
+    pub(crate) fn new(of: usize, observer: &'a mut ProgressObserver<'a>) -> Self {
+        Self { state: Mutex::new(State { done: 0, observer }), of }
     }
 
     /// Counts one more finished pass.
@@ -52,23 +52,23 @@ impl<'a> PassCounter<'a> {
     /// # Errors
     /// As [`finish_pass`](Self::finish_pass).
     pub(crate) fn finish_passes(&self, passes: usize) -> Result<(), Error> {
-        let done = passes + self.done.fetch_add(passes, Ordering::Relaxed);
-        match (self.observer)(Progress { done, of: self.of }) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::Stopped),
-        }
+        // A lock is poisoned if an observer panicked. That thread's panic is passed on when it is joined.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.done += passes;
+        let progress = Progress { done: state.done, of: self.of };
+        if state.observer.observe(progress).is_break() { Err(Error::Stopped) } else { Ok(()) }
     }
 }
 
 impl fmt::Debug for PassCounter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PassCounter").field("done", &self.done).field("of", &self.of).finish()
+        f.debug_struct("PassCounter").field("of", &self.of).finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use std::ops::ControlFlow;
 
     use tutte_treebank::Sentence;
 
@@ -86,15 +86,9 @@ mod tests {
     }
 
     /// Trains a model twice: to the end, and up to its second pass.
-    fn observed_and_stopped<T>(train: impl Fn(&Observer<'_>) -> Result<T, Error>) {
-        let seen = Mutex::new(Vec::new());
-        train(&|progress| {
-            seen.lock().unwrap().push(progress);
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-        let mut seen = seen.into_inner().unwrap();
-        seen.sort_by_key(|progress| progress.done);
+    fn observed_and_stopped<T>(train: impl Fn(&mut ProgressObserver<'_>) -> Result<T, Error>) {
+        let mut seen = Vec::new();
+        train(&mut |progress: Progress| seen.push(progress)).unwrap();
         assert!(seen.iter().all(|progress| progress.of == seen[0].of));
         assert_eq!(
             seen.last().map(|progress| progress.done),
@@ -103,11 +97,11 @@ mod tests {
         );
         assert!(seen.windows(2).all(|pair| pair[0].done < pair[1].done));
 
-        let stop = |progress: Progress| match progress.done {
+        let mut stop = |progress: Progress| match progress.done {
             0..2 => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         };
-        assert!(matches!(train(&stop), Err(Error::Stopped)));
+        assert!(matches!(train(&mut stop), Err(Error::Stopped)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use tutte_treebank::Sentence;
 use crate::Error;
 use crate::characters::{CharSpan, Characters};
 use crate::multiword::{Multiword, Rule};
-use crate::progress::{Observer, PassCounter, unobserved};
+use crate::progress::{PassCounter, ProgressObserver};
 use crate::scripts::Scripts;
 use crate::segmentation::{Segmentation, SegmentedToken};
 use crate::sentence_boundaries::SentenceBoundaries;
@@ -73,7 +73,7 @@ impl Tokenizer {
     /// [`Error::NoWords`] if the treebank has no words, [`Error::Setting`] if an option is out of range.
     #[cfg(feature = "train")]
     pub fn train(sentences: &[Sentence], options: &TokenizerOptions) -> Result<Self, Error> {
-        Self::train_observed(sentences, options, &unobserved)
+        Self::train_observed(sentences, options, &mut ())
     }
 
     /// Trains a tokenizer, and calls `observer` after every pass.
@@ -84,7 +84,7 @@ impl Tokenizer {
     pub fn train_observed(
         sentences: &[Sentence],
         options: &TokenizerOptions,
-        observer: &Observer<'_>,
+        observer: &mut ProgressObserver<'_>,
     ) -> Result<Self, Error> {
         let words: usize = sentences.iter().map(Sentence::len).sum();
         if words == 0 {

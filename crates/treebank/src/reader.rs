@@ -17,7 +17,15 @@ use crate::parse::{BYTE_ORDER_MARK, is_blank};
 use crate::{Encoding, Error, Format, Sentence};
 
 /// Options of a [`Reader`].
+///
+/// ```
+/// use tutte_treebank::{Format, Options};
+///
+/// let options = Options::default().with_name("farm.conllu").with_format(Format::ConllX);
+/// assert_eq!(options.format, Some(Format::ConllX));
+/// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// Name of the input in messages; by default its path, or `input`.
     pub name: Option<String>,
@@ -25,6 +33,26 @@ pub struct Options {
     pub format: Option<Format>,
     /// The encoding; UTF-8 by default. Other encodings are converted to UTF-8.
     pub encoding: Encoding,
+}
+
+impl Options {
+    /// Sets [`name`](Self::name).
+    #[must_use]
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// Sets [`format`](Self::format), or leaves it to be recognised.
+    #[must_use]
+    pub fn with_format(self, format: impl Into<Option<Format>>) -> Self {
+        Self { format: format.into(), ..self }
+    }
+
+    /// Sets [`encoding`](Self::encoding).
+    #[must_use]
+    pub fn with_encoding(self, encoding: Encoding) -> Self {
+        Self { encoding, ..self }
+    }
 }
 
 /// An iterator over the sentences of an input. Only one sentence is in memory at a time.

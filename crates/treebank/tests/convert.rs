@@ -39,7 +39,7 @@ fn to_conllx_by_lines(text: &str) -> String {
 }
 
 fn options(format: Format) -> Options {
-    Options { format: Some(format), ..Options::default() }
+    Options::default().with_format(format)
 }
 
 proptest! {

@@ -9,7 +9,7 @@ fn complaint(file: impl AsRef<[u8]>) -> String {
 }
 
 fn complaint_with(file: impl AsRef<[u8]>, options: Options) -> String {
-    let options = Options { name: Some("farm.conllu".into()), ..options };
+    let options = options.with_name("farm.conllu");
     let error = Reader::with_options(file.as_ref(), &options).find_map(Result::err).unwrap();
     say(&error)
 }
@@ -62,7 +62,7 @@ fn ids() {
     ");
     assert_snapshot!(complaint(with_ids(&["1", "1.2"])), @"farm.conllu:2:1: ID is 1.2, but 1.1 comes next");
     assert_snapshot!(complaint(with_ids(&["1.1", "1"])), @"farm.conllu:1:1: ID is 1.1, but 0.1 comes next");
-    let options = Options { format: Some(Format::ConllX), ..Options::default() };
+    let options = Options::default().with_format(Format::ConllX);
     assert_snapshot!(complaint_with(with_ids(&["1-2", "1", "2"]), options), @r#"
     farm.conllu:1:1: ID is "1-2", but it must be a number: CoNLL-X has one line per word
     if this is CoNLL-U, use --format conllu
@@ -131,7 +131,7 @@ fn encodings() {
     farm.conllu:1:1: byte 0xFF is not UTF-8 (byte 0 of the line, byte 0 of the input, counted from 0)
     this looks like UTF-16: decode it with --encoding utf-16le
     ");
-    let options = || Options { encoding: "shift_jis".parse().unwrap(), ..Options::default() };
+    let options = || Options::default().with_encoding("shift_jis".parse().unwrap());
     let broken = [with_ids(&["1"]).as_bytes(), b"\n# \x82\n1\t"].concat();
     assert_snapshot!(complaint_with(&broken, options()), @"
     farm.conllu:3: byte 27 of the input is not valid Shift_JIS

@@ -8,7 +8,7 @@ use tutte_treebank::eval::{
 use tutte_treebank::{Error, Options, Reader, Sentence};
 
 fn read(text: &str) -> Vec<Sentence> {
-    let options = Options { format: Some(tutte_treebank::Format::ConllU), ..Options::default() };
+    let options = Options::default().with_format(tutte_treebank::Format::ConllU);
     Reader::with_options(text.as_bytes(), &options).collect::<Result<_, _>>().unwrap()
 }
 

@@ -13,7 +13,7 @@ use tutte_treebank::{Format, Id, Options, Reader, Sentence, open};
 use treebanks::treebanks;
 
 fn read(text: &str) -> Vec<Sentence> {
-    let options = Options { format: Some(Format::ConllU), ..Options::default() };
+    let options = Options::default().with_format(Format::ConllU);
     Reader::with_options(text.as_bytes(), &options).collect::<Result<_, _>>().unwrap()
 }
 

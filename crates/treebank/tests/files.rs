@@ -143,7 +143,7 @@ fn other_encodings_are_decoded_on_request() {
     for (label, bytes) in [("latin1", latin), ("utf-16le", utf16), ("utf8", TWO.into())] {
         let folder = Folder::new(label);
         for bytes in [gzip(&bytes), bytes] {
-            let options = Options { encoding: label.parse().unwrap(), ..Options::default() };
+            let options = Options::default().with_encoding(label.parse().unwrap());
             let mut reader = open_with(folder.file("x", &bytes), &options).unwrap();
             assert_eq!(text_of(&mut reader), TWO);
         }
@@ -152,7 +152,7 @@ fn other_encodings_are_decoded_on_request() {
 
 #[test]
 fn a_given_format_is_used() {
-    let options = Options { format: Some(Format::ConllX), ..Options::default() };
+    let options = Options::default().with_format(Format::ConllX);
     let sentence = Reader::with_options(TWO.as_bytes(), &options).next().unwrap().unwrap();
     assert_eq!(sentence.format(), Format::ConllX);
     assert_eq!(sentence.sent_id(), Some("owl-1"));

@@ -14,12 +14,14 @@ use proptest::prelude::*;
 
 #[test]
 fn inputs_of_the_fuzzer() {
-    for (path, seed) in &inputs::inputs("treebank") {
-        ask_everything(seed);
-        if !path.parent().is_some_and(|folder| folder.ends_with("seeds/treebank")) {
-            continue;
-        }
-        // Every value of every choice, and every file truncated.
+    for (_, input) in inputs::inputs("treebank") {
+        ask_everything(&input);
+    }
+}
+
+#[test]
+fn seeds_with_every_option_and_cut_anywhere() {
+    for (_, seed) in inputs::seeds("treebank") {
         let mut bytes = seed.clone();
         for at in 0..8 {
             for choice in 0..12 {

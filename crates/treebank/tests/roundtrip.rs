@@ -1,8 +1,11 @@
 //! Random unusual files, and arbitrary bytes: accepted input is written back unchanged, and a
 //! setter changes only its column.
 
+#[path = "../../../fuzz/dribble.rs"]
+mod dribble;
 mod support;
 
+use dribble::Dribble;
 use proptest::prelude::*;
 use proptest::sample::select;
 use support::{assert_consistent, conll_u, content, file, value};
@@ -17,18 +20,6 @@ fn round_trip<R: std::io::Read>(mut reader: Reader<R>) -> (Vec<Sentence>, Vec<u8
     }
     writer.write_tail(reader.tail()).unwrap();
     (sentences, writer.finish().unwrap())
-}
-
-/// A reader that gives one byte at a time.
-struct Dribble<'a>(&'a [u8]);
-
-impl std::io::Read for Dribble<'_> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let count = 1.min(self.0.len()).min(out.len());
-        out[..count].copy_from_slice(&self.0[..count]);
-        self.0 = &self.0[count..];
-        Ok(count)
-    }
 }
 
 proptest! {
@@ -60,7 +51,8 @@ proptest! {
     #[test]
     fn the_size_of_reads_does_not_matter(file in file()) {
         let whole: Vec<_> = conll_u(file.as_bytes()).map(Result::unwrap).collect();
-        let dribbled: Vec<_> = conll_u(Dribble(file.as_bytes())).map(Result::unwrap).collect();
+        let dribble = Dribble { bytes: file.as_bytes(), at_once: 1 };
+        let dribbled: Vec<_> = conll_u(dribble).map(Result::unwrap).collect();
         prop_assert_eq!(whole, dribbled);
     }
 
@@ -88,7 +80,7 @@ proptest! {
         prop_assert_eq!(good + lenient.skipped(), results.len());
         prop_assert_eq!(lenient.errors().len(), lenient.skipped());
         for encoding in ["latin1", "utf-16le", "gb18030", "iso-2022-jp"] {
-            let options = Options { encoding: encoding.parse().unwrap(), ..Options::default() };
+            let options = Options::default().with_encoding(encoding.parse().unwrap());
             let _ = Reader::with_options(&bytes[..], &options).count();
         }
     }

@@ -14,9 +14,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::lu::partial_pivoting::{factor, inverse};
 use faer::{Mat, Par};
 use support::{Stopwatch, exponent, gaussian, sentences, trained};
-use tutte_trees::{
-    ArcMatrix, TreeSet, Workspace, arc_covariances_with, log_partition_with, marginals_with,
-};
+use tutte_trees::{ArcMatrix, TreeSet, Workspace, arc_covariances_with, marginals_with};
 
 const SETS: [TreeSet; 2] = [TreeSet::NonProjectiveMultiRoot, TreeSet::NonProjectiveSingleRoot];
 const SIZES: [usize; 5] = [10, 20, 40, 80, 160];
@@ -34,10 +32,10 @@ fn main() {
         let faer = time_faer(&mut watch, &inputs);
         microseconds[0].push(faer);
         for (which, set) in SETS.into_iter().enumerate() {
-            let time = time_marginals(&mut watch, "N(0,1)", set, &inputs);
+            let time = watch.time_marginals("N(0,1)", set, &inputs);
             microseconds[1 + which].push(time);
             ratios[which].push(time / faer);
-            let time = time_log_partition(&mut watch, set, &inputs);
+            let time = watch.time_log_partition("log_partition", set, &inputs);
             microseconds[3 + which].push(time);
             ratios[2 + which].push(time / faer);
         }
@@ -47,7 +45,7 @@ fn main() {
     let fall_backs = SETS.map(|set| SIZES.map(|words| share_declined(set, words)));
     let slow = SETS.map(|set| {
         let inputs = sentences(40, strong_cycles);
-        time_marginals(&mut watch, "strong cycles", set, &inputs)
+        watch.time_marginals("strong cycles", set, &inputs)
     });
     watch.finish();
     println!("Dense N(0,1) scores, one thread, times relative to faer's LU + inverse (target)");
@@ -100,22 +98,6 @@ fn header() {
     println!();
 }
 
-fn time_marginals(watch: &mut Stopwatch, what: &str, set: TreeSet, inputs: &[ArcMatrix]) -> f64 {
-    let mut workspace = Workspace::default();
-    let mut marginals = ArcMatrix::default();
-    let name = format!("marginals/{set}/{what}/{}", inputs[0].words());
-    watch.time(&name, inputs, |scores| {
-        black_box(marginals_with(black_box(scores), set, &mut workspace, &mut marginals)).ok();
-    })
-}
-
-fn time_log_partition(watch: &mut Stopwatch, set: TreeSet, inputs: &[ArcMatrix]) -> f64 {
-    let mut workspace = Workspace::default();
-    watch.time(&format!("log_partition/{set}/{}", inputs[0].words()), inputs, |scores| {
-        black_box(log_partition_with(black_box(scores), set, &mut workspace)).ok();
-    })
-}
-
 fn time_covariances(watch: &mut Stopwatch, set: TreeSet, inputs: &[ArcMatrix]) -> f64 {
     let mut workspace = Workspace::default();
     let mut covariances = ArcMatrix::default();
@@ -130,7 +112,7 @@ fn time_covariances(watch: &mut Stopwatch, set: TreeSet, inputs: &[ArcMatrix]) -
 fn fit(watch: &mut Stopwatch, set: TreeSet) -> f64 {
     let points = [20, 40, 80, 160, 320].map(|words| {
         let inputs = sentences(words, gaussian);
-        (words, time_marginals(watch, "growth", set, &inputs))
+        (words, watch.time_marginals("growth", set, &inputs))
     });
     exponent(&points)
 }

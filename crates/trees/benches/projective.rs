@@ -12,7 +12,7 @@ mod support;
 use std::hint::black_box;
 
 use support::{Stopwatch, exponent, gaussian, sentences, trained};
-use tutte_trees::{ArcMatrix, TreeSet, Workspace, argmax_with, log_partition_with, marginals_with};
+use tutte_trees::{ArcMatrix, TreeSet, Workspace, argmax_with, log_partition_with};
 
 const SETS: [TreeSet; 2] = [TreeSet::ProjectiveMultiRoot, TreeSet::ProjectiveSingleRoot];
 const SIZES: [usize; 5] = [10, 20, 40, 80, 160];
@@ -24,8 +24,8 @@ fn main() {
         for words in SIZES {
             let inputs = sentences(words, gaussian);
             check(set, &inputs);
-            let inside = time_inside(&mut watch, set, &inputs);
-            let marginals = time_marginals(&mut watch, "N(0,1)", set, &inputs);
+            let inside = watch.time_log_partition("inside", set, &inputs);
+            let marginals = watch.time_marginals("N(0,1)", set, &inputs);
             let best = time_best(&mut watch, set, &inputs);
             let single = set.is_single_root();
             let mut plain = Plain::default();
@@ -37,7 +37,7 @@ fn main() {
             let plain_best = watch.time(&format!("plain best/{set}/{words}"), &inputs, |scores| {
                 black_box(plain.best(black_box(scores), single, &mut heads));
             });
-            let peaked = time_marginals(&mut watch, "trained", set, &sentences(words, trained));
+            let peaked = watch.time_marginals("trained", set, &sentences(words, trained));
             lines.push(format!(
                 "{set:<24}{words:>5}{inside:>10.2}{marginals:>11.2}{best:>10.2}{:>16.2}{:>14.2}{:>20.2}{:>18.2}",
                 inside / plain_inside,
@@ -51,8 +51,8 @@ fn main() {
         let points = |time: &mut dyn FnMut(&[ArcMatrix]) -> f64| {
             exponent(&[20, 40, 80, 160, 320].map(|words| (words, time(&sentences(words, gaussian)))))
         };
-        let inside = points(&mut |inputs| time_inside(&mut watch, set, inputs));
-        let marginals = points(&mut |inputs| time_marginals(&mut watch, "growth", set, inputs));
+        let inside = points(&mut |inputs| watch.time_log_partition("inside", set, inputs));
+        let marginals = points(&mut |inputs| watch.time_marginals("growth", set, inputs));
         let best = points(&mut |inputs| time_best(&mut watch, set, inputs));
         format!("{set}: exponents over n = 20…320: inside {inside:.2}, marginals {marginals:.2}, MAP {best:.2}")
     });
@@ -86,22 +86,6 @@ fn check(set: TreeSet, inputs: &[ArcMatrix]) {
         let theirs = plain.best(scores, set.is_single_root(), &mut heads);
         assert!((ours - theirs).abs() < 1e-9 * theirs.abs().max(1.0), "{ours} {theirs}");
     }
-}
-
-fn time_inside(watch: &mut Stopwatch, set: TreeSet, inputs: &[ArcMatrix]) -> f64 {
-    let mut workspace = Workspace::default();
-    watch.time(&format!("inside/{set}/{}", inputs[0].words()), inputs, |scores| {
-        black_box(log_partition_with(black_box(scores), set, &mut workspace)).ok();
-    })
-}
-
-fn time_marginals(watch: &mut Stopwatch, what: &str, set: TreeSet, inputs: &[ArcMatrix]) -> f64 {
-    let mut workspace = Workspace::default();
-    let mut marginals = ArcMatrix::default();
-    let name = format!("marginals/{set}/{what}/{}", inputs[0].words());
-    watch.time(&name, inputs, |scores| {
-        black_box(marginals_with(black_box(scores), set, &mut workspace, &mut marginals)).ok();
-    })
 }
 
 fn time_best(watch: &mut Stopwatch, set: TreeSet, inputs: &[ArcMatrix]) -> f64 {

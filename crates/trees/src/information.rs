@@ -68,8 +68,8 @@ impl TreeDistribution {
 
     /// The Rényi entropy of order α ≥ 0, in nats: \[log Z(αθ) − α log Z(θ)\] / (1 − α).
     ///
-    /// Order 0 is the log of the number of possible trees, order 1 is Shannon's entropy, and order ∞
-    /// is minus the log of the best tree's probability. The entropy does not increase with α.
+    /// Order 0 is the log of the number of possible trees. Order 1 is Shannon's entropy. Order ∞ is
+    /// minus the log of the best tree's probability. The entropy does not increase with α.
     ///
     /// ```
     /// # use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet};

@@ -11,9 +11,9 @@
 //! ```
 //!
 //! are disjoint, and each of these joint probabilities is a determinant of the arcs' kernel, O(k³).
-//! A path that reaches a counts, one that reaches the root does not, and any other is extended by the
-//! heads of h_k, the most probable path first. The undecided probability therefore falls quickly
-//! where the entropy is low. There are three outcomes:
+//! A path that reaches a counts, and one that reaches the root does not. Any other path is extended
+//! by the heads of h_k, the most probable path first. The undecided probability therefore falls
+//! quickly where the entropy is low. There are three outcomes:
 //!
 //! - It falls below 10⁻⁹: the answer is exact.
 //! - It falls below 10⁻³ within the budget: the answer is bounded by the probability of the paths that

@@ -93,6 +93,20 @@ pub(super) fn is_sentence(line: &str) -> bool {
         .is_ok_and(|object| ["tokens", "words", "text"].iter().any(|key| object.contains_key(*key)))
 }
 
+/// Returns the sentences of JSON Lines in memory.
+pub(crate) fn json_lines(
+    bytes: Vec<u8>,
+    model: &Model<Compact>,
+) -> impl Iterator<Item = Result<Sentence>> + '_ {
+    let input: Input = Box::new(Cursor::new(bytes));
+    let mut reader = Jsonl::new(Lines::new(input, "any.jsonl", Encoding::UTF_8), model, 0);
+    let mut sentence = Sentence::default();
+    std::iter::from_fn(move || match reader.read(&mut sentence) {
+        Ok(is_read) => is_read.then(|| Ok(sentence.clone())),
+        Err(error) => Some(Err(error)),
+    })
+}
+
 impl<'a> Jsonl<'a> {
     pub(super) fn new(lines: Lines<Input>, model: &'a Model<Compact>, unnamed: u64) -> Self {
         Self { lines, model, unnamed, current: None }

@@ -146,10 +146,12 @@ fn of_line(line: &str) -> Recognised {
     }
     let line = line.trim();
     if line.starts_with('{') {
-        return match jsonl::is_sentence(line) {
-            true => Recognised::surely(InputKind::Jsonl),
-            false if line.starts_with("{\"") || line == "{" => Recognised::text_despite(JSON),
-            false => Recognised::surely(InputKind::Text),
+        return if jsonl::is_sentence(line) {
+            Recognised::surely(InputKind::Jsonl)
+        } else if line.starts_with("{\"") || line == "{" {
+            Recognised::text_despite(JSON)
+        } else {
+            Recognised::surely(InputKind::Text)
         };
     }
     if line == "[" || line.starts_with("[{") || line.starts_with("[\"") {

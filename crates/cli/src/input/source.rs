@@ -223,7 +223,10 @@ impl InputArgs {
             kind => kind,
         };
         let conll = |input, format| {
-            let options = Options { name: Some(name.clone()), format, encoding: self.encoding };
+            let options = Options::default()
+                .with_name(name.clone())
+                .with_format(format)
+                .with_encoding(self.encoding);
             Box::new(Reader::with_options(input, &options))
         };
         let lines = |input| Lines::new(input, &name, self.encoding);

@@ -43,7 +43,7 @@ impl TreebankArgs {
         if self.lenient {
             session.report_skipped();
         }
-        let options = Options { name: None, format: self.format, encoding: self.encoding };
+        let options = Options::default().with_format(self.format).with_encoding(self.encoding);
         Ok(open_with(path, &options)?)
     }
 

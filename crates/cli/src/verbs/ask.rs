@@ -1,7 +1,7 @@
 //! `tutte ask`: the words to annotate next.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
@@ -109,9 +109,7 @@ impl Ask {
 }
 
 pub(crate) fn run(arguments: &Ask, session: &Session) -> Result<Outcome> {
-    if session.json() && arguments.output == Path::new("-") {
-        return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
-    }
+    session.refuse_json_beside(&arguments.output)?;
     session.files(&arguments.asking.files)?;
     let model = arguments.asking.load()?;
     let output = arguments.output.display().to_string();

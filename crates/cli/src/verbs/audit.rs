@@ -124,13 +124,11 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
     let words = treebank.iter().map(Sentence::len).sum();
     let usual = Preset::from(arguments.preset).options(words, choice.tree_set);
     let labelling = if arguments.heads_only { Labelling::None } else { usual.labelling };
-    let settings = Settings {
-        folds: arguments.folds.into(),
-        options: usual
-            .with_labelling(labelling)
-            .with_seed(arguments.seed.number)
-            .with_threads(arguments.threads.count()),
-    };
+    let options = usual
+        .with_labelling(labelling)
+        .with_seed(arguments.seed.number)
+        .with_threads(arguments.threads.count());
+    let settings = Settings::default().with_folds(arguments.folds.into()).with_options(options);
     let audit = audit_with_progress(&treebank, &settings, session)?;
     let report = AuditReport::new(&audit, verdicts.as_ref(), arguments.below);
     if let Some(path) = &arguments.output {
@@ -209,6 +207,7 @@ fn audit_with_progress<'a>(
                 show(fold + 1, "training on the other folds");
             }
         }
+        _ => {}
     };
     let audit = audit::Audit::run(treebank, settings, &mut watch)?;
     let words: usize = treebank.iter().map(Sentence::len).sum();

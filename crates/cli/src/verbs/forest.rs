@@ -1,6 +1,6 @@
 //! `tutte forest`: the probable arcs of each sentence.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
@@ -10,7 +10,7 @@ use tutte::{Error, KeepColumns, LabelledDistribution, Parser};
 use tutte_treebank::{Sentence, create};
 
 use super::parse::probability;
-use crate::failure::{Outcome, cannot_write, usage};
+use crate::failure::{Outcome, cannot_write};
 use crate::files::Files;
 use crate::input::ModelAndFiles;
 use crate::output::output_file;
@@ -97,9 +97,7 @@ impl Forest {
 }
 
 pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
-    if session.json() && arguments.output == Path::new("-") {
-        return Err(usage("--json goes to standard output, and so does OUT; name a file with -o"));
-    }
+    session.refuse_json_beside(&arguments.output)?;
     session.files(&arguments.asking.files)?;
     let model = arguments.asking.load()?;
     let trees = model.require_parser()?;

@@ -197,3 +197,16 @@ impl Run {
         Ok(JobSettings { tutte: env!("CARGO_PKG_VERSION").to_owned(), model, options })
     }
 }
+
+/// Resumes the whole job of a folder and ends it, without parsing. Returns the output and the JSON of each finished
+/// file.
+pub(crate) fn resume_job(folder: &Path, settings: &str) -> Result<Vec<(String, String)>> {
+    let settings: JobSettings = serde_json::from_str(settings)?;
+    let manifest = Manifest::open(folder, Shard::WHOLE, settings, true)?;
+    let entries = manifest.entries.iter();
+    let finished = entries
+        .map(|(output, entry)| Ok((output.clone(), serde_json::to_string(entry)?)))
+        .collect();
+    manifest.close()?;
+    finished
+}

@@ -54,7 +54,8 @@ impl Detector {
         let seed = options.seed;
         match self {
             Detector::Audit => {
-                let audit = Audit::run(treebank, &Settings { folds: FOLDS, options }, &mut ())?;
+                let settings = Settings::default().with_folds(FOLDS).with_options(options);
+                let audit = Audit::run(treebank, &settings, &mut ())?;
                 let of = |suspicion: &dyn Fn(&AuditedArc, &str) -> f64| -> Suspicion {
                     let words = |(at, sentence): (usize, &Sentence)| {
                         let words = audit.arcs(at).iter().zip(sentence.words());
@@ -83,8 +84,8 @@ impl Detector {
                 ])
             }
             Detector::Trees => {
-                let audit =
-                    Audit::run(treebank, &Settings { folds: FOLDS, options: small }, &mut ())?;
+                let settings = Settings::default().with_folds(FOLDS).with_options(small);
+                let audit = Audit::run(treebank, &settings, &mut ())?;
                 let nats = |judged: &AuditedArc| -judged.head_prob.max(AuditedArc::LEAST).ln();
                 let judged = |at| audit.arcs(at).iter().map(nats).collect();
                 let suspicion = (0..treebank.len()).map(judged).collect();

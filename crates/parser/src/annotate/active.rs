@@ -20,9 +20,9 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
+use tutte_linear::hash_text;
 use tutte_treebank::Sentence;
 use tutte_trees::Error;
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::LabelledDistribution;
 
@@ -253,7 +253,7 @@ fn traits(
         ["second", form(word), form(second), side(second), tag(second)],
         ["between", tag(word), tag(first), tag(second), side(first)],
     ];
-    Ok(texts.iter().map(|text| xxh3_64(text.join("\t").as_bytes())).collect())
+    Ok(texts.iter().map(|text| hash_text(&text.join("\t"), 0)).collect())
 }
 
 #[cfg(test)]

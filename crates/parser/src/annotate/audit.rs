@@ -40,7 +40,7 @@
 //! let treebank = names.iter().zip(heads).map(|(name, head)| sentence(name, head)).collect::<Result<Vec<_>, _>>()?;
 //!
 //! let options = TrainingOptions::fast().with_bits(14).with_label_bits(8);
-//! let audit = Audit::run(&treebank, &Settings { folds: 5, options }, &mut ())?;
+//! let audit = Audit::run(&treebank, &Settings::default().with_options(options), &mut ())?;
 //! let find = &audit.findings(0.5)[0];
 //! assert_eq!((treebank[find.sentence].sent_id(), find.word), (Some("elk"), 1));
 //! assert_eq!(find.pattern.to_string(), "DET ← VERB det → NOUN det");
@@ -65,6 +65,7 @@ pub use verdicts::{Decision, Verdicts, sentence_name};
 
 /// Settings of an audit.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Settings {
     /// Number of folds.
     pub folds: usize,
@@ -80,8 +81,11 @@ impl Default for Settings {
     }
 }
 
+tutte_linear::setters! { Settings { with_folds => folds: usize, with_options => options: TrainingOptions } }
+
 /// Progress of an audit.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Step {
     /// A pass of training the model of a fold is done.
     Trained {

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use tutte_linear::hash_text;
 
 /// An attribute of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,7 +76,7 @@ impl Attribute {
 
     /// Hashes a value of this attribute.
     pub(crate) fn hash(self, value: &str) -> u64 {
-        xxh3_64_with_seed(value.as_bytes(), self.seed())
+        hash_text(value, self.seed())
     }
 }
 

@@ -1,6 +1,6 @@
 //! A sentence prepared for scoring: the halves of all templates at all places.
 
-use tutte_linear::{GOLDEN, mix};
+use tutte_linear::{GOLDEN, mix, spread};
 use tutte_trees::arcs;
 
 use super::atoms::Atoms;
@@ -224,8 +224,8 @@ impl Prepared {
     /// Calls `f` with the keys of the features of one word of an arc.
     fn unary(&self, head: usize, modifier: usize, mut f: impl FnMut(u64)) {
         let hidden = hidden(head, modifier);
-        self.head.row(head, hidden.0).iter().for_each(|half| f(half.wrapping_mul(GOLDEN)));
-        self.modifier.row(modifier, hidden.1).iter().for_each(|half| f(half.wrapping_mul(GOLDEN)));
+        self.head.row(head, hidden.0).iter().for_each(|half| f(spread(*half)));
+        self.modifier.row(modifier, hidden.1).iter().for_each(|half| f(spread(*half)));
     }
 
     /// Calls `f` with the keys of the features of both words of an arc.
@@ -235,45 +235,45 @@ impl Prepared {
         let places = self.words + 1;
         for rows in [&self.pair, &self.around] {
             for (h, m) in zip(rows, head, modifier, hidden) {
-                f(h.wrapping_add(*m).wrapping_mul(GOLDEN));
+                f(spread(h.wrapping_add(*m)));
             }
         }
         let each_feat = self.each_feat[0].of(head).zip(self.each_feat[1].of(modifier));
         for (heads, modifiers) in each_feat {
             if heads.len() * modifiers.len() > self.pairs {
                 let pairs = heads.iter().flat_map(|h| modifiers.iter().map(|m| h.wrapping_add(*m)));
-                pairs.take(self.pairs).for_each(|key| f(key.wrapping_mul(GOLDEN)));
+                pairs.take(self.pairs).for_each(|key| f(spread(key)));
                 continue;
             }
             for h in heads {
                 for m in modifiers {
-                    f(h.wrapping_add(*m).wrapping_mul(GOLDEN));
+                    f(spread(h.wrapping_add(*m)));
                 }
             }
         }
         let values = &self.arc_values[(head * places + modifier) * self.combinations..];
         for ((h, m), index) in zip(&self.arc, head, modifier, hidden).zip(&self.arc_indices) {
-            f(h.wrapping_add(*m).wrapping_add(values[*index]).wrapping_mul(GOLDEN));
+            f(spread(h.wrapping_add(*m).wrapping_add(values[*index])));
         }
         let (from, to) = (head.min(modifier), head.max(modifier));
         let distinct = zip(&self.distinct_between, head, modifier, hidden);
         for ((h, m), index) in distinct.zip(&self.distinct_indices) {
             let joined = h.wrapping_add(*m);
             for b in self.distinct_values[*index].between(from, to) {
-                f(joined.wrapping_add(b).wrapping_mul(GOLDEN));
+                f(spread(joined.wrapping_add(b)));
             }
         }
         let values = self.each_values.chunks_exact(places);
         for ((h, m), values) in zip(&self.each_between, head, modifier, hidden).zip(values) {
             let joined = h.wrapping_add(*m);
             for b in &values[from + 1..to] {
-                f(joined.wrapping_add(*b).wrapping_mul(GOLDEN));
+                f(spread(joined.wrapping_add(*b)));
             }
         }
         let is_cut = self.is_cut[0].chunks_exact(places).zip(self.is_cut[1].chunks_exact(places));
         for ((h, m), (heads, modifiers)) in zip(&self.cut, head, modifier, hidden).zip(is_cut) {
             if heads[head] || modifiers[modifier] {
-                f(h.wrapping_add(*m).wrapping_mul(GOLDEN));
+                f(spread(h.wrapping_add(*m)));
             }
         }
     }

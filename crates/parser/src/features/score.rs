@@ -1,7 +1,7 @@
 //! Scores of the arcs of a prepared sentence, and the way back: from derivatives by scores to
 //! derivatives by weights.
 
-use tutte_linear::{Cell, GOLDEN};
+use tutte_linear::{Cell, spread};
 use tutte_trees::{ArcMatrix, arcs};
 
 use super::prepared::{Prepared, hidden};
@@ -69,7 +69,7 @@ impl Prepared {
         let sums = |rows: &Rows| {
             let mut all = Sums::<W::Sum>::zeros(rows, self.words());
             for (sums, halves) in all.with_templates(rows) {
-                for block in halves.iter().filter_map(|half| block(half.wrapping_mul(GOLDEN))) {
+                for block in halves.iter().filter_map(|half| block(spread(*half))) {
                     block.add_all(weights, sums);
                 }
             }
@@ -147,7 +147,7 @@ impl Prepared {
                 if sums.iter().all(|sum| *sum == 0.0) {
                     continue;
                 }
-                for block in halves.iter().filter_map(|half| block(half.wrapping_mul(GOLDEN))) {
+                for block in halves.iter().filter_map(|half| block(spread(*half))) {
                     for (slot, sum) in sums.iter().enumerate().filter(|(_, sum)| **sum != 0.0) {
                         block.cell(slot).into_iter().for_each(|cell| add(cell, *sum));
                     }

@@ -1,6 +1,6 @@
 //! Feature sets: lists of templates, and the form in which they are computed.
 
-use tutte_linear::{GOLDEN, mix};
+use tutte_linear::{chain_half, mix};
 use tutte_treebank::Sentence;
 
 use super::atoms::{Atoms, items};
@@ -312,17 +312,15 @@ impl HalfTemplate {
     ) {
         /// The value of hidden neighbours: MSTParser's `<mid>`.
         const NOTHING: u64 = 0x006D_6964;
-        // Values are hashes already, so a weak mixing step is enough.
-        let join = |hash: &mut u64, value: u64| {
-            *hash = (hash.rotate_left(29) ^ value).wrapping_mul(GOLDEN);
-        };
         hashes.fill(seed);
         for &(column, offset) in &self.atoms {
             if offset * hidden > 0 {
-                hashes.iter_mut().for_each(|hash| join(hash, NOTHING));
+                hashes.iter_mut().for_each(|hash| *hash = chain_half(*hash, NOTHING));
             } else {
                 let values = atoms.values(columns[column], offset);
-                hashes.iter_mut().zip(values).for_each(|(hash, value)| join(hash, *value));
+                for (hash, value) in hashes.iter_mut().zip(values) {
+                    *hash = chain_half(*hash, *value);
+                }
             }
         }
     }

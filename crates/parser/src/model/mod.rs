@@ -20,7 +20,7 @@ pub use self::calibration::{
 };
 pub use self::file::{About, DevScores, ModelFile};
 pub use self::labels::{LabelModel, Labelling};
-pub use self::pruner::{Pruner, PrunerMemory};
+pub use self::pruner::Pruner;
 pub use self::second_pass::SecondPass;
 pub use self::transition::TransitionParser;
 use crate::features::Attribute;

@@ -25,7 +25,7 @@ pub struct Pruner<W = Vec<f32>> {
 
 /// Scratch memory of a pruner.
 #[derive(Debug, Default)]
-pub struct PrunerMemory {
+pub(crate) struct PrunerMemory {
     scores: ArcMatrix,
     marginals: ArcMatrix,
     workspace: Workspace,
@@ -43,7 +43,7 @@ impl<W: Weights> Pruner<W> {
     ///
     /// # Errors
     /// If its scores are not finite.
-    pub fn candidates(
+    pub(crate) fn candidates(
         &self,
         sentence: &Prepared,
         tree_set: TreeSet,

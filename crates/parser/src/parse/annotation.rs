@@ -29,7 +29,7 @@ const PREFIX: &str = "tutte_";
 /// The comment that says which part of a long input sentence this is. It is about the words, so it stays.
 const SPLIT: &str = "tutte_split";
 
-/// How much an [`Annotation`] says about the tree. Each level includes the ones before.
+/// Level of detail of an [`Annotation`]. Each level includes the ones before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// Heads and labels.
@@ -42,9 +42,19 @@ pub enum Detail {
 }
 
 /// Content of an [`Annotation`].
+///
+/// ```
+/// use tutte::{AnnotationOptions, Detail};
+///
+/// let options = AnnotationOptions::default().with_alternatives_above(0.01);
+/// assert_eq!(options.detail, Detail::Words);
+/// assert!(Detail::Tree < Detail::Sentence && Detail::Sentence < Detail::Words);
+/// assert_eq!(AnnotationOptions::tree().detail, Detail::Tree);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AnnotationOptions {
-    /// How much is said about the tree.
+    /// Level of detail about the tree.
     pub detail: Detail,
     /// Other heads and other UPOS are listed if they are more probable than this; only with [`Detail::Words`].
     pub alternatives_above: f64,
@@ -63,6 +73,15 @@ impl Default for AnnotationOptions {
             open_below: 0.0,
             marginals: false,
         }
+    }
+}
+
+tutte_linear::setters! {
+    AnnotationOptions {
+        with_detail => detail: Detail,
+        with_alternatives_above => alternatives_above: f64,
+        with_open_below => open_below: f64,
+        with_marginals => marginals: bool,
     }
 }
 
@@ -102,7 +121,7 @@ impl AnnotationOptions {
 pub struct Annotation<'a> {
     /// Head and label of each word, their probabilities, and those of its tags.
     pub words: Vec<AnnotatedWord<'a>>,
-    /// How much of it [`write`](Self::write) writes.
+    /// Level of detail that [`write`](Self::write) writes.
     pub detail: Detail,
     /// Log-probability of heads and labels together, in nats, from [`Detail::Sentence`] on. Over the pieces of a
     /// long sentence, the sum.
@@ -133,8 +152,8 @@ pub struct AnnotatedWord<'a> {
     pub label: Cow<'a, str>,
     /// Probability of the head, as it is reported; `None` if the head is open.
     ///
-    /// For a word that joins its piece of a long sentence to the first piece, it is the probability that the word
-    /// is the root word of its piece.
+    /// Some words join a piece of a long sentence to the first piece. For these it is the probability that the word is
+    /// the root word of its piece.
     pub head_prob: Option<f64>,
     /// Probability of the label given the head; `None` without label.
     pub label_prob: Option<f64>,
@@ -199,9 +218,8 @@ impl<'a> Annotation<'a> {
     /// Writes everything into a sentence: heads, labels and, as far as [`detail`](Self::detail) says, comments and
     /// MISC. Removes what earlier annotations wrote.
     ///
-    /// # Errors
-    /// If the sentence has another length, a label cannot be written, or probabilities are to be written and the
-    /// format is CoNLL-X, which cannot store them.
+    /// # Errors If the sentence has another length or a label cannot be written. Also if probabilities are to be
+    /// written as CoNLL-X, which cannot store them.
     pub fn write(&self, sentence: &mut Sentence) -> Result<(), Error> {
         self.write_tree(sentence)?;
         if self.detail == Detail::Tree { Ok(()) } else { self.write_probabilities(sentence) }

@@ -97,6 +97,18 @@ impl Times {
 }
 
 /// A clock for the stages of parsing. By default it does not run; see [`Parser::timed`](crate::Parser::timed).
+///
+/// ```
+/// use tutte::{Clock, Stage};
+///
+/// let mut clock = Clock::start();
+/// let text = std::fs::read_to_string("farm.conllu").unwrap_or_default();
+/// clock.lap(Stage::Reading);
+/// let words = text.split_whitespace().count();
+/// clock.lap(Stage::Features);
+/// let times = clock.restart();
+/// assert_eq!(times.whole(), times.of(Stage::Reading) + times.of(Stage::Features));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     running: Option<Running>,

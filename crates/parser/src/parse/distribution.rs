@@ -130,8 +130,8 @@ impl<'a> LabelledDistribution<'a> {
     }
 
     /// Returns the probability of every arc, as it is reported. Arcs that a step of the model left out have the
-    /// probability that the step gave them, and the marginals of the others are scaled down to make room. The heads
-    /// of a word sum to 1. Without such steps, and after [`condition`](Self::condition), these are the
+    /// probability that the step gave them. The marginals of the others are scaled down to make room. The heads of a
+    /// word sum to 1. Without such steps, and after [`condition`](Self::condition), these are the
     /// [marginals](TreeDistribution::marginals).
     pub fn arc_probs(&self) -> &ArcMatrix {
         self.arc_probs.as_ref().unwrap_or_else(|| self.arcs().marginals())
@@ -177,9 +177,7 @@ impl<'a> LabelledDistribution<'a> {
     /// # Errors
     /// [`Error::NoSuchArc`].
     pub fn best_label(&self, head: usize, word: usize) -> Result<(usize, f64), Error> {
-        let probs = self.label_probs(head, word)?;
-        let best = probs.iter().copied().enumerate().rev().max_by(|a, b| a.1.total_cmp(&b.1));
-        Ok(best.unwrap_or((0, 0.0)))
+        Ok(most_probable(&self.label_probs(head, word)?))
     }
 
     /// Returns the `k` most probable heads of a word, best first, each with its best label; fewer if fewer are
@@ -243,8 +241,7 @@ impl<'a> LabelledDistribution<'a> {
     /// # Errors
     /// [`Error::DifferentLengths`] if the sentence has another length.
     pub fn log_prob_in(&self, sentence: &Sentence) -> Result<f64, Error> {
-        let columns: Vec<_> = sentence.words().map(|word| (word.head(), word.deprel())).collect();
-        self.log_prob_of_columns(&columns)
+        self.log_prob_of_columns(&annotated_columns(sentence))
     }
 
     /// Returns the [log-probability](Self::log_prob_in) of a head and a label for each word.
@@ -349,6 +346,17 @@ pub(crate) fn marginal(marginals: &ArcMatrix, head: usize, word: usize) -> Resul
     } else {
         Err(Error::NoSuchArc { head, modifier: word, words })
     }
+}
+
+/// Returns the most probable label and its probability. Ties go to the first label.
+pub(crate) fn most_probable(probs: &[f64]) -> (usize, f64) {
+    let best = probs.iter().copied().enumerate().rev().max_by(|a, b| a.1.total_cmp(&b.1));
+    best.unwrap_or((0, 0.0))
+}
+
+/// Returns the head and the label of each word, as the sentence has them.
+pub(crate) fn annotated_columns(sentence: &Sentence) -> Vec<(Option<usize>, &str)> {
+    sentence.words().map(|word| (word.head(), word.deprel())).collect()
 }
 
 /// Returns 1 plus the number of heads of a word that are more probable than this one.

@@ -1,7 +1,7 @@
 //! Text unlike the training data of a model: another script, or words of another language.
 //!
 //! The tokenizer of a model stores the scripts of its treebank, and the tagger stores the words. A text is unfamiliar
-//! if a tenth of its sentences is in other scripts, or if most of its words are not in the tagger's lexicon.
+//! if a tenth of its sentences is in other scripts. It also is if most of its words are not in the tagger's lexicon.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;

@@ -21,7 +21,7 @@ use tutte_trees::{
 };
 
 use crate::parse::annotation::reported_head_probs;
-use crate::parse::distribution::{head_rank, marginal};
+use crate::parse::distribution::{annotated_columns, head_rank, marginal, most_probable};
 use crate::{Alternative, Error, Isotonic, LabelledDistribution, Parse, RankedTree};
 
 /// The distribution over the labelled trees of a sentence under several readings of its tags:
@@ -179,9 +179,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
     /// # Errors
     /// If there is no such arc.
     pub fn best_label(&self, head: usize, word: usize) -> Result<(usize, f64), Error> {
-        let probs = self.label_probs(head, word)?;
-        let best = probs.iter().copied().enumerate().rev().max_by(|a, b| a.1.total_cmp(&b.1));
-        Ok(best.unwrap_or((0, 0.0)))
+        Ok(most_probable(&self.label_probs(head, word)?))
     }
 
     /// Returns the candidate heads of a word that are more probable than a threshold, best first, each with its best
@@ -223,8 +221,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
     /// # Errors
     /// If the sentence has another length.
     pub fn log_prob_in(&self, sentence: &Sentence) -> Result<f64, Error> {
-        let columns: Vec<_> = sentence.words().map(|word| (word.head(), word.deprel())).collect();
-        self.log_prob_of_columns(&columns)
+        self.log_prob_of_columns(&annotated_columns(sentence))
     }
 
     /// Returns the [log-probability](Self::log_prob_in) of a head and a label for each word.
@@ -232,11 +229,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
         &self,
         columns: &[(Option<usize>, &str)],
     ) -> Result<f64, Error> {
-        let term = |(weight, distribution): &(f64, &LabelledDistribution<'_>)| {
-            Ok(weight.ln() + distribution.log_prob_of_columns(columns)?)
-        };
-        let terms: Vec<f64> = self.readings.iter().map(term).collect::<Result<_, Error>>()?;
-        Ok(log_sum(&terms))
+        self.log_mean(|reading| Ok(reading.log_prob_of_columns(columns)?))
     }
 
     /// Returns log P(tree), in nats; −∞ if the tree is impossible.
@@ -244,11 +237,16 @@ impl<'a, 'd> Mixture<'a, 'd> {
     /// # Errors
     /// If the tree has another length, or a label that the model does not have.
     pub fn log_prob(&self, tree: &LabelledTree) -> Result<f64, Error> {
-        let term = |(weight, distribution): &(f64, &LabelledDistribution<'_>)| {
-            Ok(weight.ln() + distribution.log_prob(tree)?)
-        };
-        let terms: Vec<f64> = self.readings.iter().map(term).collect::<Result<_, Error>>()?;
-        Ok(log_sum(&terms))
+        self.log_mean(|reading| Ok(reading.log_prob(tree)?))
+    }
+
+    /// Returns log Σ_t P(t) exp(log_prob(t)).
+    fn log_mean(
+        &self,
+        log_prob: impl Fn(&LabelledDistribution<'_>) -> Result<f64, Error>,
+    ) -> Result<f64, Error> {
+        let terms = self.readings.iter().map(|(weight, it)| Ok(weight.ln() + log_prob(it)?));
+        Ok(log_sum(&terms.collect::<Result<Vec<f64>, Error>>()?))
     }
 
     /// Returns the `k` most probable labelled trees, best first; fewer if there are fewer. A tree counts once, with the
@@ -409,20 +407,28 @@ mod tests {
         tutte_treebank::Reader::new(TREEBANK.as_bytes()).collect::<Result<_, _>>().unwrap()
     }
 
+    fn options() -> TrainingOptions {
+        TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::plain() }
+    }
+
+    /// Returns all trees of a distribution, best first.
+    fn all_trees(distribution: &LabelledDistribution<'_>) -> Vec<RankedTree> {
+        let trees = distribution.kbest(100_000);
+        assert!((trees.iter().map(|tree| tree.log_prob.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
+        trees
+    }
+
     /// Compares with the definition, tree by tree.
     #[test]
     fn a_mixture_is_the_mean_over_all_trees() {
         let treebank = treebank();
-        let options =
-            TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
-        let model = train(&treebank, &options, &mut ()).unwrap();
+        let model = train(&treebank, &options(), &mut ()).unwrap();
         let mut other = treebank[0].clone();
         other.set(2, Column::Upos, "NOUN").unwrap();
         let one = Parser::new(&model).distribution(&treebank[0]).unwrap();
         let two = Parser::new(&model).distribution(&other).unwrap();
         let mixture = Mixture::new(vec![(0.3, &one), (0.1, &two)]);
-        let trees = one.kbest(100_000);
-        assert!((trees.iter().map(|tree| tree.log_prob.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
+        let trees = all_trees(&one);
         let mut marginals = ArcMatrix::zeros(3);
         let mut labels = vec![0.0; mixture.labels().len()];
         for ranked in &trees {
@@ -449,7 +455,7 @@ mod tests {
         }
         let parse = mixture.best_parse(&Constraints::new()).unwrap();
         assert_eq!(parse.tree.heads(), [2, 0, 2]);
-        assert!((parse.head_probs[0] - model.confidence(marginals[(2, 1)])).abs() < 1e-6);
+        assert!((parse.head_probs[0] - marginals[(2, 1)]).abs() < 1e-6);
         assert_eq!(mixture.greedy_heads(), [2, 0, 2]);
         let others = mixture.alternatives_above(1, 0.0).unwrap();
         assert!((others.iter().map(|other| other.probability).sum::<f64>() - 1.0).abs() < 1e-9);
@@ -459,20 +465,15 @@ mod tests {
     #[test]
     fn several_trees_are_those_of_the_mixture() {
         let treebank = treebank();
-        let options =
-            TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::plain() };
-        let model = train(&treebank, &options, &mut ()).unwrap();
+        let model = train(&treebank, &options(), &mut ()).unwrap();
         let mut other = treebank[0].clone();
         other.set(2, Column::Upos, "NOUN").unwrap();
         other.set(1, Column::Upos, "VERB").unwrap();
         let one = Parser::new(&model).distribution(&treebank[0]).unwrap();
         let two = Parser::new(&model).distribution(&other).unwrap();
         let mixture = Mixture::new(vec![(0.6, &one), (0.4, &two)]);
-        let mut all: Vec<f64> = one
-            .kbest(100_000)
-            .into_iter()
-            .map(|ranked| mixture.log_prob(&ranked.tree).unwrap())
-            .collect();
+        let log_prob = |ranked: RankedTree| mixture.log_prob(&ranked.tree).unwrap();
+        let mut all: Vec<f64> = all_trees(&one).into_iter().map(log_prob).collect();
         assert!((all.iter().map(|log_prob| log_prob.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
         all.sort_by(|a, b| b.total_cmp(a));
         for k in [1, 2, 7, 30] {

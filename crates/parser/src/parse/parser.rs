@@ -66,8 +66,8 @@ pub struct Parse {
     pub head_probs: Vec<f64>,
     /// Probability of the label of each word given its head.
     pub label_probs: Vec<f64>,
-    /// Number of pieces the sentence was parsed in: 1 up to [`LONGEST_WHOLE`](crate::LONGEST_WHOLE) words. The root
-    /// word of a piece has the probability of being the root word as its head probability, even if it was joined to
+    /// Number of pieces the sentence was parsed in: 1 up to [`LONGEST_WHOLE`](crate::LONGEST_WHOLE) words. The head
+    /// probability of a piece's root word is the probability of being the root word, even if the word was joined to
     /// another piece.
     pub pieces: usize,
 }

@@ -377,7 +377,8 @@ impl<'a, W: Weights> Annotator<'a, W> {
     /// let mut sentence: Sentence =
     ///     "1\tDogs\t_\t_\t_\t_\t_\t_\t_\t_\n2\tpurr\t_\t_\t_\t_\t_\t_\t_\t_\n".parse()?;
     /// let readings = annotator.tag(&mut sentence)?;
-    /// let (constraints, options) = (Constraints::new(), AnnotationOptions::default());
+    /// let constraints = Constraints::new();
+    /// let options = AnnotationOptions::default();
     /// let distributions = annotator.analyse(&mut sentence, &readings, &constraints)?;
     /// let mut annotation =
     ///     distributions.annotation(&constraints, &options)?;

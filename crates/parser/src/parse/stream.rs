@@ -2,7 +2,7 @@
 //!
 //! A thread reads sentences into batches, T workers parse them, and the thread of the caller writes the results. A
 //! worker that is idle takes the batch that is being filled, however small it is. So a sentence is parsed and written
-//! as soon as it was read, even if the input pauses after it, and large inputs go through in large batches.
+//! as soon as it was read, even if the input pauses after it. Large inputs go through in large batches.
 //!
 //! ```text
 //! next ──▶ open batch ──▶ full batches ──▶ workers ──▶ parsed batches, by number ──▶ write

@@ -17,7 +17,7 @@ use tutte::{
     Checkpoint, Checkpoints, Labelling, Optimizer, Parser, PrunerOptions, SecondPassOptions,
     Sentence, Snapshot, Support, TrainingOptions, train_resumable,
 };
-use xxhash_rust::xxh3::xxh3_64;
+use tutte_linear::hash_bytes;
 
 const SENTENCES: [&str; 3] = [
     "1\tTea\ttea\tNOUN\tNN\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\tVBZ\t_\t0\troot\t_\t_\n",
@@ -145,7 +145,7 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
         four[..bytes.len()].copy_from_slice(bytes);
         change(&mut content, four);
     }
-    let checksum = xxh3_64(&content);
+    let checksum = hash_bytes(&content, 0);
     content.extend(checksum.to_ne_bytes());
     fs::write(path, &content).expect("a file can be written");
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tutte::features::FeatureSet;
 use tutte::text::TaggerMemory;
-use tutte::{Decoding, Error, Index, Model, ModelFile, Parser};
+use tutte::{Decoding, Error, Index, Model, ModelFile, Parser, WordSource};
 use tutte_linear::zeros;
 use tutte_treebank::Sentence;
 
@@ -91,10 +91,13 @@ fn ask_read(read: Result<ModelFile, Error>, path: &Path) -> bool {
         assert_eq!(names.count(), dictionary.len());
         assert_eq!(dictionary.slots().flatten().flatten().count(), dictionary.cells());
     }
-    for p in [0.0, 0.3, 0.999, 1.0] {
-        assert!((0.0..=1.0).contains(&parser.confidence(p)));
-    }
-    if let Some(calibration) = &parser.calibration {
+    for words in [WordSource::Given, WordSource::Model] {
+        assert!(words.temperature(parser) > 0.0);
+        let Some(calibration) = words.calibration(parser) else { continue };
+        for p in [0.0, 0.3, 0.999, 1.0] {
+            let confidence = calibration.isotonic.as_ref().map_or(p, |map| map.confidence(p));
+            assert!((0.0..=1.0).contains(&confidence));
+        }
         for precision in [0.0, 0.5, 0.98, 1.0] {
             let _ = calibration.precision.keeping(precision);
         }

@@ -330,7 +330,6 @@ mod tests {
     use tutte_treebank::Sentence;
 
     use super::*;
-    use crate::progress::unobserved;
 
     /// Returns a sentence of words with their parts of speech. `ev+dir` is a multiword token, with a copula unless it
     /// ends in `li`.
@@ -369,7 +368,8 @@ mod tests {
         .take(24)
         .map(|tokens| sentence(tokens))
         .collect();
-        let counter = PassCounter::new(8, &unobserved);
+        let mut unobserved = ();
+        let counter = PassCounter::new(8, &mut unobserved);
         let paragraphs = GoldParagraph::of(&treebank);
         let model = Multiword::train(&paragraphs, 8, 1, &counter).unwrap();
         let words = |form: &str| {
@@ -401,7 +401,8 @@ mod tests {
         .take(40)
         .map(|tokens| sentence(tokens))
         .collect();
-        let counter = PassCounter::new(8, &unobserved);
+        let mut unobserved = ();
+        let counter = PassCounter::new(8, &mut unobserved);
         let model = Multiword::train(&GoldParagraph::of(&treebank), 8, 1, &counter).unwrap();
         let is_split = |tokens: &str| {
             let sentences = [sentence(tokens)];
@@ -418,7 +419,8 @@ mod tests {
         let treebank = ["o/PRON ev+dir/NOUN", "kız+dır/NOUN", "ev+li/NOUN yol", "evde+ydik/NOUN"]
             .map(sentence);
         let paragraphs = GoldParagraph::of(&treebank);
-        let counter = PassCounter::new(8, &unobserved);
+        let mut unobserved = ();
+        let counter = PassCounter::new(8, &mut unobserved);
         let model = Multiword::train(&paragraphs, 2, 1, &counter).unwrap();
         let classes = [("dir", 1), ("li", 2), ("ydig", 1)];
         assert_eq!(model.classes, classes.map(|(rest, class)| (rest.to_owned(), class)).into());

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::characters;
 
-/// Makes words out of a form, one by each recipe.
+/// A rule that makes words out of a form: one recipe per word.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Rule(pub(super) Vec<Recipe>);
 

@@ -3,8 +3,7 @@
 //! Attributes are columns of numbers, with one value per word. A template fires if none of its values is absent. Its
 //! key is the hash of the values, and the key leads to a row of weights.
 
-use tutte_linear::chain;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use tutte_linear::{chain, hash_bytes, hash_text};
 
 use super::lexicon::{self, Entry, Lexicon};
 use super::templates::Column::{
@@ -118,7 +117,7 @@ impl Columns {
         self.set(ShortEnding, word, short_ending);
         let key = lexicon::form_key(&lower);
         let entry = look_up.form(word, key);
-        let hash_number = |seed, value: u64| xxh3_64_with_seed(&value.to_le_bytes(), seed);
+        let hash_number = |seed, value: u64| hash_bytes(&value.to_le_bytes(), seed);
         let (class, usual_tag) = match entry.tag {
             0 => (ending, short_ending),
             tag => (hash_number(7, entry.class.into()), hash_number(8, tag.into())),
@@ -213,7 +212,7 @@ impl Columns {
 
 /// Returns the hash of a text; it is never [`ABSENT`].
 fn hash(seed: u64, text: &str) -> u64 {
-    xxh3_64_with_seed(text.as_bytes(), seed).max(1)
+    hash_text(text, seed).max(1)
 }
 
 /// Returns the hash of characters; it is never [`ABSENT`].

@@ -1,16 +1,15 @@
 //! Lexicon of the treebank: the tags that each word had, and how often.
 //!
-//! The *class* of a word combines its frequency (once, a few times, often …), its most frequent tag, a flag for words
-//! that nearly always have that tag, and its other tags. Words of one class behave alike. The class of a neighbour
-//! tells much about a word before anything is tagged.
+//! The *class* of a word combines its frequency (once, a few times, often …), its most frequent tag and its other tags.
+//! A flag marks words that nearly always have their most frequent tag. Words of one class behave alike. The class of a
+//! neighbour tells much about a word before anything is tagged.
 //!
 //! In training, the current occurrence of a word is left out of its counts. Otherwise no word of the treebank would
 //! ever be unknown.
 
 use std::collections::HashMap;
 
-use tutte_linear::KeyedMap;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use tutte_linear::{KeyedMap, hash_bytes, hash_text};
 
 /// Entries of lower-cased forms and lemmas.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,12 +31,12 @@ type Counts = Vec<(u8, u32)>;
 
 /// Returns the key of a form in lower case.
 pub(super) fn form_key(lower: &str) -> u64 {
-    xxh3_64_with_seed(lower.as_bytes(), 0x1ec)
+    hash_text(lower, 0x1ec)
 }
 
 /// Returns the key of a lemma in lower case.
 pub(super) fn lemma_key(lower: &str) -> u64 {
-    xxh3_64_with_seed(lower.as_bytes(), 0x1ed)
+    hash_text(lower, 0x1ed)
 }
 
 /// Counts the tags of forms and lemmas.
@@ -91,7 +90,7 @@ fn entry(counts: impl Iterator<Item = (u8, u32)>) -> Entry {
     others.sort_unstable();
     let mut bytes = vec![frequency, is_certain, tag];
     bytes.append(&mut others);
-    let class = (xxh3_64_with_seed(&bytes, 0xc1a) as u32).max(1);
+    let class = (hash_bytes(&bytes, 0xc1a) as u32).max(1);
     Entry { class, tag: tag + 1 }
 }
 

@@ -4,11 +4,11 @@
 //! P(tags | words) = P(t₁ … tₙ | words) · Πᵢ P(bᵢ | i, t₁ … tₙ, words)
 //! ```
 //!
-//! Coarse tags t (UPOS) are a linear-chain conditional random field ([`chain`]) over the forms of words and their
-//! neighbours ([`templates`]) and the tags that they have in the treebank ([`lexicon`]). Given the coarse tags, a
-//! log-linear model ([`morphology`]) chooses the bundle b of each word: its fine tag (XPOS) and morphological features
-//! (FEATS). Lemmas follow from rules ([`lemma`](crate::lemma)). Each word gets the coarse tag with the highest marginal
-//! probability.
+//! Coarse tags t (UPOS) are a linear-chain conditional random field ([`chain`]). Its features are the forms of words
+//! and their neighbours ([`templates`]), and the tags that they have in the treebank ([`lexicon`]). Given the coarse
+//! tags, a log-linear model ([`morphology`]) chooses the bundle b of each word: its fine tag (XPOS) and morphological
+//! features (FEATS). Lemmas follow from rules ([`lemma`](crate::lemma)). Each word gets the coarse tag with the highest
+//! marginal probability.
 
 mod chain;
 mod columns;

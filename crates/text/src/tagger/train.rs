@@ -19,7 +19,7 @@ use super::training_data::TrainingData;
 use super::{MAX_PARTS, Tagger, TaggerMemory};
 use crate::Error;
 use crate::lemma::{LemmaExample, Lemmatizer};
-use crate::progress::{Observer, PassCounter, unobserved};
+use crate::progress::{PassCounter, ProgressObserver};
 
 /// Options of training a [`Tagger`].
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ impl Tagger {
     /// [`Error::NoWords`] if the treebank has no words. [`Error::Setting`] if it has no UPOS tags, or more different
     /// ones than a tagger can have.
     pub fn train(treebank: &[Sentence], options: &TaggerOptions) -> Result<Self, Error> {
-        Self::train_observed(treebank, options, &unobserved)
+        Self::train_observed(treebank, options, &mut ())
     }
 
     /// Trains a tagger, and calls `observer` after every pass.
@@ -90,7 +90,7 @@ impl Tagger {
     pub fn train_observed(
         treebank: &[Sentence],
         options: &TaggerOptions,
-        observer: &Observer<'_>,
+        observer: &mut ProgressObserver<'_>,
     ) -> Result<Self, Error> {
         let counter = PassCounter::new(MODELS * options.passes, observer);
         train(treebank.iter().collect(), options, &counter)
@@ -343,7 +343,7 @@ pub fn jackknife(
     folds: usize,
     threads: usize,
 ) -> Result<Vec<Sentence>, Error> {
-    jackknife_observed(treebank, options, folds, threads, &unobserved)
+    jackknife_observed(treebank, options, folds, threads, &mut ())
 }
 
 /// Returns the treebank with jackknifed tags, and calls `observer` after every pass of every fold.
@@ -355,7 +355,7 @@ pub fn jackknife_observed(
     options: &TaggerOptions,
     folds: usize,
     threads: usize,
-    observer: &Observer<'_>,
+    observer: &mut ProgressObserver<'_>,
 ) -> Result<Vec<Sentence>, Error> {
     let folds = folds.min(treebank.len());
     let counter = PassCounter::new(folds * MODELS * options.passes, observer);

@@ -5,9 +5,12 @@
 //! since they would slow down the search. Fuzzing (`fuzz/`) and the tests
 //! (`tests/no_panic.rs`) share this file. Add new properties here, for both.
 
-use std::io::Read;
+#[path = "../../../../fuzz/dribble.rs"]
+mod dribble;
+
 use std::sync::OnceLock;
 
+use dribble::Dribble;
 use tutte_linear::Compact;
 use tutte_text::{
     Segmenter, SegmenterOptions, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions,
@@ -71,18 +74,6 @@ fn models() -> &'static Models {
     })
 }
 
-/// Gives a few bytes at a time.
-struct Dribble<'a>(&'a [u8], usize);
-
-impl Read for Dribble<'_> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.1.min(self.0.len()).min(out.len());
-        out[..count].copy_from_slice(&self.0[..count]);
-        self.0 = &self.0[count..];
-        Ok(count)
-    }
-}
-
 /// Segments and tags `data`, and checks all properties.
 ///
 /// # Panics
@@ -114,7 +105,8 @@ fn ask_text(
     let results: Vec<_> = segmenter.by_ref().collect();
     assert!(segmenter.next().is_none(), "after the end comes nothing");
     let dribbled: Vec<_> =
-        Segmenter::with_options(tokenizer, Dribble(bytes, piece), options.clone()).collect();
+        Segmenter::with_options(tokenizer, Dribble { bytes, at_once: piece }, options.clone())
+            .collect();
     let has_failed = results.last().is_some_and(Result::is_err);
     assert_eq!(results.len(), dribbled.len());
     let mut sentences = Vec::new();

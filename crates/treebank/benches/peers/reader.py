@@ -7,7 +7,6 @@ rounds, and the best time counts. README.md in this folder lists the calls.
 
 import argparse
 import gc
-import json
 import os
 import platform
 import subprocess
@@ -18,6 +17,9 @@ from pathlib import Path
 
 import conllu
 import pyconll
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "scripts"))
+from machine import built_program, output_of, processor
 
 CRATE = Path(__file__).resolve().parents[2]
 # Minimum ratio of the times of the peers and of tutte with all columns parsed.
@@ -61,13 +63,7 @@ class Tutte:
     """Runs `examples/peer_timings.rs`, built like the benchmarks."""
 
     def __init__(self):
-        build = ["cargo", "build", "--profile", "bench", "--example", "peer_timings"]
-        output = subprocess.run(
-            [*build, "--message-format", "json-render-diagnostics"],
-            cwd=CRATE, check=True, stdout=subprocess.PIPE, text=True,
-        ).stdout
-        messages = map(json.loads, output.splitlines())
-        self.program = next(m["executable"] for m in messages if m.get("executable"))
+        self.program = built_program("--profile", "bench", "--example", "peer_timings", folder=CRATE)
 
     def read(self, path, rounds):
         """Returns seconds to read, seconds to read and parse all columns, and the counts."""
@@ -114,7 +110,7 @@ def report(found, path, command):
         "",
         f"- file: {'/'.join(Path(path).parts[-2:])}, {megabytes:.1f} MB: {described}",
         f"- processor: {processor()}",
-        f"- {output_of('rustc', '--version')}",
+        f"- {output_of('rustc', '--version', folder=CRATE)}",
         f"- Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in PEERS),
         f"- command: `{command}`",
@@ -134,20 +130,6 @@ def report(found, path, command):
             f"| {name} | {seconds:.3f} | {megabytes / seconds:.3g} | {cell} | {verdict} |"
         )
     return "\n".join(lines) + "\n", missed
-
-
-def processor():
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next(line for line in lines if line.startswith("model name"))
-        return model.split(":", 1)[1].strip()
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def output_of(*command):
-    done = subprocess.run(command, cwd=CRATE, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
 
 
 def main():

@@ -66,7 +66,7 @@ pub(crate) enum Kind {
     Plain,
     /// Spans a word that does not descend from its head.
     NonProjective,
-    /// Also on the other side.
+    /// In both of two analyses.
     Shared,
     /// Only in the first of two analyses.
     First,

@@ -30,10 +30,10 @@
 //! with the variance of a sum of independent coin flips. An ECE near it is not evidence of
 //! miscalibration.
 //!
-//! **Zero and one.** A probability of 0 for a true outcome (or 1 for a false one) has
-//! log-likelihood −∞, most often because a file keeps few digits. For the log-likelihood only,
-//! probabilities are therefore clamped to [`LEAST_PROBABILITY`] and one minus it.
-//! [`Calibration::impossible`] counts the pairs whose log-likelihood would be infinite.
+//! **Zero and one.** A probability of 0 for a true outcome (or 1 for a false one) has log-likelihood −∞. Most often the
+//! reason is that a file keeps few digits. For the log-likelihood only, probabilities are therefore clamped to
+//! [`LEAST_PROBABILITY`] and one minus it. [`Calibration::impossible`] counts the pairs whose log-likelihood would be
+//! infinite.
 //!
 //! **Ties.** Pairs of equal probability have no order. Errors among them are treated as evenly
 //! spread, so that results do not depend on the order of the input. Cost: one sort.

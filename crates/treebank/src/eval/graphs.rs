@@ -1,9 +1,9 @@
 //! Enhanced graphs that are not those of their trees.
 //!
-//! A parser that replaces HEAD and leaves DEPS, or a file of gold graphs with other trees, gets an
-//! ELAS that says nothing about the parser. In Universal Dependencies, nearly all basic arcs are
-//! also enhanced arcs; the others are at ellipses, where an empty node is the head. So the share
-//! of basic heads that DEPS does not have tells such files apart.
+//! A parser may replace HEAD and leave DEPS, or a file may have gold graphs with other trees. Then
+//! ELAS says nothing about the parser. In Universal Dependencies, nearly all basic arcs are also
+//! enhanced arcs; the others are at ellipses, where an empty node is the head. So the share of
+//! basic heads that DEPS does not have tells such files apart.
 
 use super::Alignment;
 use crate::{Id, Place, Sentence};
@@ -50,9 +50,9 @@ impl GraphConflicts {
     }
 }
 
-/// Returns the number of aligned words whose head differs from the gold standard although all
-/// enhanced graphs are those of the gold standard, to the letter. `None` if some graph differs, or
-/// there are none: then the graphs were not copied.
+/// Returns the number of aligned words whose head differs from the gold standard, if all enhanced
+/// graphs are those of the gold standard to the letter. `None` if some graph differs, or there are
+/// none: then the graphs were not copied.
 pub fn copied_graphs(alignment: &Alignment<'_>) -> Option<usize> {
     let mut words = 0;
     let mut other_heads = 0;

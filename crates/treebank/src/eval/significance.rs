@@ -19,9 +19,9 @@
 //!   for both systems. The 2.5 % and 97.5 % quantiles of Δ bound its 95 % interval, and likewise
 //!   for the F₁ of each system. The interval holds for other sentences of the same domain only.
 //!   Neither test covers another domain or another training run (Berg-Kirkpatrick et al. 2012).
-//! - **Sign test.** Counts the sentences on which the second system is better and those on which it
-//!   is worse, without ties, and compares the counts with a fair coin. It is exact, but ignores the
-//!   size of the differences.
+//! - **Sign test.** Counts the sentences on which the second system is better, and those on which
+//!   it is worse. Ties are left out. The counts are compared with a fair coin. It is exact, but
+//!   ignores the size of the differences.
 //!
 //! Differences are compared as fractions of integers, so that rounding does not affect `≥`.
 //!

@@ -4,11 +4,11 @@
 //! sequence of characters without spaces. A token is a span of that sequence; two tokens are the
 //! same if their spans are. Words that are tokens are aligned as tokens.
 //!
-//! The words of a multiword token (`3-4`) have no spans of their own. Where one of the two analyses
-//! has a multiword token, the algorithm takes the smallest stretch around it that cuts no multiword
-//! token of either side. The words of the stretch are aligned by a longest common subsequence of
-//! their lower-cased forms. This is, step by step, the alignment of the CoNLL 2017 and 2018 shared
-//! tasks (Zeman et al. 2017, 2018), so that all scores agree with theirs.
+//! The words of a multiword token (`3-4`) have no spans of their own. One of the two analyses may
+//! have a multiword token. There the algorithm takes the smallest stretch around it that cuts no
+//! multiword token of either side. The words of the stretch are aligned by a longest common
+//! subsequence of their lower-cased forms. This is, step by step, the alignment of the CoNLL 2017
+//! and 2018 shared tasks (Zeman et al. 2017, 2018), so that all scores agree with theirs.
 //!
 //! Cost: linear in the text. A stretch of g × s words in multiword tokens costs O(g·s) unless their
 //! forms are the same.

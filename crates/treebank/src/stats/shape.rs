@@ -24,8 +24,8 @@ pub(super) struct Shape {
     pub(super) random_length_3: u64,
     /// Six times the expectation of `length` over random orders that keep the tree projective. The
     /// expectation is (Σ n(v) (2 d(v) + 1) − roots) / 6, where the subtree of v has n(v) words and
-    /// v has d(v) children (Alemany-Puig & Ferrer-i-Cancho 2022, Theorem 1, summed over the root
-    /// words).
+    /// v has d(v) children. This is Theorem 1 of Alemany-Puig & Ferrer-i-Cancho (2022), summed over
+    /// the root words.
     pub(super) random_projective_length_6: u64,
 }
 

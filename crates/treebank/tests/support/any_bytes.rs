@@ -5,8 +5,12 @@
 //! (`fuzz/`) and the tests (`tests/no_panic.rs`) share this file, so a new property is added here
 //! once for both.
 
+#[path = "../../../../fuzz/dribble.rs"]
+mod dribble;
+
 use std::io::Read;
 
+use dribble::Dribble;
 use tutte_treebank::check::Checker;
 use tutte_treebank::eval::{
     Alignment, Arcs, Breakdown, Confusions, Druck, FrequentErrors, Grouping, Irregular, Metric,
@@ -51,7 +55,7 @@ pub(crate) fn ask_everything(data: &[u8]) {
     let choice = |at: usize| choices.get(at).map_or(0, |&byte| usize::from(byte));
     let encoding: Encoding = ENCODINGS[choice(1) % ENCODINGS.len()].parse().expect("a known name");
     let format = [None, Some(Format::ConllU), Some(Format::ConllX)][choice(0) % 3];
-    let options = Options { name: None, format, encoding };
+    let options = Options::default().with_format(format).with_encoding(encoding);
 
     let mut reader = Reader::with_options(file, &options);
     let results: Vec<Result<Sentence, Error>> = reader.by_ref().collect();
@@ -85,18 +89,6 @@ pub(crate) fn ask_everything(data: &[u8]) {
     }
 }
 
-/// Gives a few bytes at a time.
-struct Dribble<'a>(&'a [u8], usize);
-
-impl Read for Dribble<'_> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.1.min(self.0.len()).min(out.len());
-        out[..count].copy_from_slice(&self.0[..count]);
-        self.0 = &self.0[count..];
-        Ok(count)
-    }
-}
-
 /// Reading in small pieces, into one sentence, and leniently gives the same result.
 fn ask_other_ways(
     file: &[u8],
@@ -109,7 +101,8 @@ fn ask_other_ways(
         (Err(a), Err(b)) => a.to_string() == b.to_string(),
         _ => false,
     };
-    let dribbled: Vec<_> = Reader::with_options(Dribble(file, piece), options).collect();
+    let dribbled: Vec<_> =
+        Reader::with_options(Dribble { bytes: file, at_once: piece }, options).collect();
     assert_eq!(dribbled.len(), results.len());
     assert!(dribbled.iter().zip(results).all(|(a, b)| same(a, b)));
 
@@ -148,7 +141,7 @@ fn ask_written(file: &[u8], options: &Options, sentences: &[&Sentence], tail: &s
     if options.encoding == Encoding::default() {
         assert_eq!(written, file);
     }
-    let utf8 = Options { encoding: Encoding::default(), ..options.clone() };
+    let utf8 = options.clone().with_encoding(Encoding::default());
     let again: Vec<_> = Reader::with_options(&written[..], &utf8).collect();
     assert_eq!(again.len(), sentences.len());
     assert!(again.iter().zip(sentences).all(|(a, b)| a.as_ref().is_ok_and(|a| a == *b)));

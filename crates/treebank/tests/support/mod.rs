@@ -8,7 +8,7 @@ use tutte_treebank::{Column, Format, Id, Options, Reader, Sentence};
 /// Reads CoNLL-U. The format is given, since random columns of the first sentence may look like
 /// CoNLL-X.
 pub fn conll_u<R: std::io::Read>(file: R) -> Reader<R> {
-    Reader::with_options(file, &Options { format: Some(Format::ConllU), ..Options::default() })
+    Reader::with_options(file, &Options::default().with_format(Format::ConllU))
 }
 
 /// A random value of a column.
@@ -98,7 +98,7 @@ pub fn content(sentence: &Sentence) -> (Vec<(Id, [String; 10])>, Vec<String>) {
 
 /// Reading the text of a sentence again gives the same sentence, including offsets and heads.
 pub fn assert_consistent(sentence: &Sentence) {
-    let options = Options { format: Some(sentence.format()), ..Options::default() };
+    let options = Options::default().with_format(sentence.format());
     let mut reader = Reader::with_options(sentence.as_str().as_bytes(), &options);
     let again = reader.next().unwrap().unwrap();
     assert_eq!(&again, sentence);

@@ -14,7 +14,6 @@ for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import argparse
 import gc
-import json
 import platform
 import subprocess
 import sys
@@ -26,6 +25,10 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "scripts"))
+from machine import built_program, output_of, processor
+
+CRATE = Path(__file__).resolve().parents[2]
 ROOTS = ("multi-root", "single-root")
 SIZES = (10, 20, 40, 80, 160)
 BATCH = 64
@@ -207,14 +210,7 @@ class Tutte:
 
     def __init__(self, directory):
         self.directory = Path(directory)
-        crate = Path(__file__).resolve().parents[2]
-        build = ["cargo", "build", "--profile", "bench", "--example", "peer_timings"]
-        output = subprocess.run(
-            [*build, "--message-format", "json-render-diagnostics"],
-            cwd=crate, check=True, stdout=subprocess.PIPE, text=True,
-        ).stdout
-        messages = map(json.loads, output.splitlines())
-        self.program = next(m["executable"] for m in messages if m.get("executable"))
+        self.program = built_program("--profile", "bench", "--example", "peer_timings", folder=CRATE)
 
     def ask(self, work, scores, roots, seconds):
         """Return the least time in microseconds per sentence, and the answers in a peer's form."""
@@ -342,21 +338,7 @@ def ratio(theirs, ours, target):
     return f"**{text}** (≥ {target}×)" if value >= target else f"{text} (missed: ≥ {target}×)"
 
 
-def processor():
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next(line for line in lines if line.startswith("model name"))
-        return model.split(":", 1)[1].strip()
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
 def report(tables, sizes, peers):
-    def output_of(*command):
-        here = Path(__file__).parent
-        done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
-        return done.stdout.strip() or "unknown"
-
     packages = sorted({peer.package for group in peers.values() for peer in group} | {"numpy"})
     if any(peer.package in ("torch-struct", "supar") for peer in peers["marginals"]):
         packages.append("torch")
@@ -369,7 +351,7 @@ def report(tables, sizes, peers):
         "its ratio.",
         "",
         f"- Processor: {processor()}",
-        f"- {output_of('rustc', '--version')}",
+        f"- {output_of('rustc', '--version', folder=CRATE)}",
         f"- Python {platform.python_version()}, "
         + ", ".join(f"{package} {version(package)}" for package in packages),
         f"- Command: `{command}`",

@@ -2,12 +2,13 @@
 #![allow(dead_code, unreachable_pub)] // every benchmark uses its own part
 #![allow(clippy::print_stdout)]
 
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
-use tutte_trees::ArcMatrix;
+use tutte_trees::{ArcMatrix, TreeSet, Workspace, log_partition_with, marginals_with};
 
 /// Number of different sentences per length, so that no single one decides.
 const SENTENCES: usize = 8;
@@ -78,6 +79,24 @@ impl Stopwatch {
             });
         });
         fastest
+    }
+
+    /// Measures log Z and the marginals of all arcs; see [`time`](Self::time).
+    pub fn time_marginals(&mut self, what: &str, set: TreeSet, inputs: &[ArcMatrix]) -> f64 {
+        let mut workspace = Workspace::default();
+        let mut marginals = ArcMatrix::default();
+        let name = format!("marginals/{set}/{what}/{}", inputs[0].words());
+        self.time(&name, inputs, |scores| {
+            black_box(marginals_with(black_box(scores), set, &mut workspace, &mut marginals)).ok();
+        })
+    }
+
+    /// Measures log Z alone; see [`time`](Self::time).
+    pub fn time_log_partition(&mut self, what: &str, set: TreeSet, inputs: &[ArcMatrix]) -> f64 {
+        let mut workspace = Workspace::default();
+        self.time(&format!("{what}/{set}/{}", inputs[0].words()), inputs, |scores| {
+            black_box(log_partition_with(black_box(scores), set, &mut workspace)).ok();
+        })
     }
 
     /// Prints Criterion's summary, and the heading of the tables.

@@ -2,8 +2,8 @@
 //!
 //! Within a component, put trees that differ only in their arcs from outside into one group. The
 //! best tree of a group takes each node's best arc from outside, so the k best trees lie in the k
-//! best groups under best-arc scores. A group's trees are a product of lists (one choice for each
-//! node entered from outside), and a graph's trees are a product of its components' lists. Both are
+//! best groups under best-arc scores. A group's trees are a product of lists: one choice for each
+//! node entered from outside. A graph's trees are a product of its components' lists. Both are
 //! merged two lists at a time, keeping k. Cost: the dense k-best search of every component, and
 //! O(k log k) for each merge.
 

@@ -13,8 +13,8 @@ use crate::tree_set::Roots;
 
 /// Returns the words that cannot be attached, increasing; empty iff a tree exists.
 ///
-/// These are the words that the root cannot reach. If it reaches all words but a single-root tree would
-/// need several root arcs, they are the words of the groups that only the root enters.
+/// These are the words that the root cannot reach. It may reach all words while a single-root tree
+/// would need several root arcs. Then they are the words of the groups that only the root enters.
 pub(crate) fn unattachable(scores: &ArcMatrix, roots: Roots) -> Vec<usize> {
     let n = scores.words();
     let mut reached = vec![false; n + 1];

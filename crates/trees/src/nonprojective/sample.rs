@@ -1,10 +1,10 @@
 //! Exact samples from p(y) ∝ exp Σ θ(h → m) when arcs may cross.
 //!
 //! **Wilson's algorithm** (Wilson 1996; Propp & Wilson 1998). From each word not yet in the tree,
-//! walk to a head drawn with probability ∝ exp θ(· → word), again and again, until the walk meets
-//! the tree. Each word keeps the last head drawn for it, and the walk joins the tree. The number of
-//! steps is the mean hitting time of the root, a small multiple of n on ordinary scores. Each step
-//! searches a table of cumulative weights, O(log n).
+//! walk to a head drawn with probability ∝ exp θ(· → word). Repeat until the walk meets the tree.
+//! Each word keeps the last head drawn for it, and the walk joins the tree. The number of steps is
+//! the mean hitting time of the root, a small multiple of n on ordinary scores. Each step searches
+//! a table of cumulative weights, O(log n).
 //!
 //! **One root.** Draw the root word r from its marginal μ(0, ·) (drawing it ∝ exp θ(0 → ·) would
 //! be biased), then walk towards r over arcs between words.

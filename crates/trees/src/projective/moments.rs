@@ -1,8 +1,9 @@
 //! Means and covariances of sums over arcs.
 //!
-//! For functions F(y) = Σ f, G(y) = Σ g over the arcs of a tree, this is the second-order expectation
-//! semiring (Li & Eisner 2009) in a form that neither overflows nor mixes scales. An item carries
-//! the logarithm of its weight, the means of F and G over its derivations and their covariance.
+//! F(y) = Σ f and G(y) = Σ g are functions over the arcs of a tree. For them this is the
+//! second-order expectation semiring (Li & Eisner 2009), in a form that neither overflows nor mixes
+//! scales. An item carries the logarithm of its weight, the means of F and G over its derivations
+//! and their covariance.
 //!
 //! ```text
 //! a · b = (a + b, F̄ₐ + F̄ᵦ, Ḡₐ + Ḡᵦ, κₐ + κᵦ)            parts are independent given the item

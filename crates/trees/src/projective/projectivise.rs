@@ -5,8 +5,8 @@
 //! [`argmax()`] with integer costs does both: to move a word to the ancestor l levels above its old
 //! head costs M + l, with M larger than any sum of l. O(n³).
 //!
-//! A new head that is not an ancestor is needed only to turn a tree with several root words into one
-//! with a single root word. Its cost is that of climbing past the root.
+//! A new head that is not an ancestor is needed in one case only: a tree with several root words
+//! becomes one with a single root word. Its cost is that of climbing past the root.
 
 use super::{ProjectiveWorkspace, argmax};
 use crate::tree_set::Roots;

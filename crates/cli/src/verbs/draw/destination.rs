@@ -105,7 +105,7 @@ pub(crate) struct DestinationArgs {
     html: Option<PathBuf>,
 }
 
-/// Where drawings go, and in which format.
+/// Destination and format of drawings.
 #[derive(Clone, Debug)]
 pub(crate) struct Destination {
     pub(crate) kind: Kind,

@@ -44,7 +44,8 @@ impl OfAllTrees {
         }
         let place = sentence.place();
         let id = place.sent_id.as_ref().map(|id| format!(" (sent_id = {id})")).unwrap_or_default();
-        let (words, limit) = (count(words), count(LONGEST_DISTRIBUTION));
+        let words = count(words);
+        let limit = count(LONGEST_DISTRIBUTION);
         let error = anyhow!(
             "{place}: this sentence has {words} words, and all trees of a sentence are looked at together up to \
              {limit}: instead of {}, it has its best tree, found in pieces{id}",

@@ -367,12 +367,11 @@ impl<'a> Task<'a> {
             WordSource::Model => self.text_min_prob,
             _ => self.min_prob,
         };
-        AnnotationOptions {
-            detail: if self.probs { Detail::Words } else { Detail::Tree },
-            alternatives_above: self.wanted.alt,
-            open_below: open_below.unwrap_or(0.0),
-            marginals: self.wanted.matrix,
-        }
+        AnnotationOptions::default()
+            .with_detail(if self.probs { Detail::Words } else { Detail::Tree })
+            .with_alternatives_above(self.wanted.alt)
+            .with_open_below(open_below.unwrap_or(0.0))
+            .with_marginals(self.wanted.matrix)
     }
 
     fn decoding(&self) -> Decoding {

@@ -5,6 +5,7 @@ use tutte::{
     Annotation, AnnotationOptions, Annotator, Clock, Detail, Error, Familiarity, KeepColumns,
     Listed, RankedTree, ReadingDistributions, TagReadings, WordSource,
 };
+use tutte_linear::seed_of_stream;
 use tutte_treebank::draw::Drawing;
 use tutte_treebank::{Format, Sentence};
 use tutte_trees::Constraints;
@@ -247,25 +248,23 @@ impl<'a> Worker<'a> {
         }
         if let Some(count) = sample {
             // Every sentence has its own random numbers, whichever thread parses it.
-            let seed = seed.wrapping_add((number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let seed = seed_of_stream(*seed, number as u64);
             for tree in mixture.samples(*count as usize, seed) {
                 let log_prob = mixture.log_prob(&tree)?;
                 trees.push(RankedTree { tree, log_prob });
             }
         }
         let listed = if is_ranked { Listed::Rank } else { Listed::Sample };
-        let options = AnnotationOptions {
-            detail: if *probs { Detail::Words } else { Detail::Sentence },
-            alternatives_above: *alt,
-            open_below: 0.0,
-            marginals: *matrix,
-        };
+        let options = AnnotationOptions::default()
+            .with_detail(if *probs { Detail::Words } else { Detail::Sentence })
+            .with_alternatives_above(*alt)
+            .with_marginals(*matrix);
         if self.task.jsonl {
             // Alternatives are listed once for all trees.
             let mut open = mixture.open_annotation(&options)?;
             self.annotator.add_tag_probabilities(sentence, readings, &options, &mut open);
             open.keeps_deps = *keep_deps;
-            let tree_options = AnnotationOptions { alternatives_above: 1.0, ..options };
+            let tree_options = options.clone().with_alternatives_above(1.0);
             let annotations = mixture.annotations_of_trees(trees, listed, &tree_options);
             let has_labels = !mixture.labels().is_empty();
             let line = Line::new(sentence, &open, &self.task.model_name);

@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tutte_linear::Checksum;
 use tutte_treebank::{AtomicFile, Error};
-use xxhash_rust::xxh3::Xxh3;
 
 use super::inputs::Shard;
 use crate::failure::{advise, usage};
@@ -85,7 +85,7 @@ impl Fingerprint {
     /// Reads a file and computes its fingerprint.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
-        let mut hash = Xxh3::new();
+        let mut hash = Checksum::default();
         let mut bytes = 0;
         let mut piece = vec![0; 1 << 18];
         loop {
@@ -99,7 +99,7 @@ impl Fingerprint {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Self { bytes, xxh3: format!("{:016x}", hash.digest()) })
+        Ok(Self { bytes, xxh3: hash.to_string() })
     }
 }
 

@@ -105,7 +105,11 @@ impl Wanted {
 /// ```
 ///
 /// O(n²). It is not the gradient of any function, so a line search that relies on it may fail.
-pub fn approximate_covariances(marginals: &ArcMatrix, g: &ArcMatrix, covariances: &mut ArcMatrix) {
+pub(crate) fn approximate_covariances(
+    marginals: &ArcMatrix,
+    g: &ArcMatrix,
+    covariances: &mut ArcMatrix,
+) {
     let words = marginals.words();
     let mean = |modifier| -> f64 {
         let heads = (0..=words).filter(|&head| head != modifier);

@@ -182,7 +182,7 @@ impl Objective {
     }
 
     /// True if a parameter changes from pass to pass.
-    pub fn is_annealed(&self) -> bool {
+    pub(crate) fn is_annealed(&self) -> bool {
         self.terms
             .iter()
             .any(|(_, term)| matches!(term, Term::Risk { gamma } if gamma.from != gamma.to))

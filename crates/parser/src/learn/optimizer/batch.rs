@@ -18,14 +18,14 @@ use std::ops::Range;
 use tutte_linear::{Checkpointed, Codec, for_each_part};
 
 use super::lbfgs::Minimiser;
-use super::scorer::{Differentiable, PartScorer, PartTable};
+use super::scorer::{Differentiable, PartScorer, PartTable, Term};
 use super::{OptimizerRun, Report};
 use crate::Error;
 use crate::learn::corpus::Corpus;
 use crate::learn::objective::{Objective, Scratch};
 
 /// Number of shards of the treebank. Each has its own gradient, and can run on its own thread.
-pub const SHARDS: usize = 4;
+const SHARDS: usize = 4;
 
 /// Training has converged when ‖∇L‖∞ is below this times max(1, ‖w‖).
 const TOLERANCE: f64 = 1e-4;
@@ -154,10 +154,11 @@ impl<S: PartScorer> Shard<S> {
         *value = 0.0;
         gradient.fill(0.0);
         for example in &corpus.examples[examples.clone()] {
+            let term = Term { objective, example, tree_set: corpus.tree_set, progress: 1.0 };
             model.prepare(example, |_| true, memory);
             *value += model
                 .score(example, memory)
-                .evaluate(objective, example, corpus.tree_set, 1.0, scratch, coefficients)
+                .evaluate(term, scratch, coefficients)
                 .map_err(|source| corpus.diverged(example, source))?;
             model.accumulate(memory, coefficients, NEGLIGIBLE, |cell, amount| {
                 gradient[variable[cell] as usize] += f64::from(amount);

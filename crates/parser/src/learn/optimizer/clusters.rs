@@ -6,12 +6,12 @@ use std::io;
 use std::mem::swap;
 
 use tutte_linear::{Checkpointed, Codec};
-use tutte_trees::{ArcMatrix, Error as TreesError, TreeSet};
+use tutte_trees::{ArcMatrix, Error as TreesError};
 
-use super::scorer::{Differentiable, Scorer};
+use super::scorer::{Differentiable, Scorer, Term};
 use super::{Gradient, Optimizer, OptimizerRun, Report, Schedule};
 use crate::features::Prepared;
-use crate::learn::objective::{Objective, Scored, Scratch};
+use crate::learn::objective::{Scored, Scratch};
 use crate::learn::train::{Corpus, Example};
 use crate::model::latent;
 use crate::{ArcModel, Error};
@@ -142,13 +142,11 @@ impl Differentiable for ClusterScores {
 
     fn evaluate(
         &self,
-        objective: &Objective,
-        example: &Example,
-        tree_set: TreeSet,
-        progress: f64,
+        term: Term<'_>,
         scratch: &mut Scratch,
         gradient: &mut Self,
     ) -> Result<f64, TreesError> {
+        let Term { objective, example, tree_set, progress } = term;
         let summed = latent::summed(&self.0);
         let mut by_sum = ArcMatrix::default();
         let scored = Scored { scores: &summed, gold: &example.gold, tree_set };
@@ -161,6 +159,8 @@ impl Differentiable for ClusterScores {
 
 #[cfg(test)]
 mod tests {
+    use tutte_trees::TreeSet;
+
     use super::*;
     use crate::learn::train::tests::{SMALL, corpus, small_model, treebank};
 

@@ -14,14 +14,14 @@ use std::io;
 use tutte_linear::{
     AdaGrad, Average, Checkpointed, Codec, Order, SparseSum, draw_templates, invalid, join,
 };
-use tutte_trees::{Error as TreesError, TreeSet};
+use tutte_trees::Error as TreesError;
 
-use super::scorer::{Differentiable, Scorer};
+use super::scorer::{Differentiable, Scorer, Term};
 use super::sgd::Sgd;
 use super::{OptimizerRun, Report, Schedule};
 use crate::Error;
 use crate::learn::objective::{Objective, Scratch};
-use crate::learn::train::{Corpus, Example};
+use crate::learn::train::Corpus;
 
 /// Rule by which weights follow a gradient.
 #[derive(Clone, Debug)]
@@ -137,7 +137,7 @@ impl<S: Scorer> Gradient<S> {
         let tree_set = corpus.tree_set;
         let task = |at: usize| {
             let example = &corpus.examples[at];
-            Task { objective, progress, tree_set, example, model, scale }
+            Task { term: Term { objective, example, tree_set, progress }, model, scale }
         };
         let diverged = |at: usize, error| corpus.diverged(&corpus.examples[at], error);
         if let ([worker], &[at]) = (&mut *workers, batch) {
@@ -181,10 +181,7 @@ impl<S: Scorer> Gradient<S> {
 
 /// A sentence whose gradient a worker computes.
 struct Task<'a, S> {
-    objective: &'a Objective,
-    progress: f64,
-    tree_set: TreeSet,
-    example: &'a Example,
+    term: Term<'a>,
     model: &'a S,
     /// Factor between the table and the weights, with that of dropout.
     scale: f64,
@@ -204,12 +201,12 @@ impl<S: Scorer> Worker<S> {
     fn run(&mut self, task: Task<'_, S>, add: impl FnMut(usize, f32)) -> Result<f64, TreesError> {
         /// Derivatives by arc scores up to this are treated as 0.
         const NEGLIGIBLE: f64 = 1e-3;
-        let Task { objective, progress, tree_set, example, model, scale } = task;
+        let Task { term, model, scale } = task;
         let Self { kept, memory, scratch, gradient, .. } = self;
-        model.prepare(example, |template| kept[template], memory);
-        let mut scores = model.score(example, memory);
+        model.prepare(term.example, |template| kept[template], memory);
+        let mut scores = model.score(term.example, memory);
         scores.scale(scale);
-        let value = scores.evaluate(objective, example, tree_set, progress, scratch, gradient)?;
+        let value = scores.evaluate(term, scratch, gradient)?;
         model.accumulate(memory, gradient, NEGLIGIBLE, add);
         Ok(value)
     }

@@ -7,10 +7,10 @@ use tutte_trees::{
     Workspace, arcs, argmax_with, log_partition_with,
 };
 
-use super::scorer::{Differentiable, PartScorer, PartTable, Scorer};
+use super::scorer::{Differentiable, PartScorer, PartTable, Scorer, Term};
 use crate::features::Prepared;
 use crate::learn::corpus::Example;
-use crate::learn::objective::{LabelledScored, Objective, Scratch, labelled};
+use crate::learn::objective::{LabelledScored, Scratch, labelled};
 use crate::{ArcModel, LabelModel};
 
 /// A model of labelled arcs.
@@ -141,13 +141,11 @@ impl Differentiable for LabelledArcMatrix {
 
     fn evaluate(
         &self,
-        objective: &Objective,
-        example: &Example,
-        tree_set: TreeSet,
-        progress: f64,
+        term: Term<'_>,
         scratch: &mut Scratch,
         gradient: &mut Self,
     ) -> Result<f64, TreesError> {
+        let Term { objective, example, tree_set, progress } = term;
         let scored = LabelledScored {
             scores: self,
             gold: &example.gold,

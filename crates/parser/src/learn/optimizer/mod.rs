@@ -35,7 +35,6 @@ use crate::learn::corpus::Corpus;
 use crate::learn::objective::{Objective, likelihood};
 use crate::{ArcModel, Error};
 use batch::Batch;
-pub use batch::SHARDS;
 use exponentiated::Exponentiated;
 pub use exponentiated::{Dual, Rate};
 use gradient::{Gradient, StepRule};

@@ -71,16 +71,24 @@ pub(crate) trait Differentiable: Debug + Default + Send {
     /// Multiplies every score.
     fn scale(&mut self, by: f64);
 
-    /// Returns the value of an objective, and writes its derivatives into `gradient`; see [`Objective::evaluate`].
+    /// Returns the value of the objective for a sentence, and writes its derivatives into `gradient`; see
+    /// [`Objective::evaluate`].
     fn evaluate(
         &self,
-        objective: &Objective,
-        example: &Example,
-        tree_set: TreeSet,
-        progress: f64,
+        term: Term<'_>,
         scratch: &mut Scratch,
         gradient: &mut Self,
     ) -> Result<f64, TreesError>;
+}
+
+/// The term of an objective that belongs to one sentence, at one time of the training.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Term<'a> {
+    pub(crate) objective: &'a Objective,
+    pub(crate) example: &'a Example,
+    pub(crate) tree_set: TreeSet,
+    /// Share of the passes that are done; see [`Objective::evaluate`].
+    pub(crate) progress: f64,
 }
 
 /// One number for every part of the analyses of a sentence.
@@ -200,13 +208,11 @@ impl Differentiable for ArcMatrix {
 
     fn evaluate(
         &self,
-        objective: &Objective,
-        example: &Example,
-        tree_set: TreeSet,
-        progress: f64,
+        term: Term<'_>,
         scratch: &mut Scratch,
         gradient: &mut Self,
     ) -> Result<f64, TreesError> {
+        let Term { objective, example, tree_set, progress } = term;
         let scored = Scored { scores: self, gold: &example.gold, tree_set };
         objective.evaluate(scored, progress, scratch, gradient)
     }

@@ -4,7 +4,7 @@
 //! w ← (w − η_t g) / (1 + η_t λ)        η_t = η₀ / (1 + t λ η₀)        λ = 1 / (C N)
 //! ```
 //!
-//! for the gradient g of one of N sentences. To avoid a pass over the whole table at each step, the table holds
+//! for the gradient g of one of N sentences. A pass over the whole table at each step would be slow. So the table holds
 //! w / s, and only the scale s shrinks (Shalev-Shwartz, Singer & Srebro 2007). A step costs O(features of the
 //! sentence).
 

@@ -91,7 +91,7 @@ impl TreeSetChoice {
             TreeSet::NonProjectiveMultiRoot => TreeSet::ProjectiveMultiRoot,
             TreeSet::ProjectiveSingleRoot | TreeSet::ProjectiveMultiRoot => return Ok(self),
         };
-        // Partial trees cannot be made projective before they are known.
+        // Partial trees cannot be made projective while heads are missing.
         if self.has_partial || !recipe.wants(Part::Parser, &[]) {
             return Ok(self);
         }

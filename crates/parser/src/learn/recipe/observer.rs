@@ -2,14 +2,32 @@
 
 use std::time::Duration;
 
+use tutte_linear::Observer;
 use tutte_text::TagScores;
 
 use super::data::TreeSetChoice;
-use crate::learn::observer::Observer;
 use crate::learn::train::Pass;
 use crate::{DevScores, Error, Labelling};
 
 /// An event of a training.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use tutte::learn::{Event, Observer};
+///
+/// /// Stops after the tagger.
+/// struct TaggerOnly;
+///
+/// impl Observer<Event<'_>> for TaggerOnly {
+///     fn observe(&mut self, event: Event<'_>) -> ControlFlow<()> {
+///         match event {
+///             Event::Finished { stage: tutte::learn::Stage::Tagger, .. } => ControlFlow::Break(()),
+///             _ => ControlFlow::Continue(()),
+///         }
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {

@@ -1,9 +1,9 @@
-//! Which tree set parses held-out sentences better?
+//! The choice of a tree set by small parsers of both kinds.
 //!
 //! A treebank with a few crossing trees can be learnt in two ways: over all trees, or over projective trees, with the
 //! crossing arcs of the treebank lifted. The larger set can be right about crossing arcs. The smaller one makes fewer
-//! errors elsewhere. Which weighs more depends on the treebank, so a small parser of each kind is trained on part of it,
-//! and the one with the higher LAS on held-out sentences decides.
+//! errors elsewhere. Which weighs more depends on the treebank. So a small parser of each kind is trained on part of
+//! it. The one with the higher LAS on held-out sentences decides.
 
 use std::ops::ControlFlow;
 use std::time::Instant;

@@ -8,6 +8,15 @@ use crate::learn::optimizer::Optimizer;
 use crate::learn::train::{LabelOptions, SecondPassOptions, TrainingOptions};
 
 /// Trade-off between accuracy, speed and size.
+///
+/// ```
+/// use tutte::TreeSet;
+/// use tutte::learn::Preset;
+///
+/// let options = Preset::Plain.options(20_000, TreeSet::ProjectiveSingleRoot);
+/// assert!(options.second_pass.is_none() && options.pruner.is_none());
+/// assert_eq!(Preset::default().name(), "default");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Preset {

@@ -15,10 +15,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tutte_linear::Compact;
+use tutte_linear::{Checksum, Compact};
 use tutte_text::{Tagger, Tokenizer};
 use tutte_treebank::{AtomicFile, Reader, Sentence, Writer, beside};
-use xxhash_rust::xxh3::Xxh3;
 
 use crate::{About, CheckpointProblem, Error, Model, ModelFile};
 
@@ -185,12 +184,9 @@ fn read_tags(path: &Path) -> Option<Vec<Sentence>> {
 
 /// Returns a hash of sentences.
 fn hash(sentences: &[Sentence]) -> String {
-    let mut hash = Xxh3::new();
-    for sentence in sentences {
-        hash.update(sentence.as_str().as_bytes());
-        hash.update(b"\n");
-    }
-    format!("{:016x}", hash.digest())
+    let mut hash = Checksum::default();
+    sentences.iter().for_each(|sentence| hash.update_line(sentence.as_str()));
+    hash.to_string()
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! The stages before the parser: tokenizer, tagger, and the tags that the parser learns from.
 
 use std::ops::ControlFlow;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tutte_linear::join;
 use tutte_text::{
-    Observer as PassObserver, Progress, Tagger, TaggerMemory, Tokenizer, TokenizerOptions,
+    Progress, ProgressObserver, Tagger, TaggerMemory, Tokenizer, TokenizerOptions,
     jackknife_observed,
 };
 use tutte_treebank::{Format, Sentence};
@@ -170,7 +170,7 @@ fn observed<T: Send>(
     stage: Stage,
     words: usize,
     watched: &mut Watched<'_>,
-    learn: impl FnOnce(&PassObserver<'_>) -> Result<T, tutte_text::Error> + Send,
+    learn: impl FnOnce(&mut ProgressObserver<'_>) -> Result<T, tutte_text::Error> + Send,
 ) -> Result<T, Error> {
     let started = Instant::now();
     let is_stopping = AtomicBool::new(watched.is_stopped());
@@ -178,7 +178,7 @@ fn observed<T: Send>(
     let (sender, passes) = channel();
     thread::scope(|scope| {
         let learner = scope.spawn(move || {
-            learn(&|progress| {
+            learn(&mut |progress: Progress| {
                 // The receiver may be gone.
                 let _ = sender.send(progress);
                 if is_stopping.load(Ordering::Relaxed) {
@@ -192,12 +192,11 @@ fn observed<T: Send>(
         let mut took = Duration::ZERO;
         loop {
             match passes.recv_timeout(TICK) {
-                // Threads may report passes out of order.
-                Ok(progress) if progress.done > last.done => {
+                Ok(progress) => {
                     last = progress;
                     took = started.elapsed();
                 }
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let elapsed = started.elapsed();
@@ -212,6 +211,6 @@ fn observed<T: Send>(
             }));
             is_stopping.store(watched.is_stopped(), Ordering::Relaxed);
         }
-        Ok(learner.join().unwrap_or_else(|panic| resume_unwind(panic))?)
+        Ok(join(learner)?)
     })
 }

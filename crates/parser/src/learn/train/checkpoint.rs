@@ -20,9 +20,8 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Take, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tutte_linear::{Checkpointed, Codec};
+use tutte_linear::{Checkpointed, Checksum, Codec};
 use tutte_treebank::{AtomicFile, Sentence};
-use xxhash_rust::xxh3::Xxh3;
 
 use super::TrainingOptions;
 use crate::features::FirstPassOutput;
@@ -194,7 +193,7 @@ fn check(file: &mut File) -> Result<u64, CheckpointProblem> {
     if version != FORMAT {
         return Err(CheckpointProblem::FormatVersion { found: version, expected: FORMAT });
     }
-    let mut hash = Xxh3::new();
+    let mut hash = Checksum::default();
     hash.update(&start);
     let mut buffer = vec![0; 1 << 16];
     let mut left = content - start.len() as u64;
@@ -206,7 +205,7 @@ fn check(file: &mut File) -> Result<u64, CheckpointProblem> {
     }
     let mut checksum = 0u64;
     file.read_exact(bytemuck::bytes_of_mut(&mut checksum)).map_err(unreadable)?;
-    if checksum == hash.digest() {
+    if checksum == hash.value() {
         Ok(content)
     } else {
         let what = "its checksum does not match; it is cut off or was altered".to_owned();
@@ -272,7 +271,8 @@ impl Snapshot<'_> {
     }
 
     fn write<W: Write>(&mut self, to: W) -> io::Result<W> {
-        let mut out = BufWriter::with_capacity(1 << 16, HashingWriter { to, hash: Xxh3::new() });
+        let mut out =
+            BufWriter::with_capacity(1 << 16, HashingWriter { to, hash: Checksum::default() });
         out.write_all(&MAGIC)?;
         let codec = &mut Codec::Write(&mut out);
         header(codec, &mut { FORMAT }, &mut self.settings.clone(), &mut self.place)?;
@@ -294,7 +294,7 @@ impl Snapshot<'_> {
         }
         self.trainer.checkpoint(codec)?;
         let HashingWriter { mut to, hash } = out.into_inner()?;
-        to.write_all(&hash.digest().to_ne_bytes())?;
+        to.write_all(&hash.value().to_ne_bytes())?;
         Ok(to)
     }
 }
@@ -302,7 +302,7 @@ impl Snapshot<'_> {
 /// A writer that hashes what it writes.
 struct HashingWriter<W> {
     to: W,
-    hash: Xxh3,
+    hash: Checksum,
 }
 
 impl<W: Write> Write for HashingWriter<W> {
@@ -366,14 +366,13 @@ pub(super) fn settings(
 
 /// Returns the number of texts and their hash.
 fn fingerprint(name: &str, texts: impl Iterator<Item = impl AsRef<str>>) -> String {
-    let mut hash = Xxh3::new();
+    let mut hash = Checksum::default();
     let mut count = 0;
     for text in texts {
-        hash.update(text.as_ref().as_bytes());
-        hash.update(b"\n");
+        hash.update_line(text.as_ref());
         count += 1;
     }
-    format!("of {count} {name} ({:016x})", hash.digest())
+    format!("of {count} {name} ({hash})")
 }
 
 #[cfg(test)]

@@ -9,6 +9,20 @@ use crate::model::MOST_BITS;
 use crate::{Error, Labelling, Support};
 
 /// Options of a training.
+///
+/// ```
+/// use tutte::{Labelling, Support, TrainingOptions, TreeSet};
+///
+/// let options = TrainingOptions::plain() // one pass over all arcs, as in the papers
+///     .with_optimizer("mira:k=5".parse()?)
+///     .with_tree_set(TreeSet::ProjectiveSingleRoot)
+///     .with_labelling(Labelling::Staged)
+///     .with_dictionary(Some(Support::Gold)) // features that gold arcs have
+///     .with_passes(5);
+/// assert_eq!(options.optimizer.name(), "mira");
+/// assert!(options.second_pass.is_none() && TrainingOptions::fast().second_pass.is_some());
+/// # Ok::<(), tutte::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TrainingOptions {
@@ -44,7 +58,7 @@ pub struct TrainingOptions {
     pub seed: u64,
     /// Number of threads. The model is the same, bit by bit, for any number. With two, staged labels are learnt
     /// while arcs are. AdaGrad and SGD use at most one per sentence of a batch, L-BFGS at most
-    /// [`SHARDS`](crate::learn::optimizer::SHARDS).
+    /// four.
     pub threads: usize,
 }
 
@@ -234,7 +248,7 @@ impl TrainingOptions {
     }
 
     /// Returns the number of passes over the treebank for the first pass of parsing, or the only one.
-    pub fn first_passes(&self) -> usize {
+    pub(crate) fn first_passes(&self) -> usize {
         self.second_pass.as_ref().and_then(|second| second.first_passes).unwrap_or(self.passes)
     }
 

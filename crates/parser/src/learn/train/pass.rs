@@ -1,8 +1,9 @@
 //! Reports of passes to the observer of a training.
 
+use tutte_linear::Observer;
+
 use super::Corpus;
 use crate::ParserModel;
-use crate::learn::observer::Observer;
 use crate::learn::optimizer::Report;
 
 /// Report of a pass over the treebank.

@@ -11,7 +11,7 @@
 //! L-BFGS minimises F from w = 0, where all trees have the same probability. F is not convex. Its value and gradient
 //! take two passes over the sentences, O(n³) per sentence: the first sums the expectations, the second propagates
 //! their losses back to weights. The entropy term joins after the others have converged, so that it sharpens a
-//! distribution they have shaped. Sums over [`SHARDS`] shards are added in order, so the result is the same for any
+//! distribution they have shaped. Sums over a fixed number of shards are added in order, so the result is the same for any
 //! number of threads.
 
 mod data;
@@ -19,14 +19,13 @@ mod feature_cells;
 mod problem;
 mod variance;
 
-use tutte_linear::gaussian;
+use tutte_linear::{Observer, gaussian, seed_of_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
 use self::problem::Problem;
 use crate::features::FeatureSet;
 use crate::learn::objective::expectation::{Criterion, Wanted};
-use crate::learn::observer::Observer;
 use crate::learn::optimizer::lbfgs::Minimiser;
 use crate::{Candidates, Error, LabelModel, ParserModel};
 pub use variance::{Chosen, TriedVariance, VARIANCES, choose_variance};
@@ -35,7 +34,7 @@ pub use variance::{Chosen, TriedVariance, VARIANCES, choose_variance};
 pub const MOST_RESTARTS: usize = 10_000;
 
 /// Number of shards of a corpus. Each is summed by one thread.
-pub const SHARDS: usize = 16;
+const SHARDS: usize = 16;
 
 /// The training data: raw sentences with constraints, and trees.
 #[derive(Clone, Debug, Default)]
@@ -389,8 +388,7 @@ fn check(evidence: &WeakData<'_>, options: &WeakOptions) -> Result<(), Error> {
 /// Returns a random point near 0.
 fn noise(count: usize, seed: u64, start: usize) -> Vec<f64> {
     const DEVIATION: f64 = 0.01;
-    let seed = seed.wrapping_add((start as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let mut draw = gaussian(seed);
+    let mut draw = gaussian(seed_of_stream(seed, start as u64));
     (0..count).map(|_| DEVIATION * draw()).collect()
 }
 

@@ -7,9 +7,10 @@
 //!
 //! Cost: one training per fold and variance.
 
+use tutte_linear::Observer;
+
 use super::{WeakData, WeakOptions, learn};
 use crate::Error;
-use crate::learn::observer::Observer;
 
 /// Number of folds of the rules.
 const FOLDS: usize = 5;

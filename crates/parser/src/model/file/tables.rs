@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use safetensors::tensor::{Metadata, TensorInfo, TensorView};
 use safetensors::{Dtype, SafeTensorError};
-use tutte_linear::Content;
-use xxhash_rust::xxh3::Xxh3;
+use tutte_linear::{Checksum, Content};
 
 use crate::{Compact, ModelProblem};
 
@@ -63,14 +62,14 @@ pub(super) fn checksum<'a>(
 ) -> String {
     let mut tables: Vec<_> = tables.collect();
     tables.sort_unstable_by_key(|(name, ..)| *name);
-    let mut hash = Xxh3::new();
+    let mut hash = Checksum::default();
     hash.update(document.as_bytes());
     for (name, shape, bytes) in tables {
         hash.update(name.as_bytes());
         shape.iter().for_each(|size| hash.update(&(*size as u64).to_le_bytes()));
         hash.update(bytes);
     }
-    format!("{:016x}", hash.digest())
+    hash.to_string()
 }
 
 /// The tables of a file.

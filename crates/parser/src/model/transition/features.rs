@@ -10,7 +10,7 @@
 
 use std::sync::LazyLock;
 
-use tutte_linear::{GOLDEN, mix};
+use tutte_linear::{mix, spread};
 
 use super::state::{Direction, ParserState, STEPS, Step};
 use crate::features::{Atoms, Attribute};
@@ -385,14 +385,14 @@ impl StepFeatures {
 /// Returns the key of a template, before it is multiplied.
 #[inline]
 fn sum(values: &[u64; ROOM], seed: usize, template: &Template) -> u64 {
-    let seed = (seed as u64).wrapping_mul(GOLDEN);
+    let seed = spread(seed as u64);
     template.iter().fold(seed, |sum, value| sum.wrapping_add(values[usize::from(*value) % ROOM]))
 }
 
 /// Returns the row of a key.
 #[inline]
 fn row(key: u64, bits: u32) -> usize {
-    (key.wrapping_mul(GOLDEN) >> (u64::BITS - bits)) as usize
+    (spread(key) >> (u64::BITS - bits)) as usize
 }
 
 #[cfg(test)]

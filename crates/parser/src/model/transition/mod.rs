@@ -110,9 +110,8 @@ impl Checkpointed for TransitionParser {
 }
 
 impl<W: Weights> TransitionParser<W> {
-    /// Returns the templates of steps as text. They name values of places in the stack (`s0` is its
-    /// top) and in the queue (`n0` comes next), of the modifiers attached to these, and of the whole
-    /// state.
+    /// Returns the templates of steps as text. They name values of places in the stack (`s0` is its top) and in the
+    /// queue (`n0` comes next). Others belong to the modifiers attached to these, or to the whole state.
     pub fn templates() -> impl Iterator<Item = &'static str> {
         features::TEMPLATES.lines().filter(|line| !line.is_empty())
     }

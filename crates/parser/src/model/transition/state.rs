@@ -188,10 +188,9 @@ impl ParserState {
         self.direction.turn_list(&self.labels)
     }
 
-    /// Returns the cost of each step: the number of gold arcs that it puts out of reach. Impossible steps
-    /// have no cost. If trees may have several root words, the best reachable tree has exactly this many
-    /// more wrong heads, since arcs that are reachable one by one are reachable together (Goldberg &
-    /// Nivre 2013).
+    /// Returns the cost of each step: the number of gold arcs that it puts out of reach. Impossible steps have no cost.
+    /// If trees may have several root words, the best reachable tree has exactly this many more wrong heads. The reason
+    /// is that arcs that are reachable one by one are reachable together (Goldberg & Nivre 2013).
     ///
     /// - shift: the next word can get no modifier from the stack, and no head from it except its top;
     /// - left, right: the word on top of the stack can get no other head, and no modifier from the

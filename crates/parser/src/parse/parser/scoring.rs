@@ -41,7 +41,8 @@ impl<W: Weights> Parser<'_, W> {
         self.prepared.fill_for(&arcs.features, &self.atoms, |_| true, allowed);
         self.clock.lap(Stage::Features);
         self.scores.reset(words, f64::NEG_INFINITY);
-        let (mut last, mut stage) = (arcs, Stage::FirstPass);
+        let mut last = arcs;
+        let mut stage = Stage::FirstPass;
         if let Some(SecondPass { arcs: second, threshold, transition }) = second_pass {
             arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
             self.clock.lap_over(stage, || candidates.count(words));

@@ -31,7 +31,7 @@ impl<W: Weights> TagReadings<'_, W> {
     }
 
     /// Returns `true` if more than one reading counts.
-    pub fn is_ambiguous(&self) -> bool {
+    pub(crate) fn is_ambiguous(&self) -> bool {
         !self.readings.is_empty()
     }
 
@@ -40,7 +40,7 @@ impl<W: Weights> TagReadings<'_, W> {
     ///
     /// # Errors
     /// The first error of the function.
-    pub fn map_each<T>(
+    pub(crate) fn map_each<T>(
         &self,
         sentence: &mut Sentence,
         mut function: impl FnMut(&Sentence) -> Result<T, Error>,

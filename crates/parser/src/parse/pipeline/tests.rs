@@ -49,7 +49,6 @@ fn bare(sentence: &Sentence) -> Sentence {
 #[test]
 fn tags_of_the_model_have_probabilities() {
     let model = model();
-    let parser = model.require_parser().unwrap();
     let mut annotator = Pipeline::new(&model).annotator();
     let mut tags = |sentence: &mut Sentence, detail| {
         let readings = annotator.tag(sentence).unwrap();
@@ -104,7 +103,6 @@ fn readings_of_uncertain_tags_are_averaged() {
     assert_eq!(sentence, tagged, "the best tags are written");
     assert!((distributions.mixture().marginals()[(2, 1)] - mean / total).abs() < 1e-12);
     let annotation = annotator.annotate(&mut bare(&treebank()[0])).unwrap();
-    let trees = model.require_parser().unwrap();
     let options = AnnotationOptions::tree();
     let expected = distributions.annotation(&constraints, &options).unwrap();
     assert_eq!(annotation, Some(expected.clone()));

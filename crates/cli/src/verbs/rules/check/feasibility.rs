@@ -6,7 +6,7 @@ use super::{place, share};
 use crate::report::{count, counted, percent, visible};
 use crate::verbs::rules::shorten;
 
-/// Number of names that a list has.
+/// Largest number of names in a list.
 const NAMED: usize = 8;
 
 /// Returns warnings about rules that no parser can satisfy: alone, in pairs, or all hard constraints.

@@ -225,16 +225,8 @@ fn gradients_are_derivatives() {
                     let mut coefficients = LabelledArcMatrix::default();
                     model.prepare(example, |_| true, &mut memory);
                     let scores = model.score(example, &mut memory);
-                    sum += scores
-                        .evaluate(
-                            &objective,
-                            example,
-                            tree_set,
-                            1.0,
-                            &mut scratch,
-                            &mut coefficients,
-                        )
-                        .unwrap();
+                    let term = Term { objective: &objective, example, tree_set, progress: 1.0 };
+                    sum += scores.evaluate(term, &mut scratch, &mut coefficients).unwrap();
                     model.accumulate(&mut memory, &coefficients, 0.0, |cell, amount| {
                         gradient[cell] += f64::from(amount);
                     });

@@ -288,9 +288,9 @@ fn a_checkpoint_that_was_edited_is_refused_and_does_not_end_the_program() {
     let whole = fs::read(&path).unwrap();
     let content = &whole[..whole.len() - CHECKSUM as usize];
     let resume = |content: &[u8]| {
-        let mut hash = Xxh3::new();
+        let mut hash = Checksum::default();
         hash.update(content);
-        fs::write(&path, [content, &hash.digest().to_ne_bytes()].concat()).unwrap();
+        fs::write(&path, [content, &hash.value().to_ne_bytes()].concat()).unwrap();
         let checkpoint = Checkpoint::open(&path)?;
         train_saving(&options, Some(checkpoint), &mut |_| Ok(()), |_| false)
     };

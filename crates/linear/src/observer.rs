@@ -1,4 +1,4 @@
-//! Observers of long work: one trait for every training and audit.
+//! Observers of long work: one trait for the progress and the interruption of every training and audit.
 
 use std::ops::ControlFlow;
 
@@ -7,16 +7,21 @@ use std::ops::ControlFlow;
 /// Closures that return nothing or a [`ControlFlow`] are observers. So is `()`, which ignores everything.
 ///
 /// ```
-/// # let text = "1\tTea\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\t_\tVERB\t_\t_\t0\troot\t_\t_\n";
-/// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?, text.parse()?];
-/// use tutte::learn::TrainedPass;
-/// use tutte::{TrainingOptions, train};
+/// use std::ops::ControlFlow;
 ///
-/// let options = TrainingOptions::plain().with_bits(12).with_passes(3);
-/// let mut losses = Vec::new();
-/// train(&treebank, &options, &mut |event: TrainedPass<'_>| losses.push(event.pass.loss))?;
-/// assert_eq!(losses.len(), 3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// use tutte_linear::Observer;
+///
+/// fn count_to(limit: usize, observer: &mut dyn Observer<usize>) -> usize {
+///     (1..=limit).find(|number| observer.observe(*number).is_break()).unwrap_or(limit)
+/// }
+///
+/// assert_eq!(count_to(9, &mut ()), 9);
+/// let mut seen = Vec::new();
+/// assert_eq!(count_to(3, &mut |number| seen.push(number)), 3);
+/// assert_eq!(seen, [1, 2, 3]);
+/// let mut stop_at_two =
+///     |number| if number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+/// assert_eq!(count_to(9, &mut stop_at_two), 2);
 /// ```
 pub trait Observer<E> {
     /// Called for every event. [`ControlFlow::Break`] stops the work as soon as possible.
