@@ -8,11 +8,27 @@ use crate::ops::activation::Activation;
 
 /// Family of pretrained encoders: decides the names of tensors and the meaning of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
+#[non_exhaustive]
+pub enum Family {
+    /// BERT.
     Bert,
-    /// RoBERTa, XLM-RoBERTa, CamemBERT.
+    /// RoBERTa, and CamemBERT, which has the same tensors.
     Roberta,
+    /// XLM-RoBERTa: RoBERTa's tensors with another tokenizer.
+    XlmRoberta,
+    /// DistilBERT.
     DistilBert,
+}
+
+impl Family {
+    /// Start of the names of tensors in models with heads.
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Family::Bert => "bert.",
+            Family::Roberta | Family::XlmRoberta => "roberta.",
+            Family::DistilBert => "distilbert.",
+        }
+    }
 }
 
 /// Sizes and constants of an encoder.
@@ -113,7 +129,8 @@ impl FolderConfig {
         let fields = Fields { origin, value: &value };
         let family = match value.get("model_type").and_then(Value::as_str) {
             Some("bert") => Family::Bert,
-            Some("roberta" | "xlm-roberta" | "camembert") => Family::Roberta,
+            Some("roberta" | "camembert") => Family::Roberta,
+            Some("xlm-roberta") => Family::XlmRoberta,
             Some("distilbert") => Family::DistilBert,
             other => {
                 let other = other.map_or("missing".to_owned(), |other| format!("\"{other}\""));
@@ -132,8 +149,8 @@ impl FolderConfig {
         let is_distil = family == Family::DistilBert;
         let name = |plain, distil| if is_distil { distil } else { plain };
         let position_offset = match (family, value.get("pad_token_id")) {
-            (Family::Roberta, None) => 2,
-            (Family::Roberta, Some(id)) => match id.as_u64() {
+            (Family::Roberta | Family::XlmRoberta, None) => 2,
+            (Family::Roberta | Family::XlmRoberta, Some(id)) => match id.as_u64() {
                 Some(id @ 0..=LARGEST) => id as usize + 1,
                 _ => {
                     return Err(fields.error(format!(

@@ -259,6 +259,12 @@ impl Gradients {
         }
     }
 
+    /// Gradient of a parameter of the network. `None` if it is part of a frozen encoder.
+    pub fn of_parameter(&self, parameter: &Parameter) -> Option<&[f32]> {
+        let start = parameter.slot.start.checked_sub(self.skipped)?;
+        Some(&self.values[start..start + parameter.slot.len])
+    }
+
     /// Returns the gradient of a parameter.
     pub(crate) fn of(&mut self, slot: Slot) -> &mut [f32] {
         &mut self.values[slot.start - self.skipped..][..slot.len]

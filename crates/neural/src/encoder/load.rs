@@ -42,7 +42,7 @@ impl Folder {
         let folder = Self { config, subwords, weights, origin };
         let source = folder.source()?;
         // Stops at the first tensor that is not as declared, before memory of the declared sizes is taken.
-        folder.for_each_tensor(|tensor| source.check(&tensor))?;
+        for_each_tensor(&folder.config, |tensor| source.check(&tensor))?;
         Ok(folder)
     }
 
@@ -50,11 +50,7 @@ impl Folder {
         let tensors = SafeTensors::deserialize(&self.weights);
         let tensors =
             tensors.map_err(|source| Error::Format { origin: self.origin.clone(), source })?;
-        let word = match self.config.family {
-            Family::Bert => "bert.",
-            Family::Roberta => "roberta.",
-            Family::DistilBert => "distilbert.",
-        };
+        let word = self.config.family.prefix();
         let prefix = if tensors.iter().any(|(name, _)| name.starts_with(word)) { word } else { "" };
         Ok(Source { tensors, prefix, origin: &self.origin })
     }
@@ -63,7 +59,7 @@ impl Folder {
     pub(crate) fn fill(&self, encoder: &Encoder, parameters: &mut Parameters) -> Result<(), Error> {
         let source = self.source()?;
         let mut buffer = Vec::new();
-        self.for_each_tensor(|tensor| {
+        for_each_tensor(&self.config, |tensor| {
             source.read(&tensor, &mut buffer)?;
             let width = self.config.encoder.hidden;
             let layer = |i: usize| &encoder.layers()[i];
@@ -92,21 +88,76 @@ impl Folder {
             Ok(())
         })
     }
+}
 
-    /// Calls `f` for each tensor of the encoder.
-    fn for_each_tensor(&self, mut f: impl FnMut(Wanted) -> Result<(), Error>) -> Result<(), Error> {
-        let EncoderConfig { hidden, vocabulary, positions, layers, .. } = self.config.encoder;
-        let mut matrix = |name: &str, rows: usize, columns: usize, place| {
-            f(Wanted { name: name.to_owned(), shape: vec![rows, columns], place })
-        };
-        matrix("embeddings.word_embeddings.weight", vocabulary, hidden, Place::Table)?;
-        let rows = positions + self.config.position_offset;
-        matrix("embeddings.position_embeddings.weight", rows, hidden, Place::Positions)?;
-        if self.config.token_types > 0 {
-            let name = "embeddings.token_type_embeddings.weight";
-            matrix(name, self.config.token_types, hidden, Place::TokenTypes)?;
+/// Calls `f` for each tensor of the encoder.
+pub(crate) fn for_each_tensor(
+    config: &FolderConfig,
+    mut f: impl FnMut(Wanted) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let EncoderConfig { hidden, vocabulary, positions, layers, .. } = config.encoder;
+    let mut matrix = |name: &str, rows: usize, columns: usize, place| {
+        f(Wanted { name: name.to_owned(), shape: vec![rows, columns], place })
+    };
+    matrix("embeddings.word_embeddings.weight", vocabulary, hidden, Place::Table)?;
+    let rows = positions + config.position_offset;
+    matrix("embeddings.position_embeddings.weight", rows, hidden, Place::Positions)?;
+    if config.token_types > 0 {
+        let name = "embeddings.token_type_embeddings.weight";
+        matrix(name, config.token_types, hidden, Place::TokenTypes)?;
+    }
+    let mut norm = |name: String, place: fn(usize, Part) -> Place, i: usize| {
+        f(Wanted {
+            name: format!("{name}.weight"),
+            shape: vec![hidden],
+            place: place(i, Part::Gain),
+        })?;
+        f(Wanted { name: format!("{name}.bias"), shape: vec![hidden], place: place(i, Part::Bias) })
+    };
+    norm("embeddings.LayerNorm".into(), |_, part| Place::EmbeddingNorm(part), 0)?;
+    let is_distil = config.family == Family::DistilBert;
+    // Name, linear layer and part of it; the sizes are those of the linear layer.
+    let linears = if is_distil {
+        [
+            ("attention.q_lin", 0, 0),
+            ("attention.k_lin", 0, 1),
+            ("attention.v_lin", 0, 2),
+            ("attention.out_lin", 1, 0),
+            ("ffn.lin1", 2, 0),
+            ("ffn.lin2", 3, 0),
+        ]
+    } else {
+        [
+            ("attention.self.query", 0, 0),
+            ("attention.self.key", 0, 1),
+            ("attention.self.value", 0, 2),
+            ("attention.output.dense", 1, 0),
+            ("intermediate.dense", 2, 0),
+            ("output.dense", 3, 0),
+        ]
+    };
+    let norms = if is_distil {
+        ["sa_layer_norm", "output_layer_norm"]
+    } else {
+        ["attention.output.LayerNorm", "output.LayerNorm"]
+    };
+    for i in 0..layers {
+        let layer =
+            if is_distil { format!("transformer.layer.{i}") } else { format!("encoder.layer.{i}") };
+        for (name, linear, offset) in linears {
+            let (inputs, outputs) = config.encoder.linear_sizes()[linear];
+            let outputs = if linear == 0 { hidden } else { outputs };
+            let place = Place::Weight(i, linear, offset);
+            f(Wanted {
+                name: format!("{layer}.{name}.weight"),
+                shape: vec![outputs, inputs],
+                place,
+            })?;
+            let place = Place::Bias(i, linear, offset);
+            f(Wanted { name: format!("{layer}.{name}.bias"), shape: vec![outputs], place })?;
         }
-        let mut norm = |name: String, place: fn(usize, Part) -> Place, i: usize| {
+        let mut norm = |name: &str, place: fn(usize, Part) -> Place| {
+            let name = format!("{layer}.{name}");
             f(Wanted {
                 name: format!("{name}.weight"),
                 shape: vec![hidden],
@@ -118,69 +169,10 @@ impl Folder {
                 place: place(i, Part::Bias),
             })
         };
-        norm("embeddings.LayerNorm".into(), |_, part| Place::EmbeddingNorm(part), 0)?;
-        let is_distil = self.config.family == Family::DistilBert;
-        // Name, linear layer and part of it; the sizes are those of the linear layer.
-        let linears = if is_distil {
-            [
-                ("attention.q_lin", 0, 0),
-                ("attention.k_lin", 0, 1),
-                ("attention.v_lin", 0, 2),
-                ("attention.out_lin", 1, 0),
-                ("ffn.lin1", 2, 0),
-                ("ffn.lin2", 3, 0),
-            ]
-        } else {
-            [
-                ("attention.self.query", 0, 0),
-                ("attention.self.key", 0, 1),
-                ("attention.self.value", 0, 2),
-                ("attention.output.dense", 1, 0),
-                ("intermediate.dense", 2, 0),
-                ("output.dense", 3, 0),
-            ]
-        };
-        let norms = if is_distil {
-            ["sa_layer_norm", "output_layer_norm"]
-        } else {
-            ["attention.output.LayerNorm", "output.LayerNorm"]
-        };
-        for i in 0..layers {
-            let layer = if is_distil {
-                format!("transformer.layer.{i}")
-            } else {
-                format!("encoder.layer.{i}")
-            };
-            for (name, linear, offset) in linears {
-                let (inputs, outputs) = self.config.encoder.linear_sizes()[linear];
-                let outputs = if linear == 0 { hidden } else { outputs };
-                let place = Place::Weight(i, linear, offset);
-                f(Wanted {
-                    name: format!("{layer}.{name}.weight"),
-                    shape: vec![outputs, inputs],
-                    place,
-                })?;
-                let place = Place::Bias(i, linear, offset);
-                f(Wanted { name: format!("{layer}.{name}.bias"), shape: vec![outputs], place })?;
-            }
-            let mut norm = |name: &str, place: fn(usize, Part) -> Place| {
-                let name = format!("{layer}.{name}");
-                f(Wanted {
-                    name: format!("{name}.weight"),
-                    shape: vec![hidden],
-                    place: place(i, Part::Gain),
-                })?;
-                f(Wanted {
-                    name: format!("{name}.bias"),
-                    shape: vec![hidden],
-                    place: place(i, Part::Bias),
-                })
-            };
-            norm(norms[0], Place::AttentionNorm)?;
-            norm(norms[1], Place::OutputNorm)?;
-        }
-        Ok(())
+        norm(norms[0], Place::AttentionNorm)?;
+        norm(norms[1], Place::OutputNorm)?;
     }
+    Ok(())
 }
 
 /// Half of a layer normalisation.
@@ -213,9 +205,10 @@ enum Place {
 }
 
 /// Tensor that a file must have.
-struct Wanted {
-    name: String,
-    shape: Vec<usize>,
+pub(crate) struct Wanted {
+    /// Name without the prefix of the family.
+    pub(crate) name: String,
+    pub(crate) shape: Vec<usize>,
     place: Place,
 }
 
