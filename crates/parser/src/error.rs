@@ -167,6 +167,11 @@ pub enum Error {
     #[error(transparent)]
     Rules(#[from] crate::rules::Invalid),
 
+    /// An error of a network or an encoder.
+    #[cfg(feature = "neural")]
+    #[error(transparent)]
+    Network(#[from] tutte_neural::Error),
+
     /// An error of inference over trees.
     #[error(transparent)]
     Trees(#[from] tutte_trees::Error),

@@ -91,8 +91,8 @@ pub use learn::{
 pub use model::latent;
 pub use model::{
     About, ArcModel, Calibration, DevScores, Isotonic, KeptHeads, LabelModel, Labelling, Method,
-    Model, ModelFile, ParserModel, PrecisionTable, Pruner, SecondPass, TextCalibration,
-    TransitionParser, WordSource,
+    Model, ModelFile, NetworkScorer, ParserModel, PrecisionTable, Pruner, SecondPass, TagClasses,
+    TextCalibration, TransitionParser, WordSource,
 };
 pub use parse::{
     Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, Clock,

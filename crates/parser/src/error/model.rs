@@ -65,6 +65,10 @@ pub enum ModelProblem {
     #[error("the model has an unknown tree set, {0:?}")]
     UnknownTreeSet(String),
 
+    /// The model has a network, and this build has none.
+    #[error("the model has a network, but this tutte was built without networks")]
+    NeedsNetworks,
+
     /// The numbers of labels and of columns of label weights differ.
     #[error("the model names {labels} labels but has weights for {columns}")]
     LabelCount {
@@ -116,6 +120,9 @@ impl ModelProblem {
             ModelProblem::Altered { .. } => "fetch the file again, or train again",
             ModelProblem::UnknownTemplate(_) | ModelProblem::UnknownTreeSet(_) => {
                 "a newer tutte may know it: update, or train again"
+            }
+            ModelProblem::NeedsNetworks => {
+                "build it with them: `cargo install --path crates/cli --features neural`"
             }
             ModelProblem::LabelCount { .. } | ModelProblem::Table { .. } => {
                 "the file does not follow the model format: train again"

@@ -20,6 +20,8 @@
 pub(crate) mod calibrate;
 pub(crate) mod corpus;
 mod dictionary;
+#[cfg(feature = "neural")]
+pub mod network;
 pub mod objective;
 pub mod optimizer;
 pub mod recipe;

@@ -5,6 +5,7 @@ mod calibration;
 mod file;
 pub(crate) mod labels;
 pub mod latent;
+pub(crate) mod network;
 pub(crate) mod pruner;
 pub(crate) mod second_pass;
 pub(crate) mod transition;
@@ -20,6 +21,7 @@ pub use self::calibration::{
 };
 pub use self::file::{About, DevScores, ModelFile};
 pub use self::labels::{LabelModel, Labelling};
+pub use self::network::{NetworkScorer, TagClasses};
 pub use self::pruner::Pruner;
 pub use self::second_pass::SecondPass;
 pub use self::transition::TransitionParser;
@@ -102,6 +104,8 @@ pub struct ParserModel<W = Vec<f32>> {
     pub second_pass: Option<SecondPass<W>>,
     /// Scores of labels.
     pub labels: LabelModel<W>,
+    /// Scores of arcs, labels and tags by a network, which add to the others.
+    pub network: Option<Arc<NetworkScorer>>,
     /// The set of possible trees.
     pub tree_set: TreeSet,
     /// Divisor of the scores of the last pass, so that probabilities are calibrated.
@@ -120,6 +124,7 @@ impl ParserModel {
             arcs,
             second_pass: None,
             labels,
+            network: None,
             tree_set,
             temperature: 1.0,
             calibration: None,
@@ -137,6 +142,7 @@ impl ParserModel {
             arcs: arcs.compact(),
             second_pass: second_pass.as_ref().map(SecondPass::compact),
             labels: labels.map(Compact::new),
+            network: self.network.clone(),
             tree_set: self.tree_set,
             temperature: self.temperature,
             calibration: self.calibration.clone(),

@@ -25,6 +25,8 @@ pub enum Stage {
     FirstPassInference,
     /// Scores of the second pass.
     SecondPass,
+    /// Scores of a network.
+    Network,
     /// Marginals and best tree.
     Inference,
     /// Labels of arcs, and label scores of a joint model.
@@ -35,7 +37,7 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Reading,
         Self::Tagging,
         Self::Features,
@@ -43,6 +45,7 @@ impl Stage {
         Self::FirstPass,
         Self::FirstPassInference,
         Self::SecondPass,
+        Self::Network,
         Self::Inference,
         Self::Labels,
         Self::Writing,
@@ -58,6 +61,7 @@ impl Stage {
             Self::FirstPass => "first pass",
             Self::FirstPassInference => "first-pass inference",
             Self::SecondPass => "second pass",
+            Self::Network => "network",
             Self::Inference => "inference",
             Self::Labels => "labels",
             Self::Writing => "writing",

@@ -14,6 +14,7 @@ use tutte_trees::{
 pub(crate) use self::scoring::add_left_out;
 use crate::features::{Atoms, Attribute, FirstPassOutput, Prepared};
 use crate::model::labels::ArcLabels;
+use crate::model::network::{NetworkMemory, WordTags};
 use crate::model::pruner::PrunerMemory;
 use crate::model::transition::TransitionMemory;
 use crate::parse::annotation::reported_head_probs;
@@ -34,6 +35,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     workspace: Workspace,
     pruner: PrunerMemory,
     transition: TransitionMemory,
+    network: NetworkMemory,
     /// Columns that the templates of all passes read.
     columns: Vec<Attribute>,
     atoms: Atoms,
@@ -92,6 +94,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             workspace: Workspace::default(),
             pruner: PrunerMemory::default(),
             transition: TransitionMemory::default(),
+            network: NetworkMemory::default(),
             columns: model.columns(),
             atoms: Atoms::default(),
             prepared: Prepared::default(),
@@ -132,6 +135,19 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// Returns the map from probabilities of the best tree's arcs to confidences.
     fn isotonic(&self) -> Option<&'a Isotonic> {
         self.words.calibration(self.model)?.isotonic.as_ref()
+    }
+
+    /// Returns the tags of a sentence by the network of the model, if it finds tags. Other UPOS are listed if they are
+    /// more probable than `others_above`.
+    pub(crate) fn network_tags(
+        &mut self,
+        sentence: &Sentence,
+        others_above: f64,
+    ) -> Result<Option<Vec<WordTags<'a>>>, Error> {
+        match &self.model.network {
+            Some(network) => network.tags(sentence, &mut self.network, others_above),
+            None => Ok(None),
+        }
     }
 
     pub(crate) fn model(&self) -> &'a ParserModel<W> {

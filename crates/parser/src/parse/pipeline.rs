@@ -16,10 +16,11 @@ mod readings;
 use std::io::Read;
 use std::sync::OnceLock;
 
-use tutte_treebank::Sentence;
+use tutte_treebank::{Morphology, Sentence};
 use tutte_trees::{Constraints, TreeSet};
 
 pub use self::readings::{ReadingDistributions, TagReadings};
+use crate::model::network::WordTags;
 use crate::text::{
     Segmenter, SegmenterOptions, Tagger, TaggerMemory, Tagging, Tokenizer, is_untagged,
 };
@@ -315,19 +316,50 @@ impl<'a, W: Weights> Annotator<'a, W> {
             TagSource::Given => false,
             TagSource::Model => true,
         };
-        let Some(tagger) = tagger.filter(|_| needs_tags) else {
+        let is_by_network = needs_tags && self.tag_by_network(sentence)?;
+        let Some(tagger) = tagger.filter(|_| needs_tags && !is_by_network) else {
             return Ok(TagReadings {
                 tagger: None,
                 best: Tagging::default(),
                 readings: Vec::new(),
-                is_untagged: needs_tags,
+                is_untagged: needs_tags && !is_by_network,
+                is_by_network,
             });
         };
         let least = Pipeline::<W>::LEAST_PROB;
         let (best, readings) = tagger.readings(sentence, readings, least, &mut self.memory);
         tagger.write(&best, sentence)?;
         self.clock().lap(Stage::Tagging);
-        Ok(TagReadings { tagger: Some(tagger), best, readings, is_untagged: false })
+        Ok(TagReadings {
+            tagger: Some(tagger),
+            best,
+            readings,
+            is_untagged: false,
+            is_by_network: false,
+        })
+    }
+
+    /// Writes the tags of the parser's network into a sentence, and the lemmas that the rules of the tagger make of
+    /// them. Returns `false` if there is no network that finds tags.
+    fn tag_by_network(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
+        let Some(parser) = &mut self.parser else { return Ok(false) };
+        let Some(tags) = parser.network_tags(sentence, 1.0)? else { return Ok(false) };
+        let tagger = self.pipeline.tagger;
+        let words = sentence.words().zip(&tags);
+        let lemmas: Vec<Option<String>> =
+            words.map(|(word, tag)| tagger?.lemma(word.form(), tag.upos, tag.feats)).collect();
+        let words = tags.iter().zip(&lemmas);
+        let tags: Vec<Morphology<'_>> = words
+            .map(|(&WordTags { upos, xpos, feats, .. }, lemma)| Morphology {
+                lemma: lemma.as_deref(),
+                upos,
+                xpos,
+                feats,
+            })
+            .collect();
+        sentence.set_morphology(&tags)?;
+        self.clock().lap(Stage::Tagging);
+        Ok(true)
     }
 
     /// Returns the distributions over the trees of a [tagged](Self::tag) sentence given constraints, one for each
@@ -394,6 +426,18 @@ impl<'a, W: Weights> Annotator<'a, W> {
         annotation: &mut Annotation<'a>,
     ) {
         if annotation.detail != Detail::Words {
+            return;
+        }
+        let above = options.alternatives_above;
+        if readings.is_by_network {
+            // The network has just run over this sentence, so this is only a look-up.
+            let tags = self
+                .parser
+                .as_mut()
+                .and_then(|parser| parser.network_tags(sentence, above).ok().flatten());
+            for (word, tag) in annotation.words.iter_mut().zip(tags.into_iter().flatten()) {
+                word.tag = Some(tag.into());
+            }
             return;
         }
         let Some(tagger) = readings.tagger else { return };

@@ -175,6 +175,11 @@ impl<W: Weights> Tagger<W> {
         self.lexicon.get(lexicon::form_key(&form.to_lowercase())).tag != 0
     }
 
+    /// Returns the lemma of a form with these tags, if the tagger finds lemmas.
+    pub fn lemma(&self, form: &str, upos: &str, feats: &str) -> Option<String> {
+        Some(self.lemmas.as_ref()?.lemma(form, upos, feats))
+    }
+
     /// Returns `true` if the tagger finds lemmas.
     pub fn has_lemmas(&self) -> bool {
         self.lemmas.is_some()

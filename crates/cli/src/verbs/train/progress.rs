@@ -131,6 +131,7 @@ fn status(work: &Work) -> String {
         Stage::FirstPass { pass, of } => format!("pass {pass} of {of}"),
         Stage::FirstPassOutputs => "parsing for the second pass".to_owned(),
         Stage::SecondPass { pass, of } => format!("second pass {pass} of {of}"),
+        Stage::Epoch { epoch, of } => format!("epoch {epoch} of {of}"),
         Stage::Finishing => "finishing".to_owned(),
         _ => "getting ready".to_owned(),
     };

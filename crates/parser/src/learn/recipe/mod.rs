@@ -22,6 +22,8 @@
 
 mod data;
 mod gate;
+#[cfg(feature = "neural")]
+mod network;
 mod observer;
 mod passes;
 mod pilot;
@@ -47,6 +49,8 @@ pub use self::pilot::TreeSetComparison;
 pub use self::preset::Preset;
 pub use self::stage_cache::best_path;
 use self::stage_cache::{TextParts, checkpoint_path, has_stages, remove_stages};
+#[cfg(feature = "neural")]
+use super::network::EncoderSource;
 use super::optimizer::Optimizer;
 use super::train::{Checkpoint, TrainingOptions, check_options, memory};
 use crate::features::FeatureSet;
@@ -111,6 +115,10 @@ pub struct Recipe {
     replaces_parsers: bool,
     about: About,
     dev_name: Option<String>,
+    #[cfg(feature = "neural")]
+    encoder: Option<EncoderSource>,
+    #[cfg(feature = "neural")]
+    has_frozen_encoder: bool,
 }
 
 impl Default for Recipe {
@@ -137,6 +145,10 @@ impl Default for Recipe {
             replaces_parsers: false,
             about: About::default(),
             dev_name: None,
+            #[cfg(feature = "neural")]
+            encoder: None,
+            #[cfg(feature = "neural")]
+            has_frozen_encoder: false,
         }
     }
 }
@@ -251,6 +263,27 @@ impl Recipe {
     /// Sets the name of the development data, for the model's calibration.
     pub fn with_dev_name(self, name: impl Into<String>) -> Self {
         Self { dev_name: Some(name.into()), ..self }
+    }
+
+    /// Trains a network over this encoder, instead of weights of features. The number of passes is that of epochs.
+    /// Tags, too, come from the network, and lemmas follow from them by the rules of the tagger.
+    #[cfg(feature = "neural")]
+    pub fn with_encoder(self, encoder: EncoderSource) -> Self {
+        Self { encoder: Some(encoder), ..self }
+    }
+
+    /// Keeps the weights of the encoder, and trains only what is above it.
+    #[cfg(feature = "neural")]
+    pub fn freezing_encoder(self) -> Self {
+        Self { has_frozen_encoder: true, ..self }
+    }
+
+    /// Returns `true` if the parser is a network.
+    fn has_network(&self) -> bool {
+        #[cfg(feature = "neural")]
+        return self.encoder.is_some();
+        #[cfg(not(feature = "neural"))]
+        false
     }
 
     /// Returns `true` if an earlier training of the output can be resumed.
@@ -447,7 +480,7 @@ pub fn train_pipeline(
     let mut data = Data::new(treebank, dev, recipe, &mut watched)?;
     let tags = recipe.tag_versions(data.train.sentences()).name();
     let wants_parser = recipe.wants(Part::Parser, data.train.sentences());
-    if wants_parser {
+    if wants_parser && !recipe.has_network() {
         // What the parser cannot be trained on is an error before the tagger is trained.
         let options = recipe.options(&data, templates.clone());
         check_options(&options)?;
@@ -463,12 +496,23 @@ pub fn train_pipeline(
     }
     report_pairs(&templates, data.train.sentences(), &mut watched);
     let options = recipe.options(&data, templates);
-    let training = preset::settings(&options, recipe.preset, &name, tags);
+    let training = if recipe.has_network() {
+        Vec::new()
+    } else {
+        preset::settings(&options, recipe.preset, &name, tags)
+    };
     let about = About { training, seed: recipe.seed, ..recipe.about.clone() };
     let Data { sentences, words, .. } = data;
     let passes = Passes { recipe, options, text: text.clone(), about, watched: &mut watched };
     let gold = data.gold.clone();
-    let outcome = match passes.run(data, resumed)? {
+    #[cfg(feature = "neural")]
+    let outcome = match &recipe.encoder {
+        Some(encoder) => passes.run_network(encoder, data)?,
+        None => passes.run(data, resumed)?,
+    };
+    #[cfg(not(feature = "neural"))]
+    let outcome = passes.run(data, resumed)?;
+    let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(ending) => return save_text(recipe, &text, ending, sentences, words, gold),
     };

@@ -116,6 +116,13 @@ pub enum Stage {
         /// Number of passes.
         of: usize,
     },
+    /// A pass over the treebank that trains a network.
+    Epoch {
+        /// Its number, from 1.
+        epoch: usize,
+        /// Number of epochs.
+        of: usize,
+    },
     /// Writing the model.
     Finishing,
 }

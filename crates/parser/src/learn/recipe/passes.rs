@@ -74,10 +74,10 @@ enum Message {
 }
 
 /// A model, as its file will hold it, after a pass.
-struct Trained {
-    pass: Pass,
-    model: Model<Compact>,
-    dev: Option<Attachment>,
+pub(super) struct Trained {
+    pub(super) pass: Pass,
+    pub(super) model: Model<Compact>,
+    pub(super) dev: Option<Attachment>,
 }
 
 impl Passes<'_, '_> {
@@ -182,7 +182,7 @@ impl Passes<'_, '_> {
     }
 
     /// Chooses the temperature and measures the precision on development data.
-    fn choose_temperature(
+    pub(super) fn choose_temperature(
         &self,
         best: &mut Best,
         data: &Data,
@@ -216,7 +216,11 @@ impl Passes<'_, '_> {
 
     /// Writes the model of a training that has ended, and returns its file. The output is replaced unless the
     /// training was interrupted.
-    fn conclude(&self, model: &Model<Compact>, ending: Ending) -> Result<Option<PathBuf>, Error> {
+    pub(super) fn conclude(
+        &self,
+        model: &Model<Compact>,
+        ending: Ending,
+    ) -> Result<Option<PathBuf>, Error> {
         let best = self.best_file();
         if ending == Ending::Interrupted && best.is_some() {
             self.keep_best(model)?;
@@ -261,7 +265,7 @@ impl Passes<'_, '_> {
     }
 
     /// Keeps the model of a pass if it is the best so far, and reports the pass.
-    fn keep(
+    pub(super) fn keep(
         &mut self,
         trained: Trained,
         best: &mut Option<Best>,

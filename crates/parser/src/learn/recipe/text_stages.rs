@@ -38,7 +38,12 @@ impl Recipe {
     /// Returns the tags that the parser learns from.
     pub(super) fn tag_versions(&self, train: &[Sentence]) -> TagVersions {
         let has_tagger = self.wants(Part::Tagger, train);
-        if has_tagger && self.tags != Some(TagVersions::Gold) && train.len() > 1 {
+        // A network learns tags and trees together.
+        if has_tagger
+            && !self.has_network()
+            && self.tags != Some(TagVersions::Gold)
+            && train.len() > 1
+        {
             TagVersions::Jackknifed
         } else {
             TagVersions::Gold

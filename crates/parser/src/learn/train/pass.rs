@@ -26,6 +26,12 @@ pub struct Pass {
 }
 
 impl Pass {
+    /// Makes the report of an epoch of a network.
+    #[cfg(feature = "neural")]
+    pub(crate) fn epoch(number: usize, loss: f64) -> Self {
+        Self { number, is_second: false, loss, gap: None, converged: false }
+    }
+
     pub(super) fn new(
         number: usize,
         report: Report,

@@ -12,6 +12,7 @@ use super::{About, Model, ParserModel};
 use crate::features::{BLOCK, FeatureSet};
 use crate::model::MOST_BITS;
 use crate::model::labels::{AllowedLabels, Labelling, width_of};
+use crate::model::network::{NetworkDocument, NetworkScorer};
 use crate::text::{TaggerDocument, TokenizerDocument};
 use crate::{
     ArcModel, Calibration, Compact, Index, LabelModel, ModelProblem, Pruner, SecondPass,
@@ -40,6 +41,8 @@ pub(super) struct Document {
     #[serde(rename = "guided")]
     second_pass: Option<SecondPassDocument>,
     labels: LabelDocument,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkDocument>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tagger: Option<TaggerDocument>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,6 +132,7 @@ impl Document {
                 bits: labels.bits(),
                 templates: lines(&labels.features),
             },
+            network: parser.network.as_ref().map(|network| network.document()),
             tagger: model.tagger.as_ref().map(|tagger| tagger.document()),
             tokenizer: model.tokenizer.as_ref().map(|tokenizer| tokenizer.document()),
             about: about.clone(),
@@ -184,6 +188,7 @@ impl Document {
             arcs,
             second_pass: second_pass.transpose()?,
             labels,
+            network: network_of(self.network, tables)?.map(Arc::new),
             tree_set,
             temperature: number("temperature", self.temperature, 0.0)?,
             calibration: self.calibration,
@@ -222,7 +227,22 @@ pub(super) fn stored_parser(
 
 /// Returns `true` for a parser, `false` for the placeholder of a model without one.
 fn is_real(parser: &ParserModel<Compact>) -> bool {
-    !parser.arcs.features.templates().is_empty()
+    parser.network.is_some() || !parser.arcs.features.templates().is_empty()
+}
+
+/// Makes the network of a document, if it has one and this build has networks.
+#[cfg_attr(not(feature = "neural"), expect(unused_variables, reason = "needs networks"))]
+fn network_of(
+    document: Option<NetworkDocument>,
+    tables: &Tables<'_>,
+) -> Result<Option<NetworkScorer>, ModelProblem> {
+    match document {
+        None => Ok(None),
+        #[cfg(feature = "neural")]
+        Some(document) => tables.network(document).map(Some),
+        #[cfg(not(feature = "neural"))]
+        Some(_) => Err(ModelProblem::NeedsNetworks),
+    }
 }
 
 impl ArcDocument {

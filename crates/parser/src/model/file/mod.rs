@@ -14,6 +14,7 @@
 //! shifter.labels  i8  [rows, labels]  weights of its labels; each table with its scale, as arcs
 //! labels          i8  [rows, width]   weights of labels
 //! labels.scale    f32 [1]
+//! network…                            tensors of a network, if any: see `network.rs`
 //! tagger…                             tables of the tagger, if any: see `tagger.rs`
 //! tokens…                             tables of the tokenizer, if any: see `tokenizer.rs`
 //! __metadata__    {"tutte": "…"}      `Document` as JSON, see `document.rs`
@@ -30,6 +31,8 @@
 mod dictionary;
 mod document;
 mod header;
+#[cfg(feature = "neural")]
+mod network;
 mod tables;
 mod tagger;
 mod tokenizer;
@@ -197,6 +200,12 @@ impl Model<Compact> {
         if let (Some(transition), Some(scales)) = (transition, &transition_scales) {
             tables.extend(transition::tables(transition, scales)?);
         }
+        #[cfg(feature = "neural")]
+        let network_bytes = parser.network.as_deref().map(network::NetworkBytes::new);
+        #[cfg(feature = "neural")]
+        if let Some(bytes) = &network_bytes {
+            tables.extend(bytes.tables()?);
+        }
         let tagger_bytes = tagger.as_ref().map(|tagger| TaggerBytes::new(tagger));
         if let Some(bytes) = &tagger_bytes {
             tables.extend(bytes.tables()?);
@@ -207,7 +216,7 @@ impl Model<Compact> {
         }
         let document = Document::new(self, &parser, about);
         let text = serde_json::to_string(&document)?;
-        let content = tables.iter().map(|(name, view)| (*name, view.shape(), view.data()));
+        let content = tables.iter().map(|(name, view)| (name.as_ref(), view.shape(), view.data()));
         let checksum = checksum(&text, content);
         // The first such zeros are those of the checksum, which comes right after the format.
         let text = text.replacen(NO_CHECKSUM, &checksum, 1);

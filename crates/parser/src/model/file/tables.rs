@@ -1,5 +1,6 @@
 //! The tables of numbers in a model file: names, shapes and checksum.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -44,15 +45,15 @@ pub(super) fn shape_of(clusters: usize, cells: usize) -> Vec<usize> {
     if clusters == 1 { vec![cells] } else { vec![clusters, cells] }
 }
 
-pub(super) type NamedTable<'a> = (&'static str, TensorView<'a>);
+pub(super) type NamedTable<'a> = (Cow<'static, str>, TensorView<'a>);
 
 pub(super) fn table<'a>(
-    name: &'static str,
+    name: impl Into<Cow<'static, str>>,
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: &'a [u8],
 ) -> Result<NamedTable<'a>, SafeTensorError> {
-    Ok((name, TensorView::new(dtype, shape, bytes)?))
+    Ok((name.into(), TensorView::new(dtype, shape, bytes)?))
 }
 
 /// Computes the checksum of a document without its checksum, and of all tables in any order.
@@ -88,6 +89,18 @@ impl<'a> Tables<'a> {
     /// Returns the type, shape and position of a table, if the file has it.
     pub(super) fn info(&self, name: &str) -> Option<&TensorInfo> {
         self.metadata.info(name)
+    }
+
+    /// Returns the name, shape and bytes of all tables whose names start in this way, sorted by name.
+    #[cfg(feature = "neural")]
+    pub(super) fn starting_with(&self, prefix: &str) -> Vec<(String, &TensorInfo, &[u8])> {
+        let tables = self.metadata.tensors().into_iter();
+        let mut found: Vec<_> = tables
+            .filter(|(name, _)| name.starts_with(prefix))
+            .map(|(name, info)| (name, info, self.bytes(self.range(info))))
+            .collect();
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        found
     }
 
     /// Checks the checksum.

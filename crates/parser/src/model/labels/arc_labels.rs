@@ -3,6 +3,9 @@
 use tutte_linear::{highest, log_sum};
 use tutte_trees::{ArcMatrix, arcs};
 
+#[cfg(feature = "neural")]
+use super::LabelModel;
+
 /// The scores w_ℓ·g of the labels of a sentence's arcs.
 #[derive(Debug, Default)]
 pub(crate) struct ArcLabels {
@@ -27,6 +30,30 @@ impl ArcLabels {
     pub(crate) fn of(&self, head: usize, modifier: usize) -> Option<&[f32]> {
         let start = *self.starts.get(head * self.places + modifier)?;
         self.scores.get(start..start.checked_add(self.labels)?)
+    }
+
+    /// Takes the label scores of some arcs from a list with one row per arc. Labels that an arc may not have become −∞.
+    #[cfg(feature = "neural")]
+    pub(crate) fn set<W>(
+        &mut self,
+        words: usize,
+        labels: &LabelModel<W>,
+        candidates: &[(usize, usize)],
+        scores: &[f32],
+    ) {
+        self.places = words + 1;
+        self.labels = labels.labels().len();
+        self.starts.clear();
+        self.starts.resize(self.places * self.places, Self::NONE);
+        self.scores.clear();
+        self.scores.extend_from_slice(scores);
+        for (at, &(head, modifier)) in candidates.iter().enumerate() {
+            let start = at * self.labels;
+            self.starts[head * self.places + modifier] = start;
+            let row = self.scores[start..start + self.labels].iter_mut().enumerate();
+            row.filter(|(label, _)| !labels.allows(head, *label))
+                .for_each(|(_, score)| *score = f32::NEG_INFINITY);
+        }
     }
 
     /// Adds log Σ_ℓ exp(w_ℓ·g) to the scores of arcs: from w·f to θ of a joint model.

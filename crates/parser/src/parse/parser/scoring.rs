@@ -77,7 +77,12 @@ impl<W: Weights> Parser<'_, W> {
         self.clock.lap_over(stage, || candidates.count(words));
         self.prepare_labels();
         self.clock.lap(Stage::Features);
-        if self.is_joint() {
+        if let Some(network) = &self.model.network {
+            network.add_scores(sentence, &mut self.network, &mut self.scores)?;
+            let labels = &self.model.labels;
+            network.score_labels(labels, &mut self.network, &self.scores, &mut self.arc_labels);
+            self.clock.lap(Stage::Network);
+        } else if self.is_joint() {
             self.model.labels.score_arcs(&self.labels, &self.scores, &mut self.arc_labels);
             self.arc_labels.add_sums(&mut self.scores);
             self.clock.lap(Stage::Labels);

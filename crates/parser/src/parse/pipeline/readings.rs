@@ -17,12 +17,14 @@ pub struct TagReadings<'a, W = Compact> {
     /// The most probable sequences of tags, if more than one counts.
     pub(super) readings: Vec<Tagging>,
     pub(super) is_untagged: bool,
+    /// The tags come from the network of the model.
+    pub(super) is_by_network: bool,
 }
 
 impl<W: Weights> TagReadings<'_, W> {
     /// Returns `true` if the sentence was tagged by the model.
     pub fn is_new(&self) -> bool {
-        self.tagger.is_some()
+        self.tagger.is_some() || self.is_by_network
     }
 
     /// Returns `true` if the sentence needs tags and the model has no tagger.

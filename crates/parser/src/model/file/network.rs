@@ -1,0 +1,82 @@
+//! A network in a model file: its tensors under `network.`, and the text of its tokenizer.
+//!
+//! ```text
+//! network.…          f32 or i8       weights; 8-bit weights have their scales beside them
+//! network.tokenizer  u8  [bytes]     tokenizer of a pretrained encoder
+//! ```
+
+use safetensors::{Dtype, SafeTensorError};
+use tutte_neural::{Network, Tensor, TensorData};
+
+use super::tables::{NamedTable, Tables, table};
+use crate::ModelProblem;
+use crate::model::network::{NetworkDocument, NetworkScorer};
+
+/// Start of the names of all tables of a network.
+const PREFIX: &str = "network.";
+const TOKENIZER: &str = "network.tokenizer";
+
+/// The tensors of a network, ready to be written.
+pub(super) struct NetworkBytes<'a> {
+    tensors: Vec<Tensor<'a>>,
+    tokenizer: Option<&'a [u8]>,
+}
+
+impl<'a> NetworkBytes<'a> {
+    pub(super) fn new(scorer: &'a NetworkScorer) -> Self {
+        let network = scorer.network();
+        Self { tensors: network.to_tensors(), tokenizer: network.tokenizer() }
+    }
+
+    pub(super) fn tables(&self) -> Result<Vec<NamedTable<'_>>, SafeTensorError> {
+        let mut all = Vec::with_capacity(self.tensors.len() + 1);
+        for Tensor { name, shape, data } in &self.tensors {
+            let name = format!("{PREFIX}{name}");
+            all.push(match data {
+                TensorData::F32(values) => {
+                    table(name, Dtype::F32, shape.clone(), bytemuck::cast_slice(values))?
+                }
+                TensorData::I8(values) => {
+                    table(name, Dtype::I8, shape.clone(), bytemuck::cast_slice(values))?
+                }
+                other => unreachable!("tensors hold numbers of 32 or 8 bits, not {other:?}"),
+            });
+        }
+        if let Some(bytes) = self.tokenizer {
+            all.push(table(TOKENIZER, Dtype::U8, vec![bytes.len()], bytes)?);
+        }
+        Ok(all)
+    }
+}
+
+impl Tables<'_> {
+    /// Makes the network of a document.
+    pub(super) fn network(&self, document: NetworkDocument) -> Result<NetworkScorer, ModelProblem> {
+        let damaged = |why: String| ModelProblem::Altered { what: format!("its network: {why}") };
+        let mut tensors = Vec::new();
+        for (name, info, bytes) in self.starting_with(PREFIX) {
+            let short = name[PREFIX.len()..].to_owned();
+            let shape = info.shape.clone();
+            match info.dtype {
+                Dtype::F32 => {
+                    let numbers = bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four));
+                    tensors.push(Tensor::f32(short, shape, numbers.collect::<Vec<f32>>()));
+                }
+                Dtype::I8 => {
+                    let numbers: &[i8] = bytemuck::cast_slice(bytes);
+                    tensors.push(Tensor::i8(short, shape, numbers));
+                }
+                _ if name == TOKENIZER => {}
+                other => return Err(damaged(format!("{name} has numbers of type {other:?}"))),
+            }
+        }
+        let tokenizer = match self.info(TOKENIZER) {
+            Some(_) => Some(self.list(TOKENIZER, Dtype::U8)?),
+            None => None,
+        };
+        let NetworkDocument { description, tags } = document;
+        let network = Network::from_parts(&description, tokenizer, tensors)
+            .map_err(|error| damaged(error.to_string()))?;
+        NetworkScorer::new(network, tags).map_err(|error| damaged(error.to_string()))
+    }
+}
