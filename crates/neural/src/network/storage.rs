@@ -163,7 +163,7 @@ impl Network {
             let from = same.expect("both networks have the same parameters").slot.of(values);
             let to = &mut network.parameters.values[parameter.slot.range()];
             if parameter.role != Role::Vector && !to.is_empty() {
-                QuantizedMatrix::new(from, parameter.shape[1]).dequantize(to);
+                QuantizedMatrix::stable(from, parameter.shape[1]).dequantize(to);
             } else {
                 to.copy_from_slice(from);
             }
