@@ -108,7 +108,7 @@ impl QuantizedMatrix {
     }
 
     /// Writes scale·row to `out`.
-    pub(crate) fn dequantize_row(&self, row: usize, out: &mut [f32]) {
+    fn dequantize_row(&self, row: usize, out: &mut [f32]) {
         let scale = self.scales[row];
         for (out, &q) in out.iter_mut().zip(&self.values[row * self.columns..]) {
             *out = scale * f32::from(q);
@@ -117,8 +117,13 @@ impl QuantizedMatrix {
 
     /// Writes the whole matrix in 32 bits.
     pub(crate) fn dequantize(&self, out: &mut [f32]) {
-        for (row, out) in out.chunks_exact_mut(self.columns).enumerate() {
-            self.dequantize_row(row, out);
+        self.dequantize_from(0, out);
+    }
+
+    /// Writes as many rows as `out` holds, from `row` on.
+    pub(crate) fn dequantize_from(&self, row: usize, out: &mut [f32]) {
+        for (i, out) in out.chunks_exact_mut(self.columns).enumerate() {
+            self.dequantize_row(row + i, out);
         }
     }
 
