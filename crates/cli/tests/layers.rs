@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: [&[&str]; 5] = [
     &["tutte-simd"],
     &["tutte-trees", "tutte-treebank", "tutte-linear"],
-    &["tutte-rules", "tutte-text", "tutte-charts"],
+    &["tutte-rules", "tutte-text", "tutte-neural", "tutte-charts"],
     &["tutte"],
     &["tutte-cli", "tutte-experiments"],
 ];

@@ -36,6 +36,7 @@ pub(crate) struct Encoder {
 /// The 8-bit weights of an encoder.
 #[derive(Clone, Debug)]
 pub(crate) struct QuantizedEncoder {
+    /// The embeddings. A row of the table is one or several rows of this matrix, each with its own scale.
     pub(crate) table: QuantizedMatrix,
     /// For each layer: queries with keys and values, attention output, and both parts of the feed-forward.
     pub(crate) layers: Vec<[QuantizedMatrix; 4]>,
@@ -151,10 +152,12 @@ impl Encoder {
         match &self.quantized {
             None => embedding::forward(&state.bags, self.table.of(&parameters.values), width, x),
             Some(quantized) => {
+                let table = &quantized.table;
+                let parts = width / table.columns;
                 state.scratch.narrow.resize(width, 0.0);
                 for (row, x) in x.chunks_exact_mut(width).enumerate() {
                     for &(id, weight) in state.bags.row(row) {
-                        quantized.table.dequantize_row(id as usize, &mut state.scratch.narrow);
+                        table.dequantize_from(id as usize * parts, &mut state.scratch.narrow);
                         add_scaled(x, weight, &state.scratch.narrow);
                     }
                 }

@@ -73,6 +73,24 @@ impl QuantizedMatrix {
         Self::from_parts(rows.scales.len(), columns, values, rows.scales)
     }
 
+    /// Quantizes a matrix so that quantizing the result again changes nothing, not even the last bit of a
+    /// scale. Matrices that compute in 32 bits and are stored in 8 need this.
+    pub(crate) fn stable(values: &[f32], columns: usize) -> Self {
+        let mut matrix = Self::new(values, columns);
+        let mut rounded = vec![0.0; values.len()];
+        // Dividing by 127 and multiplying again can move a scale by one bit, rarely twice.
+        for _ in 0..8 {
+            matrix.dequantize(&mut rounded);
+            let again = Self::new(&rounded, columns);
+            let is_stable = again.scales == matrix.scales;
+            matrix = again;
+            if is_stable {
+                break;
+            }
+        }
+        matrix
+    }
+
     pub(crate) fn from_parts(
         rows: usize,
         columns: usize,
@@ -90,7 +108,7 @@ impl QuantizedMatrix {
     }
 
     /// Writes scale·row to `out`.
-    pub(crate) fn dequantize_row(&self, row: usize, out: &mut [f32]) {
+    fn dequantize_row(&self, row: usize, out: &mut [f32]) {
         let scale = self.scales[row];
         for (out, &q) in out.iter_mut().zip(&self.values[row * self.columns..]) {
             *out = scale * f32::from(q);
@@ -99,8 +117,13 @@ impl QuantizedMatrix {
 
     /// Writes the whole matrix in 32 bits.
     pub(crate) fn dequantize(&self, out: &mut [f32]) {
-        for (row, out) in out.chunks_exact_mut(self.columns).enumerate() {
-            self.dequantize_row(row, out);
+        self.dequantize_from(0, out);
+    }
+
+    /// Writes as many rows as `out` holds, from `row` on.
+    pub(crate) fn dequantize_from(&self, row: usize, out: &mut [f32]) {
+        for (i, out) in out.chunks_exact_mut(self.columns).enumerate() {
+            self.dequantize_row(row + i, out);
         }
     }
 
@@ -129,6 +152,54 @@ tutte_simd::dispatched! {
     fn finish(sums: &[i32], scale: f32, scales: &[f32], bias: &[f32], y: &mut [f32]) {
         for (((y, &sum), &s), &b) in y.iter_mut().zip(sums).zip(scales).zip(bias) {
             *y = sum as f32 * (scale * s) + b;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::check;
+
+    #[test]
+    fn products_are_those_of_the_rounded_matrices() {
+        for (rows, inputs, outputs) in [(1, 1, 1), (70, 8, 5), (3, 33, 70)] {
+            let x = check::random(rows * inputs, 1);
+            let weights = check::random(outputs * inputs, 2);
+            let bias = check::random(outputs, 3);
+            let matrix = QuantizedMatrix::new(&weights, inputs).packed();
+            let mut quantized = QuantizedRows::default();
+            quantized.quantize(&x, inputs);
+            let mut y = vec![0.0; rows * outputs];
+            matrix.multiply(&mut quantized, &bias, &mut y);
+            let x = QuantizedMatrix::new(&x, inputs);
+            let [mut x_rounded, mut w_rounded] =
+                [vec![0.0; rows * inputs], vec![0.0; outputs * inputs]];
+            x.dequantize(&mut x_rounded);
+            matrix.dequantize(&mut w_rounded);
+            for (row, y) in y.chunks(outputs).enumerate() {
+                for (output, &y) in y.iter().enumerate() {
+                    let pairs = x_rounded[row * inputs..][..inputs]
+                        .iter()
+                        .zip(&w_rounded[output * inputs..]);
+                    let expected = bias[output] + pairs.map(|(x, w)| x * w).sum::<f32>();
+                    assert!((y - expected).abs() < 1e-4, "{y} is not {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_is_stable_and_close() {
+        let values: Vec<f32> =
+            (0..2000).map(|i| ((i * i) as f32 * 0.37).sin() * (1.0 + i as f32)).collect();
+        let matrix = QuantizedMatrix::stable(&values, 4);
+        let mut rounded = vec![0.0; values.len()];
+        matrix.dequantize(&mut rounded);
+        let again = QuantizedMatrix::new(&rounded, 4);
+        assert_eq!((&again.values, &again.scales), (&matrix.values, &matrix.scales));
+        for (i, (x, y)) in values.iter().zip(&rounded).enumerate() {
+            assert!((x - y).abs() <= 0.501 * matrix.scales[i / 4]);
         }
     }
 }

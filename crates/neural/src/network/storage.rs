@@ -24,6 +24,13 @@ struct Description {
 
 const SCALES: &str = ".scales";
 
+/// Number of columns that share a scale. Rows of tables are divided, because a few columns of them are much larger than
+/// the others.
+fn scale_group(role: Role, columns: usize) -> usize {
+    const TABLE_GROUP: usize = 64;
+    if role == Role::Table && columns.is_multiple_of(TABLE_GROUP) { TABLE_GROUP } else { columns }
+}
+
 impl Network {
     /// Describes the network in JSON: sizes, options, kind of weights.
     pub fn description(&self) -> String {
@@ -54,11 +61,13 @@ impl Network {
     pub fn to_tensors(&self) -> Vec<Tensor<'_>> {
         let mut tensors = Vec::new();
         if let Some(quantized) = &self.encoder.quantized {
-            push_quantized(&mut tensors, TABLE_NAME, &quantized.table);
+            let config = &self.encoder.config;
+            let shape = (config.vocabulary, config.hidden);
+            push_quantized(&mut tensors, TABLE_NAME, shape, &quantized.table);
             for (layer, matrices) in quantized.layers.iter().enumerate() {
                 for (part, matrix) in matrices.iter().enumerate() {
                     let name = format!("{}.weight", linear_name(layer, part));
-                    push_quantized(&mut tensors, &name, matrix);
+                    push_quantized(&mut tensors, &name, (matrix.rows, matrix.columns), matrix);
                 }
             }
         }
@@ -66,7 +75,8 @@ impl Network {
             let values = parameter.slot.of(&self.parameters.values);
             let name = parameter.name.clone();
             if self.is_quantized() && parameter.role != Role::Vector && !values.is_empty() {
-                let matrix = QuantizedMatrix::new(values, parameter.shape[1]);
+                let group = scale_group(parameter.role, parameter.shape[1]);
+                let matrix = QuantizedMatrix::new(values, group);
                 let scales = format!("{name}{SCALES}");
                 tensors.push(Tensor::f32(scales, vec![matrix.rows], matrix.scales));
                 tensors.push(Tensor::i8(name, parameter.shape.clone(), matrix.values));
@@ -129,7 +139,8 @@ impl Network {
             let (name, shape) = (&parameter.name, &parameter.shape);
             let values = &mut network.parameters.values[parameter.slot.range()];
             if is_quantized && parameter.role != Role::Vector && !values.is_empty() {
-                let matrix = take_quantized(&mut source, name, shape[0], shape[1])?;
+                let group = scale_group(parameter.role, shape[1]);
+                let matrix = take_quantized(&mut source, name, (shape[0], shape[1]), group)?;
                 matrix.dequantize(values);
             } else {
                 values.copy_from_slice(&source.take_f32(name, shape)?);
@@ -148,7 +159,8 @@ impl Network {
         }
         let values = &self.parameters.values;
         let config = self.encoder.config.clone();
-        let table = QuantizedMatrix::new(self.encoder.table.of(values), config.hidden);
+        let group = scale_group(Role::Table, config.hidden);
+        let table = QuantizedMatrix::new(self.encoder.table.of(values), group);
         let layers = self.encoder.layers().iter().map(|layer| {
             layer.linear.map(|linear| {
                 QuantizedMatrix::new(linear.weight.of(values), linear.inputs).packed()
@@ -163,7 +175,8 @@ impl Network {
             let from = same.expect("both networks have the same parameters").slot.of(values);
             let to = &mut network.parameters.values[parameter.slot.range()];
             if parameter.role != Role::Vector && !to.is_empty() {
-                QuantizedMatrix::new(from, parameter.shape[1]).dequantize(to);
+                let group = scale_group(parameter.role, parameter.shape[1]);
+                QuantizedMatrix::stable(from, group).dequantize(to);
             } else {
                 to.copy_from_slice(from);
             }
@@ -186,26 +199,32 @@ fn declared_size(config: &EncoderConfig, options: &NetworkOptions) -> usize {
     (layer * config.layers as u128 + tables + scorers).try_into().unwrap_or(usize::MAX)
 }
 
-fn push_quantized<'a>(tensors: &mut Vec<Tensor<'a>>, name: &str, matrix: &'a QuantizedMatrix) {
-    let (shape, values) = (vec![matrix.rows, matrix.columns], matrix.values.as_slice());
-    tensors.push(Tensor::i8(name, shape, values));
+fn push_quantized<'a>(
+    tensors: &mut Vec<Tensor<'a>>,
+    name: &str,
+    (rows, columns): (usize, usize),
+    matrix: &'a QuantizedMatrix,
+) {
+    tensors.push(Tensor::i8(name, vec![rows, columns], matrix.values.as_slice()));
     let scales = matrix.scales.as_slice();
     tensors.push(Tensor::f32(format!("{name}{SCALES}"), vec![matrix.rows], scales));
 }
 
+/// Takes a matrix of which `group` columns share a scale.
 fn take_quantized(
     source: &mut TensorSource<'_>,
     name: &str,
-    rows: usize,
-    columns: usize,
+    (rows, columns): (usize, usize),
+    group: usize,
 ) -> Result<QuantizedMatrix, Error> {
     let values = source.take_i8(name, &[rows, columns])?.into_owned();
+    let rows = rows * columns / group;
     if values.contains(&i8::MIN) {
         let problem = format!("the tensor \"{name}\" holds −128, which 8-bit weights never are");
         return Err(Error::Config { origin: ORIGIN.into(), problem });
     }
     let scales = source.take_f32(&format!("{name}{SCALES}"), &[rows])?.into_owned();
-    Ok(QuantizedMatrix::from_parts(rows, columns, values, scales))
+    Ok(QuantizedMatrix::from_parts(rows, group, values, scales))
 }
 
 fn take_encoder(
@@ -213,13 +232,15 @@ fn take_encoder(
     encoder: &Encoder,
 ) -> Result<QuantizedEncoder, Error> {
     let config = &encoder.config;
-    let table = take_quantized(source, TABLE_NAME, config.vocabulary, config.hidden)?;
+    let group = scale_group(Role::Table, config.hidden);
+    let table = take_quantized(source, TABLE_NAME, (config.vocabulary, config.hidden), group)?;
     let mut layers = Vec::new();
     for layer in 0..config.layers {
         let sizes = config.linear_sizes();
         let mut take = |part: usize| -> Result<_, Error> {
             let name = format!("{}.weight", linear_name(layer, part));
-            Ok(take_quantized(source, &name, sizes[part].1, sizes[part].0)?.packed())
+            let (inputs, outputs) = sizes[part];
+            Ok(take_quantized(source, &name, (outputs, inputs), inputs)?.packed())
         };
         layers.push([take(0)?, take(1)?, take(2)?, take(3)?]);
     }
