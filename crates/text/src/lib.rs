@@ -55,6 +55,7 @@ mod document;
 mod error;
 mod feature_tables;
 mod lemma;
+mod listed_tokens;
 mod multiword;
 mod progress;
 mod raw_text;

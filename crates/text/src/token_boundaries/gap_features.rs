@@ -36,25 +36,34 @@ impl GapKind {
 
     /// Returns the numbers of the templates of such gaps, in the order of their features.
     fn numbers(self) -> impl Iterator<Item = &'static u64> {
-        let tables: [&'static [u64]; 5] = match self {
+        let tables: [&'static [u64]; 6] = match self {
             Self::BesideEmoji => Default::default(),
             Self::BetweenLetters => {
-                [AnyGap::NUMBERS, BetweenLetters::NUMBERS, PlaceInAddress::NUMBERS, &[], &[]]
+                [AnyGap::NUMBERS, BetweenLetters::NUMBERS, PlaceInAddress::NUMBERS, &[], &[], &[]]
             }
-            Self::StopBeforeNumber => [StopBeforeNumber::NUMBERS, &[], &[], &[], &[]],
-            Self::InInitials => [InInitials::NUMBERS, &[], &[], &[], &[]],
-            Self::InNumber => [InNumber::NUMBERS, &[], &[], &[], &[]],
-            Self::BesideEmoticon => [BesideEmoticon::NUMBERS, &[], &[], &[], &[]],
-            Self::AfterQuote => [AfterQuote::NUMBERS, &[], &[], &[], &[]],
+            Self::StopBeforeNumber => {
+                [StopBeforeNumber::NUMBERS, Frequencies::NUMBERS, &[], &[], &[], &[]]
+            }
+            Self::InInitials => [InInitials::NUMBERS, Frequencies::NUMBERS, &[], &[], &[], &[]],
+            Self::InNumber => [InNumber::NUMBERS, SignAsWritten::NUMBERS, &[], &[], &[], &[]],
+            Self::BesideEmoticon => [BesideEmoticon::NUMBERS, &[], &[], &[], &[], &[]],
+            Self::AfterQuote => [AfterQuote::NUMBERS, &[], &[], &[], &[], &[]],
             Self::BesideOther => [
                 AnyGap::NUMBERS,
                 BesideOther::NUMBERS,
                 PlaceInAddress::NUMBERS,
                 PlaceInAddressBesideOther::NUMBERS,
                 Shapes::NUMBERS,
+                Frequencies::NUMBERS,
             ],
         };
         tables.into_iter().flatten()
+    }
+
+    /// Returns `true` if the frequencies of the forms beside such gaps are features.
+    fn has_frequencies(self) -> bool {
+        use GapKind::*;
+        matches!(self, StopBeforeNumber | InInitials | BesideOther)
     }
 
     /// Copies all features of a gap but those with the identity of a word.
@@ -102,6 +111,7 @@ struct GapValues {
     shapes: ShapeValues,
     stop: StopValues,
     pattern: PatternValues,
+    frequencies: FrequencyValues,
 }
 
 /// Shapes: the classes of several characters, where a run of one class counts once. A measured shape also has the length
@@ -152,8 +162,10 @@ struct StopValues {
 /// A gap in one of the patterns [`GapKind::InInitials`], [`GapKind::InNumber`] and [`GapKind::AfterQuote`].
 #[derive(Clone, Copy, Debug, Default)]
 struct PatternValues {
-    /// Place of the gap in the pattern, with the state of [`ShapeValues`].
+    /// Place of the gap in the pattern, with the state of [`ShapeValues`]. All dashes are one sign.
     place: u64,
+    /// `place`, with the sign as written.
+    place_as_written: u64,
     /// `place`, and the class of the first character of the next chunk.
     place_and_next: u64,
     /// Measured shape of the pattern.
@@ -162,6 +174,15 @@ struct PatternValues {
     runs: u64,
     /// Shape of the chunk after the pattern.
     rest: u64,
+}
+
+/// Frequency classes of forms as tokens of their own: is `w/` a token, or `w`?
+#[derive(Clone, Copy, Debug, Default)]
+struct FrequencyValues {
+    /// `longer`, the token so far, and the chunk after the gap.
+    all: u64,
+    /// The token up to the end of the chunk, with or without the punctuation at its end.
+    longer: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -315,6 +336,18 @@ tables! {
         115 before after;
     }
 
+    SignAsWritten {
+        96 pattern.place_as_written;
+        97 pattern.place_as_written pattern.shape;
+    }
+
+    Frequencies {
+        120 frequencies.all;
+        121 frequencies.all pair;
+        122 frequencies.all classes.left1_and_right1;
+        123 frequencies.longer right1_and_classes;
+    }
+
     PlaceInAddress {
         30 address;
     }
@@ -425,16 +458,21 @@ impl GapFeatures {
     }
 
     /// Calls `is_end` with every gap of a chunk at which a token may end, its kind, and its features. It returns `true`
-    /// if a token ends there. `frequency` is called with the hash of a form that ends before a gap, and that gap.
+    /// if a token ends there. `frequency` is called with the hash of a form, and its place.
     pub(super) fn each_gap(
         &mut self,
         text: &Characters,
         chunk: usize,
-        frequency: impl Fn(u64, usize) -> Frequency,
+        frequency: impl Fn(u64, CharSpan) -> Frequency,
         mut is_end: impl FnMut(usize, GapKind, &[u32]) -> bool,
     ) {
         let CharSpan { start, end } = self.chunks[chunk];
-        let has_shapes = self.templates == Some(GapTemplates::WithShapes);
+        let has_shapes = self.templates >= Some(GapTemplates::WithShapes);
+        let has_frequencies = self.templates >= Some(GapTemplates::WithFrequencies);
+        let frequency = |span: CharSpan| {
+            let form = &text.lower[span.start..span.end];
+            frequency(form_hash(form.iter().copied()), span)
+        };
         let next = self.next_chunk(text, chunk);
         let next_shape = match self.chunks.get(chunk + 1) {
             Some(&span) if has_shapes => shape(text, span, 1),
@@ -461,6 +499,7 @@ impl GapFeatures {
                         next,
                         last,
                         address,
+                        are_dashes_one_sign: has_frequencies,
                     };
                     self.features.clear();
                     let kind = if is_emoji || is_after_emoji {
@@ -478,8 +517,7 @@ impl GapFeatures {
                         }
                         match kind {
                             GapKind::StopBeforeNumber => {
-                                let form = &text.lower[token_start..gap];
-                                let frequency = frequency(form_hash(form.iter().copied()), gap);
+                                let frequency = frequency(token_span);
                                 values.stop =
                                     context.stop(&values, token_span, frequency, next_shape);
                             }
@@ -488,7 +526,10 @@ impl GapFeatures {
                             }
                             _ => {}
                         }
-                        values.add_features(kind, has_shapes, &mut self.features);
+                        if has_frequencies && kind.has_frequencies() {
+                            values.frequencies = context.frequencies(token_span, frequency);
+                        }
+                        values.add_features(kind, self.templates, &mut self.features);
                         kind
                     };
                     if is_end(gap, kind, &self.features) {
@@ -500,6 +541,11 @@ impl GapFeatures {
                 is_after_emoji = is_emoji || (is_joined && is_after_emoji);
             }
         }
+    }
+
+    /// Returns `true` if a chunk starts with a quotation mark, and the quotation ends in one of the next chunks.
+    pub(super) fn is_quotation(&self, text: &Characters, chunk: usize) -> bool {
+        matches!(self.quote(text, chunk), 1 | 2)
     }
 
     /// Returns 0 for a chunk that does not start with a quotation mark or an apostrophe, 1 if the same chunk ends with
@@ -529,7 +575,7 @@ impl GapFeatures {
         let CharSpan { start, end } = self.chunks[chunk];
         let none = (CharSpan { start, end: start }, 0);
         let characters = &text.lower[start..end];
-        let has_shapes = self.templates == Some(GapTemplates::WithShapes);
+        let has_shapes = self.templates >= Some(GapTemplates::WithShapes);
         let may_be_emoticon = has_shapes && characters.iter().any(|&c| is_eye(c));
         if !may_be_emoticon && !characters.iter().any(|c| matches!(c, '@' | '/' | '.')) {
             return none;
@@ -588,6 +634,8 @@ struct Gap<'a> {
     last: u64,
     /// Address in the chunk, and the number of its kind.
     address: (CharSpan, u64),
+    /// Reads all dashes as `-`.
+    are_dashes_one_sign: bool,
 }
 
 impl Gap<'_> {
@@ -763,10 +811,13 @@ impl Gap<'_> {
         ));
         let is_last = u64::from(self.at + 1 == span.end);
         let sign = if is_after_sign == 1 { values.left1 } else { values.right1 };
-        let place = match kind {
+        let is_dash = sign.class == u64::from(class::DASH) && sign.form != u64::from(b'_');
+        let sign_form = if self.are_dashes_one_sign && is_dash { b'-'.into() } else { sign.form };
+        let place_of = |sign: u64| match kind {
             GapKind::AfterQuote => quote,
-            _ => sign.form << 3 | is_last << 2 | is_after_sign << 1 | is_alone,
+            _ => sign << 3 | is_last << 2 | is_after_sign << 1 | is_alone,
         };
+        let place = place_of(sign_form);
         let rest = CharSpan { start: span.end, end: self.chunk.end };
         let sign_at = self.at - is_after_sign as usize;
         let left = CharSpan { start: span.start.min(sign_at), end: sign_at };
@@ -779,7 +830,34 @@ impl Gap<'_> {
             shape: measured(span),
             runs: measured(left).rotate_left(9) ^ measured(right),
             rest: shape(self.text, rest, 1),
+            place_as_written: place_of(sign.form),
         }
+    }
+
+    /// Returns the frequencies of the forms beside the gap and across it.
+    fn frequencies(
+        &self,
+        token: CharSpan,
+        frequency: impl Fn(CharSpan) -> Frequency,
+    ) -> FrequencyValues {
+        /// Number of characters at the end of a chunk that may be no part of the token.
+        const ENDS: usize = 3;
+        let is_punctuation = |at: usize| {
+            let class = self.text.class(at);
+            !is_letter(class) && !matches!(class, class::DIGIT | class::MARK | class::OTHER)
+        };
+        let CharSpan { start, .. } = token;
+        let mut longer = 0;
+        for end in (self.at + 1..=self.chunk.end).rev().take(ENDS) {
+            longer = frequency(CharSpan { start, end });
+            if longer != 0 || !is_punctuation(end - 1) {
+                break;
+            }
+        }
+        let left = u64::from(frequency(token));
+        let right = u64::from(frequency(CharSpan { start: self.at, end: self.chunk.end }));
+        let longer = u64::from(longer);
+        FrequencyValues { all: longer << 6 | left << 3 | right, longer }
     }
 
     /// Returns the values of the gap. `token` is the hash of the token so far.
@@ -885,7 +963,12 @@ impl Gap<'_> {
 impl GapValues {
     /// Adds the features of a gap of some kind.
     #[inline]
-    fn add_features(&self, kind: GapKind, has_shapes: bool, features: &mut Vec<u32>) {
+    fn add_features(
+        &self,
+        kind: GapKind,
+        templates: Option<GapTemplates>,
+        features: &mut Vec<u32>,
+    ) {
         match kind {
             GapKind::BesideEmoji => {}
             GapKind::BetweenLetters => {
@@ -903,9 +986,16 @@ impl GapValues {
                 BesideOther::add(self, Hash::of, features);
                 PlaceInAddress::add(self, Hash::of, features);
                 PlaceInAddressBesideOther::add(self, Hash::of, features);
-                if has_shapes {
+                if templates >= Some(GapTemplates::WithShapes) {
                     Shapes::add(self, Hash::of, features);
                 }
+            }
+        }
+        if templates >= Some(GapTemplates::WithFrequencies) {
+            if kind.has_frequencies() {
+                Frequencies::add(self, Hash::of, features);
+            } else if kind == GapKind::InNumber {
+                SignAsWritten::add(self, Hash::of, features);
             }
         }
     }
