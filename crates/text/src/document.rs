@@ -1,6 +1,6 @@
 //! Tokenizers in model files: a document of everything but the weights, and tables of weights.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use tutte_linear::{Compact, Weights};
@@ -45,6 +45,9 @@ struct ModelsDocument {
     /// `true` if features of tokens include shapes. The first models have none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     shapes: bool,
+    /// `true` if features of tokens include frequencies, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    frequencies: bool,
     temperature: f32,
     #[serde(rename = "price")]
     sentence_penalty: f32,
@@ -53,6 +56,12 @@ struct ModelsDocument {
     endings: BTreeMap<String, Vec<u16>>,
     /// Class of each remainder of a form, see [`Multiword::classes`].
     classes: BTreeMap<String, u16>,
+    /// Indices of the rules of forms that are always divided, see [`Multiword::listed`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    listed: BTreeMap<String, u16>,
+    /// Tokens of lists, see [`TokenBoundaries::listed`].
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    listed_tokens: BTreeSet<String>,
     /// Scripts of the treebank (ISO 15924). Without them, no script is foreign.
     #[serde(default)]
     scripts: Vec<String>,
@@ -77,12 +86,15 @@ impl Tokenizer<Compact> {
                 forms: multiword.lexicon.frequencies.cells().len(),
                 kinds: multiword.lexicon.parts_of_speech.cells().len(),
                 spaces_in_tokens: token_boundaries.has_spaces_in_tokens,
-                shapes: token_boundaries.templates == GapTemplates::WithShapes,
+                shapes: token_boundaries.templates >= GapTemplates::WithShapes,
+                frequencies: token_boundaries.templates >= GapTemplates::WithFrequencies,
                 temperature: sentence_boundaries.temperature,
                 sentence_penalty: sentence_boundaries.penalty,
                 rules: multiword.rules.clone(),
                 endings: multiword.endings.clone(),
                 classes: multiword.classes.clone(),
+                listed: multiword.listed.clone(),
+                listed_tokens: token_boundaries.listed.clone(),
                 scripts: scripts.names(),
             }
         });
@@ -134,7 +146,12 @@ impl TokenizerDocument {
         let token_boundaries = TokenBoundaries {
             weights: weights(TOKENS, document.tokens)?,
             has_spaces_in_tokens: document.spaces_in_tokens,
-            templates: if document.shapes { GapTemplates::WithShapes } else { GapTemplates::First },
+            templates: match (document.shapes, document.frequencies) {
+                (_, true) => GapTemplates::WithFrequencies,
+                (true, false) => GapTemplates::WithShapes,
+                (false, false) => GapTemplates::First,
+            },
+            listed: document.listed_tokens,
         };
         let sentence_boundaries = SentenceBoundaries {
             weights: weights(SENTENCES, document.sentences)?,
@@ -150,6 +167,7 @@ impl TokenizerDocument {
             document.rules,
             document.endings,
             document.classes,
+            document.listed,
         );
         let scripts =
             Scripts::from_names(&document.scripts).ok_or_else(|| DocumentProblem::Altered {
@@ -198,6 +216,9 @@ impl ModelsDocument {
             return altered(format!("an invalid rule for multiword tokens, number {rule}"));
         }
         let is_listed = |rule: &u16| usize::from(*rule) < self.rules.len();
+        if let Some((form, _)) = self.listed.iter().find(|(_, rule)| !is_listed(rule)) {
+            return altered(format!("a rule for the form {form:?} that it does not list"));
+        }
         match self.endings.iter().find(|(_, rules)| !rules.iter().all(is_listed)) {
             Some((ending, _)) => {
                 altered(format!("rules for the ending {ending:?} that it does not list"))

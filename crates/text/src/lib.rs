@@ -56,6 +56,7 @@ mod document;
 mod error;
 mod feature_tables;
 mod lemma;
+mod listed_tokens;
 mod multiword;
 mod progress;
 mod raw_text;

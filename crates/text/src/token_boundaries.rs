@@ -20,11 +20,15 @@
 //! one of them: is the word before it known without a stop? Abbreviations are short words that rarely stand alone (Kiss
 //! & Strunk 2006). While training, the count of a word leaves out the occurrence at hand.
 //!
+//! Other gaps beside signs see how often the forms beside the gap are tokens, and how often the form across it is:
+//! `Mrs.` is a token of the treebank, `home.` is not. What a treebank cannot tell is listed
+//! ([`listed_tokens`](crate::listed_tokens)): such tokens are never divided, unless a quotation starts with them.
+//!
 //! Cost: linear in the text; a gap sees at most 2⁸ characters.
 
 mod gap_features;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
@@ -33,7 +37,8 @@ use tutte_linear::{BinaryLearner, Compact, Order, Weights, score, sigmoid};
 pub(crate) use self::gap_features::GapFeatures;
 use self::gap_features::GapKind;
 use crate::Error;
-use crate::characters::{CharSpan, Characters};
+use crate::characters::{CharSpan, Characters, class, is_letter};
+use crate::listed_tokens::ListedTokens;
 use crate::progress::PassCounter;
 use crate::token_attributes::form_hash;
 use crate::training_text::{GoldParagraph, UpperCase, frequency};
@@ -50,15 +55,19 @@ pub(crate) struct TokenBoundaries<W> {
     pub(crate) has_spaces_in_tokens: bool,
     /// Templates with which it was trained.
     pub(crate) templates: GapTemplates,
+    /// Tokens of [lists](crate::listed_tokens), in lower case. Other tokens start after them, unless they are quoted.
+    pub(crate) listed: BTreeSet<String>,
 }
 
-/// Templates of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Templates of a model. Each version has those of the version before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum GapTemplates {
     /// Those of the first models.
     First,
-    /// Those of all kinds of gaps ([`GapKind`]), with [`Shapes`].
+    /// Those of all kinds of gaps ([`GapKind`]), with shapes.
     WithShapes,
+    /// Those of forms that are known as tokens, too. All dashes are one sign, and case is ignored where it says nothing.
+    WithFrequencies,
 }
 
 /// Frequency class of a form as a token of its own: 0 for never, 1 for once, 2 for two or three times, and so on.
@@ -97,22 +106,56 @@ impl<W: Weights> TokenBoundaries<W> {
             {
                 token_start = joined.start;
             }
+            let is_quotation = !self.listed.is_empty() && gaps.is_quotation(text, chunk);
+            let listed_end = |token_start: usize| {
+                if is_quotation { None } else { self.listed_end(text, token_start, end) }
+            };
+            let mut next_end = listed_end(token_start);
             gaps.each_gap(
                 text,
                 chunk,
                 |form, _| frequency(form),
                 |gap, kind, features| {
-                    let is_end =
-                        kind == GapKind::BesideEmoji || score(&self.weights, features) > 0.0;
+                    let is_end = match next_end {
+                        Some(end) => gap == end,
+                        None => {
+                            kind == GapKind::BesideEmoji || score(&self.weights, features) > 0.0
+                        }
+                    };
                     if is_end {
                         tokens.push(CharSpan { start: token_start, end: gap });
                         token_start = gap;
+                        next_end = listed_end(gap);
                     }
                     is_end
                 },
             );
             tokens.push(CharSpan { start: token_start, end });
         }
+    }
+
+    /// Returns the end of the listed token at `start`. Only punctuation follows it, up to the end of the chunk.
+    fn listed_end(&self, text: &Characters, start: usize, chunk_end: usize) -> Option<usize> {
+        /// Number of characters after the token.
+        const PUNCTUATION: usize = 3;
+        if self.listed.is_empty() || (start..chunk_end).all(|at| is_letter(text.class(at))) {
+            return None;
+        }
+        let longest = self.listed.iter().map(String::len).max().unwrap_or(0);
+        let is_word = |at: usize| is_letter(text.class(at)) || text.class(at) == class::DIGIT;
+        for end in (start + 1..=chunk_end).rev().take(1 + PUNCTUATION) {
+            if end - start <= longest {
+                let plain = |&c: &char| if c == '’' { '\'' } else { c };
+                let form: String = text.lower[start..end].iter().map(plain).collect();
+                if self.listed.contains(&form) {
+                    return Some(end);
+                }
+            }
+            if is_word(end - 1) {
+                break;
+            }
+        }
+        None
     }
 }
 
@@ -127,6 +170,7 @@ impl TokenBoundaries<Vec<f32>> {
     /// Trains a model on paragraphs.
     pub(crate) fn train(
         paragraphs: &[GoldParagraph<'_>],
+        listed: &ListedTokens,
         bits: u32,
         passes: usize,
         seed: u64,
@@ -151,7 +195,7 @@ impl TokenBoundaries<Vec<f32>> {
             is_end
         };
         let has_spaces_in_tokens = paragraphs.iter().any(GoldParagraph::has_spaces_in_tokens);
-        let templates = GapTemplates::WithShapes;
+        let templates = GapTemplates::WithFrequencies;
         let counts = count_forms(paragraphs);
         let mut gaps = GapFeatures::default();
         let mut order = Order::new(seed, 0);
@@ -168,10 +212,11 @@ impl TokenBoundaries<Vec<f32>> {
                     {
                         learn(None, features, starts[start]);
                     }
-                    // A token that ends at the gap is in the counts itself.
-                    let others = |form: u64, gap: usize| {
+                    // A token is in the counts itself.
+                    let others = |form: u64, span: CharSpan| {
                         let count = counts.get(&form).copied().unwrap_or(0);
-                        frequency(count.saturating_sub(starts[gap].into()))
+                        let is_own = count > 0 && paragraphs[paragraph].is_token(span);
+                        frequency(count.saturating_sub(is_own.into()))
                     };
                     gaps.each_gap(text, chunk, others, |gap, kind, features| match kind {
                         GapKind::BesideEmoji => starts[gap],
@@ -181,7 +226,8 @@ impl TokenBoundaries<Vec<f32>> {
             }
             counter.finish_pass()?;
         }
-        Ok(Self { weights: learner.averaged(), has_spaces_in_tokens, templates })
+        let listed = listed.words.iter().map(|&word| word.to_owned()).collect();
+        Ok(Self { weights: learner.averaged(), has_spaces_in_tokens, templates, listed })
     }
 
     /// Returns this model with weights of 8 bits.
@@ -190,14 +236,15 @@ impl TokenBoundaries<Vec<f32>> {
             weights: Compact::new(&self.weights),
             has_spaces_in_tokens: self.has_spaces_in_tokens,
             templates: self.templates,
+            listed: self.listed.clone(),
         }
     }
 }
 
-/// Counts the forms of tokens, by their hashes.
+/// Counts the forms of tokens that are single words, by their hashes.
 fn count_forms(paragraphs: &[GoldParagraph<'_>]) -> HashMap<u64, u32> {
     let mut counts = HashMap::new();
-    for form in paragraphs.iter().flat_map(GoldParagraph::forms) {
+    for form in paragraphs.iter().flat_map(GoldParagraph::forms_of_single_words) {
         *counts.entry(form_hash(form.iter().copied())).or_default() += 1;
     }
     counts

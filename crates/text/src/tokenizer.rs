@@ -5,6 +5,7 @@ use tutte_treebank::Sentence;
 
 use crate::Error;
 use crate::characters::{CharSpan, Characters};
+use crate::listed_tokens::ListedTokens;
 use crate::multiword::{Multiword, Rule};
 use crate::progress::{PassCounter, ProgressObserver};
 use crate::scripts::Scripts;
@@ -103,13 +104,15 @@ impl Tokenizer {
             ));
         }
         let paragraphs = GoldParagraph::of(sentences);
+        let listed = ListedTokens::of(&paragraphs);
         // One model of tokens, several of sentences.
         let boundary_passes = passes * (1 + SentenceBoundaries::MODELS);
         let counter = PassCounter::new(boundary_passes + Multiword::passes(passes), observer);
-        let token_boundaries = TokenBoundaries::train(&paragraphs, bits, passes, seed, &counter)?;
+        let token_boundaries =
+            TokenBoundaries::train(&paragraphs, &listed, bits, passes, seed, &counter)?;
         let sentence_boundaries =
             SentenceBoundaries::train(&paragraphs, bits, passes, seed, threads, &counter)?;
-        let multiword = Multiword::train(&paragraphs, passes, seed, &counter)?;
+        let multiword = Multiword::train(&paragraphs, &listed, passes, seed, &counter)?;
         let characters = paragraphs.iter().flat_map(|p| p.characters.lower.iter().copied());
         let scripts = Scripts::of(characters);
         Ok(Self {

@@ -158,6 +158,15 @@ impl<'a> GoldParagraph<'a> {
         &self.words[start..end]
     }
 
+    /// Returns `true` if a token of the treebank has this place.
+    pub(crate) fn is_token(&self, span: CharSpan) -> bool {
+        let CharSpan { start, end } = span;
+        let is_end = |at: usize| {
+            self.starts.get(at).is_none_or(|starts| *starts || self.characters.is_space(at))
+        };
+        self.starts[start] && is_end(end) && !self.starts[start + 1..end].contains(&true)
+    }
+
     /// Returns the lower-cased form of a token.
     pub(crate) fn form(&self, token: usize) -> &[char] {
         let CharSpan { start, end } = self.tokens[token];
@@ -167,6 +176,13 @@ impl<'a> GoldParagraph<'a> {
     /// Returns the lower-cased forms of all tokens.
     pub(crate) fn forms(&self) -> impl Iterator<Item = &[char]> {
         (0..self.tokens.len()).map(|token| self.form(token))
+    }
+
+    /// Returns the lower-cased forms of all tokens that are single words.
+    pub(crate) fn forms_of_single_words(&self) -> impl Iterator<Item = &[char]> {
+        let mut multiword = self.multiword.iter().map(|multiword| multiword.token).peekable();
+        let is_single = move |token: &usize| multiword.next_if_eq(token).is_none();
+        (0..self.tokens.len()).filter(is_single).map(|token| self.form(token))
     }
 
     /// Returns the attributes of all tokens.

@@ -31,8 +31,9 @@ pub(crate) use self::rule::Rule;
 use self::rule::lower;
 use crate::Error;
 use crate::characters::skeleton;
+use crate::listed_tokens::{ListedMultiword, ListedTokens};
 use crate::progress::PassCounter;
-use crate::token_attributes::{TokenAttributes, ending_hash};
+use crate::token_attributes::{TokenAttributes, ending_hash, form_hash};
 use crate::training_text::{GoldMultiword, GoldParagraph};
 
 /// A model of multiword tokens.
@@ -46,27 +47,45 @@ pub(crate) struct Multiword<W> {
     /// Class of each rest, from 1. A rest is the skeleton of what follows the first word in a form. Rests whose second
     /// words have the same lemma are in the same class.
     pub(crate) classes: BTreeMap<String, u16>,
+    /// Indices of the rules of forms that are always multiword tokens, in lower case: those of
+    /// [lists](crate::listed_tokens).
+    pub(crate) listed: BTreeMap<String, u16>,
     /// [`endings`](Self::endings), by the hash of the ending.
     rules_by_hash: HashMap<u64, Vec<u16>>,
     /// [`classes`](Self::classes), by the hash of the rest.
     class_by_hash: KeyedMap<u16>,
+    /// [`listed`](Self::listed), by the hash of the form.
+    listed_by_hash: KeyedMap<u16>,
 }
 
 impl<W: Weights> Multiword<W> {
-    /// Creates a model. Rules must be [sound](Rule::is_sound), and endings may only have rules that exist.
+    /// Creates a model. Rules must be [sound](Rule::is_sound), and endings and forms may only have rules that exist.
     pub(crate) fn new(
         weights: W,
         lexicon: Lexicon<W>,
         rules: Vec<Rule>,
         endings: BTreeMap<String, Vec<u16>>,
         classes: BTreeMap<String, u16>,
+        listed: BTreeMap<String, u16>,
     ) -> Self {
         let hash = |text: &str, count| ending_hash(&text.chars().collect::<Vec<char>>(), count);
         let rules_by_hash =
             endings.iter().map(|(ending, rules)| (hash(ending, 2), rules.clone())).collect();
         let class_by_hash =
             classes.iter().map(|(rest, class)| (hash(rest, rest.len()), *class)).collect();
-        Self { weights, lexicon, rules, endings, classes, rules_by_hash, class_by_hash }
+        let listed_by_hash =
+            listed.iter().map(|(form, rule)| (form_hash(form.chars()), *rule)).collect();
+        Self {
+            weights,
+            lexicon,
+            rules,
+            endings,
+            classes,
+            listed,
+            rules_by_hash,
+            class_by_hash,
+            listed_by_hash,
+        }
     }
 
     /// Returns the class of a rest, by the hash of its skeleton; 0 for an unknown rest.
@@ -82,9 +101,13 @@ impl<W: Weights> Multiword<W> {
         at: usize,
         features: &mut Vec<u32>,
     ) -> Option<u16> {
-        let rules = self.rules_by_hash.get(&attributes.near(at, 0).ending2)?;
+        let token = attributes.near(at, 0);
+        if let Some(&rule) = self.listed_by_hash.get(&token.form) {
+            return Some(rule);
+        }
+        let rules = self.rules_by_hash.get(&token.ending2)?;
         let entry = |word| self.lexicon.entry(word);
-        let whole = entry(attributes.near(at, 0).form);
+        let whole = entry(token.form);
         let class = |rest| self.class(rest);
         let neighbour_pos = NEIGHBOURS.map(|k| entry(attributes.near(at, k).form).form_pos);
         let context = TokenContext::new(form, attributes, at, whole, neighbour_pos, &entry, &class);
@@ -110,8 +133,10 @@ impl Multiword<Vec<f32>> {
             rules: self.rules.clone(),
             endings: self.endings.clone(),
             classes: self.classes.clone(),
+            listed: self.listed.clone(),
             rules_by_hash: self.rules_by_hash.clone(),
             class_by_hash: self.class_by_hash.clone(),
+            listed_by_hash: self.listed_by_hash.clone(),
         }
     }
 
@@ -134,6 +159,7 @@ impl Multiword<Vec<f32>> {
     /// Trains a model on paragraphs.
     pub(crate) fn train(
         paragraphs: &[GoldParagraph<'_>],
+        listed: &ListedTokens,
         passes: usize,
         seed: u64,
         counter: &PassCounter<'_>,
@@ -168,10 +194,17 @@ impl Multiword<Vec<f32>> {
             Some((ending.iter().collect(), rules.clone()))
         };
         let endings = endings.into_iter().filter_map(with_rules).collect();
+        let mut listed_rules = BTreeMap::new();
+        for ListedMultiword { form, words } in &listed.multiword {
+            let Some(rule) = Rule::new(form, words) else { continue };
+            let Ok(new) = u16::try_from(numbers.len()) else { break };
+            listed_rules.insert(form.clone(), *numbers.entry(rule).or_insert(new));
+        }
         let mut rules = vec![Rule(Vec::new()); numbers.len()];
         numbers.into_iter().for_each(|(rule, number)| rules[usize::from(number)] = rule);
         let classes = classes(paragraphs, &gold, &rules);
-        let mut model = Self::new(Vec::new(), Lexicon::default(), rules, endings, classes);
+        let mut model =
+            Self::new(Vec::new(), Lexicon::default(), rules, endings, classes, listed_rules);
         let attributes: Vec<TokenAttributes> =
             paragraphs.iter().map(GoldParagraph::attributes).collect();
         let alone = attributes.iter().enumerate().flat_map(|(paragraph, attributes)| {
@@ -371,7 +404,8 @@ mod tests {
         let mut unobserved = ();
         let counter = PassCounter::new(8, &mut unobserved);
         let paragraphs = GoldParagraph::of(&treebank);
-        let model = Multiword::train(&paragraphs, 8, 1, &counter).unwrap();
+        let model =
+            Multiword::train(&paragraphs, &ListedTokens::default(), 8, 1, &counter).unwrap();
         let words = |form: &str| {
             let sentences = [sentence(&format!("o {form}"))];
             let paragraph = &GoldParagraph::of(&sentences)[0];
@@ -403,7 +437,14 @@ mod tests {
         .collect();
         let mut unobserved = ();
         let counter = PassCounter::new(8, &mut unobserved);
-        let model = Multiword::train(&GoldParagraph::of(&treebank), 8, 1, &counter).unwrap();
+        let model = Multiword::train(
+            &GoldParagraph::of(&treebank),
+            &ListedTokens::default(),
+            8,
+            1,
+            &counter,
+        )
+        .unwrap();
         let is_split = |tokens: &str| {
             let sentences = [sentence(tokens)];
             let paragraph = &GoldParagraph::of(&sentences)[0];
@@ -421,7 +462,8 @@ mod tests {
         let paragraphs = GoldParagraph::of(&treebank);
         let mut unobserved = ();
         let counter = PassCounter::new(8, &mut unobserved);
-        let model = Multiword::train(&paragraphs, 2, 1, &counter).unwrap();
+        let model =
+            Multiword::train(&paragraphs, &ListedTokens::default(), 2, 1, &counter).unwrap();
         let classes = [("dir", 1), ("li", 2), ("ydig", 1)];
         assert_eq!(model.classes, classes.map(|(rest, class)| (rest.to_owned(), class)).into());
         let class = |rest: &str| model.class(ending_hash(&rest.chars().collect::<Vec<_>>(), 4));

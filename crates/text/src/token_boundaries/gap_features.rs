@@ -7,9 +7,9 @@ use tutte_linear::Hash;
 
 use self::attributes::{EMOTICON, Gap, emoticon, is_eye, shape};
 use self::templates::{
-    AfterQuote, AnyGap, BesideEmoticon, BesideOther, BetweenLetters, ChunkValues, InInitials,
-    InNumber, NextChunkValues, PlaceInAddress, PlaceInAddressBesideOther, Shapes, Space,
-    SpaceValues, StopBeforeNumber,
+    AfterQuote, AnyGap, BesideEmoticon, BesideOther, BetweenLetters, ChunkValues, Frequencies,
+    InInitials, InNumber, NextChunkValues, PlaceInAddress, PlaceInAddressBesideOther, Shapes,
+    SignAsWritten, Space, SpaceValues, StopBeforeNumber,
 };
 use super::{Frequency, GapTemplates, PIECE};
 use crate::characters::{CharSpan, Characters, class, is_letter};
@@ -45,25 +45,34 @@ impl GapKind {
 
     /// Returns the numbers of the templates of such gaps, in the order of their features.
     fn numbers(self) -> impl Iterator<Item = &'static u64> {
-        let tables: [&'static [u64]; 5] = match self {
+        let tables: [&'static [u64]; 6] = match self {
             Self::BesideEmoji => Default::default(),
             Self::BetweenLetters => {
-                [AnyGap::NUMBERS, BetweenLetters::NUMBERS, PlaceInAddress::NUMBERS, &[], &[]]
+                [AnyGap::NUMBERS, BetweenLetters::NUMBERS, PlaceInAddress::NUMBERS, &[], &[], &[]]
             }
-            Self::StopBeforeNumber => [StopBeforeNumber::NUMBERS, &[], &[], &[], &[]],
-            Self::InInitials => [InInitials::NUMBERS, &[], &[], &[], &[]],
-            Self::InNumber => [InNumber::NUMBERS, &[], &[], &[], &[]],
-            Self::BesideEmoticon => [BesideEmoticon::NUMBERS, &[], &[], &[], &[]],
-            Self::AfterQuote => [AfterQuote::NUMBERS, &[], &[], &[], &[]],
+            Self::StopBeforeNumber => {
+                [StopBeforeNumber::NUMBERS, Frequencies::NUMBERS, &[], &[], &[], &[]]
+            }
+            Self::InInitials => [InInitials::NUMBERS, Frequencies::NUMBERS, &[], &[], &[], &[]],
+            Self::InNumber => [InNumber::NUMBERS, SignAsWritten::NUMBERS, &[], &[], &[], &[]],
+            Self::BesideEmoticon => [BesideEmoticon::NUMBERS, &[], &[], &[], &[], &[]],
+            Self::AfterQuote => [AfterQuote::NUMBERS, &[], &[], &[], &[], &[]],
             Self::BesideOther => [
                 AnyGap::NUMBERS,
                 BesideOther::NUMBERS,
                 PlaceInAddress::NUMBERS,
                 PlaceInAddressBesideOther::NUMBERS,
                 Shapes::NUMBERS,
+                Frequencies::NUMBERS,
             ],
         };
         tables.into_iter().flatten()
+    }
+
+    /// Returns `true` if the frequencies of the forms beside such gaps are features.
+    fn has_frequencies(self) -> bool {
+        use GapKind::*;
+        matches!(self, StopBeforeNumber | InInitials | BesideOther)
     }
 
     /// Copies all features of a gap but those with the identity of a word.
@@ -146,16 +155,21 @@ impl GapFeatures {
     }
 
     /// Calls `is_end` with every gap of a chunk at which a token may end, its kind, and its features. It returns `true`
-    /// if a token ends there. `frequency` is called with the hash of a form that ends before a gap, and that gap.
+    /// if a token ends there. `frequency` is called with the hash of a form, and its place.
     pub(super) fn each_gap(
         &mut self,
         text: &Characters,
         chunk: usize,
-        frequency: impl Fn(u64, usize) -> Frequency,
+        frequency: impl Fn(u64, CharSpan) -> Frequency,
         mut is_end: impl FnMut(usize, GapKind, &[u32]) -> bool,
     ) {
         let CharSpan { start, end } = self.chunks[chunk];
-        let has_shapes = self.templates == Some(GapTemplates::WithShapes);
+        let has_shapes = self.templates >= Some(GapTemplates::WithShapes);
+        let has_frequencies = self.templates >= Some(GapTemplates::WithFrequencies);
+        let frequency = |span: CharSpan| {
+            let form = &text.lower[span.start..span.end];
+            frequency(form_hash(form.iter().copied()), span)
+        };
         let next = self.next_chunk(text, chunk);
         let next_shape = match self.chunks.get(chunk + 1) {
             Some(&span) if has_shapes => shape(text, span, 1),
@@ -182,6 +196,7 @@ impl GapFeatures {
                         next,
                         last,
                         address,
+                        are_dashes_one_sign: has_frequencies,
                     };
                     self.features.clear();
                     let kind = if is_emoji || is_after_emoji {
@@ -199,8 +214,7 @@ impl GapFeatures {
                         }
                         match kind {
                             GapKind::StopBeforeNumber => {
-                                let form = &text.lower[token_start..gap];
-                                let frequency = frequency(form_hash(form.iter().copied()), gap);
+                                let frequency = frequency(token_span);
                                 values.stop =
                                     context.stop(&values, token_span, frequency, next_shape);
                             }
@@ -209,7 +223,10 @@ impl GapFeatures {
                             }
                             _ => {}
                         }
-                        values.add_features(kind, has_shapes, &mut self.features);
+                        if has_frequencies && kind.has_frequencies() {
+                            values.frequencies = context.frequencies(token_span, frequency);
+                        }
+                        values.add_features(kind, self.templates, &mut self.features);
                         kind
                     };
                     if is_end(gap, kind, &self.features) {
@@ -221,6 +238,11 @@ impl GapFeatures {
                 is_after_emoji = is_emoji || (is_joined && is_after_emoji);
             }
         }
+    }
+
+    /// Returns `true` if a chunk starts with a quotation mark, and the quotation ends in one of the next chunks.
+    pub(super) fn is_quotation(&self, text: &Characters, chunk: usize) -> bool {
+        matches!(self.quote(text, chunk), 1 | 2)
     }
 
     /// Returns 0 for a chunk that does not start with a quotation mark or an apostrophe, 1 if the same chunk ends with
@@ -250,7 +272,7 @@ impl GapFeatures {
         let CharSpan { start, end } = self.chunks[chunk];
         let none = (CharSpan { start, end: start }, 0);
         let characters = &text.lower[start..end];
-        let has_shapes = self.templates == Some(GapTemplates::WithShapes);
+        let has_shapes = self.templates >= Some(GapTemplates::WithShapes);
         let may_be_emoticon = has_shapes && characters.iter().any(|&c| is_eye(c));
         if !may_be_emoticon && !characters.iter().any(|c| matches!(c, '@' | '/' | '.')) {
             return none;

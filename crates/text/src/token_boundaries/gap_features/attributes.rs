@@ -2,12 +2,13 @@
 
 use tutte_linear::Hash;
 
-use super::super::Frequency;
+use super::super::{Frequency, GapTemplates};
 use super::GapKind;
 use super::templates::{
     AfterQuote, AnyGap, BesideEmoticon, BesideOther, BetweenLetters, CharacterValues, ClassValues,
-    GapValues, InInitials, InNumber, NextChunkValues, PatternValues, PlaceInAddress,
-    PlaceInAddressBesideOther, ShapeValues, Shapes, StopBeforeNumber, StopValues,
+    Frequencies, FrequencyValues, GapValues, InInitials, InNumber, NextChunkValues, PatternValues,
+    PlaceInAddress, PlaceInAddressBesideOther, ShapeValues, Shapes, SignAsWritten,
+    StopBeforeNumber, StopValues,
 };
 use crate::characters::{CharSpan, Characters, class, is_letter};
 use crate::feature_tables::Table;
@@ -27,6 +28,8 @@ pub(super) struct Gap<'a> {
     pub(super) last: u64,
     /// Address in the chunk, and the number of its kind.
     pub(super) address: (CharSpan, u64),
+    /// Reads all dashes as `-`.
+    pub(super) are_dashes_one_sign: bool,
 }
 
 impl Gap<'_> {
@@ -202,10 +205,13 @@ impl Gap<'_> {
         ));
         let is_last = u64::from(self.at + 1 == span.end);
         let sign = if is_after_sign == 1 { values.left1 } else { values.right1 };
-        let place = match kind {
+        let is_dash = sign.class == u64::from(class::DASH) && sign.form != u64::from(b'_');
+        let sign_form = if self.are_dashes_one_sign && is_dash { b'-'.into() } else { sign.form };
+        let place_of = |sign: u64| match kind {
             GapKind::AfterQuote => quote,
-            _ => sign.form << 3 | is_last << 2 | is_after_sign << 1 | is_alone,
+            _ => sign << 3 | is_last << 2 | is_after_sign << 1 | is_alone,
         };
+        let place = place_of(sign_form);
         let rest = CharSpan { start: span.end, end: self.chunk.end };
         let sign_at = self.at - is_after_sign as usize;
         let left = CharSpan { start: span.start.min(sign_at), end: sign_at };
@@ -218,7 +224,34 @@ impl Gap<'_> {
             shape: measured(span),
             runs: measured(left).rotate_left(9) ^ measured(right),
             rest: shape(self.text, rest, 1),
+            place_as_written: place_of(sign.form),
         }
+    }
+
+    /// Returns the frequencies of the forms beside the gap and across it.
+    pub(super) fn frequencies(
+        &self,
+        token: CharSpan,
+        frequency: impl Fn(CharSpan) -> Frequency,
+    ) -> FrequencyValues {
+        /// Number of characters at the end of a chunk that may be no part of the token.
+        const ENDS: usize = 3;
+        let is_punctuation = |at: usize| {
+            let class = self.text.class(at);
+            !is_letter(class) && !matches!(class, class::DIGIT | class::MARK | class::OTHER)
+        };
+        let CharSpan { start, .. } = token;
+        let mut longer = 0;
+        for end in (self.at + 1..=self.chunk.end).rev().take(ENDS) {
+            longer = frequency(CharSpan { start, end });
+            if longer != 0 || !is_punctuation(end - 1) {
+                break;
+            }
+        }
+        let left = u64::from(frequency(token));
+        let right = u64::from(frequency(CharSpan { start: self.at, end: self.chunk.end }));
+        let longer = u64::from(longer);
+        FrequencyValues { all: longer << 6 | left << 3 | right, longer }
     }
 
     /// Returns the values of the gap. `token` is the hash of the token so far.
@@ -330,7 +363,12 @@ impl Gap<'_> {
 impl GapValues {
     /// Adds the features of a gap of some kind.
     #[inline]
-    pub(super) fn add_features(&self, kind: GapKind, has_shapes: bool, features: &mut Vec<u32>) {
+    pub(super) fn add_features(
+        &self,
+        kind: GapKind,
+        templates: Option<GapTemplates>,
+        features: &mut Vec<u32>,
+    ) {
         match kind {
             GapKind::BesideEmoji => {}
             GapKind::BetweenLetters => {
@@ -348,9 +386,16 @@ impl GapValues {
                 BesideOther::add(self, Hash::of, features);
                 PlaceInAddress::add(self, Hash::of, features);
                 PlaceInAddressBesideOther::add(self, Hash::of, features);
-                if has_shapes {
+                if templates >= Some(GapTemplates::WithShapes) {
                     Shapes::add(self, Hash::of, features);
                 }
+            }
+        }
+        if templates >= Some(GapTemplates::WithFrequencies) {
+            if kind.has_frequencies() {
+                Frequencies::add(self, Hash::of, features);
+            } else if kind == GapKind::InNumber {
+                SignAsWritten::add(self, Hash::of, features);
             }
         }
     }

@@ -39,6 +39,7 @@ pub(super) struct GapValues {
     pub(super) shapes: ShapeValues,
     pub(super) stop: StopValues,
     pub(super) pattern: PatternValues,
+    pub(super) frequencies: FrequencyValues,
 }
 
 /// Shapes: the classes of several characters, where a run of one class counts once. A measured shape also has the length
@@ -89,8 +90,10 @@ pub(super) struct StopValues {
 /// A gap in one of the patterns [`GapKind::InInitials`], [`GapKind::InNumber`] and [`GapKind::AfterQuote`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PatternValues {
-    /// Place of the gap in the pattern, with the state of [`ShapeValues`].
+    /// Place of the gap in the pattern, with the state of [`ShapeValues`]. All dashes are one sign.
     pub(super) place: u64,
+    /// `place`, with the sign as written.
+    pub(super) place_as_written: u64,
     /// `place`, and the class of the first character of the next chunk.
     pub(super) place_and_next: u64,
     /// Measured shape of the pattern.
@@ -99,6 +102,15 @@ pub(super) struct PatternValues {
     pub(super) runs: u64,
     /// Shape of the chunk after the pattern.
     pub(super) rest: u64,
+}
+
+/// Frequency classes of forms as tokens of their own: is `w/` a token, or `w`?
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FrequencyValues {
+    /// `longer`, the token so far, and the chunk after the gap.
+    pub(super) all: u64,
+    /// The token up to the end of the chunk, with or without the punctuation at its end.
+    pub(super) longer: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -250,6 +262,18 @@ tables! {
         113 address classes.four;
         114 address next.first_class;
         115 before after;
+    }
+
+    pub(super) SignAsWritten {
+        96 pattern.place_as_written;
+        97 pattern.place_as_written pattern.shape;
+    }
+
+    pub(super) Frequencies {
+        120 frequencies.all;
+        121 frequencies.all pair;
+        122 frequencies.all classes.left1_and_right1;
+        123 frequencies.longer right1_and_classes;
     }
 
     pub(super) PlaceInAddress {

@@ -20,6 +20,29 @@ fn features_are_part_of_the_format() {
     }
 }
 
+/// As they were recorded when the English model with shapes was trained.
+#[test]
+fn features_of_models_with_shapes_are_part_of_the_format() {
+    let text = "Dr. Tea's Ph.D. (vol. 3, 10–20): 'cause <3 24/7…";
+    let recorded = [
+        (GapTemplates::WithShapes, (751, 13005082134314448816)),
+        (GapTemplates::WithFrequencies, (819, 3402875429363492788)),
+    ];
+    for (templates, expected) in recorded {
+        assert_eq!(digest(&all_features(text, templates)), expected, "{templates:?}");
+    }
+}
+
+#[test]
+fn all_dashes_between_digits_are_one_sign() {
+    let common = |one: &str, other: &str| {
+        let [one, other] =
+            [one, other].map(|text| all_features(text, GapTemplates::WithFrequencies));
+        one.iter().filter(|feature| other.contains(feature)).count()
+    };
+    assert!(common("x 44-48", "x 44–48") > common("x 44/48", "x 44–48"));
+}
+
 /// Returns the features of all gaps and spaces. A token ends at every third gap.
 fn all_features(text: &str, templates: GapTemplates) -> Vec<u32> {
     let mut characters = Characters::default();
@@ -29,7 +52,7 @@ fn all_features(text: &str, templates: GapTemplates) -> Vec<u32> {
     let mut all = Vec::new();
     for chunk in 0..gaps.chunks.len() {
         all.extend_from_slice(gaps.space_features(&characters, chunk).unwrap_or_default());
-        let frequency = |_, gap| (gap % 5) as Frequency;
+        let frequency = |_, span: CharSpan| (span.end % 5) as Frequency;
         gaps.each_gap(&characters, chunk, frequency, |gap, _, features| {
             all.extend_from_slice(features);
             gap % 3 == 0
@@ -43,7 +66,7 @@ fn kinds(text: &str, splits: bool) -> Vec<GapKind> {
     let mut characters = Characters::default();
     characters.read(text);
     let mut gaps = GapFeatures::default();
-    gaps.read(&characters, GapTemplates::WithShapes);
+    gaps.read(&characters, GapTemplates::WithFrequencies);
     let mut kinds = Vec::new();
     gaps.each_gap(
         &characters,
@@ -102,7 +125,7 @@ fn quotations_are_closed_or_not() {
         let mut characters = Characters::default();
         characters.read(text);
         let mut gaps = GapFeatures::default();
-        gaps.read(&characters, GapTemplates::WithShapes);
+        gaps.read(&characters, GapTemplates::WithFrequencies);
         gaps.quote(&characters, 0)
     };
     assert_eq!(quote("it's"), 0);
@@ -136,6 +159,8 @@ fn every_template_has_its_own_number() {
         InNumber::NUMBERS,
         AfterQuote::NUMBERS,
         BesideEmoticon::NUMBERS,
+        SignAsWritten::NUMBERS,
+        Frequencies::NUMBERS,
         Space::NUMBERS,
     ]));
 }
