@@ -145,7 +145,7 @@ impl Target {
     }
 
     /// Returns true if the target requires some arcs, or is open.
-    pub(crate) fn wants_some(self) -> bool {
+    pub fn wants_some(self) -> bool {
         self == Target::Open || self.bounds().0 > 0.0
     }
 

@@ -172,7 +172,7 @@ struct Factors {
     out: Vec<f64>,
     /// r by position.
     outside: Vec<f64>,
-    /// d by position.
+    /// The pivots d, by position.
     pivot: Vec<f64>,
     /// The amount subtracted from the log-weights into each word, so that the largest weight is 1.
     log_scale: Vec<f64>,
