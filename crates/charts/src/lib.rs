@@ -336,7 +336,8 @@ fn tick(svg: &mut String, x: f64, y: f64, anchor: &str, label: &str) {
 fn number(value: f64) -> String {
     let size = value.abs();
     if size >= 1000.0 || value.fract() == 0.0 {
-        count(size.round() as usize)
+        let sign = if value < 0.0 { "-" } else { "" };
+        format!("{sign}{}", count(size.round() as usize))
     } else if size >= 10.0 {
         format!("{value:.0}")
     } else if size >= 1.0 {

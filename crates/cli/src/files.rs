@@ -9,7 +9,7 @@ use tutte_treebank::{FileId, remove_leftovers};
 
 use crate::failure::usage;
 use crate::interrupt;
-use crate::output::no_folder;
+use crate::output::check_folder_of;
 
 /// Files that a run reads and writes.
 #[derive(Clone, Debug, Default)]
@@ -72,13 +72,7 @@ impl Files {
 
     /// Refuses outputs in folders that do not exist.
     pub(crate) fn check_folders(&self) -> Result<()> {
-        for Write { path, .. } in &self.writes {
-            let folder = folder_of(path);
-            if path != Path::new("-") && !folder.is_dir() {
-                return Err(usage(no_folder(&folder)));
-            }
-        }
-        Ok(())
+        Ok(self.writes.iter().try_for_each(|write| check_folder_of(&write.path))?)
     }
 
     /// Refuses outputs that are inputs or each other. Then removes temporary files that killed runs have left beside

@@ -8,20 +8,21 @@ use crate::failure::Usage;
 
 /// Parses the name of a file to write. Its folder must exist: a missing one is an error before any work.
 pub(crate) fn output_file() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match missing_folder(&path) {
-        Some(folder) => Err(Usage(no_folder(folder))),
-        None => Ok(path),
-    })
+    PathBufValueParser::new().try_map(|path| check_folder_of(&path).map(|()| path))
 }
 
-/// Returns the folder of a file to write, if it does not exist.
-pub(crate) fn missing_folder(file: &Path) -> Option<&Path> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty())?;
-    (!folder.is_dir()).then_some(folder)
-}
-
-/// Returns the message for a folder that does not exist.
-pub(crate) fn no_folder(folder: &Path) -> String {
-    let folder = folder.display();
-    format!("there is no folder {folder}; create it with `mkdir -p {folder}`, or name another file")
+/// Refuses a file to write if its folder does not exist; `-` is standard output.
+pub(crate) fn check_folder_of(file: &Path) -> Result<(), Usage> {
+    // The file behind a link is written, in its own folder.
+    let file = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => {
+            let folder = folder.display();
+            Err(Usage(format!(
+                "there is no folder {folder}; create it with `mkdir -p {folder}`, or name another file"
+            )))
+        }
+        _ => Ok(()),
+    }
 }

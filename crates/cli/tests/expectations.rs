@@ -398,6 +398,19 @@ fn pictures_are_written_to_the_file_that_o_names() {
     assert!(output.status.success() && folder.join("same.svg").exists(), "{}", said(&output));
 }
 
+#[test]
+fn lenient_skips_paragraphs_in_another_encoding() {
+    let folder = folder("lenient-text");
+    fs::write(folder.join("mixed.txt"), b"Tea cools.\n\nCaf\xe9 au lait.\n\nWe wait.\n").unwrap();
+    let output = tutte(&folder, &["parse", "mixed.txt", "--lenient", "-q"]);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(stdout.contains("# text = Tea cools.") && stdout.contains("# text = We wait."));
+    assert!(!stdout.contains("lait"), "{stdout}");
+    let output = tutte(&folder, &["parse", "mixed.txt"]);
+    refused(&output, 3, &["mixed.txt:3: byte 0xE9 is not UTF-8", "--encoding latin1"]);
+}
+
 #[cfg(not(feature = "png"))]
 #[test]
 fn png_says_how_to_get_it() {

@@ -82,6 +82,8 @@ pub(crate) struct InputArgs {
     pub(crate) encoding: Encoding,
 
     /// Skip sentences that cannot be read, count them, and end with exit code 3
+    ///
+    /// In raw text, paragraphs with bytes of another encoding are skipped; with -i lines, such lines.
     #[arg(long, display_order = 802)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) lenient: bool,

@@ -21,7 +21,7 @@ use self::conversion::Conversion;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::files::Files;
 use crate::input::TreebankArgs;
-use crate::output::{missing_folder, no_folder, output_file};
+use crate::output::{check_folder_of, output_file};
 use crate::session::Session;
 
 /// Change the format, trees or order of a treebank; sample or split it
@@ -199,10 +199,8 @@ impl Convert {
                 )));
             }
         };
-        match missing_folder(&output) {
-            Some(folder) => Err(usage(no_folder(folder))),
-            None => Ok(ConversionFiles { inputs, output }),
-        }
+        check_folder_of(&output)?;
+        Ok(ConversionFiles { inputs, output })
     }
 
     /// Checks combinations of arguments that clap cannot check.
