@@ -390,6 +390,12 @@ mod tests {
     }
 
     #[test]
+    fn negative_numbers_keep_their_minus() {
+        let shown = [-1234.0, -25.0, -12.5, -2.5, -0.25, 0.0, 25.0].map(number);
+        assert_eq!(shown, ["-1,234", "-25", "-12", "-2.5", "-0.25", "0", "25"]);
+    }
+
+    #[test]
     fn empty_charts_are_valid() {
         let axes = Axes {
             x_name: "x".into(),

@@ -218,10 +218,6 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     if output == Path::new("-") {
         return Err(usage("a model cannot be written to standard output; name a file with -o"));
     }
-    if output.is_dir() {
-        let path = output.display();
-        return Err(usage(format!("{path} is a folder; name a file, for example {path}/en.tutte")));
-    }
     let dev_files = arguments.dev_files();
     if arguments.dev.is_empty()
         && let Some(dev) = dev_files.first()
