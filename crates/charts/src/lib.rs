@@ -336,7 +336,8 @@ fn tick(svg: &mut String, x: f64, y: f64, anchor: &str, label: &str) {
 fn number(value: f64) -> String {
     let size = value.abs();
     if size >= 1000.0 || value.fract() == 0.0 {
-        count(size.round() as usize)
+        let sign = if value < 0.0 { "-" } else { "" };
+        format!("{sign}{}", count(size.round() as usize))
     } else if size >= 10.0 {
         format!("{value:.0}")
     } else if size >= 1.0 {
@@ -386,6 +387,12 @@ mod tests {
             let ceiling = nice_ceiling(value);
             assert!(ceiling >= value && ceiling <= (1.7 * value).max(1.0), "{value} {ceiling}");
         }
+    }
+
+    #[test]
+    fn negative_numbers_keep_their_minus() {
+        let shown = [-1234.0, -25.0, -12.5, -2.5, -0.25, 0.0, 25.0].map(number);
+        assert_eq!(shown, ["-1,234", "-25", "-12", "-2.5", "-0.25", "0", "25"]);
     }
 
     #[test]

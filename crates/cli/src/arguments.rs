@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use clap::{Command, CommandFactory, Parser};
+use clap::{Arg, Command, CommandFactory, Parser};
 
 use crate::verbs::{GROUPS, Verb};
 
@@ -33,7 +33,7 @@ Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 bad input, 130 interru
 
 /// Builds the command line. The list of verbs is grouped, which clap itself cannot do.
 pub(crate) fn command() -> Command {
-    let command = Arguments::command();
+    let command = with_negative_numbers(Arguments::command());
     let mut verbs = String::new();
     for (title, names) in GROUPS {
         let _ = writeln!(verbs, "{title}:");
@@ -47,6 +47,14 @@ pub(crate) fn command() -> Command {
     command.subcommand_value_name("VERB").subcommand_required(true).arg_required_else_help(true).after_help(EXAMPLES).help_template(format!(
         "{{about}}\n\n{{usage-heading}} tutte VERB [OPTIONS] [FILES]\n\n{verbs}Options:\n{{options}}{{after-help}}"
     ))
+}
+
+/// Takes `-1` after an option as its value, so that the error is about the value.
+fn with_negative_numbers(command: Command) -> Command {
+    let takes_value = |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values();
+    command
+        .mut_args(move |arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
+        .mut_subcommands(with_negative_numbers)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use tutte_treebank::{FileId, remove_leftovers};
 
 use crate::failure::usage;
 use crate::interrupt;
-use crate::output::check_folder;
+use crate::output::check_folder_of;
 
 /// Files that a run reads and writes.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,7 @@ impl Files {
 
     /// Refuses outputs in folders that do not exist.
     pub(crate) fn check_folders(&self) -> Result<()> {
-        Ok(self.writes.iter().try_for_each(|write| check_folder(&write.path))?)
+        Ok(self.writes.iter().try_for_each(|write| check_folder_of(&write.path))?)
     }
 
     /// Refuses outputs that are inputs or each other. Then removes temporary files that killed runs have left beside

@@ -398,6 +398,51 @@ fn pictures_are_written_to_the_file_that_o_names() {
     assert!(output.status.success() && folder.join("same.svg").exists(), "{}", said(&output));
 }
 
+#[test]
+fn a_sentence_in_place_of_a_file_is_told_about_t() {
+    let folder = folder("sentence-as-file");
+    let output = tutte(&folder, &["parse", "I saw her duck."]);
+    refused(&output, 3, &["cannot open", "tutte parse -t \"I saw her duck.\""]);
+}
+
+#[test]
+fn minus_one_is_a_wrong_value_and_not_an_option() {
+    let folder = folder("minus-one");
+    for arguments in [&["parse", "tea.conllu", "--sample", "-1"][..], &["draw", "--only", "-1"]] {
+        let output = tutte(&folder, arguments);
+        refused(&output, 2, &["invalid value '-1'", arguments[arguments.len() - 2]]);
+    }
+}
+
+#[test]
+fn a_folder_is_not_a_file_to_write_nor_a_model() {
+    let folder = folder("folder-as-file");
+    fs::create_dir(folder.join("there")).unwrap();
+    for command in
+        ["parse tea.conllu -o there", "train tea.conllu -o there", "audit tea.conllu -o there"]
+    {
+        let output = tutte(&folder, &command.split(' ').collect::<Vec<_>>());
+        refused(&output, 2, &["there is a folder; name a file"]);
+    }
+    refused(&tutte(&folder, &["info", "there"]), 3, &["not a model of tutte but a folder"]);
+    fs::write(folder.join("file"), "").unwrap();
+    let output = tutte(&folder, &["run", "tea.conllu", "-o", "file"]);
+    refused(&output, 2, &["file is a file; name a folder with -o"]);
+}
+
+#[test]
+fn lenient_skips_paragraphs_in_another_encoding() {
+    let folder = folder("lenient-text");
+    fs::write(folder.join("mixed.txt"), b"Tea cools.\n\nCaf\xe9 au lait.\n\nWe wait.\n").unwrap();
+    let output = tutte(&folder, &["parse", "mixed.txt", "--lenient", "-q"]);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(stdout.contains("# text = Tea cools.") && stdout.contains("# text = We wait."));
+    assert!(!stdout.contains("lait"), "{stdout}");
+    let output = tutte(&folder, &["parse", "mixed.txt"]);
+    refused(&output, 3, &["mixed.txt:3: byte 0xE9 is not UTF-8", "--encoding latin1"]);
+}
+
 #[cfg(not(feature = "png"))]
 #[test]
 fn png_says_how_to_get_it() {

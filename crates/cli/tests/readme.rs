@@ -18,6 +18,17 @@ fn readme_shows_what_the_program_prints() {
     assert!(drawn == shown, "docs/images/telescope.svg is not what tutte draws");
 }
 
+/// The text below the picture repeats the probability of an arc.
+#[test]
+fn readme_says_what_its_picture_shows() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, after) = readme.split_once("nmod ").unwrap();
+    let shown = &after[..3];
+    assert!(readme.contains(&format!("had it with probability {shown}, and")), "{shown}");
+    let other: f64 = 1.0 - shown.parse::<f64>().unwrap();
+    assert!(readme.contains(&format!("through it with {}.", &format!("{other:.2}")[1..])));
+}
+
 /// The two commands that a newcomer and .ci/run start with.
 #[test]
 fn readme_has_the_two_first_commands() {

@@ -11,11 +11,12 @@ use std::time::Duration;
 const GOLD: &str = "tests/verbs/eval.in/gold.conllu";
 
 const RULES: &str = "../../rules/universal-20.tut";
+const MODEL: &str = "../../fuzz/seeds/model/hashed.tutte";
 /// Stands for a file or folder of verbs that also write one.
 const OUT: &str = "OUT";
 
 /// Every verb that prints results.
-const COMMANDS: [&[&str]; 26] = [
+const COMMANDS: [&[&str]; 28] = [
     &["check", GOLD],
     &["check", "--json", GOLD],
     &["stats", GOLD],
@@ -32,6 +33,8 @@ const COMMANDS: [&[&str]; 26] = [
     &["ask", "-q", GOLD],
     &["score", "-q", GOLD],
     &["bench", "-q", GOLD, "-n", "1"],
+    &["calibrate", "-q", "-m", MODEL, GOLD],
+    &["calibrate", "-q", "-m", MODEL, GOLD, "--json", "-o", OUT],
     &["info"],
     &["info", "--json"],
     &["audit", "-q", "../../examples/tea.conllu", "--folds", "2"],
@@ -64,6 +67,22 @@ fn a_full_disk_is_an_error_that_says_so() {
         assert_eq!(output.status.code(), Some(3), "{arguments:?}: {message}");
         assert!(message.contains("cannot write to standard output"), "{arguments:?}: {message}");
     }
+}
+
+/// `manual` prints nothing: its pages are files.
+#[test]
+fn manual_pages_on_a_full_disk_are_an_error() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("manual-full");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.join("tutte-parse.1")).unwrap();
+    let output = run(&["manual", folder.to_str().unwrap()], Stdio::null());
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{message}");
+    assert!(message.contains("cannot write into") && message.contains("manual-full"), "{message}");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(run(&["manual", "-q", OUT], writer.into()).status.code(), Some(0));
 }
 
 #[test]

@@ -125,6 +125,8 @@ pub enum Error {
         place: Box<tutte_treebank::Place>,
         /// The error of inference.
         source: tutte_trees::Error,
+        /// Advice on which option to change.
+        advice: &'static str,
     },
 
     /// A line that is not a verdict on a finding of an [audit](crate::annotate::audit).
@@ -218,9 +220,7 @@ impl Error {
             Error::NoClusters => {
                 Some("use --decode map or mbr, or train with --clusters".to_owned())
             }
-            Error::Diverged { .. } => {
-                Some("use a smaller rate or C, as in `--learner sgd:rate=0.01`".to_owned())
-            }
+            Error::Diverged { advice, .. } => Some((*advice).to_owned()),
             Error::Treebank(error) => error.hint(),
             _ => None,
         }

@@ -135,16 +135,14 @@ impl<'a, R: Read, W: Weights> Segmenter<'a, R, W> {
     ///
     /// # Errors
     /// If the input cannot be read or is not UTF-8. Sentences of all paragraphs before the error are given first (of
-    /// all lines if the text is presegmented). The paragraph with the error gives none, and the input ends there.
+    /// all lines if the text is presegmented). The paragraph or line with bytes that are not UTF-8 gives none, and the
+    /// next call continues after it. An input that cannot be read ends there.
     pub fn read(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
         while self.next == self.sentences.len() {
             if self.is_finished {
                 return Ok(false);
             }
-            if let Err(error) = self.next_block() {
-                self.is_finished = true;
-                return Err(error);
-            }
+            self.next_block()?;
         }
         let start = self.next.checked_sub(1).map_or(0, |before| self.sentences[before].tokens);
         let SentenceEnd { tokens: end, is_continued } = self.sentences[self.next];
@@ -179,6 +177,9 @@ impl<'a, R: Read, W: Weights> Segmenter<'a, R, W> {
         if end == 0 {
             self.is_finished = true;
             return self.source.failure.take().map_or(Ok(()), Err);
+        }
+        if let Some(error) = self.source.take_invalid(end) {
+            return Err(error);
         }
         let is_one_sentence = self.options.presegmented && is_whole;
         self.tokenizer.segment(&self.source.text[..end], is_one_sentence, &mut self.workspace);

@@ -1,5 +1,6 @@
 //! Input of a segmenter: decodes bytes to text and divides the text into blocks.
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 
@@ -27,7 +28,10 @@ pub(crate) struct Source<R> {
     line_ends: u64,
     /// Byte of the input at which the last line starts.
     line_start: u64,
-    /// The error that follows the text.
+    /// Bytes that are not UTF-8: their place in the text, where U+FFFD stands for them, and the error. At most one per
+    /// line.
+    invalid: VecDeque<(usize, Error)>,
+    /// The error that follows the text: the input cannot be read.
     pub(crate) failure: Option<Error>,
     has_ended: bool,
 }
@@ -42,6 +46,7 @@ impl<R: Read> Source<R> {
             decoded_bytes: 0,
             line_ends: 0,
             line_start: 0,
+            invalid: VecDeque::new(),
             failure: None,
             has_ended: false,
         }
@@ -55,6 +60,13 @@ impl<R: Read> Source<R> {
     /// Removes bytes from the start of the text.
     pub(crate) fn consume(&mut self, bytes: usize) {
         self.text.drain(..bytes);
+        self.invalid.retain(|(at, _)| *at >= bytes);
+        self.invalid.iter_mut().for_each(|(at, _)| *at -= bytes);
+    }
+
+    /// Returns the first error about bytes that are not UTF-8, up to a byte of the text.
+    pub(crate) fn take_invalid(&mut self, end: usize) -> Option<Error> {
+        self.invalid.pop_front_if(|(at, _)| *at < end).map(|(_, error)| error)
     }
 
     /// Returns the length of the next block, and `true` if the block is a whole paragraph. With `by_line`, a block is a
@@ -63,8 +75,8 @@ impl<R: Read> Source<R> {
     /// A paragraph ends with the line end of the blank line after it. A block is given as soon as its end was read: the
     /// program at the other end of a pipe may wait for an answer. White space after it starts the next block.
     ///
-    /// The length is 0 at the end of the text. It is also 0 if the input has an error before the end of the block,
-    /// so that no part of a sentence is given.
+    /// The length is 0 at the end of the text. It is also 0 if the input cannot be read up to the end of the block, so
+    /// that no part of a sentence is given.
     pub(crate) fn next_block(&mut self, by_line: bool) -> (usize, bool) {
         // No block ends before this byte.
         let mut searched = self.skip_spaces(0);
@@ -161,19 +173,34 @@ impl<R: Read> Source<R> {
         };
         let count = *result.as_ref().unwrap_or(&0);
         self.undecoded.truncate(kept + count);
-        let (valid, is_invalid) = match str::from_utf8(&self.undecoded) {
-            Ok(text) => (text.len(), false),
-            Err(error) => (error.valid_up_to(), error.error_len().is_some() || count == 0),
-        };
-        self.decode(valid);
+        let before = self.text.len();
+        self.decode_all(result.as_ref().is_ok_and(|&count| count == 0));
         if let Err(source) = result {
             let place = Box::new(self.place());
             self.failure = Some(tutte_treebank::Error::Read { place, source }.into());
-        } else if is_invalid {
-            self.failure = Some(self.not_utf8().into());
         }
-        self.has_ended = count == 0 || self.failure.is_some();
-        valid > 0 || !self.has_ended
+        self.has_ended = count == 0;
+        self.text.len() > before || !self.has_ended
+    }
+
+    /// Decodes all bytes but the start of a character, which is invalid only at the end of the input.
+    fn decode_all(&mut self, is_at_end: bool) {
+        while let Err(error) = str::from_utf8(&self.undecoded) {
+            self.decode(error.valid_up_to());
+            let invalid = match error.error_len() {
+                Some(length) => length,
+                None if is_at_end => self.undecoded.len(),
+                None => return,
+            };
+            let newline = memrchr(b'\n', self.text.as_bytes()).map_or(0, |newline| newline + 1);
+            if self.invalid.back().is_none_or(|(at, _)| *at < newline) {
+                self.invalid.push_back((self.text.len(), self.not_utf8().into()));
+            }
+            self.text.push('\u{fffd}');
+            self.decoded_bytes += invalid as u64;
+            self.undecoded.drain(..invalid);
+        }
+        self.decode(self.undecoded.len());
     }
 
     /// Appends bytes that are valid UTF-8 to the text, without a byte order mark at the start of the input. NUL, which no

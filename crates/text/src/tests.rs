@@ -324,6 +324,22 @@ fn invalid_utf8_is_reported_after_the_paragraphs_before_it() {
     assert_eq!(given.iter().filter_map(Sentence::text).collect::<Vec<_>>(), ["One.", "Two."]);
     assert!(error.hint().unwrap().contains("--encoding"));
     assert!(!segmenter.read(&mut sentence).unwrap());
+    // Reading continues with the next paragraph, or line.
+    let text = b"One.\n\nTwo \xe9t\xe9 \xff\nThree.\n\nFour.\nFive \xe9.\nSix.\n";
+    for (presegmented, expected, errors) in
+        [(false, &["One."][..], 2), (true, &["One.", "Three.", "Four.", "Six."], 2)]
+    {
+        let options =
+            SegmenterOptions { presegmented, ranges: true, ..SegmenterOptions::default() };
+        let all: Vec<_> = Segmenter::with_options(&tokenizer, &text[..], options).collect();
+        let found: Vec<&Sentence> = all.iter().filter_map(|found| found.as_ref().ok()).collect();
+        let texts: Vec<&str> = found.iter().filter_map(|sentence| sentence.text()).collect();
+        assert_eq!((&texts[..], all.len() - found.len()), (expected, errors));
+        if presegmented {
+            // Each invalid byte counts as one character.
+            assert_eq!(found[1].words().next().unwrap().misc_entry("TokenRange"), Some("16:21"));
+        }
+    }
     // Half a character at the end.
     let error = Segmenter::new(&tokenizer, &b"\xf0\x9f"[..]).next().unwrap().unwrap_err();
     assert!(error.to_string().contains("byte 0xF0"), "{error}");

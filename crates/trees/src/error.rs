@@ -125,6 +125,27 @@ pub enum Error {
         nodes: Vec<String>,
     },
 
+    /// Two arcs into one node are required, but a node of a tree has one parent.
+    #[error(
+        "both {} → {child:?} are required, but a node has one parent; require one of them",
+        parents.iter().map(|parent| format!("{parent:?}")).collect::<Vec<_>>().join(" and ")
+    )]
+    SeveralParentsRequired {
+        /// Name of the node.
+        child: String,
+        /// Names of the two parents. They are the same for parallel arcs.
+        parents: [String; 2],
+    },
+
+    /// An arc is required that no tree can contain: it is forbidden, enters the root or is a loop.
+    #[error("the arc {parent:?} → {child:?} is required, but no tree can contain it")]
+    ImpossibleArcRequired {
+        /// Name of the parent.
+        parent: String,
+        /// Name of the child.
+        child: String,
+    },
+
     /// Exactly one child of the root was asked for, but several are needed to reach all nodes.
     #[error(
         "one child of the root cannot reach all nodes: {} can only be reached through separate \

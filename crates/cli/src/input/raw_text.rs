@@ -35,8 +35,11 @@ pub(super) fn sentences<'a>(
 
 impl Source for Segmenter<'_, Input, Compact> {
     fn read(&mut self, sentence: &mut Sentence) -> Result<bool> {
-        // An error about the text becomes one of the treebank, so that it is shown with its line and a hint.
-        Ok(Segmenter::read(self, sentence).map_err(tutte::Error::from)?)
+        // An error about the text is one of the treebank, which is shown with its line, and which --lenient skips.
+        Segmenter::read(self, sentence).map_err(|error| match error {
+            tutte::text::Error::Treebank(error) => error.into(),
+            other => tutte::Error::from(other).into(),
+        })
     }
 
     fn is_raw_text(&self) -> bool {

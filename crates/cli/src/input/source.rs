@@ -27,7 +27,7 @@ use super::Sentences;
 use super::jsonl::Jsonl;
 use super::raw_text::{self, Cut};
 use super::recognise::recognise;
-use crate::failure::usage;
+use crate::failure::{advise, usage};
 use crate::session::Session;
 
 /// A stream of sentences.
@@ -82,6 +82,8 @@ pub(crate) struct InputArgs {
     pub(crate) encoding: Encoding,
 
     /// Skip sentences that cannot be read, count them, and end with exit code 3
+    ///
+    /// In raw text, paragraphs with bytes of another encoding are skipped; with -i lines, such lines.
     #[arg(long, display_order = 802)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) lenient: bool,
@@ -134,6 +136,19 @@ impl fmt::Display for Unusable {
 }
 
 impl std::error::Error for Unusable {}
+
+/// Adds advice to an error about a missing file whose name looks like a text.
+fn advise_text(error: Error, path: &Path) -> anyhow::Error {
+    let name = path.display().to_string();
+    match &error {
+        Error::File { source, .. }
+            if source.kind() == io::ErrorKind::NotFound && name.contains(' ') =>
+        {
+            advise(error, format!("to parse this text, add -t: tutte parse -t {name:?}"))
+        }
+        _ => error.into(),
+    }
+}
 
 /// Number of bytes read, before decompression.
 #[derive(Clone, Debug, Default)]
@@ -208,7 +223,8 @@ impl InputArgs {
             let input = Counted { input: session.stdin(), counter };
             (decompress(input).map_err(failed)?, "<stdin>".to_owned())
         } else {
-            let input = Counted { input: File::open(path).map_err(failed)?, counter };
+            let file = File::open(path).map_err(|error| advise_text(failed(error), path))?;
+            let input = Counted { input: file, counter };
             (decompress(input).map_err(failed)?, path.display().to_string())
         };
         let kind = match self.input {

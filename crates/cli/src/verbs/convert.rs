@@ -21,7 +21,7 @@ use self::conversion::Conversion;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::files::Files;
 use crate::input::TreebankArgs;
-use crate::output::{check_folder, output_file};
+use crate::output::{check_folder_of, output_file};
 use crate::session::Session;
 
 /// Change the format, trees or order of a treebank; sample or split it
@@ -199,7 +199,7 @@ impl Convert {
                 )));
             }
         };
-        check_folder(&output)?;
+        check_folder_of(&output)?;
         Ok(ConversionFiles { inputs, output })
     }
 

@@ -37,7 +37,7 @@ pub(super) use self::tagging::TagOptions;
 use crate::failure::{Outcome, usage};
 use crate::files::Files;
 use crate::input::{ByteCounter, InputArgs, ModelArgs, warn_unfamiliar};
-use crate::output::{check_folder, output_file};
+use crate::output::{check_folder_of, output_file};
 use crate::report::{count, counted};
 use crate::session::{Progress, Session};
 
@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
         return Err(usage("standard input (-) can be read only once; name it once, or name files"));
     }
     let outputs = pattern.map(|pattern| outfile::outputs(pattern, &files)).transpose()?;
-    outputs.iter().flatten().try_for_each(|output| check_folder(output))?;
+    outputs.iter().flatten().try_for_each(|output| check_folder_of(output))?;
     let ModelFile { model, about, .. } = model_args.open()?;
     let task = options.of(&model, model_args, jsonl, session)?;
 

@@ -124,6 +124,9 @@ pub(crate) fn run(arguments: &Run, session: &Session) -> Result<Outcome> {
     if jobs.is_empty() {
         return Err(usage("there is no file to parse; name files, or their format with -i"));
     }
+    if folder.exists() && !folder.is_dir() {
+        return Err(usage(format!("{} is a file; name a folder with -o", folder.display())));
+    }
     let jobs = shard.of(jobs);
     let file = model_args.open()?;
     let task = options.of(&file.model, model_args, jsonl, session)?;

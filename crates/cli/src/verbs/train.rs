@@ -94,6 +94,12 @@ pub(crate) struct Train {
     #[arg(long, value_name = "PRESET", value_enum, hide_possible_values = true)]
     preset: Option<PresetArg>,
 
+    /// Trees of another parser, such as a more accurate teacher; tagger and parser learn from them, too
+    ///
+    /// `tutte parse -m TEACHER text.txt --tags model -o silver.conllu` makes such a file from raw text.
+    #[arg(long, value_name = "FILE")]
+    silver: Vec<PathBuf>,
+
     /// Train a network over an encoder: a folder with config.json, tokenizer.json and model.safetensors, or scratch
     ///
     /// A network replaces features. It is more accurate where a pretrained encoder exists, and many times slower.
@@ -232,10 +238,6 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     if output == Path::new("-") {
         return Err(usage("a model cannot be written to standard output; name a file with -o"));
     }
-    if output.is_dir() {
-        let path = output.display();
-        return Err(usage(format!("{path} is a folder; name a file, for example {path}/en.tutte")));
-    }
     let dev_files = arguments.dev_files();
     if arguments.dev.is_empty()
         && let Some(dev) = dev_files.first()
@@ -257,6 +259,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     arguments.warn_of_shared_files(&dev_files, session);
     let treebank = arguments.read(&arguments.files, session)?;
     let dev = arguments.read(&dev_files, session)?;
+    let recipe = recipe.with_silver(arguments.read(&arguments.silver, session)?);
     if !dev_files.is_empty() && dev.is_empty() {
         return Err(advise(
             anyhow!("the development data has no sentences"),
@@ -549,7 +552,8 @@ impl Train {
     /// Returns the named inputs.
     fn read_paths(&self) -> impl Iterator<Item = &Path> {
         let templates = self.templates.as_deref().and_then(template_file);
-        self.files.iter().chain(&self.dev).map(PathBuf::as_path).chain(templates)
+        let named = self.files.iter().chain(&self.dev).chain(&self.silver);
+        named.map(PathBuf::as_path).chain(templates)
     }
 
     fn shown_output(&self) -> String {

@@ -165,7 +165,8 @@ impl<'a> Corpus<'a> {
     /// Returns the error for failed inference on an example.
     pub(crate) fn diverged(&self, example: &Example, source: tutte_trees::Error) -> Error {
         let place = Box::new(self.treebank[example.sentence].place());
-        Error::Diverged { place, source }
+        let advice = "use a smaller rate or C, as in `--learner sgd:rate=0.01`";
+        Error::Diverged { place, source, advice }
     }
 }
 

@@ -166,7 +166,8 @@ impl<N: Eq + Hash + Clone + Display> GraphDistribution<N> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoSuchGraphArc`]; as [`new`](Self::new) if no tree satisfies the conditions.
+    /// [`Error::NoSuchGraphArc`]; [`Error::SeveralParentsRequired`] and [`Error::ImpossibleArcRequired`] if required
+    /// arcs contradict each other or the graph; as [`new`](Self::new) if no tree satisfies the conditions.
     pub fn condition(&self, required: &[usize], forbidden: &[usize]) -> Result<Self, Error> {
         for &arc in required.iter().chain(forbidden) {
             self.check_arc(arc)?;
@@ -175,10 +176,18 @@ impl<N: Eq + Hash + Clone + Display> GraphDistribution<N> {
         let mut required_into = vec![None; graph.nodes() + 1];
         for &arc in required {
             let child = graph.arcs[arc].child;
+            let name = |node: usize| graph.name_all([node]).concat();
+            let parent = |arc: usize| name(graph.arcs[arc].parent);
+            if !graph.arcs[arc].is_possible() {
+                return Err(Error::ImpossibleArcRequired {
+                    parent: parent(arc),
+                    child: name(child),
+                });
+            }
             let before = required_into[child].replace(arc);
-            let has_other_parent = before.is_some_and(|other| other != arc);
-            if has_other_parent || !graph.arcs[arc].is_possible() {
-                return Err(Error::Unreachable { nodes: graph.name_all([child]) });
+            if let Some(other) = before.filter(|other| *other != arc) {
+                let parents = [parent(other), parent(arc)];
+                return Err(Error::SeveralParentsRequired { child: name(child), parents });
             }
         }
         for (index, arc) in graph.arcs.iter_mut().enumerate() {

@@ -385,7 +385,14 @@ fn mistakes_are_named() {
     let d = GraphDistribution::new(graph.clone(), SETS[0]).unwrap();
     assert_eq!(d.condition(&[99], &[]).unwrap_err(), Error::NoSuchGraphArc { arc: 99, arcs: 7 });
     assert!(matches!(d.condition(&[], &[6]), Err(Error::Unreachable { .. })));
-    assert!(matches!(d.condition(&[3], &[]), Err(Error::Unreachable { .. })));
+    assert_eq!(
+        d.condition(&[3], &[]).unwrap_err().to_string(),
+        "the arc \"a\" → \"a\" is required, but no tree can contain it"
+    );
+    assert_eq!(
+        d.condition(&[2, 6], &[]).unwrap_err().to_string(),
+        "both \"c\" and \"a\" → \"b\" are required, but a node has one parent; require one of them"
+    );
     assert!(d.expectation(&[0.0]).is_err());
     let mut f = [0.0; 7];
     f[5] = f64::NAN; // impossible arc: not read

@@ -37,12 +37,6 @@ pub(super) fn check(output: &Path) -> Result<()> {
     if output == Path::new("-") {
         return Err(usage("the summary goes to standard output; name a file to write"));
     }
-    if output.is_dir() {
-        let path = output.display();
-        return Err(usage(format!(
-            "{path} is a folder; name a file, for example {path}/audit.tsv"
-        )));
-    }
     // The file is removed when it is dropped.
     AtomicFile::create(output)?;
     Ok(())

@@ -12,6 +12,8 @@ use crate::{Error, check_heads};
 #[derive(Debug)]
 pub(super) struct Data {
     pub(super) train: TrainingSet<'static>,
+    /// Number of sentences of the treebank itself, which come before the trees of another parser.
+    pub(super) gold_sentences: usize,
     /// Development data with the tags that the parser will see.
     pub(super) dev: Vec<Sentence>,
     /// Development data as it was given.
@@ -114,6 +116,8 @@ impl Data {
         watched: &mut Watched<'_>,
     ) -> Result<Self, Error> {
         let mut train = with_trees(treebank, true, recipe, watched)?;
+        let gold_trees = train.len();
+        train.extend(with_trees(recipe.silver.clone(), true, recipe, watched)?);
         let has_head = |(sentence, tree): &Annotated| {
             tree.is_some() || sentence.partial_heads().any(|head| head.is_some())
         };
@@ -136,7 +140,11 @@ impl Data {
                 choice.tree_set
             }
         };
+        let mut silver = train.split_off(gold_trees);
         check_trees(&mut train, tree_set, recipe, watched)?;
+        let gold_sentences = train.len();
+        check_trees(&mut silver, tree_set, recipe, watched)?;
+        train.extend(silver);
         if tree_set.is_projective() {
             projectivise(&mut train, watched)?;
         }
@@ -149,7 +157,15 @@ impl Data {
         }
         let words = train.iter().map(Sentence::len).sum();
         let sentences = train.len();
-        Ok(Self { train: train.into(), gold: dev.clone(), dev, tree_set, sentences, words })
+        Ok(Self {
+            train: train.into(),
+            gold_sentences,
+            gold: dev.clone(),
+            dev,
+            tree_set,
+            sentences,
+            words,
+        })
     }
 }
 

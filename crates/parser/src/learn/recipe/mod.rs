@@ -115,6 +115,7 @@ pub struct Recipe {
     replaces_parsers: bool,
     about: About,
     dev_name: Option<String>,
+    silver: Vec<Sentence>,
     #[cfg(feature = "neural")]
     encoder: Option<EncoderSource>,
     #[cfg(feature = "neural")]
@@ -145,6 +146,7 @@ impl Default for Recipe {
             replaces_parsers: false,
             about: About::default(),
             dev_name: None,
+            silver: Vec::new(),
             #[cfg(feature = "neural")]
             encoder: None,
             #[cfg(feature = "neural")]
@@ -263,6 +265,13 @@ impl Recipe {
     /// Sets the name of the development data, for the model's calibration.
     pub fn with_dev_name(self, name: impl Into<String>) -> Self {
         Self { dev_name: Some(name.into()), ..self }
+    }
+
+    /// Adds trees that another parser found, such as a more accurate teacher (sequence-level distillation, Kim & Rush
+    /// 2016). Tagger and parser learn from them as from the treebank. The tokenizer does not: their words were found by
+    /// a tokenizer, and are not gold.
+    pub fn with_silver(self, silver: Vec<Sentence>) -> Self {
+        Self { silver, ..self }
     }
 
     /// Trains a network over this encoder, instead of weights of features. The number of passes is that of epochs.

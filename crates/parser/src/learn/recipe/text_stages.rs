@@ -110,7 +110,7 @@ fn run(
             let started = Instant::now();
             let options = recipe.tokenizer();
             let tokenizer = observed(Stage::Tokenizer, words, watched, |observer| {
-                Tokenizer::train_observed(train, &options, observer)
+                Tokenizer::train_observed(&train[..data.gold_sentences], &options, observer)
             })?;
             text.tokenizer = Some(Arc::new(tokenizer.compact()));
             let took = started.elapsed();

@@ -451,6 +451,8 @@ impl WeakSentence<'_> {
     }
 
     fn diverged(&self, source: tutte_trees::Error) -> Error {
-        Error::Diverged { place: Box::new(self.sentence.place()), source }
+        let place = Box::new(self.sentence.place());
+        let advice = "use a smaller variance, as in `--prior-variance 0.1`";
+        Error::Diverged { place, source, advice }
     }
 }

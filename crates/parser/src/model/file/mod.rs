@@ -278,6 +278,9 @@ impl ModelFile {
     fn read(path: &Path) -> Result<Self, ModelProblem> {
         let mut file = File::open(path).map_err(ModelProblem::Unreadable)?;
         let about = file.metadata().map_err(ModelProblem::Unreadable)?;
+        if about.is_dir() {
+            return Err(ModelProblem::NotAModel { found: "a folder" });
+        }
         if !about.is_file() {
             let error = io::Error::other("it is not a regular file, so it cannot be mapped");
             return Err(ModelProblem::Unreadable(error));
