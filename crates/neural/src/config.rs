@@ -60,7 +60,7 @@ pub struct EncoderConfig {
 /// Largest size that is believed. It keeps products of sizes far from overflow.
 const LARGEST: u64 = 1 << 24;
 
-/// What a `config.json` says.
+/// Content of a `config.json`.
 #[derive(Clone, Debug)]
 pub(crate) struct FolderConfig {
     pub(crate) family: Family,

@@ -70,7 +70,7 @@ pub(crate) struct Scratch {
 pub(crate) struct Pass {
     /// Seed of dropout; `None` for inference.
     pub(crate) seed: Option<u64>,
-    /// Whether the state of every layer is kept for a backward pass.
+    /// `true` if the state of every layer is kept for a backward pass.
     pub(crate) is_kept: bool,
     /// Entries of the table with these ids are left out at random, with this probability, during training.
     pub(crate) word_dropout: (u32, u32, f32),

@@ -24,7 +24,7 @@ pub enum Error {
     Config {
         /// The file, or the part of a model file.
         origin: String,
-        /// What is wrong, and the cure.
+        /// The problem and its cure.
         problem: String,
     },
 
@@ -33,7 +33,7 @@ pub enum Error {
     Tokenizer {
         /// The file, or the part of a model file.
         origin: String,
-        /// What is wrong, and the cure.
+        /// The problem and its cure.
         problem: String,
     },
 

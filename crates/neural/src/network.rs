@@ -204,7 +204,7 @@ impl Network {
         &self.encoder.config
     }
 
-    /// Whether the encoder has 8-bit weights.
+    /// Returns `true` if the encoder has 8-bit weights.
     pub fn is_quantized(&self) -> bool {
         self.encoder.quantized.is_some()
     }

@@ -50,9 +50,9 @@ pub struct NetworkOptions {
     pub pooling: Pooling,
     /// Layers of the encoder that are mixed.
     pub layers: LayerChoice,
-    /// Whether the encoder keeps its weights during training.
+    /// `true` if the encoder keeps its weights during training.
     pub has_frozen_encoder: bool,
-    /// Dropout inside of the encoder. `None`: as the encoder was pretrained.
+    /// Dropout inside the encoder. `None`: as the encoder was pretrained.
     pub encoder_dropout: Option<f32>,
     /// Seed of the initial weights.
     pub seed: u64,
@@ -129,7 +129,7 @@ impl NetworkOptions {
         self
     }
 
-    /// Sets the dropout inside of the encoder.
+    /// Sets the dropout inside the encoder.
     pub fn with_encoder_dropout(mut self, probability: f32) -> Self {
         self.encoder_dropout = Some(probability);
         self
@@ -210,7 +210,7 @@ pub struct ScratchOptions {
     pub ngram_rows: usize,
     /// Probability that a word is seen by its n-grams alone during training.
     pub word_dropout: f32,
-    /// Dropout inside of the encoder.
+    /// Dropout inside the encoder.
     pub dropout: f32,
     /// Length of the longest sequence. Longer sentences are seen through windows.
     pub positions: usize,
@@ -265,7 +265,7 @@ impl ScratchOptions {
         self
     }
 
-    /// Sets the dropout inside of the encoder.
+    /// Sets the dropout inside the encoder.
     pub fn with_dropout(mut self, probability: f32) -> Self {
         self.dropout = probability;
         self

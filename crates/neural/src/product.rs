@@ -50,7 +50,7 @@ fn check(len: usize, rows: usize, columns: usize, row_stride: usize) {
     }
 }
 
-/// Whether a product replaces its output or is added to it.
+/// Mode of writing a product: in place of the output, or added to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Write {
     /// The product replaces the output.

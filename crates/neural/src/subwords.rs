@@ -111,7 +111,7 @@ pub(crate) struct Subwords {
     start: u32,
     end: u32,
     unknown: u32,
-    /// Words are given with a space before them, as byte-level tokenizers expect inside of a text.
+    /// Words are given with a space before them, as byte-level tokenizers expect inside a text.
     has_leading_space: bool,
 }
 
@@ -198,7 +198,7 @@ impl Subwords {
     }
 }
 
-/// Whether a pre-tokenizer, or one inside of it, works on bytes, where words start with a space.
+/// Returns `true` if a pre-tokenizer, or one within it, works on bytes, where words start with a space.
 fn is_byte_level(pre_tokenizer: &serde_json::Value) -> bool {
     let is_one = pre_tokenizer.get("type").and_then(|t| t.as_str()) == Some("ByteLevel");
     let inner = pre_tokenizer.get("pretokenizers").and_then(|list| list.as_array());

@@ -133,7 +133,7 @@ impl Activations {
         let start = self.node_starts[sentence];
         for (&(head, modifier), scores) in arcs.iter().zip(scores.chunks_exact_mut(count)) {
             let is_inside = head.max(modifier) <= self.words(sentence);
-            assert!(is_inside, "the arc {head} → {modifier} is inside of the sentence");
+            assert!(is_inside, "the arc {head} → {modifier} is inside the sentence");
             let (head, modifier) = (start + head, start + modifier);
             biaffine::labels(
                 &self.parts[2][head * width..][..width],
@@ -213,7 +213,7 @@ impl Coefficients {
         let (head, modifier) = arc;
         let nodes = self.node_starts[sentence + 1] - self.node_starts[sentence];
         let is_inside = head.max(modifier) < nodes;
-        assert!(is_inside, "the arc {head} → {modifier} is inside of the sentence");
+        assert!(is_inside, "the arc {head} → {modifier} is inside the sentence");
         assert_eq!(derivatives.len(), self.label_count, "there is one derivative per label");
         self.label_arcs.push((sentence, head, modifier));
         self.labels.extend_from_slice(derivatives);

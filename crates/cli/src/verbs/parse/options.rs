@@ -153,7 +153,8 @@ pub(crate) struct Task<'a> {
     pub(super) probs: bool,
     /// Heads less probable than this are left open.
     pub(super) min_prob: Option<f64>,
-    /// The same in raw text; `None` if its calibration does not reach the precision that was asked for.
+    /// Heads of raw text less probable than this are left open. `None` if the calibration for raw text does not reach
+    /// the precision that was asked for.
     pub(super) text_min_prob: Option<f64>,
     /// Name of the model in JSON.
     pub(super) model_name: String,
