@@ -34,7 +34,8 @@ impl LabelledTreeDistribution {
         } else {
             (self.log_partition_tempered(order, &best) - order * least) / (1.0 - order)
         };
-        let log_tree_count = || self.log_partition_tempered(0.0, &best);
+        // The best tree alone gives 0; a little less is a rounding error.
+        let log_tree_count = || self.log_partition_tempered(0.0, &best).max(0.0);
         Ok(within_bounds(order, entropy, least, log_tree_count))
     }
 

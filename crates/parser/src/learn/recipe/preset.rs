@@ -14,7 +14,7 @@ use crate::learn::train::{LabelOptions, SecondPassOptions, TrainingOptions};
 /// use tutte::learn::Preset;
 ///
 /// let options = Preset::Plain.options(20_000, TreeSet::ProjectiveSingleRoot);
-/// assert!(options.second_pass.is_none() && options.pruner.is_none());
+/// assert!(options.second_pass.is_none());
 /// assert_eq!(Preset::default().name(), "default");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
