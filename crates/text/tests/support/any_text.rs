@@ -107,7 +107,7 @@ fn ask_text(
     let dribbled: Vec<_> =
         Segmenter::with_options(tokenizer, Dribble { bytes, at_once: piece }, options.clone())
             .collect();
-    let has_failed = results.last().is_some_and(Result::is_err);
+    let has_failed = results.iter().any(Result::is_err);
     assert_eq!(results.len(), dribbled.len());
     let mut sentences = Vec::new();
     for (result, dribbled) in results.into_iter().zip(dribbled) {

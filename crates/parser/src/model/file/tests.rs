@@ -379,7 +379,11 @@ fn files_that_are_not_models_are_recognised() {
     assert!(matches!(&missing, Error::Model { problem: ModelProblem::Unreadable(_), .. }));
     assert!(missing.hint().unwrap().contains("tutte train"));
     let itself = ModelFile::open(&folder.0).unwrap_err();
-    assert!(matches!(&itself, Error::Model { problem: ModelProblem::Unreadable(_), .. }));
+    let found_folder = ModelProblem::NotAModel { found: "a folder" };
+    assert_eq!(
+        itself.to_string(),
+        Error::Model { path: folder.0.clone(), problem: found_folder }.to_string()
+    );
     let other = safetensors::serialize(Vec::<(String, TensorView<'_>)>::new(), None);
     for (bytes, expected) in [
         (&b""[..], "an empty file"),

@@ -13,7 +13,7 @@ pub enum NetworkScorer {}
 
 /// Memory of a network for one thread.
 #[derive(Debug, Default)]
-pub(crate) struct NetworkMemory;
+pub(crate) struct NetworkMemory {}
 
 impl NetworkScorer {
     pub(crate) fn add_scores(
