@@ -1,6 +1,6 @@
 //! Products of matrices of 8-bit integers, with exact 32-bit sums.
 //!
-//! sums[row][output] = Σ (x[row][i] − 128)·w[output][i]. Inputs are unsigned with an offset of 128, because the
+//! `sums[row][output] = Σ (x[row][i] − 128)·w[output][i]`. Inputs are unsigned with an offset of 128, because the
 //! instruction `vpdpbusd` (AVX-512 VNNI) multiplies unsigned by signed bytes: four products per 32-bit lane,
 //! added without saturation. The offset is taken out again: Σ (x − 128)·w = Σ x·w − 128·Σ w.
 //!
