@@ -22,11 +22,11 @@ fn readme_shows_what_the_program_prints() {
 #[test]
 fn readme_says_what_its_picture_shows() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (_, after) = readme.split_once("nmod ").unwrap();
+    let (_, after) = readme.split_once("obl ").unwrap();
     let shown = &after[..3];
-    assert!(readme.contains(&format!("had it with probability {shown}, and")), "{shown}");
+    assert!(readme.contains(&format!("through it with probability {shown}, and")), "{shown}");
     let other: f64 = 1.0 - shown.parse::<f64>().unwrap();
-    assert!(readme.contains(&format!("through it with {}.", &format!("{other:.2}")[1..])));
+    assert!(readme.contains(&format!("had it with {}.", &format!("{other:.2}")[1..])));
 }
 
 /// The two commands that a newcomer and .ci/run start with.
