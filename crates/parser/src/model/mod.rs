@@ -104,7 +104,7 @@ pub struct ParserModel<W = Vec<f32>> {
     pub second_pass: Option<SecondPass<W>>,
     /// Scores of labels.
     pub labels: LabelModel<W>,
-    /// Scores of arcs, labels and tags by a network, which add to the others.
+    /// Scores of arcs by a network, which add to the others; and its scores of labels and tags.
     pub network: Option<Arc<NetworkScorer>>,
     /// The set of possible trees.
     pub tree_set: TreeSet,

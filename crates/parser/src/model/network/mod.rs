@@ -5,8 +5,8 @@
 //! ```
 //!
 //! s is the biaffine score of a network over an encoder (`tutte_neural`). The sum is one score per arc, so the
-//! distribution over trees is as exact as with features alone. Label scores add in the same way. The same network may
-//! also find tags. With features alone, the sum has one term.
+//! distribution over trees is as exact as with features alone. Labels are scored by the network
+//! alone, if there is one. It may also find tags.
 //!
 //! Networks need the feature `neural`. Without it, [`NetworkScorer`] has no values: a model file with a network is an
 //! error, and nothing else changes.
