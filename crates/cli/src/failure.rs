@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use tutte_treebank::draw::{columns, printable as visible, shorten};
 use tutte_treebank::{Column, Error};
 
@@ -108,10 +109,34 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 /// Prints help, the version or an error of the command line, and returns the exit code.
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     let printed = error.print().and_then(|()| io::stdout().flush());
+    if let Some(hint) = usage_hint(error) {
+        // A failure to write to standard error cannot be reported.
+        let _ = anstream::stderr().lock().write_all(hint_line(&hint).as_bytes());
+    }
     match printed {
         // Errors go to standard error; if that fails, nothing can be printed.
         Err(cause) if !error.use_stderr() => report(&cause.into()),
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE)),
+    }
+}
+
+/// Returns the advice for an error of the command line that clap cannot give: it knows arguments, not their meaning.
+fn usage_hint(error: &clap::Error) -> Option<String> {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let argument = context(ContextKind::InvalidArg);
+    match error.kind() {
+        ErrorKind::InvalidValue if argument.starts_with("--to ") => {
+            let value = context(ContextKind::InvalidValue);
+            let is_picture = ["svg", "png", "pdf", "html"].contains(&value);
+            is_picture.then(|| "`tutte draw FILE -o picture.svg` draws trees".to_owned())
+        }
+        ErrorKind::UnknownArgument if std::env::args().nth(1).as_deref() == Some(argument) => {
+            Some("a verb comes first, as in `tutte parse -t 'Time flies.'`".to_owned())
+        }
+        _ => std::error::Error::source(error).and_then(treebank_error).and_then(Error::hint),
     }
 }
 
@@ -169,11 +194,15 @@ fn explain(kind: &str, colour: AnsiColor, error: &anyhow::Error) {
         },
     };
     if let Some(hint) = hint {
-        let cyan = AnsiColor::Cyan.on_default().bold();
-        text.push_str(&format!("{cyan}hint:{cyan:#} {}\n", visible(&hint)));
+        text.push_str(&hint_line(&hint));
     }
     // A failure to write to standard error cannot be reported.
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
+fn hint_line(hint: &str) -> String {
+    let cyan = AnsiColor::Cyan.on_default().bold();
+    format!("{cyan}hint:{cyan:#} {}\n", visible(hint))
 }
 
 /// Joins the chain of causes, without those that the error already quotes.

@@ -12,6 +12,7 @@ mod calibrate;
 mod check;
 mod convert;
 mod diff;
+mod distil;
 mod draw;
 mod eval;
 mod forest;
@@ -37,6 +38,7 @@ use crate::session::Session;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Train(train::Train),
+    Distil(distil::Distil),
     Learn(learn::Learn),
     Parse(parse::Parse),
     Run(run::Run),
@@ -64,6 +66,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
         "Parse",
         &[
             "train",
+            "distil",
             "learn",
             "rules",
             "parse",
@@ -86,6 +89,7 @@ impl Verb {
     fn files(&self) -> Result<Files> {
         Ok(match self {
             Verb::Train(arguments) => arguments.files(),
+            Verb::Distil(arguments) => arguments.files(),
             Verb::Learn(arguments) => arguments.files(),
             Verb::Parse(arguments) => arguments.files()?,
             Verb::Forest(arguments) => arguments.files(),
@@ -120,6 +124,7 @@ pub(crate) fn run(
     files.prepare()?;
     match verb {
         Verb::Train(arguments) => train::run(arguments, session),
+        Verb::Distil(arguments) => distil::run(arguments, session),
         Verb::Learn(arguments) => learn::run(arguments, session),
         Verb::Parse(arguments) => parse::run(arguments, session),
         Verb::Run(arguments) => run::run(arguments, session),

@@ -415,6 +415,40 @@ fn minus_one_is_a_wrong_value_and_not_an_option() {
 }
 
 #[test]
+fn wrong_arguments_get_the_advice_that_only_a_parser_can_give() {
+    let folder = folder("advice");
+    let encoding = tutte(&folder, &["parse", "--encoding", "klingon", "tea.conllu"]);
+    refused(
+        &encoding,
+        2,
+        &["unknown encoding \"klingon\"", "hint: use a name of the WHATWG standard: latin1"],
+    );
+    let picture = tutte(&folder, &["parse", "-t", "Tea cools.", "--to", "svg"]);
+    refused(
+        &picture,
+        2,
+        &["possible values", "hint: `tutte draw FILE -o picture.svg` draws trees"],
+    );
+    let other = tutte(&folder, &["parse", "-t", "Tea cools.", "--to", "xml"]);
+    assert!(!said(&other).contains("hint:"), "{}", said(&other));
+    let verbless = tutte(&folder, &["-t", "Tea cools."]);
+    refused(&verbless, 2, &["hint: a verb comes first, as in `tutte parse -t 'Time flies.'`"]);
+    let unknown = tutte(&folder, &["parse", "--flies", "tea.conllu"]);
+    assert!(!said(&unknown).contains("a verb comes first"), "{}", said(&unknown));
+}
+
+#[test]
+fn an_empty_treebank_is_one_error_without_a_choice_of_trees() {
+    let folder = folder("empty");
+    fs::write(folder.join("empty.conllu"), "").unwrap();
+    for verb in [&["train", "empty.conllu", "-o", "x.tutte"][..], &["audit", "empty.conllu"]] {
+        let output = tutte(&folder, verb);
+        refused(&output, 3, &["there are no sentences to"]);
+        assert_eq!(said(&output).lines().count(), 1, "{}", said(&output));
+    }
+}
+
+#[test]
 fn a_folder_is_not_a_file_to_write_nor_a_model() {
     let folder = folder("folder-as-file");
     fs::create_dir(folder.join("there")).unwrap();

@@ -64,4 +64,4 @@ pub use observer::{Observer, Reply};
 pub use order::{Order, RandomStream, draw_templates, gaussian, seed_of_stream};
 pub use parallel::{for_each_part, in_parts, join};
 pub use sparse::{SparseSum, SparseVector};
-pub use weights::{Cell, Compact, Weights};
+pub use weights::{Cell, Compact, Rounding, Weights};

@@ -114,6 +114,25 @@ pub struct Compact {
     bytes: Bytes,
 }
 
+/// How weights are rounded to 8 bits.
+///
+/// ```
+/// use tutte_linear::{Compact, Rounding, Weights};
+///
+/// let weights = [0.0, 0.02, 0.03, -2.0];
+/// assert_eq!(Compact::rounded(&weights, Rounding::Nearest).cells(), [0, 1, 2, -127]);
+/// assert_eq!(Compact::rounded(&weights, Rounding::Sparse).cells(), [0, 0, 2, -127]);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rounding {
+    /// To the nearest value.
+    #[default]
+    Nearest,
+    /// To the nearest value, but ±1 becomes 0. Most weights that are not zero round to ±1: they belong to features
+    /// that were seen once or twice. Tables without them pack a third smaller.
+    Sparse,
+}
+
 #[derive(Clone)]
 enum Bytes {
     Owned(Vec<i8>),
@@ -124,11 +143,23 @@ impl Compact {
     /// The largest cell.
     const LARGEST: f32 = i8::MAX as f32;
 
-    /// Rounds weights to 8 bits; the largest keeps its exact value.
+    /// Rounds weights to the nearest values of 8 bits; the largest keeps its exact value.
     pub fn new(weights: &[f32]) -> Self {
+        Self::rounded(weights, Rounding::Nearest)
+    }
+
+    /// Rounds weights to 8 bits; the largest keeps its exact value.
+    pub fn rounded(weights: &[f32], rounding: Rounding) -> Self {
         let largest = weights.iter().fold(0f32, |largest, weight| largest.max(weight.abs()));
         let scale = if largest > 0.0 { largest / Self::LARGEST } else { 1.0 };
-        let round = |weight: &f32| (weight / scale).round().clamp(-Self::LARGEST, Self::LARGEST);
+        let least = match rounding {
+            Rounding::Nearest => 1.0,
+            Rounding::Sparse => 2.0,
+        };
+        let round = |weight: &f32| {
+            let nearest = (weight / scale).round().clamp(-Self::LARGEST, Self::LARGEST);
+            if nearest.abs() < least { 0.0 } else { nearest }
+        };
         let cells = weights.iter().map(|weight| round(weight) as i8).collect();
         Self { scale, bytes: Bytes::Owned(cells) }
     }

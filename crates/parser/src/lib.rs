@@ -67,7 +67,7 @@ pub mod learn;
 mod model;
 mod parse;
 
-pub use tutte_linear::{Cell, Compact, Weights};
+pub use tutte_linear::{Cell, Compact, Rounding, Weights};
 #[cfg(feature = "train")]
 pub use tutte_rules as rules;
 pub use tutte_text as text;

@@ -98,26 +98,6 @@ impl Sentence {
         self.set(id, Column::Deps, &deps)
     }
 
-    /// Removes the enhanced dependencies of all words and empty nodes. In CoNLL-X, which has no
-    /// DEPS, nothing changes.
-    ///
-    /// ```
-    /// use tutte_treebank::Sentence;
-    /// let mut sentence: Sentence = "1\tTea\ttea\tNOUN\t_\t_\t0\troot\t0:root\t_\n".parse()?;
-    /// sentence.clear_enhanced()?;
-    /// assert_eq!(sentence.as_str(), "1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\t_\n");
-    /// # Ok::<(), tutte_treebank::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// None for a sentence that was read.
-    pub fn clear_enhanced(&mut self) -> Result<(), Error> {
-        if self.tokens().all(|token| token.deps() == "_") {
-            return Ok(());
-        }
-        self.rewrite(Column::Deps, 2 * self.rows.len(), |_, _, out| out.push('_'))
-    }
-
     /// True if a node can have dependents in the enhanced graph.
     fn is_head(&self, head: Id) -> bool {
         match head {

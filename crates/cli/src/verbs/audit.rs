@@ -114,7 +114,9 @@ pub(crate) fn run(arguments: &Audit, session: &Session) -> Result<Outcome> {
     let verdicts = arguments.verdicts.as_deref().map(files::verdicts).transpose()?;
     let treebank = arguments.reading.read_trees(&inputs, session)?;
     let choice = TreeSetChoice::of(&treebank);
-    session.note(tree_set_note(&choice));
+    if choice.trees > 0 {
+        session.note(tree_set_note(&choice));
+    }
     if arguments.conllu.is_some() && treebank.iter().any(|s| s.format() == Format::ConllX) {
         return Err(usage(
             "CoNLL-X has no column for probabilities; leave out --conllu, or convert the treebank with \

@@ -96,7 +96,8 @@ pub(crate) struct Train {
 
     /// Trees of another parser, such as a more accurate teacher; tagger and parser learn from them, too
     ///
-    /// `tutte parse -m TEACHER text.txt --tags model -o silver.conllu` makes such a file from raw text.
+    /// `tutte parse -m TEACHER text.txt --tags model -o silver.conllu` makes such a file from raw text. `tutte distil`
+    /// writes the teacher's probabilities beside its trees (Teacher=… in MISC), and the parser learns these.
     #[arg(long, value_name = "FILE")]
     silver: Vec<PathBuf>,
 
@@ -189,6 +190,10 @@ pub(crate) struct Train {
 
     #[command(flatten)]
     reading: TreebankArgs,
+
+    /// Other files of the command line. The model's description has their names without folders.
+    #[arg(skip)]
+    also_read: Vec<PathBuf>,
 }
 
 /// On or off.
@@ -549,10 +554,15 @@ impl Train {
         files.writes("-o", [&self.output]).writes("-o", beside)
     }
 
+    /// Sets files that another verb, which calls this one, has read.
+    pub(super) fn also_reads(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        self.also_read.extend(files);
+    }
+
     /// Returns the named inputs.
     fn read_paths(&self) -> impl Iterator<Item = &Path> {
         let templates = self.templates.as_deref().and_then(template_file);
-        let named = self.files.iter().chain(&self.dev).chain(&self.silver);
+        let named = self.files.iter().chain(&self.dev).chain(&self.silver).chain(&self.also_read);
         named.map(PathBuf::as_path).chain(templates)
     }
 

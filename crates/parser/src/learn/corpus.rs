@@ -7,6 +7,7 @@ use tutte_treebank::Sentence;
 use tutte_trees::{Tree, TreeSet};
 
 use crate::features::{Atoms, FeatureSet};
+use crate::learn::teacher::{SoftArc, read_answers};
 use crate::parse::constraints;
 use crate::{Candidates, Error, LabelModel};
 
@@ -34,12 +35,14 @@ pub(crate) struct Example {
     pub(crate) arcs: Atoms,
     /// Attributes for features of labels.
     pub(crate) labels: Atoms,
-    /// Arcs that its trees may contain; always includes the gold arcs.
+    /// Arcs that its trees may contain; always includes the gold arcs and those of a teacher.
     pub(crate) candidates: Candidates,
     /// Gold head of each word, `None` if unannotated.
     pub(crate) gold: Vec<Option<usize>>,
     /// Gold label of each word, as its index in the model; `None` if the head or the label is unannotated.
     pub(crate) label_of: Vec<Option<usize>>,
+    /// Arcs of a teacher's distribution; empty if the sentence has no teacher.
+    pub(crate) teacher: Arc<[SoftArc]>,
 }
 
 impl Example {
@@ -105,6 +108,7 @@ impl<'a> Corpus<'a> {
                 candidates: Candidates::all(),
                 gold,
                 label_of,
+                teacher: read_answers(sentence, &numbers)?.into(),
             }));
         }
         let count = outside.len();
@@ -136,11 +140,12 @@ impl<'a> Corpus<'a> {
         Self { treebank: self.treebank, examples, tree_set: self.tree_set, words }
     }
 
-    /// Restricts each example to some candidate arcs and its gold arcs.
+    /// Restricts each example to some candidate arcs, its gold arcs and those of its teacher.
     pub(crate) fn prune(&mut self, candidates: Vec<Candidates>) {
         for (example, candidates) in self.examples.iter_mut().zip(candidates) {
             if let Some(example) = Arc::get_mut(example) {
-                example.candidates = with_gold(candidates, &example.gold, self.tree_set);
+                example.candidates =
+                    with_gold(candidates, &example.gold, &example.teacher, self.tree_set);
             }
         }
     }
@@ -170,13 +175,15 @@ impl<'a> Corpus<'a> {
     }
 }
 
-/// Adds the gold arcs to some candidates. If the gold tree is partial, and no tree consists of its arcs and of
+/// Adds the gold arcs and those of a teacher to some candidates. If the gold tree is partial, and no tree consists of its arcs and of
 /// candidates, returns all arcs.
 pub(crate) fn with_gold(
     mut candidates: Candidates,
     gold: &[Option<usize>],
+    teacher: &[SoftArc],
     tree_set: TreeSet,
 ) -> Candidates {
+    teacher.iter().for_each(|arc| candidates.allow(arc.head, arc.modifier));
     for (modifier, head) in (1..).zip(gold) {
         head.iter().for_each(|&head| candidates.allow(head, modifier));
     }

@@ -20,11 +20,13 @@
 pub(crate) mod calibrate;
 pub(crate) mod corpus;
 mod dictionary;
+mod distillation;
 #[cfg(feature = "neural")]
 pub mod network;
 pub mod objective;
 pub mod optimizer;
 pub mod recipe;
+pub(crate) mod teacher;
 pub(crate) mod temperature;
 pub(crate) mod train;
 mod training_set;
@@ -32,11 +34,13 @@ pub(crate) mod transition;
 pub mod weak;
 
 pub use calibrate::{Calibrator, Comparison};
+pub use distillation::{Coverage, TeacherOptions, answer};
 pub use optimizer::Optimizer;
 pub use recipe::{
     Ending, Event, EventObserver, Part, PassReport, Preset, Recipe, Stage, TagVersions,
     TemperatureSource, Trained, TreeSetChoice, TreeSetComparison, Work, best_path, train_pipeline,
 };
+pub use teacher::{SoftArc, TEACHER, has_answers, write_answers};
 pub use train::{
     Checkpoint, CheckpointPlace, Checkpoints, FirstPassOptions, LabelOptions, Pass, PassObserver,
     PrunerOptions, SecondPassOptions, Snapshot, TrainedPass, TrainingOptions, TransitionOptions,

@@ -370,7 +370,12 @@ impl Shard {
         for (head, modifier) in arcs(words) {
             self.scores[(head, modifier)] = f64::from(found[head * places + modifier]);
         }
-        let scored = Scored { scores: &self.scores, gold: &example.heads, tree_set: task.tree_set };
+        let scored = Scored {
+            scores: &self.scores,
+            gold: &example.heads,
+            teacher: &[],
+            tree_set: task.tree_set,
+        };
         self.loss +=
             objective.evaluate(scored, task.progress, &mut self.scratch, &mut self.arc_gradient)?;
         let coefficients = self.coefficients.arcs_mut(number);

@@ -3,7 +3,7 @@
 //! With Z latent clusters ([`latent`]), θ(h → m) = log Σ_z exp(w_z · f(x, h, m)). Clusters share features
 //! and differ in weights; a score costs Z times as much.
 
-use tutte_linear::gaussian;
+use tutte_linear::{Rounding, gaussian};
 use tutte_trees::ArcMatrix;
 
 use crate::features::index::hashed;
@@ -56,13 +56,13 @@ impl ArcModel {
     }
 
     /// Rounds all weights to 8 bits.
-    pub(crate) fn compact(&self) -> ArcModel<Compact> {
+    pub(crate) fn rounded(&self, rounding: Rounding) -> ArcModel<Compact> {
         let Self { features, index, clusters, weights } = self;
         ArcModel {
             features: features.clone(),
             index: index.clone(),
             clusters: *clusters,
-            weights: Compact::new(weights),
+            weights: Compact::rounded(weights, rounding),
         }
     }
 }

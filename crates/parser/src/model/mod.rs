@@ -12,6 +12,7 @@ pub(crate) mod transition;
 
 use std::sync::Arc;
 
+use tutte_linear::Rounding;
 use tutte_trees::TreeSet;
 
 pub use self::arcs::ArcModel;
@@ -132,16 +133,23 @@ impl ParserModel {
         }
     }
 
-    /// Rounds all weights to 8 bits, as a file holds them.
+    /// Rounds all weights to the nearest values of 8 bits, as a file holds them.
     pub fn compact(&self) -> ParserModel<Compact> {
+        self.rounded(Rounding::Nearest)
+    }
+
+    /// Rounds all weights to 8 bits.
+    pub fn rounded(&self, rounding: Rounding) -> ParserModel<Compact> {
         let Self { pruner, arcs, second_pass, labels, .. } = self;
-        let compact =
-            |pruner: &Pruner| Pruner { arcs: pruner.arcs.compact(), threshold: pruner.threshold };
+        let rounded_pruner = |pruner: &Pruner| Pruner {
+            arcs: pruner.arcs.rounded(rounding),
+            threshold: pruner.threshold,
+        };
         ParserModel {
-            pruner: pruner.as_ref().map(compact),
-            arcs: arcs.compact(),
-            second_pass: second_pass.as_ref().map(SecondPass::compact),
-            labels: labels.map(Compact::new),
+            pruner: pruner.as_ref().map(rounded_pruner),
+            arcs: arcs.rounded(rounding),
+            second_pass: second_pass.as_ref().map(|second_pass| second_pass.rounded(rounding)),
+            labels: labels.map(|weights| Compact::rounded(weights, rounding)),
             network: self.network.clone(),
             tree_set: self.tree_set,
             temperature: self.temperature,

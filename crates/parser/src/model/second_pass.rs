@@ -4,6 +4,7 @@
 //! scores again the arcs whose marginal reaches a threshold, with templates that see that tree (see
 //! [`FirstPassOutput`]). Given the tree, scores are still of single arcs, so inference stays exact.
 
+use tutte_linear::Rounding;
 use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, marginals_with, mbr_with};
 
 use crate::features::FirstPassOutput;
@@ -22,11 +23,11 @@ pub struct SecondPass<W = Vec<f32>> {
 
 impl SecondPass {
     /// Rounds all weights to 8 bits.
-    pub(crate) fn compact(&self) -> SecondPass<Compact> {
+    pub(crate) fn rounded(&self, rounding: Rounding) -> SecondPass<Compact> {
         SecondPass {
-            arcs: self.arcs.compact(),
+            arcs: self.arcs.rounded(rounding),
             threshold: self.threshold,
-            transition: self.transition.as_ref().map(TransitionParser::compact),
+            transition: self.transition.as_ref().map(|parser| parser.rounded(rounding)),
         }
     }
 }

@@ -234,12 +234,8 @@ impl<'a> Annotation<'a> {
     pub fn write_tree(&self, sentence: &mut Sentence) -> Result<(), Error> {
         let heads: Vec<Option<usize>> = self.words.iter().map(|word| word.head).collect();
         let labels: Vec<&str> = self.words.iter().map(|word| word.label.as_ref()).collect();
-        sentence.set_heads(&heads)?;
-        sentence.set_deprels(&labels)?;
+        sentence.set_arcs(&heads, &labels, self.keeps_deps)?;
         Self::clear(sentence)?;
-        if !self.keeps_deps {
-            sentence.clear_enhanced()?;
-        }
         if self.pieces > 1 && sentence.format() == Format::ConllU {
             let (key, pieces) = self.pieces_comment();
             sentence.set_comment(&key, Some(&pieces))?;
@@ -265,8 +261,10 @@ impl<'a> Annotation<'a> {
     /// None for a sentence that was read.
     pub fn clear(sentence: &mut Sentence) -> Result<(), Error> {
         let keys: Vec<&str> = PROBABILITIES.into_iter().chain(AUDITED).collect();
-        // Most sentences have none of these keys.
-        let is_annotated = keys.iter().any(|key| sentence.as_str().contains(key));
+        // Most words have no other entries, and a look at each costs less than a search for every key.
+        let is_plain = |misc: &str| misc == "_" || misc == "SpaceAfter=No";
+        let is_annotated = sentence.words().any(|word| !is_plain(word.misc()))
+            && keys.iter().any(|key| sentence.as_str().contains(key));
         if is_annotated && sentence.format() == Format::ConllU {
             let words = sentence.len();
             sentence.replace_misc(&keys, &vec![Vec::new(); words])?;

@@ -26,7 +26,7 @@ mod training_data;
 
 use std::sync::Arc;
 
-use tutte_linear::{Compact, Weights};
+use tutte_linear::{Compact, Rounding, Weights};
 use tutte_treebank::{Morphology as WordTags, Sentence, Token};
 
 use self::chain::{Chain, ChainMemory};
@@ -138,17 +138,26 @@ impl TagScores {
 }
 
 impl Tagger {
-    /// Returns this tagger with weights of 8 bits, as a model file holds them.
+    /// Rounds all weights to the nearest values of 8 bits, as a model file holds them.
     pub fn compact(&self) -> Tagger<Compact> {
+        self.rounded(Rounding::Nearest)
+    }
+
+    /// Rounds all weights to 8 bits.
+    pub fn rounded(&self, rounding: Rounding) -> Tagger<Compact> {
         let Tagger { upos, lexicon, rows, weights, chain, fine, lemmas } = self;
         let morphology = fine.bundles().clone();
         Tagger {
             upos: upos.clone(),
             lexicon: Arc::clone(lexicon),
             rows: *rows,
-            weights: Compact::new(weights),
+            weights: Compact::rounded(weights, rounding),
             chain: chain.clone(),
-            fine: Morphology::new(morphology, fine.rows.bits, Compact::new(&fine.weights)),
+            fine: Morphology::new(
+                morphology,
+                fine.rows.bits,
+                Compact::rounded(&fine.weights, rounding),
+            ),
             lemmas: lemmas.clone(),
         }
     }

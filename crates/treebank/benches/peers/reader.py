@@ -60,10 +60,10 @@ PEERS = {"conllu": read_with_conllu, "pyconll": read_with_pyconll}
 
 
 class Tutte:
-    """Runs `examples/peer_timings.rs`, built like the benchmarks."""
+    """Runs `examples/reader_timings.rs`, built like the benchmarks."""
 
     def __init__(self):
-        self.program = built_program("--profile", "bench", "--example", "peer_timings", folder=CRATE)
+        self.program = built_program("--profile", "bench", "--example", "reader_timings", folder=CRATE)
 
     def read(self, path, rounds):
         """Returns seconds to read, seconds to read and parse all columns, and the counts."""

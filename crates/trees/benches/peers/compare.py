@@ -206,11 +206,11 @@ PEERS = {"marginals": (TorchStruct, Supar, NumPy, SciPy), "argmax": (ChuLiuEdmon
 
 
 class Tutte:
-    """`examples/peer_timings.rs`, built like the benchmarks; input and output are files."""
+    """`examples/inference_timings.rs`, built like the benchmarks; input and output are files."""
 
     def __init__(self, directory):
         self.directory = Path(directory)
-        self.program = built_program("--profile", "bench", "--example", "peer_timings", folder=CRATE)
+        self.program = built_program("--profile", "bench", "--example", "inference_timings", folder=CRATE)
 
     def ask(self, work, scores, roots, seconds):
         """Return the least time in microseconds per sentence, and the answers in a peer's form."""

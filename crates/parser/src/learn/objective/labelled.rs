@@ -17,7 +17,8 @@ use tutte_trees::{
     arc_covariances_with, arcs, log_partition_with, marginals_with,
 };
 
-use super::{Objective, Scratch, Term};
+use super::{Objective, Scratch, Term, distil};
+use crate::learn::teacher::SoftArc;
 
 /// Scores, gold heads and gold labels of a sentence: the input of a labelled objective.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub struct LabelledScored<'a> {
     pub gold: &'a [Option<usize>],
     /// Gold label of every word, `None` if unannotated.
     pub labels: &'a [Option<usize>],
+    /// Arcs of a teacher's distribution; empty if the sentence has no teacher. The probabilities of each word sum to 1.
+    pub teacher: &'a [SoftArc],
     /// Set of trees that the distribution is over.
     pub tree_set: TreeSet,
 }
@@ -64,6 +67,7 @@ impl Objective {
     ///     scores: &LabelledArcMatrix::zeros(2, 3), // two words, three labels
     ///     gold: &[Some(2), Some(0)],
     ///     labels: &[Some(1), Some(0)],
+    ///     teacher: &[],
     ///     tree_set: TreeSet::NonProjectiveSingleRoot,
     /// };
     /// let mut gradient = LabelledArcMatrix::default();
@@ -88,6 +92,8 @@ impl Objective {
         for &(factor, term) in &self.terms {
             value += factor
                 * match term {
+                    _ if self.ignores(term, sentence.teacher) => 0.0,
+                    Term::Distil => distil::add_labelled(sentence, factor, scratch, gradient)?,
                     Term::Likelihood => margin(sentence, 0.0, factor, scratch, gradient)?,
                     Term::SoftmaxMargin { cost } => {
                         margin(sentence, cost, factor, scratch, gradient)?
@@ -111,7 +117,7 @@ fn margin(
     scratch: &mut Scratch,
     gradient: &mut LabelledArcMatrix,
 ) -> Result<f64, Error> {
-    let LabelledScored { scores, gold, labels, tree_set } = sentence;
+    let LabelledScored { scores, gold, labels, tree_set, .. } = sentence;
     if gold.iter().chain(labels).all(Option::is_none) {
         return Ok(0.0);
     }
@@ -291,7 +297,7 @@ pub(crate) fn marginals(
 }
 
 /// Adds `factor` times the numbers of one arc, over all labels, to another matrix.
-fn add_scaled(
+pub(super) fn add_scaled(
     sums: &mut LabelledArcMatrix,
     shares: &LabelledArcMatrix,
     (head, modifier): (usize, usize),

@@ -28,7 +28,7 @@ pub(super) fn add(
     scratch: &mut Scratch,
     gradient: &mut ArcMatrix,
 ) -> Result<f64, Error> {
-    let Scored { scores, gold, tree_set } = sentence;
+    let Scored { scores, gold, tree_set, .. } = sentence;
     if gold.iter().all(Option::is_none) {
         return Ok(0.0);
     }

@@ -19,6 +19,7 @@
 //! Gold trees may be partial. The likelihood is then the exact probability of all trees that contain the gold
 //! arcs, and only words with a gold head can be wrong.
 
+mod distil;
 mod entropy;
 pub mod expectation;
 pub(crate) mod labelled;
@@ -32,6 +33,8 @@ use std::ops::{Add, Mul};
 
 use tutte_trees::{ArcMatrix, Error, LabelledArcMatrix, TreeSet, Workspace};
 
+use crate::learn::teacher::SoftArc;
+
 pub use labelled::LabelledScored;
 
 /// One term of an objective.
@@ -40,6 +43,9 @@ pub use labelled::LabelledScored;
 pub enum Term {
     /// −log p(y | x) of the gold tree, or of all trees that agree with a partial one.
     Likelihood,
+    /// Cross-entropy to the distribution of a teacher, for sentences that have one. If an objective has this term,
+    /// the terms that need a gold tree do not count for these sentences.
+    Distil,
     /// log Σ_y′ exp(θ(y′) + κ·wrong(y′)) − θ(y): a tree weighs more for each wrong head.
     SoftmaxMargin {
         /// κ, the cost of a wrong head.
@@ -89,6 +95,11 @@ pub fn likelihood() -> Objective {
     Term::Likelihood.into()
 }
 
+/// Returns the cross-entropy to the distribution of a teacher.
+pub fn distil() -> Objective {
+    Term::Distil.into()
+}
+
 /// Returns softmax-margin with cost κ per wrong head.
 pub fn softmax_margin(cost: f64) -> Objective {
     Term::SoftmaxMargin { cost }.into()
@@ -127,6 +138,8 @@ pub struct Scored<'a> {
     pub scores: &'a ArcMatrix,
     /// Gold head of every word, `None` if unannotated.
     pub gold: &'a [Option<usize>],
+    /// Arcs of a teacher's distribution; empty if the sentence has no teacher. The probabilities of each word sum to 1.
+    pub teacher: &'a [SoftArc],
     /// Set of trees that the distribution is over.
     pub tree_set: TreeSet,
 }
@@ -167,6 +180,8 @@ impl Objective {
         for &(factor, term) in &self.terms {
             value += factor
                 * match term {
+                    _ if self.ignores(term, sentence.teacher) => 0.0,
+                    Term::Distil => distil::add(sentence, factor, scratch, gradient)?,
                     Term::Likelihood => likelihood::add(sentence, factor, scratch, gradient)?,
                     Term::SoftmaxMargin { cost } => {
                         softmax_margin::add(sentence, cost, factor, scratch, gradient)?
@@ -179,6 +194,18 @@ impl Objective {
                 };
         }
         Ok(value)
+    }
+
+    /// True if a teacher's distribution takes the place of the gold tree that a term needs.
+    pub(super) fn ignores(&self, term: Term, teacher: &[SoftArc]) -> bool {
+        let needs_gold =
+            matches!(term, Term::Likelihood | Term::SoftmaxMargin { .. } | Term::Risk { .. });
+        needs_gold && !teacher.is_empty() && self.has_distil()
+    }
+
+    /// True if the objective has the term [`Distil`](Term::Distil).
+    pub(crate) fn has_distil(&self) -> bool {
+        self.terms.iter().any(|(_, term)| *term == Term::Distil)
     }
 
     /// True if a parameter changes from pass to pass.

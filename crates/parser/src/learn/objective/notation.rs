@@ -11,6 +11,7 @@ impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Term::Likelihood => f.write_str("likelihood"),
+            Term::Distil => f.write_str("distil"),
             Term::SoftmaxMargin { cost } => write!(f, "softmax-margin({cost})"),
             Term::Risk { gamma } if gamma.from == gamma.to => write!(f, "risk({})", gamma.to),
             Term::Risk { gamma } => write!(f, "risk({}..{})", gamma.from, gamma.to),
@@ -26,7 +27,7 @@ impl FromStr for Term {
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
             Error::Setting(format!(
-                "{text:?} is not a term of an objective; write likelihood, softmax-margin(COST), \
+                "{text:?} is not a term of an objective; write likelihood, distil, softmax-margin(COST), \
                  risk(GAMMA), risk(FROM..TO), entropy or renyi(ORDER)"
             ))
         };
@@ -38,6 +39,7 @@ impl FromStr for Term {
         let number = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
         match (name.trim(), inside) {
             ("likelihood", None) => Ok(Term::Likelihood),
+            ("distil", None) => Ok(Term::Distil),
             ("entropy", None) => Ok(Term::Entropy),
             ("renyi", Some(order)) => Ok(Term::Renyi { order: number(order)? }),
             ("softmax-margin", cost) => {

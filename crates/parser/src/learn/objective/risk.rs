@@ -20,7 +20,7 @@ pub(super) fn add(
     scratch: &mut Scratch,
     gradient: &mut ArcMatrix,
 ) -> Result<f64, Error> {
-    let Scored { scores, gold, tree_set } = sentence;
+    let Scored { scores, gold, tree_set, .. } = sentence;
     let words = scores.words();
     let Scratch { workspace, scores: scaled, function: wrong, result: covariances, .. } = scratch;
     *scaled = ArcMatrix::from_fn(words, |head, modifier| gamma * scores[(head, modifier)]);

@@ -26,12 +26,12 @@ fn sentence() -> impl Strategy<Value = (ArcMatrix, TreeSet, Gold)> {
 }
 
 fn value(objective: &Objective, scores: &ArcMatrix, tree_set: TreeSet, gold: &Gold) -> f64 {
-    let scored = Scored { scores, gold, tree_set };
+    let scored = Scored { scores, gold, teacher: &[], tree_set };
     objective.evaluate(scored, 1.0, &mut Scratch::default(), &mut ArcMatrix::default()).unwrap()
 }
 
 fn check_gradient(objective: &Objective, scores: &ArcMatrix, tree_set: TreeSet, gold: &Gold) {
-    let scored = Scored { scores, gold, tree_set };
+    let scored = Scored { scores, gold, teacher: &[], tree_set };
     let mut gradient = ArcMatrix::default();
     objective.evaluate(scored, 1.0, &mut Scratch::default(), &mut gradient).unwrap();
     for arc in arcs(scores.words()) {
@@ -142,7 +142,7 @@ proptest! {
         let clusters = [scores, other];
         let value = |clusters: &[ArcMatrix]| value(&likelihood(), &latent::summed(clusters), tree_set, &gold);
         let summed = latent::summed(&clusters);
-        let scored = Scored { scores: &summed, gold: &gold, tree_set };
+        let scored = Scored { scores: &summed, gold: &gold, teacher: &[], tree_set };
         let mut gradient = ArcMatrix::default();
         likelihood().evaluate(scored, 1.0, &mut Scratch::default(), &mut gradient).unwrap();
         for z in 0..2 {

@@ -149,7 +149,8 @@ impl Differentiable for ClusterScores {
         let Term { objective, example, tree_set, progress } = term;
         let summed = latent::summed(&self.0);
         let mut by_sum = ArcMatrix::default();
-        let scored = Scored { scores: &summed, gold: &example.gold, tree_set };
+        let Example { gold, teacher, .. } = example;
+        let scored = Scored { scores: &summed, gold, teacher, tree_set };
         let value = objective.evaluate(scored, progress, scratch, &mut by_sum)?;
         gradient.0.clone_from(&self.0);
         gradient.0.iter_mut().for_each(|cluster| latent::split(&by_sum, &summed, cluster));

@@ -150,6 +150,7 @@ impl Differentiable for LabelledArcMatrix {
             scores: self,
             gold: &example.gold,
             labels: &example.label_of,
+            teacher: &example.teacher,
             tree_set,
         };
         objective.evaluate_labelled(scored, progress, scratch, gradient)

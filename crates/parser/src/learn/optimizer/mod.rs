@@ -32,7 +32,7 @@ use std::io;
 use tutte_linear::{AdaGrad, Checkpointed, Codec};
 
 use crate::learn::corpus::Corpus;
-use crate::learn::objective::{Objective, likelihood};
+use crate::learn::objective::{Objective, distil, likelihood};
 use crate::{ArcModel, Error};
 use batch::Batch;
 use exponentiated::Exponentiated;
@@ -221,6 +221,19 @@ impl Optimizer {
             other => return Err(other.needs_one_cluster()),
         };
         Ok(Gradient::new(objective.clone(), step, dropout, batch, schedule))
+    }
+
+    /// Adds the term [`distil`] to the objective, if there is one. Optimizers without an objective take the best tree of
+    /// a teacher as gold.
+    pub(crate) fn learning_from_teachers(mut self) -> Self {
+        if let Self::AdaGrad { objective, .. }
+        | Self::Sgd { objective, .. }
+        | Self::Lbfgs { objective, .. } = &mut self
+            && !objective.has_distil()
+        {
+            *objective = objective.clone() + distil();
+        }
+        self
     }
 
     /// True if it minimises an [`Objective`]. Only then may gold trees be partial.

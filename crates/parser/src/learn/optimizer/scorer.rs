@@ -213,7 +213,8 @@ impl Differentiable for ArcMatrix {
         gradient: &mut Self,
     ) -> Result<f64, TreesError> {
         let Term { objective, example, tree_set, progress } = term;
-        let scored = Scored { scores: self, gold: &example.gold, tree_set };
+        let Example { gold, teacher, .. } = example;
+        let scored = Scored { scores: self, gold, teacher, tree_set };
         objective.evaluate(scored, progress, scratch, gradient)
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Data {
     pub(super) words: usize,
 }
 
+const NOTHING_TO_LEARN_FROM: Error = Error::NoSentences { purpose: "to learn from" };
+
 /// A sentence, and its tree if all heads are known.
 type Annotated = (Sentence, Option<Tree>);
 
@@ -118,6 +120,9 @@ impl Data {
         let mut train = with_trees(treebank, true, recipe, watched)?;
         let gold_trees = train.len();
         train.extend(with_trees(recipe.silver.clone(), true, recipe, watched)?);
+        if train.is_empty() {
+            return Err(NOTHING_TO_LEARN_FROM);
+        }
         let has_head = |(sentence, tree): &Annotated| {
             tree.is_some() || sentence.partial_heads().any(|head| head.is_some())
         };
@@ -149,8 +154,9 @@ impl Data {
             projectivise(&mut train, watched)?;
         }
         let train: Vec<Sentence> = train.into_iter().map(|(sentence, _)| sentence).collect();
+        // A lenient recipe may have left out all of them.
         if train.is_empty() {
-            return Err(Error::NoSentences { purpose: "to learn from" });
+            return Err(NOTHING_TO_LEARN_FROM);
         }
         if has_dev && dev.is_empty() {
             return Err(Error::NoSentences { purpose: "in the development data" });

@@ -52,6 +52,7 @@ use self::stage_cache::{TextParts, checkpoint_path, has_stages, remove_stages};
 #[cfg(feature = "neural")]
 use super::network::EncoderSource;
 use super::optimizer::Optimizer;
+use super::teacher::has_answers;
 use super::train::{Checkpoint, TrainingOptions, check_options, memory};
 use crate::features::FeatureSet;
 use crate::{About, CheckpointProblem, DevScores, Error, Labelling, Model, ModelFile, Support};
@@ -269,7 +270,9 @@ impl Recipe {
 
     /// Adds trees that another parser found, such as a more accurate teacher (sequence-level distillation, Kim & Rush
     /// 2016). Tagger and parser learn from them as from the treebank. The tokenizer does not: their words were found by
-    /// a tokenizer, and are not gold.
+    /// a tokenizer, and are not gold. If they have the probabilities of the teacher's arcs (see
+    /// [`write_answers`](crate::learn::write_answers)), an objective of the parser gains the term
+    /// [`distil`](crate::learn::objective::distil).
     pub fn with_silver(self, silver: Vec<Sentence>) -> Self {
         Self { silver, ..self }
     }
@@ -388,7 +391,11 @@ impl Recipe {
         TrainingOptions {
             templates,
             dictionary: self.dictionary,
-            optimizer: self.optimizer.clone(),
+            optimizer: if data.train.sentences().iter().any(has_answers) {
+                self.optimizer.clone().learning_from_teachers()
+            } else {
+                self.optimizer.clone()
+            },
             labelling: self.labelling.unwrap_or(labelling),
             passes: self.passes.unwrap_or(passes),
             pruning: match self.has_pruner {

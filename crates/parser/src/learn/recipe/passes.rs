@@ -12,7 +12,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tutte_linear::Compact;
+use tutte_linear::{Compact, Rounding};
 use tutte_treebank::eval::Attachment;
 
 use super::data::Data;
@@ -96,7 +96,7 @@ impl Passes<'_, '_> {
         let mut plan = Plan::new(
             &self.options,
             data.train.versions(),
-            data.train.versions() * data.words,
+            data.train.sentences().iter().map(tutte_treebank::Sentence::len).sum(),
             resumed.as_ref().map(Checkpoint::place),
         );
         let mut best = match &resumed {
@@ -121,6 +121,7 @@ impl Passes<'_, '_> {
             let trainer = Trainer {
                 data: Arc::clone(&data),
                 options: self.options.clone(),
+                rounding: self.recipe.preset.rounding(),
                 checkpoint: checkpoint.clone(),
                 gate: Arc::clone(&gate),
                 text: self.text.clone(),
@@ -306,6 +307,7 @@ impl Passes<'_, '_> {
 struct Trainer {
     data: Arc<Data>,
     options: TrainingOptions,
+    rounding: Rounding,
     checkpoint: Option<PathBuf>,
     gate: Arc<Gate>,
     text: TextParts,
@@ -352,7 +354,7 @@ impl Trainer {
     }
 
     fn evaluate(&self, pass: Pass, model: &ParserModel) -> Result<Trained, Error> {
-        let model = model.compact();
+        let model = model.rounded(self.rounding);
         let dev = &self.data.dev;
         let scores = if dev.is_empty() {
             None

@@ -1,5 +1,6 @@
 //! Presets: the stages of a training, and the sizes of its tables.
 
+use tutte_linear::Rounding;
 use tutte_text::TaggerOptions;
 use tutte_trees::TreeSet;
 
@@ -25,7 +26,7 @@ pub enum Preset {
     Default,
     /// A small first pass before the second, and a small transition parser.
     Fast,
-    /// The fast preset with small tables of tags.
+    /// The fast preset with small tables of tags, and without the smallest weights.
     Compact,
     /// One pass over all arcs, as in the papers.
     Plain,
@@ -63,6 +64,14 @@ impl Preset {
             65_536.. if self == Preset::Default || self == Preset::Plain => 24,
             65_536.. => 23,
             _ => (words.max(2).ilog2() + 8).clamp(14, 22),
+        }
+    }
+
+    /// Returns how the weights of the model are rounded.
+    pub(super) fn rounding(self) -> Rounding {
+        match self {
+            Preset::Compact => Rounding::Sparse,
+            Preset::Default | Preset::Fast | Preset::Plain => Rounding::Nearest,
         }
     }
 

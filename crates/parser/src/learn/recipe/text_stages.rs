@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tutte_linear::join;
+use tutte_linear::{Compact, join};
 use tutte_text::{
     Progress, ProgressObserver, Tagger, TaggerMemory, Tokenizer, TokenizerOptions,
     jackknife_observed,
@@ -20,6 +20,11 @@ use super::preset::TAG_FOLDS;
 use super::stage_cache::{CachedStages, StageCache, TextParts};
 use super::{Part, Recipe, TICK, TagVersions};
 use crate::Error;
+use crate::learn::TrainingSet;
+
+/// Most words of another parser's trees that the tagger learns from. The others are tagged by the tagger itself: they
+/// are new to it, as text will be.
+const SILVER_WORDS_OF_TAGGER: usize = 600_000;
 
 impl Recipe {
     /// Returns `true` if a part is to be learnt from this treebank.
@@ -122,6 +127,7 @@ fn run(
         return Ok(());
     }
     let started = Instant::now();
+    let taught = sentences_of_tagger(data);
     let options = recipe.preset.tagger(words, recipe.seed);
     text.tagger = before.tagger;
     let is_new = text.tagger.is_none();
@@ -129,9 +135,9 @@ fn run(
         Some(tagger) => Arc::clone(tagger),
         None => {
             let tagger = observed(Stage::Tagger, words, watched, |observer| {
-                Tagger::train_observed(train, &options, observer)
+                Tagger::train_observed(&train[..taught], &options, observer)
             })?;
-            Arc::new(tagger.compact())
+            Arc::new(tagger.rounded(recipe.preset.rounding()))
         }
     };
     let scores = if data.dev.is_empty() { None } else { Some(tagger.evaluate(&data.dev)?) };
@@ -152,21 +158,59 @@ fn run(
         None => {
             let started = Instant::now();
             let seen = words - words / TAG_FOLDS;
-            let tagged = observed(Stage::Jackknife, seen, watched, |observer| {
+            let mut tagged = observed(Stage::Jackknife, seen, watched, |observer| {
+                let train = &train[..taught];
                 jackknife_observed(train, &options, TAG_FOLDS, recipe.threads, observer)
             })?;
+            tagged.extend(tagged_by(&tagger, &train[taught..], recipe.threads)?);
             let took = started.elapsed();
             watched.notify(Event::Finished { stage: Stage::Jackknife, took, scores: None });
             cache.keep(text, Some(&tagged))?;
             tagged
         }
     };
-    data.train = data.train.clone().with_version(tagged)?;
+    // The tags of another parser are not gold, so the parser learns from predicted ones alone.
+    data.train = TrainingSet::from(train[..data.gold_sentences].to_vec()).with_version(tagged)?;
     let mut memory = TaggerMemory::default();
     for sentence in &mut data.dev {
         tagger.annotate(sentence, &mut memory)?;
     }
     Ok(())
+}
+
+/// Returns the number of sentences that the tagger learns from: the treebank, and some of another parser's trees.
+fn sentences_of_tagger(data: &Data) -> usize {
+    let silver = &data.train.sentences()[data.gold_sentences..];
+    let mut words = 0;
+    let few = silver.iter().take_while(|sentence| {
+        words += sentence.len();
+        words <= SILVER_WORDS_OF_TAGGER
+    });
+    data.gold_sentences + few.count()
+}
+
+/// Returns sentences with the tags that a tagger predicts.
+fn tagged_by(
+    tagger: &Tagger<Compact>,
+    sentences: &[Sentence],
+    threads: usize,
+) -> Result<Vec<Sentence>, Error> {
+    let part = sentences.len().div_ceil(threads.max(1)).max(1);
+    let tag = |sentences: &[Sentence]| -> Result<Vec<Sentence>, Error> {
+        let mut memory = TaggerMemory::default();
+        let mut tagged = sentences.to_vec();
+        for sentence in &mut tagged {
+            tagger.annotate(sentence, &mut memory)?;
+        }
+        Ok(tagged)
+    };
+    let tag = &tag;
+    thread::scope(|scope| {
+        let threads: Vec<_> =
+            sentences.chunks(part).map(|part| scope.spawn(move || tag(part))).collect();
+        let parts = threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()?;
+        Ok(parts.into_iter().flatten().collect())
+    })
 }
 
 /// Runs a stage of passes over this many words on a thread of its own, and reports its progress. If the observer

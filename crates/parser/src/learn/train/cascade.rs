@@ -80,15 +80,10 @@ pub(super) fn candidates(
     treebank.iter().filter(|sentence| !sentence.is_empty()).map(candidates).collect()
 }
 
-/// Returns the fold of an example. The examples are all sentences of one version, then all of the next, and the versions
-/// of a sentence are in the same fold.
-pub(super) fn fold_of(example: usize, examples: usize, versions: usize, folds: usize) -> usize {
-    example % sentences_per_version(examples, versions) % folds.max(1)
-}
-
-/// Returns the number of sentences of one version.
-pub(super) fn sentences_per_version(examples: usize, versions: usize) -> usize {
-    examples.div_ceil(versions.max(1)).max(1)
+/// Returns the fold of an example. The examples are the sentences of one version, then those of the next, and the
+/// versions of a sentence are in the same fold. `first_version` is the number of sentences of the first.
+pub(super) fn fold_of(example: usize, first_version: usize, folds: usize) -> usize {
+    example % first_version.max(1) % folds.max(1)
 }
 
 /// Results of jackknifing a treebank.
@@ -111,10 +106,11 @@ struct FoldResult {
 }
 
 /// Deals a treebank into folds, and parses each by a first pass like `first` that is trained on the others.
-/// `candidates` are the arcs that these models score.
+/// `first_version` is the number of sentences of the first version, and `candidates` are the arcs that these models
+/// score.
 pub(super) fn jackknife(
     corpus: &Corpus<'_>,
-    versions: usize,
+    first_version: usize,
     candidates: &[Candidates],
     second: &SecondPassOptions,
     options: &TrainingOptions,
@@ -123,12 +119,14 @@ pub(super) fn jackknife(
 ) -> Result<JackknifeResult, Error> {
     let features = &first.features;
     let folds = second.folds.min(corpus.examples.len());
-    let fold_of = |at: usize| fold_of(at, corpus.examples.len(), versions, folds);
-    let sentences = sentences_per_version(corpus.examples.len(), versions);
+    let fold_of = |at: usize| fold_of(at, first_version, folds);
     // A fold learns from one version of each sentence, in turn. That is enough for first-pass outputs, and
     // the folds take most of the time.
-    let is_version_of_fold =
-        |at: usize, number: usize| at / sentences == (at % sentences + number) % versions.max(1);
+    let is_version_of_fold = |at: usize, number: usize| {
+        let (version, sentence) = (at / first_version.max(1), at % first_version.max(1));
+        let versions = (corpus.examples.len() - sentence).div_ceil(first_version.max(1));
+        version == (sentence + number) % versions
+    };
     let run_fold = |number: usize| -> Result<FoldResult, Error> {
         let is_training = |at: usize| fold_of(at) != number && is_version_of_fold(at, number);
         let training = corpus.part(is_training);
@@ -227,9 +225,10 @@ pub(super) fn second_pass_corpus<'a>(
                 labels.features.columns(),
                 Arc::clone(first_pass_output),
             ),
-            candidates: with_gold(candidates, &example.gold, first.tree_set),
+            candidates: with_gold(candidates, &example.gold, &example.teacher, first.tree_set),
             gold: example.gold.clone(),
             label_of: example.label_of.clone(),
+            teacher: Arc::clone(&example.teacher),
         })
     };
     Corpus {

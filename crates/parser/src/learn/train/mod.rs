@@ -222,7 +222,7 @@ fn run(
             let first = &model.arcs;
             cascade::jackknife(
                 &corpus,
-                set.versions(),
+                set.first_version(),
                 &candidates,
                 second,
                 options,
@@ -247,7 +247,9 @@ fn run(
     }
     model.temperature = match temperature {
         Some(temperature) => temperature,
-        None => probe::temperature(&model, &corpus, set.versions(), &first_pass_outputs, options)?,
+        None => {
+            probe::temperature(&model, &corpus, set.first_version(), &first_pass_outputs, options)?
+        }
     };
     fit(model, &corpus, options, &mut session)
 }

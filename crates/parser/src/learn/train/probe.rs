@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use tutte_trees::{ArcMatrix, Workspace, marginals_with};
 
-use super::cascade::{fold_of, sentences_per_version};
+use super::cascade::fold_of;
 use super::{TrainingOptions, TrainingSession, fit};
 use crate::features::{Atoms, FirstPassOutput, Prepared};
 use crate::learn::corpus::{Corpus, Example};
@@ -25,21 +25,20 @@ use crate::{Error, Labelling, ParserModel};
 pub(super) const HELD_OUT_ONE_IN: usize = 5;
 
 /// Returns the temperature of a model whose second pass is about to be trained. `corpus` is that of the second pass, with
-/// `versions` of each sentence, and `first_pass_outputs` are those of its examples.
+/// `first_version` sentences in the first version, and `first_pass_outputs` are those of its examples.
 pub(super) fn temperature(
     model: &ParserModel,
     corpus: &Corpus<'_>,
-    versions: usize,
+    first_version: usize,
     first_pass_outputs: &[Arc<FirstPassOutput>],
     options: &TrainingOptions,
 ) -> Result<f64, Error> {
-    let examples = corpus.examples.len();
-    let is_held_out = |at: usize| fold_of(at, examples, versions, HELD_OUT_ONE_IN) == 0;
+    let is_held_out = |at: usize| fold_of(at, first_version, HELD_OUT_ONE_IN) == 0;
     let training = corpus.part(|at| !is_held_out(at)).annotated();
     // The first version is the one with predicted tags, if there is one: that is what the parser will see.
-    let first_version = 0..sentences_per_version(examples, versions).min(examples);
-    let held_out: Vec<usize> =
-        first_version.filter(|&at| is_held_out(at) && corpus.examples[at].is_annotated()).collect();
+    let held_out: Vec<usize> = (0..first_version.min(corpus.examples.len()))
+        .filter(|&at| is_held_out(at) && corpus.examples[at].is_annotated())
+        .collect();
     if training.words == 0 || held_out.is_empty() {
         return Ok(1.0);
     }

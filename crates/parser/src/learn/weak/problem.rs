@@ -421,7 +421,7 @@ impl WeakSentence<'_> {
     ) -> Result<f64, Error> {
         let Memory { scratch, derivatives, .. } = memory;
         let gold = self.gold.as_deref().unwrap_or_default();
-        let scored = Scored { scores: &self.scores, gold, tree_set };
+        let scored = Scored { scores: &self.scores, gold, teacher: &[], tree_set };
         objective
             .evaluate(scored, 1.0, scratch, derivatives)
             .map_err(|source| self.diverged(source))

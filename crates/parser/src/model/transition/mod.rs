@@ -22,7 +22,7 @@ mod state;
 
 use std::io;
 
-use tutte_linear::{Checkpointed, Codec};
+use tutte_linear::{Checkpointed, Codec, Rounding};
 use tutte_trees::TreeSet;
 
 use self::features::StepFeatures;
@@ -91,8 +91,9 @@ impl TransitionParser {
     }
 
     /// Rounds all weights to 8 bits.
-    pub(crate) fn compact(&self) -> TransitionParser<Compact> {
-        let [steps, functions] = [&self.steps, &self.functions].map(|it| Compact::new(it));
+    pub(crate) fn rounded(&self, rounding: Rounding) -> TransitionParser<Compact> {
+        let [steps, functions] =
+            [&self.steps, &self.functions].map(|it| Compact::rounded(it, rounding));
         TransitionParser {
             steps,
             functions,

@@ -61,6 +61,7 @@ impl Case {
             scores: &self.scores,
             gold: &self.heads,
             labels: &self.labels,
+            teacher: &[],
             tree_set: self.tree_set,
         }
     }
@@ -211,7 +212,7 @@ proptest! {
         for objective in [likelihood(), softmax_margin(1.0)] {
             let (value, gradient) = case.evaluate(&objective);
             let mut expected = ArcMatrix::default();
-            let scored = Scored { scores: &arcs, gold: &case.heads, tree_set };
+            let scored = Scored { scores: &arcs, gold: &case.heads, teacher: &[], tree_set };
             let found = objective.evaluate(scored, 1.0, &mut Scratch::default(), &mut expected);
             prop_assert_eq!(value.to_bits(), found.unwrap().to_bits());
             for (head, modifier, expected) in expected.arcs() {

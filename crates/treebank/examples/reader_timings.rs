@@ -3,7 +3,7 @@
 //! counts.
 //!
 //! ```text
-//! cargo run --release -p tutte-treebank --example peer_timings -- FILE ROUNDS
+//! cargo run --release -p tutte-treebank --example reader_timings -- FILE ROUNDS
 //! ```
 #![allow(clippy::print_stdout, reason = "a program that reports")]
 
@@ -60,7 +60,7 @@ fn best(rounds: usize, work: impl Fn() -> Result<Counts, Error>) -> Result<(f64,
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, rounds] = &arguments[..] else {
-        return Err("usage: peer_timings FILE ROUNDS".into());
+        return Err("usage: reader_timings FILE ROUNDS".into());
     };
     let rounds: usize = rounds.parse()?;
     let (seconds, _) = best(rounds, || read(path))?;

@@ -1,7 +1,7 @@
 //! The tutte side of `benches/peers/compare.py`: answers and timings for a file of score matrices.
 //!
 //! ```text
-//! peer_timings WORK TREE_SET SECONDS INPUT OUTPUT        WORK is marginals or argmax
+//! inference_timings WORK TREE_SET SECONDS INPUT OUTPUT        WORK is marginals or argmax
 //! ```
 //!
 //! Both files are little-endian numbers of 8 bytes. INPUT: n as an integer, then any number of
@@ -20,7 +20,7 @@ use tutte_trees::{ArcMatrix, TreeSet, Workspace, argmax_with, marginals_with};
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [work, tree_set, seconds, input, output] = &arguments[..] else {
-        return Err("usage: peer_timings WORK TREE_SET SECONDS INPUT OUTPUT".into());
+        return Err("usage: inference_timings WORK TREE_SET SECONDS INPUT OUTPUT".into());
     };
     let tree_set: TreeSet = tree_set.parse()?;
     let budget = Duration::try_from_secs_f64(seconds.parse()?)?;

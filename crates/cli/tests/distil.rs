@@ -1,0 +1,130 @@
+//! `tutte distil`: answers are written once, checked and used again, and the student learns from them.
+#![cfg(unix)]
+
+#[path = "support/output.rs"]
+mod output;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tutte_treebank::{Sentence, open};
+
+use self::output::said;
+
+const TEXT: &str = "The tea cools. She drinks the tea. They saw a dog in the garden.\n";
+
+/// Makes a folder with a treebank, a teacher and a text.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("distil-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let garden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/garden.conllu");
+    fs::copy(garden, folder.join("garden.conllu")).unwrap();
+    fs::write(folder.join("text.txt"), TEXT).unwrap();
+    let teacher = ["train", "garden.conllu", "-o", "teacher.tutte", "--preset", "fast"];
+    let trained = tutte(&folder, &[&teacher[..], &["--passes", "1", "--tree-set", SET]].concat());
+    assert!(trained.status.success(), "{}", said(&trained));
+    folder
+}
+
+const SET: &str = "nonprojective-single-root";
+
+fn tutte(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tutte"));
+    command.current_dir(folder).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// `tutte distil --teacher teacher.tutte text.txt -o student.tutte …`, with few passes.
+fn distil(folder: &Path, more: &[&str]) -> Output {
+    let verb = ["distil", "--teacher", "teacher.tutte", "text.txt", "-o", "student.tutte"];
+    tutte(folder, &[&verb[..], &["--tree-set", SET], more, &["--", "--passes", "1"]].concat())
+}
+
+fn answers(folder: &Path) -> Vec<Sentence> {
+    let path = folder.join("student.tutte.answers.conllu.zst");
+    open(path).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_student_learns_from_answers_that_are_written_once() {
+    let folder = folder("once");
+    let first = distil(&folder, &["--gold", "garden.conllu"]);
+    assert!(first.status.success(), "{}", said(&first));
+    assert!(said(&first).contains("answers: 3 sentences of 3 sentences"), "{}", said(&first));
+    let answers = answers(&folder);
+    for sentence in &answers {
+        for word in sentence.words() {
+            let answer = word.misc_entry("Teacher").unwrap();
+            let probabilities = answer.split(',').map(|it| it.rsplit(':').next().unwrap());
+            let sum: f64 = probabilities.map(|it| it.parse::<f64>().unwrap()).sum();
+            assert!((0.5..1.001).contains(&sum), "{answer}");
+        }
+    }
+    let student = fs::read(folder.join("student.tutte")).unwrap();
+    let info = tutte(&folder, &["info", "student.tutte"]);
+    let info = String::from_utf8(info.stdout).unwrap();
+    assert!(info.contains("likelihood + distil"), "{info}");
+
+    // The second run needs no answers, and gives the same bytes. So does any number of threads.
+    let second = distil(&folder, &["--gold", "garden.conllu", "-j", "2"]);
+    assert!(said(&second).contains("of an earlier run"), "{}", said(&second));
+    assert_eq!(fs::read(folder.join("student.tutte")).unwrap(), student);
+    fs::remove_file(folder.join("student.tutte.answers.conllu.zst")).unwrap();
+    let third = distil(&folder, &["--gold", "garden.conllu", "-j", "2"]);
+    assert!(third.status.success(), "{}", said(&third));
+    assert_eq!(fs::read(folder.join("student.tutte")).unwrap(), student);
+}
+
+#[test]
+fn a_student_needs_no_treebank() {
+    let folder = folder("alone");
+    let output = distil(&folder, &[]);
+    assert!(output.status.success(), "{}", said(&output));
+    let parsed = tutte(&folder, &["parse", "-m", "student.tutte", "-t", "She drinks the tea."]);
+    assert!(parsed.status.success(), "{}", said(&parsed));
+}
+
+#[test]
+fn answers_to_another_text_are_not_used() {
+    let folder = folder("other");
+    assert!(distil(&folder, &[]).status.success());
+    let before = fs::read(folder.join("student.tutte")).unwrap();
+    fs::write(folder.join("text.txt"), "Tea cools.\n").unwrap();
+    let output = distil(&folder, &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("another teacher, text or setting"), "{}", said(&output));
+    assert!(said(&output).contains("hint: name another file with --answers"), "{}", said(&output));
+    assert_eq!(fs::read(folder.join("student.tutte")).unwrap(), before);
+}
+
+#[test]
+fn sentences_can_be_left_out() {
+    let folder = folder("out");
+    let output = distil(&folder, &["--words", "5", "--gold", "garden.conllu"]);
+    assert!(said(&output).contains("2 sentences of 2 sentences"), "{}", said(&output));
+    let none = distil(&folder, &["--least-confidence", "1", "--answers", "none.conllu"]);
+    assert_eq!(none.status.code(), Some(3), "{}", said(&none));
+    assert!(said(&none).contains("left out: 3 sentences, too uncertain"), "{}", said(&none));
+    assert!(said(&none).contains("the teacher answered none of the sentences"), "{}", said(&none));
+    assert!(!folder.join("none.conllu").exists());
+}
+
+#[test]
+fn mistakes_are_found_before_the_teacher_works() {
+    let folder = folder("mistakes");
+    let verb = ["distil", "--teacher", "teacher.tutte", "text.txt", "-o", "student.tutte"];
+    let with = |more: &[&str]| tutte(&folder, &[&verb[..], more].concat());
+    for (more, code, message) in [
+        (&["--", "--bogus"][..], 2, "--bogus"),
+        (&["--answers", "text.txt"], 2, "text.txt"),
+        (&["--answers", "teacher.tutte"], 2, "teacher.tutte"),
+        (&["-"], 2, "the text must be in files"),
+    ] {
+        let output = with(more);
+        assert_eq!(output.status.code(), Some(code), "{more:?}: {}", said(&output));
+        assert!(said(&output).contains(message), "{more:?}: {}", said(&output));
+    }
+    assert_eq!(fs::read_to_string(folder.join("text.txt")).unwrap(), TEXT);
+    assert!(!folder.join("student.tutte.answers.conllu.zst").exists());
+}
