@@ -51,7 +51,7 @@ fn a_student_learns_from_answers_that_are_written_once() {
     let folder = folder("once");
     let first = distil(&folder, &["--gold", "garden.conllu"]);
     assert!(first.status.success(), "{}", said(&first));
-    assert!(said(&first).contains("answers: 3 sentences of 3 sentences"), "{}", said(&first));
+    assert!(said(&first).contains("answers: 3 of 3 sentences"), "{}", said(&first));
     let answers = answers(&folder);
     for sentence in &answers {
         for word in sentence.words() {
@@ -102,7 +102,7 @@ fn answers_to_another_text_are_not_used() {
 fn sentences_can_be_left_out() {
     let folder = folder("out");
     let output = distil(&folder, &["--words", "5", "--gold", "garden.conllu"]);
-    assert!(said(&output).contains("2 sentences of 2 sentences"), "{}", said(&output));
+    assert!(said(&output).contains("2 of 2 sentences"), "{}", said(&output));
     let none = distil(&folder, &["--least-confidence", "1", "--answers", "none.conllu"]);
     assert_eq!(none.status.code(), Some(3), "{}", said(&none));
     assert!(said(&none).contains("left out: 3 sentences, too uncertain"), "{}", said(&none));

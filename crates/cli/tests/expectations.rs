@@ -438,6 +438,19 @@ fn wrong_arguments_get_the_advice_that_only_a_parser_can_give() {
 }
 
 #[test]
+fn eight_bits_are_for_networks() {
+    let folder = folder("eight");
+    let train =
+        ["train", "-q", "tea.conllu", "-o", "tea.tutte", "--preset", "plain", "--passes", "1"];
+    assert!(tutte(&folder, &train).status.success());
+    let calibrate =
+        ["calibrate", "-m", "tea.tutte", "tea.conllu", "--eight-bit", "-o", "new.tutte"];
+    let output = tutte(&folder, &calibrate);
+    refused(&output, 2, &["the weights of this model have 8 bits already"]);
+    assert!(!folder.join("new.tutte").exists());
+}
+
+#[test]
 fn an_empty_treebank_is_one_error_without_a_choice_of_trees() {
     let folder = folder("empty");
     fs::write(folder.join("empty.conllu"), "").unwrap();

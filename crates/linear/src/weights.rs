@@ -119,17 +119,17 @@ pub struct Compact {
 /// ```
 /// use tutte_linear::{Compact, Rounding, Weights};
 ///
-/// let weights = [0.0, 0.02, 0.03, -2.0];
-/// assert_eq!(Compact::rounded(&weights, Rounding::Nearest).cells(), [0, 1, 2, -127]);
-/// assert_eq!(Compact::rounded(&weights, Rounding::Sparse).cells(), [0, 0, 2, -127]);
+/// let weights = [0.02, 1.0, -2.0];
+/// assert_eq!(Compact::rounded(&weights, Rounding::Nearest).cells(), [1, 64, -127]);
+/// assert_eq!(Compact::rounded(&weights, Rounding::Sparse).cells(), [0, 64, -127]);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rounding {
     /// To the nearest value.
     #[default]
     Nearest,
-    /// To the nearest value, but ±1 becomes 0. Most weights that are not zero round to ±1: they belong to features
-    /// that were seen once or twice. Tables without them pack a third smaller.
+    /// To the nearest value, but the smallest become 0: as many as hold a sixth of the sum of squares. Most weights are
+    /// small: they belong to features that were seen once or twice. Tables without them pack a third smaller.
     Sparse,
 }
 
@@ -152,15 +152,12 @@ impl Compact {
     pub fn rounded(weights: &[f32], rounding: Rounding) -> Self {
         let largest = weights.iter().fold(0f32, |largest, weight| largest.max(weight.abs()));
         let scale = if largest > 0.0 { largest / Self::LARGEST } else { 1.0 };
-        let least = match rounding {
-            Rounding::Nearest => 1.0,
-            Rounding::Sparse => 2.0,
-        };
-        let round = |weight: &f32| {
-            let nearest = (weight / scale).round().clamp(-Self::LARGEST, Self::LARGEST);
-            if nearest.abs() < least { 0.0 } else { nearest }
-        };
-        let cells = weights.iter().map(|weight| round(weight) as i8).collect();
+        let round = |weight: &f32| (weight / scale).round().clamp(-Self::LARGEST, Self::LARGEST);
+        let mut cells: Vec<i8> = weights.iter().map(|weight| round(weight) as i8).collect();
+        if rounding == Rounding::Sparse {
+            let least = least_kept(&cells);
+            cells.iter_mut().filter(|cell| cell.unsigned_abs() < least).for_each(|cell| *cell = 0);
+        }
         Self { scale, bytes: Bytes::Owned(cells) }
     }
 
@@ -169,6 +166,23 @@ impl Compact {
         debug_assert!(range.start <= range.end && range.end <= file.len());
         Self { scale, bytes: Bytes::InFile(Arc::clone(file), range) }
     }
+}
+
+/// Returns the smallest absolute value of a cell that [`Rounding::Sparse`] keeps.
+fn least_kept(cells: &[i8]) -> u8 {
+    /// The share of the sum of squares that may be lost is one in this many.
+    const ONE_IN: u64 = 6;
+    let mut squares = [0u64; 129];
+    for cell in cells {
+        squares[usize::from(cell.unsigned_abs())] += u64::from(cell.unsigned_abs()).pow(2);
+    }
+    let all: u64 = squares.iter().sum();
+    let mut lost = 0;
+    let is_kept = |&value: &u8| {
+        lost += squares[usize::from(value)];
+        ONE_IN * lost > all
+    };
+    (1..=i8::MAX as u8).find(is_kept).unwrap_or(1)
 }
 
 impl fmt::Debug for Compact {

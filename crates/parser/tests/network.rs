@@ -120,6 +120,28 @@ fn a_model_file_keeps_a_network() {
 }
 
 #[test]
+fn eight_bits_change_little_and_survive_a_file() {
+    let treebank = treebank();
+    let full = Model::from(trained(TreeSet::ProjectiveSingleRoot, 2, 30)).compact();
+    let mut rounded = full.clone();
+    let parser = rounded.parser.as_mut().expect("a parser");
+    parser.network = parser.network.as_ref().map(|network| Arc::new(network.quantize()));
+    let path = place("rounded.tutte");
+    rounded.save(&path, &About::default()).expect("a file");
+    full.save(place("full.tutte"), &About::default()).expect("a file");
+    let bytes = |name: &str| std::fs::metadata(place(name)).expect("a file").len();
+    assert!(bytes("rounded.tutte") < bytes("full.tutte"));
+    let read = ModelFile::open(&path).expect("the file is a model").model;
+    let parse = |model: &Model<tutte::Compact>| {
+        Pipeline::new(model).with_tags(TagSource::Model).parse_words(&treebank, 1).expect("trees")
+    };
+    assert_eq!(parse(&read), parse(&rounded));
+    for (gold, parsed) in treebank.iter().zip(&parse(&read)) {
+        assert_eq!(gold.heads(), parsed.heads());
+    }
+}
+
+#[test]
 fn the_recipe_trains_a_pretrained_encoder_with_a_tokenizer() {
     let folder = place("encoder");
     let words = treebank()

@@ -8,6 +8,7 @@ mod warnings;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -44,6 +45,7 @@ Examples:
   tutte calibrate -m en.tutte dev.conllu --html calibration.html
   tutte calibrate -m en.tutte dev.conllu --write
   tutte calibrate -m en.tutte dev.conllu --write --raw-text
+  tutte calibrate -m large.tutte dev.conllu -o large8.tutte --eight-bit
   tutte calibrate -m en.tutte letters.conllu -o en-letters.tutte --method temperature")]
 pub(crate) struct Calibrate {
     /// Model to calibrate
@@ -80,6 +82,12 @@ pub(crate) struct Calibrate {
     #[arg(long)]
     raw_text: bool,
 
+    /// Round the weights of a network to 8 bits first: a quarter of the size, and twice as fast
+    ///
+    /// Other weights have 8 bits anyway. Probabilities change a little, so the new model is calibrated.
+    #[arg(long, requires = "output")]
+    eight_bit: bool,
+
     /// Write an HTML page with tables and diagrams
     #[arg(long, value_name = "FILE", value_parser = output_file())]
     html: Option<PathBuf>,
@@ -112,6 +120,15 @@ enum MethodArg {
 
 pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     let ModelFile { mut model, about, .. } = ModelFile::open(&arguments.model)?;
+    if arguments.eight_bit {
+        let parser = model.parser.as_mut().filter(|parser| parser.network.is_some());
+        let Some(parser) = parser else {
+            return Err(usage(
+                "--eight-bit is for networks; the weights of this model have 8 bits already",
+            ));
+        };
+        parser.network = parser.network.as_ref().map(|network| network.quantize()).map(Arc::new);
+    }
     let mut dev: Vec<Sentence> = Vec::new();
     for path in &arguments.files {
         dev.extend(arguments.reading.read_all(path, session)?);

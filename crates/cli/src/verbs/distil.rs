@@ -20,7 +20,7 @@ use super::train::{self, PresetArg, Train};
 use crate::failure::{Outcome, advise, cannot_write, usage};
 use crate::files::Files;
 use crate::input::{ByteCounter, InputArgs, Sentences, Threads};
-use crate::numbers::{counted, hundredths};
+use crate::numbers::{count, counted, hundredths};
 use crate::output::output_file;
 use crate::session::Session;
 
@@ -256,7 +256,7 @@ fn shown(coverage: &Coverage, answers: &Path) -> String {
     let Coverage { sentences, answered_sentences, answered_words, .. } = *coverage;
     let mut text = format!(
         "answers: {} of {} in {}, {}; mean probability of heads {} %",
-        counted(answered_sentences, "sentence"),
+        count(answered_sentences),
         counted(sentences, "sentence"),
         answers.display(),
         counted(answered_words, "word"),

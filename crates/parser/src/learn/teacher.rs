@@ -31,8 +31,8 @@ pub struct SoftArc {
     pub probability: f64,
 }
 
-/// Writes the labelled arcs of a distribution into MISC of a sentence: those with at least the probability `least`, and
-/// the most probable one of each word. Earlier answers are replaced.
+/// Writes the labelled arcs of a distribution into MISC of a sentence: those with at least the probability `least`, or the
+/// most probable one of a word that has none. Earlier answers are replaced.
 ///
 /// ```
 /// # use tutte::{TrainingOptions, Mixture, Parser, train};
@@ -59,11 +59,11 @@ pub fn write_answers(
     let mut entries = Vec::with_capacity(teacher.words());
     for modifier in 1..=teacher.words() {
         let mut answers = Vec::new();
-        for head in (0..=teacher.words()).filter(|head| *head != modifier) {
-            let of_head = teacher.marginals()[(head, modifier)];
-            if of_head <= 0.0 {
-                continue;
-            }
+        let of_head = |head: usize| teacher.marginals()[(head, modifier)];
+        let heads = || (0..=teacher.words()).filter(|head| *head != modifier);
+        let highest = heads().map(of_head).fold(0.0, f64::max);
+        for head in heads().filter(|&head| of_head(head) >= least.min(highest)) {
+            let of_head = of_head(head);
             let labels = teacher.label_probs(head, modifier)?;
             for (label, share) in labels.into_iter().enumerate() {
                 answers.push((of_head * share, head, label));

@@ -20,6 +20,7 @@ use crate::model::transition::TransitionMemory;
 use crate::parse::annotation::reported_head_probs;
 use crate::parse::constraints::{allowed, check};
 use crate::parse::long_sentences::Limits;
+use crate::text::Tagger;
 use crate::{
     Annotation, Candidates, Clock, Contradiction, Decoding, Error, Isotonic, LabelledDistribution,
     ParserModel, Stage, Weights, WordSource,
@@ -138,14 +139,15 @@ impl<'a, W: Weights> Parser<'a, W> {
     }
 
     /// Returns the tags of a sentence by the network of the model, if it finds tags. Other UPOS are listed if they are
-    /// more probable than `others_above`.
+    /// more probable than `others_above`. XPOS and FEATS are a combination that the tagger knows.
     pub(crate) fn network_tags(
         &mut self,
         sentence: &Sentence,
         others_above: f64,
+        tagger: Option<&Tagger<W>>,
     ) -> Result<Option<Vec<WordTags<'a>>>, Error> {
         match &self.model.network {
-            Some(network) => network.tags(sentence, &mut self.network, others_above),
+            Some(network) => network.tags(sentence, &mut self.network, others_above, tagger),
             None => Ok(None),
         }
     }

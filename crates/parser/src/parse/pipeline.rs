@@ -343,8 +343,8 @@ impl<'a, W: Weights> Annotator<'a, W> {
     /// them. Returns `false` if there is no network that finds tags.
     fn tag_by_network(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
         let Some(parser) = &mut self.parser else { return Ok(false) };
-        let Some(tags) = parser.network_tags(sentence, 1.0)? else { return Ok(false) };
         let tagger = self.pipeline.tagger;
+        let Some(tags) = parser.network_tags(sentence, 1.0, tagger)? else { return Ok(false) };
         let words = sentence.words().zip(&tags);
         let lemmas: Vec<Option<String>> =
             words.map(|(word, tag)| tagger?.lemma(word.form(), tag.upos, tag.feats)).collect();
@@ -431,10 +431,11 @@ impl<'a, W: Weights> Annotator<'a, W> {
         let above = options.alternatives_above;
         if readings.is_by_network {
             // The network has just run over this sentence, so this is only a look-up.
+            let tagger = self.pipeline.tagger;
             let tags = self
                 .parser
                 .as_mut()
-                .and_then(|parser| parser.network_tags(sentence, above).ok().flatten());
+                .and_then(|parser| parser.network_tags(sentence, above, tagger).ok().flatten());
             for (word, tag) in annotation.words.iter_mut().zip(tags.into_iter().flatten()) {
                 word.tag = Some(tag.into());
             }

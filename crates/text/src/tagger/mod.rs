@@ -174,6 +174,13 @@ impl<W: Weights> Tagger<W> {
         (0..self.upos.len()).map(|tag| self.fine.bundles().of_tag(tag).len()).sum()
     }
 
+    /// Returns the combinations of XPOS and FEATS that the treebank has for a coarse tag, the most frequent first.
+    pub fn combinations(&self, upos: &str) -> impl Iterator<Item = (&str, &str)> {
+        let tag = self.upos.iter().position(|name| name == upos);
+        let bundles = tag.map_or(&[][..], |tag| self.fine.bundles().of_tag(tag));
+        bundles.iter().map(|bundle| (bundle.xpos.as_str(), bundle.feats.as_str()))
+    }
+
     /// Returns the number of forms and lemmas of the treebank.
     pub fn lexicon_size(&self) -> usize {
         self.lexicon.len()

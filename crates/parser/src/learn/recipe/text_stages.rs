@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tutte_linear::{Compact, join};
 use tutte_text::{
-    Progress, ProgressObserver, Tagger, TaggerMemory, Tokenizer, TokenizerOptions,
+    Progress, ProgressObserver, Tagger, TaggerMemory, TaggerOptions, Tokenizer, TokenizerOptions,
     jackknife_observed,
 };
 use tutte_treebank::{Format, Sentence};
@@ -18,7 +18,7 @@ use super::data::Data;
 use super::observer::{Event, Stage, Watched, Work};
 use super::preset::TAG_FOLDS;
 use super::stage_cache::{CachedStages, StageCache, TextParts};
-use super::{Part, Recipe, TICK, TagVersions};
+use super::{Part, Preset, Recipe, TICK, TagVersions};
 use crate::Error;
 use crate::learn::TrainingSet;
 
@@ -55,6 +55,12 @@ impl Recipe {
         }
     }
 
+    /// Returns the options of the tagger. Beside a network it only makes lemmas, so a small one will do.
+    fn tagger(&self, words: usize, seed: u64) -> TaggerOptions {
+        let preset = if self.has_network() { Preset::Compact } else { self.preset };
+        preset.tagger(words, seed)
+    }
+
     fn tokenizer(&self) -> TokenizerOptions {
         TokenizerOptions::default().with_seed(self.seed).with_threads(self.threads)
     }
@@ -63,7 +69,7 @@ impl Recipe {
         let train = data.train.sentences();
         // The seed is listed once; the number of threads does not matter.
         let tokenizer = self.tokenizer().with_threads(1).with_seed(0);
-        let tagger = self.preset.tagger(data.words, 0);
+        let tagger = self.tagger(data.words, 0);
         let settings = [
             ("seed", self.seed.to_string()),
             ("parts", format!("{:?}", self.parts)),
@@ -128,7 +134,7 @@ fn run(
     }
     let started = Instant::now();
     let taught = sentences_of_tagger(data);
-    let options = recipe.preset.tagger(words, recipe.seed);
+    let options = recipe.tagger(words, recipe.seed);
     text.tagger = before.tagger;
     let is_new = text.tagger.is_none();
     let tagger = match &text.tagger {

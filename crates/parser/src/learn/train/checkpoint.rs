@@ -358,7 +358,6 @@ pub(super) fn settings(
         ("second pass", format!("{second_pass:?}")),
         ("tree set", tree_set.to_string()),
         ("versions", treebank.versions().to_string()),
-        ("sentences of the first version", treebank.first_version().to_string()),
         ("seed", seed.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))

@@ -4,8 +4,9 @@ use tutte_treebank::Sentence;
 use tutte_trees::ArcMatrix;
 
 use super::{NetworkDocument, WordTags};
-use crate::Error;
 use crate::model::labels::{ArcLabels, LabelModel};
+use crate::text::Tagger;
+use crate::{Error, Weights};
 
 /// A network as a scorer. This build has none: the feature `neural` is off.
 #[derive(Clone, Copy, Debug)]
@@ -35,16 +36,22 @@ impl NetworkScorer {
         match *self {}
     }
 
-    pub(crate) fn tags(
+    pub(crate) fn tags<W: Weights>(
         &self,
         _: &Sentence,
         _: &mut NetworkMemory,
         _: f64,
+        _: Option<&Tagger<W>>,
     ) -> Result<Option<Vec<WordTags<'_>>>, Error> {
         match *self {}
     }
 
     pub(crate) fn document(&self) -> NetworkDocument {
+        match *self {}
+    }
+
+    /// Rounds the weights of the network to 8 bits.
+    pub fn quantize(&self) -> Self {
         match *self {}
     }
 

@@ -1,12 +1,15 @@
 //! Networks of `tutte_neural` as scorers.
 
+use std::collections::HashMap;
+
 use tutte_neural::{Activations, Mode, Network};
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, arcs};
 
 use super::{NetworkDocument, TagClasses, WordTags};
-use crate::Error;
 use crate::model::labels::{ArcLabels, LabelModel};
+use crate::text::Tagger;
+use crate::{Error, Weights};
 
 /// A network as a scorer of arcs, labels and tags.
 #[derive(Clone, Debug)]
@@ -46,6 +49,11 @@ impl NetworkScorer {
     /// Returns the network.
     pub fn network(&self) -> &Network {
         &self.network
+    }
+
+    /// Rounds the weights of the network to 8 bits: a quarter of the size, and more than twice as fast.
+    pub fn quantize(&self) -> Self {
+        Self { network: self.network.quantize(), tags: self.tags.clone() }
     }
 
     /// Returns the names of tags, by tag head.
@@ -110,12 +118,15 @@ impl NetworkScorer {
         found.set(scores.words(), labels, candidates, label_scores);
     }
 
-    /// Returns the most probable tags of the words of a sentence, with other UPOS above a probability.
-    pub(crate) fn tags(
+    /// Returns the most probable tags of the words of a sentence, with other UPOS above a probability. If a tagger is
+    /// given, XPOS and FEATS are a combination that it knows for the UPOS: the heads of the network find them apart
+    /// from each other.
+    pub(crate) fn tags<W: Weights>(
         &self,
         sentence: &Sentence,
         memory: &mut NetworkMemory,
         others_above: f64,
+        tagger: Option<&Tagger<W>>,
     ) -> Result<Option<Vec<WordTags<'_>>>, Error> {
         if !self.has_tags() {
             return Ok(None);
@@ -126,15 +137,46 @@ impl NetworkScorer {
             Some((classes.names.as_slice(), self.network.tag_head(name)?))
         };
         let heads = [UPOS, XPOS, FEATS].map(head);
-        let best = |place: usize, word: usize| -> Option<(&str, f64)> {
+        let log_probs = |place: usize, word: usize| -> Option<&[f32]> {
             let (names, head) = heads[place]?;
-            let log_probs = &memory.activations.tag_log_probs(0, head)[word * names.len()..];
-            let row = log_probs[..names.len()].iter().copied().enumerate();
+            let of_words = memory.activations.tag_log_probs(0, head);
+            Some(&of_words[word * names.len()..][..names.len()])
+        };
+        let best = |place: usize, word: usize| -> Option<(&str, f64)> {
+            let row = log_probs(place, word)?.iter().copied().enumerate();
             let (class, log_prob) = row.rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
-            Some((&names[class], f64::from(log_prob).exp()))
+            Some((&heads[place]?.0[class], f64::from(log_prob).exp()))
+        };
+        let classes = |place: usize| -> HashMap<&str, usize> {
+            let names = heads[place].map_or(&[][..], |(names, _)| names);
+            names.iter().map(String::as_str).zip(0..).collect()
+        };
+        let [xpos_classes, feats_classes] = [classes(1), classes(2)];
+        let mut known: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+        // The most probable combination of XPOS and FEATS that the tagger knows.
+        let mut best_known = |upos: &'_ str, word: usize| -> Option<[(&str, f64); 2]> {
+            let [xpos, feats] = [log_probs(1, word)?, log_probs(2, word)?];
+            let combinations = || {
+                let class = |(xpos, feats): (&str, &str)| {
+                    Some((*xpos_classes.get(xpos)?, *feats_classes.get(feats)?))
+                };
+                tagger.into_iter().flat_map(|it| it.combinations(upos)).filter_map(class).collect()
+            };
+            let upos = heads[0]?.0.iter().find(|name| *name == upos)?;
+            let known = known.entry(upos).or_insert_with(combinations);
+            let score = |&(x, f): &(usize, usize)| xpos[x] + feats[f];
+            let &(x, f) = known.iter().rev().max_by(|a, b| score(a).total_cmp(&score(b)))?;
+            let found = |place: usize, class: usize, log_probs: &[f32]| {
+                Some((heads[place]?.0[class].as_str(), f64::from(log_probs[class]).exp()))
+            };
+            Some([found(1, x, xpos)?, found(2, f, feats)?])
         };
         let tags = (0..sentence.len()).map(|word| {
-            let [upos, xpos, feats] = [0, 1, 2].map(|place| best(place, word));
+            let upos = best(0, word);
+            let [xpos, feats] = match best_known(name_of(upos), word) {
+                Some(found) => found.map(Some),
+                None => [1, 2].map(|place| best(place, word)),
+            };
             WordTags {
                 upos: name_of(upos),
                 xpos: name_of(xpos),
