@@ -144,7 +144,10 @@ def main():
     for treebank in chosen(names, options):
         with tempfile.TemporaryDirectory() as folder:
             found[treebank] = measure(tutte, Path(folder), treebank)
-    lines, missed = report(found)
+        lines, missed = report(found)
+        if options.output:
+            # A run that is stopped leaves the page of the treebanks that are done.
+            options.output.write_text("\n".join(lines) + "\n")
     finish(lines, options.output, missed)
 
 

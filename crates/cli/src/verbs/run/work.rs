@@ -129,6 +129,11 @@ impl<'a> Work<'a> {
             let ending = if number == 1 { ".old".to_owned() } else { format!(".old{number}") };
             let kept = beside(&path, &ending);
             if kept.exists() {
+                // A job that was killed here has left it; it is not needed twice.
+                let content = |path: &Path| Fingerprint::of(path).ok();
+                if content(&kept).is_some_and(|found| content(&path) == Some(found)) {
+                    return Ok(Some(kept));
+                }
                 continue;
             }
             // A second name, so that the file has one at any moment. Some file systems have no such names.
