@@ -175,8 +175,8 @@ impl<'a> Corpus<'a> {
     }
 }
 
-/// Adds the gold arcs and those of a teacher to some candidates. If the gold tree is partial, and no tree consists of its arcs and of
-/// candidates, returns all arcs.
+/// Adds the gold arcs and those of a teacher to some candidates. If the gold tree is partial, and no tree consists of
+/// its arcs and of candidates, returns all arcs.
 pub(crate) fn with_gold(
     mut candidates: Candidates,
     gold: &[Option<usize>],

@@ -57,7 +57,7 @@ tutte_linear::setters! {
     }
 }
 
-/// What a teacher answered.
+/// Counts of a teacher's answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Coverage {
@@ -115,8 +115,12 @@ pub fn answer<E: From<Error> + Send>(
     let worker = || {
         let mut annotator = pipeline.annotator();
         move |_, sentence: &mut Sentence| {
-            let is_long = sentence.is_empty() || sentence.len() > options.most_words;
-            if is_long { Ok(None) } else { answered(&mut annotator, sentence, options).map(Some) }
+            let is_left_out = sentence.is_empty() || sentence.len() > options.most_words;
+            if is_left_out {
+                Ok(None)
+            } else {
+                answered(&mut annotator, sentence, options).map(Some)
+            }
         }
     };
     let mut coverage = Coverage::default();

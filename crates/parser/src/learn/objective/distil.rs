@@ -34,6 +34,10 @@ pub(super) fn add(
     }
     for soft in teacher {
         let arc = (soft.head, soft.modifier);
+        // The student cannot learn an arc that its scores forbid.
+        if scores[arc] == f64::NEG_INFINITY {
+            continue;
+        }
         gradient[arc] -= factor * soft.probability;
         value -= soft.probability * scores[arc];
     }
@@ -60,9 +64,13 @@ pub(super) fn add_labelled(
     for soft in teacher {
         let arc = (soft.head, soft.modifier);
         if let Some(label) = soft.label {
-            gradient[(soft.head, soft.modifier, label)] -= factor * soft.probability;
-            value -= soft.probability * scores[(soft.head, soft.modifier, label)];
-        } else {
+            let score = scores[(soft.head, soft.modifier, label)];
+            // The student cannot learn a labelled arc that its scores forbid, such as a second root.
+            if score != f64::NEG_INFINITY {
+                gradient[(soft.head, soft.modifier, label)] -= factor * soft.probability;
+                value -= soft.probability * score;
+            }
+        } else if summed[arc] != f64::NEG_INFINITY {
             add_scaled(gradient, given, arc, -factor * soft.probability);
             value -= soft.probability * summed[arc];
         }

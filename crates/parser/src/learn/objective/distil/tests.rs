@@ -175,6 +175,18 @@ proptest! {
     }
 }
 
+/// What the student forbids costs nothing, instead of infinitely much.
+#[test]
+fn arcs_that_the_student_forbids_are_left_out() {
+    let mut student = LabelledArcMatrix::zeros(2, 2);
+    student[(1, 2, 0)] = f64::NEG_INFINITY;
+    let teacher = LabelledArcMatrix::zeros(2, 2);
+    let case = Case { student, teacher, tree_set: TreeSet::ProjectiveSingleRoot };
+    let (value, gradient) = case.evaluate(&distil(), &case.soft_arcs(true));
+    assert!(value.is_finite());
+    assert_eq!(gradient[(1, 2, 0)], 0.0);
+}
+
 #[test]
 fn it_has_a_name() {
     let objective: Objective = "likelihood + 0.5*distil".parse().unwrap();
