@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::TreeSet;
+use crate::{Part, TreeSet};
 
 /// Every error of this crate. Words are numbered from 1; 0 is the artificial root.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -43,6 +43,17 @@ pub enum Error {
         words: Vec<usize>,
     },
 
+    /// No tree satisfies constraints that are not arc-factored, or none was found.
+    #[error("{}", describe_no_constrained_tree(*.tree_set, *.nodes, *.is_proven))]
+    NoConstrainedTree {
+        /// The tree set that was searched.
+        tree_set: TreeSet,
+        /// Number of nodes that were decoded.
+        nodes: usize,
+        /// True if there is no such tree; false if the search reached its cap.
+        is_proven: bool,
+    },
+
     /// A list of heads is not a tree.
     #[error(transparent)]
     NotATree(#[from] NotATree),
@@ -59,6 +70,67 @@ pub enum Error {
         modifier: usize,
         /// Number of words of the sentence.
         words: usize,
+    },
+
+    /// The score of a part of a second-order model is NaN, +∞, or so large that sums would overflow.
+    #[error(
+        "the score of the part '{part}' is {value}; scores must be finite and at most 1e300 in size, \
+         or −∞ for a forbidden part"
+    )]
+    BadPart {
+        /// The part.
+        part: Part,
+        /// The score found.
+        value: f64,
+    },
+
+    /// A part that no tree over a sentence of this length has.
+    #[error(
+        "there is no part '{part}' in a sentence of {words} words: siblings are on one side of their \
+         head, the inner one nearer, and the words of a chain differ"
+    )]
+    NoSuchPart {
+        /// Part asked for.
+        part: Part,
+        /// Number of words of the sentence.
+        words: usize,
+    },
+
+    /// A marginal that is not a probability.
+    #[error(
+        "the marginal of arc {head} → {modifier} is {value}; marginals are numbers from 0 to 1"
+    )]
+    BadMarginal {
+        /// Head of the arc (0 is the root).
+        head: usize,
+        /// Modifier of the arc.
+        modifier: usize,
+        /// The value found.
+        value: f64,
+    },
+
+    /// The marginals of a word's heads do not sum to 1.
+    #[error(
+        "the marginals of the heads of word {modifier} sum to {sum}; every word has one head, so they \
+         must sum to 1: divide them by their sum, or compute them from a distribution over trees"
+    )]
+    HeadsDoNotSumToOne {
+        /// The word.
+        modifier: usize,
+        /// The sum found.
+        sum: f64,
+    },
+
+    /// Marginals that no distribution over the trees of a set has.
+    #[error(
+        "no distribution over {tree_set} trees has these marginals: one of them remains {residual:.2e} \
+         away; take marginals of a distribution over trees, or another tree set"
+    )]
+    OutsidePolytope {
+        /// The tree set.
+        tree_set: TreeSet,
+        /// Largest difference that remains.
+        residual: f64,
     },
 
     /// A label beyond the label set.
@@ -166,6 +238,32 @@ pub enum Error {
         arcs: usize,
     },
 
+    /// A factor refers to an arc that is forbidden, so that there is no variable for it.
+    #[error(
+        "a {factor} factor refers to the arc {head} → {modifier}, which is forbidden; leave the factor \
+         out, or give the arc a finite score"
+    )]
+    FactorOnForbiddenArc {
+        /// Family of the factor.
+        factor: &'static str,
+        /// Head of the arc (0 is the root).
+        head: usize,
+        /// Modifier of the arc.
+        modifier: usize,
+    },
+
+    /// A log-weight of a factor is NaN, +∞, or so large that sums would overflow.
+    #[error(
+        "a log-weight of a {factor} factor is {value}; log-weights must be finite and at most 1e300 in \
+         size, or −∞ to forbid"
+    )]
+    BadFactorWeight {
+        /// Family of the factor.
+        factor: &'static str,
+        /// The log-weight found.
+        value: f64,
+    },
+
     /// A tree-set name that is none of the four.
     #[error(
         "no tree set is called {found:?}; there are nonprojective-multi-root, \
@@ -247,6 +345,18 @@ fn describe_labels(labels: usize) -> String {
         Some(last) => format!("labels are 0..={last}"),
         None => "these arcs carry no labels".into(),
     }
+}
+
+fn describe_no_constrained_tree(tree_set: TreeSet, nodes: usize, is_proven: bool) -> String {
+    if is_proven {
+        return format!(
+            "no {tree_set} tree satisfies the constraints; relax one, or allow more arcs"
+        );
+    }
+    format!(
+        "no {tree_set} tree that satisfies the constraints was found in {nodes} nodes; raise max_nodes, \
+         or relax a constraint"
+    )
 }
 
 fn describe_no_tree(tree_set: TreeSet, words: &[usize]) -> String {

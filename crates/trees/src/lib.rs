@@ -35,6 +35,8 @@
 //! - [`marginals_with`] and its siblings, with a [`Workspace`], serve thousands of sentences in a loop.
 //! - [`TreeSet`] says which trees count.
 //! - [`Tree`] checks, measures and projectivises trees.
+//! - [`factors`] has trees whose arcs know of each other, by belief propagation. Only there, answers
+//!   are approximate.
 //! - [`GraphDistribution`] asks the same questions about the spanning trees of any weighted graph.
 //!
 //! # A short textbook
@@ -188,18 +190,23 @@
 #![deny(unsafe_code)]
 
 mod candidates;
+mod constrained;
 mod constraints;
 mod distribution;
 mod error;
 mod exp;
+pub mod factors;
 mod feasible;
 mod graph;
+mod higher_order;
 mod information;
 mod labelled;
 mod matrix;
+mod moments;
 mod nonprojective;
 #[cfg(any(test, feature = "oracle"))]
 pub mod oracle;
+mod parts;
 mod paths;
 mod projective;
 mod second_order;
@@ -211,12 +218,22 @@ mod weight;
 mod workspace;
 
 pub use candidates::{Candidates, arcs};
+pub use constrained::{
+    AtMostOne, Bound, Branches, ConstrainedOptions, ConstrainedTree, ConstrainedWorkspace,
+    CrossingPenalty, LabelledHeads, Row, Settled, TreeConstraint, constrained_argmax_with,
+};
 pub use constraints::Constraints;
 pub use distribution::{ScoredTree, TreeDistribution};
 pub use error::{Error, NotATree};
 pub use graph::{ArcFrequencies, Estimate, Graph, GraphDistribution, clusters};
+pub use higher_order::{
+    SecondOrderDistribution, second_order_argmax_with, second_order_log_partition_with,
+    second_order_marginals_with,
+};
 pub use labelled::{LabelledArcMatrix, LabelledTree, LabelledTreeDistribution, ScoredLabelledTree};
 pub use matrix::ArcMatrix;
+pub use moments::{Border, MomentMatch, MomentOptions, fit_marginals};
+pub use parts::{Part, SecondOrderParts};
 /// Re-exported for its traits of random generators, in the version that the samplers take.
 pub use rand_core;
 pub use tree::Tree;

@@ -30,11 +30,22 @@ use crate::{Error, Tree};
 /// assert_eq!(scores.get(0, 2), Some(1.5));
 /// assert_eq!(scores.get(2, 2), None); // no such arc
 /// ```
-#[derive(Clone)]
 pub struct ArcMatrix {
     words: usize,
     /// (n+1)·(n+1) values, head-major. Empty only while the memory is lent out.
     values: Vec<f64>,
+}
+
+impl Clone for ArcMatrix {
+    fn clone(&self) -> Self {
+        Self { words: self.words, values: self.values.clone() }
+    }
+
+    /// Keeps the memory it has.
+    fn clone_from(&mut self, other: &Self) {
+        self.words = other.words;
+        self.values.clone_from(&other.values);
+    }
 }
 
 impl ArcMatrix {

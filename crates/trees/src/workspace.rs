@@ -119,16 +119,26 @@ pub fn argmax_with(
     heads: &mut Vec<usize>,
 ) -> Result<f64, Error> {
     scores.check_scores()?;
-    let roots = tree_set.roots();
-    let score = if tree_set.is_projective() {
-        projective::argmax(scores, roots, &mut workspace.projective, heads)
-    } else {
-        decode::argmax(scores, roots, &mut workspace.decode, heads)
-    };
+    let score = unchecked_argmax(scores, tree_set, workspace, heads);
     if score == f64::NEG_INFINITY {
         return Err(feasible::no_tree(scores, tree_set));
     }
     Ok(score)
+}
+
+/// Like [`argmax_with`] for scores that have been checked; −∞ if there is no tree.
+pub(crate) fn unchecked_argmax(
+    scores: &ArcMatrix,
+    tree_set: TreeSet,
+    workspace: &mut Workspace,
+    heads: &mut Vec<usize>,
+) -> f64 {
+    let roots = tree_set.roots();
+    if tree_set.is_projective() {
+        projective::argmax(scores, roots, &mut workspace.projective, heads)
+    } else {
+        decode::argmax(scores, roots, &mut workspace.decode, heads)
+    }
 }
 
 /// Writes the heads of the tree with the largest expected number of correct arcs, and returns that
@@ -151,12 +161,11 @@ pub fn mbr_with(
         return Err(Error::DifferentLengths { left: n, right: marginals.words() });
     }
     let mut masked = workspace.matrix.lend();
-    masked.reset(n, f64::NEG_INFINITY);
-    for (head, modifier, score) in scores.arcs() {
-        if score > f64::NEG_INFINITY {
-            masked[(head, modifier)] = marginals[(head, modifier)];
-        }
-    }
+    masked.clone_from(marginals);
+    let mask = |marginal, score| {
+        if score > f64::NEG_INFINITY { marginal } else { f64::NEG_INFINITY }
+    };
+    masked.zip_in_place(scores, mask);
     let result = argmax_with(&masked, tree_set, workspace, heads);
     workspace.matrix = masked;
     result

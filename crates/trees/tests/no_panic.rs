@@ -2,6 +2,8 @@
 //! `support/every_question.rs` over fixed and random bytes. `fuzz/` asks the same questions with
 //! coverage feedback.
 
+#[path = "support/any_factors.rs"]
+mod any_factors;
 #[path = "support/every_question.rs"]
 mod every_question;
 #[path = "../../../fuzz/inputs.rs"]
@@ -41,6 +43,9 @@ fn inputs_of_the_fuzzer() {
     for (_, input) in inputs::inputs("trees") {
         ask_everything(&input);
     }
+    for (_, input) in inputs::inputs("factors") {
+        any_factors::ask_everything(&input);
+    }
 }
 
 proptest! {
@@ -50,6 +55,11 @@ proptest! {
     #[test]
     fn random_bytes(data in vec(any::<u8>(), 0..400)) {
         ask_everything(&data);
+    }
+
+    #[test]
+    fn random_bytes_as_factor_graphs(data in vec(any::<u8>(), 0..600)) {
+        any_factors::ask_everything(&data);
     }
 }
 

@@ -9,10 +9,12 @@
 //! |---|---|---|
 //! | log-partition, marginals | (+, ×) scaled, where that is accurate; else (log-add, +) | [`linear`], [`outside`], [`posterior`] |
 //! | best tree, k best | (max, +) | [`argmax`](mod@argmax), [`kbest`](mod@kbest) |
-//! | sampling | the same | [`sample`] |
+//! | best tree with each arc | the same | [`max_marginals`](mod@max_marginals), [`outside`] |
+//! | sampling | (log-add, +) | [`sample`] |
 //! | means, a covariance | moments (Li & Eisner 2009) | [`moments`](mod@moments) |
 //! | covariances with every arc | numbers with a derivative | [`covariance`] |
 //! | dominance of words | (log-add, +) | [`dominance`](mod@dominance) |
+//! | siblings and grandparents | (log-add, +), (max, +) | [`second_order`] |
 //! | number of trees, existence of a tree | (+, ×) on integers, (or, and) on bits | [`count`](mod@count) |
 
 mod argmax;
@@ -22,11 +24,13 @@ mod covariance;
 mod dominance;
 mod kbest;
 mod linear;
+mod max_marginals;
 mod moments;
 mod outside;
 mod posterior;
 mod projectivise;
 mod sample;
+pub(crate) mod second_order;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +39,7 @@ pub(crate) use count::{count, has_tree};
 pub(crate) use covariance::arc_covariances;
 pub(crate) use dominance::dominance;
 pub(crate) use kbest::kbest;
+pub(crate) use max_marginals::max_marginals;
 pub(crate) use moments::moments;
 pub(crate) use sample::Sampler;
 
@@ -52,8 +57,10 @@ pub(crate) struct ProjectiveWorkspace {
     log: chart::Chart<Log>,
     posterior: posterior::Posterior<f64>,
     best: chart::Chart<argmax::Best>,
+    best_outside: outside::Outside<argmax::Best>,
     possible: count::Possible,
     covariance: covariance::CovarianceWorkspace,
+    pub(crate) second_order: second_order::SecondOrderWorkspace,
     heads: Vec<usize>,
 }
 

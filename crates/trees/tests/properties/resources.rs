@@ -5,10 +5,12 @@ use proptest::prelude::*;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 use tutte_trees::{
-    ArcMatrix, Constraints, Error, Estimate, Graph, GraphDistribution, LabelledArcMatrix,
-    LabelledTree, LabelledTreeDistribution, NotATree, ScoredLabelledTree, ScoredTree, Tree,
-    TreeDistribution, TreeSet, Workspace, arc_covariances_with, argmax_with, log_partition_with,
-    marginals_with, mbr_with,
+    ArcMatrix, AtMostOne, ConstrainedOptions, ConstrainedTree, ConstrainedWorkspace, Constraints,
+    CrossingPenalty, Error, Estimate, Graph, GraphDistribution, LabelledArcMatrix, LabelledTree,
+    LabelledTreeDistribution, MomentMatch, NotATree, Part, ScoredLabelledTree, ScoredTree,
+    SecondOrderDistribution, SecondOrderParts, Tree, TreeDistribution, TreeSet, Workspace,
+    arc_covariances_with, argmax_with, constrained_argmax_with, log_partition_with, marginals_with,
+    mbr_with, second_order_argmax_with, second_order_marginals_with,
 };
 
 use super::support::*;
@@ -17,6 +19,8 @@ const fn assert_shared_by_threads<T: Send + Sync + 'static>() {}
 
 const _: () = {
     assert_shared_by_threads::<ArcMatrix>();
+    assert_shared_by_threads::<ConstrainedTree>();
+    assert_shared_by_threads::<ConstrainedWorkspace>();
     assert_shared_by_threads::<Constraints>();
     assert_shared_by_threads::<Error>();
     assert_shared_by_threads::<Estimate>();
@@ -25,9 +29,12 @@ const _: () = {
     assert_shared_by_threads::<LabelledArcMatrix>();
     assert_shared_by_threads::<LabelledTree>();
     assert_shared_by_threads::<LabelledTreeDistribution>();
+    assert_shared_by_threads::<MomentMatch>();
     assert_shared_by_threads::<NotATree>();
     assert_shared_by_threads::<ScoredLabelledTree>();
     assert_shared_by_threads::<ScoredTree>();
+    assert_shared_by_threads::<SecondOrderDistribution>();
+    assert_shared_by_threads::<SecondOrderParts>();
     assert_shared_by_threads::<Tree>();
     assert_shared_by_threads::<TreeDistribution>();
     assert_shared_by_threads::<TreeSet>();
@@ -104,6 +111,54 @@ fn no_allocation_in_covariances() {
             });
             assert_eq!(count, 0, "{set}, {name}");
         }
+    }
+}
+
+#[test]
+fn no_allocation_in_second_order_charts() {
+    let mut random = Random::new(6);
+    for has_grandparents in [false, true] {
+        let mut scores = SecondOrderParts::new(random.scores(10, 1.0));
+        for part in Part::all(10) {
+            if has_grandparents || !matches!(part, Part::Grandparent { .. }) {
+                scores.set(part, random.normal()).unwrap();
+            }
+        }
+        for set in [TreeSet::ProjectiveMultiRoot, TreeSet::ProjectiveSingleRoot] {
+            let mut ws = Workspace::default();
+            let mut out = SecondOrderParts::default();
+            let mut heads = Vec::new();
+            let counts = [
+                allocations(|| {
+                    second_order_marginals_with(&scores, set, &mut ws, &mut out).unwrap();
+                }),
+                allocations(|| {
+                    second_order_argmax_with(&scores, set, &mut ws, &mut heads).unwrap();
+                }),
+            ];
+            assert_eq!(counts, [0; 2], "{set}: marginals, argmax");
+        }
+    }
+}
+
+/// A constrained search allocates its answer only: heads and labels.
+#[test]
+fn no_allocation_in_constrained_searches() {
+    let mut random = Random::new(7);
+    let scores = LabelledArcMatrix::from_fn(12, 3, |_, _, _| random.normal());
+    let one = AtMostOne::of_each(&[0, 1]);
+    let crossing = CrossingPenalty::new(0.2).unwrap();
+    for set in TreeSet::ALL {
+        let mut ws = ConstrainedWorkspace::default();
+        let options = ConstrainedOptions { max_nodes: 100, ..Default::default() };
+        let count = allocations(|| {
+            let found =
+                constrained_argmax_with(&scores, set, &[&one, &crossing], &options, &mut ws);
+            assert!(found.is_ok_and(|found| found.nodes > 1));
+        });
+        // Debug builds check the heads of the answer, in memory of their own.
+        let expected = if cfg!(debug_assertions) { 3 } else { 2 };
+        assert_eq!(count, expected, "{set}");
     }
 }
 

@@ -9,6 +9,7 @@ mod basics;
 mod bytes;
 mod distributions;
 mod graphs;
+mod higher_order;
 mod labelled;
 mod stuck;
 
@@ -30,6 +31,7 @@ pub(crate) fn ask_everything(data: &[u8]) {
     let tree = basics::ask_heads(&sentence.heads);
     distributions::ask(&sentence, tree.as_ref());
     labelled::ask(&sentence, tree.as_ref());
+    higher_order::ask(&sentence, tree.as_ref());
     graphs::ask(&sentence);
 }
 
