@@ -30,7 +30,7 @@
 //! - [`Observer`]: sees the progress of long work, and can stop it.
 //! - [`Codec`], [`Checkpointed`]: the state of a training as bytes.
 //! - [`Content`]: the bytes of a model file, mapped into memory.
-//! - [`zeros`]: a model packed inside the program, by leaving out zeros.
+//! - [`packing`]: a model packed inside the program.
 //! - [`setters!`]: options that are built field by field.
 // Denied, not forbidden: `mapped` holds the one exception.
 #![deny(unsafe_code)]
@@ -44,11 +44,11 @@ mod log_sum;
 mod mapped;
 mod observer;
 mod order;
+pub mod packing;
 mod parallel;
 mod setters;
 mod sparse;
 mod weights;
-pub mod zeros;
 
 pub use adagrad::AdaGrad;
 pub use average::{Average, LazyAverage};

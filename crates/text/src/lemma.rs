@@ -11,8 +11,10 @@
 //!
 //! A context is stored only if the next more general one chooses another rule, so a treebank leaves a few thousand
 //! entries. Forms count as often as they occur. Endings count once per different word: an unknown word resembles other
-//! words, not frequent ones. Cost: O(letters) look-ups per word.
+//! words, not frequent ones. A word whose tags come from a teacher counts with their probability, and an ending with that
+//! of the word's most certain occurrence. Cost: O(letters) look-ups per word.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
@@ -104,6 +106,31 @@ impl Rule {
     }
 }
 
+/// An edit rule as a class of words, for a classifier that chooses among rules itself.
+///
+/// ```
+/// use tutte_text::LemmaRule;
+///
+/// let rule = LemmaRule::new("Cities", "city");
+/// assert_eq!(rule.apply("Ponies").as_deref(), Some("pony"));
+/// assert_eq!(rule.apply("is"), None); // it has no three letters to remove
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LemmaRule(Rule);
+
+impl LemmaRule {
+    /// Returns the rule that leads from a form to its lemma and changes the fewest characters.
+    pub fn new(form: &str, lemma: &str) -> Self {
+        Self(Rule::new(form, lemma))
+    }
+
+    /// Returns the lemma of a form, or `None` if the rule cannot be applied.
+    pub fn apply(&self, form: &str) -> Option<String> {
+        self.0.apply(form).filter(|lemma| is_writable(lemma))
+    }
+}
+
 /// Returns the longest common substring of two words, the first of several: its start in both, and its length.
 fn longest_common(a: &[char], b: &[char]) -> (usize, usize, usize) {
     let mut best = (0, 0, 0);
@@ -128,7 +155,19 @@ pub(crate) struct LemmaExample<'a> {
     pub(crate) upos: &'a str,
     pub(crate) feats: &'a str,
     pub(crate) lemma: &'a str,
+    /// Probability of the tags and the lemma: 1 in a treebank, less by a teacher that is not sure.
+    pub(crate) confidence: f64,
 }
+
+impl LemmaExample<'_> {
+    /// Returns the count of the word, in thousandths. Sums of integers do not depend on their order.
+    fn count(&self) -> u64 {
+        (self.confidence * ONCE as f64).round() as u64
+    }
+}
+
+/// Count of a word whose lemma is certain.
+const ONCE: u64 = 1000;
 
 /// Rules, and the contexts that choose among them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -144,11 +183,11 @@ pub(crate) struct LemmaDocument {
     rules: Vec<Rule>,
 }
 
-/// Counts of rules, by context.
-type Counts = HashMap<u64, BTreeMap<u16, u32>>;
+/// Counts of rules in thousandths, by context.
+type Counts = HashMap<u64, BTreeMap<u16, u64>>;
 
 /// Returns the most frequent rule and its count; of several, the first.
-fn most_frequent(counts: &BTreeMap<u16, u32>) -> Option<(u16, u32)> {
+fn most_frequent(counts: &BTreeMap<u16, u64>) -> Option<(u16, u64)> {
     counts.iter().rev().max_by_key(|(_, count)| **count).map(|(rule, count)| (*rule, *count))
 }
 
@@ -192,40 +231,42 @@ impl<'a> Contexts<'a> {
 impl Lemmatizer {
     /// Trains a lemmatizer on words. Words without a lemma (`_`) are ignored. Returns `None` if no word has a lemma.
     pub(crate) fn train<'a>(words: impl Iterator<Item = LemmaExample<'a>> + Clone) -> Option<Self> {
-        let words = words.filter(|word| word.lemma != NO_LEMMA || word.form == NO_LEMMA);
-        let mut rule_counts: BTreeMap<Rule, u32> = BTreeMap::new();
+        let words = words
+            .filter(|word| (word.lemma != NO_LEMMA || word.form == NO_LEMMA) && word.count() > 0);
+        let mut rule_counts: BTreeMap<Rule, u64> = BTreeMap::new();
         for word in words.clone() {
-            *rule_counts.entry(Rule::new(word.form, word.lemma)).or_default() += 1;
+            *rule_counts.entry(Rule::new(word.form, word.lemma)).or_default() += word.count();
         }
         // The most frequent first.
-        let mut rules: Vec<(Rule, u32)> = rule_counts.into_iter().collect();
-        rules.sort_by_key(|(_, count)| u32::MAX - count);
+        let mut rules: Vec<(Rule, u64)> = rule_counts.into_iter().collect();
+        rules.sort_by_key(|(_, count)| Reverse(*count));
         rules.truncate(usize::from(u16::MAX));
         let number: HashMap<&Rule, u16> = rules.iter().map(|(rule, _)| rule).zip(0..).collect();
-        // Counts of the contexts with the form, by lower-cased form and tag.
-        let mut of_form: HashMap<(String, &str), Counts> = HashMap::new();
+        // Counts of the contexts with the form, and the count of the most certain occurrence, by lower-cased form and tag.
+        let mut of_form: HashMap<(String, &str), (Counts, u64)> = HashMap::new();
         for word in words {
             let Some(&rule) = number.get(&Rule::new(word.form, word.lemma)) else { continue };
             let contexts = Contexts::new(word.form, word.upos);
             let exact = contexts.exact(word.form, word.feats);
             let form = contexts.form();
-            let counts = of_form.entry((contexts.lower, word.upos)).or_default();
+            let (counts, highest) = of_form.entry((contexts.lower, word.upos)).or_default();
+            *highest = word.count().max(*highest);
             for key in [exact, form] {
-                *counts.entry(key).or_default().entry(rule).or_default() += 1;
+                *counts.entry(key).or_default().entry(rule).or_default() += word.count();
             }
         }
         let mut of_form: Vec<_> = of_form.into_iter().collect();
         of_form.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         // Endings, by length. Each different word counts once.
         let mut endings: Vec<Counts> = vec![Counts::new(); MAX_ENDING + 1];
-        for ((lower, upos), counts) in &of_form {
+        for ((lower, upos), (counts, highest)) in &of_form {
             let contexts = Contexts::new(lower, upos);
             let Some((rule, _)) = counts.get(&contexts.form()).and_then(most_frequent) else {
                 continue;
             };
             for (length, counts) in endings.iter_mut().enumerate() {
                 if let Some(key) = contexts.ending(length) {
-                    *counts.entry(key).or_default().entry(rule).or_default() += 1;
+                    *counts.entry(key).or_default().entry(rule).or_default() += highest;
                 }
             }
         }
@@ -242,13 +283,13 @@ impl Lemmatizer {
                 };
                 let shorter =
                     length.checked_sub(1).and_then(|l| lemmatizer.of_ending(&contexts, l));
-                if shorter != Some(rule) && (count > 1 || length == 0) {
+                if shorter != Some(rule) && (count > ONCE || length == 0) {
                     new.insert(key, rule);
                 }
             }
             lemmatizer.chosen.extend(new);
         }
-        for ((lower, upos), counts) in &of_form {
+        for ((lower, upos), (counts, _)) in &of_form {
             let contexts = Contexts::new(lower, upos);
             let form = contexts.form();
             let rule = counts.get(&form).and_then(most_frequent).map(|(rule, _)| rule);
@@ -346,10 +387,25 @@ mod tests {
             ("Mary", "PROPN", "Mary"),
             ("_", "SYM", "_"),
         ];
-        let example = |&(form, upos, lemma): &(&'static str, &'static str, &'static str)| {
-            LemmaExample { form, upos, feats: "_", lemma }
+        let words = words.iter().map(|(form, upos, lemma)| example(form, upos, lemma));
+        Lemmatizer::train(words).unwrap()
+    }
+
+    fn example<'a>(form: &'a str, upos: &'a str, lemma: &'a str) -> LemmaExample<'a> {
+        LemmaExample { form, upos, feats: "_", lemma, confidence: 1.0 }
+    }
+
+    /// Two uncertain words weigh less than a certain one; two certain ones outvote it.
+    #[test]
+    fn words_count_with_the_confidence_of_the_teacher() {
+        let of = |confidence: f64| {
+            let doubtful = LemmaExample { confidence, ..example("left", "VERB", "left") };
+            let words = [example("left", "VERB", "leave"), doubtful, doubtful];
+            Lemmatizer::train(words.into_iter()).unwrap().lemma("left", "VERB", "_")
         };
-        Lemmatizer::train(words.iter().map(example)).unwrap()
+        assert_eq!(of(1.0), "left");
+        assert_eq!(of(0.4), "leave");
+        assert_eq!(of(0.0), "leave");
     }
 
     #[test]
@@ -368,7 +424,7 @@ mod tests {
 
     #[test]
     fn a_treebank_without_lemmas_teaches_none() {
-        let word = LemmaExample { form: "tea", upos: "NOUN", feats: "_", lemma: "_" };
+        let word = LemmaExample { lemma: "_", ..example("tea", "NOUN", "tea") };
         assert_eq!(Lemmatizer::train(std::iter::repeat_n(word, 3)), None);
     }
 
@@ -392,7 +448,7 @@ mod tests {
 
         #[test]
         fn a_single_word_is_learnt(form in "[a-zA-Zäß]{1,8}", lemma in "[a-zA-Zäß]{1,8}") {
-            let word = LemmaExample { form: &form, upos: "X", feats: "_", lemma: &lemma };
+            let word = example(&form, "X", &lemma);
             let lemmatizer = Lemmatizer::train(std::iter::once(word)).unwrap();
             prop_assert_eq!(lemmatizer.lemma(&form, "X", "_"), lemma);
         }

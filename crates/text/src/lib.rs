@@ -43,6 +43,7 @@
 //!   input.
 //! - [`Tagger`]: UPOS, XPOS, FEATS and lemmas of words, with exact probabilities ([`TagProbabilities`]).
 //!   [`jackknife`] tags a treebank by taggers that did not see the tagged part.
+//! - [`SoftTag`]: probabilities of tags that a teacher gives to words ([`write_soft_tags`], [`read_soft_tags`]).
 //! - [`TokenizerDocument`], [`TaggerDocument`], [`TaggerTables`]: tokenizers and taggers in model files.
 //! - [`ProgressObserver`], [`Progress`]: an [`Observer`](tutte_linear::Observer) that is called after every pass of a
 //!   training, which it can stop.
@@ -75,13 +76,15 @@ mod unicode;
 
 pub use document::TokenizerDocument;
 pub use error::{DocumentProblem, Error};
+pub use lemma::LemmaRule;
 #[cfg(feature = "train")]
 pub use progress::{Progress, ProgressObserver};
 pub use raw_text::{raw_text, token_ranges};
 pub use segmenter::{Segmenter, SegmenterOptions};
 pub use tagger::{
-    TagAlternative, TagProbabilities, TagScores, Tagger, TaggerDocument, TaggerMemory,
-    TaggerShapes, TaggerTables, Tagging, is_untagged,
+    SoftTag, TEACHER_TAGS, TagAlternative, TagProbabilities, TagScores, Tagger, TaggerDocument,
+    TaggerMemory, TaggerShapes, TaggerTables, Tagging, is_untagged, read_soft_tags,
+    write_soft_tags,
 };
 #[cfg(feature = "train")]
 pub use tagger::{TaggerOptions, greedy_baseline, jackknife, jackknife_observed};

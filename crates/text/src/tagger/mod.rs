@@ -18,6 +18,7 @@ mod greedy;
 mod lexicon;
 mod morphology;
 mod probabilities;
+mod soft_tags;
 mod templates;
 #[cfg(feature = "train")]
 mod train;
@@ -37,6 +38,7 @@ pub use self::greedy::greedy_baseline;
 use self::lexicon::Lexicon;
 use self::morphology::Morphology;
 pub use self::probabilities::{TagAlternative, TagProbabilities};
+pub use self::soft_tags::{SoftTag, TEACHER_TAGS, read_soft_tags, write_soft_tags};
 use self::templates::{COARSE, FINE};
 #[cfg(feature = "train")]
 pub use self::train::{TaggerOptions, jackknife, jackknife_observed};

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use tutte_linear::Weights;
 
 use super::columns::RowLayout;
+use super::soft_tags::Target;
 
 /// XPOS and FEATS of words with some coarse tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,12 +138,21 @@ impl<W> Morphology<W> {
         probs.iter_mut().for_each(|prob| *prob /= sum);
     }
 
-    /// Writes the gradient of −log P(gold) by the score of each part v: Σ_b (P(b) − [b = gold]) [v ∈ b].
-    pub(super) fn gradient(&self, tag: usize, gold: usize, probs: &[f32], gradient: &mut Vec<f32>) {
+    /// Writes the gradient of the cross-entropy −Σ_b q(b) log P(b) by the score of each part v:
+    /// Σ_b (P(b) − q(b)) [v ∈ b], times `weight`. `targets` are the bundles with q(b) > 0, which sum to 1.
+    pub(super) fn gradient(
+        &self,
+        tag: usize,
+        targets: &[Target],
+        weight: f32,
+        probs: &[f32],
+        gradient: &mut Vec<f32>,
+    ) {
         gradient.clear();
         gradient.resize(self.rows.width, 0.0);
         for (number, (bundle, prob)) in self.bundles.of_tag(tag).iter().zip(probs).enumerate() {
-            let slope = if number == gold { prob - 1.0 } else { *prob };
+            let target = targets.iter().find(|(bundle, _)| *bundle == number);
+            let slope = weight * (prob - target.map_or(0.0, |(_, target)| *target as f32));
             bundle.parts.iter().for_each(|part| gradient[usize::from(*part)] += slope);
         }
     }
@@ -167,24 +177,38 @@ mod tests {
         probs
     }
 
-    /// Compares the gradient of −log P with finite differences.
+    /// Compares the gradient of the cross-entropy with finite differences, for a certain teacher and for one that is not.
     #[test]
-    fn the_gradient_is_that_of_the_logarithm() {
+    fn the_gradient_is_that_of_the_cross_entropy() {
         let weights: Vec<f32> = (0..16).map(|i| ((i * 5) % 7) as f32 / 5.0).collect();
         let model = morphology(weights.clone());
         let found = probs(&model, 0);
         assert!((found.iter().sum::<f32>() - 1.0).abs() < 1e-6);
         let mut gradient = Vec::new();
-        model.gradient(0, 1, &found, &mut gradient);
-        for cell in 0..8 {
-            let at = |by: f32| {
-                let mut weights = weights.clone();
-                weights[cell] += by;
-                -f64::from(probs(&morphology(weights), 0)[1]).ln()
-            };
-            let slope = (at(0.05) - at(-0.05)) / 0.1;
-            assert!((slope - f64::from(gradient[cell])).abs() < 1e-3, "{cell}");
+        for (targets, weight) in [(&[(1, 1.0)][..], 1.0), (&[(1, 0.7), (2, 0.3)][..], 0.5)] {
+            model.gradient(0, targets, weight, &found, &mut gradient);
+            for cell in 0..8 {
+                let at = |by: f32| {
+                    let mut weights = weights.clone();
+                    weights[cell] += by;
+                    let probs = probs(&morphology(weights), 0);
+                    let terms = targets.iter().map(|(at, q)| -q * f64::from(probs[*at]).ln());
+                    f64::from(weight) * terms.sum::<f64>()
+                };
+                let slope = (at(0.05) - at(-0.05)) / 0.1;
+                assert!((slope - f64::from(gradient[cell])).abs() < 1e-3, "{cell}");
+            }
         }
+    }
+
+    #[test]
+    fn the_gradient_is_zero_where_teacher_and_student_agree() {
+        let model = morphology((0..16).map(|i| ((i * 5) % 7) as f32 / 5.0).collect());
+        let found = probs(&model, 0);
+        let targets: Vec<Target> = found.iter().map(|prob| f64::from(*prob)).enumerate().collect();
+        let mut gradient = Vec::new();
+        model.gradient(0, &targets, 1.0, &found, &mut gradient);
+        assert!(gradient.iter().all(|slope| *slope == 0.0), "{gradient:?}");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct TagProbabilities<'a> {
     pub xpos: Option<f64>,
     /// Probability of the FEATS given the UPOS of all words; `None` if the tagger was trained without FEATS.
     pub feats: Option<f64>,
+    /// Probability of the lemma; `None` if rules choose it without probabilities, as those of a tagger do.
+    pub lemma: Option<f64>,
     /// Other UPOS of the word, the most probable first.
     pub alternatives: Vec<TagAlternative<'a>>,
 }
@@ -83,6 +85,7 @@ impl<W: Weights> Tagger<W> {
                 upos,
                 xpos: bundles.has_xpos.then(|| share(|one, other| one.xpos == other.xpos)),
                 feats: bundles.has_feats.then(|| share(|one, other| one.feats == other.feats)),
+                lemma: None,
                 alternatives,
             }
         };

@@ -3,6 +3,19 @@
 //! Templates are dropped out at random, and the words themselves as well. The result is the mean of the weights of
 //! the second half of the passes. Coarse and fine tags are trained at the same time, the fine ones given the gold
 //! coarse tags.
+//!
+//! Where a teacher gave probabilities ([`soft_tags`](super::soft_tags)), the cross-entropy to these takes the place of
+//! the likelihood (Hinton, Vinyals & Dean 2015). The teacher's probabilities qᵢ of the coarse tags of word i stand for a
+//! distribution over sequences in which words are independent. So the sum over all sequences is exact:
+//!
+//! ```text
+//! Σ_t Πᵢ qᵢ(tᵢ) · −log P(t₁ … tₙ) = log Z − Σᵢ Σ_t qᵢ(t) e(i, t) − Σᵢ Σ_{s, t} qᵢ₋₁(s) qᵢ(t) w(s, t)
+//! ∂/∂e(i, t) = P(tᵢ = t) − qᵢ(t)        ∂/∂w(s, t) = Σᵢ P(tᵢ₋₁ = s, tᵢ = t) − qᵢ₋₁(s) qᵢ(t)
+//! ```
+//!
+//! Bundles have the cross-entropy to q(b | t) with t the UPOS of the column, times q(t). Lemmas depend on tags, so a word
+//! counts for the rules of lemmas with the probability of its tags. A teacher that is certain gives the likelihood, bit
+//! for bit. Tokens have no such probabilities: the teacher's tokenizer and the student's learn from the same treebank.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,6 +27,7 @@ use tutte_treebank::Sentence;
 use super::chain::{Chain, ChainMemory};
 use super::columns::{Columns, RowLayout};
 use super::morphology::{Bundles, Morphology};
+use super::soft_tags::Target;
 use super::templates::{COARSE, FINE, Template, WORD_TEMPLATES};
 use super::training_data::TrainingData;
 use super::{MAX_PARTS, Tagger, TaggerMemory};
@@ -62,7 +76,7 @@ impl TaggerOptions {
         let size = words.max(2).ilog2();
         Self {
             passes: 6,
-            bits: (size + 4).clamp(10, 18),
+            bits: (size + 4).clamp(10, 18 + doublings_beyond_a_million(words)),
             fine_bits: (size + 3).clamp(10, 17),
             rate: 0.1,
             damping: 1.0,
@@ -71,6 +85,29 @@ impl TaggerOptions {
             seed: 1,
         }
     }
+
+    /// Returns the options of a small tagger for a treebank of this many words.
+    ///
+    /// ```
+    /// use tutte_text::TaggerOptions;
+    /// assert!(TaggerOptions::compact(200_000).bits < TaggerOptions::for_words(200_000).bits);
+    /// ```
+    pub fn compact(words: usize) -> Self {
+        /// Binary logarithms of the largest tables that a treebank gets.
+        const BITS: u32 = 17;
+        const FINE_BITS: u32 = 14;
+        let usual = Self::for_words(words);
+        let more = doublings_beyond_a_million(words);
+        let bits = usual.bits.min(BITS + more);
+        let fine_bits = usual.fine_bits.min(FINE_BITS + more.min(1));
+        usual.with_bits(bits).with_fine_bits(fine_bits)
+    }
+}
+
+/// Returns how often a million words must be doubled to reach this many. Treebanks have fewer. The answers of a teacher
+/// have more, and can fill larger tables.
+fn doublings_beyond_a_million(words: usize) -> u32 {
+    (words >> 20).max(1).ilog2()
 }
 
 impl Tagger {
@@ -113,12 +150,15 @@ fn train(
     });
     let fine = fine?;
     let (weights, chain, rows) = coarse?;
-    let words = data.sentences.iter().flat_map(|sentence| sentence.words());
-    let lemmas = Lemmatizer::train(words.map(|word| LemmaExample {
+    let words = data.sentences.iter().enumerate().flat_map(|(at, sentence)| {
+        sentence.words().enumerate().map(move |(number, word)| (at, number, word))
+    });
+    let lemmas = Lemmatizer::train(words.map(|(sentence, number, word)| LemmaExample {
         form: word.form(),
         upos: word.upos(),
         feats: word.feats(),
         lemma: word.lemma(),
+        confidence: data.confidence(sentence, number),
     }));
     let TrainingData { upos, lexicon, .. } = data;
     Ok(Tagger { upos, lexicon, rows, weights, chain, fine, lemmas: lemmas.map(Arc::new) })
@@ -171,6 +211,28 @@ impl Dropout {
 /// Probability of the gold tag above which an example moves no weights.
 pub(super) const MAX_PROB: f32 = 0.998;
 
+/// Returns `true` if probabilities are so near to those of the teacher that an example moves no weights.
+fn is_learnt(probs: &[f32], targets: &[Target]) -> bool {
+    if let [(gold, _)] = *targets {
+        return probs[gold] > MAX_PROB;
+    }
+    let target = |at: usize| targets.iter().find(|(tag, _)| *tag == at).map_or(0.0, |(_, q)| *q);
+    let distance = |(at, prob): (usize, &f32)| (prob - target(at) as f32).abs();
+    probs.iter().enumerate().map(distance).fold(0.0, f32::max) < 1.0 - MAX_PROB
+}
+
+/// Subtracts the teacher's probabilities of the pairs of tags at a word and at the word before it, if there is one.
+fn subtract_pairs(pairs: &mut [f64], chain: &Chain, before: Option<&[Target]>, targets: &[Target]) {
+    for &(tag, target) in targets {
+        match before {
+            None => pairs[chain.cell(None, tag)] -= target,
+            Some(before) => before.iter().for_each(|&(other, of_other)| {
+                pairs[chain.cell(Some(other), tag)] -= of_other * target;
+            }),
+        }
+    }
+}
+
 fn train_coarse(
     data: &TrainingData<'_>,
     options: &TaggerOptions,
@@ -210,18 +272,17 @@ fn train_coarse(
             }
             pairs.fill(0.0);
             chain.marginals(&scores, &mut memory, |cell, p| pairs[cell] += p);
-            // ∂ −log P(gold) / ∂ score = P − [gold], for words and for pairs.
+            // ∂ −log P(gold) / ∂ score = P − [gold], for words and for pairs, or P − q with a teacher.
             let mut start = 0;
-            let mut before = None;
-            for (word, &gold) in data.tags[at].iter().enumerate() {
-                let gold = usize::from(gold);
-                pairs[chain.cell(before, gold)] -= 1.0;
-                before = Some(gold);
+            for word in 0..columns.words() {
+                let targets = data.upos_targets(at, word);
+                let before = word.checked_sub(1).map(|before| data.upos_targets(at, before));
+                subtract_pairs(&mut pairs, &chain, before, targets);
                 let own = &memory.marginals[word * tags..][..tags];
                 sums.fill(0.0);
                 sums.iter_mut().zip(own).for_each(|(slope, p)| *slope = *p as f32);
-                if sums[gold] <= MAX_PROB {
-                    sums[gold] -= 1.0;
+                if !is_learnt(&sums[..tags], targets) {
+                    targets.iter().for_each(|(tag, target)| sums[*tag] -= *target as f32);
                     for &row in &rows[start..ends[word]] {
                         step.descend_row(&mut weights, row, &sums);
                     }
@@ -282,6 +343,7 @@ fn train_fine(
     let mut dropout = Dropout::new(options, 3);
     let mut memory = TaggerMemory::default();
     let mut gradient = Vec::new();
+    let mut targets = Vec::new();
     for _ in 0..options.passes {
         for at in dropout.order.shuffled(data.sentences.len()) {
             let TaggerMemory { columns, rows, parts, probs, .. } = &mut memory;
@@ -293,17 +355,18 @@ fn train_fine(
             }
             for (word, (token, &tag)) in data.sentences[at].words().zip(tags).enumerate() {
                 let tag = usize::from(tag);
-                let gold = numbers[tag][&(token.xpos(), token.feats())];
                 if numbers[tag].len() == 1 {
                     continue;
                 }
+                let gold = numbers[tag][&(token.xpos(), token.feats())];
+                let weight = data.bundle_targets(at, word, gold, &numbers[tag], &mut targets);
                 rows.clear();
                 dropout.rows(columns, FINE, word, table, rows);
                 model.probs(tag, rows, dropout.scale, parts, probs);
-                if probs[gold] > MAX_PROB {
+                if is_learnt(probs, &targets) {
                     continue;
                 }
-                model.gradient(tag, gold, probs, &mut gradient);
+                model.gradient(tag, &targets, weight as f32, probs, &mut gradient);
                 for &row in &*rows {
                     step.descend_row(&mut model.weights, row, &gradient);
                 }
@@ -393,3 +456,6 @@ pub fn jackknife_observed(
     let in_order = (0..folds).filter_map(|number| found[number % at_once].pop());
     Ok(in_order.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
+
+#[cfg(test)]
+mod tests;
