@@ -2,7 +2,7 @@
 //!
 //! A batch is packed: the rows of all sequences follow each other, without padding. Linear layers run over all
 //! rows at once, attention runs per sequence. A layer is
-//! y = norm(x + drop(attention(x))), z = norm(y + drop(feed_forward(y))).
+//! y = norm(x + drop(attention(x))), z = norm(y + drop(feed_forward(y))); ModernBERT has its own (`modern.rs`).
 //!
 //! Cost per row: 8·hidden² + 4·hidden·intermediate operations per layer and 4·n·hidden for attention to n rows,
 //! forward; twice that backward.
@@ -10,6 +10,7 @@
 mod front;
 mod layer;
 pub(crate) mod load;
+mod modern;
 
 pub(crate) use front::{Front, HashedWords};
 use layer::{Layer, LayerState};
@@ -17,6 +18,7 @@ use layer::{Layer, LayerState};
 use crate::config::EncoderConfig;
 use crate::layers::{Norm, NormState};
 use crate::ops::embedding::{self, Bags};
+use crate::ops::rotary::Rotary;
 use crate::ops::{add_scaled, dropout};
 use crate::parameters::{Gradients, Initial, Parameters, Role, Slot};
 use crate::quantized::{QuantizedMatrix, QuantizedRows};
@@ -30,6 +32,10 @@ pub(crate) struct Encoder {
     pub(crate) positions: Slot,
     norm: Norm,
     layers: Vec<Layer>,
+    /// Norm of the last layer's output, in ModernBERT only.
+    final_norm: Option<Norm>,
+    /// Angles of positions for layers that see all rows and for local layers, in ModernBERT only.
+    rotary: Option<[Rotary; 2]>,
     pub(crate) quantized: Option<QuantizedEncoder>,
 }
 
@@ -51,6 +57,7 @@ pub(crate) struct EncoderState {
     /// Vectors of all rows: after the embeddings, and after each layer.
     pub(crate) hidden: Vec<Vec<f32>>,
     embedded: NormState,
+    last: NormState,
     layers: Vec<LayerState>,
     scratch: Scratch,
 }
@@ -92,7 +99,8 @@ impl EncoderConfig {
     /// Inputs and outputs of the linear layers of a layer.
     pub(crate) fn linear_sizes(&self) -> [(usize, usize); 4] {
         let (hidden, inner) = (self.hidden, self.intermediate);
-        [(hidden, 3 * hidden), (hidden, hidden), (hidden, inner), (inner, hidden)]
+        let wide = if self.modern.is_some() { 2 * inner } else { inner };
+        [(hidden, 3 * hidden), (hidden, hidden), (hidden, wide), (inner, hidden)]
     }
 }
 
@@ -116,15 +124,26 @@ impl Encoder {
                 normal,
             )
         };
-        let name = "encoder.embeddings.positions".to_owned();
-        let positions =
-            parameters.add(name, &[config.positions, hidden], Role::Table, Some(0), normal);
+        let positions = if config.modern.is_some() {
+            parameters.nothing()
+        } else {
+            let name = "encoder.embeddings.positions".to_owned();
+            parameters.add(name, &[config.positions, hidden], Role::Table, Some(0), normal)
+        };
         let norm =
             Norm::new(parameters, "encoder.embeddings.norm", Some(0), hidden, config.epsilon);
         let layers =
             (0..config.layers).map(|i| Layer::new(&config, i, parameters, is_quantized)).collect();
+        let final_norm = config.modern.is_some().then(|| {
+            let name = "encoder.layers.norm";
+            Norm::new(parameters, name, Some(config.layers), hidden, config.epsilon)
+        });
         parameters.encoder_len = parameters.values.len();
-        Self { config, table, positions, norm, layers, quantized: None }
+        let rotary = config.modern.as_ref().map(|modern| {
+            let table = |theta| Rotary::new(config.positions, hidden / config.heads, theta);
+            [modern.global_theta, modern.local_theta].map(table)
+        });
+        Self { config, table, positions, norm, layers, final_norm, rotary, quantized: None }
     }
 
     pub(crate) fn layers(&self) -> &[Layer] {
@@ -133,6 +152,23 @@ impl Encoder {
 
     pub(crate) fn norm(&self) -> &Norm {
         &self.norm
+    }
+
+    pub(crate) fn final_norm(&self) -> Option<&Norm> {
+        self.final_norm.as_ref()
+    }
+
+    /// Returns the angles and the window of a layer of ModernBERT.
+    fn places(&self, layer: usize) -> (Option<&Rotary>, Option<usize>) {
+        let Some(([global, local], modern)) = self.rotary.as_ref().zip(self.config.modern.as_ref())
+        else {
+            return (None, None);
+        };
+        if modern.is_local[layer] {
+            (Some(local), Some(modern.window))
+        } else {
+            (Some(global), None)
+        }
     }
 
     /// Computes `state.hidden` for the sequences in `state`.
@@ -163,11 +199,13 @@ impl Encoder {
                 }
             }
         }
-        let positions = self.positions.of(&parameters.values);
-        let mut start = 0;
-        for &len in &state.sequences {
-            add_scaled(&mut x[start * width..][..len * width], 1.0, &positions[..len * width]);
-            start += len;
+        if self.rotary.is_none() {
+            let positions = self.positions.of(&parameters.values);
+            let mut start = 0;
+            for &len in &state.sequences {
+                add_scaled(&mut x[start * width..][..len * width], 1.0, &positions[..len * width]);
+                start += len;
+            }
         }
         self.norm.forward(parameters, &mut state.embedded, &mut state.hidden[0]);
         if let Some(seed) = pass.seed {
@@ -178,7 +216,7 @@ impl Encoder {
             let kept = &mut state.layers[if pass.is_kept { i } else { 0 }];
             let quantized = self.quantized.as_ref().map(|quantized| &quantized.layers[i]);
             let seed = pass.seed.map(|seed| u64::from(seed_of(seed, 16 + i as u64)));
-            let settings = layer.settings(&self.config, seed);
+            let settings = layer.settings(&self.config, seed, self.places(i));
             let sequences = &state.sequences;
             let scratch = &mut state.scratch;
             layer.forward(
@@ -191,6 +229,11 @@ impl Encoder {
                 &mut above[0],
                 scratch,
             );
+        }
+        if let Some(norm) = &self.final_norm {
+            let last = &mut state.hidden[self.config.layers];
+            std::mem::swap(&mut state.last.rows, last);
+            norm.forward(parameters, &mut state.last, last);
         }
     }
 
@@ -215,10 +258,13 @@ impl Encoder {
         state: &mut EncoderState,
         d_hidden: &mut [Vec<f32>],
     ) {
+        if let Some(norm) = &self.final_norm {
+            norm.backward(parameters, gradients, &state.last, &mut d_hidden[self.config.layers]);
+        }
         for (i, layer) in self.layers.iter().enumerate().rev() {
             let (below, above) = d_hidden.split_at_mut(i + 1);
-            let settings = layer
-                .settings(&self.config, seed.map(|seed| u64::from(seed_of(seed, 16 + i as u64))));
+            let seed = seed.map(|seed| u64::from(seed_of(seed, 16 + i as u64)));
+            let settings = layer.settings(&self.config, seed, self.places(i));
             let EncoderState { sequences, hidden, layers, scratch, .. } = state;
             layer.backward(
                 parameters,
@@ -240,6 +286,9 @@ impl Encoder {
         let width = self.config.hidden;
         embedding::backward(&state.bags, d, width, gradients.of(self.table));
         gradients.use_rows(self.table, state.bags.entries.iter().map(|&(id, _)| id));
+        if self.rotary.is_some() {
+            return;
+        }
         let mut start = 0;
         for &len in &state.sequences {
             add_scaled(

@@ -4,8 +4,8 @@
 //! scores (Dozat and Manning 2017), and one softmax per kind of tag. The encoder is
 //!
 //! - pretrained ([`Network::open`]): a folder with `config.json`, `tokenizer.json` and `model.safetensors`, as model
-//!   hubs offer them. BERT, RoBERTa, XLM-RoBERTa, CamemBERT and DistilBERT are read. Nothing is downloaded, and no code
-//!   of a model is run.
+//!   hubs offer them. BERT, RoBERTa, XLM-RoBERTa, CamemBERT, DistilBERT and ModernBERT are read. Nothing is downloaded,
+//!   and no code of a model is run.
 //! - or from scratch ([`Network::scratch`]), for languages without one: hashed words and character n-grams into a small
 //!   transformer.
 //!
@@ -61,12 +61,14 @@
 //!
 //! - Vaswani et al. (2017), Attention is all you need.
 //! - Devlin et al. (2019), BERT: Pre-training of deep bidirectional transformers for language understanding.
+//! - Warner et al. (2024), Smarter, better, faster, longer: A modern bidirectional encoder (ModernBERT).
 //! - Dozat and Manning (2017), Deep biaffine attention for neural dependency parsing.
 //! - Peters et al. (2018), Deep contextualized word representations (the mix of layers).
 //! - Loshchilov and Hutter (2019), Decoupled weight decay regularization.
 
 #![deny(unsafe_code)]
 
+mod average;
 mod config;
 mod encoder;
 mod error;
@@ -82,7 +84,8 @@ mod random;
 mod random_encoder;
 mod subwords;
 
-pub use config::{EncoderConfig, Family};
+pub use average::WeightAverage;
+pub use config::{EncoderConfig, Family, ModernLayers};
 pub use error::Error;
 pub use network::{Activations, Coefficients, Mode, Network};
 pub use ops::activation::Activation;

@@ -27,7 +27,7 @@ use crate::ops::activation::{self, Activation};
 use crate::ops::{biaffine, dropout, mix, softmax};
 use crate::options::{NetworkOptions, ScratchOptions, TagHead};
 use crate::parameters::{Gradients, Initial, Parameter, Parameters, Role, Slot};
-use crate::product::{View, Write, multiply};
+use crate::product::{View, Write, multiply, multiply_rows};
 use crate::random::seed_of;
 use crate::subwords::SentenceInput;
 
@@ -92,7 +92,9 @@ impl Network {
     pub fn open(folder: impl AsRef<Path>, options: NetworkOptions) -> Result<Self, Error> {
         let folder = Folder::open(folder.as_ref())?;
         let front = Front::Subwords(Box::new(folder.subwords.clone()));
-        let mut network = Self::new(folder.config.encoder.clone(), front, options, false)?;
+        let parameters = Parameters::new(options.seed);
+        let config = folder.config.encoder.clone();
+        let mut network = Self::new(config, front, options, parameters, false)?;
         folder.fill(&network.encoder, &mut network.parameters)?;
         Ok(network)
     }
@@ -119,20 +121,23 @@ impl Network {
             epsilon: 1e-6,
             dropout: scratch.dropout,
             attention_dropout: scratch.dropout,
+            modern: None,
         };
         config.check("the options of the encoder")?;
         if config.positions < 3 {
             let (found, expected) = (config.positions.to_string(), "at least 3".into());
             return Err(Error::Option { option: "positions", found, expected });
         }
-        Self::new(config, Front::Hashed(hashed), options, false)
+        let parameters = Parameters::new(options.seed);
+        Self::new(config, Front::Hashed(hashed), options, parameters, false)
     }
 
-    /// Declares all parameters.
+    /// Declares all parameters, in an empty list.
     fn new(
         mut config: EncoderConfig,
         front: Front,
         options: NetworkOptions,
+        mut parameters: Parameters,
         is_quantized: bool,
     ) -> Result<Self, Error> {
         options.check(config.layers)?;
@@ -140,7 +145,6 @@ impl Network {
             config.dropout = p;
             config.attention_dropout = p;
         }
-        let mut parameters = Parameters::new(options.seed);
         let hidden = config.hidden;
         let layers = config.layers;
         let encoder = Encoder::new(config, &mut parameters, is_quantized);
@@ -254,6 +258,16 @@ impl Network {
         }
     }
 
+    /// Returns all weights in 32 bits.
+    pub(crate) fn weights(&self) -> &[f32] {
+        &self.parameters.values
+    }
+
+    /// Number of weights that training leaves as they are. They come first.
+    pub(crate) fn untrained_weights(&self) -> usize {
+        if self.options.has_frozen_encoder { self.parameters.encoder_len } else { 0 }
+    }
+
     pub(crate) fn raw_parameters(&mut self) -> &mut Parameters {
         &mut self.parameters
     }
@@ -267,11 +281,11 @@ impl Network {
         if self.is_quantized() {
             return Err(Error::Quantized);
         }
-        let skipped = if self.options.has_frozen_encoder { self.parameters.encoder_len } else { 0 };
-        Ok(Gradients::new(&self.parameters, skipped))
+        Ok(Gradients::new(&self.parameters, self.untrained_weights()))
     }
 
-    /// Scores a batch of sentences, which [`Activations`] then answer for.
+    /// Scores a batch of sentences, which [`Activations`] then answer for. Without dropout, a sentence has the same
+    /// scores, to the last bit, in every batch.
     ///
     /// Runs in the calling thread. Memory is kept in `activations` and used again by the next batch.
     pub fn forward<'a>(
@@ -355,14 +369,8 @@ impl Network {
         if width > 0 {
             a.transformed.resize(nodes * width, 0.0);
             let weight = View::new(biaffine.arc_weight.of(values), width, width).transposed();
-            multiply(
-                View::new(&a.parts[1], nodes, width),
-                weight,
-                1.0,
-                &mut a.transformed,
-                width,
-                Write::Replace,
-            );
+            let modifiers = View::new(&a.parts[1], nodes, width);
+            multiply_rows(modifiers, weight, &mut a.transformed, width, Write::Replace);
             a.scores.resize(a.score_starts[a.score_starts.len() - 1], 0.0);
             for sentence in 0..a.sentences() {
                 let rows = a.node_starts[sentence] * width..a.node_starts[sentence + 1] * width;

@@ -13,6 +13,7 @@ pub(crate) mod linear;
 pub(crate) mod mix;
 pub(crate) mod norm;
 pub(crate) mod pooling;
+pub(crate) mod rotary;
 pub(crate) mod softmax;
 
 /// Number of partial sums of a reduction: one vector of AVX-512. The order of additions is fixed by it.

@@ -10,11 +10,12 @@
 //!   `SparseAdam`). A rare row keeps the moments of its last use.
 //! - **Clipping.** If the norm of all gradients is above the limit, they are scaled down to it.
 
-use std::borrow::Cow;
+use std::io;
 
-use crate::error::Error;
+use tutte_linear::{Checkpointed, Codec};
+
 use crate::network::Network;
-use crate::parameters::{Gradients, Role, Tensor, TensorSource};
+use crate::parameters::{Gradients, Role};
 
 /// Settings of [`AdamW`].
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +112,7 @@ impl AdamWOptions {
     }
 }
 
-/// Optimizer of a network: AdamW with its moments.
+/// Optimizer of a network: AdamW with its moments, which are its state in a checkpoint.
 #[derive(Clone, Debug)]
 pub struct AdamW {
     options: AdamWOptions,
@@ -122,11 +123,6 @@ pub struct AdamW {
     /// Means of squared gradients.
     second: Vec<f32>,
 }
-
-/// Names of the optimizer's tensors.
-const STEP: &str = "adamw.step";
-const FIRST: &str = "adamw.first";
-const SECOND: &str = "adamw.second";
 
 /// Constants of one step.
 #[derive(Clone, Copy)]
@@ -221,34 +217,13 @@ impl AdamW {
         }
         norm
     }
+}
 
-    /// Lists the state as named tensors, for a checkpoint.
-    pub fn to_tensors(&self) -> Vec<Tensor<'_>> {
-        // Two numbers of 16 bits: every f32 holds them exactly.
-        let step = vec![(self.step >> 16) as f32, (self.step & 0xffff) as f32];
-        let len = self.first.len();
-        vec![
-            Tensor::f32(STEP, vec![2], step),
-            Tensor::f32(FIRST, vec![len], self.first.as_slice()),
-            Tensor::f32(SECOND, vec![len], self.second.as_slice()),
-        ]
-    }
-
-    /// Takes up the state of [`AdamW::to_tensors`]. Steps then continue to the same bits.
-    ///
-    /// # Errors
-    ///
-    /// If a tensor is missing or has another shape.
-    pub fn load(&mut self, tensors: Vec<Tensor<'_>>) -> Result<(), Error> {
-        let mut source = TensorSource::new(tensors);
-        let len = self.first.len();
-        let step = source.take_f32(STEP, &[2])?;
-        let first: Cow<'_, [f32]> = source.take_f32(FIRST, &[len])?;
-        let second = source.take_f32(SECOND, &[len])?;
-        self.step = ((step[0] as usize) << 16) | step[1] as usize;
-        self.first.copy_from_slice(&first);
-        self.second.copy_from_slice(&second);
-        Ok(())
+impl Checkpointed for AdamW {
+    fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
+        codec.value(&mut self.step)?;
+        codec.table(&mut self.first)?;
+        codec.table(&mut self.second)
     }
 }
 

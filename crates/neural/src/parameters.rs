@@ -181,12 +181,18 @@ pub(crate) struct Parameters {
     pub(crate) values: Vec<f32>,
     /// Number of values of the encoder.
     pub(crate) encoder_len: usize,
-    seed: u64,
+    /// Seed of initial values; `None` if the caller will set all values.
+    seed: Option<u64>,
 }
 
 impl Parameters {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { seed, ..Self::default() }
+        Self { seed: Some(seed), ..Self::default() }
+    }
+
+    /// Parameters whose values the caller will set. Drawing millions of numbers takes longer than reading them.
+    pub(crate) fn unset() -> Self {
+        Self::default()
     }
 
     /// Adds a parameter with its initial values.
@@ -200,8 +206,10 @@ impl Parameters {
     ) -> Slot {
         let len = shape.iter().product();
         let slot = Slot { start: self.values.len(), len };
-        let mut random = Random::new(u64::from(seed_of(self.seed, self.list.len() as u64)));
+        let seed = self.seed.map_or(0, |seed| seed_of(seed, self.list.len() as u64));
+        let mut random = Random::new(u64::from(seed));
         match initial {
+            _ if self.seed.is_none() => self.values.resize(slot.start + len, 0.0),
             Initial::Constant(value) => self.values.resize(slot.start + len, value),
             Initial::Normal(deviation) => {
                 self.values.extend((0..len).map(|_| deviation * random.normal()));

@@ -4,6 +4,8 @@
 //! pointers, so this module holds the one `unsafe` call of the crate, behind checked bounds. A call uses one
 //! thread.
 
+use std::ops::Range;
+
 use gemm_common::Parallelism;
 
 /// Matrix inside a slice: element (i, j) is at `i * row_stride + j * column_stride`.
@@ -26,6 +28,12 @@ impl<'a> View<'a> {
     pub(crate) fn strided(data: &'a [f32], rows: usize, columns: usize, row_stride: usize) -> Self {
         check(data.len(), rows, columns, row_stride);
         Self { data, rows, columns, row_stride, column_stride: 1 }
+    }
+
+    /// The matrix of some of the columns.
+    fn columns(self, columns: Range<usize>) -> Self {
+        let start = (columns.start * self.column_stride).min(self.data.len());
+        Self { data: &self.data[start..], columns: columns.len(), ..self }
     }
 
     /// The transposed matrix.
@@ -70,6 +78,44 @@ pub(crate) fn multiply(
     out_stride: usize,
     write: Write,
 ) {
+    call(a, b, scale, out, out_stride, write, false);
+}
+
+/// Depth of one call of the kernel in [`multiply_rows`]. Up to this depth, the kernel never divides a sum.
+const DEPTH: usize = 512;
+
+/// Computes out = a·b, or out += a·b, so that a row of `out` has the same bits whatever the number of rows.
+///
+/// [`multiply`] has special kernels for few rows, and divides long sums by the shape of the product. Here, one kernel
+/// adds along the depth in blocks of [`DEPTH`]. So a sentence has the same scores in every batch.
+pub(crate) fn multiply_rows(
+    a: View<'_>,
+    b: View<'_>,
+    out: &mut [f32],
+    out_stride: usize,
+    mut write: Write,
+) {
+    assert_eq!(a.columns, b.rows, "inner sizes agree");
+    let depth = a.columns;
+    // A product of depth 0 still replaces the output.
+    for start in (0..depth.max(1)).step_by(DEPTH) {
+        let part = start..depth.min(start + DEPTH);
+        let b = b.transposed().columns(part.clone()).transposed();
+        call(a.columns(part), b, 1.0, out, out_stride, write, true);
+        write = Write::Add;
+    }
+}
+
+/// Calls the kernel. With `has_one_kernel`, special kernels for small shapes are not used.
+fn call(
+    a: View<'_>,
+    b: View<'_>,
+    scale: f32,
+    out: &mut [f32],
+    out_stride: usize,
+    write: Write,
+    has_one_kernel: bool,
+) {
     assert_eq!(a.columns, b.rows, "inner sizes agree");
     let (rows, columns, depth) = (a.rows, b.columns, a.columns);
     check(out.len(), rows, columns, out_stride);
@@ -106,7 +152,8 @@ pub(crate) fn multiply(
             a.column_stride as isize,
             1.0,
             scale,
-            false,
+            // Real numbers are their own conjugates, and only the general kernel knows conjugates.
+            has_one_kernel,
             false,
             false,
             Parallelism::None,
@@ -161,6 +208,46 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_row_has_the_same_bits_whatever_the_number_of_rows() {
+        let mut stream = Random::new(2);
+        // Shapes of scorers, of layers, and tiny ones, with one and with several blocks of the depth.
+        let shapes =
+            [(17, 384), (1, 9), (3, 2), (40, 1), (70, 100), (33, 1536), (50, 768), (600, 40)];
+        for (columns, depth) in shapes {
+            let rows = 150;
+            let x = random(rows * depth, &mut stream);
+            let weight = random(columns * depth, &mut stream);
+            let bias = random(columns, &mut stream);
+            let product = |first: usize, count: usize| {
+                let mut out: Vec<f32> =
+                    bias.iter().copied().cycle().take(count * columns).collect();
+                let x = View::new(&x[first * depth..], count, depth);
+                let weight = View::new(&weight, columns, depth).transposed();
+                multiply_rows(x, weight, &mut out, columns, Write::Add);
+                out
+            };
+            let all = product(0, rows);
+            for (first, count) in [(0, 1), (7, 2), (3, 11), (20, 63), (80, 65), (149, 1)] {
+                let alone = product(first, count);
+                let expected = &all[first * columns..][..count * columns];
+                let is_same = alone.iter().zip(expected).all(|(a, b)| a.to_bits() == b.to_bits());
+                assert!(is_same, "{count} of {rows} rows, {columns} columns, depth {depth}");
+            }
+            for (i, out) in all.chunks(columns).enumerate() {
+                for (j, out) in out.iter().enumerate() {
+                    let pairs = x[i * depth..][..depth].iter().zip(&weight[j * depth..]);
+                    let sum: f64 = pairs.map(|(x, w)| f64::from(x * w)).sum();
+                    let expected = f64::from(bias[j]) + sum;
+                    assert!((f64::from(*out) - expected).abs() < 1e-3, "{out} is not {expected}");
+                }
+            }
+        }
+        let mut out = [1.0; 6];
+        multiply_rows(View::new(&[], 2, 0), View::new(&[], 0, 3), &mut out, 3, Write::Replace);
+        assert_eq!(out, [0.0; 6]);
     }
 
     #[test]

@@ -26,6 +26,14 @@ pub(crate) struct QuantizedRows {
     sums: Vec<i32>,
 }
 
+/// Rows whose numbers are all smaller are zero: the inverse of their scale would overflow.
+const SMALLEST_ROW: f32 = 1e-28;
+
+/// Returns `true` if a number can be a scale: zero, or far from underflow and overflow.
+pub(crate) fn is_scale(scale: f32) -> bool {
+    scale == 0.0 || (1e-31..1e30).contains(&scale)
+}
+
 tutte_simd::dispatched! {
     /// Quantizes one row, with the offset of 128, and returns its scale.
     fn quantize_row(row: &[f32], out: &mut [u8]) -> f32 {
@@ -38,7 +46,7 @@ tutte_simd::dispatched! {
             }
         }
         let largest = lanes.iter().copied().chain(rest.iter().map(|x| x.abs())).fold(0.0, f32::max);
-        if largest == 0.0 {
+        if largest < SMALLEST_ROW {
             out.fill(128);
             return 0.0;
         }

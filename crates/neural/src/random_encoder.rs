@@ -139,6 +139,16 @@ impl RandomEncoder {
             Family::Bert => "bert",
             Family::Roberta => "roberta",
             Family::XlmRoberta => "xlm-roberta",
+            Family::ModernBert => {
+                return json!({
+                    "model_type": "modernbert", "hidden_size": self.hidden, "num_hidden_layers": self.layers,
+                    "num_attention_heads": self.heads, "intermediate_size": self.intermediate,
+                    "vocab_size": vocabulary, "hidden_activation": "gelu", "norm_eps": 1e-5,
+                    "max_position_embeddings": self.positions, "global_attn_every_n_layers": 2,
+                    "global_rope_theta": 160_000.0, "local_rope_theta": 10_000.0, "local_attention": 6,
+                    "mlp_dropout": 0.1, "attention_dropout": 0.1,
+                });
+            }
             Family::DistilBert => {
                 return json!({
                     "model_type": "distilbert", "dim": self.hidden, "n_layers": self.layers, "n_heads": self.heads,
@@ -160,7 +170,7 @@ impl RandomEncoder {
 
     /// Returns the text of the tokenizer and the size of its vocabulary.
     fn tokenizer(&self) -> (Value, usize) {
-        let is_bert = matches!(self.family, Family::Bert | Family::DistilBert);
+        let is_bert = matches!(self.family, Family::Bert | Family::DistilBert | Family::ModernBert);
         let marks = if is_bert {
             ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
         } else {
@@ -184,7 +194,7 @@ impl RandomEncoder {
                 });
                 (normalizer, json!({"type": "BertPreTokenizer"}), model)
             }
-            Family::Roberta => {
+            Family::Roberta | Family::ModernBert => {
                 // The visible characters that stand for bytes; others are unknown.
                 subwords.extend(
                     (0x21..=0x7e)
@@ -198,7 +208,7 @@ impl RandomEncoder {
                 (
                     Value::Null,
                     pre_tokenizer,
-                    json!({"type": "BPE", "unk_token": "<unk>", "merges": []}),
+                    json!({"type": "BPE", "unk_token": if is_bert { "[UNK]" } else { "<unk>" }, "merges": []}),
                 )
             }
             Family::XlmRoberta => {

@@ -4,6 +4,7 @@
 //! than the encoder's longest sequence is seen through windows that overlap by half; each word is taken from
 //! the window where it is farthest from an edge.
 
+use serde_json::Value;
 use tokenizers::Tokenizer;
 
 use crate::error::Error;
@@ -119,11 +120,21 @@ impl Subwords {
     /// Reads the text of a `tokenizer.json` for an encoder with a table of `vocabulary` rows.
     pub(crate) fn new(origin: &str, json: &[u8], vocabulary: usize) -> Result<Self, Error> {
         let error = |problem: String| Error::Tokenizer { origin: origin.into(), problem };
-        let mut tokenizer = Tokenizer::from_bytes(json)
-            .map_err(|e| error(format!("not a tokenizer of the `tokenizers` library: {e}")))?;
-        // Sentences are neither cut nor padded here.
-        tokenizer.with_truncation(None).map_err(|e| error(e.to_string()))?;
-        tokenizer.with_padding(None);
+        let not_understood = |e: &dyn std::fmt::Display| {
+            error(format!("not a tokenizer of the `tokenizers` library: {e}"))
+        };
+        let mut settings: Value = serde_json::from_slice(json).map_err(|e| not_understood(&e))?;
+        let post_processor = settings.get_mut("post_processor").map(Value::take);
+        let marks = post_processor.as_ref().map(marks).unwrap_or_default();
+        // Sentences are neither cut, nor padded, nor turned into text. The library panics on some damaged decoders and
+        // post-processors, so it does not see them.
+        for unused in ["truncation", "padding", "decoder"] {
+            if let Some(value) = settings.get_mut(unused) {
+                *value = Value::Null;
+            }
+        }
+        let tokenizer =
+            Tokenizer::from_bytes(settings.to_string()).map_err(|e| not_understood(&e))?;
         let highest = tokenizer.get_vocab(true).into_values().max();
         let highest = highest.ok_or_else(|| error("the vocabulary is empty".into()))?;
         if highest as usize >= vocabulary {
@@ -133,8 +144,6 @@ impl Subwords {
             )));
         }
         let known = |names: &[&str]| names.iter().find_map(|name| tokenizer.token_to_id(name));
-        let marks = tokenizer.encode_fast("", true).map_err(|e| error(e.to_string()))?;
-        let marks = marks.get_ids();
         let start = marks.first().copied().or_else(|| known(&["[CLS]", "<s>"]));
         let end = marks.get(1).copied().or_else(|| known(&["[SEP]", "</s>"]));
         let (Some(start), Some(end)) = (start, end) else {
@@ -145,8 +154,6 @@ impl Subwords {
             ));
         };
         let unknown = known(&["[UNK]", "<unk>"]).unwrap_or(end);
-        let settings: serde_json::Value =
-            serde_json::from_slice(json).map_err(|e| error(e.to_string()))?;
         let has_leading_space = settings.get("pre_tokenizer").is_some_and(is_byte_level);
         for mark in [start, end, unknown] {
             if mark as usize >= vocabulary {
@@ -198,8 +205,30 @@ impl Subwords {
     }
 }
 
+/// Returns the sub-words that a post-processor puts around a text, in their order.
+fn marks(post_processor: &Value) -> Vec<u32> {
+    let number = |id: &Value| id.as_u64().and_then(|id| u32::try_from(id).ok());
+    let list =
+        |name: &str| post_processor.get(name).and_then(Value::as_array).into_iter().flatten();
+    match post_processor.get("type").and_then(Value::as_str) {
+        Some("TemplateProcessing") => {
+            let names =
+                list("single").filter_map(|piece| piece.get("SpecialToken")?.get("id")?.as_str());
+            let tokens = names.filter_map(|name| post_processor.get("special_tokens")?.get(name));
+            let ids = tokens.filter_map(|token| token.get("ids")?.as_array());
+            ids.flatten().filter_map(number).collect()
+        }
+        Some("BertProcessing" | "RobertaProcessing") => ["cls", "sep"]
+            .into_iter()
+            .filter_map(|name| number(post_processor.get(name)?.get(1)?))
+            .collect(),
+        Some("Sequence") => list("processors").flat_map(marks).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Returns `true` if a pre-tokenizer, or one within it, works on bytes, where words start with a space.
-fn is_byte_level(pre_tokenizer: &serde_json::Value) -> bool {
+fn is_byte_level(pre_tokenizer: &Value) -> bool {
     let is_one = pre_tokenizer.get("type").and_then(|t| t.as_str()) == Some("ByteLevel");
     let inner = pre_tokenizer.get("pretokenizers").and_then(|list| list.as_array());
     is_one || inner.is_some_and(|list| list.iter().any(is_byte_level))
@@ -234,6 +263,32 @@ mod tests {
             if sizes.iter().sum::<usize>() <= longest - 2 {
                 prop_assert_eq!(input.windows.len(), 1);
             }
+        }
+    }
+
+    #[test]
+    fn marks_of_post_processors() {
+        let template = serde_json::json!({
+            "type": "TemplateProcessing",
+            "single": [
+                {"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+                {"SpecialToken": {"id": "missing", "type_id": 0}}, {"SpecialToken": {"id": "</s>", "type_id": 0}},
+            ],
+            "special_tokens": {"<s>": {"id": "<s>", "ids": [5], "tokens": ["<s>"]}, "</s>": {"ids": [6]}},
+        });
+        assert_eq!(marks(&template), [5, 6]);
+        let byte_level = serde_json::json!({"type": "ByteLevel"});
+        assert_eq!(marks(&byte_level), [0; 0]);
+        let sequence =
+            serde_json::json!({"type": "Sequence", "processors": [byte_level, template]});
+        assert_eq!(marks(&sequence), [5, 6]);
+        let roberta =
+            serde_json::json!({"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0]});
+        assert_eq!(marks(&roberta), [0, 2]);
+        for damaged in
+            [serde_json::json!(null), serde_json::json!({"type": "BertProcessing", "cls": 3})]
+        {
+            assert_eq!(marks(&damaged), [0; 0]);
         }
     }
 }

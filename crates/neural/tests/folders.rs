@@ -15,6 +15,9 @@ fn options() -> NetworkOptions {
     NetworkOptions::new().with_arc_mlp(8).with_labels(3).with_label_mlp(4).with_tag_head("upos", 5)
 }
 
+const FAMILIES: [Family; 5] =
+    [Family::Bert, Family::Roberta, Family::XlmRoberta, Family::DistilBert, Family::ModernBert];
+
 fn encoder(family: Family) -> Folder {
     let folder = Folder::new();
     RandomEncoder::new(family).with_words(["dog", "the"]).write(folder.path()).unwrap();
@@ -54,7 +57,7 @@ fn change_weights(folder: &Folder, change: impl FnOnce(&mut BTreeMap<String, Sto
 
 #[test]
 fn every_family_opens_and_scores() {
-    for family in [Family::Bert, Family::Roberta, Family::XlmRoberta, Family::DistilBert] {
+    for family in FAMILIES {
         let network = Network::open(encoder(family).path(), options()).unwrap();
         let words = ["the", "dog", "日本", "", " ", "Barks", "\u{0}", "no-one's"];
         let input = network.encode(&words).unwrap();
@@ -71,16 +74,28 @@ fn every_family_opens_and_scores() {
 }
 
 #[test]
-fn words_of_a_batch_do_not_see_other_sentences() {
-    let network = Network::open(encoder(Family::Bert).path(), options()).unwrap();
-    let [a, b] = [["the", "dog"], ["dog", "abc"]].map(|words| network.encode(&words).unwrap());
-    let mut together = Activations::new();
-    network.forward([&a, &b], Mode::Infer, &mut together);
-    for (i, input) in [a, b].iter().enumerate() {
-        let mut alone = Activations::new();
-        network.forward([input], Mode::Infer, &mut alone);
-        for (x, y) in alone.tag_log_probs(0, 0).iter().zip(together.tag_log_probs(i, 0)) {
-            assert!((x - y).abs() < 1e-5);
+fn a_sentence_has_the_same_bits_in_every_batch() {
+    let bits = |scores: &[f32]| scores.iter().map(|score| score.to_bits()).collect::<Vec<_>>();
+    for family in FAMILIES {
+        let network = Network::open(encoder(family).path(), options()).unwrap();
+        for network in [network.quantize(), network] {
+            let long = ["the", "dog", "abc"].repeat(20);
+            let sentences: [&[&str]; 5] = [&["the"], &["the", "dog"], &long, &[], &["dog", "ab"]];
+            let inputs = sentences.map(|words| network.encode(words).unwrap());
+            let mut together = Activations::new();
+            network.forward(&inputs, Mode::Infer, &mut together);
+            for (i, input) in inputs.iter().enumerate() {
+                let mut alone = Activations::new();
+                network.forward([input], Mode::Infer, &mut alone);
+                assert_eq!(bits(alone.arc_scores(0)), bits(together.arc_scores(i)));
+                assert_eq!(bits(alone.tag_log_probs(0, 0)), bits(together.tag_log_probs(i, 0)));
+                let arcs: Vec<(usize, usize)> =
+                    (1..=sentences[i].len()).map(|word| (0, word)).collect();
+                let [mut a, mut b] = [Vec::new(), Vec::new()];
+                alone.label_scores(0, &arcs, &mut a);
+                together.label_scores(i, &arcs, &mut b);
+                assert_eq!(bits(&a), bits(&b));
+            }
         }
     }
 }
@@ -161,6 +176,24 @@ fn hostile_configurations() {
     let folder = encoder(Family::Roberta);
     change_config(&folder, "pad_token_id", json!(-1));
     assert!(error(&folder).contains("pad_token_id"));
+    let cases = [
+        ("hidden_size", json!(12), "even width"),
+        ("layer_types", json!(["full_attention"]), "must list 2 times"),
+        ("layer_types", json!(["full_attention", 3]), "must list 2 times"),
+        ("num_hidden_layers", json!(1 << 24), "no tensor"),
+        ("global_attn_every_n_layers", json!(0), "whole number"),
+        ("global_rope_theta", json!(-1.0), "must be a number from 1"),
+        ("rope_parameters", json!({"full_attention": {"rope_type": "yarn"}}), "Only \"default\""),
+        ("max_position_embeddings", json!(2), "too few"),
+        ("norm_eps", json!(2), "below 1"),
+        ("norm_bias", json!(true), "no tensor"),
+    ];
+    for (key, value, expected) in cases {
+        let folder = encoder(Family::ModernBert);
+        change_config(&folder, key, value.clone());
+        let error = error(&folder);
+        assert!(error.contains(expected), "{key} = {value}: {error}");
+    }
     for text in ["", "[]", "{}", "null", "{\"model_type\": 3}"] {
         fs::write(folder.path().join("config.json"), text).unwrap();
         error(&folder);

@@ -134,6 +134,7 @@ fn pretrained() {
         (Family::Roberta, Pooling::Mean),
         (Family::XlmRoberta, Pooling::First),
         (Family::DistilBert, Pooling::FirstLast),
+        (Family::ModernBert, Pooling::Mean),
     ] {
         let folder = Folder::new();
         RandomEncoder::new(family)

@@ -79,6 +79,11 @@ fn roberta_agrees() {
 }
 
 #[test]
+fn modernbert_agrees() {
+    compare("modernbert");
+}
+
+#[test]
 fn distilbert_agrees() {
     compare("distilbert");
 }

@@ -3,6 +3,7 @@
 mod support;
 
 use support::Folder;
+use tutte_linear::{Checkpointed, Codec};
 use tutte_neural::{
     Activations, AdamW, AdamWOptions, Coefficients, Family, Gradients, Mode, Network,
     NetworkOptions, RandomEncoder, ScratchOptions, SentenceInput, cross_entropy,
@@ -170,12 +171,15 @@ fn resumes_to_the_same_bits() {
         let mut first = network.clone();
         let mut optimizer = AdamW::new(adamw(), &first.gradients().unwrap());
         run(&mut first, &mut optimizer, 0, 3);
-        let mut second =
-            Network::from_parts(&first.description(), first.tokenizer(), first.to_tensors())
-                .unwrap();
-        assert_eq!(bits(&first), bits(&second));
+        let mut saved = Vec::new();
+        first.checkpoint(&mut Codec::Write(&mut saved)).unwrap();
+        optimizer.checkpoint(&mut Codec::Write(&mut saved)).unwrap();
+        let mut second = network.clone();
         let mut resumed = AdamW::new(adamw(), &second.gradients().unwrap());
-        resumed.load(optimizer.to_tensors()).unwrap();
+        let rest = &mut &saved[..];
+        second.checkpoint(&mut Codec::Read(rest)).unwrap();
+        assert_eq!(bits(&first), bits(&second));
+        resumed.checkpoint(&mut Codec::Read(rest)).unwrap();
         assert_eq!(resumed.steps(), 3);
         run(&mut second, &mut resumed, 3, 6);
         assert_eq!(bits(&whole), bits(&second));

@@ -11,6 +11,7 @@ use safetensors::{Dtype, SafeTensors};
 use super::Encoder;
 use crate::config::{EncoderConfig, Family, FolderConfig};
 use crate::error::Error;
+use crate::layers::Norm;
 use crate::ops::add_scaled;
 use crate::parameters::{Parameters, Slot, check_finite};
 use crate::subwords::Subwords;
@@ -56,13 +57,19 @@ impl Folder {
     }
 
     /// Copies the weights to their places.
-    pub(crate) fn fill(&self, encoder: &Encoder, parameters: &mut Parameters) -> Result<(), Error> {
+    pub(crate) fn fill<'a>(
+        &self,
+        encoder: &'a Encoder,
+        parameters: &mut Parameters,
+    ) -> Result<(), Error> {
         let source = self.source()?;
         let mut buffer = Vec::new();
         for_each_tensor(&self.config, |tensor| {
             source.read(&tensor, &mut buffer)?;
             let width = self.config.encoder.hidden;
             let layer = |i: usize| &encoder.layers()[i];
+            let of =
+                |norm: Option<&'a Norm>| norm.expect("tensors are listed for norms that exist");
             let (slot, start): (Slot, usize) = match tensor.place {
                 Place::Table => (encoder.table, 0),
                 Place::Positions => {
@@ -77,7 +84,10 @@ impl Folder {
                     return Ok(());
                 }
                 Place::EmbeddingNorm(part) => (encoder.norm().slot(part), 0),
-                Place::AttentionNorm(i, part) => (layer(i).attention_norm.slot(part), 0),
+                Place::FinalNorm(part) => (of(encoder.final_norm()).slot(part), 0),
+                Place::AttentionNorm(i, part) => {
+                    (of(layer(i).attention_norm.as_ref()).slot(part), 0)
+                }
                 Place::OutputNorm(i, part) => (layer(i).output_norm.slot(part), 0),
                 Place::Weight(i, linear, offset) => {
                     (layer(i).linear[linear].weight, offset * width * width)
@@ -95,6 +105,9 @@ pub(crate) fn for_each_tensor(
     config: &FolderConfig,
     mut f: impl FnMut(Wanted) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    if config.family == Family::ModernBert {
+        return for_each_modern_tensor(config, f);
+    }
     let EncoderConfig { hidden, vocabulary, positions, layers, .. } = config.encoder;
     let mut matrix = |name: &str, rows: usize, columns: usize, place| {
         f(Wanted { name: name.to_owned(), shape: vec![rows, columns], place })
@@ -175,6 +188,50 @@ pub(crate) fn for_each_tensor(
     Ok(())
 }
 
+/// Calls `f` for each tensor of ModernBERT. It has no tables of positions and token types, and biases only if the
+/// configuration says so.
+fn for_each_modern_tensor(
+    config: &FolderConfig,
+    mut f: impl FnMut(Wanted) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let EncoderConfig { hidden, vocabulary, layers, .. } = config.encoder;
+    let biases = config.biases;
+    let shape = vec![vocabulary, hidden];
+    f(Wanted { name: "embeddings.tok_embeddings.weight".into(), shape, place: Place::Table })?;
+    let mut pair = |name: String, shapes: [Vec<usize>; 2], places: [Place; 2], has_bias: bool| {
+        let [shape, bias_shape] = shapes;
+        let [place, bias_place] = places;
+        f(Wanted { name: format!("{name}.weight"), shape, place })?;
+        if has_bias {
+            f(Wanted { name: format!("{name}.bias"), shape: bias_shape, place: bias_place })?;
+        }
+        Ok(())
+    };
+    let norm_shapes = || [vec![hidden], vec![hidden]];
+    let name = "embeddings.norm".to_owned();
+    pair(name, norm_shapes(), [Part::Gain, Part::Bias].map(Place::EmbeddingNorm), biases.norms)?;
+    for i in 0..layers {
+        let mut norm = |name: &str, place: fn(usize, Part) -> Place| {
+            let places = [place(i, Part::Gain), place(i, Part::Bias)];
+            pair(format!("layers.{i}.{name}"), norm_shapes(), places, biases.norms)
+        };
+        if i > 0 {
+            norm("attn_norm", Place::AttentionNorm)?;
+        }
+        norm("mlp_norm", Place::OutputNorm)?;
+        let sizes = config.encoder.linear_sizes();
+        for (linear, name) in ["attn.Wqkv", "attn.Wo", "mlp.Wi", "mlp.Wo"].into_iter().enumerate() {
+            let (inputs, outputs) = sizes[linear];
+            let has_bias = if linear < 2 { biases.attention } else { biases.feed_forward };
+            let shapes = [vec![outputs, inputs], vec![outputs]];
+            let places = [Place::Weight(i, linear, 0), Place::Bias(i, linear, 0)];
+            pair(format!("layers.{i}.{name}"), shapes, places, has_bias)?;
+        }
+    }
+    let places = [Part::Gain, Part::Bias].map(Place::FinalNorm);
+    pair("final_norm".into(), norm_shapes(), places, biases.norms)
+}
+
 /// Half of a layer normalisation.
 #[derive(Clone, Copy, Debug)]
 enum Part {
@@ -182,7 +239,7 @@ enum Part {
     Bias,
 }
 
-impl crate::layers::Norm {
+impl Norm {
     fn slot(&self, part: Part) -> Slot {
         match part {
             Part::Gain => self.gain,
@@ -198,6 +255,7 @@ enum Place {
     Positions,
     TokenTypes,
     EmbeddingNorm(Part),
+    FinalNorm(Part),
     AttentionNorm(usize, Part),
     OutputNorm(usize, Part),
     Weight(usize, usize, usize),

@@ -1,14 +1,17 @@
 //! Networks as named tensors, a description in JSON, and the text of a tokenizer; and 8-bit weights.
 
+use std::io;
+
 use serde::{Deserialize, Serialize};
+use tutte_linear::{Checkpointed, Codec};
 
 use super::Network;
 use crate::config::EncoderConfig;
 use crate::encoder::{Encoder, Front, HashedWords, QuantizedEncoder, TABLE_NAME, linear_name};
 use crate::error::Error;
 use crate::options::NetworkOptions;
-use crate::parameters::{ORIGIN, Role, Tensor, TensorSource};
-use crate::quantized::QuantizedMatrix;
+use crate::parameters::{ORIGIN, Parameters, Role, Tensor, TensorSource};
+use crate::quantized::{QuantizedMatrix, is_scale};
 use crate::subwords::Subwords;
 
 /// Everything of a network that is not a number of a tensor.
@@ -131,7 +134,7 @@ impl Network {
             )));
         }
         let mut source = TensorSource::new(tensors);
-        let mut network = Self::new(config, front, options, is_quantized)?;
+        let mut network = Self::new(config, front, options, Parameters::unset(), is_quantized)?;
         if is_quantized {
             network.encoder.quantized = Some(take_encoder(&mut source, &network.encoder)?);
         }
@@ -167,7 +170,8 @@ impl Network {
             })
         });
         let quantized = QuantizedEncoder { table, layers: layers.collect() };
-        let mut network = Self::new(config, self.front.clone(), self.options.clone(), true)
+        let (front, options) = (self.front.clone(), self.options.clone());
+        let mut network = Self::new(config, front, options, Parameters::unset(), true)
             .expect("options were checked when this network was made");
         network.encoder.quantized = Some(quantized);
         for parameter in &network.parameters.list {
@@ -185,11 +189,21 @@ impl Network {
     }
 }
 
+/// The weights that training moves. All others are those that the network was made with.
+impl Checkpointed for Network {
+    fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
+        let untrained = self.untrained_weights();
+        codec.table(&mut self.parameters.values[untrained..])
+    }
+}
+
 /// Number of weights of a network, without declaring it.
 fn declared_size(config: &EncoderConfig, options: &NetworkOptions) -> usize {
     let product = |a: usize, b: usize| a as u128 * b as u128;
     let layer: u128 = config.linear_sizes().iter().map(|&(a, b)| product(a, b)).sum();
-    let tables = product(config.vocabulary + config.positions, config.hidden);
+    // Rotary positions have no table.
+    let positions = if config.modern.is_some() { 0 } else { config.positions };
+    let tables = product(config.vocabulary + positions, config.hidden);
     let labels = if options.labels > 0 { options.label_mlp } else { 0 };
     let arcs = options.arc_mlp;
     let tags: usize = options.tag_heads.iter().map(|head| head.classes).sum();
@@ -224,6 +238,10 @@ fn take_quantized(
         return Err(Error::Config { origin: ORIGIN.into(), problem });
     }
     let scales = source.take_f32(&format!("{name}{SCALES}"), &[rows])?.into_owned();
+    if let Some(scale) = scales.iter().find(|scale| !is_scale(**scale)) {
+        let problem = format!("a scale of the tensor \"{name}\" is {scale}: the file is damaged");
+        return Err(Error::Config { origin: ORIGIN.into(), problem });
+    }
     Ok(QuantizedMatrix::from_parts(rows, group, values, scales))
 }
 

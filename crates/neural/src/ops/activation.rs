@@ -4,6 +4,8 @@
 //!   |x| ≤ 10. Its derivative is Φ(x) + x·φ(x).
 //! - `gelu_new`: ½x(1 + tanh(√(2/π)(x + 0.044715x³))).
 //! - `relu`, and `leaky_relu` with slope 0.1 below zero.
+//!
+//! Gated (Shazeer 2020), a row is two halves (a, g), and y = f(a)·g. Backward: da = dy·g·f′(a), dg = dy·f(a).
 
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +105,44 @@ tutte_simd::dispatched! {
     }
 }
 
+/// Computes y = f(a)·g of rows (a, g). The halves of a row and the rows of y have `width` elements.
+pub(crate) fn gated_forward(activation: Activation, x: &[f32], width: usize, y: &mut [f32]) {
+    for (x, y) in x.chunks_exact(2 * width).zip(y.chunks_exact_mut(width)) {
+        let (a, gate) = x.split_at(width);
+        forward(activation, a, y);
+        multiply(y, gate);
+    }
+}
+
+/// Computes the gradient of the rows (a, g) from that of y.
+pub(crate) fn gated_backward(
+    activation: Activation,
+    x: &[f32],
+    width: usize,
+    d_y: &[f32],
+    d_x: &mut [f32],
+) {
+    let rows = x.chunks_exact(2 * width).zip(d_x.chunks_exact_mut(2 * width));
+    for ((x, d_x), d_y) in rows.zip(d_y.chunks_exact(width)) {
+        let (a, gate) = x.split_at(width);
+        let (d_a, d_gate) = d_x.split_at_mut(width);
+        forward(activation, a, d_gate);
+        multiply(d_gate, d_y);
+        d_a.copy_from_slice(d_y);
+        multiply(d_a, gate);
+        backward(activation, a, d_a);
+    }
+}
+
+tutte_simd::dispatched! {
+    /// Computes y ← y·x.
+    fn multiply(y: &mut [f32], x: &[f32]) {
+        for (y, &x) in y.iter_mut().zip(x) {
+            *y *= x;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +189,21 @@ mod tests {
                     check::weighted(&y, &weight)
                 });
             }
+        }
+    }
+
+    #[test]
+    fn gated_gradients() {
+        for (rows, width) in [(1, 1), (3, 4), (2, 19)] {
+            let x = check::random(rows * 2 * width, 3);
+            let wanted = check::random(rows * width, 4);
+            let mut d_x = vec![0.0; x.len()];
+            gated_backward(Activation::Gelu, &x, width, &wanted, &mut d_x);
+            check::gradient(&x, &d_x, |x| {
+                let mut y = vec![0.0; rows * width];
+                gated_forward(Activation::Gelu, x, width, &mut y);
+                check::weighted(&y, &wanted)
+            });
         }
     }
 }

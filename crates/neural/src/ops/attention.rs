@@ -3,7 +3,7 @@
 //! For each head: P = softmax(Q·Kᵀ/√d), C = P·V. `qkv` is [n × 3·hidden]: queries, keys, values of all heads. With
 //! dropout, P is masked before it meets V. Backward, with dP = dC·Vᵀ masked: dV = Pᵀ·dC, dS = P·(dP − Σ P·dP),
 //! dQ = dS·K/√d, dK = dSᵀ·Q/√d. Cost: 4·n²·hidden operations forward, 8·n²·hidden backward. Nothing is padded:
-//! callers run one sequence at a time.
+//! callers run one sequence at a time. With a window, P is zero beyond that distance.
 
 use super::{dropout, softmax};
 use crate::product::{View, Write, multiply};
@@ -15,6 +15,8 @@ pub(crate) struct Attention {
     pub(crate) heads: usize,
     pub(crate) dropout: f32,
     pub(crate) seed: u32,
+    /// Greatest distance of rows that see each other; `None` for any distance.
+    pub(crate) window: Option<usize>,
 }
 
 impl Attention {
@@ -49,7 +51,13 @@ impl Attention {
         for (head, probs) in probs.chunks_exact_mut(n * n).enumerate() {
             let keys = self.part(qkv, n, 1, head).transposed();
             multiply(self.part(qkv, n, 0, head), keys, self.scale(), probs, n, Write::Replace);
-            softmax::forward(probs, n);
+            if let Some(window) = self.window {
+                fill_far(probs, n, window, f32::NEG_INFINITY);
+                softmax::forward(probs, n);
+                fill_far(probs, n, window, 0.0);
+            } else {
+                softmax::forward(probs, n);
+            }
             let masked = self.masked(probs, head, scratch);
             let values = self.part(qkv, n, 2, head);
             multiply(
@@ -128,6 +136,14 @@ impl Attention {
     }
 }
 
+/// Sets all elements of a matrix of [n × n] that are farther than `window` from the diagonal.
+fn fill_far(matrix: &mut [f32], n: usize, window: usize, value: f32) {
+    for (i, row) in matrix.chunks_exact_mut(n).enumerate() {
+        row[..i.saturating_sub(window)].fill(value);
+        row[n.min(i.saturating_add(window).saturating_add(1))..].fill(value);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,8 +151,10 @@ mod tests {
 
     #[test]
     fn gradients() {
-        for (n, dropout) in [(1, 0.0), (4, 0.0), (7, 0.3)] {
-            let attention = Attention { hidden: 6, heads: 2, dropout, seed: 5 };
+        let cases =
+            [(1, 0.0, None), (4, 0.0, None), (7, 0.3, None), (7, 0.0, Some(2)), (5, 0.3, Some(0))];
+        for (n, dropout, window) in cases {
+            let attention = Attention { hidden: 6, heads: 2, dropout, seed: 5, window };
             let qkv = check::random(n * 18, 1);
             let wanted = check::random(n * 6, 2);
             let mut probs = vec![0.0; 2 * n * n];
@@ -148,6 +166,26 @@ mod tests {
                 attention.forward(n, qkv, &mut probs, &mut context, &mut Vec::new());
                 check::weighted(&context, &wanted)
             });
+        }
+    }
+
+    #[test]
+    fn rows_beyond_the_window_are_not_seen() {
+        let (n, hidden) = (6, 4);
+        let attention = Attention { hidden, heads: 2, dropout: 0.0, seed: 1, window: Some(1) };
+        let run = |qkv: &[f32]| {
+            let mut probs = vec![0.0; 2 * n * n];
+            let mut context = vec![0.0; n * hidden];
+            attention.forward(n, qkv, &mut probs, &mut context, &mut Vec::new());
+            context
+        };
+        let qkv = check::random(n * 3 * hidden, 1);
+        let mut other = qkv.clone();
+        other[3 * 3 * hidden..4 * 3 * hidden].fill(7.0);
+        let [a, b] = [run(&qkv), run(&other)];
+        for row in 0..n {
+            let rows = row * hidden..(row + 1) * hidden;
+            assert_eq!(a[rows.clone()] == b[rows], row.abs_diff(3) > 1, "row {row}");
         }
     }
 }

@@ -3,9 +3,9 @@
 //! Backward: dx = dy·W, dW += dyᵀ·x, db += Σ rows of dy. Cost: 2·rows·inputs·outputs operations forward, twice
 //! that backward.
 
-use crate::product::{View, Write, multiply};
+use crate::product::{View, Write, multiply, multiply_rows};
 
-/// Computes y = x·Wᵀ + b. `x` is [rows × inputs], `y` is [rows × outputs].
+/// Computes y = x·Wᵀ + b. `x` is [rows × inputs], `y` is [rows × outputs]. A row has the same bits in every batch.
 pub(crate) fn forward(x: &[f32], weight: &[f32], bias: &[f32], y: &mut [f32]) {
     let outputs = bias.len();
     let inputs = weight.len() / outputs;
@@ -14,7 +14,7 @@ pub(crate) fn forward(x: &[f32], weight: &[f32], bias: &[f32], y: &mut [f32]) {
         y.copy_from_slice(bias);
     }
     let weight = View::new(weight, outputs, inputs).transposed();
-    multiply(View::new(x, rows, inputs), weight, 1.0, y, outputs, Write::Add);
+    multiply_rows(View::new(x, rows, inputs), weight, y, outputs, Write::Add);
 }
 
 /// Adds the gradients of the weights and the bias.
