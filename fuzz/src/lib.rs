@@ -9,6 +9,10 @@
 mod any_bytes;
 #[path = "../../crates/parser/tests/support/any_checkpoint.rs"]
 mod any_checkpoint;
+#[path = "../../crates/neural/tests/support/any_encoder.rs"]
+mod any_encoder;
+#[path = "../../crates/trees/tests/support/any_factors.rs"]
+mod any_factors;
 #[path = "../../crates/cli/tests/support/any_jsonl.rs"]
 mod any_jsonl;
 #[path = "../../crates/cli/tests/support/any_manifest.rs"]
@@ -31,6 +35,11 @@ use std::path::PathBuf;
 /// Every question about trees.
 pub fn trees(data: &[u8]) {
     every_question::ask_everything(data);
+}
+
+/// Any bytes as a factor graph.
+pub fn factors(data: &[u8]) {
+    any_factors::ask_everything(data);
 }
 
 /// Any bytes as a treebank.
@@ -76,6 +85,11 @@ pub fn model(data: &[u8]) {
 /// Any bytes as a packed model.
 pub fn packed(data: &[u8]) {
     any_model::ask_packed(data, &scratch("packed"));
+}
+
+/// Any bytes as an encoder folder, or as a network of a model file.
+pub fn encoder(data: &[u8]) {
+    any_encoder::ask_everything(data, &scratch("encoder"));
 }
 
 /// Any changes of a checkpoint.
