@@ -1,10 +1,23 @@
-//! Repacks the English model that is built into the program. In the repository it is a gzip file, which is small. In
-//! the program it is packed by `tutte_linear::zeros`, which is fast to unpack.
+//! Repacks the English models that are built into the program. In the repository they are gzip files, which are small. In
+//! the program they are packed by `tutte_linear::packing`, which is fast to unpack.
+//!
+//! The large model is a network. So it is a part of builds with the feature `neural`, if its file is there.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-check-cfg=cfg(english_large)");
     #[cfg(feature = "english")]
     repack("../../models/en.tutte.gz", "en.tutte.packed");
+    #[cfg(all(feature = "english", feature = "neural"))]
+    {
+        let source = "../../models/en-large.tutte.gz";
+        // A file that is not there would make every build start anew, so its folder is watched.
+        println!("cargo::rerun-if-changed=../../models");
+        if std::path::Path::new(source).exists() {
+            repack(source, "en-large.tutte.packed");
+            println!("cargo::rustc-cfg=english_large");
+        }
+    }
 }
 
 #[cfg(feature = "english")]
@@ -18,6 +31,6 @@ fn repack(source: &str, name: &str) {
     flate2::read::GzDecoder::new(file)
         .read_to_end(&mut model)
         .unwrap_or_else(|error| panic!("{source} cannot be unpacked: {error}"));
-    let packed = tutte_linear::zeros::pack(&model);
+    let packed = tutte_linear::packing::pack(&model);
     std::fs::write(std::path::Path::new(&folder).join(name), packed).expect("OUT_DIR exists");
 }

@@ -37,7 +37,7 @@ use crate::session::Session;
 /// A verb and its arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Train(train::Train),
+    Train(Box<train::Train>),
     Distil(distil::Distil),
     Learn(learn::Learn),
     Parse(parse::Parse),

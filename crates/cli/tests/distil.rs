@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use tutte_treebank::{Sentence, open};
+use tutte::text::read_soft_tags;
+use tutte_treebank::{Sentence, create, open};
 
 use self::output::said;
 
@@ -61,6 +62,9 @@ fn a_student_learns_from_answers_that_are_written_once() {
             assert!((0.5..1.001).contains(&sum), "{answer}");
         }
     }
+    // The teacher learnt little, so some tags are uncertain.
+    let uncertain: usize = answers.iter().map(assert_tags).sum();
+    assert!(uncertain > 0);
     let student = fs::read(folder.join("student.tutte")).unwrap();
     let info = tutte(&folder, &["info", "student.tutte"]);
     let info = String::from_utf8(info.stdout).unwrap();
@@ -74,6 +78,39 @@ fn a_student_learns_from_answers_that_are_written_once() {
     let third = distil(&folder, &["--gold", "garden.conllu", "-j", "2"]);
     assert!(third.status.success(), "{}", said(&third));
     assert_eq!(fs::read(folder.join("student.tutte")).unwrap(), student);
+}
+
+/// Checks the probabilities of tags, and returns the number of words that have them.
+fn assert_tags(sentence: &Sentence) -> usize {
+    let mut uncertain = 0;
+    for (word, tags) in sentence.words().zip(read_soft_tags(sentence).unwrap()) {
+        let Some(entry) = word.misc_entry("TeacherTags") else { continue };
+        uncertain += 1;
+        let sum: f64 = tags.iter().map(|tag| tag.probability).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{entry}");
+        let own = tags.iter().any(|tag| {
+            [&*tag.upos, &*tag.xpos, &*tag.feats] == [word.upos(), word.xpos(), word.feats()]
+        });
+        assert!(own, "{entry}: {} {} {}", word.upos(), word.xpos(), word.feats());
+    }
+    uncertain
+}
+
+#[test]
+fn answers_of_an_older_program_are_not_used() {
+    let folder = folder("older");
+    assert!(distil(&folder, &[]).status.success());
+    let mut older = answers(&folder);
+    let origin = older[0].comment("tutte_answers").unwrap().to_owned();
+    let without = origin.strip_prefix("format 2, ").unwrap();
+    older[0].set_comment("tutte_answers", Some(without)).unwrap();
+    let mut writer = create(folder.join("student.tutte.answers.conllu.zst")).unwrap();
+    older.iter().for_each(|sentence| writer.write(sentence).unwrap());
+    writer.finish().unwrap().commit().unwrap();
+    let output = distil(&folder, &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("another version of this program"), "{}", said(&output));
+    assert!(said(&output).contains("tutte train --silver"), "{}", said(&output));
 }
 
 #[test]

@@ -273,7 +273,7 @@ fn convert_writes_the_format_that_the_name_promises_or_refuses() {
     }
     // The same for `parse`.
     refused(&tutte(&folder, &["parse", "tea.conllu", "-o", "x.json"]), 2, &["--to jsonl"]);
-    refused(&tutte(&folder, &["parse", "tea.conllu", "-o", "x.png"]), 2, &["tutte draw"]);
+    refused(&tutte(&folder, &["parse", "tea.conllu", "-o", "x.html"]), 2, &["tutte draw"]);
 }
 
 #[test]
@@ -506,10 +506,57 @@ fn png_is_an_image_of_the_drawing() {
     let output = tutte(&folder, &["draw", "tea.conllu", "-n", "2", "-o", "tree.png"]);
     assert!(output.status.success(), "{}", said(&output));
     let image = fs::read(folder.join("tree.png")).unwrap();
-    assert!(image.starts_with(b"\x89PNG\r\n\x1a\n"));
-    let width = u32::from_be_bytes(image[16..20].try_into().unwrap());
+    let (width, height) = size_of_png(&image);
     assert!((500..=2000).contains(&width), "{width}");
-    assert!(image.len() > 10_000, "words and arcs are drawn");
+    assert!((200..=2000).contains(&height), "{height}");
+    // A blank image of this size has less than 5 kB.
+    assert!(image.len() > 10_000, "words and arcs are drawn: {}", image.len());
     let output = tutte(&folder, &["draw", "tea.conllu", "--to", "png", "--only", "1"]);
-    assert!(output.stdout.starts_with(b"\x89PNG"));
+    size_of_png(&output.stdout);
+}
+
+#[cfg(feature = "png")]
+#[test]
+fn parse_writes_pictures_of_its_trees() {
+    let folder = folder("parse-png");
+    for name in ["tree.png", "tree.svg", "tree.tex"] {
+        let output = tutte(&folder, &["parse", "-t", "We read the book.", "-o", name]);
+        assert!(output.status.success(), "{name}: {}", said(&output));
+    }
+    let (width, height) = size_of_png(&fs::read(folder.join("tree.png")).unwrap());
+    assert!((200..=2000).contains(&width) && (100..=2000).contains(&height), "{width} {height}");
+    let svg = fs::read_to_string(folder.join("tree.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains(">book<") && svg.contains("obj"), "{svg}");
+    assert!(fs::read_to_string(folder.join("tree.tex")).unwrap().contains("book"));
+    // Several trees are one picture, each with its probability.
+    let several = ["parse", "-t", "We saw her duck.", "--kbest", "2", "-o", "trees.svg"];
+    assert!(tutte(&folder, &several).status.success());
+    let svg = fs::read_to_string(folder.join("trees.svg")).unwrap();
+    assert_eq!(svg.matches(">duck<").count(), 2, "{svg}");
+    assert_eq!(svg.matches("probability 0.").count(), 2, "{svg}");
+}
+
+/// A picture without its words would be worse than none.
+#[cfg(all(feature = "png", target_os = "linux"))]
+#[test]
+fn png_without_fonts_is_an_error() {
+    let folder = folder("no-fonts");
+    let config = folder.join("fonts.conf");
+    fs::write(&config, "<fontconfig><dir>/no/such/folder</dir></fontconfig>").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_tutte"))
+        .current_dir(&folder)
+        .env("FONTCONFIG_FILE", &config)
+        .args(["draw", "tea.conllu", "-o", "tree.png"])
+        .output()
+        .unwrap();
+    refused(&output, 3, &["PNG needs a font, and this computer has none", "-o tree.svg"]);
+    assert!(!folder.join("tree.png").exists());
+}
+
+/// Returns width and height of a PNG.
+#[cfg(feature = "png")]
+fn size_of_png(image: &[u8]) -> (u32, u32) {
+    assert!(image.starts_with(b"\x89PNG\r\n\x1a\n"), "this is not PNG");
+    let number = |at: usize| u32::from_be_bytes(image[at..at + 4].try_into().unwrap());
+    (number(16), number(20))
 }

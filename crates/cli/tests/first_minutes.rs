@@ -244,6 +244,35 @@ fn a_model_of_a_newer_version_says_so() {
 }
 
 #[test]
+fn models_inside_have_names() {
+    let by_name = piped(&["parse", "-q", "-m", "english"], b"Tea cools.");
+    assert!(by_name.status.success(), "{}", said(&by_name));
+    assert_eq!(by_name.stdout, piped(&["parse", "-q"], b"Tea cools.").stdout);
+
+    // A file of this name in the current folder comes first.
+    let folder = folder("names");
+    fs::write(folder.join("english"), "not a model").unwrap();
+    let mut command = tutte();
+    let output = command.current_dir(&folder).args(["info", "-m", "english"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("english"), "{}", said(&output));
+
+    // The large one is there, or the error says how to get it.
+    let output = piped(&["info", "-m", "english-large"], b"");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/en-large.tutte.gz");
+    if cfg!(feature = "neural") && Path::new(file).exists() {
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert!(shown.contains("the large English model inside tutte"), "{shown}");
+    } else {
+        assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+        let cure =
+            if cfg!(feature = "neural") { "make-english-model" } else { "--features neural" };
+        assert!(said(&output).contains("english-large"), "{}", said(&output));
+        assert!(said(&output).contains(cure), "{}", said(&output));
+    }
+}
+
+#[test]
 fn colours_are_for_terminals_and_quiet_is_quiet() {
     let bad = b"caf\xe9";
     let has_escapes =

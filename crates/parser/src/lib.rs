@@ -74,7 +74,9 @@ pub use tutte_text as text;
 pub use tutte_treebank as treebank;
 pub use tutte_treebank::Sentence;
 pub use tutte_trees as trees;
-pub use tutte_trees::{ArcMatrix, Candidates, Constraints, Tree, TreeSet};
+pub use tutte_trees::{
+    ArcMatrix, Candidates, Constraints, MomentMatch, MomentOptions, Tree, TreeSet, fit_marginals,
+};
 
 pub use annotate::active;
 #[cfg(feature = "train")]
@@ -91,13 +93,13 @@ pub use learn::{
 pub use model::latent;
 pub use model::{
     About, ArcModel, Calibration, DevScores, Isotonic, KeptHeads, LabelModel, Labelling, Method,
-    Model, ModelFile, NetworkScorer, ParserModel, PrecisionTable, Pruner, SecondPass, TagClasses,
-    TextCalibration, TransitionParser, WordSource,
+    Model, ModelFile, NetworkScorer, ParserModel, PrecisionTable, Pruner, ScoreWeights,
+    ScorerWeights, SecondPass, TagClasses, TextCalibration, TransitionParser, WordSource,
 };
 pub use parse::{
-    Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, Clock,
-    Decoding, Detail, Familiarity, KeepColumns, LONGEST_DISTRIBUTION, LONGEST_WHOLE,
-    LabelledDistribution, Limits, Listed, LongSentenceParse, Mixture, Parse, Parser, Pipeline,
-    RankedTree, ReadingDistributions, Stage, TagReadings, TagSource, Times, TreeScore, Unfamiliar,
-    check_heads, map_stream, parse_stream,
+    Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, BATCH_WORDS,
+    BatchWorker, Clock, Decoding, Detail, Familiarity, KeepColumns, LONGEST_DISTRIBUTION,
+    LONGEST_WHOLE, LabelledDistribution, Limits, Listed, LongSentenceParse, Mixture, Parse, Parser,
+    Pipeline, RankedTree, ReadingDistributions, Stage, TagReadings, TagSource, Times, TreeScore,
+    Unfamiliar, check_heads, map_batches, map_stream, parse_stream,
 };

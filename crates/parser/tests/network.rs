@@ -1,13 +1,14 @@
 //! Networks through the whole library: training, tree sets, tags, probabilities, the model file.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tutte::learn::network::{EncoderSource, NetworkEvent, NetworkTraining, train_network};
-use tutte::learn::{Recipe, train_pipeline};
+use tutte::learn::{Ending, Event, Recipe, best_path, mix, train_pipeline};
 use tutte::{
-    About, Constraints, Model, ModelFile, Parser, ParserModel, Pipeline, Sentence, TagSource,
-    TreeSet,
+    About, AnnotationOptions, Calibrator, Constraints, Method, Model, ModelFile, Parser,
+    ParserModel, Pipeline, Sentence, TagSource, TreeSet,
 };
 use tutte_neural::{Family, RandomEncoder};
 
@@ -66,6 +67,60 @@ fn a_network_learns_the_trees_labels_and_tags_of_a_small_treebank() {
 }
 
 #[test]
+fn a_network_finds_lemmas_and_possible_combinations_of_tags_without_a_tagger() {
+    let forms = [
+        ("dogs", "dog"),
+        ("cats", "cat"),
+        ("cities", "city"),
+        ("ponies", "pony"),
+        ("sheep", "sheep"),
+    ];
+    let mut sentences: Vec<Sentence> = Vec::new();
+    for (number, (form, lemma)) in forms.iter().enumerate() {
+        for verb in ["runs", "sings", "sleeps", "eats"] {
+            let text = format!(
+                "# sent_id = {number}-{verb}\n\
+                 1\t{form}\t{lemma}\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\t_\n\
+                 2\t{verb}\t{}\tVERB\tVBZ\tTense=Pres\t0\troot\t_\t_\n",
+                &verb[..verb.len() - 1]
+            );
+            sentences.push(text.parse().expect("a sentence"));
+        }
+    }
+    let options = training().with_batch(20).with_epochs(40);
+    let set = TreeSet::ProjectiveSingleRoot;
+    let model = train_network(&sentences, &[], set, &EncoderSource::Scratch, &options, &mut ());
+    let path = place("lemmas.tutte");
+    Model::from(model.expect("a model")).compact().save(&path, &About::default()).expect("a file");
+    let model = ModelFile::open(&path).expect("a model").model;
+    assert!(model.tagger.is_none() && model.finds_tags());
+    let pipeline = Pipeline::new(&model).with_tags(TagSource::Model);
+    let parsed = pipeline.parse_words(&sentences, 1).expect("trees");
+    for (gold, parsed) in sentences.iter().zip(&parsed) {
+        for (gold, parsed) in gold.words().zip(parsed.words()) {
+            assert_eq!(gold.lemma(), parsed.lemma());
+            assert_eq!((gold.xpos(), gold.feats()), (parsed.xpos(), parsed.feats()));
+        }
+    }
+    // No rule that applies is chosen for a form that is too short for it, and probabilities are reported.
+    let short: Sentence = "1\tie\t_\t_\t_\t_\t_\t_\t_\t_\n".parse().expect("a sentence");
+    let mut annotator = pipeline.annotator();
+    let mut sentence = short.clone();
+    let readings = annotator.tag(&mut sentence).expect("tags");
+    assert!(!sentence.word(1).expect("a word").lemma().is_empty());
+    let word = sentence.word(1).expect("a word");
+    let known = [("NNS", "Number=Plur"), ("VBZ", "Tense=Pres")];
+    assert!(known.contains(&(word.xpos(), word.feats())));
+    let detail = AnnotationOptions::default();
+    let distributions =
+        annotator.analyse(&mut sentence, &readings, &Constraints::new()).expect("trees");
+    let mut annotation = distributions.annotation(&Constraints::new(), &detail).expect("words");
+    annotator.add_tag_probabilities(&sentence, &readings, &detail, &mut annotation);
+    let tag = annotation.words[0].tag.as_ref().expect("probabilities");
+    assert!(tag.lemma.is_some_and(|prob| prob > 0.0 && prob <= 1.0));
+}
+
+#[test]
 fn the_number_of_threads_does_not_change_a_network() {
     let bytes = |threads, name: &str| {
         let model = trained(TreeSet::NonProjectiveSingleRoot, threads, 2);
@@ -74,6 +129,97 @@ fn the_number_of_threads_does_not_change_a_network() {
         std::fs::read(path).expect("a file")
     };
     assert!(bytes(1, "one.tutte") == bytes(3, "three.tutte"));
+}
+
+/// Sentences of many lengths, some of them equal.
+fn text() -> Vec<Sentence> {
+    let forms = ["Ada", "sees", "the", "old", "Bo", ".", "who", "xyz"];
+    let lengths = (0..120).map(|at| if at == 70 { 600 } else { 1 + at * 7 % 19 });
+    let sentence = |(at, words): (usize, usize)| {
+        let word = |word: usize| {
+            let form = forms[(at % 9 + word * word) % forms.len()];
+            format!("{word}\t{form}\t_\t_\t_\t_\t_\t_\t_\t_\n")
+        };
+        (1..=words).map(word).collect::<String>().parse().expect("a sentence")
+    };
+    (0..).zip(lengths).map(sentence).collect()
+}
+
+#[test]
+fn batches_do_not_change_a_bit() {
+    let full = Model::from(trained(TreeSet::ProjectiveSingleRoot, 2, 3)).compact();
+    let mut rounded = full.clone();
+    let parser = rounded.parser.as_mut().expect("a parser");
+    parser.network = parser.network.as_ref().map(|network| Arc::new(network.quantize()));
+    for model in [&full, &rounded] {
+        let parser = model.require_parser().expect("a parser");
+        let text = text();
+        let mut alone = Parser::new(parser);
+        let mut together = Parser::new(parser);
+        together.prepare(&text[..50]);
+        // Sentences of the batch in another order, others between them, and a batch that is left half-way.
+        let order = [7, 7, 49, 0, 70, 1, 80, 2, 3, 48, 81, 4];
+        for at in order.into_iter().chain(50..60) {
+            if at == 55 {
+                together.prepare(&text[55..58]);
+            }
+            assert_eq!(
+                alone.parse(&text[at]).expect("a tree"),
+                together.parse(&text[at]).expect("a tree"),
+            );
+            if text[at].len() < 100 {
+                let scores = alone.scores(&text[at]).expect("scores").clone();
+                assert_eq!(&scores, together.scores(&text[at]).expect("scores"));
+            }
+        }
+        let pipeline = Pipeline::new(model).with_tags(TagSource::Model);
+        let mut annotator = pipeline.annotator();
+        let mut one_by_one = text.clone();
+        for sentence in &mut one_by_one {
+            annotator.annotate(sentence).expect("a tree");
+        }
+        for threads in [1, 2, 3] {
+            let streamed = pipeline.parse_words(&text, threads).expect("trees");
+            assert!(streamed == one_by_one, "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn a_network_answers_every_sentence_before_it_reads_the_next() {
+    let model = trained(TreeSet::ProjectiveSingleRoot, 2, 1);
+    for threads in [1, 2] {
+        let (ask, questions) = std::sync::mpsc::channel::<()>();
+        ask.send(()).expect("a reader");
+        let mut ask = Some(ask);
+        let mut answers = 0;
+        let sentence = treebank()[0].clone();
+        tutte::map_batches::<_, _, String>(
+            threads,
+            || Parser::new(&model),
+            |parser, _, sentence| parser.parse(sentence).map_err(|error| error.to_string()),
+            // Fails, instead of waiting for ever.
+            move |next| match questions.recv_timeout(std::time::Duration::from_secs(60)) {
+                Ok(()) => {
+                    next.clone_from(&sentence);
+                    Ok(true)
+                }
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => Ok(false),
+                Err(error) => Err(error.to_string()),
+            },
+            |_, parse, is_next_known| {
+                assert_eq!((parse?.tree.heads().len(), is_next_known), (6, false));
+                answers += 1;
+                match &ask {
+                    Some(open) if answers < 5 => open.send(()).expect("a reader"),
+                    _ => ask = None,
+                }
+                Ok(())
+            },
+        )
+        .expect("answers");
+        assert_eq!(answers, 5);
+    }
 }
 
 #[test]
@@ -143,17 +289,9 @@ fn eight_bits_change_little_and_survive_a_file() {
 
 #[test]
 fn the_recipe_trains_a_pretrained_encoder_with_a_tokenizer() {
-    let folder = place("encoder");
-    let words = treebank()
-        .iter()
-        .flat_map(|s| s.words().map(|w| w.form().to_owned()).collect::<Vec<_>>())
-        .collect::<Vec<_>>();
-    RandomEncoder::new(Family::Bert).with_words(words).write(&folder).expect("an encoder");
     let output = place("recipe.tutte");
-    let recipe = Recipe::new()
-        .with_encoder(EncoderSource::Folder(folder))
-        .with_passes(2)
-        .with_output(&output);
+    let recipe =
+        Recipe::new().with_encoder(tiny_encoder("encoder")).with_passes(2).with_output(&output);
     let trained = train_pipeline(treebank(), treebank(), &recipe, &mut ()).expect("a model");
     assert_eq!(trained.passes, 2);
     assert!(trained.dev.is_some() && trained.model.tokenizer.is_some());
@@ -161,6 +299,151 @@ fn the_recipe_trains_a_pretrained_encoder_with_a_tokenizer() {
     let parsed = Pipeline::new(&file.model).parse_text("Ada sees the old Bo.", 1).expect("trees");
     assert_eq!(parsed[0].len(), 6);
     assert!(parsed[0].tree().is_ok());
+}
+
+/// Writes a tiny encoder of random weights that knows the words of the treebank.
+fn tiny_encoder(name: &str) -> EncoderSource {
+    let folder = place(name);
+    let words: Vec<String> = treebank()
+        .iter()
+        .flat_map(|s| s.words().map(|w| w.form().to_owned()).collect::<Vec<_>>())
+        .collect();
+    RandomEncoder::new(Family::Bert).with_words(words).write(&folder).expect("an encoder");
+    EncoderSource::Folder(folder)
+}
+
+#[test]
+fn an_interrupted_training_is_resumed_to_the_same_bytes() {
+    let encoder = tiny_encoder("resumed-encoder");
+    let training = NetworkTraining::new().with_batch(60);
+    let recipe = |name: &str, threads: usize| {
+        let recipe = Recipe::new().with_encoder(encoder.clone()).with_threads(threads);
+        let recipe = recipe.with_network_training(training.clone());
+        recipe.with_passes(3).with_output(place(name))
+    };
+    let dev = || treebank()[..5].to_vec();
+    let whole = recipe("whole.tutte", 1);
+    train_pipeline(treebank(), dev(), &whole, &mut ()).expect("a model");
+
+    let mut stop = |event: Event<'_>| match event {
+        Event::Pass(_) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let output = place("cut.tutte");
+    let _ = std::fs::remove_file(&output);
+    let cut = recipe("cut.tutte", 1);
+    let trained = train_pipeline(treebank(), dev(), &cut, &mut stop).expect("a model");
+    assert_eq!(trained.ending, Ending::Interrupted);
+    assert_eq!(trained.file, Some(best_path(&output)));
+    assert!(!output.exists() && cut.can_resume());
+
+    // Other settings are refused, and nothing is lost.
+    let other = recipe("cut.tutte", 1).with_passes(4).resuming();
+    let message = train_pipeline(treebank(), dev(), &other, &mut ()).unwrap_err().to_string();
+    assert!(message.ends_with("of another training: epochs was 3 and is 4"), "{message}");
+    let features = Recipe::new().with_output(&output).resuming();
+    let message = train_pipeline(treebank(), dev(), &features, &mut ()).unwrap_err().to_string();
+    assert!(message.contains("of another training"), "{message}");
+
+    let trained = train_pipeline(treebank(), dev(), &recipe("cut.tutte", 3).resuming(), &mut ())
+        .expect("a model");
+    assert_eq!((trained.ending, trained.passes), (Ending::Finished, 3));
+    let bytes = |name: &str| std::fs::read(place(name)).expect("a file");
+    assert!(bytes("whole.tutte") == bytes("cut.tutte"));
+    assert!(cut.files_beside().iter().all(|file| !file.exists()));
+}
+
+/// Returns the loss per word of every epoch.
+fn losses(treebank: &[Sentence], encoder: &EncoderSource, options: &NetworkTraining) -> Vec<f64> {
+    let mut losses = Vec::new();
+    let mut observer = |event: NetworkEvent<'_>| {
+        if let NetworkEvent::Epoch { loss, .. } = event {
+            losses.push(loss);
+        }
+    };
+    let set = TreeSet::NonProjectiveSingleRoot;
+    train_network(treebank, &[], set, encoder, options, &mut observer).expect("a model");
+    losses
+}
+
+/// Trains with few, large steps, so that every loss that can fall does.
+fn short() -> NetworkTraining {
+    let usual = training().with_epochs(12).with_batch(40);
+    usual.with_rates(3e-3, 3e-3).with_dropout(0.0).with_threads(2)
+}
+
+#[test]
+fn every_objective_trains_a_network() {
+    let encoder = tiny_encoder("objectives-encoder");
+    for objective in [
+        "likelihood",
+        "softmax",
+        "softmax-margin(1)",
+        "risk(1)",
+        "likelihood + risk(0.1..2)",
+        "likelihood + 0.1*entropy",
+        "likelihood + 0.1*renyi(2)",
+    ] {
+        let options = short().with_objective(objective.parse().expect("an objective"));
+        let losses = losses(&treebank(), &encoder, &options);
+        assert!(losses[11] < 0.8 * losses[0], "{objective}: {losses:?}");
+    }
+}
+
+#[test]
+fn a_network_learns_from_partial_trees_and_raw_text() {
+    let encoder = tiny_encoder("partial-encoder");
+    let mut partial: Vec<Sentence> = treebank();
+    for (number, sentence) in partial.iter_mut().enumerate() {
+        let text = sentence.as_str();
+        // Some heads are unknown; every fourth sentence is raw.
+        let text = if number % 4 == 0 {
+            let lines = text.lines().map(|line| {
+                let mut columns: Vec<&str> = line.split('\t').collect();
+                if columns.len() > 7 {
+                    columns[6..8].fill("_");
+                }
+                columns.join("\t")
+            });
+            lines.collect::<Vec<_>>().join("\n") + "\n"
+        } else {
+            text.replace("\t5\tamod", "\t_\t_").replace("\t2\tpunct", "\t_\t_")
+        };
+        *sentence = text.parse().expect("a sentence");
+    }
+    let objective = "likelihood + 0.2*entropy".parse().expect("an objective");
+    let losses = losses(&partial, &encoder, &short().with_objective(objective));
+    assert!(losses[11] < 0.8 * losses[0], "{losses:?}");
+}
+
+#[test]
+fn a_network_learns_from_a_teacher() {
+    let encoder = tiny_encoder("taught-encoder");
+    let answers =
+        ["2:nsubj:0.9,3:nsubj:0.1", "0:root:1", "5:det:1", "5:amod:1", "2:obj:1", "2:punct:1"];
+    let mut taught = treebank();
+    for sentence in &mut taught {
+        let entries: Vec<Vec<(&str, String)>> =
+            answers.iter().map(|answer| vec![("Teacher", (*answer).to_owned())]).collect();
+        sentence.replace_misc(&["Teacher"], &entries).expect("MISC");
+    }
+    let losses = losses(&taught, &encoder, &short().learning_from_teachers());
+    assert!(losses[11] < 0.8 * losses[0], "{losses:?}");
+}
+
+#[test]
+fn settings_that_cannot_be_are_errors() {
+    let encoder = EncoderSource::Scratch;
+    let set = TreeSet::ProjectiveSingleRoot;
+    for (options, said) in [
+        (training().with_objective("risk(0)".parse().expect("an objective")), "gamma is 0"),
+        (training().with_epochs(0), "one epoch"),
+        (training().with_rates(0.1, f32::NAN), "the rate is NaN"),
+    ] {
+        let result = train_network(&treebank(), &[], set, &encoder, &options, &mut ());
+        let message = result.expect_err("a setting that cannot be").to_string();
+        assert!(message.contains(said), "{message}");
+    }
 }
 
 #[test]
@@ -182,4 +465,169 @@ fn an_observer_stops_a_training() {
     let scratch = EncoderSource::Scratch;
     let result = train_network(&treebank(), &[], set, &scratch, &training(), &mut stop);
     assert!(matches!(result, Err(tutte::Error::Stopped)));
+}
+
+/// Returns a model of features and a model of a network, of the same treebank.
+fn two_models(name: &str) -> [Model<tutte::Compact>; 2] {
+    let encoder = tiny_encoder(&format!("{name}-encoder"));
+    let network = Recipe::new().with_encoder(encoder).with_network_training(short());
+    [Recipe::new().with_passes(2), network].map(|recipe| {
+        let recipe = recipe.with_tree_set(TreeSet::ProjectiveSingleRoot);
+        train_pipeline(treebank(), Vec::new(), &recipe, &mut ()).expect("a model").model
+    })
+}
+
+#[test]
+fn features_and_a_network_answer_every_question_together() {
+    let [features, network] = two_models("mixed");
+    let held_out = &treebank()[..8];
+    let mixed = mix(&features, &network, held_out, 1).expect("a mixture");
+    let again = mix(&features, &network, held_out, 3).expect("a mixture");
+    assert_eq!(mixed.weights, again.weights, "threads change nothing");
+    let [both, features_alone, network_alone] = mixed.log_likelihoods;
+    assert!(both > features_alone.max(network_alone) - 1e-3, "{:?}", mixed.log_likelihoods);
+
+    // A file keeps the weights.
+    let path = place("mixed.tutte");
+    mixed.model.save(&path, &About::default()).expect("a file");
+    let model = ModelFile::open(&path).expect("a model").model;
+    let parser_model = model.require_parser().expect("a parser");
+    let scorer = parser_model.network.as_ref().expect("a network");
+    assert_eq!(scorer.score_weights(), Some(mixed.weights));
+
+    // Both scorers count.
+    let sentence = &treebank()[3];
+    let scores = |model: &Model<tutte::Compact>| {
+        let parser = model.require_parser().expect("a parser");
+        Parser::new(parser).scores(sentence).expect("scores").clone()
+    };
+    assert_eq!(scores(&mixed.model), scores(&model));
+    assert_ne!(scores(&model), scores(&features));
+    assert_ne!(scores(&model), scores(&network));
+
+    let mut parser = Parser::new(parser_model);
+    let distribution = parser.distribution(sentence).expect("a distribution");
+    for word in 1..=sentence.len() {
+        let total: f64 = distribution.head_probs(word).expect("a word").iter().sum();
+        assert!((total - 1.0).abs() < 1e-9, "{total}");
+        let all: f64 = (0..=sentence.len())
+            .filter(|head| *head != word)
+            .map(|head| distribution.arc_probs()[(head, word)])
+            .sum();
+        assert!((all - 1.0).abs() < 1e-9, "with the arcs that were left out: {all}");
+    }
+    let best = distribution.kbest(3);
+    assert!(best.windows(2).all(|pair| pair[0].log_prob >= pair[1].log_prob));
+    let samples = distribution.samples(20, 7);
+    assert!(samples.iter().all(|tree| tree.tree().check_in(TreeSet::ProjectiveSingleRoot).is_ok()));
+    // Heads that the pruner of the features would leave out can be kept.
+    for (head, word) in [(5, 4), (1, 6), (0, 1)] {
+        let constraints = Constraints::new().require_arc(head, word);
+        let given = parser.analyse(sentence, &constraints).expect("a tree");
+        assert_eq!(given.parse.tree.head(word), Some(head));
+    }
+
+    // From raw text, with tags; calibrated; in 8 bits.
+    let mut calibrated = model.clone();
+    let pipeline = Pipeline::new(&model).with_tags(TagSource::Model);
+    let calibrator = Calibrator::of(&pipeline, held_out, 2).expect("held-out trees");
+    let (temperature, calibration) = calibrator.fit(Method::Temperature).expect("a temperature");
+    let parser = calibrated.parser.as_mut().expect("a parser");
+    parser.temperature = temperature;
+    parser.calibration = Some(calibration);
+    parser.network = parser.network.as_ref().map(|network| Arc::new(network.quantize()));
+    let rounded = parser.network.as_ref().expect("a network");
+    assert_eq!(rounded.score_weights(), Some(mixed.weights));
+    calibrated.save(&path, &About::default()).expect("a file");
+    let small = ModelFile::open(&path).expect("a model").model;
+    let parsed = Pipeline::new(&small).parse_text("Ada sees the old Bo.", 1).expect("trees");
+    assert!(parsed[0].len() == 6 && parsed[0].tree().is_ok());
+    for (gold, parsed) in treebank().iter().zip(
+        Pipeline::new(&small)
+            .with_tags(TagSource::Model)
+            .parse_words(&treebank(), 2)
+            .expect("trees"),
+    ) {
+        assert_eq!(gold.heads(), parsed.heads());
+    }
+}
+
+#[test]
+fn the_recipe_trains_features_and_a_network() {
+    let encoder = tiny_encoder("both-encoder");
+    let recipe = |name: &str| {
+        let recipe = Recipe::new().with_encoder(encoder.clone()).with_features_too();
+        recipe
+            .with_network_training(short())
+            .with_passes(2)
+            .with_output(place(name))
+            .with_threads(2)
+    };
+    let trained = train_pipeline(treebank(), Vec::new(), &recipe("both.tutte"), &mut ());
+    let trained = trained.expect("a model");
+    let parser = trained.model.require_parser().expect("a parser");
+    assert!(parser.network.as_ref().is_some_and(|network| network.score_weights().is_some()));
+    assert!(trained.model.tokenizer.is_some());
+
+    // Stopped in the training of the network, and resumed.
+    let mut passes = 0;
+    let mut stop = |event: Event<'_>| {
+        if let Event::Pass(report) = event {
+            // The first epoch comes after all passes of the features.
+            let is_new = report.number == 1;
+            passes += usize::from(is_new);
+        }
+        if passes == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let cut = recipe("both-cut.tutte");
+    let _ = std::fs::remove_file(place("both-cut.tutte"));
+    let trained = train_pipeline(treebank(), Vec::new(), &cut, &mut stop).expect("a model");
+    assert_eq!(trained.ending, Ending::Interrupted);
+    assert!(cut.can_resume() && !place("both-cut.tutte").exists());
+    train_pipeline(treebank(), Vec::new(), &cut.clone().resuming(), &mut ()).expect("a model");
+    let bytes = |name: &str| std::fs::read(place(name)).expect("a file");
+    assert!(bytes("both.tutte") == bytes("both-cut.tutte"));
+    assert!(!cut.can_resume());
+}
+
+#[test]
+fn models_that_do_not_belong_together_are_not_joined() {
+    let [features, network] = two_models("unjoined");
+    let held_out = &treebank()[..2];
+    let message = |first: &Model<tutte::Compact>, second: &Model<tutte::Compact>| {
+        mix(first, second, held_out, 1).expect_err("models that differ").to_string()
+    };
+    assert!(message(&network, &network).contains("without --encoder"));
+    assert!(message(&features, &features).contains("with --encoder"));
+    let mut other = features.clone();
+    other.parser.as_mut().expect("a parser").tree_set = TreeSet::NonProjectiveMultiRoot;
+    assert!(message(&other, &network).contains("the same --tree-set"));
+    let nothing = mix(&features, &network, &[], 1).expect_err("nothing to judge");
+    assert!(matches!(nothing, tutte::Error::NothingToJudge));
+}
+
+#[test]
+fn an_average_of_weights_is_kept_and_resumed() {
+    let encoder = tiny_encoder("average-encoder");
+    let recipe = |name: &str, decay: Option<f32>| {
+        let mut training = NetworkTraining::of_encoder(&encoder).with_batch(60);
+        if let Some(decay) = decay {
+            training = training.with_average(decay);
+        }
+        let recipe = Recipe::new().with_encoder(encoder.clone()).with_network_training(training);
+        recipe.with_passes(2).with_output(place(name))
+    };
+    let train = |recipe: &Recipe| train_pipeline(treebank(), Vec::new(), recipe, &mut ());
+    train(&recipe("raw.tutte", None)).expect("a model");
+    train(&recipe("average.tutte", Some(0.9))).expect("a model");
+    let mut stop = |event: Event<'_>| match event {
+        Event::Pass(_) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let cut = recipe("average-cut.tutte", Some(0.9));
+    train_pipeline(treebank(), Vec::new(), &cut, &mut stop).expect("a model");
+    train(&cut.resuming()).expect("a model");
+    let bytes = |name: &str| std::fs::read(place(name)).expect("a file");
+    assert!(bytes("average.tutte") == bytes("average-cut.tutte"));
+    assert!(bytes("average.tutte") != bytes("raw.tutte"));
 }

@@ -86,7 +86,7 @@ fn write_the_seeds_of_the_fuzzer() {
             let packed = folder("packed").join(format!("{name}.{ending}"));
             compact.save(packed, &About::default()).expect("a file");
         }
-        let without_zeros = tutte_linear::zeros::pack(&fs::read(path).expect("the model"));
+        let without_zeros = tutte_linear::packing::pack(&fs::read(path).expect("the model"));
         fs::write(folder("packed").join(format!("{name}.zeros")), without_zeros).expect("a file");
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use tutte::{Compact, Model, Stage, Times};
+use tutte::{BATCH_WORDS, BatchWorker, Compact, Model, Stage, Times};
 use tutte_treebank::{Sentence, Writer};
 
 use super::parse::{ParseOptions, Worker, write};
@@ -139,7 +139,7 @@ fn parse_all(
     is_first: bool,
 ) -> Result<(Size, Times)> {
     let mut size = Size::default();
-    let mut sentence = Sentence::default();
+    let mut batch: Vec<Sentence> = Vec::new();
     let mut writer = Writer::new(io::sink());
     worker.clock().restart();
     for path in &arguments.files {
@@ -148,14 +148,31 @@ fn parse_all(
         if !is_first {
             sentences = sentences.silent();
         }
-        while sentences.read(&mut sentence)? {
+        // Without batches, one sentence is parsed at a time, in the same memory.
+        let words_of_batch = if worker.is_batched() { BATCH_WORDS } else { 1 };
+        let mut is_end = false;
+        while !is_end {
+            let (mut count, mut words) = (0, 0);
+            while words < words_of_batch && !is_end {
+                if batch.len() == count {
+                    batch.push(Sentence::default());
+                }
+                is_end = !sentences.read(&mut batch[count])?;
+                if !is_end {
+                    words += batch[count].len().max(1);
+                    count += 1;
+                }
+            }
             worker.clock().lap(Stage::Reading);
-            let answer = worker.answer(size.sentences, sentences.words(), &mut sentence)?;
-            write(&mut writer, &sentence, answer.done)?;
-            worker.clock().lap(Stage::Writing);
-            size.sentences += 1;
-            size.words += sentence.len();
-            size.arcs += sentence.len().pow(2);
+            worker.prepare(&batch[..count]);
+            for sentence in &mut batch[..count] {
+                let answer = worker.answer(size.sentences, sentences.words(), sentence)?;
+                write(&mut writer, sentence, answer.done)?;
+                worker.clock().lap(Stage::Writing);
+                size.sentences += 1;
+                size.words += sentence.len();
+                size.arcs += sentence.len().pow(2);
+            }
         }
     }
     writer.finish()?;

@@ -12,8 +12,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+#[cfg(feature = "neural")]
+use tutte::ScoreWeights;
 use tutte::text::is_untagged;
-use tutte::{Calibration, Calibrator, Method, ModelFile, TextCalibration, WordSource};
+use tutte::{
+    Calibration, Calibrator, Compact, Method, Model, ModelFile, TextCalibration, WordSource,
+};
 use tutte_treebank::{FileId, Sentence};
 
 use self::findings::Findings;
@@ -21,9 +25,13 @@ pub(super) use self::findings::precision_row;
 use super::eval::analyses::bins;
 use super::parse::TagOptions;
 use super::train::command_line::base_names;
+#[cfg(not(feature = "neural"))]
+use crate::failure::advise;
 use crate::failure::{Outcome, usage};
 use crate::files::Files;
 use crate::input::{Threads, TreebankArgs, note_untagged};
+#[cfg(feature = "neural")]
+use crate::numbers::counted;
 use crate::output::output_file;
 use crate::session::Session;
 
@@ -46,6 +54,7 @@ Examples:
   tutte calibrate -m en.tutte dev.conllu --write
   tutte calibrate -m en.tutte dev.conllu --write --raw-text
   tutte calibrate -m large.tutte dev.conllu -o large8.tutte --eight-bit
+  tutte calibrate -m large.tutte dev.conllu -o both.tutte --with-features en.tutte --tags model
   tutte calibrate -m en.tutte letters.conllu -o en-letters.tutte --method temperature")]
 pub(crate) struct Calibrate {
     /// Model to calibrate
@@ -87,6 +96,13 @@ pub(crate) struct Calibrate {
     /// Other weights have 8 bits anyway. Probabilities change a little, so the new model is calibrated.
     #[arg(long, requires = "output")]
     eight_bit: bool,
+
+    /// Join MODEL, a network, with the features of another model; DEV decides the weights of both
+    ///
+    /// FEATURES is a model of the same treebank that was trained without --encoder. The scores of both are added, with
+    /// weights that give the trees of DEV the highest probability. Needs a program built with --features neural.
+    #[arg(long, value_name = "FEATURES", requires = "output")]
+    with_features: Option<PathBuf>,
 
     /// Write an HTML page with tables and diagrams
     #[arg(long, value_name = "FILE", value_parser = output_file())]
@@ -133,8 +149,11 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     for path in &arguments.files {
         dev.extend(arguments.reading.read_all(path, session)?);
     }
+    if let Some(path) = &arguments.with_features {
+        model = joined(&ModelFile::open(path)?.model, &model, &dev, arguments, session)?;
+    }
     arguments.tagging.check(&model, &arguments.model.display().to_string())?;
-    if model.tagger.is_none() {
+    if !model.finds_tags() {
         let untagged = dev.iter().filter(|sentence| is_untagged(sentence)).count();
         note_untagged(untagged, dev.len(), session);
     }
@@ -188,6 +207,44 @@ pub(crate) fn run(arguments: &Calibrate, session: &Session) -> Result<Outcome> {
     Ok(session.end(Outcome::Good))
 }
 
+/// Joins a model of features with a network, and notes the weights.
+#[cfg(feature = "neural")]
+fn joined(
+    features: &Model<Compact>,
+    network: &Model<Compact>,
+    dev: &[Sentence],
+    arguments: &Calibrate,
+    session: &Session,
+) -> Result<Model<Compact>> {
+    let mixed = tutte::learn::mix(features, network, dev, arguments.threads.count())?;
+    let ScoreWeights { arcs, labels } = mixed.weights;
+    let [both, features, network] = mixed.log_likelihoods;
+    session.note(format!(
+        "weights of arcs: features {:.2}, network {:.2}; of labels: features {:.2}, network {:.2}",
+        arcs.features, arcs.network, labels.features, labels.network
+    ));
+    session.note(format!(
+        "log-likelihood per word of {}: {both:.4}; of features alone {features:.4}, of the network alone {network:.4}",
+        counted(mixed.words, "word")
+    ));
+    Ok(mixed.model)
+}
+
+/// Refuses to join models, because this program has no networks.
+#[cfg(not(feature = "neural"))]
+fn joined(
+    _: &Model<Compact>,
+    _: &Model<Compact>,
+    _: &[Sentence],
+    _: &Calibrate,
+    _: &Session,
+) -> Result<Model<Compact>> {
+    Err(advise(
+        anyhow::anyhow!("--with-features needs networks, and this tutte was built without them"),
+        "`cargo install --path crates/cli --features neural` builds it with them",
+    ))
+}
+
 impl Calibrate {
     /// Returns the model to write, if one is to be written.
     fn written(&self) -> Option<&PathBuf> {
@@ -213,7 +270,8 @@ impl Calibrate {
                 )));
             }
         }
-        let files = Files::default().reads([&self.model]).reads(&self.files);
+        let files = Files::default().reads([&self.model]).reads(&self.with_features);
+        let files = files.reads(&self.files);
         let files = files.writes("-o", &self.output).writes("--html", &self.html);
         let rewritten = self.write.then(|| self.model.parent()).flatten();
         Ok(files.fills(&self.svg_dir).fills(rewritten))

@@ -19,13 +19,16 @@ use super::parse::probability;
 use super::train::{self, PresetArg, Train};
 use crate::failure::{Outcome, advise, cannot_write, usage};
 use crate::files::Files;
-use crate::input::{ByteCounter, InputArgs, Sentences, Threads};
+use crate::input::{ByteCounter, InputArgs, ModelSource, Sentences, Threads};
 use crate::numbers::{count, counted, hundredths};
 use crate::output::output_file;
 use crate::session::Session;
 
 /// Comment of the first answer: what it depends on.
 const ORIGIN: &str = "tutte_answers";
+
+/// Start of the comment: the notation of answers. Format 1 had no number and no probabilities of tags.
+const FORMAT: &str = "format 2, ";
 
 /// Train a small model on the answers of an accurate one
 ///
@@ -40,7 +43,7 @@ Examples:
   tutte distil --teacher large.tutte wiki.txt --gold train.conllu --dev dev.conllu -o small.tutte
   tutte distil --teacher large.tutte wiki.txt --gold train.conllu -o small.tutte -- --passes 3 --bits 22")]
 pub(crate) struct Distil {
-    /// Model that answers
+    /// Model that answers: a file, or english-large
     #[arg(long, value_name = "TEACHER")]
     teacher: PathBuf,
 
@@ -107,7 +110,7 @@ pub(crate) fn run(arguments: &Distil, session: &Session) -> Result<Outcome> {
     // Wrong options are errors before the teacher has worked for hours.
     let student = arguments.student()?;
     let answers = arguments.answers();
-    let teacher = ModelFile::open(&arguments.teacher)?;
+    let teacher = ModelSource::named(&arguments.teacher).open()?;
     let origin = arguments.origin(&teacher)?;
     if answers.is_file() {
         check_origin(&answers, &origin)?;
@@ -134,9 +137,11 @@ impl Distil {
 
     /// Returns the files of the run.
     pub(super) fn files(&self) -> Files {
-        let read = self.files.iter().chain(&self.gold).chain(&self.dev).chain([&self.teacher]);
+        let read = self.files.iter().chain(&self.gold).chain(&self.dev).map(PathBuf::as_path);
+        let teacher = ModelSource::named(&self.teacher);
+        let read = read.chain(teacher.path());
         let beside = Recipe::new().with_output(&self.output).files_beside();
-        let files = Files::default().reads(read.map(PathBuf::as_path));
+        let files = Files::default().reads(read);
         files
             .writes("-o", [&self.output])
             .writes("-o", beside)
@@ -166,7 +171,9 @@ impl Distil {
         let matches = Student::command().try_get_matches_from(words);
         let student = matches.and_then(|matches| Student::from_arg_matches(&matches));
         let mut train = student.map_err(|error| usage(first_line(&error)))?.train;
-        train.also_reads(self.files.iter().chain([&self.teacher]).cloned());
+        let teacher = ModelSource::named(&self.teacher);
+        let files = self.files.iter().map(PathBuf::as_path).chain(teacher.path());
+        train.also_reads(files.map(Path::to_owned));
         Ok(train)
     }
 
@@ -189,7 +196,7 @@ impl Distil {
         let words = self.words.map_or("all".to_owned(), |words| words.to_string());
         let trees = self.tree_set.map_or("teacher".to_owned(), |set| set.to_string());
         Ok(format!(
-            "teacher {}, text {text}, words {words}, confidence {}, trees {trees}",
+            "{FORMAT}teacher {}, text {text}, words {words}, confidence {}, trees {trees}",
             teacher.checksum, self.least_confidence
         ))
     }
@@ -247,8 +254,15 @@ fn check_origin(answers: &Path, origin: &str) -> Result<()> {
     if found == Some(origin) {
         return Ok(());
     }
-    let answers = answers.display();
-    let error = anyhow!("{answers} has the answers of another teacher, text or setting");
+    let shown = answers.display();
+    if found.is_some_and(|found| !found.starts_with(FORMAT)) {
+        let error = anyhow!("{shown} was written by another version of this program");
+        let advice = format!(
+            "name another file with --answers, or remove this one; to use it as it is, run `tutte train --silver {shown}`"
+        );
+        return Err(advise(error, advice));
+    }
+    let error = anyhow!("{shown} has the answers of another teacher, text or setting");
     Err(advise(error, "name another file with --answers, or remove this one"))
 }
 

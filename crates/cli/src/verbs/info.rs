@@ -28,11 +28,12 @@ use crate::verbs::train::Scores;
 #[command(after_help = "\
 Examples:
   tutte info en.tutte
+  tutte info english-large
   tutte info en.tutte --templates
   tutte info en.tutte --weights --top 100
   tutte info en.tutte --json | jq .dev")]
 pub(crate) struct Info {
-    /// Model written by `tutte train` [default: a small English one inside tutte]
+    /// Model written by `tutte train`, or english-large [default: english, inside tutte]
     #[arg(value_name = "MODEL", conflicts_with = "model")]
     file: Option<PathBuf>,
 

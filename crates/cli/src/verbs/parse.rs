@@ -43,7 +43,7 @@ use crate::session::{Progress, Session};
 
 /// Parse text or treebanks, with probabilities if you ask for them
 ///
-/// Reads raw text, words, JSON Lines or CoNLL, and writes CoNLL-U, JSON Lines or drawings. Existing heads are replaced
+/// Reads raw text, words, JSON Lines or CoNLL, and writes CoNLL-U, JSON Lines, drawings or pictures. Existing heads are replaced
 /// unless --keep-heads is given, and DEPS is cleared unless --keep-deps is; other columns stay. Sentences without tags
 /// are tagged by the model (--tags). On a pipe, each sentence is answered before the next one is read.
 ///
@@ -60,6 +60,7 @@ use crate::session::{Progress, Session};
 #[command(after_help = "\
 Examples:
   tutte parse -m en.tutte text.conllu --probs | tutte draw -
+  tutte parse -t 'We read the book.' -o tree.png
   tutte parse -m en.tutte half.conllu --keep-heads -o whole.conllu
   tutte parse -m en.tutte -i horizontal text.tok --kbest 5 -o readings.jsonl
   tutte parse -m en.tutte part-*.conllu.gz --outfile '{}.parsed.conllu'")]
@@ -76,6 +77,8 @@ pub(crate) struct Parse {
     text: Option<String>,
 
     /// File to write, compressed if its name ends in .gz or .zst; - is standard output
+    ///
+    /// A name in .jsonl, .svg, .png or .tex chooses that format. A picture shows all trees, with their probabilities.
     #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
     #[arg(value_parser = output_file())]
     output: PathBuf,
@@ -139,6 +142,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     let options = if is_json { options.into_json()? } else { options };
     let input_args = arguments.input_args.clone().with_text(arguments.text.clone());
     let jsonl = options.check_output(output)?;
+    let picture = options.picture(output)?;
     let files = match arguments.text {
         Some(_) => vec![PathBuf::from("-")],
         None => session.files(&arguments.files)?,
@@ -150,6 +154,7 @@ pub(crate) fn run(arguments: &Parse, session: &Session) -> Result<Outcome> {
     outputs.iter().flatten().try_for_each(|output| check_folder_of(output))?;
     let ModelFile { model, about, .. } = model_args.open()?;
     let task = options.of(&model, model_args, jsonl, session)?;
+    let task = if let Some(kind) = picture { task.with_picture(kind) } else { task };
 
     let apart = outputs.is_some();
     let stream = Stream {

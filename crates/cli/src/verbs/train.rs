@@ -7,6 +7,7 @@ mod choices;
 pub(crate) mod command_line;
 mod dev_file;
 mod features;
+mod network;
 mod progress;
 mod scores;
 mod summary;
@@ -17,8 +18,6 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-#[cfg(feature = "neural")]
-use tutte::learn::network::EncoderSource;
 use tutte::learn::{Ending, Part, Preset, Recipe, Trained, best_path, train_pipeline};
 use tutte::{About, Compact, Labelling, Model, Optimizer};
 use tutte_treebank::Sentence;
@@ -28,6 +27,7 @@ pub(crate) use self::choices::PresetArg;
 use self::choices::{PartArg, TagsArg};
 use self::command_line::{base_name, base_names};
 pub(crate) use self::features::{template_file, templates};
+use self::network::NetworkArgs;
 use self::progress::Terminal;
 pub(crate) use self::progress::tree_set_note;
 pub(crate) use self::scores::Scores;
@@ -101,17 +101,8 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FILE")]
     silver: Vec<PathBuf>,
 
-    /// Train a network over an encoder: a folder with config.json, tokenizer.json and model.safetensors, or scratch
-    ///
-    /// A network replaces features. It is more accurate where a pretrained encoder exists, and many times slower.
-    /// scratch is a small encoder that starts from random weights. Needs a program built with --features neural.
-    #[arg(long, value_name = "DIR|scratch", help_heading = "Network")]
-    #[arg(conflicts_with_all = ["preset", "clusters", "templates", "bits", "pruning", "labels", "tags", "resume"])]
-    encoder: Option<PathBuf>,
-
-    /// Keep the weights of the encoder; faster to train, less accurate
-    #[arg(long, help_heading = "Network", requires = "encoder")]
-    frozen_encoder: bool,
+    #[command(flatten)]
+    network: NetworkArgs,
 
     /// Learner: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or mira; parameters
     /// follow a colon: mira:k=5,c=0.1 [default: adagrad]
@@ -128,7 +119,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "on|off", value_enum, hide_possible_values = true)]
     pruning: Option<Switch>,
 
-    /// Number of passes over the treebank [default: 8; 4 with --preset fast; with jackknifed tags 5 and 3; 6 with --encoder]
+    /// Number of passes over the treebank [default: 8; 4 with --preset fast; with jackknifed tags 5 and 3; 10 with --encoder]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     passes: Option<u32>,
@@ -362,34 +353,7 @@ impl Train {
         if self.force {
             recipe = recipe.replacing_parsers();
         }
-        self.with_encoder(recipe)
-    }
-
-    /// Adds the encoder to a recipe.
-    #[cfg(feature = "neural")]
-    fn with_encoder(&self, recipe: Recipe) -> Result<Recipe> {
-        let Some(encoder) = &self.encoder else { return Ok(recipe) };
-        let encoder = if encoder.as_os_str() == "scratch" {
-            EncoderSource::Scratch
-        } else {
-            EncoderSource::Folder(encoder.clone())
-        };
-        let recipe = recipe.with_encoder(encoder);
-        Ok(if self.frozen_encoder { recipe.freezing_encoder() } else { recipe })
-    }
-
-    /// Refuses an encoder, because this program has no networks.
-    #[cfg(not(feature = "neural"))]
-    fn with_encoder(&self, recipe: Recipe) -> Result<Recipe> {
-        if self.encoder.is_none() {
-            return Ok(recipe);
-        }
-        let error =
-            anyhow::anyhow!("--encoder needs networks, and this tutte was built without them");
-        Err(advise(
-            error,
-            "`cargo install --path crates/cli --features neural` builds it with them",
-        ))
+        self.network.add_to(recipe)
     }
 
     fn read(&self, files: &[PathBuf], session: &Session) -> Result<Vec<Sentence>> {
@@ -563,7 +527,7 @@ impl Train {
     fn read_paths(&self) -> impl Iterator<Item = &Path> {
         let templates = self.templates.as_deref().and_then(template_file);
         let named = self.files.iter().chain(&self.dev).chain(&self.silver).chain(&self.also_read);
-        named.map(PathBuf::as_path).chain(templates)
+        named.map(PathBuf::as_path).chain(templates).chain(self.network.folder())
     }
 
     fn shown_output(&self) -> String {

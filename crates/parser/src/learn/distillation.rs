@@ -4,15 +4,16 @@
 //! raw text ─▶ teacher ─▶ sentences with answers ─▶ train_pipeline, as trees of another parser ─▶ student
 //! ```
 //!
-//! The answers are sentences with the teacher's tags, its best tree, and the probabilities of its arcs
-//! ([`write_answers`]). Write them to a file once, and train students of several sizes on it
-//! ([`Recipe::with_silver`](super::Recipe::with_silver)).
+//! The answers are sentences with the teacher's tags and its best tree, with the probabilities of its arcs
+//! ([`write_answers`]) and of its tags ([`write_soft_tags`]). Write them to a file once, and train students of several
+//! sizes on it ([`Recipe::with_silver`](super::Recipe::with_silver)).
 
 use tutte_treebank::Sentence;
 use tutte_trees::{Constraints, TreeSet};
 
 use super::teacher::write_answers;
-use crate::{AnnotationOptions, Annotator, Compact, Error, Model, Pipeline, map_stream};
+use crate::text::write_soft_tags;
+use crate::{AnnotationOptions, Annotator, Compact, Error, Model, Pipeline, map_batches};
 
 /// Settings of a teacher.
 ///
@@ -25,7 +26,7 @@ use crate::{AnnotationOptions, Annotator, Compact, Error, Model, Pipeline, map_s
 pub struct TeacherOptions {
     /// Set of trees of the student, if the teacher's is another one.
     pub tree_set: Option<TreeSet>,
-    /// Arcs less probable than this are left out of answers.
+    /// Arcs and tags less probable than this are left out of answers.
     pub least_probability: f64,
     /// Sentences whose heads are less probable than this, in the mean, are left out.
     pub least_confidence: f64,
@@ -112,36 +113,36 @@ pub fn answer<E: From<Error> + Send>(
     let pipeline = Pipeline::new(teacher);
     let tree_set = options.tree_set.unwrap_or(pipeline.parser()?.tree_set);
     let pipeline = pipeline.with_tree_set(tree_set);
-    let worker = || {
-        let mut annotator = pipeline.annotator();
-        move |_, sentence: &mut Sentence| {
-            let is_left_out = sentence.is_empty() || sentence.len() > options.most_words;
-            if is_left_out {
-                Ok(None)
-            } else {
-                answered(&mut annotator, sentence, options).map(Some)
-            }
-        }
+    let annotator = || pipeline.annotator();
+    let answer = |annotator: &mut Annotator<'_>, _, sentence: &mut Sentence| {
+        let is_left_out = sentence.is_empty() || sentence.len() > options.most_words;
+        if is_left_out { Ok(None) } else { answered(annotator, sentence, options).map(Some) }
     };
     let mut coverage = Coverage::default();
     let mut sum = 0.0;
-    map_stream(options.threads, worker, next, |sentence, answer: Result<_, Error>, _| {
-        coverage.sentences += 1;
-        coverage.words += sentence.len();
-        match answer? {
-            None => coverage.long_sentences += 1,
-            Some(confidence) if confidence < options.least_confidence => {
-                coverage.uncertain_sentences += 1;
+    map_batches(
+        options.threads,
+        annotator,
+        answer,
+        next,
+        |sentence, answer: Result<_, Error>, _| {
+            coverage.sentences += 1;
+            coverage.words += sentence.len();
+            match answer? {
+                None => coverage.long_sentences += 1,
+                Some(confidence) if confidence < options.least_confidence => {
+                    coverage.uncertain_sentences += 1;
+                }
+                Some(confidence) => {
+                    coverage.answered_sentences += 1;
+                    coverage.answered_words += sentence.len();
+                    sum += confidence * sentence.len() as f64;
+                    write(sentence)?;
+                }
             }
-            Some(confidence) => {
-                coverage.answered_sentences += 1;
-                coverage.answered_words += sentence.len();
-                sum += confidence * sentence.len() as f64;
-                write(sentence)?;
-            }
-        }
-        Ok(())
-    })?;
+            Ok(())
+        },
+    )?;
     coverage.confidence = sum / coverage.answered_words.max(1) as f64;
     Ok(coverage)
 }
@@ -153,6 +154,9 @@ fn answered(
     options: &TeacherOptions,
 ) -> Result<f64, Error> {
     let readings = annotator.tag(sentence)?;
+    let tags = annotator.soft_tags(sentence, &readings, options.least_probability)?;
+    // Tags that the sentence brought are certain.
+    write_soft_tags(sentence, &tags.unwrap_or_else(|| vec![Vec::new(); sentence.len()]))?;
     let constraints = Constraints::new();
     let distributions = annotator.analyse(sentence, &readings, &constraints)?;
     let annotation = distributions.annotation(&constraints, &AnnotationOptions::tree())?;

@@ -22,6 +22,8 @@ pub(crate) mod corpus;
 mod dictionary;
 mod distillation;
 #[cfg(feature = "neural")]
+mod mix;
+#[cfg(feature = "neural")]
 pub mod network;
 pub mod objective;
 pub mod optimizer;
@@ -35,6 +37,8 @@ pub mod weak;
 
 pub use calibrate::{Calibrator, Comparison};
 pub use distillation::{Coverage, TeacherOptions, answer};
+#[cfg(feature = "neural")]
+pub use mix::{Mixed, mix};
 pub use optimizer::Optimizer;
 pub use recipe::{
     Ending, Event, EventObserver, Part, PassReport, Preset, Recipe, Stage, TagVersions,

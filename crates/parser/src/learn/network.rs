@@ -14,33 +14,29 @@
 //! [`SHARDS`] parts, whose gradients are computed on several threads and added in a fixed order. So the result does not
 //! depend on the number of threads. Weights follow AdamW, with a rate that rises at the start and then falls to 0.
 
-use std::collections::BTreeSet;
+mod examples;
+mod options;
+mod shard;
+
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use tutte_linear::{Observer, Order, for_each_part};
-use tutte_neural::{
-    Activations, AdamW, AdamWOptions, Coefficients, Gradients, Mode, Network, NetworkOptions,
-    ScratchOptions, SentenceInput, cross_entropy,
-};
+use tutte_linear::{Checkpointed, Checksum, Codec, Observer, Order, for_each_part};
+use tutte_neural::{AdamW, AdamWOptions, Gradients, Network, WeightAverage};
+use tutte_treebank::Sentence;
 use tutte_treebank::eval::Attachment;
-use tutte_treebank::{Sentence, Token};
-use tutte_trees::{ArcMatrix, TreeSet, arcs};
+use tutte_trees::TreeSet;
 
-use super::objective::{Objective, Scored, Scratch, likelihood};
-use crate::features::FeatureSet;
-use crate::{
-    ArcModel, Decoding, Error, Index, LabelModel, Labelling, NetworkScorer, ParserModel, TagClasses,
-};
+use self::examples::{Classes, Example};
+pub use self::options::NetworkTraining;
+use self::shard::{Shard, Task};
+use super::train::{Checkpoint, CheckpointPlace, Checkpoints, Settings, Snapshot, fingerprint};
+use crate::{Decoding, Error, NetworkScorer, ParserModel};
 
 /// Number of parts of a batch. It is part of the result: gradients are added part by part.
 const SHARDS: usize = 4;
-
-/// Factor of the loss of tags.
-const TAG_FACTOR: f32 = 0.3;
-
-/// Binary logarithm of the number of arc weights of a model without features.
-const NO_FEATURES: u32 = 6;
 
 /// The encoder of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,104 +48,15 @@ pub enum EncoderSource {
     Scratch,
 }
 
-/// Settings for training a network, with one method for each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NetworkTraining {
-    epochs: usize,
-    batch: usize,
-    encoder_rate: f32,
-    rate: f32,
-    warmup: usize,
-    dropout: f32,
-    has_frozen_encoder: bool,
-    objective: Objective,
-    seed: u64,
-    threads: usize,
-}
-
-impl Default for NetworkTraining {
-    fn default() -> Self {
-        Self {
-            epochs: 6,
-            batch: 1000,
-            encoder_rate: 2e-4,
-            rate: 1e-3,
-            warmup: 200,
-            dropout: 0.33,
-            has_frozen_encoder: false,
-            objective: likelihood(),
-            seed: 1,
-            threads: 1,
-        }
-    }
-}
-
-impl NetworkTraining {
-    /// Returns the default settings, which suit pretrained encoders.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Returns settings for encoders that start from random weights.
-    pub fn scratch() -> Self {
-        Self { epochs: 20, encoder_rate: 1e-3, rate: 1e-3, ..Self::default() }
-    }
-
-    /// Sets the number of passes over the treebank.
-    pub fn with_epochs(self, epochs: usize) -> Self {
-        Self { epochs, ..self }
-    }
-
-    /// Returns the number of passes over the treebank.
-    pub fn epochs(&self) -> usize {
-        self.epochs
-    }
-
-    /// Sets the number of sub-words of a batch.
-    pub fn with_batch(self, batch: usize) -> Self {
-        Self { batch, ..self }
-    }
-
-    /// Sets the rates of the encoder and of everything above it.
-    pub fn with_rates(self, encoder_rate: f32, rate: f32) -> Self {
-        Self { encoder_rate, rate, ..self }
-    }
-
-    /// Sets the number of steps in which the rates rise.
-    pub fn with_warmup(self, warmup: usize) -> Self {
-        Self { warmup, ..self }
-    }
-
-    /// Sets the dropout above the encoder.
-    pub fn with_dropout(self, dropout: f32) -> Self {
-        Self { dropout, ..self }
-    }
-
-    /// Keeps the weights of the encoder.
-    pub fn with_frozen_encoder(self, has_frozen_encoder: bool) -> Self {
-        Self { has_frozen_encoder, ..self }
-    }
-
-    /// Sets the objective of arcs.
-    pub fn with_objective(self, objective: Objective) -> Self {
-        Self { objective, ..self }
-    }
-
-    /// Sets the seed of all random choices.
-    pub fn with_seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
-    /// Sets the number of threads, which does not change the result. More than four are not used.
-    pub fn with_threads(self, threads: usize) -> Self {
-        Self { threads, ..self }
-    }
-}
-
 /// Progress of a training, for its observer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NetworkEvent<'a> {
+    /// A training continues from a checkpoint.
+    Resumed {
+        /// Number of epochs so far.
+        epoch: usize,
+    },
     /// A step was made.
     Step {
         /// Number of steps so far.
@@ -172,6 +79,9 @@ pub enum NetworkEvent<'a> {
     },
 }
 
+/// Observer of a network's training.
+pub type NetworkObserver<'o> = dyn for<'a> Observer<NetworkEvent<'a>> + 'o;
+
 /// Trains a network on a treebank, and returns the model of the last epoch. Development data may be empty.
 ///
 /// The trees must be in the tree set. Words without a head, a label or a tag do not count.
@@ -184,11 +94,68 @@ pub fn train_network(
     tree_set: TreeSet,
     encoder: &EncoderSource,
     options: &NetworkTraining,
-    observer: &mut dyn for<'a> Observer<NetworkEvent<'a>>,
+    observer: &mut NetworkObserver<'_>,
 ) -> Result<ParserModel, Error> {
+    let mut ignore = |_: &mut Snapshot<'_>| Ok(());
+    let checkpoints = Checkpoints { every: Duration::MAX, dev, save: &mut ignore };
+    train_network_resumable(treebank, tree_set, encoder, options, None, checkpoints, observer)
+}
+
+/// Trains a network as [`train_network`] does, with checkpoints. Development data is that of the checkpoints.
+///
+/// After an epoch it offers a [`Snapshot`] to save. The saved [`Checkpoint`] resumes the training later, with the same
+/// treebank, encoder and options; only the number of threads may differ. The model is the same, bit by bit, as without
+/// the interruption.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("tutte-epochs-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("tea.resume");
+/// # let text = "1\tTea\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\t_\tVERB\t_\t_\t0\troot\t_\t_\n";
+/// # let treebank: Vec<tutte_treebank::Sentence> = vec![text.parse()?];
+/// use std::ops::ControlFlow;
+/// use std::time::Duration;
+/// use tutte::learn::network::{EncoderSource, NetworkEvent, NetworkTraining, train_network_resumable};
+/// use tutte::{Checkpoint, Checkpoints, Snapshot, TreeSet};
+///
+/// let options = NetworkTraining::scratch().with_epochs(2);
+/// let set = TreeSet::ProjectiveSingleRoot;
+/// let scratch = EncoderSource::Scratch;
+/// let mut save = |snapshot: &mut Snapshot<'_>| snapshot.save(&path);
+/// let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save: &mut save };
+/// let mut stop = |event: NetworkEvent<'_>| match event {
+///     NetworkEvent::Epoch { .. } => ControlFlow::Break(()),
+///     _ => ControlFlow::Continue(()),
+/// };
+/// train_network_resumable(&treebank, set, &scratch, &options, None, checkpoints, &mut stop)?;
+///
+/// let before = Checkpoint::open(&path)?;
+/// assert_eq!(before.place().passes, 1);
+/// let checkpoints = Checkpoints { every: Duration::ZERO, dev: &[], save: &mut save };
+/// train_network_resumable(&treebank, set, &scratch, &options, Some(before), checkpoints, &mut ())?;
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of [`train_network`]; [`Error::Checkpoint`] if the checkpoint is of another training; those of `save`.
+pub fn train_network_resumable(
+    treebank: &[Sentence],
+    tree_set: TreeSet,
+    encoder: &EncoderSource,
+    options: &NetworkTraining,
+    resumed: Option<Checkpoint>,
+    checkpoints: Checkpoints<'_>,
+    observer: &mut NetworkObserver<'_>,
+) -> Result<ParserModel, Error> {
+    let Checkpoints { every, dev, save } = checkpoints;
+    options.check()?;
     let classes = Classes::of(treebank);
     let mut network = classes.network(encoder, options)?;
+    let settings = settings(&mut network, treebank, dev, tree_set, options);
+    resumed.iter().try_for_each(|checkpoint| checkpoint.check(&settings))?;
     let examples = classes.examples(treebank, &network)?;
+    let combinations = classes.combinations(&examples);
     let mut template = classes.model(treebank, tree_set);
     let mut shards = Vec::with_capacity(SHARDS);
     for _ in 0..SHARDS {
@@ -201,44 +168,134 @@ pub fn train_network(
     let steps: usize = epochs.iter().map(Vec::len).sum();
     let adamw = AdamWOptions::new()
         .with_rates(options.encoder_rate, options.rate)
+        .with_layer_decay(options.layer_decay)
         .with_steps(options.warmup.min(steps / 10), steps);
-    let mut optimizer = AdamW::new(adamw, &shards[0].gradients);
-    for (epoch, batches) in (1..).zip(&epochs) {
+    let optimizer = AdamW::new(adamw, &shards[0].gradients);
+    let average = options.average.map(|decay| WeightAverage::new(decay, &network));
+    let mut trainer = Trainer { network, optimizer, average };
+    let mut done = 0;
+    if let Some(checkpoint) = resumed {
+        done = checkpoint.place().number;
+        checkpoint.finish(&mut trainer)?;
+        if observer.observe(NetworkEvent::Resumed { epoch: done }).is_break() {
+            return Err(Error::Stopped);
+        }
+    }
+    template.network = Some(trainer.scorer(&classes, &combinations)?);
+    let words: usize = examples.iter().map(|example| example.heads.len()).sum();
+    let mut last_save = Instant::now();
+    for (epoch, batches) in (1..).zip(&epochs).skip(done) {
         let progress = (epoch - 1) as f64 / (options.epochs.max(2) - 1) as f64;
         let mut total = 0.0;
         for batch in batches {
-            let words = batch.iter().map(|&at| examples[at].heads.len()).sum::<usize>() as f64;
-            let step = optimizer.steps();
+            let step = trainer.optimizer.steps();
             divide(batch, &examples, &mut shards);
-            let task = Task { network: &network, examples: &examples, tree_set, progress, words };
+            let words = batch.iter().map(|&at| examples[at].heads.len()).sum::<usize>() as f64;
+            let network = &trainer.network;
+            let task = Task { network, examples: &examples, tree_set, progress, words };
             for_each_part(&mut shards, options.threads, |shard| {
                 shard.run(&task, &options.objective, seed_of(options.seed, step, shard.number))
             })?;
             let loss: f64 = shards.iter().map(|shard| shard.loss).sum();
             let (first, rest) = shards.split_at_mut(1);
             rest.iter().for_each(|shard| first[0].gradients.add(&shard.gradients));
-            optimizer.step(&mut network, &first[0].gradients);
+            trainer.step(&first[0].gradients);
             total += loss;
             let event = NetworkEvent::Step { step: step + 1, of: steps, loss: loss / words };
             if observer.observe(event).is_break() {
                 return Err(Error::Stopped);
             }
         }
-        let words: usize = examples.iter().map(|example| example.heads.len()).sum();
-        template.network =
-            Some(Arc::new(NetworkScorer::new(network.clone(), classes.tags.clone())?));
-        let dev = if dev.is_empty() {
+        template.network = Some(trainer.scorer(&classes, &combinations)?);
+        let scores = if dev.is_empty() {
             None
         } else {
             Some(template.evaluate(dev, Decoding::Mbr, options.threads)?)
         };
         let loss = total / words.max(1) as f64;
-        let event = NetworkEvent::Epoch { epoch, loss, model: &template, dev };
-        if observer.observe(event).is_break() {
+        let event = NetworkEvent::Epoch { epoch, loss, model: &template, dev: scores };
+        let is_stopped = observer.observe(event).is_break();
+        if epoch == 1 || last_save.elapsed() >= every {
+            save(&mut Snapshot {
+                settings: &settings,
+                place: CheckpointPlace { passes: epoch, number: epoch, is_second: false },
+                model: &mut template,
+                first_pass_outputs: &[],
+                trainer: &mut trainer,
+            })?;
+            last_save = Instant::now();
+        }
+        if is_stopped {
             break;
         }
     }
     Ok(template)
+}
+
+/// The state of a training.
+struct Trainer {
+    network: Network,
+    optimizer: AdamW,
+    average: Option<WeightAverage>,
+}
+
+impl Trainer {
+    fn step(&mut self, gradients: &Gradients) {
+        self.optimizer.step(&mut self.network, gradients);
+        if let Some(average) = &mut self.average {
+            average.add(&self.network);
+        }
+    }
+
+    /// Returns the network as a scorer, with the average of its weights if there is one.
+    fn scorer(
+        &self,
+        classes: &Classes,
+        combinations: &[[usize; 3]],
+    ) -> Result<Arc<NetworkScorer>, Error> {
+        let mut network = self.network.clone();
+        if let Some(average) = &self.average {
+            average.put_into(&mut network);
+        }
+        let scorer = NetworkScorer::new(network, classes.tags.clone())?;
+        Ok(Arc::new(scorer.with_combinations(combinations.to_vec())))
+    }
+}
+
+impl Checkpointed for Trainer {
+    fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
+        self.network.checkpoint(codec)?;
+        self.optimizer.checkpoint(codec)?;
+        self.average.as_mut().map_or(Ok(()), |average| average.checkpoint(codec))
+    }
+}
+
+/// Returns all settings that decide the bits of the model. The hash of the network before training stands for the
+/// encoder, its sizes and the initial weights of the scorers.
+fn settings(
+    network: &mut Network,
+    treebank: &[Sentence],
+    dev: &[Sentence],
+    tree_set: TreeSet,
+    options: &NetworkTraining,
+) -> Settings {
+    let mut hash = Checksum::default();
+    hash.update_line(&network.description());
+    network.for_each_parameter(|_, _, values| hash.update(bytemuck::cast_slice(values)));
+    let weights = format!("of {} weights ({hash})", network.parameter_count());
+    let sentences = |list: &[Sentence]| fingerprint("sentences", list.iter().map(Sentence::as_str));
+    let mut settings: Settings = [
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("treebank", sentences(treebank)),
+        ("development data", sentences(dev)),
+        ("tree set", tree_set.to_string()),
+        ("seed", options.seed.to_string()),
+        ("network", weights),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into();
+    settings.extend(options.settings());
+    settings
 }
 
 /// Returns the seed of dropout of a shard.
@@ -280,243 +337,5 @@ fn divide(batch: &[usize], examples: &[Example], shards: &mut [Shard]) {
         let smallest = (0..sizes.len()).min_by_key(|&shard| sizes[shard]).unwrap_or(0);
         sizes[smallest] += examples[at].input.rows();
         shards[smallest].sentences.push(at);
-    }
-}
-
-/// A sentence to learn from.
-struct Example {
-    input: SentenceInput,
-    heads: Vec<Option<usize>>,
-    labels: Vec<Option<usize>>,
-    /// Class of each word, for each tag head.
-    tags: Vec<Vec<Option<usize>>>,
-}
-
-/// Everything that the shards of a batch share.
-struct Task<'a> {
-    network: &'a Network,
-    examples: &'a [Example],
-    tree_set: TreeSet,
-    progress: f64,
-    /// Number of words of the batch.
-    words: f64,
-}
-
-/// A part of a batch, with the memory of a thread.
-struct Shard {
-    number: usize,
-    sentences: Vec<usize>,
-    activations: Activations,
-    coefficients: Coefficients,
-    gradients: Gradients,
-    scratch: Scratch,
-    scores: ArcMatrix,
-    arc_gradient: ArcMatrix,
-    label_scores: Vec<f32>,
-    target: Vec<f32>,
-    gradient: Vec<f32>,
-    loss: f64,
-}
-
-impl Shard {
-    fn new(gradients: Gradients) -> Self {
-        Self {
-            number: 0,
-            sentences: Vec::new(),
-            activations: Activations::new(),
-            coefficients: Coefficients::new(),
-            gradients,
-            scratch: Scratch::default(),
-            scores: ArcMatrix::default(),
-            arc_gradient: ArcMatrix::default(),
-            label_scores: Vec::new(),
-            target: Vec::new(),
-            gradient: Vec::new(),
-            loss: 0.0,
-        }
-    }
-
-    /// Computes the loss and the gradient of the shard's sentences.
-    fn run(&mut self, task: &Task<'_>, objective: &Objective, seed: u64) -> Result<(), Error> {
-        self.gradients.clear();
-        self.loss = 0.0;
-        if self.sentences.is_empty() {
-            return Ok(());
-        }
-        let inputs = self.sentences.iter().map(|&at| &task.examples[at].input);
-        task.network.forward(inputs, Mode::Train { seed }, &mut self.activations);
-        self.coefficients.reset(&self.activations);
-        for number in 0..self.sentences.len() {
-            let example = &task.examples[self.sentences[number]];
-            self.score_arcs(number, example, task, objective)?;
-            self.score_labels(number, example, task.words);
-            self.score_tags(number, example, task.words);
-        }
-        task.network.backward(&mut self.activations, &self.coefficients, &mut self.gradients);
-        Ok(())
-    }
-
-    fn score_arcs(
-        &mut self,
-        number: usize,
-        example: &Example,
-        task: &Task<'_>,
-        objective: &Objective,
-    ) -> Result<(), Error> {
-        let words = example.heads.len();
-        let places = words + 1;
-        self.scores.reset(words, f64::NEG_INFINITY);
-        let found = self.activations.arc_scores(number);
-        for (head, modifier) in arcs(words) {
-            self.scores[(head, modifier)] = f64::from(found[head * places + modifier]);
-        }
-        let scored = Scored {
-            scores: &self.scores,
-            gold: &example.heads,
-            teacher: &[],
-            tree_set: task.tree_set,
-        };
-        self.loss +=
-            objective.evaluate(scored, task.progress, &mut self.scratch, &mut self.arc_gradient)?;
-        let coefficients = self.coefficients.arcs_mut(number);
-        for (head, modifier) in arcs(words) {
-            coefficients[head * places + modifier] =
-                (self.arc_gradient[(head, modifier)] / task.words) as f32;
-        }
-        Ok(())
-    }
-
-    fn score_labels(&mut self, number: usize, example: &Example, words: f64) {
-        let gold = (1..).zip(&example.heads).zip(&example.labels);
-        let gold = gold.filter_map(|((word, head), label)| Some((((*head)?, word), (*label)?)));
-        for (arc, label) in gold {
-            self.activations.label_scores(number, &[arc], &mut self.label_scores);
-            let sum = tutte_linear::log_sum(&self.label_scores);
-            self.label_scores.iter_mut().for_each(|score| *score -= sum);
-            self.loss += self.add_class(label, 1.0, words);
-            self.coefficients.add_labels(number, arc, &self.gradient);
-        }
-    }
-
-    /// Computes the gradient of −log p of a class from the log-probabilities in `label_scores`; returns the loss.
-    fn add_class(&mut self, class: usize, factor: f32, words: f64) -> f64 {
-        self.target.clear();
-        self.target.resize(self.label_scores.len(), 0.0);
-        self.target[class] = factor;
-        self.gradient.resize(self.label_scores.len(), 0.0);
-        let loss = cross_entropy(&self.label_scores, &self.target, &mut self.gradient);
-        self.gradient.iter_mut().for_each(|derivative| *derivative /= words as f32);
-        loss
-    }
-
-    fn score_tags(&mut self, number: usize, example: &Example, words: f64) {
-        for (head, classes) in example.tags.iter().enumerate() {
-            let width = self.activations.tag_log_probs(number, head).len() / classes.len().max(1);
-            for (word, class) in classes.iter().enumerate() {
-                let Some(class) = *class else { continue };
-                let log_probs = self.activations.tag_log_probs(number, head);
-                self.label_scores.clear();
-                self.label_scores.extend_from_slice(&log_probs[word * width..][..width]);
-                self.loss += self.add_class(class, TAG_FACTOR, words);
-                self.coefficients.tags_mut(number, head)[word * width..][..width]
-                    .copy_from_slice(&self.gradient);
-            }
-        }
-    }
-}
-
-/// The labels and tags of a treebank.
-struct Classes {
-    labels: Vec<String>,
-    tags: Vec<TagClasses>,
-}
-
-/// Tag heads: their names, and the column of each.
-const TAG_HEADS: [(&str, fn(Token<'_>) -> &str); 3] =
-    [("upos", upos_of), ("xpos", xpos_of), ("feats", feats_of)];
-
-fn upos_of(word: Token<'_>) -> &str {
-    word.upos()
-}
-
-fn xpos_of(word: Token<'_>) -> &str {
-    word.xpos()
-}
-
-fn feats_of(word: Token<'_>) -> &str {
-    word.feats()
-}
-
-impl Classes {
-    fn of(treebank: &[Sentence]) -> Self {
-        let words = || treebank.iter().flat_map(Sentence::words);
-        let labels: BTreeSet<&str> =
-            words().map(|word| word.deprel()).filter(|label| *label != "_").collect();
-        let tags = TAG_HEADS.iter().filter_map(|(head, column)| {
-            let names: BTreeSet<&str> = words().map(column).collect();
-            // A column that is always empty needs no classifier.
-            let is_used = names.iter().any(|name| *name != "_");
-            let names = names.into_iter().map(str::to_owned).collect();
-            is_used.then(|| TagClasses { head: (*head).to_owned(), names })
-        });
-        Self { labels: labels.into_iter().map(str::to_owned).collect(), tags: tags.collect() }
-    }
-
-    fn network(
-        &self,
-        encoder: &EncoderSource,
-        training: &NetworkTraining,
-    ) -> Result<Network, Error> {
-        let mut options = NetworkOptions::new()
-            .with_labels(self.labels.len())
-            .with_dropout(training.dropout)
-            .with_frozen_encoder(training.has_frozen_encoder)
-            .with_seed(training.seed);
-        for TagClasses { head, names } in &self.tags {
-            options = options.with_tag_head(head, names.len());
-        }
-        Ok(match encoder {
-            EncoderSource::Folder(folder) => Network::open(folder, options)?,
-            EncoderSource::Scratch => Network::scratch(&ScratchOptions::new(), options)?,
-        })
-    }
-
-    fn examples(&self, treebank: &[Sentence], network: &Network) -> Result<Vec<Example>, Error> {
-        let class = |names: &[String], name: &str| {
-            names.binary_search_by(|other| other.as_str().cmp(name)).ok()
-        };
-        let example = |sentence: &Sentence| {
-            let forms: Vec<&str> = sentence.words().map(|word| word.form()).collect();
-            let tags = self.tags.iter().map(|tags| {
-                let column = TAG_HEADS.iter().find(|(head, _)| *head == tags.head);
-                let column = column.map_or(upos_of as fn(Token<'_>) -> &str, |(_, column)| *column);
-                sentence.words().map(|word| class(&tags.names, column(word))).collect()
-            });
-            Ok(Example {
-                input: network.encode(&forms)?,
-                heads: sentence.words().map(|word| word.head()).collect(),
-                labels: sentence.words().map(|word| class(&self.labels, word.deprel())).collect(),
-                tags: tags.collect(),
-            })
-        };
-        treebank.iter().filter(|sentence| !sentence.is_empty()).map(example).collect()
-    }
-
-    /// Makes a model without features, whose network is still missing.
-    fn model(&self, treebank: &[Sentence], tree_set: TreeSet) -> ParserModel {
-        let none = FeatureSet::new(Vec::new());
-        let arcs = ArcModel::new(none.clone(), Index::Hashed { bits: NO_FEATURES });
-        let labels = if self.labels.is_empty() {
-            LabelModel::none()
-        } else {
-            let mut labels = LabelModel::new(none, self.labels.clone(), 2);
-            let words = treebank.iter().flat_map(Sentence::words);
-            labels.observe(words.filter_map(|word| {
-                let label = self.labels.iter().position(|label| label == word.deprel())?;
-                Some((word.head()?, label))
-            }));
-            labels.with_labelling(Labelling::Staged)
-        };
-        ParserModel::new(arcs, labels, tree_set)
     }
 }

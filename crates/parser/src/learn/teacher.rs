@@ -8,6 +8,7 @@
 //!
 //! So a file of answers is a treebank that every program reads, and HEAD and DEPREL are the teacher's best tree.
 //! Improbable arcs are left out. When answers are read, the probabilities of each word are scaled to a sum of 1.
+//! Probabilities of tags are beside them, where the teacher was not sure ([`crate::text::SoftTag`]).
 
 use std::collections::HashMap;
 

@@ -24,7 +24,7 @@ use tutte_trees::{ArcMatrix, TreeSet, Workspace, arcs, marginals_with, mbr_with}
 
 use crate::parse::mixture::possible;
 use crate::text::{SegmenterOptions, raw_text};
-use crate::{Compact, Error, ParserModel, Pipeline, Weights};
+use crate::{Annotator, BATCH_WORDS, Compact, Error, ParserModel, Pipeline, Weights};
 
 /// Number of words that is enough to estimate T; the search uses about this many.
 const ENOUGH_WORDS: usize = 25_000;
@@ -196,7 +196,7 @@ pub(crate) fn score_sentences<W: Weights>(
     let mut memory = Memory::default();
     let tree_set = annotator.parser()?.tree_set();
     let temperature = pipeline.words().temperature(pipeline.parser()?);
-    let score_sentence = |held_out: &HeldOut<'_>| {
+    let mut score_sentence = |annotator: &mut Annotator<'_, W>, held_out: &HeldOut<'_>| {
         let mut sentence = held_out.sentence.clone();
         let tagged = annotator.tag(&mut sentence)?;
         let parser = annotator.parser()?;
@@ -218,7 +218,22 @@ pub(crate) fn score_sentences<W: Weights>(
         readings.iter_mut().for_each(|(share, _)| *share /= total);
         ScoredSentence::of_readings(readings, held_out.gold.clone(), tree_set, &mut memory)
     };
-    held_out.iter().map(score_sentence).collect()
+    let mut scored = Vec::with_capacity(held_out.len());
+    // A batch ends before the first sentence with which it would have too many words.
+    let mut words = 0;
+    let is_same_batch = |_: &HeldOut<'_>, next: &HeldOut<'_>| {
+        words += next.sentence.len();
+        let is_same = words <= BATCH_WORDS;
+        words = if is_same { words } else { 0 };
+        is_same
+    };
+    for batch in held_out.chunk_by(is_same_batch) {
+        annotator.parser()?.prepare(batch.iter().map(|held_out| held_out.sentence));
+        for held_out in batch {
+            scored.push(score_sentence(&mut annotator, held_out)?);
+        }
+    }
+    Ok(scored)
 }
 
 /// Memory that inference reuses.

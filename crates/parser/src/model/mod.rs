@@ -22,7 +22,7 @@ pub use self::calibration::{
 };
 pub use self::file::{About, DevScores, ModelFile};
 pub use self::labels::{LabelModel, Labelling};
-pub use self::network::{NetworkScorer, TagClasses};
+pub use self::network::{NetworkScorer, ScoreWeights, ScorerWeights, TagClasses};
 pub use self::pruner::Pruner;
 pub use self::second_pass::SecondPass;
 pub use self::transition::TransitionParser;
@@ -74,6 +74,12 @@ impl<W> Model<W> {
     /// [`Error::NoParser`] if the model has none.
     pub fn require_parser(&self) -> Result<&ParserModel<W>, Error> {
         self.parser.as_ref().ok_or(Error::NoParser)
+    }
+
+    /// Returns `true` if the model finds tags, by a tagger or by a network.
+    pub fn finds_tags(&self) -> bool {
+        let network = self.parser.as_ref().and_then(|parser| parser.network.as_deref());
+        self.tagger.is_some() || network.is_some_and(NetworkScorer::has_tags)
     }
 }
 

@@ -16,7 +16,7 @@ mod build;
 use std::borrow::Cow;
 
 use tutte_treebank::draw::ArcProbability;
-use tutte_treebank::{AUDITED, Format, PROBABILITIES, Sentence};
+use tutte_treebank::{AUDITED, Format, PROBABILITIES, Sentence, Token};
 use tutte_trees::ArcMatrix;
 
 pub(crate) use self::build::{has_tree, reported_head_probs};
@@ -260,17 +260,21 @@ impl<'a> Annotation<'a> {
     /// # Errors
     /// None for a sentence that was read.
     pub fn clear(sentence: &mut Sentence) -> Result<(), Error> {
-        let keys: Vec<&str> = PROBABILITIES.into_iter().chain(AUDITED).collect();
+        if sentence.format() != Format::ConllU {
+            return Ok(());
+        }
+        let is_key = |key: &&str| PROBABILITIES.contains(key) || AUDITED.contains(key);
         // Most words have no other entries, and a look at each costs less than a search for every key.
         let is_plain = |misc: &str| misc == "_" || misc == "SpaceAfter=No";
-        let is_annotated = sentence.words().any(|word| !is_plain(word.misc()))
-            && keys.iter().any(|key| sentence.as_str().contains(key));
-        if is_annotated && sentence.format() == Format::ConllU {
-            let words = sentence.len();
-            sentence.replace_misc(&keys, &vec![Vec::new(); words])?;
+        let is_annotated = |word: Token<'_>| {
+            !is_plain(word.misc()) && word.misc_entries().any(|(key, _)| is_key(&key))
+        };
+        if sentence.words().any(is_annotated) {
+            let keys: Vec<&str> = PROBABILITIES.into_iter().chain(AUDITED).collect();
+            sentence.replace_misc(&keys, &vec![Vec::new(); sentence.len()])?;
         }
         let is_ours = |comment: &str| comment.trim_start_matches('#').trim().starts_with(PREFIX);
-        if sentence.format() == Format::ConllU && sentence.comments().any(is_ours) {
+        if sentence.comments().any(is_ours) {
             replace_comments(sentence, Vec::new())?;
         }
         Ok(())

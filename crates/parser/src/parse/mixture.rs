@@ -17,7 +17,8 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use tutte_treebank::Sentence;
 use tutte_trees::{
-    ArcMatrix, Constraints, LabelledTree, Tree, TreeSet, Workspace, arcs as arcs_of, mbr_with,
+    ArcMatrix, Constraints, LabelledTree, MomentMatch, MomentOptions, Tree, TreeSet, Workspace,
+    arcs as arcs_of, fit_marginals, mbr_with,
 };
 
 use crate::parse::annotation::reported_head_probs;
@@ -322,6 +323,23 @@ impl<'a, 'd> Mixture<'a, 'd> {
         self.readings.iter().map(|(weight, distribution)| weight * distribution.entropy()).sum()
     }
 
+    /// Returns the arc-factored distribution over bare trees that is nearest to the mixture in KL(mixture‖q): the one
+    /// with the same [marginals](Self::marginals). It answers all questions of a
+    /// [`TreeDistribution`](tutte_trees::TreeDistribution), such as conditioning and entropy, in one value. With one
+    /// reading, it is the distribution itself.
+    ///
+    /// Its entropy is at least that of the mixture over bare trees, since no distribution with these marginals has a
+    /// larger one.
+    ///
+    /// # Errors
+    /// None for distributions that have trees: their mean is in the polytope of trees.
+    pub fn nearest_tree_distribution(&self) -> Result<MomentMatch, Error> {
+        if let [(_, one)] = self.readings[..] {
+            return Ok(MomentMatch::exact(one.arcs().clone()));
+        }
+        Ok(fit_marginals(&self.marginals, self.tree_set(), &MomentOptions::default())?)
+    }
+
     /// Returns the tree with the most arcs expected to be right, with the most probable label of each arc. The
     /// probabilities of its heads are calibrated, except for arcs that the constraints require.
     ///
@@ -496,6 +514,42 @@ mod tests {
         let best = mixture.most_probable_parse(&Constraints::new()).unwrap();
         let tree = LabelledTree::new(best.tree, best.labels).unwrap();
         assert!((mixture.log_prob(&tree).unwrap() - all[0]).abs() < 1e-9);
+    }
+
+    /// The nearest arc-factored distribution has the marginals of the mixture, also given constraints that the
+    /// readings agree on, and the largest entropy.
+    #[test]
+    fn the_nearest_tree_distribution_has_the_marginals() {
+        let treebank = treebank();
+        let model = train(&treebank, &options(), &mut ()).unwrap();
+        let mut other = treebank[0].clone();
+        other.set(2, Column::Upos, "NOUN").unwrap();
+        other.set(1, Column::Upos, "VERB").unwrap();
+        let one = Parser::new(&model).distribution(&treebank[0]).unwrap();
+        let two = Parser::new(&model).distribution(&other).unwrap();
+        let mixture = Mixture::new(vec![(0.6, &one), (0.4, &two)]);
+        let nearest = mixture.nearest_tree_distribution().unwrap();
+        assert!(nearest.residual < 1e-8, "{}", nearest.residual);
+        for arc in arcs_of(3) {
+            let found = nearest.distribution.marginals()[arc];
+            assert!((found - mixture.marginals()[arc]).abs() < 1e-8, "{arc:?}");
+        }
+        let bare: Vec<Tree> =
+            nearest.distribution.kbest(1000).into_iter().map(|t| t.tree).collect();
+        let prob = |tree: &Tree| {
+            let of = |d: &LabelledDistribution<'_>| d.arcs().log_prob(tree).unwrap().exp();
+            0.6 * of(&one) + 0.4 * of(&two)
+        };
+        let total: f64 = bare.iter().map(prob).sum();
+        assert!((total - 1.0).abs() < 1e-9);
+        let entropy: f64 = bare.iter().map(|tree| -prob(tree) * prob(tree).ln()).sum();
+        assert!(nearest.distribution.entropy() >= entropy - 1e-9);
+        let given = nearest.distribution.condition(&Constraints::new().require_root(2)).unwrap();
+        assert!(given.entropy() < nearest.distribution.entropy());
+
+        let single = Mixture::from(&one).nearest_tree_distribution().unwrap();
+        assert_eq!(single.distribution.marginals(), one.arcs().marginals());
+        assert_eq!((single.residual, single.steps), (0.0, 0));
     }
 
     #[test]

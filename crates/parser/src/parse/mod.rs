@@ -22,9 +22,11 @@ pub use familiarity::{Familiarity, Unfamiliar};
 pub use long_sentences::{LONGEST_WHOLE, Limits, LongSentenceParse};
 pub use mixture::Mixture;
 #[cfg(feature = "train")]
+#[cfg(all(feature = "train", feature = "neural"))]
+pub(crate) use parser::ScoreParts;
 pub(crate) use parser::add_left_out;
 pub use parser::{Analysis, Parse, Parser};
 pub use pipeline::{Annotator, Pipeline, ReadingDistributions, TagReadings, TagSource};
-pub use stream::{map_stream, parse_stream};
+pub use stream::{BATCH_WORDS, BatchWorker, map_batches, map_stream, parse_stream};
 pub use tree_score::TreeScore;
 pub use tutte_treebank::LONGEST_DISTRIBUTION;

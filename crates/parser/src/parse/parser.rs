@@ -1,5 +1,6 @@
 //! The parser: from a sentence and a model to a tree or a distribution.
 
+mod mixing;
 mod scoring;
 
 use std::sync::Arc;
@@ -11,6 +12,10 @@ use tutte_trees::{
     arcs as arcs_of, argmax_with, marginals_with, mbr_with,
 };
 
+#[cfg(all(feature = "train", feature = "neural"))]
+pub(crate) use self::mixing::ScoreParts;
+#[cfg(not(all(feature = "train", feature = "neural")))]
+use self::mixing::ScoreParts;
 pub(crate) use self::scoring::add_left_out;
 use crate::features::{Atoms, Attribute, FirstPassOutput, Prepared};
 use crate::model::labels::ArcLabels;
@@ -20,7 +25,7 @@ use crate::model::transition::TransitionMemory;
 use crate::parse::annotation::reported_head_probs;
 use crate::parse::constraints::{allowed, check};
 use crate::parse::long_sentences::Limits;
-use crate::text::Tagger;
+use crate::text::{SoftTag, Tagger};
 use crate::{
     Annotation, Candidates, Clock, Contradiction, Decoding, Error, Isotonic, LabelledDistribution,
     ParserModel, Stage, Weights, WordSource,
@@ -47,11 +52,13 @@ pub struct Parser<'a, W = Vec<f32>> {
     /// Scores of all arcs, each of its best cluster; only for [`Decoding::MaxZ`].
     best_clusters: ArcMatrix,
     marginals: ArcMatrix,
-    /// Probabilities of all arcs, including those that were left out.
-    arc_probs: ArcMatrix,
+    /// Scratch memory of [`tree_arc_probs`](Self::tree_arc_probs).
+    rests: (Vec<f64>, Vec<f64>),
     labels: Prepared,
     /// Label scores of all arcs, for a joint model.
     arc_labels: ArcLabels,
+    /// Scores of features and of a network, for a model with both.
+    parts: ScoreParts,
     rows: Vec<usize>,
     label_scores: Vec<f32>,
     clock: Clock,
@@ -103,9 +110,10 @@ impl<'a, W: Weights> Parser<'a, W> {
             scores: ArcMatrix::default(),
             best_clusters: ArcMatrix::default(),
             marginals: ArcMatrix::default(),
-            arc_probs: ArcMatrix::default(),
+            rests: <(Vec<f64>, Vec<f64>)>::default(),
             labels: Prepared::default(),
             arc_labels: ArcLabels::default(),
+            parts: ScoreParts::default(),
             rows: Vec::new(),
             label_scores: Vec::new(),
             clock: Clock::default(),
@@ -149,6 +157,49 @@ impl<'a, W: Weights> Parser<'a, W> {
         match &self.model.network {
             Some(network) => network.tags(sentence, &mut self.network, others_above, tagger),
             None => Ok(None),
+        }
+    }
+
+    /// Returns the probable tags of each word by the network of the model, if it finds tags.
+    pub(crate) fn network_soft_tags(
+        &mut self,
+        sentence: &Sentence,
+        least: f64,
+        tagger: Option<&Tagger<W>>,
+    ) -> Result<Option<Vec<Vec<SoftTag<'a>>>>, Error> {
+        match &self.model.network {
+            Some(network) => network.soft_tags(sentence, &mut self.network, least, tagger),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns `true` if the parser is faster if it is [prepared](Self::prepare) for several sentences at once.
+    pub fn is_batched(&self) -> bool {
+        self.model.network.is_some()
+    }
+
+    /// Runs the network of the model, if there is one, over several sentences at once. Then these sentences are parsed
+    /// faster, one by one, in any order. The results are the same. About [`BATCH_WORDS`](crate::BATCH_WORDS) words
+    /// are a good number; memory grows with it. Without a network, does nothing.
+    ///
+    /// ```
+    /// # use tutte::{TrainingOptions, Parser, train};
+    /// # let treebank: [tutte_treebank::Sentence; 1] = ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\t_\n".parse()?];
+    /// # let options = TrainingOptions::plain().with_passes(1).with_bits(12).with_label_bits(8);
+    /// # let model = train(&treebank, &options, &mut ())?;
+    /// let mut parser = Parser::new(&model);
+    /// parser.prepare(&treebank);
+    /// for sentence in &treebank {
+    ///     assert_eq!(parser.parse(sentence)?.tree.heads(), [0]);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn prepare<'s>(&mut self, sentences: impl IntoIterator<Item = &'s Sentence>) {
+        if let Some(network) = &self.model.network {
+            let longest = self.limits.whole;
+            let whole = sentences.into_iter().filter(|sentence| sentence.len() <= longest);
+            network.prepare(whole, &mut self.network);
+            self.clock.lap(Stage::Network);
         }
     }
 
@@ -216,15 +267,14 @@ impl<'a, W: Weights> Parser<'a, W> {
         self.scores(sentence)?;
         marginals_with(&self.scores, self.tree_set, &mut self.workspace, &mut self.marginals)?;
         let tree = self.best_tree()?;
-        let mut arc_probs = std::mem::take(&mut self.arc_probs);
-        arc_probs.clone_from(&self.marginals);
-        self.add_left_out(&mut arc_probs);
-        self.arc_probs = arc_probs;
+        let mut head_probs = self.tree_arc_probs(&tree);
         self.clock.lap(Stage::Inference);
-        let none = Constraints::new();
+        if let Some(isotonic) = self.isotonic() {
+            head_probs.iter_mut().for_each(|prob| *prob = isotonic.confidence(*prob));
+        }
         let mut parse = Parse {
             labels: Vec::with_capacity(words),
-            head_probs: reported_head_probs(self.isotonic(), tree.heads(), &self.arc_probs, &none),
+            head_probs,
             label_probs: Vec::with_capacity(words),
             pieces: 1,
             tree,

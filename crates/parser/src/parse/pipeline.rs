@@ -16,17 +16,17 @@ mod readings;
 use std::io::Read;
 use std::sync::OnceLock;
 
-use tutte_treebank::{Morphology, Sentence};
+use tutte_treebank::{Morphology, Sentence, Token};
 use tutte_trees::{Constraints, TreeSet};
 
 pub use self::readings::{ReadingDistributions, TagReadings};
 use crate::model::network::WordTags;
 use crate::text::{
-    Segmenter, SegmenterOptions, Tagger, TaggerMemory, Tagging, Tokenizer, is_untagged,
+    Segmenter, SegmenterOptions, SoftTag, Tagger, TaggerMemory, Tagging, Tokenizer, is_untagged,
 };
 use crate::{
-    Analysis, Annotation, AnnotationOptions, Clock, Compact, Decoding, Detail, Error, Model,
-    Parser, ParserModel, Stage, Weights, WordSource, map_stream,
+    Analysis, Annotation, AnnotationOptions, BatchWorker, Clock, Compact, Decoding, Detail, Error,
+    Model, Parser, ParserModel, Stage, Weights, WordSource, map_batches,
 };
 
 /// Source of the tags and lemmas that the parser sees.
@@ -192,7 +192,7 @@ impl<'a, W: Weights> Pipeline<'a, W> {
     }
 
     /// Annotates all sentences that `next` reads and passes them to `write` in their order. The result does not
-    /// depend on the number of threads (see [`map_stream`]).
+    /// depend on the number of threads (see [`map_batches`]).
     ///
     /// # Errors
     /// Errors of `next`, of `write` and of [`Annotator::annotate`].
@@ -202,11 +202,11 @@ impl<'a, W: Weights> Pipeline<'a, W> {
         next: impl FnMut(&mut Sentence) -> Result<bool, E> + Send,
         mut write: impl FnMut(&Sentence) -> Result<(), E>,
     ) -> Result<(), E> {
-        let worker = || {
-            let mut annotator = self.annotator();
-            move |_, sentence: &mut Sentence| annotator.annotate(sentence).map(|_| ())
+        let annotate = |annotator: &mut Annotator<'a, W>, _, sentence: &mut Sentence| {
+            annotator.annotate(sentence).map(|_| ())
         };
-        map_stream(threads, worker, next, |sentence, done: Result<(), Error>, _| {
+        let annotator = || self.annotator();
+        map_batches(threads, annotator, annotate, next, |sentence, done: Result<(), Error>, _| {
             done?;
             write(sentence)
         })
@@ -278,6 +278,18 @@ pub struct Annotator<'a, W = Compact> {
     memory: TaggerMemory,
 }
 
+impl<W: Weights> BatchWorker for Annotator<'_, W> {
+    fn is_batched(&self) -> bool {
+        self.parser.as_ref().is_some_and(Parser::is_batched)
+    }
+
+    fn prepare(&mut self, sentences: &[Sentence]) {
+        if let Some(parser) = &mut self.parser {
+            parser.prepare(sentences);
+        }
+    }
+}
+
 impl<'a, W: Weights> Annotator<'a, W> {
     /// Starts the [clock](Self::clock).
     pub fn timed(self) -> Self {
@@ -339,15 +351,18 @@ impl<'a, W: Weights> Annotator<'a, W> {
         })
     }
 
-    /// Writes the tags of the parser's network into a sentence, and the lemmas that the rules of the tagger make of
-    /// them. Returns `false` if there is no network that finds tags.
+    /// Writes the tags of the parser's network into a sentence, and lemmas: those of the network or, if it finds none,
+    /// those that the rules of the tagger make of the tags. Returns `false` if there is no network that finds tags.
     fn tag_by_network(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
         let Some(parser) = &mut self.parser else { return Ok(false) };
         let tagger = self.pipeline.tagger;
         let Some(tags) = parser.network_tags(sentence, 1.0, tagger)? else { return Ok(false) };
         let words = sentence.words().zip(&tags);
-        let lemmas: Vec<Option<String>> =
-            words.map(|(word, tag)| tagger?.lemma(word.form(), tag.upos, tag.feats)).collect();
+        let lemma = |(word, tag): (Token<'_>, &WordTags<'_>)| match &tag.lemma {
+            Some((lemma, _)) => Some(lemma.clone()),
+            None => tagger?.lemma(word.form(), tag.upos, tag.feats),
+        };
+        let lemmas: Vec<Option<String>> = words.map(lemma).collect();
         let words = tags.iter().zip(&lemmas);
         let tags: Vec<Morphology<'_>> = words
             .map(|(&WordTags { upos, xpos, feats, .. }, lemma)| Morphology {
@@ -447,6 +462,31 @@ impl<'a, W: Weights> Annotator<'a, W> {
             word.tag = Some(tag);
         }
         self.clock().lap(Stage::Tagging);
+    }
+
+    /// Returns the probable tags of each word of a [tagged](Self::tag) sentence with their probabilities; see
+    /// [`SoftTag::list`] for those that are left out. Returns `None` if the model did not choose the tags. Takes as long
+    /// as tagging.
+    ///
+    /// # Errors
+    /// Errors of the network.
+    pub fn soft_tags(
+        &mut self,
+        sentence: &Sentence,
+        readings: &TagReadings<'a, W>,
+        least: f64,
+    ) -> Result<Option<Vec<Vec<SoftTag<'a>>>>, Error> {
+        if readings.is_by_network {
+            // The network has just run over this sentence, so this is only a look-up.
+            let tagger = self.pipeline.tagger;
+            return match &mut self.parser {
+                Some(parser) => parser.network_soft_tags(sentence, least, tagger),
+                None => Ok(None),
+            };
+        }
+        let tags = readings.tagger.map(|it| it.soft_tags(sentence, least, &mut self.memory));
+        self.clock().lap(Stage::Tagging);
+        Ok(tags)
     }
 
     /// Tags a sentence, if the [source of tags](TagSource) is the model, and writes the best tree into it, if the

@@ -2,7 +2,8 @@
 //!
 //! A thread reads sentences into batches, T workers parse them, and the thread of the caller writes the results. A
 //! worker that is idle takes the batch that is being filled, however small it is. So a sentence is parsed and written
-//! as soon as it was read, even if the input pauses after it. Large inputs go through in large batches.
+//! as soon as it was read, even if the input pauses after it. Large inputs go through in large batches. A network runs
+//! over a whole batch at once ([`BatchWorker`]).
 //!
 //! ```text
 //! next ──▶ open batch ──▶ full batches ──▶ workers ──▶ parsed batches, by number ──▶ write
@@ -20,6 +21,10 @@ use tutte_treebank::eval::Attachment;
 use tutte_treebank::{Format, Sentence};
 
 use crate::{Decoding, Error, Parser, ParserModel, Weights};
+
+/// Number of words after which a batch is full: work for a few milliseconds, or for a fraction of a second with a
+/// network.
+pub const BATCH_WORDS: usize = 500;
 
 /// Parses all sentences that `next` reads and passes them, with new heads and labels, to `write` in their order. The
 /// result does not depend on the number of threads. `next` reads into a sentence whose memory is reused, and returns
@@ -58,14 +63,45 @@ pub fn parse_stream<W: Weights, E: From<Error> + Send>(
     mut write: impl FnMut(&Sentence) -> Result<(), E>,
 ) -> Result<(), E> {
     decoding.check(model)?;
-    let annotate = || {
-        let mut parser = Parser::new(model).with_decoding(decoding);
-        move |_, sentence: &mut Sentence| parser.annotate(sentence).map(|_| ())
+    let parser = || Parser::new(model).with_decoding(decoding);
+    let annotate = |parser: &mut Parser<'_, W>, _, sentence: &mut Sentence| {
+        parser.annotate(sentence).map(|_| ())
     };
-    map_stream(threads, annotate, next, |sentence, result: Result<(), Error>, _| {
+    map_batches(threads, parser, annotate, next, |sentence, result: Result<(), Error>, _| {
         result?;
         write(sentence)
     })
+}
+
+/// A worker of [`map_batches`], which may look at a batch of sentences before it answers each of them.
+pub trait BatchWorker {
+    /// Returns `true` if the worker is faster with batches.
+    fn is_batched(&self) -> bool;
+
+    /// Called with a batch of sentences, before the first of them is answered. It must not change answers: batches
+    /// depend on the speed of the input.
+    fn prepare(&mut self, sentences: &[Sentence]);
+}
+
+impl<W: Weights> BatchWorker for Parser<'_, W> {
+    fn is_batched(&self) -> bool {
+        Parser::is_batched(self)
+    }
+
+    fn prepare(&mut self, sentences: &[Sentence]) {
+        Parser::prepare(self, sentences);
+    }
+}
+
+/// A worker that answers every sentence alone.
+struct Alone<F>(F);
+
+impl<F> BatchWorker for Alone<F> {
+    fn is_batched(&self) -> bool {
+        false
+    }
+
+    fn prepare(&mut self, _: &[Sentence]) {}
 }
 
 /// Calls a function with all sentences that `next` reads, and passes the sentences and the results to `write` in their
@@ -101,13 +137,54 @@ pub fn map_stream<T: Send, E: Send, F: FnMut(usize, &mut Sentence) -> T + Send>(
     threads: usize,
     worker: impl Fn() -> F,
     next: impl FnMut(&mut Sentence) -> Result<bool, E> + Send,
+    write: impl FnMut(&Sentence, T, bool) -> Result<(), E>,
+) -> Result<(), E> {
+    let answer =
+        |Alone(work): &mut Alone<F>, number, sentence: &mut Sentence| work(number, sentence);
+    map_batches(threads, || Alone(worker()), answer, next, write)
+}
+
+/// Does the work of [`map_stream`] with workers that [prepare](BatchWorker::prepare) for batches, such as a
+/// [`Parser`] with a network. A batch has up to about [`BATCH_WORDS`] words. It has fewer if the input is slow: each
+/// sentence is answered as soon as a worker is free. If the workers are batched, `next` has a thread of its own even with one thread, so that
+/// sentences are read while others are parsed.
+///
+/// ```
+/// # let treebank: [tutte_treebank::Sentence; 1] = ["1\tTea\ttea\tNOUN\t_\t_\t0\troot\t_\t_\n".parse()?];
+/// # let options = tutte::TrainingOptions::plain().with_passes(1).with_bits(12).with_label_bits(8);
+/// # let model = tutte::train(&treebank, &options, &mut ())?;
+/// use tutte::{Error, Parser, map_batches};
+///
+/// let mut sentences = treebank.iter();
+/// let mut found = Vec::new();
+/// map_batches::<_, _, Error>(
+///     1,
+///     || Parser::new(&model),
+///     |parser, _, sentence| parser.parse(sentence),
+///     |sentence| Ok(sentences.next().map(|next| sentence.clone_from(next)).is_some()),
+///     |_, parse: Result<_, Error>, _| Ok(found.push(parse?.tree)),
+/// )?;
+/// assert_eq!(found[0].heads(), [0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`map_stream`].
+pub fn map_batches<S: BatchWorker + Send, T: Send, E: Send>(
+    threads: usize,
+    worker: impl Fn() -> S,
+    answer: impl Fn(&mut S, usize, &mut Sentence) -> T + Sync,
+    next: impl FnMut(&mut Sentence) -> Result<bool, E> + Send,
     mut write: impl FnMut(&Sentence, T, bool) -> Result<(), E>,
 ) -> Result<(), E> {
-    if threads <= 1 {
-        return one_by_one(worker(), next, write);
+    let first = worker();
+    if threads <= 1 && !first.is_batched() {
+        return one_by_one(first, answer, next, write);
     }
+    let threads = threads.max(1);
     let queue = Queue::new(threads);
-    let queue = &queue;
+    let (queue, answer) = (&queue, &answer);
+    let mut first = Some(first);
     thread::scope(|scope| {
         // The system may have no more threads. Those that there are do the work.
         let spawn = thread::Builder::new;
@@ -119,15 +196,15 @@ pub fn map_stream<T: Send, E: Send, F: FnMut(usize, &mut Sentence) -> T + Send>(
         });
         let mut workers = 0;
         while workers < threads && reader.is_ok() {
-            let worker = worker();
-            if spawn().spawn_scoped(scope, move || queue.work(worker)).is_err() {
+            let worker = first.take().unwrap_or_else(&worker);
+            if spawn().spawn_scoped(scope, move || queue.work(worker, answer)).is_err() {
                 break;
             }
             workers += 1;
         }
         if workers == 0 {
             drop(start_reading);
-            return one_by_one(worker(), next, write);
+            return one_by_one(worker(), answer, next, write);
         }
         // It is only lost if the reader has ended, which it has not.
         let _ = start_reading.send(next);
@@ -138,15 +215,16 @@ pub fn map_stream<T: Send, E: Send, F: FnMut(usize, &mut Sentence) -> T + Send>(
 }
 
 /// Does the work of [`map_stream`] on this thread.
-fn one_by_one<T, E>(
-    mut worker: impl FnMut(usize, &mut Sentence) -> T,
+fn one_by_one<S, T, E>(
+    mut worker: S,
+    answer: impl Fn(&mut S, usize, &mut Sentence) -> T,
     mut next: impl FnMut(&mut Sentence) -> Result<bool, E>,
     mut write: impl FnMut(&Sentence, T, bool) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut sentence = Sentence::default();
     let mut number = 0;
     while next(&mut sentence)? {
-        let done = worker(number, &mut sentence);
+        let done = answer(&mut worker, number, &mut sentence);
         write(&sentence, done, false)?;
         number += 1;
     }
@@ -207,11 +285,6 @@ impl<T> Default for Batch<T> {
     }
 }
 
-impl<T> Batch<T> {
-    /// Number of words after which a batch is full: work for a few milliseconds.
-    const WORDS: usize = 500;
-}
-
 impl<T, E> Queue<T, E> {
     /// Number of full batches per worker that are in memory at most.
     const BATCHES: usize = 4;
@@ -232,7 +305,7 @@ impl<T, E> Queue<T, E> {
         };
         Self {
             state: Mutex::new(state),
-            most_words: Self::BATCHES * threads * Batch::<T>::WORDS,
+            most_words: Self::BATCHES * threads * BATCH_WORDS,
             work: Condvar::new(),
             room: Condvar::new(),
             parsed: Condvar::new(),
@@ -291,7 +364,7 @@ impl<T, E> Queue<T, E> {
         state.open.words += words;
         state.sentences += 1;
         state.words += words;
-        if state.open.words >= Batch::<T>::WORDS {
+        if state.open.words >= BATCH_WORDS {
             let batch = std::mem::take(&mut state.open);
             state.full.push_back(batch);
         }
@@ -302,11 +375,17 @@ impl<T, E> Queue<T, E> {
     }
 
     /// Parses batches until there are no more.
-    fn work(&self, mut worker: impl FnMut(usize, &mut Sentence) -> T) {
+    fn work<S: BatchWorker>(
+        &self,
+        mut worker: S,
+        answer: impl Fn(&mut S, usize, &mut Sentence) -> T,
+    ) {
         let _guard = StopOnPanic(self);
         while let Some((number, mut batch)) = self.take() {
+            worker.prepare(&batch.sentences);
             let sentences = (batch.first..).zip(&mut batch.sentences);
-            batch.results.extend(sentences.map(|(number, sentence)| worker(number, sentence)));
+            let results = sentences.map(|(number, sentence)| answer(&mut worker, number, sentence));
+            batch.results.extend(results);
             self.lock().parsed.insert(number, batch);
             self.parsed.notify_one();
         }
@@ -428,191 +507,4 @@ fn universal(label: &str, format: Format) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use tutte_treebank::{Reader, Writer};
-
-    use super::*;
-    use crate::{TrainingOptions, train};
-
-    /// Sentences of different lengths, one of 400 words, some without heads; with multiword tokens, empty nodes and
-    /// comments.
-    fn text() -> String {
-        let mut text = String::new();
-        for number in 0..200usize {
-            let words = if number == 90 { 400 } else { 1 + number * 7 % 23 };
-            text.push_str(&format!("# sent_id = {number}\n"));
-            for word in 1..=words {
-                if word == 2 && words > 3 {
-                    text.push_str("2-3\tinto\t_\t_\t_\t_\t_\t_\t_\t_\n");
-                }
-                let form = "abcde".split_at(word % 4 + 1).0;
-                let tag = ["N", "V", "D"][word % 3];
-                let arc = match (number % 5, word) {
-                    (0, _) => "_\t_".to_owned(),
-                    (_, 1) => "0\troot".to_owned(),
-                    _ => format!("{}\tdep:{tag}", word / 2),
-                };
-                text.push_str(&format!("{word}\t{form}\t{form}\t{tag}\t_\t_\t{arc}\t_\tA=b\n"));
-            }
-            text.push_str(
-                "5.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n".repeat(usize::from(words == 5)).as_str(),
-            );
-            text.push('\n');
-        }
-        text
-    }
-
-    fn model() -> ParserModel {
-        let sentences: Vec<Sentence> =
-            Reader::new(text().as_bytes()).collect::<Result<_, _>>().unwrap();
-        let treebank: Vec<Sentence> =
-            sentences.into_iter().filter(|s| s.heads().is_some() && s.len() < 30).collect();
-        let options =
-            TrainingOptions { passes: 1, bits: 12, label_bits: 8, ..TrainingOptions::default() };
-        train(&treebank, &options, &mut ()).unwrap()
-    }
-
-    fn parsed(model: &ParserModel, text: &str, threads: usize) -> (String, Result<(), Error>) {
-        let mut reader = Reader::new(text.as_bytes());
-        let mut writer = Writer::new(Vec::new());
-        let result = parse_stream(
-            model,
-            Decoding::Mbr,
-            threads,
-            |sentence| Ok(reader.read(sentence)?),
-            |sentence| {
-                writer.write(sentence).unwrap();
-                Ok(())
-            },
-        );
-        (String::from_utf8(writer.finish().unwrap()).unwrap(), result)
-    }
-
-    #[test]
-    fn any_number_of_threads_writes_the_same() {
-        let model = model();
-        let text = text();
-        let (alone, result) = parsed(&model, &text, 1);
-        result.unwrap();
-        for threads in [2, 3, 7] {
-            let (together, result) = parsed(&model, &text, threads);
-            result.unwrap();
-            assert!(alone == together, "{threads} threads");
-        }
-        // Only heads and labels are new.
-        assert_eq!(alone.lines().count(), text.lines().count());
-        for (new, old) in alone.lines().zip(text.lines()) {
-            let others = |line: &str| {
-                let columns = line.split('\t').map(str::to_owned).enumerate();
-                columns.filter(|(at, _)| ![6, 7].contains(at)).collect::<Vec<_>>()
-            };
-            assert_eq!(others(new), others(old));
-        }
-        assert!(!alone.contains("N\t_\t_\t_\t"), "every word has a head");
-    }
-
-    #[test]
-    fn sentences_before_an_unreadable_one_are_written_by_any_number_of_threads() {
-        let model = model();
-        let text = text().replace("# sent_id = 150\n1\t", "# sent_id = 150\n7\t");
-        let (alone, result) = parsed(&model, &text, 1);
-        assert!(matches!(result, Err(Error::Treebank(_))), "{result:?}");
-        assert!(alone.contains("sent_id = 149\n") && !alone.contains("sent_id = 150\n"));
-        let (together, result) = parsed(&model, &text, 3);
-        assert!(matches!(result, Err(Error::Treebank(_))), "{result:?}");
-        assert!(alone == together);
-    }
-
-    #[test]
-    fn every_answer_comes_before_the_next_question() {
-        let sentence: Sentence = "1\tTea\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n".parse().unwrap();
-        for threads in [1, 2, 7] {
-            let question = sentence.clone();
-            let (ask, questions) = std::sync::mpsc::channel::<()>();
-            ask.send(()).unwrap();
-            let mut ask = Some(ask);
-            let mut answers = 0;
-            // Fails, instead of waiting for ever.
-            let patience = std::time::Duration::from_secs(60);
-            map_stream::<_, String, _>(
-                threads,
-                || |number, _: &mut Sentence| number,
-                move |out: &mut Sentence| match questions.recv_timeout(patience) {
-                    Ok(()) => {
-                        out.clone_from(&question);
-                        Ok(true)
-                    }
-                    Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => Ok(false),
-                    Err(error) => Err(error.to_string()),
-                },
-                |_, number, is_next_known| {
-                    assert_eq!(number, answers);
-                    assert!(!is_next_known, "no question is open");
-                    answers += 1;
-                    let ended = if answers == 50 { ask.take() } else { None };
-                    drop(ended);
-                    ask.iter().for_each(|ask| ask.send(()).unwrap());
-                    Ok(())
-                },
-            )
-            .unwrap();
-            assert_eq!(answers, 50, "{threads} threads");
-        }
-    }
-
-    #[test]
-    fn a_panic_of_a_worker_ends_everything() {
-        let model = model();
-        let text = text();
-        let result = std::panic::catch_unwind(|| {
-            let mut reader = Reader::new(text.as_bytes());
-            map_stream::<_, Error, _>(
-                2,
-                || |number, _: &mut Sentence| assert!(number < 30, "as this test wants it"),
-                |sentence| Ok(reader.read(sentence)?),
-                |_, (), _| Ok(()),
-            )
-        });
-        assert!(result.is_err());
-        parsed(&model, &text, 2).1.unwrap();
-    }
-
-    #[test]
-    fn a_failing_writer_ends_everything() {
-        let model = model();
-        let text = text();
-        let mut reader = Reader::new(text.as_bytes());
-        let mut written = 0;
-        let result = parse_stream::<_, Error>(
-            &model,
-            Decoding::Map,
-            2,
-            |sentence| Ok(reader.read(sentence)?),
-            |_| {
-                written += 1;
-                let full = tutte_treebank::Error::File {
-                    path: "full".into(),
-                    action: "write",
-                    source: std::io::ErrorKind::StorageFull.into(),
-                };
-                if written == 20 { Err(full.into()) } else { Ok(()) }
-            },
-        );
-        assert!(result.is_err());
-        assert_eq!(written, 20);
-    }
-
-    #[test]
-    fn the_output_of_the_model_is_its_own_gold() {
-        let model = model();
-        let text = text();
-        let own = parsed(&model, &text, 1).0;
-        let gold: Vec<Sentence> = Reader::new(own.as_bytes()).collect::<Result<_, _>>().unwrap();
-        let score = model.evaluate(&gold, Decoding::Mbr, 2).unwrap();
-        assert_eq!((score.uas(), score.las()), (1.0, 1.0));
-        assert_eq!(score.complete.sentences, 200);
-        assert_eq!(score, model.evaluate(&gold, Decoding::Mbr, 1).unwrap());
-        assert_eq!(universal("nsubj:pass", Format::ConllU), "nsubj");
-        assert_eq!(universal("nsubj:pass", Format::ConllX), "nsubj:pass");
-    }
-}
+mod tests;

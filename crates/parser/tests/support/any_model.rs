@@ -9,7 +9,7 @@ use std::path::Path;
 use tutte::features::FeatureSet;
 use tutte::text::TaggerMemory;
 use tutte::{Decoding, Error, Index, Model, ModelFile, Parser, WordSource};
-use tutte_linear::zeros;
+use tutte_linear::packing;
 use tutte_treebank::Sentence;
 
 const SENTENCES: [&str; 2] = [
@@ -39,10 +39,10 @@ pub(crate) fn ask_everything(data: &[u8], path: &Path) -> bool {
 /// # Panics
 /// If a check fails.
 pub(crate) fn ask_packed(data: &[u8], path: &Path) -> bool {
-    assert_eq!(zeros::unpack(&zeros::pack(data)).as_deref(), Some(data));
-    if let Some(unpacked) = zeros::unpack(data) {
+    assert_eq!(packing::unpack(&packing::pack(data)).as_deref(), Some(data));
+    if let Some(unpacked) = packing::unpack(data) {
         assert!(unpacked.len() <= 8 * data.len());
-        assert_eq!(zeros::unpack(&zeros::pack(&unpacked)), Some(unpacked));
+        assert_eq!(packing::unpack(&packing::pack(&unpacked)), Some(unpacked));
     }
     let is_without_zeros = ask_read(ModelFile::embedded_packed(data), path);
     ask_everything(data, path) || is_without_zeros

@@ -51,7 +51,7 @@ impl Kind {
     }
 
     /// Returns the format of files with this extension.
-    fn of_extension(extension: &str) -> Option<Self> {
+    pub(crate) fn of_extension(extension: &str) -> Option<Self> {
         let all = [Kind::Text, Kind::Svg, Kind::Tikz, Kind::Png];
         all.into_iter().find(|kind| kind.extension().eq_ignore_ascii_case(extension))
     }
@@ -59,6 +59,11 @@ impl Kind {
     /// Returns `true` if several drawings are one image.
     pub(crate) fn is_image(self) -> bool {
         matches!(self, Kind::Svg | Kind::Png | Kind::PngSvg)
+    }
+
+    /// Returns `true` if drawings must not need style sheets.
+    pub(crate) fn is_fixed(self) -> bool {
+        matches!(self, Kind::Png | Kind::PngSvg)
     }
 
     /// Returns a drawing in this format.

@@ -105,7 +105,7 @@ impl Look {
             },
             width_pixels: self.width.unwrap_or(standard),
             width_columns,
-            fixed: matches!(kind, Kind::Png | Kind::PngSvg),
+            fixed: kind.is_fixed(),
             ..Style::default()
         }
     }

@@ -124,6 +124,9 @@ struct Tags<'a> {
     /// Probability of `feats` given the UPOS of all words.
     #[serde(skip_serializing_if = "Option::is_none")]
     feats_prob: Option<f64>,
+    /// Probability of `lemma`, if a network found it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lemma_prob: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -207,7 +210,7 @@ impl<'a> From<&Alternative<'a>> for Other<'a> {
 
 impl<'a> Tags<'a> {
     fn new(probabilities: &TagProbabilities<'a>) -> Self {
-        let TagProbabilities { upos, xpos, feats, alternatives } = probabilities;
+        let TagProbabilities { upos, xpos, feats, lemma, alternatives } = probabilities;
         let other = |other: &TagAlternative<'a>| OtherUpos {
             upos: other.upos,
             prob: rounded(other.probability),
@@ -217,6 +220,7 @@ impl<'a> Tags<'a> {
             upos_alternatives: alternatives.iter().map(other).collect(),
             xpos_prob: xpos.map(rounded),
             feats_prob: feats.map(rounded),
+            lemma_prob: lemma.map(rounded),
         }
     }
 }

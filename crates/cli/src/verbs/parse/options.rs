@@ -16,8 +16,9 @@ use super::result::Worker;
 use super::tagging::TagOptions;
 use crate::failure::{advise, usage};
 use crate::input::ModelArgs;
-use crate::report::{counted, hundredths};
+use crate::report::{counted, hundredths, png};
 use crate::session::Session;
+use crate::verbs::draw::Kind;
 
 /// Options of parsing, flattened into the arguments of verbs. Serialised, they identify everything that decides the
 /// output.
@@ -141,6 +142,14 @@ pub(crate) fn probability(typed: &str) -> Result<f64, String> {
     probability.ok_or_else(|| "a probability is a number from 0 to 1".to_owned())
 }
 
+impl Task<'_> {
+    /// Draws all trees as one picture, with probabilities.
+    pub(super) fn with_picture(self, kind: Kind) -> Self {
+        let style = Style { fixed: kind.is_fixed(), ..Style::default() };
+        Self { style: Some(style), picture: Some(kind), probs: true, ..self }
+    }
+}
+
 /// Options that were checked against a model, ready for any number of sentences.
 pub(crate) struct Task<'a> {
     pub(super) wanted: &'a ParseOptions,
@@ -149,6 +158,8 @@ pub(crate) struct Task<'a> {
     pub(super) jsonl: bool,
     /// Style of drawings, if trees are drawn.
     pub(super) style: Option<Style>,
+    /// Format of a picture of all trees, if one is drawn.
+    pub(super) picture: Option<Kind>,
     /// Adds probabilities.
     pub(super) probs: bool,
     /// Heads less probable than this are left open.
@@ -194,6 +205,7 @@ impl ParseOptions {
             model,
             jsonl,
             style,
+            picture: None,
             probs,
             min_prob,
             text_min_prob,
@@ -243,9 +255,9 @@ impl ParseOptions {
                     "{name} would be CoNLL; for one JSON object per line, add --to jsonl or call it .jsonl"
                 )));
             }
-            Some("svg" | "png" | "html" | "tex") if self.to.is_none() => {
+            Some("html") if self.to.is_none() => {
                 return Err(usage(format!(
-                    "{name} would be CoNLL; for pictures, pipe it into `tutte draw - -o {name}`"
+                    "{name} would be CoNLL; for a page, pipe it into `tutte draw - -o {name}`"
                 )));
             }
             _ => {}
@@ -255,6 +267,21 @@ impl ParseOptions {
             return Err(usage("--matrix is for jsonl; add --to jsonl, or call OUT .jsonl"));
         }
         Ok(jsonl)
+    }
+
+    /// Returns the format of the picture that a file of this name promises, if it is one and no other format was asked
+    /// for.
+    ///
+    /// # Errors
+    /// If it cannot be drawn here, or the options ask for what pictures do not show.
+    pub(super) fn picture(&self, output: &Path) -> Result<Option<Kind>> {
+        let extension = output.extension().and_then(|end| end.to_str());
+        let kind = extension.and_then(Kind::of_extension).filter(|kind| *kind != Kind::Text);
+        let Some(kind) = kind.filter(|_| self.to.is_none()) else { return Ok(None) };
+        if kind == Kind::Png {
+            png::check()?;
+        }
+        Ok(Some(kind))
     }
 
     /// Returns the probability below which heads are left open, as given by --min-prob or --precision.

@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use tutte::Familiarity;
+use tutte_treebank::draw::Drawing;
 use tutte_treebank::{Output, Sentence, Writer, create};
 
 use super::long::OfAllTrees;
 use super::options::{Decode, Task};
 use super::result::{Done, ParseResult};
-use crate::failure::cannot_write;
+use crate::failure::{cannot_write, usage};
 use crate::input::note_untagged;
 use crate::report::{count, counted};
 use crate::session::Session;
+use crate::verbs::draw::Kind;
 
 /// Counts of sentences and words.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -53,11 +55,16 @@ pub(crate) struct Page {
     is_live: bool,
     /// Writes CoNLL, and so what followed the last sentence of the input.
     has_tail: bool,
+    /// Drawings so far with their titles, and the format of the picture that they become.
+    picture: Option<(Kind, Vec<(String, Drawing)>)>,
     of_all_trees: OfAllTrees,
     tally: Tally,
 }
 
 impl Page {
+    /// Most drawings of a picture. They are all in memory, and nobody scrolls further.
+    const MOST_DRAWINGS: usize = 1000;
+
     pub(crate) fn create(path: &Path, task: &Task<'_>) -> Result<Self> {
         let writer = create(path)?;
         let tally = Tally::new(task);
@@ -65,7 +72,8 @@ impl Page {
         let of_all_trees = OfAllTrees::new(task);
         let is_special = || path.metadata().is_ok_and(|about| !about.is_file());
         let is_live = path == Path::new("-") || is_special();
-        Ok(Self { path: path.to_owned(), writer, is_live, has_tail, of_all_trees, tally })
+        let picture = task.picture.map(|kind| (kind, Vec::new()));
+        Ok(Self { path: path.to_owned(), writer, is_live, has_tail, picture, of_all_trees, tally })
     }
 
     /// Flushes what was written, unless it goes to a file that appears when it is finished.
@@ -78,7 +86,7 @@ impl Page {
     pub(crate) fn write(
         &mut self,
         sentence: &Sentence,
-        result: ParseResult,
+        mut result: ParseResult,
         session: &Session,
     ) -> Result<()> {
         let first = self.tally.sentences == 0;
@@ -89,7 +97,18 @@ impl Page {
             self.tally.too_long += 1;
             session.warn(&left_out);
         }
-        let Self { writer, path, .. } = self;
+        let Self { writer, path, picture, .. } = self;
+        if let (Done::Pictures(new), Some((_, drawings))) = (&mut result.done, picture) {
+            drawings.append(new);
+            if drawings.len() > Self::MOST_DRAWINGS {
+                let name = path.display();
+                return Err(usage(format!(
+                    "{name} would show more than {} trees; write CoNLL-U with -o trees.conllu, and draw some with \
+                     `tutte draw trees.conllu -n 10 -o {name}`",
+                    count(Self::MOST_DRAWINGS)
+                )));
+            }
+        }
         if !first && matches!(&result.done, Done::Drawings(drawings) if !drawings.is_empty()) {
             writer.write_tail("\n").with_context(|| cannot_write(path))?;
         }
@@ -98,12 +117,27 @@ impl Page {
 
     /// Finishes the file with the text that followed the last sentence of the input.
     pub(crate) fn finish(self, tail: &str) -> Result<Tally> {
-        let Self { path, mut writer, has_tail, tally, .. } = self;
+        let Self { path, mut writer, has_tail, tally, picture, .. } = self;
         let cannot_write = || cannot_write(&path);
         if has_tail {
             writer.write_tail(tail).with_context(cannot_write)?;
         }
-        writer.finish().with_context(cannot_write)?.commit()?;
+        let mut output = writer.finish().with_context(cannot_write)?;
+        if let Some((kind, drawings)) = picture {
+            let is_one = drawings.len() == 1;
+            let captioned = |(number, (title, drawing)): (usize, (String, Drawing))| {
+                if is_one {
+                    drawing
+                } else if title.is_empty() {
+                    drawing.with_caption(&format!("sentence {number}"))
+                } else {
+                    drawing.with_caption(&title)
+                }
+            };
+            let drawings: Vec<Drawing> = (1..).zip(drawings).map(captioned).collect();
+            output.write_all(&kind.draw_all(&drawings)?).with_context(cannot_write)?;
+        }
+        output.commit()?;
         Ok(tally)
     }
 }
@@ -119,6 +153,8 @@ pub(crate) fn write<W: Write>(
         Done::Blocks(blocks) => blocks.iter().try_for_each(|block| writer.write(block)),
         Done::Line(line) => writer.write_tail(&line),
         Done::Drawings(drawings) => writer.write_tail(&drawings.join("\n")),
+        // Written when all sentences are known.
+        Done::Pictures(_) => Ok(()),
     }
 }
 

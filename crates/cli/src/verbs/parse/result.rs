@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use tutte::{
-    Annotation, AnnotationOptions, Annotator, Clock, Detail, Error, Familiarity, KeepColumns,
-    Listed, RankedTree, ReadingDistributions, TagReadings, WordSource,
+    Annotation, AnnotationOptions, Annotator, BatchWorker, Clock, Detail, Error, Familiarity,
+    KeepColumns, Listed, RankedTree, ReadingDistributions, TagReadings, WordSource,
 };
 use tutte_linear::seed_of_stream;
 use tutte_treebank::draw::Drawing;
@@ -14,6 +14,9 @@ use super::json::Line;
 use super::options::{Decode, ParseOptions, Task};
 use crate::failure::usage;
 use crate::verbs::draw::title;
+
+/// Title of a sentence without `sent_id`.
+const UNNAMED: &str = "";
 
 /// Parses sentences, one at a time. Each thread has its own.
 pub(crate) struct Worker<'a> {
@@ -49,6 +52,8 @@ pub(crate) enum Done {
     Line(String),
     /// Drawings as text.
     Drawings(Vec<String>),
+    /// Drawings with their titles, for a picture of all sentences.
+    Pictures(Vec<(String, Drawing)>),
 }
 
 impl ParseResult {
@@ -72,6 +77,16 @@ enum Found<'a> {
     Best(Box<Annotation<'a>>),
     /// The distributions from which several trees are taken, one for each reading of the tags.
     Distributions(ReadingDistributions<'a>),
+}
+
+impl BatchWorker for Worker<'_> {
+    fn is_batched(&self) -> bool {
+        self.annotator.is_batched()
+    }
+
+    fn prepare(&mut self, sentences: &[Sentence]) {
+        self.annotator.prepare(sentences);
+    }
 }
 
 impl<'a> Worker<'a> {
@@ -182,8 +197,20 @@ impl<'a> Worker<'a> {
     /// Returns a sentence, or its drawing, as it is.
     fn unchanged(&self, sentence: &Sentence) -> Done {
         match &self.task.style {
-            Some(style) => Done::Drawings(vec![Drawing::new(sentence, style).text()]),
+            Some(style) => {
+                let drawing = Drawing::new(sentence, style);
+                self.drawn(vec![(title(UNNAMED, sentence, style), drawing)])
+            }
             None => Done::Sentence,
+        }
+    }
+
+    /// Returns drawings as text, or as they are if they become a picture.
+    fn drawn(&self, drawings: Vec<(String, Drawing)>) -> Done {
+        if self.task.picture.is_some() {
+            Done::Pictures(drawings)
+        } else {
+            Done::Drawings(drawings.iter().map(|(_, drawing)| drawing.text()).collect())
         }
     }
 
@@ -201,7 +228,7 @@ impl<'a> Worker<'a> {
             Done::Line(Line::new(sentence, &annotation, &self.task.model_name).text()?)
         } else if self.task.style.is_some() {
             annotation.write_tree(sentence)?;
-            Done::Drawings(self.drawing(sentence, &annotation).into_iter().collect())
+            self.drawn(self.drawing(sentence, &annotation).into_iter().collect())
         } else {
             annotation.write(sentence)?;
             Done::Sentence
@@ -213,8 +240,12 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Draws a sentence that has the heads of an annotation.
-    fn drawing(&self, sentence: &Sentence, annotation: &Annotation<'_>) -> Option<String> {
+    /// Draws a sentence that has the heads of an annotation. Returns its title, too.
+    fn drawing(
+        &self,
+        sentence: &Sentence,
+        annotation: &Annotation<'_>,
+    ) -> Option<(String, Drawing)> {
         let style = self.task.style.as_ref()?;
         let mut probabilities = Vec::new();
         if annotation.detail == Detail::Words {
@@ -223,10 +254,11 @@ impl<'a> Worker<'a> {
         let drawing = Drawing::with_probabilities(sentence, &probabilities, style);
         Some(match annotation.listed {
             Some(listed) => {
-                let unnamed = format!("tree {}", listed.number());
-                drawing.with_caption(&title(&unnamed, sentence, style)).text()
+                let title = title(&format!("tree {}", listed.number()), sentence, style);
+                let drawing = drawing.with_caption(&title);
+                (title, drawing)
             }
-            None => drawing.text(),
+            None => (title(UNNAMED, sentence, style), drawing),
         })
     }
 
@@ -282,7 +314,7 @@ impl<'a> Worker<'a> {
             }
         }
         let draws = self.task.style.is_some();
-        Ok(ParseResult::of(if draws { Done::Drawings(drawings) } else { Done::Blocks(blocks) }))
+        Ok(ParseResult::of(if draws { self.drawn(drawings) } else { Done::Blocks(blocks) }))
     }
 }
 

@@ -15,12 +15,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
-use tutte::{WordSource, map_stream};
+use tutte::{WordSource, map_batches};
 use tutte_treebank::Sentence;
 
 use super::options::Task;
 use super::page::Page;
-use super::result::ParseResult;
+use super::result::{ParseResult, Worker};
 use crate::input::{ByteCounter, InputArgs, Sentences};
 use crate::session::Session;
 
@@ -149,23 +149,22 @@ impl<'a, P: AsRef<Path> + Sync> Stream<'a, P> {
             sentences: 0,
             given_up: false,
         };
-        let worker = || {
-            let mut worker = task.worker();
-            move |number, sentence: &mut Sentence| {
-                let OpenedInput { start, words } = shared.input_of(number);
-                // Samples of an input that is numbered apart are those of the input alone.
-                let number = if self.apart { number - start } else { number };
-                worker.answer(number, words, sentence)
-            }
+        let worker = || task.worker();
+        let answer = |worker: &mut Worker<'_>, number, sentence: &mut Sentence| {
+            let OpenedInput { start, words } = shared.input_of(number);
+            // Samples of an input that is numbered apart are those of the input alone.
+            let number = if self.apart { number - start } else { number };
+            worker.answer(number, words, sentence)
         };
         let read = |sentence: &mut Sentence| -> Result<bool> {
             Ok(watcher.reads() && self.read(&mut reading, task, shared, watcher, sentence))
         };
         let threads = task.model_args.threads.count();
         let pauses = self.paths.iter().any(|path| may_pause(path.as_ref()));
-        map_stream(
+        map_batches(
             threads,
             worker,
+            answer,
             read,
             |sentence, result: Result<ParseResult>, is_next_ready| {
                 let flushes = pauses && !is_next_ready;

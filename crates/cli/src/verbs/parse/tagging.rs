@@ -38,7 +38,7 @@ enum Whose {
 impl TagOptions {
     /// Refuses options that a model, of this name, does not support.
     pub(crate) fn check(&self, model: &Model<Compact>, name: &str) -> Result<()> {
-        if self.tags == Whose::Model && model.tagger.is_none() {
+        if self.tags == Whose::Model && !model.finds_tags() {
             let error = anyhow!("{name} has no tagger");
             return Err(advise(error, "`tutte train TRAIN -o MODEL` learns one with the parser"));
         }

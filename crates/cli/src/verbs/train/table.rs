@@ -39,7 +39,7 @@ impl DevTable {
         if gold.is_empty() || !is_conllu {
             return Ok(None);
         }
-        let gold_tags = model.tagger.is_none();
+        let gold_tags = !model.finds_tags();
         let tags = if gold_tags { TagSource::Given } else { TagSource::Model };
         let pipeline = Pipeline::new(model);
         let score = |system: Vec<Sentence>| -> Result<Metrics, Error> {

@@ -95,6 +95,7 @@ impl Objective {
                     _ if self.ignores(term, sentence.teacher) => 0.0,
                     Term::Distil => distil::add_labelled(sentence, factor, scratch, gradient)?,
                     Term::Likelihood => margin(sentence, 0.0, factor, scratch, gradient)?,
+                    Term::Softmax => super::softmax::add_labelled(sentence, factor, gradient)?,
                     Term::SoftmaxMargin { cost } => {
                         margin(sentence, cost, factor, scratch, gradient)?
                     }

@@ -27,6 +27,7 @@ mod likelihood;
 mod notation;
 mod renyi;
 mod risk;
+mod softmax;
 mod softmax_margin;
 
 use std::ops::{Add, Mul};
@@ -46,6 +47,8 @@ pub enum Term {
     /// Cross-entropy to the distribution of a teacher, for sentences that have one. If an objective has this term,
     /// the terms that need a gold tree do not count for these sentences.
     Distil,
+    /// −log softmax of the gold head of each word over all heads, apart from all other words.
+    Softmax,
     /// log Σ_y′ exp(θ(y′) + κ·wrong(y′)) − θ(y): a tree weighs more for each wrong head.
     SoftmaxMargin {
         /// κ, the cost of a wrong head.
@@ -98,6 +101,11 @@ pub fn likelihood() -> Objective {
 /// Returns the cross-entropy to the distribution of a teacher.
 pub fn distil() -> Objective {
     Term::Distil.into()
+}
+
+/// Returns the sum over words of −log softmax of the gold head.
+pub fn softmax() -> Objective {
+    Term::Softmax.into()
 }
 
 /// Returns softmax-margin with cost κ per wrong head.
@@ -183,6 +191,7 @@ impl Objective {
                     _ if self.ignores(term, sentence.teacher) => 0.0,
                     Term::Distil => distil::add(sentence, factor, scratch, gradient)?,
                     Term::Likelihood => likelihood::add(sentence, factor, scratch, gradient)?,
+                    Term::Softmax => softmax::add(sentence, factor, gradient)?,
                     Term::SoftmaxMargin { cost } => {
                         softmax_margin::add(sentence, cost, factor, scratch, gradient)?
                     }
@@ -198,8 +207,10 @@ impl Objective {
 
     /// True if a teacher's distribution takes the place of the gold tree that a term needs.
     pub(super) fn ignores(&self, term: Term, teacher: &[SoftArc]) -> bool {
-        let needs_gold =
-            matches!(term, Term::Likelihood | Term::SoftmaxMargin { .. } | Term::Risk { .. });
+        let needs_gold = matches!(
+            term,
+            Term::Likelihood | Term::Softmax | Term::SoftmaxMargin { .. } | Term::Risk { .. }
+        );
         needs_gold && !teacher.is_empty() && self.has_distil()
     }
 

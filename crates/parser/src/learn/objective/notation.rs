@@ -12,6 +12,7 @@ impl fmt::Display for Term {
         match self {
             Term::Likelihood => f.write_str("likelihood"),
             Term::Distil => f.write_str("distil"),
+            Term::Softmax => f.write_str("softmax"),
             Term::SoftmaxMargin { cost } => write!(f, "softmax-margin({cost})"),
             Term::Risk { gamma } if gamma.from == gamma.to => write!(f, "risk({})", gamma.to),
             Term::Risk { gamma } => write!(f, "risk({}..{})", gamma.from, gamma.to),
@@ -27,8 +28,8 @@ impl FromStr for Term {
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
             Error::Setting(format!(
-                "{text:?} is not a term of an objective; write likelihood, distil, softmax-margin(COST), \
-                 risk(GAMMA), risk(FROM..TO), entropy or renyi(ORDER)"
+                "{text:?} is not a term of an objective; write likelihood, softmax, distil, \
+                 softmax-margin(COST), risk(GAMMA), risk(FROM..TO), entropy or renyi(ORDER)"
             ))
         };
         let text = text.trim();
@@ -40,6 +41,7 @@ impl FromStr for Term {
         match (name.trim(), inside) {
             ("likelihood", None) => Ok(Term::Likelihood),
             ("distil", None) => Ok(Term::Distil),
+            ("softmax", None) => Ok(Term::Softmax),
             ("entropy", None) => Ok(Term::Entropy),
             ("renyi", Some(order)) => Ok(Term::Renyi { order: number(order)? }),
             ("softmax-margin", cost) => {

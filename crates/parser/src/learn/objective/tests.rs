@@ -64,6 +64,7 @@ proptest! {
     fn gradients_are_derivatives((scores, tree_set, gold) in sentence()) {
         for objective in [
             likelihood(),
+            softmax(),
             softmax_margin(1.3),
             risk(0.7),
             entropy(),
@@ -83,6 +84,16 @@ proptest! {
         let agree = all.iter().filter(|(_, tree)| wrong(tree, &gold) == 0.0);
         let of_gold = agree.map(|(score, _)| score.exp()).sum::<f64>().ln();
         prop_assert!(close(value(&likelihood(), &scores, tree_set, &gold), log_z - of_gold));
+
+        // Where every choice of heads counts, words are apart from each other.
+        let heads = |m: usize| (0..=scores.words()).filter(move |h| *h != m);
+        let known = (1..).zip(&gold).filter_map(|(m, head)| Some((m, (*head)?)));
+        let apart: f64 = known
+            .map(|(m, gold)| {
+                heads(m).map(|h| scores[(h, m)].exp()).sum::<f64>().ln() - scores[(gold, m)]
+            })
+            .sum();
+        prop_assert!(close(value(&softmax(), &scores, tree_set, &gold), apart));
 
         let margin = all
             .iter()

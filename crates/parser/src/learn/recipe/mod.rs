@@ -20,6 +20,8 @@
 //! file until the training ends, and an interrupted training can be [resumed](Recipe::resuming). The same treebank, recipe and seed give the
 //! same bytes, whether resumed or not, for any number of threads.
 
+#[cfg(feature = "neural")]
+mod both;
 mod data;
 mod gate;
 #[cfg(feature = "neural")]
@@ -50,7 +52,7 @@ pub use self::preset::Preset;
 pub use self::stage_cache::best_path;
 use self::stage_cache::{TextParts, checkpoint_path, has_stages, remove_stages};
 #[cfg(feature = "neural")]
-use super::network::EncoderSource;
+use super::network::{EncoderSource, NetworkTraining};
 use super::optimizer::Optimizer;
 use super::teacher::has_answers;
 use super::train::{Checkpoint, TrainingOptions, check_options, memory};
@@ -120,7 +122,9 @@ pub struct Recipe {
     #[cfg(feature = "neural")]
     encoder: Option<EncoderSource>,
     #[cfg(feature = "neural")]
-    has_frozen_encoder: bool,
+    network_training: Option<NetworkTraining>,
+    #[cfg(feature = "neural")]
+    has_features_too: bool,
 }
 
 impl Default for Recipe {
@@ -151,7 +155,9 @@ impl Default for Recipe {
             #[cfg(feature = "neural")]
             encoder: None,
             #[cfg(feature = "neural")]
-            has_frozen_encoder: false,
+            network_training: None,
+            #[cfg(feature = "neural")]
+            has_features_too: false,
         }
     }
 }
@@ -278,16 +284,30 @@ impl Recipe {
     }
 
     /// Trains a network over this encoder, instead of weights of features. The number of passes is that of epochs.
-    /// Tags, too, come from the network, and lemmas follow from them by the rules of the tagger.
+    /// Tags and lemmas, too, come from the network.
     #[cfg(feature = "neural")]
     pub fn with_encoder(self, encoder: EncoderSource) -> Self {
         Self { encoder: Some(encoder), ..self }
     }
 
-    /// Keeps the weights of the encoder, and trains only what is above it.
+    /// Sets the training of the network. Seed, threads and the number of epochs are those of the recipe, if it has them. By
+    /// default, [the usual one](NetworkTraining::of_encoder) for the encoder.
     #[cfg(feature = "neural")]
-    pub fn freezing_encoder(self) -> Self {
-        Self { has_frozen_encoder: true, ..self }
+    pub fn with_network_training(self, training: NetworkTraining) -> Self {
+        Self { network_training: Some(training), ..self }
+    }
+
+    /// Trains features beside the network, and joins both: their scores are added, with weights that held-out trees
+    /// decide. These are the development data or, without any, a tenth of the treebank.
+    #[cfg(feature = "neural")]
+    pub fn with_features_too(self) -> Self {
+        Self { has_features_too: true, ..self }
+    }
+
+    /// Returns `true` if the parser has features and a network.
+    #[cfg(feature = "neural")]
+    fn has_both(&self) -> bool {
+        self.encoder.is_some() && self.has_features_too
     }
 
     /// Returns `true` if the parser is a network.
@@ -298,8 +318,23 @@ impl Recipe {
         false
     }
 
+    /// Returns the settings of the network for the model's description; `None` without a network.
+    fn network_settings(&self) -> Option<Vec<(String, String)>> {
+        #[cfg(feature = "neural")]
+        return self
+            .encoder
+            .as_ref()
+            .map(|encoder| self.network_training(encoder).described(encoder));
+        #[cfg(not(feature = "neural"))]
+        None
+    }
+
     /// Returns `true` if an earlier training of the output can be resumed.
     pub fn can_resume(&self) -> bool {
+        #[cfg(feature = "neural")]
+        if self.has_both() {
+            return self.can_resume_halves();
+        }
         let output = self.regular_output();
         output.is_some_and(|output| checkpoint_path(output).is_file() || has_stages(output))
     }
@@ -482,6 +517,10 @@ pub fn train_pipeline(
     observer: &mut EventObserver<'_>,
 ) -> Result<Trained, Error> {
     recipe.check()?;
+    #[cfg(feature = "neural")]
+    if recipe.has_both() {
+        return both::train(treebank, dev, recipe, observer);
+    }
     let mut watched = Watched::new(observer);
     let (name, templates) = match &recipe.templates {
         Some((name, templates)) => (name.clone(), templates.clone()),
@@ -512,18 +551,16 @@ pub fn train_pipeline(
     }
     report_pairs(&templates, data.train.sentences(), &mut watched);
     let options = recipe.options(&data, templates);
-    let training = if recipe.has_network() {
-        Vec::new()
-    } else {
-        preset::settings(&options, recipe.preset, &name, tags)
-    };
+    let training = recipe
+        .network_settings()
+        .unwrap_or_else(|| preset::settings(&options, recipe.preset, &name, tags));
     let about = About { training, seed: recipe.seed, ..recipe.about.clone() };
     let Data { sentences, words, .. } = data;
     let passes = Passes { recipe, options, text: text.clone(), about, watched: &mut watched };
     let gold = data.gold.clone();
     #[cfg(feature = "neural")]
     let outcome = match &recipe.encoder {
-        Some(encoder) => passes.run_network(encoder, data)?,
+        Some(encoder) => passes.run_network(encoder, data, resumed)?,
         None => passes.run(data, resumed)?,
     };
     #[cfg(not(feature = "neural"))]

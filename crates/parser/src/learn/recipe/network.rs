@@ -1,15 +1,33 @@
 //! The training of a network in a recipe: epochs instead of passes, with the same care for the best model.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::Ending;
 use super::data::Data;
 use super::observer::{Event, Stage, Work};
 use super::passes::{Best, Outcome, Passes, Trained};
-use crate::learn::network::{EncoderSource, NetworkEvent, NetworkTraining, train_network};
-use crate::learn::train::Pass;
+use super::stage_cache::remove;
+use super::{Ending, Recipe};
+use crate::learn::network::{
+    EncoderSource, NetworkEvent, NetworkTraining, train_network_resumable,
+};
+use crate::learn::teacher::has_answers;
+use crate::learn::train::{Checkpoint, Checkpoints, Pass, Snapshot};
 use crate::{Error, Model};
+
+impl Recipe {
+    /// Returns the settings of a network over this encoder.
+    pub(super) fn network_training(&self, encoder: &EncoderSource) -> NetworkTraining {
+        let training = self.network_training.clone();
+        let training = training.unwrap_or_else(|| NetworkTraining::of_encoder(encoder));
+        let mut training = training.with_seed(self.seed).with_threads(self.threads);
+        if let Some(epochs) = self.passes {
+            training = training.with_epochs(epochs);
+        }
+        training
+    }
+}
 
 impl Passes<'_, '_> {
     /// Trains a network to the end, until time is up or until the observer stops it. Returns the ending alone if that
@@ -18,49 +36,65 @@ impl Passes<'_, '_> {
         mut self,
         encoder: &EncoderSource,
         data: Data,
+        resumed: Option<Checkpoint>,
     ) -> Result<Result<Outcome, Ending>, Error> {
-        let mut training = match encoder {
-            EncoderSource::Folder(_) => NetworkTraining::new(),
-            EncoderSource::Scratch => NetworkTraining::scratch(),
-        }
-        .with_seed(self.recipe.seed)
-        .with_threads(self.recipe.threads)
-        .with_frozen_encoder(self.recipe.has_frozen_encoder);
-        if let Some(epochs) = self.recipe.passes {
-            training = training.with_epochs(epochs);
+        let mut training = self.recipe.network_training(encoder);
+        if data.train.sentences().iter().any(has_answers) {
+            training = training.learning_from_teachers();
         }
         let epochs = training.epochs();
+        let checkpoint = self.recipe.checkpoint();
+        // A checkpoint of another training is useless once this one has a model.
+        let mut is_stale = resumed.is_none();
         let started = Instant::now();
         let mut best: Option<Best> = None;
         let mut failure = None;
         let mut ending = Ending::Finished;
         let mut passes = 0;
+        // Number of steps before this run.
+        let mut before = None;
+        let not_saved = RefCell::new(None);
         let mut observer = |event: NetworkEvent<'_>| {
-            match event {
+            if let Some(error) = not_saved.take() {
+                self.watched.notify(Event::CheckpointFailed(error));
+            }
+            let result = match event {
+                NetworkEvent::Resumed { epoch } => {
+                    passes = epoch;
+                    self.best_before(epoch, false).map(|found| {
+                        best = Some(found);
+                        self.watched.notify(Event::Resumed { pass: epoch });
+                    })
+                }
                 NetworkEvent::Step { step, of, .. } => {
                     let took = started.elapsed();
-                    let share = step as f64 / of.max(1) as f64;
+                    let before = *before.get_or_insert(step - 1);
+                    let done = (step - before) as f64;
                     let work = Work {
                         stage: Stage::Epoch { epoch: passes + 1, of: epochs },
                         elapsed: took,
-                        words: share * (epochs * data.words) as f64,
+                        words: done / of as f64 * (epochs * data.words) as f64,
                         took,
-                        left: took.mul_f64((1.0 - share) / share.max(1e-9)),
+                        left: took.mul_f64((of - step) as f64 / done),
                         is_stopping: false,
                     };
                     self.watched.notify(Event::Working(&work));
+                    Ok(())
                 }
                 NetworkEvent::Epoch { epoch, loss, model, dev } => {
                     passes = epoch;
                     let pass = Pass::epoch(epoch, loss);
                     let mut model = Model::from(model.compact());
                     self.text.put_into(&mut model);
+                    let stale = checkpoint.as_deref().filter(|_| std::mem::take(&mut is_stale));
                     let trained = Trained { pass, model, dev };
-                    if let Err(error) = self.keep(trained, &mut best, started.elapsed()) {
-                        failure = Some(error);
-                        return ControlFlow::Break(());
-                    }
+                    let took = started.elapsed();
+                    stale.map_or(Ok(()), remove).and_then(|()| self.keep(trained, &mut best, took))
                 }
+            };
+            if let Err(error) = result {
+                failure = Some(error);
+                return ControlFlow::Break(());
             }
             if self.watched.is_stopped() {
                 ending = Ending::Interrupted;
@@ -73,17 +107,40 @@ impl Passes<'_, '_> {
                 ControlFlow::Break(())
             }
         };
-        let train = data.train.sentences();
-        let result =
-            train_network(train, &data.dev, data.tree_set, encoder, &training, &mut observer);
+        let mut save = |snapshot: &mut Snapshot<'_>| {
+            if let Some(path) = &checkpoint
+                && let Err(error) = snapshot.save(path)
+            {
+                // Training continues without the checkpoint.
+                not_saved.replace(Some(error));
+            }
+            Ok(())
+        };
+        // One per epoch: an epoch takes much longer than writing the weights.
+        let checkpoints = Checkpoints { every: Duration::ZERO, dev: &data.dev, save: &mut save };
+        let result = train_network_resumable(
+            data.train.sentences(),
+            data.tree_set,
+            encoder,
+            &training,
+            resumed,
+            checkpoints,
+            &mut observer,
+        );
         match (failure, result) {
             (Some(error), _) => return Err(error),
             (None, Err(Error::Stopped)) if ending != Ending::Finished => {}
             (None, result) => drop(result?),
         }
+        if let Some(error) = not_saved.into_inner() {
+            self.watched.notify(Event::CheckpointFailed(error));
+        }
         let Some(mut best) = best else { return Ok(Err(ending)) };
         let temperature_source = self.choose_temperature(&mut best, &data)?;
         let file = self.conclude(&best.model, ending)?;
+        if ending == Ending::Finished {
+            checkpoint.as_deref().map_or(Ok(()), remove)?;
+        }
         let Self { about, .. } = self;
         let gold = data.gold;
         Ok(Ok(Outcome { best, about, ending, passes, temperature_source, gold, file }))

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tutte_linear::{Compact, Rounding};
+use tutte_treebank::Sentence;
 use tutte_treebank::eval::Attachment;
 
 use super::data::Data;
@@ -194,24 +195,8 @@ impl Passes<'_, '_> {
         }
         // A parser that was trained on predicted tags is calibrated on predicted tags.
         let tags = if data.train.versions() > 1 { TagSource::Model } else { TagSource::Given };
-        let pipeline = Pipeline::new(&best.model).with_tags(tags);
-        let calibrator = Calibrator::of(&pipeline, &data.gold, self.recipe.threads)?;
-        let (temperature, calibration) = calibrator.fit(Method::Temperature)?;
         let name = self.recipe.dev_name.clone();
-        let text_calibration = if best.model.tokenizer.is_some() {
-            let calibrator = Calibrator::of_text(&pipeline, &data.gold, self.recipe.threads)?;
-            let method = calibrator.compare()?.better();
-            let (temperature, calibration) = calibrator.fit(method)?;
-            let calibration = Calibration { data: name.clone(), ..calibration };
-            Some(TextCalibration { temperature, calibration })
-        } else {
-            None
-        };
-        if let Some(parser) = &mut best.model.parser {
-            parser.temperature = temperature;
-            parser.text_calibration = text_calibration;
-            parser.calibration = Some(Calibration { data: name, ..calibration });
-        }
+        calibrate(&mut best.model, &data.gold, tags, name, self.recipe.threads)?;
         Ok(Some(TemperatureSource::Dev))
     }
 
@@ -242,7 +227,7 @@ impl Passes<'_, '_> {
 
     /// Reads the best model of a training that is resumed. It may be newer than the checkpoint: then the
     /// same model will be found again.
-    fn best_before(&mut self, number: usize, second: bool) -> Result<Best, Error> {
+    pub(super) fn best_before(&mut self, number: usize, second: bool) -> Result<Best, Error> {
         // The best model is the output if time was up, or if the user has renamed it.
         let output = self.best_file().filter(|best| best.is_file());
         let output = output.or_else(|| self.recipe.output.clone()).unwrap_or_default();
@@ -301,6 +286,34 @@ impl Passes<'_, '_> {
     fn number(&self, number: usize, is_second: bool) -> usize {
         number + if is_second { self.options.first_passes() } else { 0 }
     }
+}
+
+/// Calibrates a model on held-out trees: for words that are given, and for raw text if it finds words.
+pub(super) fn calibrate(
+    model: &mut Model<Compact>,
+    gold: &[Sentence],
+    tags: TagSource,
+    name: Option<String>,
+    threads: usize,
+) -> Result<(), Error> {
+    let pipeline = Pipeline::new(model).with_tags(tags);
+    let calibrator = Calibrator::of(&pipeline, gold, threads)?;
+    let (temperature, calibration) = calibrator.fit(Method::Temperature)?;
+    let text_calibration = if model.tokenizer.is_some() {
+        let calibrator = Calibrator::of_text(&pipeline, gold, threads)?;
+        let method = calibrator.compare()?.better();
+        let (temperature, calibration) = calibrator.fit(method)?;
+        let calibration = Calibration { data: name.clone(), ..calibration };
+        Some(TextCalibration { temperature, calibration })
+    } else {
+        None
+    };
+    if let Some(parser) = &mut model.parser {
+        parser.temperature = temperature;
+        parser.text_calibration = text_calibration;
+        parser.calibration = Some(Calibration { data: name, ..calibration });
+    }
+    Ok(())
 }
 
 /// The thread that trains.

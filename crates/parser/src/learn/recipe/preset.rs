@@ -85,17 +85,12 @@ impl Preset {
 
     /// Returns the options of a tagger for a treebank of this many words.
     pub(super) fn tagger(self, words: usize, seed: u64) -> TaggerOptions {
-        /// Binary logarithms of the largest tables of a compact tagger.
-        const COMPACT_BITS: u32 = 17;
-        const COMPACT_FINE_BITS: u32 = 14;
-        let usual = TaggerOptions::for_words(words).with_seed(seed);
-        if self == Preset::Compact {
-            let bits = usual.bits.min(COMPACT_BITS);
-            let fine_bits = usual.fine_bits.min(COMPACT_FINE_BITS);
-            usual.with_bits(bits).with_fine_bits(fine_bits)
+        let options = if self == Preset::Compact {
+            TaggerOptions::compact(words)
         } else {
-            usual
-        }
+            TaggerOptions::for_words(words)
+        };
+        options.with_seed(seed)
     }
 }
 

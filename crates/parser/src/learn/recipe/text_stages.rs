@@ -24,7 +24,7 @@ use crate::learn::TrainingSet;
 
 /// Most words of another parser's trees that the tagger learns from. The others are tagged by the tagger itself: they
 /// are new to it, as text will be.
-const SILVER_WORDS_OF_TAGGER: usize = 600_000;
+const SILVER_WORDS_OF_TAGGER: usize = 3_000_000;
 
 impl Recipe {
     /// Returns `true` if a part is to be learnt from this treebank.

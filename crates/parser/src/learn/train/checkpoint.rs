@@ -58,7 +58,7 @@ pub struct CheckpointPlace {
 }
 
 /// Settings that two trainings must share to give the same model, by name.
-type Settings = Vec<(String, String)>;
+pub(in crate::learn) type Settings = Vec<(String, String)>;
 
 impl Checkpoint {
     /// Opens a file that [`Snapshot::save`] has written, and checks that it is whole.
@@ -122,7 +122,7 @@ impl Checkpoint {
     }
 
     /// Reads the last part.
-    pub(super) fn finish(mut self, trainer: &mut dyn Checkpointed) -> Result<(), Error> {
+    pub(in crate::learn) fn finish(mut self, trainer: &mut dyn Checkpointed) -> Result<(), Error> {
         self.read(|codec| trainer.checkpoint(codec))?;
         match self.rest.limit() {
             0 => Ok(()),
@@ -134,7 +134,7 @@ impl Checkpoint {
     }
 
     /// Refuses to resume with other settings.
-    pub(super) fn check(&self, now: &Settings) -> Result<(), Error> {
+    pub(in crate::learn) fn check(&self, now: &Settings) -> Result<(), Error> {
         let before = |name: &String| self.settings.iter().find(|(other, _)| other == name);
         let differences: Vec<(String, String, String)> = now
             .iter()
@@ -236,12 +236,12 @@ fn checkpoint_error(path: &Path, problem: CheckpointProblem) -> Error {
 
 /// The state of a training after a pass, ready to be saved.
 pub struct Snapshot<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) place: CheckpointPlace,
-    /// Model with its pruner and, in the second stage, its first pass.
-    pub(super) model: &'a mut ParserModel,
-    pub(super) first_pass_outputs: &'a [Arc<FirstPassOutput>],
-    pub(super) trainer: &'a mut dyn Checkpointed,
+    pub(in crate::learn) settings: &'a Settings,
+    pub(in crate::learn) place: CheckpointPlace,
+    /// Model with its pruner and, in the second stage, its first pass. Of a network, the trainer has all weights.
+    pub(in crate::learn) model: &'a mut ParserModel,
+    pub(in crate::learn) first_pass_outputs: &'a [Arc<FirstPassOutput>],
+    pub(in crate::learn) trainer: &'a mut dyn Checkpointed,
 }
 
 impl std::fmt::Debug for Snapshot<'_> {
@@ -365,7 +365,10 @@ pub(super) fn settings(
 }
 
 /// Returns the number of texts and their hash.
-fn fingerprint(name: &str, texts: impl Iterator<Item = impl AsRef<str>>) -> String {
+pub(in crate::learn) fn fingerprint(
+    name: &str,
+    texts: impl Iterator<Item = impl AsRef<str>>,
+) -> String {
     let mut hash = Checksum::default();
     let mut count = 0;
     for text in texts {

@@ -30,6 +30,8 @@ use crate::learn::optimizer::{Optimizer, Schedule};
 use crate::{ArcModel, Candidates, Dictionary, Error, Index, Labelling, ParserModel};
 use cascade::JackknifeResult;
 pub use checkpoint::{Checkpoint, CheckpointPlace, Snapshot};
+#[cfg(feature = "neural")]
+pub(in crate::learn) use checkpoint::{Settings, fingerprint};
 pub(crate) use options::check as check_options;
 pub use options::{
     FirstPassOptions, LabelOptions, PrunerOptions, SecondPassOptions, TrainingOptions,

@@ -262,13 +262,13 @@ impl ModelFile {
         read.map_err(|problem| Error::Model { path: EMBEDDED.into(), problem })
     }
 
-    /// Reads a model that is part of the program, packed by [`tutte_linear::zeros::pack`]: it has about half the size,
+    /// Reads a model that is part of the program, packed by [`tutte_linear::packing::pack`]: it has about half the size,
     /// and unpacking takes some milliseconds.
     ///
     /// # Errors
     /// [`Error::Model`] if the bytes are not a packed model, or cannot be used.
     pub fn embedded_packed(bytes: &[u8]) -> Result<Self, Error> {
-        let unpacked = tutte_linear::zeros::unpack(bytes)
+        let unpacked = tutte_linear::packing::unpack(bytes)
             .ok_or(ModelProblem::NotAModel { found: "bytes that are not a packed model" });
         let read =
             unpacked.and_then(|bytes| Header::read(&bytes[..])?.model(Content::Unpacked(bytes)));

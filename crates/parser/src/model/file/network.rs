@@ -74,9 +74,26 @@ impl Tables<'_> {
             Some(_) => Some(self.list(TOKENIZER, Dtype::U8)?),
             None => None,
         };
-        let NetworkDocument { description, tags } = document;
+        let NetworkDocument { description, tags, combinations, weights } = document;
+        if let Some(weights) = weights.filter(|weights| !weights.is_finite()) {
+            return Err(damaged(format!("its weight beside features is not finite: {weights:?}")));
+        }
         let network = Network::from_parts(&description, tokenizer, tensors)
             .map_err(|error| damaged(error.to_string()))?;
-        NetworkScorer::new(network, tags).map_err(|error| damaged(error.to_string()))
+        let classes = |head: &str| {
+            tags.iter().find(|tags| tags.head == head).map_or(0, |tags| tags.names.len())
+        };
+        let sizes = ["upos", "xpos", "feats"].map(classes);
+        if combinations.iter().any(|all| all.iter().zip(sizes).any(|(class, size)| *class >= size))
+        {
+            return Err(damaged("it combines tags that it does not have".to_owned()));
+        }
+        let scorer =
+            NetworkScorer::new(network, tags).map_err(|error| damaged(error.to_string()))?;
+        let scorer = scorer.with_combinations(combinations);
+        Ok(match weights {
+            Some(weights) => scorer.with_score_weights(weights),
+            None => scorer,
+        })
     }
 }

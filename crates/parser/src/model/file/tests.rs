@@ -622,7 +622,7 @@ fn a_tagger_and_a_tokenizer_survive_the_file() {
     assert!(segmenter.read(&mut sentence).unwrap());
     assert_eq!(sentence.len(), 2);
     // The same bytes as part of a program, packed and not.
-    let packed = ModelFile::embedded_packed(&tutte_linear::zeros::pack(&bytes)).unwrap();
+    let packed = ModelFile::embedded_packed(&tutte_linear::packing::pack(&bytes)).unwrap();
     assert_eq!(packed.checksum, read.checksum);
     assert_eq!(packed.model.to_bytes(&packed.about).unwrap(), bytes);
     let embedded = ModelFile::embedded(bytes.leak()).unwrap();
@@ -657,6 +657,6 @@ fn damaged_taggers_are_refused() {
     );
     assert!(matches!(ModelFile::embedded(b"no model"), Err(Error::Model { .. })));
     assert!(matches!(ModelFile::embedded_packed(b"no model"), Err(Error::Model { .. })));
-    let packed = tutte_linear::zeros::pack(b"no model");
+    let packed = tutte_linear::packing::pack(b"no model");
     assert!(matches!(ModelFile::embedded_packed(&packed), Err(Error::Model { .. })));
 }

@@ -5,6 +5,7 @@ use tutte_trees::{ArcMatrix, arcs};
 
 #[cfg(feature = "neural")]
 use super::LabelModel;
+use crate::model::network::ScorerWeights;
 
 /// The scores w_ℓ·g of the labels of a sentence's arcs.
 #[derive(Debug, Default)]
@@ -54,6 +55,18 @@ impl ArcLabels {
             row.filter(|(label, _)| !labels.allows(head, *label))
                 .for_each(|(_, score)| *score = f32::NEG_INFINITY);
         }
+    }
+
+    /// Takes the weighted sums of the label scores of features and of a network, which belong to the same arcs.
+    pub(crate) fn mix(&mut self, features: &Self, network: &Self, weights: ScorerWeights) {
+        self.places = network.places;
+        self.labels = network.labels;
+        self.starts.clone_from(&network.starts);
+        self.scores.clear();
+        let pairs = features.scores.iter().zip(&network.scores);
+        self.scores.extend(pairs.map(|(features, network)| {
+            weights.sum(f64::from(*features), f64::from(*network)) as f32
+        }));
     }
 
     /// Adds log Σ_ℓ exp(w_ℓ·g) to the scores of arcs: from w·f to θ of a joint model.

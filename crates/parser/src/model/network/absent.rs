@@ -3,9 +3,9 @@
 use tutte_treebank::Sentence;
 use tutte_trees::ArcMatrix;
 
-use super::{NetworkDocument, WordTags};
+use super::{NetworkDocument, ScoreWeights, WordTags};
 use crate::model::labels::{ArcLabels, LabelModel};
-use crate::text::Tagger;
+use crate::text::{SoftTag, Tagger};
 use crate::{Error, Weights};
 
 /// A network as a scorer. This build has none: the feature `neural` is off.
@@ -17,12 +17,30 @@ pub enum NetworkScorer {}
 pub(crate) struct NetworkMemory {}
 
 impl NetworkScorer {
+    pub(crate) fn prepare<'s>(
+        &self,
+        _: impl IntoIterator<Item = &'s Sentence>,
+        _: &mut NetworkMemory,
+    ) {
+        match *self {}
+    }
+
     pub(crate) fn add_scores(
         &self,
         _: &Sentence,
         _: &mut NetworkMemory,
         _: &mut ArcMatrix,
     ) -> Result<(), Error> {
+        match *self {}
+    }
+
+    pub(crate) fn score_labels_of<W>(
+        &self,
+        _: &LabelModel<W>,
+        _: &NetworkMemory,
+        _: (usize, usize),
+        _: &mut Vec<f32>,
+    ) -> bool {
         match *self {}
     }
 
@@ -46,12 +64,27 @@ impl NetworkScorer {
         match *self {}
     }
 
+    pub(crate) fn soft_tags<W: Weights>(
+        &self,
+        _: &Sentence,
+        _: &mut NetworkMemory,
+        _: f64,
+        _: Option<&Tagger<W>>,
+    ) -> Result<Option<Vec<Vec<SoftTag<'_>>>>, Error> {
+        match *self {}
+    }
+
     pub(crate) fn document(&self) -> NetworkDocument {
         match *self {}
     }
 
     /// Rounds the weights of the network to 8 bits.
     pub fn quantize(&self) -> Self {
+        match *self {}
+    }
+
+    /// Returns the weights of features and of the network, if the model has both.
+    pub fn score_weights(&self) -> Option<ScoreWeights> {
         match *self {}
     }
 

@@ -1,12 +1,13 @@
 //! A network that scores arcs and labels, beside features or instead of them.
 //!
 //! ```text
-//! θ(h → m) = w·f(x, h, m) + s(h, m)
+//! θ(h → m) = a₁ · w·f(x, h, m) + a₂ · s(h, m)
 //! ```
 //!
 //! s is the biaffine score of a network over an encoder (`tutte_neural`). The sum is one score per arc, so the
-//! distribution over trees is as exact as with features alone. Labels are scored by the network
-//! alone, if there is one. It may also find tags.
+//! distribution over trees is as exact as with features alone. Labels are scored in the same way. Either scorer may be
+//! absent; if a model has both, it has [weights](ScoreWeights) for them, which `learn/mix.rs` learns. A network may
+//! also find tags.
 //!
 //! Networks need the feature `neural`. Without it, [`NetworkScorer`] has no values: a model file with a network is an
 //! error, and nothing else changes.
@@ -17,6 +18,7 @@
 mod absent;
 #[cfg(feature = "neural")]
 mod scorer;
+mod weights;
 
 #[cfg(not(feature = "neural"))]
 pub(crate) use self::absent::NetworkMemory;
@@ -26,6 +28,7 @@ pub use self::absent::NetworkScorer;
 pub(crate) use self::scorer::NetworkMemory;
 #[cfg(feature = "neural")]
 pub use self::scorer::NetworkScorer;
+pub use self::weights::{ScoreWeights, ScorerWeights};
 
 use serde::{Deserialize, Serialize};
 
@@ -34,9 +37,9 @@ use crate::text::{TagAlternative, TagProbabilities};
 /// Names of the classes of a tag head.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagClasses {
-    /// Name of the head: `upos`, `xpos` or `feats`.
+    /// Name of the head: `upos`, `xpos`, `feats` or `lemma`.
     pub head: String,
-    /// Names of the classes, by number.
+    /// Names of the classes, by number. Those of lemmas are [rules](crate::text::LemmaRule) as JSON.
     pub names: Vec<String>,
 }
 
@@ -47,6 +50,12 @@ pub(crate) struct NetworkDocument {
     pub(crate) description: String,
     /// Names of tags.
     pub(crate) tags: Vec<TagClasses>,
+    /// Combinations of UPOS, XPOS and FEATS, as numbers of classes, that words of the treebank have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) combinations: Vec<[usize; 3]>,
+    /// Weights of features and of the network, if the model has both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) weights: Option<ScoreWeights>,
 }
 
 /// The most probable tags of a word.
@@ -57,6 +66,8 @@ pub(crate) struct WordTags<'a> {
     pub(crate) feats: &'a str,
     /// Probabilities of the three; `None` without such a head.
     pub(crate) probs: [Option<f64>; 3],
+    /// The lemma and its probability; `None` without such a head.
+    pub(crate) lemma: Option<(String, f64)>,
     /// Other UPOS, with their probabilities.
     pub(crate) other_upos: Vec<(&'a str, f64)>,
 }
@@ -69,6 +80,7 @@ impl<'a> From<WordTags<'a>> for TagProbabilities<'a> {
             upos: upos.unwrap_or(0.0),
             xpos,
             feats,
+            lemma: tags.lemma.map(|(_, probability)| probability),
             alternatives: tags.other_upos.into_iter().map(other).collect(),
         }
     }

@@ -69,6 +69,29 @@ fn alternatives_sum_to_one_and_are_sorted() {
 }
 
 #[test]
+fn heads_of_a_parse_have_the_probabilities_of_all_arcs() {
+    let plain =
+        TrainingOptions { passes: 2, bits: 14, label_bits: 8, ..options(Optimizer::default()) };
+    let pruning = TrainingOptions::default().pruning;
+    let pruned = train(treebank(), &TrainingOptions { pruning, ..plain }, &mut ()).unwrap();
+    let mut left_out = 0;
+    for model in models().into_iter().chain([pruned]) {
+        for tree_set in TreeSet::ALL {
+            let mut parser = Parser::new(&model).with_tree_set(tree_set);
+            for sentence in treebank().iter().step_by(3) {
+                let parse = parser.parse(sentence).unwrap();
+                let all = parser.distribution(sentence).unwrap();
+                for (arc, &prob) in parse.tree.arcs().zip(&parse.head_probs) {
+                    close(prob, all.arc_probs()[arc]);
+                    left_out += usize::from(prob < all.arcs().marginals()[arc] - 1e-6);
+                }
+            }
+        }
+    }
+    assert!(left_out > 0, "some arcs make room for what was left out");
+}
+
+#[test]
 fn arcs_of_the_best_tree_one_by_one_multiply_to_its_probability() {
     for_all(|d, _| {
         let best = &d.kbest(1)[0];

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use tutte_treebank::Sentence;
-use tutte_trees::ArcMatrix;
+use tutte_trees::{ArcMatrix, Tree, arcs};
 
 use super::Parser;
+use crate::features::FirstPassOutput;
 use crate::model::latent;
 use crate::model::second_pass::{self, first_pass_output};
 use crate::{Candidates, Decoding, Error, Labelling, ParserModel, SecondPass, Stage, Weights};
@@ -20,10 +21,40 @@ impl<W: Weights> Parser<'_, W> {
         sentence: &Sentence,
         within: &Candidates,
     ) -> Result<&ArcMatrix, Error> {
+        self.score_features(sentence, within)?;
+        if let Some(network) = &self.model.network
+            && let Some(weights) = network.score_weights()
+        {
+            self.mix(sentence, within, network, weights)?;
+        } else if let Some(network) = &self.model.network {
+            network.add_scores(sentence, &mut self.network, &mut self.scores)?;
+            // Labels of single arcs are scored when they are asked for. The best tree asks for one arc per word.
+            if self.is_joint() {
+                let labels = &self.model.labels;
+                network.score_labels(labels, &mut self.network, &self.scores, &mut self.arc_labels);
+            }
+            self.clock.lap(Stage::Network);
+        } else if self.is_joint() {
+            self.model.labels.score_arcs(&self.labels, &self.scores, &mut self.arc_labels);
+            self.arc_labels.add_sums(&mut self.scores);
+            self.clock.lap(Stage::Labels);
+        }
+        let temperature = self.temperature();
+        if temperature != 1.0 {
+            self.scores.map_in_place(|score| score / temperature);
+        }
+        Ok(&self.scores)
+    }
+
+    /// Scores the arcs of candidates by features: pruner, first pass, second pass. Prepares the features of labels.
+    pub(super) fn score_features(
+        &mut self,
+        sentence: &Sentence,
+        within: &Candidates,
+    ) -> Result<(), Error> {
         let words = sentence.len();
         sentence.check_words("a distribution over all trees")?;
         let ParserModel { pruner, arcs, second_pass, .. } = self.model;
-        let temperature = self.temperature();
         let tree_set = self.tree_set;
         self.atoms.fill(sentence, &self.columns);
         let mut candidates = within.clone();
@@ -77,20 +108,7 @@ impl<W: Weights> Parser<'_, W> {
         self.clock.lap_over(stage, || candidates.count(words));
         self.prepare_labels();
         self.clock.lap(Stage::Features);
-        if let Some(network) = &self.model.network {
-            network.add_scores(sentence, &mut self.network, &mut self.scores)?;
-            let labels = &self.model.labels;
-            network.score_labels(labels, &mut self.network, &self.scores, &mut self.arc_labels);
-            self.clock.lap(Stage::Network);
-        } else if self.is_joint() {
-            self.model.labels.score_arcs(&self.labels, &self.scores, &mut self.arc_labels);
-            self.arc_labels.add_sums(&mut self.scores);
-            self.clock.lap(Stage::Labels);
-        }
-        if temperature != 1.0 {
-            self.scores.map_in_place(|score| score / temperature);
-        }
-        Ok(&self.scores)
+        Ok(())
     }
 
     /// Computes the probability of every arc of the current sentence from the marginals of candidate arcs. An arc that a
@@ -109,20 +127,59 @@ impl<W: Weights> Parser<'_, W> {
     /// root word has no other candidate head, no other word can be the root. Scoring such arcs by the last pass
     /// would not work: in its training data, all candidate arcs that were this improbable were gold arcs.
     pub(crate) fn add_left_out(&self, probs: &mut ArcMatrix) {
-        // The steps are applied from the last to the first.
-        if let Some(first_pass) = &self.first_pass_output {
-            add_left_out(first_pass.marginals(), probs);
+        for step in self.steps() {
+            add_left_out(step, probs);
         }
-        if self.model.pruner.is_some() {
-            add_left_out(self.pruner.marginals(), probs);
-        }
+    }
+
+    /// Computes the probability of each arc of a tree, as [`add_left_out`](Self::add_left_out) would, from the current
+    /// marginals. Looks at the heads of each word once per step, and changes no matrix.
+    pub(super) fn tree_arc_probs(&mut self, tree: &Tree) -> Vec<f64> {
+        let mut last_rests = std::mem::take(&mut self.rests.0);
+        let mut first_rests = std::mem::take(&mut self.rests.1);
+        let mut steps = self.steps();
+        let probs = match (steps.next(), steps.next()) {
+            (None, _) => tree.arcs().map(|arc| self.marginals[arc]).collect(),
+            (Some(step), None) => {
+                rests(step, |head| self.marginals.row(head).iter().copied(), &mut last_rests);
+                let prob = |arc: (usize, usize)| {
+                    after_step(self.marginals[arc], step[arc], last_rests[arc.1])
+                };
+                tree.arcs().map(prob).collect()
+            }
+            (Some(last), Some(first)) => {
+                rests(last, |head| self.marginals.row(head).iter().copied(), &mut last_rests);
+                let after_last = |head| {
+                    let cells = self.marginals.row(head).iter().zip(last.row(head));
+                    cells
+                        .zip(&last_rests)
+                        .map(|((prob, step), rest)| after_step(*prob, *step, *rest))
+                };
+                rests(first, after_last, &mut first_rests);
+                let prob = |arc: (usize, usize)| {
+                    let prob = after_step(self.marginals[arc], last[arc], last_rests[arc.1]);
+                    after_step(prob, first[arc], first_rests[arc.1])
+                };
+                tree.arcs().map(prob).collect()
+            }
+        };
+        drop(steps);
+        self.rests = (last_rests, first_rests);
+        probs
+    }
+
+    /// Returns the marginals of the steps that left arcs out, from the last step to the first.
+    fn steps(&self) -> impl Iterator<Item = &ArcMatrix> {
+        let first_pass = self.first_pass_output.as_deref().map(FirstPassOutput::marginals);
+        let pruner = self.model.pruner.as_ref().map(|_| self.pruner.marginals());
+        first_pass.into_iter().chain(pruner)
     }
 
     pub(super) fn is_joint(&self) -> bool {
         self.model.labels.labelling() == Labelling::Joint
     }
 
-    fn prepare_labels(&mut self) {
+    pub(super) fn prepare_labels(&mut self) {
         let possible = |head, modifier| self.scores[(head, modifier)] != f64::NEG_INFINITY;
         let features = &self.model.labels.features;
         self.labels.fill_for(features, &self.atoms, |_| true, possible);
@@ -130,10 +187,15 @@ impl<W: Weights> Parser<'_, W> {
 
     /// Returns the score w_ℓ·g of each label of an arc.
     pub(super) fn label_scores(&mut self, head: usize, modifier: usize) -> &[f32] {
-        let Self { model, labels, arc_labels, rows, label_scores, .. } = self;
+        let Self { model, labels, arc_labels, rows, label_scores, network: memory, .. } = self;
         arc_labels.of(head, modifier).unwrap_or_else(|| {
-            model.labels.rows(labels, head, modifier, rows);
-            model.labels.scores(rows, head, 1.0, label_scores);
+            let is_by_network = model.network.as_ref().is_some_and(|network| {
+                network.score_labels_of(&model.labels, memory, (head, modifier), label_scores)
+            });
+            if !is_by_network {
+                model.labels.rows(labels, head, modifier, rows);
+                model.labels.scores(rows, head, 1.0, label_scores);
+            }
             label_scores
         })
     }
@@ -142,19 +204,43 @@ impl<W: Weights> Parser<'_, W> {
 /// Gives the arcs of probability 0 the marginals of the step that left them out, and the other heads of the same word
 /// what remains.
 pub(crate) fn add_left_out(step: &ArcMatrix, probs: &mut ArcMatrix) {
-    for modifier in 1..=probs.words() {
-        let heads = || (0..=step.words()).filter(move |&head| head != modifier);
-        let is_left_out = |probs: &ArcMatrix, head| probs[(head, modifier)] == 0.0;
-        let share: f64 = heads()
-            .filter(|&head| is_left_out(probs, head))
-            .map(|head| step[(head, modifier)])
-            .sum();
-        for head in heads() {
-            if is_left_out(probs, head) {
-                probs[(head, modifier)] = step[(head, modifier)];
-            } else {
-                probs[(head, modifier)] *= 1.0 - share;
-            }
-        }
+    let mut rests_of_words = Vec::new();
+    rests(step, |head| probs.row(head).iter().copied(), &mut rests_of_words);
+    for (head, modifier) in arcs(probs.words()) {
+        let arc = (head, modifier);
+        probs[arc] = after_step(probs[arc], step[arc], rests_of_words[modifier]);
     }
 }
+
+/// Returns the probability of an arc when a step adds what it left out. The heads of the word that the step kept share
+/// `rest`.
+#[inline(always)]
+fn after_step(prob: f64, step: f64, rest: f64) -> f64 {
+    if prob == 0.0 { step } else { prob * rest }
+}
+
+/// Computes for each word the probability that a step gave to the heads it kept: 1 minus the marginals of the heads of
+/// probability 0. `prob_row` returns the probabilities of the arcs of a head, by modifier.
+///
+/// Walks row by row, so that the loop is vectorised. Marginals of each word are added in the order of their heads.
+fn rests<P: Iterator<Item = f64>>(
+    step: &ArcMatrix,
+    prob_row: impl Fn(usize) -> P,
+    rests: &mut Vec<f64>,
+) {
+    let words = step.words();
+    rests.clear();
+    rests.resize(words + 1, 0.0);
+    for head in 0..=words {
+        // The word itself is not one of its heads.
+        let own = rests[head];
+        for ((sum, step), prob) in rests.iter_mut().zip(step.row(head)).zip(prob_row(head)) {
+            *sum += if prob == 0.0 { *step } else { 0.0 };
+        }
+        rests[head] = own;
+    }
+    rests.iter_mut().for_each(|sum| *sum = 1.0 - *sum);
+}
+
+#[cfg(test)]
+mod tests;

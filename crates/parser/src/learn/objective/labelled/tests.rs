@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tutte_trees::{LabelledTree, LabelledTreeDistribution, Tree, oracle};
 
 use super::*;
-use crate::learn::objective::{Scored, entropy, likelihood, renyi, risk, softmax_margin};
+use crate::learn::objective::{Scored, entropy, likelihood, renyi, risk, softmax, softmax_margin};
 
 /// Scores and gold tree of a sentence.
 #[derive(Clone, Debug)]
@@ -164,6 +164,7 @@ proptest! {
     fn gradients_are_derivatives(case in prop_oneof![case(), partial_case()]) {
         for objective in [
             likelihood(),
+            softmax(),
             softmax_margin(1.3),
             risk(0.7),
             entropy(),

@@ -1,0 +1,134 @@
+//! Arguments of `tutte train` for networks.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use tutte::learn::Recipe;
+#[cfg(feature = "neural")]
+use tutte::learn::network::{EncoderSource, NetworkTraining};
+use tutte::learn::objective::Objective;
+
+#[cfg(not(feature = "neural"))]
+use crate::failure::advise;
+
+/// Arguments for networks.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
+pub(super) struct NetworkArgs {
+    /// Train a network over an encoder: a folder with config.json, tokenizer.json and model.safetensors, or scratch
+    ///
+    /// A network replaces features. It is more accurate where a pretrained encoder exists, and many times slower.
+    /// scratch is a small encoder that starts from random weights. Needs a program built with --features neural.
+    #[arg(long, value_name = "DIR|scratch")]
+    #[arg(conflicts_with_all = ["preset", "clusters", "templates", "bits", "pruning", "labels", "tags"])]
+    encoder: Option<PathBuf>,
+
+    /// Train features, too, and add the scores of both; DEV decides their weights
+    ///
+    /// It takes the time of two trainings. `tutte calibrate --with-features` joins two models that are trained already.
+    #[arg(long, requires = "encoder")]
+    with_features: bool,
+
+    /// Keep the weights of the encoder; faster to train, less accurate
+    #[arg(long, requires = "encoder")]
+    frozen_encoder: bool,
+
+    /// Objective of arcs: likelihood (of whole trees), softmax (of each word apart), softmax-margin(COST), risk(GAMMA),
+    /// entropy, renyi(ORDER), distil, or a sum such as likelihood+0.1*entropy [default: likelihood]
+    #[arg(long, value_name = "OBJECTIVE", requires = "encoder")]
+    objective: Option<Objective>,
+
+    /// Number of sub-words of a batch [default: 1000]
+    #[arg(long, value_name = "N", requires = "encoder")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    batch: Option<u32>,
+
+    /// Learning rate of the encoder [default: 2e-4; 1e-3 with --encoder scratch]
+    #[arg(long, value_name = "RATE", requires = "encoder")]
+    encoder_rate: Option<f32>,
+
+    /// Learning rate of everything above the encoder [default: 1e-3]
+    #[arg(long, value_name = "RATE", requires = "encoder")]
+    rate: Option<f32>,
+
+    /// Factor of the rate from one layer of the encoder to the one below [default: 1]
+    #[arg(long, value_name = "FACTOR", requires = "encoder")]
+    layer_decay: Option<f32>,
+
+    /// Number of steps in which rates rise, at most a tenth of all [default: 200]
+    #[arg(long, value_name = "STEPS", requires = "encoder")]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
+    warm_up: Option<u32>,
+
+    /// Dropout above the encoder [default: 0.33]
+    #[arg(long, value_name = "SHARE", requires = "encoder")]
+    dropout: Option<f32>,
+
+    /// Keep a moving average of the weights with this decay, such as 0.998 [default: the weights themselves]
+    #[arg(long, value_name = "DECAY", requires = "encoder")]
+    average: Option<f32>,
+}
+
+/// Value of `--encoder` that is not a folder.
+const SCRATCH: &str = "scratch";
+
+impl NetworkArgs {
+    /// Returns the folder of the pretrained encoder, if there is one.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.encoder.as_deref().filter(|folder| *folder != Path::new(SCRATCH))
+    }
+
+    /// Adds the network to a recipe.
+    #[cfg(feature = "neural")]
+    pub(super) fn add_to(&self, recipe: Recipe) -> Result<Recipe> {
+        let Some(encoder) = &self.encoder else { return Ok(recipe) };
+        let encoder = if encoder.as_os_str() == SCRATCH {
+            EncoderSource::Scratch
+        } else {
+            EncoderSource::Folder(encoder.clone())
+        };
+        let mut training =
+            NetworkTraining::of_encoder(&encoder).with_frozen_encoder(self.frozen_encoder);
+        if let Some(objective) = &self.objective {
+            training = training.with_objective(objective.clone());
+        }
+        if let Some(batch) = self.batch {
+            training = training.with_batch(batch as usize);
+        }
+        if let Some(rate) = self.encoder_rate {
+            training = training.with_encoder_rate(rate);
+        }
+        if let Some(rate) = self.rate {
+            training = training.with_rate(rate);
+        }
+        if let Some(factor) = self.layer_decay {
+            training = training.with_layer_decay(factor);
+        }
+        if let Some(steps) = self.warm_up {
+            training = training.with_warmup(steps as usize);
+        }
+        if let Some(dropout) = self.dropout {
+            training = training.with_dropout(dropout);
+        }
+        if let Some(decay) = self.average {
+            training = training.with_average(decay);
+        }
+        let recipe = recipe.with_encoder(encoder).with_network_training(training);
+        Ok(if self.with_features { recipe.with_features_too() } else { recipe })
+    }
+
+    /// Refuses an encoder, because this program has no networks.
+    #[cfg(not(feature = "neural"))]
+    pub(super) fn add_to(&self, recipe: Recipe) -> Result<Recipe> {
+        if self.encoder.is_none() {
+            return Ok(recipe);
+        }
+        let error =
+            anyhow::anyhow!("--encoder needs networks, and this tutte was built without them");
+        Err(advise(
+            error,
+            "`cargo install --path crates/cli --features neural` builds it with them",
+        ))
+    }
+}
