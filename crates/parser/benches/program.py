@@ -51,9 +51,12 @@ def run(*command):
 class Tutte:
     """The program tutte, built in release mode."""
 
-    def __init__(self):
-        print("building tutte", file=sys.stderr, flush=True)
-        self.program = built_program("--quiet", "--release", "-p", "tutte-cli", folder=ROOT)
+    def __init__(self, program=None):
+        """Takes a program that was built before, or builds one."""
+        if not program:
+            print("building tutte", file=sys.stderr, flush=True)
+            program = built_program("--quiet", "--release", "-p", "tutte-cli", folder=ROOT)
+        self.program = program
 
     def train(self, train, model, *options):
         return run(self.program, "train", "-q", "--with", "parser", train, "-o", model, *options)

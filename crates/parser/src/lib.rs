@@ -86,15 +86,16 @@ pub use features::TransitionParse;
 pub use features::index::{Dictionary, Index, Name, Names, Support};
 #[cfg(feature = "train")]
 pub use learn::{
-    Calibrator, Checkpoint, CheckpointPlace, Checkpoints, Comparison, FirstPassOptions,
-    LabelOptions, Optimizer, Pass, PrunerOptions, SecondPassOptions, Snapshot, TrainingOptions,
-    TransitionOptions, train, train_further, train_resumable, weak,
+    Calibrator, Checkpoint, CheckpointPlace, Checkpoints, Comparison, FactorOptions,
+    FirstPassOptions, LabelOptions, Optimizer, Pass, PrunerOptions, SecondPassOptions, Snapshot,
+    TrainingOptions, TransitionOptions, train, train_further, train_resumable, weak,
 };
 pub use model::latent;
 pub use model::{
-    About, ArcModel, Calibration, DevScores, Isotonic, KeptHeads, LabelModel, Labelling, Method,
-    Model, ModelFile, NetworkScorer, ParserModel, PrecisionTable, Pruner, ScoreWeights,
-    ScorerWeights, SecondPass, TagClasses, TextCalibration, TransitionParser, WordSource,
+    About, ArcModel, Calibration, DevScores, FactorModel, Isotonic, KeptHeads, LabelModel,
+    Labelling, Method, Model, ModelFile, NetworkScorer, ParserModel, PrecisionTable, Pruner,
+    ScoreWeights, ScorerWeights, SecondPass, TagClasses, TextCalibration, TransitionParser,
+    WordSource,
 };
 pub use parse::{
     Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, BATCH_WORDS,

@@ -94,6 +94,12 @@ struct ParserReport {
     transition: Option<WeightTable>,
     second_pass: Option<WeightTable>,
     label_weights: WeightTable,
+    /// Factors of two arcs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    factors: Option<WeightTable>,
+    /// Iterations of belief propagation over factors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    factor_iterations: Option<usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -281,7 +287,19 @@ impl ParserReport {
         };
         let second_pass = parser.second_pass.as_ref();
         let transition = second_pass.and_then(|second_pass| second_pass.transition.as_ref());
+        let factors = second_pass.and_then(|second_pass| second_pass.factors.as_ref());
         let labels = &parser.labels;
+        // Tables that are not those of arcs.
+        let table = |cells: &[i8], templates: Vec<String>| WeightTable {
+            index: "hashed",
+            features: None,
+            weights: cells.len(),
+            used: cells.iter().filter(|weight| **weight != 0).count(),
+            bits_per_weight: i8::BITS,
+            conjoin: Conjoin::None.to_string(),
+            pairs: None,
+            templates,
+        };
         Self {
             tree_set: parser.tree_set.to_string(),
             clusters: parser.clusters(),
@@ -291,16 +309,15 @@ impl ParserReport {
             calibration: parser.calibration.clone(),
             pruner: parser.pruner.as_ref().map(|pruner| arcs(&pruner.arcs)),
             arcs: arcs(&parser.arcs),
-            transition: transition.map(|transition| WeightTable {
-                index: "hashed",
-                features: None,
-                weights: transition.cells().len(),
-                used: transition.cells().iter().filter(|weight| **weight != 0).count(),
-                bits_per_weight: i8::BITS,
-                conjoin: Conjoin::None.to_string(),
-                pairs: None,
-                templates: TransitionParser::<Compact>::templates().map(str::to_owned).collect(),
+            transition: transition.map(|transition| {
+                let templates = TransitionParser::<Compact>::templates().map(str::to_owned);
+                table(transition.cells(), templates.collect())
             }),
+            factors: factors.map(|factors| {
+                let templates = factors.features.to_string();
+                table(factors.weights().cells(), templates.lines().map(str::to_owned).collect())
+            }),
+            factor_iterations: factors.map(|factors| factors.iterations),
             second_pass: second_pass.map(|second_pass| arcs(&second_pass.arcs)),
             label_weights: part("hashed", None, labels.weights().cells(), &labels.features),
         }
@@ -314,6 +331,7 @@ impl ParserReport {
             ("transition parser", self.transition.as_ref()),
             ("second pass", self.second_pass.as_ref()),
             ("labels", Some(&self.label_weights)),
+            ("factors", self.factors.as_ref()),
         ];
         parts.into_iter().filter_map(|(name, part)| Some((name, part?))).collect()
     }

@@ -154,6 +154,16 @@ pub(crate) struct Train {
     #[arg(long, value_name = "SET", help_heading = "Features")]
     templates: Option<String>,
 
+    /// Factors, which score two arcs at once: standard, lean, none, or a file with one template per line, such as
+    /// siblings m.label s.label; --preset plain and learners other than adagrad and sgd have none [default: standard;
+    /// lean with --preset fast]
+    #[arg(long, value_name = "SET", help_heading = "Features")]
+    factors: Option<String>,
+
+    /// Iterations of belief propagation over factors, in training and in parsing [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Features", value_parser = clap::value_parser!(u8).range(1..=20))]
+    factor_iterations: Option<u8>,
+
     /// Feature index: hashed (fast), dictionary:supported (exact, features of gold arcs only) or dictionary:N (exact,
     /// features of at least N candidate arcs); `tutte info --weights` needs a dictionary
     #[arg(long, value_name = "INDEX", default_value = "hashed", help_heading = "Features")]
@@ -316,6 +326,12 @@ impl Train {
         if let Some(name) = &self.templates {
             let shown = base_name(Path::new(name));
             recipe = recipe.with_templates(shown, templates(name)?);
+        }
+        if let Some(typed) = &self.factors {
+            recipe = recipe.with_factors(features::factors(typed)?);
+        }
+        if let Some(iterations) = self.factor_iterations {
+            recipe = recipe.with_factor_iterations(iterations.into());
         }
         if let Some(tags) = self.tags {
             recipe = recipe.with_tags(tags.into());
@@ -526,8 +542,9 @@ impl Train {
     /// Returns the named inputs.
     fn read_paths(&self) -> impl Iterator<Item = &Path> {
         let templates = self.templates.as_deref().and_then(template_file);
+        let factors = self.factors.as_deref().and_then(features::factor_file);
         let named = self.files.iter().chain(&self.dev).chain(&self.silver).chain(&self.also_read);
-        named.map(PathBuf::as_path).chain(templates).chain(self.network.folder())
+        named.map(PathBuf::as_path).chain(templates).chain(factors).chain(self.network.folder())
     }
 
     fn shown_output(&self) -> String {

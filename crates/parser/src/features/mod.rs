@@ -14,6 +14,7 @@
 
 mod atoms;
 mod attribute;
+mod factor_set;
 mod first_pass;
 pub mod index;
 mod prepared;
@@ -28,6 +29,8 @@ mod tests;
 
 pub use atoms::Atoms;
 pub use attribute::{ArcAttribute, Attribute};
+pub(crate) use factor_set::{BLOCK as FACTOR_BLOCK, FactorPart, PreparedFactors};
+pub use factor_set::{FactorFamily, FactorSet};
 pub use first_pass::{FirstPassOutput, TransitionParse};
 pub use prepared::Prepared;
 pub(crate) use readable::Readable;

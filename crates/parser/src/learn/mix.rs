@@ -25,7 +25,7 @@ use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet, arcs};
 use crate::parse::ScoreParts;
 use crate::{
     Compact, Error, LabelModel, Model, ParserModel, Pipeline, ScoreWeights, ScorerWeights,
-    TagSource,
+    SecondPass, TagSource,
 };
 
 /// Variance of the prior of weights.
@@ -133,6 +133,8 @@ fn joined(features: &Model<Compact>, network: &Model<Compact>) -> Result<Model<C
         temperature: 1.0,
         calibration: None,
         text_calibration: None,
+        // Factors were learnt beside the features of arcs, and do not refine sums with a network's scores.
+        second_pass: first.second_pass.clone().map(|second| SecondPass { factors: None, ..second }),
         ..first.clone()
     };
     Ok(Model {

@@ -46,9 +46,9 @@ pub use recipe::{
 };
 pub use teacher::{SoftArc, TEACHER, has_answers, write_answers};
 pub use train::{
-    Checkpoint, CheckpointPlace, Checkpoints, FirstPassOptions, LabelOptions, Pass, PassObserver,
-    PrunerOptions, SecondPassOptions, Snapshot, TrainedPass, TrainingOptions, TransitionOptions,
-    train, train_further, train_resumable,
+    Checkpoint, CheckpointPlace, Checkpoints, FactorOptions, FirstPassOptions, LabelOptions, Pass,
+    PassObserver, PrunerOptions, SecondPassOptions, Snapshot, TrainedPass, TrainingOptions,
+    TransitionOptions, train, train_further, train_resumable,
 };
 pub use training_set::TrainingSet;
 pub use tutte_linear::{Observer, Reply};

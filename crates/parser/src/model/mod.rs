@@ -2,6 +2,7 @@
 
 mod arcs;
 mod calibration;
+pub(crate) mod factors;
 mod file;
 pub(crate) mod labels;
 pub mod latent;
@@ -20,6 +21,7 @@ pub(crate) use self::calibration::rounded;
 pub use self::calibration::{
     Calibration, Isotonic, KeptHeads, Method, PrecisionTable, TextCalibration, WordSource,
 };
+pub use self::factors::FactorModel;
 pub use self::file::{About, DevScores, ModelFile};
 pub use self::labels::{LabelModel, Labelling};
 pub use self::network::{NetworkScorer, ScoreWeights, ScorerWeights, TagClasses};
@@ -183,8 +185,11 @@ impl<W> ParserModel<W> {
         let sets = [pruner, Some(&self.arcs.features), second_pass, Some(&self.labels.features)];
         let mut columns: Vec<_> =
             sets.into_iter().flatten().flat_map(|set| set.columns()).copied().collect();
-        if self.second_pass.as_ref().is_some_and(|second_pass| second_pass.transition.is_some()) {
-            columns.extend(TransitionParser::<Vec<f32>>::COLUMNS);
+        if let Some(SecondPass { transition, factors, .. }) = &self.second_pass {
+            if transition.is_some() {
+                columns.extend(TransitionParser::<Vec<f32>>::COLUMNS);
+            }
+            columns.extend(factors.iter().flat_map(|factors| factors.features.columns()));
         }
         columns.sort_unstable();
         columns.dedup();

@@ -8,7 +8,7 @@ use tutte_linear::Rounding;
 use tutte_trees::{ArcMatrix, Error, TreeSet, Workspace, marginals_with, mbr_with};
 
 use crate::features::FirstPassOutput;
-use crate::{ArcModel, Candidates, Compact, TransitionParser};
+use crate::{ArcModel, Candidates, Compact, FactorModel, TransitionParser};
 
 /// The model of the second pass.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct SecondPass<W = Vec<f32>> {
     pub threshold: f64,
     /// The transition parser, whose tree the templates see.
     pub transition: Option<TransitionParser<W>>,
+    /// Scores of two arcs at once, which refine those of `arcs`.
+    pub factors: Option<FactorModel<W>>,
 }
 
 impl SecondPass {
@@ -28,6 +30,7 @@ impl SecondPass {
             arcs: self.arcs.rounded(rounding),
             threshold: self.threshold,
             transition: self.transition.as_ref().map(|parser| parser.rounded(rounding)),
+            factors: self.factors.as_ref().map(|factors| factors.rounded(rounding)),
         }
     }
 }

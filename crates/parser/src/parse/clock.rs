@@ -27,6 +27,8 @@ pub enum Stage {
     SecondPass,
     /// Scores of a network.
     Network,
+    /// Factors, and the scores of arcs that they refine.
+    Factors,
     /// Marginals and best tree.
     Inference,
     /// Labels of arcs, and label scores of a joint model.
@@ -37,7 +39,7 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Reading,
         Self::Tagging,
         Self::Features,
@@ -46,6 +48,7 @@ impl Stage {
         Self::FirstPassInference,
         Self::SecondPass,
         Self::Network,
+        Self::Factors,
         Self::Inference,
         Self::Labels,
         Self::Writing,
@@ -62,6 +65,7 @@ impl Stage {
             Self::FirstPassInference => "first-pass inference",
             Self::SecondPass => "second pass",
             Self::Network => "network",
+            Self::Factors => "factors",
             Self::Inference => "inference",
             Self::Labels => "labels",
             Self::Writing => "writing",

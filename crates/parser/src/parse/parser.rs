@@ -18,6 +18,7 @@ pub(crate) use self::mixing::ScoreParts;
 use self::mixing::ScoreParts;
 pub(crate) use self::scoring::add_left_out;
 use crate::features::{Atoms, Attribute, FirstPassOutput, Prepared};
+use crate::model::factors::FactorMemory;
 use crate::model::labels::ArcLabels;
 use crate::model::network::{NetworkMemory, WordTags};
 use crate::model::pruner::PrunerMemory;
@@ -41,6 +42,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     workspace: Workspace,
     pruner: PrunerMemory,
     transition: TransitionMemory,
+    factors: FactorMemory,
     network: NetworkMemory,
     /// Columns that the templates of all passes read.
     columns: Vec<Attribute>,
@@ -102,6 +104,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             workspace: Workspace::default(),
             pruner: PrunerMemory::default(),
             transition: TransitionMemory::default(),
+            factors: FactorMemory::default(),
             network: NetworkMemory::default(),
             columns: model.columns(),
             atoms: Atoms::default(),

@@ -116,17 +116,29 @@ impl Messages {
                 self.refresh_totals(graph);
             }
             Schedule::Serial => {
-                for k in (0..FAMILIES).filter(present) {
-                    self.gather(graph, k);
-                    self.update(graph, options, k);
-                    self.refresh_totals(graph);
-                }
+                self.update_in_turn(graph, options);
                 self.update_tree(graph, options);
                 self.refresh_totals(graph);
+            }
+            Schedule::TreeFirst => {
+                self.update_tree(graph, options);
+                self.refresh_totals(graph);
+                self.update_in_turn(graph, options);
             }
         }
         if options.record {
             self.tape.push(algebra, &self.to_factors, &self.tree_inputs, &self.raw_logits);
+        }
+    }
+
+    /// Sends the messages of all families but TREE, one after the other.
+    fn update_in_turn(&mut self, graph: &FactorGraph, options: &Options) {
+        for (k, family) in graph.families().into_iter().enumerate() {
+            if !family.cells().is_empty() {
+                self.gather(graph, k);
+                self.update(graph, options, k);
+                self.refresh_totals(graph);
+            }
         }
     }
 

@@ -22,7 +22,7 @@ use crate::{ArcMatrix, Error};
 pub(super) struct Tape {
     is_recorded: bool,
     damping: f64,
-    is_serial: bool,
+    schedule: Schedule,
     algebras: Vec<Algebra>,
     /// q of every slot, TREE's log-odds and TREE's logits, iteration by iteration.
     to_factors: Vec<f64>,
@@ -42,7 +42,7 @@ impl Tape {
     pub(super) fn clear(&mut self, options: &Options) {
         self.is_recorded = options.record;
         self.damping = options.damping;
-        self.is_serial = options.schedule == Schedule::Serial;
+        self.schedule = options.schedule;
         self.algebras.clear();
         self.to_factors.clear();
         self.tree_inputs.clear();
@@ -224,10 +224,11 @@ impl Messages {
         score_bar: &mut [f64],
         weight_bar: &mut [f64],
     ) {
-        if graph.has_tree_factor {
+        let schedule = self.tape.schedule;
+        if schedule != Schedule::TreeFirst {
             self.reverse_tree(graph, iteration);
         }
-        if self.tape.is_serial {
+        if schedule == Schedule::Serial {
             self.spread(graph, score_bar);
         }
         let families = graph.families();
@@ -236,18 +237,24 @@ impl Messages {
             let start = end - families[k].weights().len();
             if !families[k].cells().is_empty() {
                 self.reverse_family(graph, iteration, k, &mut weight_bar[start..end]);
-                if self.tape.is_serial {
+                if schedule != Schedule::Flooding {
                     self.spread(graph, score_bar);
                 }
             }
             end = start;
         }
-        if !self.tape.is_serial {
+        if schedule == Schedule::TreeFirst {
+            self.reverse_tree(graph, iteration);
+        }
+        if schedule != Schedule::Serial {
             self.spread(graph, score_bar);
         }
     }
 
     fn reverse_tree(&mut self, graph: &FactorGraph, iteration: usize) {
+        if !graph.has_tree_factor {
+            return;
+        }
         let arcs = graph.arcs.len();
         let range = iteration * arcs..(iteration + 1) * arcs;
         let Self { tape, tree, .. } = self;

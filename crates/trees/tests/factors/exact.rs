@@ -24,7 +24,7 @@ proptest! {
     fn no_factors(case in cases(0..=5)) {
         for (set, d) in case.distributions() {
             let graph = FactorGraph::new(&case.scores, set).unwrap();
-            for schedule in [Schedule::Serial, Schedule::Flooding] {
+            for schedule in [Schedule::Serial, Schedule::Flooding, Schedule::TreeFirst] {
                 let (mut messages, report) = run(&graph, &Options { schedule, ..ONE });
                 assert_eq!(report.iterations, 1);
                 let found = beliefs(&graph, &messages);

@@ -75,7 +75,7 @@ fn every_options(random: &mut Random) -> Vec<Options> {
     ];
     let mut all = Vec::new();
     for inference in inferences {
-        for schedule in [Schedule::Serial, Schedule::Flooding] {
+        for schedule in [Schedule::Serial, Schedule::Flooding, Schedule::TreeFirst] {
             let damping = [0.0, 0.5][random.below(2)];
             let iterations = 1 + random.below(6);
             all.push(Options {

@@ -107,7 +107,7 @@ fn check(set: TreeSet, options: &Options, heads: Heads, words: usize, mask: f64,
 fn unrolled_iterations() {
     for set in TreeSet::ALL {
         for iterations in [1, 3, 5] {
-            for schedule in [Schedule::Serial, Schedule::Flooding] {
+            for schedule in [Schedule::Serial, Schedule::Flooding, Schedule::TreeFirst] {
                 for damping in [0.0, 0.3] {
                     let options = Options { iterations, schedule, damping, ..Options::default() };
                     // Messages that grow leave finite differences without digits.

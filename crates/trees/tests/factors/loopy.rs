@@ -18,9 +18,10 @@ const PATIENT: Options = Options {
 /// With second-order weights of scale 0.5, beliefs are much nearer to the truth than without them.
 #[test]
 fn quality_at_moderate_weights() {
-    let mut random = Random::new(5);
     for set in TreeSet::ALL {
-        for schedule in [Schedule::Serial, Schedule::Flooding] {
+        for schedule in [Schedule::Serial, Schedule::Flooding, Schedule::TreeFirst] {
+            // The same models for every schedule.
+            let mut random = Random::new(5);
             let (mut error, mut ignored) = (0.0, 0.0);
             let rounds = 30;
             for _ in 0..rounds {

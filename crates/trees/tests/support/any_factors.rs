@@ -92,7 +92,7 @@ pub(crate) fn ask_everything(data: &[u8]) {
         iterations: bytes.below(8),
         tolerance: [0.0, 1e-6][bytes.below(2)],
         damping: [0.0, 0.3, 0.9][bytes.below(3)],
-        schedule: [Schedule::Serial, Schedule::Flooding][bytes.below(2)],
+        schedule: [Schedule::Serial, Schedule::Flooding, Schedule::TreeFirst][bytes.below(3)],
         inference,
         record: bytes.below(2) == 0,
     };

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use tutte::Support;
-use tutte::features::FeatureSet;
+use tutte::features::{FactorSet, FeatureSet};
+use tutte::learn::FactorOptions;
 
 use crate::failure::{advise, usage};
 
@@ -62,4 +63,42 @@ pub(crate) fn templates(typed: &str) -> Result<FeatureSet> {
         return Err(advise(error, "write one template per line, such as h.form m.tag"));
     }
     Ok(features)
+}
+
+/// Name of no factors.
+const NO_FACTORS: &str = "none";
+
+/// Returns the file of templates of factors, unless it is a name.
+pub(super) fn factor_file(typed: &str) -> Option<&Path> {
+    let is_name = typed == NO_FACTORS || FactorSet::NAMES.contains(&typed);
+    (!is_name).then(|| Path::new(typed))
+}
+
+/// Returns the options of factors by a name, or of the templates in a file.
+pub(super) fn factors(typed: &str) -> Result<Option<FactorOptions>> {
+    let options = FactorOptions::default();
+    if let Some(templates) = FactorSet::named(typed) {
+        return Ok(Some(options.with_templates(templates)));
+    }
+    match factor_file(typed) {
+        None => Ok(None),
+        Some(path) if !path.exists() => {
+            let names = FactorSet::NAMES.join(", ");
+            Err(usage(format!(
+                "{typed}: neither a file nor factors by name; name a file, or one of {names}, {NO_FACTORS}"
+            )))
+        }
+        Some(path) => {
+            let text = fs::read_to_string(path).with_context(|| format!("cannot read {typed}"))?;
+            let templates = FactorSet::parse(&text).with_context(|| typed.to_owned())?;
+            if templates.is_empty() {
+                let error = anyhow::anyhow!("{typed}: the file has no templates");
+                return Err(advise(
+                    error,
+                    "write one per line, such as: grandparent g.upos m.lemma",
+                ));
+            }
+            Ok(Some(options.with_templates(templates)))
+        }
+    }
 }

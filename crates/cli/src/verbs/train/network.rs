@@ -21,7 +21,7 @@ pub(super) struct NetworkArgs {
     /// A network replaces features. It is more accurate where a pretrained encoder exists, and many times slower.
     /// scratch is a small encoder that starts from random weights. Needs a program built with --features neural.
     #[arg(long, value_name = "DIR|scratch")]
-    #[arg(conflicts_with_all = ["preset", "clusters", "templates", "bits", "pruning", "labels", "tags"])]
+    #[arg(conflicts_with_all = ["preset", "clusters", "templates", "bits", "pruning", "labels", "tags", "factors", "factor_iterations"])]
     encoder: Option<PathBuf>,
 
     /// Train features, too, and add the scores of both; DEV decides their weights

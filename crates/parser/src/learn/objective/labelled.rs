@@ -298,7 +298,7 @@ pub(crate) fn marginals(
 }
 
 /// Adds `factor` times the numbers of one arc, over all labels, to another matrix.
-pub(super) fn add_scaled(
+pub(crate) fn add_scaled(
     sums: &mut LabelledArcMatrix,
     shares: &LabelledArcMatrix,
     (head, modifier): (usize, usize),

@@ -157,7 +157,7 @@ impl<S: PartScorer> Shard<S> {
             let term = Term { objective, example, tree_set: corpus.tree_set, progress: 1.0 };
             model.prepare(example, |_| true, memory);
             *value += model
-                .score(example, memory)
+                .score(example, 1.0, memory)
                 .evaluate(term, scratch, coefficients)
                 .map_err(|source| corpus.diverged(example, source))?;
             model.accumulate(memory, coefficients, NEGLIGIBLE, |cell, amount| {

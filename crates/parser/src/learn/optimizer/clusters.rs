@@ -8,7 +8,7 @@ use std::mem::swap;
 use tutte_linear::{Checkpointed, Codec};
 use tutte_trees::{ArcMatrix, Error as TreesError};
 
-use super::scorer::{Differentiable, Scorer, Term};
+use super::scorer::{Differentiable, Scorer, Term, multiply};
 use super::{Gradient, Optimizer, OptimizerRun, Report, Schedule};
 use crate::features::Prepared;
 use crate::learn::objective::{Scored, Scratch};
@@ -116,8 +116,11 @@ impl Scorer for ClusteredModel {
         self.0.prepare(example, keep, memory);
     }
 
-    fn score(&self, example: &Example, memory: &mut Prepared) -> ClusterScores {
-        ClusterScores(self.0.score_by_cluster(memory, |h, m| example.candidates.allows(h, m)))
+    fn score(&self, example: &Example, scale: f64, memory: &mut Prepared) -> ClusterScores {
+        let allowed = |head, modifier| example.candidates.allows(head, modifier);
+        let mut scores = self.0.score_by_cluster(memory, allowed);
+        scores.iter_mut().for_each(|scores| multiply(scores, scale));
+        ClusterScores(scores)
     }
 
     fn accumulate(
@@ -136,10 +139,6 @@ impl Scorer for ClusteredModel {
 }
 
 impl Differentiable for ClusterScores {
-    fn scale(&mut self, by: f64) {
-        self.0.iter_mut().for_each(|scores| scores.scale(by));
-    }
-
     fn evaluate(
         &self,
         term: Term<'_>,

@@ -255,7 +255,7 @@ impl<S: PartScorer> Exponentiated<S> {
 
     fn score(&mut self, example: &Example, model: &S) -> S::Scores {
         model.prepare(example, |_| true, &mut self.memory);
-        model.score(example, &mut self.memory)
+        model.score(example, 1.0, &mut self.memory)
     }
 
     fn squared_norm(&self) -> f64 {

@@ -204,8 +204,7 @@ impl<S: Scorer> Worker<S> {
         let Task { term, model, scale } = task;
         let Self { kept, memory, scratch, gradient, .. } = self;
         model.prepare(term.example, |template| kept[template], memory);
-        let mut scores = model.score(term.example, memory);
-        scores.scale(scale);
+        let scores = model.score(term.example, scale, memory);
         let value = scores.evaluate(term, scratch, gradient)?;
         model.accumulate(memory, gradient, NEGLIGIBLE, add);
         Ok(value)

@@ -1,6 +1,14 @@
 //! Joint training of arcs and labels: θ(h → m, ℓ) = w·f(x, h, m) + w_ℓ·g(x, h, m), with the cells of labels after
 //! those of arcs. Optimizers treat labelled arcs and arcs by the same code (see [`Scorer`]). Labels add O(n² L) numbers
 //! per sentence, for L labels.
+//!
+//! [Factors](crate::model::factors) refine the sums over labels, θ(e) = log Σ_ℓ exp θ(e, ℓ), and leave p(ℓ | e) as it is.
+//! With g the derivatives of an objective by the refined scores θ′(e, ℓ), and J the Jacobian of θ′(e) by θ(e),
+//!
+//! ```text
+//! θ′(e, ℓ) = θ(e, ℓ) + θ′(e) − θ(e)        ḡ(e) = Σ_ℓ g(e, ℓ)
+//! ∂/∂θ(e, ℓ) = g(e, ℓ) + p(ℓ | e) · ((Jᵀḡ)(e) − ḡ(e))
+//! ```
 
 use tutte_trees::{
     ArcMatrix, Error as TreesError, LabelledArcMatrix, LabelledTreeDistribution, TreeSet,
@@ -10,14 +18,45 @@ use tutte_trees::{
 use super::scorer::{Differentiable, PartScorer, PartTable, Scorer, Term};
 use crate::features::Prepared;
 use crate::learn::corpus::Example;
+use crate::learn::objective::labelled::{add_scaled, sum_out};
 use crate::learn::objective::{LabelledScored, Scratch, labelled};
-use crate::{ArcModel, LabelModel};
+use crate::model::factors::{FactorMemory, Refinement};
+use crate::{ArcModel, FactorModel, LabelModel};
 
 /// A model of labelled arcs.
 #[derive(Clone, Debug)]
 pub(crate) struct Joint {
     pub(crate) arcs: ArcModel,
     pub(crate) labels: LabelModel,
+    /// Factors, and the set of trees they refine scores for.
+    pub(crate) factors: Option<(FactorModel, TreeSet)>,
+}
+
+impl Joint {
+    /// Returns the table of a weight and its position there.
+    #[inline]
+    fn place(&self, cell: usize) -> (Part, usize) {
+        let arcs = self.arcs.weights.len();
+        let labels = self.labels.weights.len();
+        if cell < arcs {
+            (Part::Arcs, cell)
+        } else if cell < arcs + labels {
+            (Part::Labels, cell - arcs)
+        } else {
+            (Part::Factors, cell - arcs - labels)
+        }
+    }
+
+    fn factor_weights(&self) -> &[f32] {
+        self.factors.as_ref().map_or(&[], |(factors, _)| &factors.weights)
+    }
+}
+
+/// The tables of a [`Joint`] model, in the order of its cells.
+enum Part {
+    Arcs,
+    Labels,
+    Factors,
 }
 
 /// Looked-up features of a sentence, and buffers.
@@ -27,6 +66,13 @@ pub(crate) struct Memory {
     labels: Prepared,
     rows: Vec<usize>,
     scores: Vec<f32>,
+    factors: FactorMemory,
+    /// For each template of factors, `false` if dropout leaves it out.
+    kept_factors: Vec<bool>,
+    /// p(ℓ | e), for factors.
+    given: LabelledArcMatrix,
+    /// Sums over labels, for factors.
+    summed: ArcMatrix,
 }
 
 impl Scorer for Joint {
@@ -34,35 +80,39 @@ impl Scorer for Joint {
     type Scores = LabelledArcMatrix;
 
     fn cells(&self) -> usize {
-        self.arcs.weights.len() + self.labels.weights.len()
+        self.arcs.weights.len() + self.labels.weights.len() + self.factor_weights().len()
     }
 
     #[inline]
     fn weight(&self, cell: usize) -> f32 {
-        let first = self.arcs.weights.len();
-        if cell < first { self.arcs.weights[cell] } else { self.labels.weights[cell - first] }
+        match self.place(cell) {
+            (Part::Arcs, at) => self.arcs.weights[at],
+            (Part::Labels, at) => self.labels.weights[at],
+            (Part::Factors, at) => self.factor_weights()[at],
+        }
     }
 
     #[inline]
     fn weight_mut(&mut self, cell: usize) -> &mut f32 {
-        let first = self.arcs.weights.len();
-        if cell < first {
-            &mut self.arcs.weights[cell]
-        } else {
-            &mut self.labels.weights[cell - first]
+        match (self.place(cell), &mut self.factors) {
+            ((Part::Labels, at), _) => &mut self.labels.weights[at],
+            ((Part::Factors, at), Some((factors, _))) => &mut factors.weights[at],
+            ((_, at), _) => &mut self.arcs.weights[at],
         }
     }
 
     fn weights(&self) -> impl Iterator<Item = &f32> {
-        self.arcs.weights.iter().chain(&self.labels.weights)
+        self.arcs.weights.iter().chain(&self.labels.weights).chain(self.factor_weights())
     }
 
     fn weights_mut(&mut self) -> impl Iterator<Item = &mut f32> {
-        self.arcs.weights.iter_mut().chain(&mut self.labels.weights)
+        let factors = self.factors.iter_mut().flat_map(|(factors, _)| &mut factors.weights);
+        self.arcs.weights.iter_mut().chain(&mut self.labels.weights).chain(factors)
     }
 
     fn templates(&self) -> usize {
-        self.arcs.features.templates().len() + self.labels.features.templates().len()
+        let factors = self.factors.as_ref().map_or(0, |(factors, _)| factors.features.len());
+        self.arcs.features.templates().len() + self.labels.features.templates().len() + factors
     }
 
     fn prepare(&self, example: &Example, keep: impl Fn(usize) -> bool, memory: &mut Memory) {
@@ -71,10 +121,87 @@ impl Scorer for Joint {
         memory.arcs.fill_for(&self.arcs.features, &example.arcs, &keep, allowed);
         let keep_label = |label| keep(first + label);
         memory.labels.fill_for(&self.labels.features, &example.labels, keep_label, allowed);
+        let first = first + self.labels.features.templates().len();
+        let factors = self.factors.as_ref().map_or(0, |(factors, _)| factors.features.len());
+        memory.kept_factors.clear();
+        memory.kept_factors.extend((first..first + factors).map(keep));
     }
 
-    fn score(&self, example: &Example, memory: &mut Memory) -> LabelledArcMatrix {
-        let Memory { arcs: prepared, labels, rows, scores: by_label } = memory;
+    fn score(&self, example: &Example, scale: f64, memory: &mut Memory) -> LabelledArcMatrix {
+        let mut labelled = self.score_arcs(example, memory);
+        for (head, modifier) in arcs(labelled.words()) {
+            let labels = labelled.labels_of_mut(head, modifier).into_iter().flatten();
+            labels.for_each(|score| *score *= scale);
+        }
+        if let Some((factors, tree_set)) = &self.factors {
+            refine(factors, *tree_set, example, scale, &mut labelled, memory);
+        }
+        labelled
+    }
+
+    fn accumulate(
+        &self,
+        memory: &mut Memory,
+        coefficients: &LabelledArcMatrix,
+        negligible: f64,
+        mut add: impl FnMut(usize, f32),
+    ) {
+        let of = |(head, modifier)| coefficients.labels_of(head, modifier).unwrap_or_default();
+        let words = coefficients.words();
+        let by_arc = ArcMatrix::from_fn(words, |head, modifier| of((head, modifier)).iter().sum());
+        let first = self.arcs.weights.len() + self.labels.weights.len();
+        let add_factor = |cell, amount| add(first + cell, amount);
+        let followed_back = self.factors.as_ref().and_then(|(factors, _)| {
+            factors.accumulate(&mut memory.factors, &by_arc, negligible, add_factor)
+        });
+        let Some(by_score) = followed_back else {
+            self.accumulate_arcs(memory, coefficients, &by_arc, negligible, add);
+            return;
+        };
+        let mut changed = coefficients.clone();
+        for arc @ (head, modifier) in arcs(words) {
+            let change = by_score[arc] - by_arc[arc];
+            add_scaled(&mut changed, &memory.given, (head, modifier), change);
+        }
+        let by_score = by_score.clone();
+        self.accumulate_arcs(memory, &changed, &by_score, negligible, add);
+    }
+}
+
+/// Refines the scores of a sentence by factors.
+fn refine(
+    factors: &FactorModel,
+    tree_set: TreeSet,
+    example: &Example,
+    scale: f64,
+    labelled: &mut LabelledArcMatrix,
+    memory: &mut Memory,
+) {
+    let Memory { factors: memory, kept_factors, given, summed, .. } = memory;
+    given.clone_from(labelled);
+    sum_out(given, summed);
+    let mut refined = summed.clone();
+    let best = |head, modifier| best_label(given.labels_of(head, modifier).unwrap_or_default()).0;
+    let refinement =
+        Refinement { tree_set, scale, keep: |template| kept_factors[template], is_recorded: true };
+    // Scores that are not numbers stay as they are, for the objective to report.
+    if factors.refine(&example.arcs, best, &mut refined, refinement, memory).is_err() {
+        memory.clear();
+        return;
+    }
+    for arc @ (head, modifier) in arcs(refined.words()) {
+        let change = refined[arc] - summed[arc];
+        if change.is_finite() {
+            let labels = labelled.labels_of_mut(head, modifier).into_iter().flatten();
+            labels.for_each(|score| *score += change);
+        }
+    }
+}
+
+impl Joint {
+    /// Scores labelled arcs without factors.
+    fn score_arcs(&self, example: &Example, memory: &mut Memory) -> LabelledArcMatrix {
+        let Memory { arcs: prepared, labels, rows, scores: by_label, .. } = memory;
         let words = example.gold.len();
         let mut scores = ArcMatrix::zeros(words);
         self.arcs.score(prepared, |h, m| example.candidates.allows(h, m), &mut scores);
@@ -91,18 +218,19 @@ impl Scorer for Joint {
         labelled
     }
 
-    fn accumulate(
+    /// Accumulates coefficients of scores without factors. `by_arc` are their sums over labels.
+    fn accumulate_arcs(
         &self,
         memory: &mut Memory,
         coefficients: &LabelledArcMatrix,
+        by_arc: &ArcMatrix,
         negligible: f64,
         mut add: impl FnMut(usize, f32),
     ) {
         let Memory { arcs: prepared, labels, rows, .. } = memory;
         let words = coefficients.words();
         let of = |(head, modifier)| coefficients.labels_of(head, modifier).unwrap_or_default();
-        let summed = ArcMatrix::from_fn(words, |head, modifier| of((head, modifier)).iter().sum());
-        self.arcs.accumulate(prepared, &summed, negligible, &mut add);
+        self.arcs.accumulate(prepared, by_arc, negligible, &mut add);
         let first = self.arcs.weights.len();
         let mut kept = Vec::new();
         for (head, modifier) in arcs(words) {
@@ -132,13 +260,6 @@ impl PartScorer for Joint {
 }
 
 impl Differentiable for LabelledArcMatrix {
-    fn scale(&mut self, by: f64) {
-        for (head, modifier) in arcs(self.words()) {
-            let labels = self.labels_of_mut(head, modifier).into_iter().flatten();
-            labels.for_each(|score| *score *= by);
-        }
-    }
-
     fn evaluate(
         &self,
         term: Term<'_>,

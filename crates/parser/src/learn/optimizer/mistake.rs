@@ -105,7 +105,7 @@ impl<S: PartScorer> MistakeDriven<S> {
         model: &mut S,
     ) -> Result<usize, Error> {
         model.prepare(example, |_| true, &mut self.memory);
-        let scores = model.score(example, &mut self.memory);
+        let scores = model.score(example, 1.0, &mut self.memory);
         let trees =
             self.best_trees(corpus, &scores).map_err(|source| corpus.diverged(example, source))?;
         let gold = S::Scores::gold(example);

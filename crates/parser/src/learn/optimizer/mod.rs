@@ -41,7 +41,8 @@ use gradient::{Gradient, StepRule};
 pub(crate) use joint::Joint;
 use mistake::{MistakeDriven, UpdateRule};
 pub use passive_aggressive::{Cost, Update};
-use scorer::{PartScorer, Scorer};
+use scorer::PartScorer;
+pub(crate) use scorer::Scorer;
 use sgd::Sgd;
 
 /// Most trees of a sentence that MIRA takes.

@@ -46,8 +46,8 @@ pub(crate) trait Scorer: Debug + Send + Sync {
     /// Looks up the features of a sentence, for the templates that `keep` accepts.
     fn prepare(&self, example: &Example, keep: impl Fn(usize) -> bool, memory: &mut Self::Memory);
 
-    /// Scores the sentence that `memory` was prepared for.
-    fn score(&self, example: &Example, memory: &mut Self::Memory) -> Self::Scores;
+    /// Scores the sentence that `memory` was prepared for, with all weights multiplied by `scale`.
+    fn score(&self, example: &Example, scale: f64, memory: &mut Self::Memory) -> Self::Scores;
 
     /// Sums `coefficient · f` over parts by calls of `add(cell, amount)`, perhaps several per cell. Skips
     /// coefficients whose absolute value is at most `negligible`.
@@ -68,9 +68,6 @@ pub(crate) trait PartScorer: Scorer<Scores: PartTable> {
 
 /// Scores that an objective can be evaluated on.
 pub(crate) trait Differentiable: Debug + Default + Send {
-    /// Multiplies every score.
-    fn scale(&mut self, by: f64);
-
     /// Returns the value of the objective for a sentence, and writes its derivatives into `gradient`; see
     /// [`Objective::evaluate`].
     fn evaluate(
@@ -174,9 +171,10 @@ impl Scorer for ArcModel {
         memory.fill_for(&self.features, &example.arcs, keep, allowed);
     }
 
-    fn score(&self, example: &Example, memory: &mut Prepared) -> ArcMatrix {
+    fn score(&self, example: &Example, scale: f64, memory: &mut Prepared) -> ArcMatrix {
         let mut scores = ArcMatrix::zeros(example.gold.len());
         ArcModel::score(self, memory, |h, m| example.candidates.allows(h, m), &mut scores);
+        multiply(&mut scores, scale);
         scores
     }
 
@@ -199,13 +197,12 @@ impl PartScorer for ArcModel {
     }
 }
 
-impl Differentiable for ArcMatrix {
-    fn scale(&mut self, by: f64) {
-        for arc in arcs(self.words()) {
-            self[arc] *= by;
-        }
-    }
+/// Multiplies every score.
+pub(super) fn multiply(scores: &mut ArcMatrix, scale: f64) {
+    arcs(scores.words()).for_each(|arc| scores[arc] *= scale);
+}
 
+impl Differentiable for ArcMatrix {
     fn evaluate(
         &self,
         term: Term<'_>,

@@ -32,9 +32,14 @@ impl Recipe {
             output: self.regular_output().map(|output| beside(output, ending)),
             ..self.clone()
         };
-        // The number of passes is that of the network's epochs.
-        let features =
-            Recipe { encoder: None, network_training: None, passes: None, ..half(".features") };
+        // The number of passes is that of the network's epochs. Factors do not refine sums with a network's scores.
+        let features = Recipe {
+            encoder: None,
+            network_training: None,
+            passes: None,
+            factors: Some(None),
+            ..half(".features")
+        };
         [features, half(".network")]
     }
 

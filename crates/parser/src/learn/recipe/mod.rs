@@ -55,7 +55,7 @@ use self::stage_cache::{TextParts, checkpoint_path, has_stages, remove_stages};
 use super::network::{EncoderSource, NetworkTraining};
 use super::optimizer::Optimizer;
 use super::teacher::has_answers;
-use super::train::{Checkpoint, TrainingOptions, check_options, memory};
+use super::train::{Checkpoint, FactorOptions, TrainingOptions, check_options, memory};
 use crate::features::FeatureSet;
 use crate::{About, CheckpointProblem, DevScores, Error, Labelling, Model, ModelFile, Support};
 
@@ -103,6 +103,8 @@ pub struct Recipe {
     optimizer: Optimizer,
     labelling: Option<Labelling>,
     has_pruner: Option<bool>,
+    factors: Option<Option<FactorOptions>>,
+    factor_iterations: Option<usize>,
     passes: Option<usize>,
     tree_set: Option<TreeSet>,
     clusters: Option<usize>,
@@ -136,6 +138,8 @@ impl Default for Recipe {
             optimizer: Optimizer::default(),
             labelling: None,
             has_pruner: None,
+            factors: None,
+            factor_iterations: None,
             passes: None,
             tree_set: None,
             clusters: None,
@@ -201,6 +205,17 @@ impl Recipe {
     /// Sets the number of passes over the treebank.
     pub fn with_passes(self, passes: usize) -> Self {
         Self { passes: Some(passes), ..self }
+    }
+
+    /// Sets the factors of the second pass; `None` trains without factors. By default, the preset decides. Options
+    /// without effect are ignored, see [`SecondPassOptions::factors`](crate::SecondPassOptions).
+    pub fn with_factors(self, factors: Option<FactorOptions>) -> Self {
+        Self { factors: Some(factors), ..self }
+    }
+
+    /// Sets the number of iterations of belief propagation over factors.
+    pub fn with_factor_iterations(self, iterations: usize) -> Self {
+        Self { factor_iterations: Some(iterations), ..self }
     }
 
     /// Sets the tree set. By default, it is chosen by accuracy on held-out sentences, see [`TreeSetChoice`].
@@ -415,8 +430,15 @@ impl Recipe {
         let versions = data.train.versions();
         let temperature = (!data.dev.is_empty()).then_some(PROVISIONAL_TEMPERATURE);
         let second_pass = usual.second_pass.clone();
-        let second_pass = second_pass
-            .map(|second| preset::second_pass(second, &self.optimizer, versions, temperature));
+        let second_pass = second_pass.map(|second| {
+            let factors = self.factors.clone().unwrap_or_else(|| second.factors.clone());
+            let factors = factors.map(|factors| {
+                let iterations = self.factor_iterations.unwrap_or(factors.iterations);
+                factors.with_iterations(iterations)
+            });
+            preset::second_pass(second, &self.optimizer, versions, temperature)
+                .with_factors(factors)
+        });
         let labelling = match self.clusters {
             None => usual.labelling,
             Some(_) => Labelling::Staged,

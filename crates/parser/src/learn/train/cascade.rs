@@ -17,8 +17,8 @@ use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, TreeSet, Workspace};
 
 use super::{
-    Corpus, Example, PrunerOptions, SecondPassOptions, TrainingOptions, TransitionTrainingData,
-    clusters,
+    Corpus, Example, FactorOptions, PrunerOptions, SecondPassOptions, TrainingOptions,
+    TransitionTrainingData, clusters,
 };
 use crate::features::{Atoms, FeatureSet, FirstPassOutput, Prepared};
 use crate::learn::corpus::with_gold;
@@ -28,8 +28,8 @@ use crate::model::pruner::PrunerMemory;
 use crate::model::second_pass;
 use crate::model::transition::TransitionMemory;
 use crate::{
-    ArcModel, Candidates, Error, Index, LabelModel, Labelling, Optimizer, ParserModel, Pruner,
-    SecondPass, TransitionParser,
+    ArcModel, Candidates, Error, FactorModel, Index, LabelModel, Labelling, Optimizer, ParserModel,
+    Pruner, SecondPass, TransitionParser,
 };
 
 /// Returns an untrained pruner.
@@ -212,10 +212,13 @@ pub(super) fn second_pass_corpus<'a>(
     second_pass: &SecondPass,
     labels: &LabelModel,
 ) -> Corpus<'a> {
+    let mut columns = second_pass.arcs.features.columns().to_vec();
+    columns.extend(second_pass.factors.iter().flat_map(|factors| factors.features.columns()));
+    columns.sort_unstable();
+    columns.dedup();
     let example = |(example, first_pass_output): (&Arc<Example>, &Arc<FirstPassOutput>)| {
         let sentence = &treebank[example.sentence];
-        let columns = second_pass.arcs.features.columns();
-        let arcs = Atoms::with_first_pass(sentence, columns, Arc::clone(first_pass_output));
+        let arcs = Atoms::with_first_pass(sentence, &columns, Arc::clone(first_pass_output));
         let candidates = second_pass::candidates(first_pass_output, second_pass.threshold);
         Arc::new(Example {
             sentence: example.sentence,
@@ -272,6 +275,11 @@ pub(super) fn with_untrained_second_pass(
         templates = templates.with_transition_parse();
         label_templates = label_templates.with_transition_labels();
     }
+    let factors = second.factors.as_ref().filter(|_| {
+        let is_supported =
+            matches!(options.optimizer, Optimizer::AdaGrad { .. } | Optimizer::Sgd { .. });
+        is_supported && options.labelling == Labelling::Joint && options.clusters == 1
+    });
     let labels = match options.labelling {
         Labelling::None => LabelModel::none(),
         labelling => {
@@ -284,6 +292,13 @@ pub(super) fn with_untrained_second_pass(
             arcs: clusters::untrained(templates, index, options),
             threshold: second.threshold,
             transition,
+            factors: factors.map(|FactorOptions { templates, bits, iterations }| {
+                FactorModel::new(
+                    templates.clone(),
+                    (*bits).min(options.bits.saturating_sub(2)).max(4),
+                    *iterations,
+                )
+            }),
         }),
         labels,
         ..model

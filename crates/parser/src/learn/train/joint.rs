@@ -6,7 +6,7 @@ use tutte_linear::{Checkpointed, Codec};
 
 use super::staged::check_average;
 use super::{Corpus, Pass, TrainingSession};
-use crate::learn::optimizer::{Joint, Optimizer, OptimizerRun, Report, Schedule};
+use crate::learn::optimizer::{Joint, Optimizer, OptimizerRun, Report, Schedule, Scorer};
 use crate::{Error, ParserModel};
 
 /// Trains the last pass of a model and its labels together.
@@ -17,7 +17,10 @@ pub(super) fn fit(
     schedule: Schedule,
     session: &mut TrainingSession<'_>,
 ) -> Result<ParserModel, Error> {
-    let mut joint = Joint { arcs: trained.last_pass().clone(), labels: trained.labels.clone() };
+    let factors = trained.second_pass.as_ref().and_then(|second_pass| second_pass.factors.clone());
+    let factors = factors.map(|factors| (factors, trained.tree_set));
+    let mut joint =
+        Joint { arcs: trained.last_pass().clone(), labels: trained.labels.clone(), factors };
     let optimizer = optimizer.start(corpus, &mut joint, schedule)?;
     let mut trainer = JointTrainer { joint, optimizer, report: Report::default() };
     let done = session.resume(&mut trainer)?;
@@ -49,13 +52,22 @@ struct JointTrainer {
 impl JointTrainer {
     /// Copies the weights to keep, averaged if the optimizer does so.
     fn copy_weights_to(&self, trained: &mut ParserModel) {
-        let Joint { arcs, labels } = &self.joint;
+        let Joint { arcs, labels, factors } = &self.joint;
+        let trained_factors =
+            trained.second_pass.as_mut().and_then(|second_pass| second_pass.factors.as_mut());
         match self.optimizer.weights_to_keep(&self.joint) {
             Some(mut weights) => {
+                let of_factors = weights.split_off(arcs.weights.len() + labels.weights.len());
+                if let Some(factors) = trained_factors {
+                    factors.weights = of_factors;
+                }
                 trained.labels.weights = weights.split_off(arcs.weights.len());
                 trained.last_pass().weights = weights;
             }
             None => {
+                if let (Some(trained), Some((factors, _))) = (trained_factors, factors) {
+                    trained.weights.copy_from_slice(&factors.weights);
+                }
                 trained.labels.weights.copy_from_slice(&labels.weights);
                 trained.last_pass().weights.copy_from_slice(&arcs.weights);
             }
@@ -67,11 +79,14 @@ impl Checkpointed for JointTrainer {
     fn checkpoint(&mut self, codec: &mut Codec<'_>) -> io::Result<()> {
         codec.table(&mut self.joint.arcs.weights)?;
         codec.table(&mut self.joint.labels.weights)?;
+        self.joint
+            .factors
+            .iter_mut()
+            .try_for_each(|(factors, _)| codec.table(&mut factors.weights))?;
         self.optimizer.checkpoint(codec)?;
         self.report.checkpoint(codec)?;
         if let Codec::Read(_) = codec {
-            let Joint { arcs, labels } = &self.joint;
-            let weights = arcs.weights.len() + labels.weights.len();
+            let weights = self.joint.cells();
             check_average(self.optimizer.weights_to_keep(&self.joint), weights)?;
         }
         Ok(())

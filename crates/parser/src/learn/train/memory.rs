@@ -3,6 +3,7 @@
 //! ```text
 //! arcs       clusters · 2^bits cells          weights, squared gradients, means and copies;
 //! labels     labels · 2^label_bits cells      more for each fold that is trained at the same time
+//! factors    at most a quarter of the cells of arcs, which is part of the margin
 //! sentence   n² · labels                      label scores of all arcs, if labels are joint and nothing prunes arcs
 //! ```
 

@@ -34,8 +34,8 @@ pub use checkpoint::{Checkpoint, CheckpointPlace, Snapshot};
 pub(in crate::learn) use checkpoint::{Settings, fingerprint};
 pub(crate) use options::check as check_options;
 pub use options::{
-    FirstPassOptions, LabelOptions, PrunerOptions, SecondPassOptions, TrainingOptions,
-    TransitionOptions,
+    FactorOptions, FirstPassOptions, LabelOptions, PrunerOptions, SecondPassOptions,
+    TrainingOptions, TransitionOptions,
 };
 pub use pass::{Pass, PassObserver, TrainedPass};
 pub use session::Checkpoints;

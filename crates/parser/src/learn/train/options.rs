@@ -3,7 +3,7 @@
 use tutte_trees::TreeSet;
 
 use super::clusters;
-use crate::features::FeatureSet;
+use crate::features::{FactorSet, FeatureSet};
 use crate::learn::optimizer::Optimizer;
 use crate::model::MOST_BITS;
 use crate::{Error, Labelling, Support};
@@ -128,6 +128,9 @@ pub struct SecondPassOptions {
     /// Options of a [transition parser](crate::TransitionParser) whose tree the second pass sees, too. It learns
     /// from whole trees: there is none if most trees of the treebank are partial.
     pub transition: Option<TransitionOptions>,
+    /// Options of [factors](crate::FactorModel) of two arcs, learnt together with arcs and labels. They need joint
+    /// labels, one cluster, and AdaGrad or SGD: other trainings have none.
+    pub factors: Option<FactorOptions>,
 }
 
 tutte_linear::setters! {
@@ -140,6 +143,33 @@ tutte_linear::setters! {
         with_first => first: Option<FirstPassOptions>,
         with_labels => labels: FeatureSet,
         with_transition => transition: Option<TransitionOptions>,
+        with_factors => factors: Option<FactorOptions>,
+    }
+}
+
+/// Options of a [`FactorModel`](crate::FactorModel).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FactorOptions {
+    /// Feature templates.
+    pub templates: FactorSet,
+    /// Binary logarithm of the largest number of weights. There are at most a quarter as many as arc weights.
+    pub bits: u32,
+    /// Number of iterations of belief propagation.
+    pub iterations: usize,
+}
+
+tutte_linear::setters! {
+    FactorOptions {
+        with_templates => templates: FactorSet,
+        with_bits => bits: u32,
+        with_iterations => iterations: usize,
+    }
+}
+
+impl Default for FactorOptions {
+    fn default() -> Self {
+        Self { templates: FactorSet::standard(), bits: 22, iterations: 1 }
     }
 }
 
@@ -242,7 +272,9 @@ impl TrainingOptions {
         };
         let labels = FeatureSet::lean_labels();
         let transition = Some(TransitionOptions { passes: 5, bits: 19, bidirectional: false });
-        let second = Some(SecondPassOptions { first: Some(first), labels, transition, ..second });
+        let factors = Some(FactorOptions::default().with_templates(FactorSet::lean()));
+        let second =
+            Some(SecondPassOptions { first: Some(first), labels, transition, factors, ..second });
         let templates = FeatureSet::lean();
         Self { pruning: None, second_pass: second, templates, passes: 4, ..Self::default() }
     }
@@ -276,6 +308,7 @@ impl Default for SecondPassOptions {
             first: None,
             labels: FeatureSet::second_pass_labels(),
             transition: Some(TransitionOptions { passes: 8, bits: 22, bidirectional: true }),
+            factors: Some(FactorOptions::default()),
         }
     }
 }

@@ -15,6 +15,7 @@ use super::{TrainingOptions, TrainingSession, fit};
 use crate::features::{Atoms, FirstPassOutput, Prepared};
 use crate::learn::corpus::{Corpus, Example};
 use crate::learn::temperature::{self, ScoredReading, ScoredSentence};
+use crate::model::factors::{FactorMemory, Refinement};
 use crate::model::labels::ArcLabels;
 use crate::model::pruner::PrunerMemory;
 use crate::model::{rounded, second_pass};
@@ -68,6 +69,7 @@ struct Memory {
     arc_labels: ArcLabels,
     pruner: PrunerMemory,
     workspace: Workspace,
+    factors: FactorMemory,
 }
 
 impl Scorer<'_> {
@@ -76,7 +78,8 @@ impl Scorer<'_> {
         example: &Example,
         first_pass_output: &FirstPassOutput,
     ) -> Result<ScoredSentence, Error> {
-        let Memory { prepared, arc_labels, pruner: pruner_memory, workspace } = &mut self.memory;
+        let Memory { prepared, arc_labels, pruner: pruner_memory, workspace, factors: memory } =
+            &mut self.memory;
         let ParserModel { pruner, second_pass, labels, tree_set, .. } = self.model;
         let sentence = &self.corpus.treebank[example.sentence];
         let mut scores = ArcMatrix::forbidden(example.gold.len());
@@ -92,6 +95,11 @@ impl Scorer<'_> {
             prepared.fill_for(&labels.features, &example.labels, |_| true, possible);
             labels.score_arcs(prepared, &scores, arc_labels);
             arc_labels.add_sums(&mut scores);
+        }
+        if let Some(factors) = second_pass.as_ref().and_then(|second| second.factors.as_ref()) {
+            let refinement = Refinement::of_parser(*tree_set);
+            let best = |head, modifier| arc_labels.best(head, modifier);
+            factors.refine(&example.arcs, best, &mut scores, refinement, memory)?;
         }
         let mut marginals = ArcMatrix::default();
         marginals_with(&scores, *tree_set, workspace, &mut marginals)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tutte_trees::TreeSet;
 
+use super::factors::FactorDocument;
 use super::tables::{ARCS, ArcTables, NO_CHECKSUM, PRUNER, SECOND_PASS, Tables, shape_of};
 use super::transition::TransitionDocument;
 use super::{About, Model, ParserModel};
@@ -20,8 +21,10 @@ use crate::{
 };
 
 /// Version of the format. It changes whenever an older tutte would misread a newer file: other tables,
-/// another meaning of templates, other hashes.
-pub(super) const FORMAT: u64 = 6;
+/// another meaning of templates, other hashes. A file has the oldest version that has all its parts.
+pub(super) const FORMAT: u64 = 7;
+/// The oldest version that is read. It has no factors.
+pub(super) const OLDEST_FORMAT: u64 = 6;
 
 /// The part of a file that is not a table.
 #[derive(Serialize, Deserialize)]
@@ -68,6 +71,8 @@ struct SecondPassDocument {
     threshold: f64,
     #[serde(rename = "shifter", default, skip_serializing_if = "Option::is_none")]
     transition: Option<TransitionDocument>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    factors: Option<FactorDocument>,
     #[serde(flatten)]
     arcs: ArcDocument,
 }
@@ -107,8 +112,9 @@ impl Document {
         about: &About,
     ) -> Self {
         let ParserModel { pruner, arcs, second_pass, labels, .. } = parser;
+        let has_factors = second_pass.as_ref().is_some_and(|second| second.factors.is_some());
         Self {
-            format: FORMAT,
+            format: if has_factors { FORMAT } else { OLDEST_FORMAT },
             checksum: NO_CHECKSUM.to_owned(),
             tutte: env!("CARGO_PKG_VERSION").to_owned(),
             tree_set: parser.tree_set.to_string(),
@@ -123,6 +129,7 @@ impl Document {
             second_pass: second_pass.as_ref().map(|second_pass| SecondPassDocument {
                 threshold: second_pass.threshold,
                 transition: second_pass.transition.as_ref().map(TransitionDocument::new),
+                factors: second_pass.factors.as_ref().map(FactorDocument::new),
                 arcs: ArcDocument::new(&second_pass.arcs),
             }),
             labels: LabelDocument {
@@ -157,7 +164,8 @@ impl Document {
             let transition =
                 second_pass.transition.map(|transition| transition.parser(labels, tables));
             let threshold = number("threshold", second_pass.threshold, -1.0)?;
-            Ok(SecondPass { arcs, threshold, transition: transition.transpose()? })
+            let factors = second_pass.factors.map(|factors| factors.model(tables)).transpose()?;
+            Ok(SecondPass { arcs, threshold, transition: transition.transpose()?, factors })
         });
         let pruner = self.pruner.map(|pruner| -> Result<_, ModelProblem> {
             let arcs = pruner.arcs.model(&PRUNER, tables)?;

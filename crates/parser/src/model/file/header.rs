@@ -7,7 +7,7 @@ use safetensors::tensor::Metadata;
 use tutte_linear::Content;
 
 use super::ModelFile;
-use super::document::{AnyDocument, Document, FORMAT};
+use super::document::{AnyDocument, Document, FORMAT, OLDEST_FORMAT};
 use super::tables::Tables;
 use crate::ModelProblem;
 
@@ -76,7 +76,7 @@ impl Header {
         let text = self.metadata.metadata().as_ref().and_then(|map| map.get(DOCUMENT));
         let text = text.ok_or(ModelProblem::NotAModel { found: "tensors of another program" })?;
         let AnyDocument { format, tutte } = serde_json::from_str(text).map_err(altered)?;
-        if format != FORMAT {
+        if !(OLDEST_FORMAT..=FORMAT).contains(&format) {
             return Err(ModelProblem::FormatVersion {
                 found: format,
                 expected: FORMAT,

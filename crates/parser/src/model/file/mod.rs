@@ -12,6 +12,7 @@
 //! pruner…         as arcs             pruner, if any
 //! shifter         i8  [rows, 3]       weights of the transition parser's steps, if any
 //! shifter.labels  i8  [rows, labels]  weights of its labels; each table with its scale, as arcs
+//! factors         i8  [cells]         weights of factors, if any; with their scale, as arcs
 //! labels          i8  [rows, width]   weights of labels
 //! labels.scale    f32 [1]
 //! network…                            tensors of a network, if any: see `network.rs`
@@ -30,6 +31,7 @@
 
 mod dictionary;
 mod document;
+mod factors;
 mod header;
 #[cfg(feature = "neural")]
 mod network;
@@ -199,6 +201,11 @@ impl Model<Compact> {
         let transition_scales = transition.map(transition::scales);
         if let (Some(transition), Some(scales)) = (transition, &transition_scales) {
             tables.extend(transition::tables(transition, scales)?);
+        }
+        let factors = second_pass.as_ref().and_then(|second_pass| second_pass.factors.as_ref());
+        let factor_scale = factors.map(factors::scale);
+        if let (Some(factors), Some(scale)) = (factors, &factor_scale) {
+            tables.extend(factors::tables(factors, scale)?);
         }
         #[cfg(feature = "neural")]
         let network_bytes = parser.network.as_deref().map(network::NetworkBytes::new);

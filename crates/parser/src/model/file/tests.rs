@@ -148,7 +148,7 @@ fn a_model_survives_its_file_to_the_bit() {
     model.save(&path, &about()).unwrap();
     let file = ModelFile::open(&path).unwrap();
     assert_eq!(file.about, about());
-    assert_eq!((file.format, file.tutte.as_str()), (6, env!("CARGO_PKG_VERSION")));
+    assert_eq!((file.format, file.tutte.as_str()), (7, env!("CARGO_PKG_VERSION")));
     assert_eq!(file.bytes, fs::metadata(&path).unwrap().len());
     assert_eq!(file.model.require_parser().unwrap().tree_set, model.tree_set);
     assert_eq!(file.model.require_parser().unwrap().labels.labels(), model.labels.labels());
@@ -163,12 +163,24 @@ fn a_model_survives_its_file_to_the_bit() {
     let transition = |model: &ParserModel<Compact>| {
         model.second_pass.as_ref().and_then(|second_pass| second_pass.transition.clone()).unwrap()
     };
+    let factors = |model: &ParserModel<Compact>| {
+        model.second_pass.as_ref().and_then(|second_pass| second_pass.factors.clone()).unwrap()
+    };
+    let read_factors = factors(file.model.require_parser().unwrap());
+    let written_factors = factors(&model);
+    assert_eq!(read_factors.features, written_factors.features);
+    assert_eq!(
+        (read_factors.bits(), read_factors.iterations),
+        (written_factors.bits(), written_factors.iterations)
+    );
+    assert!(written_factors.weights.cells().iter().any(|cell| *cell != 0));
     let read = transition(file.model.require_parser().unwrap());
     let written = transition(&model);
     assert_eq!((read.bits(), read.labels), (written.bits(), model.labels.labels().len()));
     for (read, written) in [
         (&file.model.require_parser().unwrap().arcs.weights, &model.arcs.weights),
         (&file.model.require_parser().unwrap().labels.weights, &model.labels.weights),
+        (&read_factors.weights, &written_factors.weights),
         (&read.steps, &written.steps),
         (&read.functions, &written.functions),
     ] {
@@ -445,6 +457,34 @@ fn a_packed_model_is_opened() {
     }
 }
 
+/// Older programs read files without factors, and would ignore factors.
+#[test]
+fn only_models_with_factors_need_the_newest_format() {
+    let mut model = model().compact();
+    let format = |model: &ParserModel<Compact>| {
+        let bytes = model.to_bytes(&about()).unwrap();
+        ModelFile::open(Folder::new().file(&bytes)).unwrap().format
+    };
+    assert_eq!(format(&model), 7);
+    model.second_pass.iter_mut().for_each(|second_pass| second_pass.factors = None);
+    assert_eq!(format(&model), 6);
+}
+
+#[test]
+fn factors_that_cannot_be_are_refused() {
+    let bytes = model().compact().to_bytes(&about()).unwrap();
+    let folder = Folder::new();
+    let many = forged(&bytes, |document| document["guided"]["factors"]["iterations"] = json!(101));
+    assert!(matches!(folder.refusal(&many), ModelProblem::Altered { .. }));
+    let small = forged(&bytes, |document| document["guided"]["factors"]["bits"] = json!(3));
+    assert!(matches!(folder.refusal(&small), ModelProblem::Altered { .. }));
+    let other = |document: &mut serde_json::Value| {
+        document["guided"]["factors"]["templates"][0] = json!("cousins h.upos");
+    };
+    let unknown = folder.refusal(&forged(&bytes, other));
+    assert!(matches!(unknown, ModelProblem::UnknownTemplate(_)), "{unknown:?}");
+}
+
 #[test]
 fn another_format_version_is_named() {
     let bytes = model().compact().to_bytes(&about()).unwrap();
@@ -452,7 +492,7 @@ fn another_format_version_is_named() {
     // A newer format may have anything else in its document.
     let newer = forged(&bytes, |document| *document = json!({"format": 9, "tutte": "4.2.0"}));
     let error = ModelFile::open(folder.file(&newer)).unwrap_err();
-    assert!(error.to_string().ends_with("the model has format 9, but this tutte reads format 6"));
+    assert!(error.to_string().ends_with("the model has format 9, but this tutte reads format 7"));
     assert!(error.hint().unwrap().contains("tutte 4.2.0: update"));
     let older = forged(&bytes, |document| document["format"] = json!(0));
     assert!(matches!(folder.refusal(&older), ModelProblem::FormatVersion { found: 0, .. }));

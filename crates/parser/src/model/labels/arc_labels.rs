@@ -33,6 +33,12 @@ impl ArcLabels {
         self.scores.get(start..start.checked_add(self.labels)?)
     }
 
+    /// Returns the number of the best label of an arc, the first of equals; 0 if it is not a candidate.
+    pub(crate) fn best(&self, head: usize, modifier: usize) -> usize {
+        let scores = self.of(head, modifier).unwrap_or_default().iter().enumerate();
+        scores.rev().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(label, _)| label)
+    }
+
     /// Takes the label scores of some arcs from a list with one row per arc. Labels that an arc may not have become −∞.
     #[cfg(feature = "neural")]
     pub(crate) fn set<W>(

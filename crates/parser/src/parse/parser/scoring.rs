@@ -7,6 +7,7 @@ use tutte_trees::{ArcMatrix, Tree, arcs};
 
 use super::Parser;
 use crate::features::FirstPassOutput;
+use crate::model::factors::Refinement;
 use crate::model::latent;
 use crate::model::second_pass::{self, first_pass_output};
 use crate::{Candidates, Decoding, Error, Labelling, ParserModel, SecondPass, Stage, Weights};
@@ -39,11 +40,24 @@ impl<W: Weights> Parser<'_, W> {
             self.arc_labels.add_sums(&mut self.scores);
             self.clock.lap(Stage::Labels);
         }
+        self.refine_by_factors()?;
         let temperature = self.temperature();
         if temperature != 1.0 {
             self.scores.map_in_place(|score| score / temperature);
         }
         Ok(&self.scores)
+    }
+
+    /// Replaces the scores of arcs by those that factors refine, if the model has factors.
+    fn refine_by_factors(&mut self) -> Result<(), Error> {
+        let second_pass = self.model.second_pass.as_ref();
+        let factors = second_pass.and_then(|second_pass| second_pass.factors.as_ref());
+        let Some(factors) = factors else { return Ok(()) };
+        let Self { atoms, arc_labels, scores, tree_set, factors: memory, .. } = self;
+        let best = |head, modifier| arc_labels.best(head, modifier);
+        factors.refine(atoms, best, scores, Refinement::of_parser(*tree_set), memory)?;
+        self.clock.lap(Stage::Factors);
+        Ok(())
     }
 
     /// Scores the arcs of candidates by features: pruner, first pass, second pass. Prepares the features of labels.
@@ -74,7 +88,7 @@ impl<W: Weights> Parser<'_, W> {
         self.scores.reset(words, f64::NEG_INFINITY);
         let mut last = arcs;
         let mut stage = Stage::FirstPass;
-        if let Some(SecondPass { arcs: second, threshold, transition }) = second_pass {
+        if let Some(SecondPass { arcs: second, threshold, transition, .. }) = second_pass {
             arcs.score(&self.prepared, |h, m| candidates.allows(h, m), &mut self.scores);
             self.clock.lap_over(stage, || candidates.count(words));
             let mut first_pass_output =

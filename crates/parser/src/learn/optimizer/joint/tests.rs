@@ -11,11 +11,77 @@ use super::super::mistake::{MistakeDriven, UpdateRule};
 use super::super::passive_aggressive::{Cost, Update};
 use super::super::{Optimizer, OptimizerRun, Report, Schedule};
 use super::*;
-use crate::features::FeatureSet;
+use crate::features::{FactorSet, FeatureSet};
 use crate::learn::objective::{likelihood, risk, softmax_margin};
 use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
 use crate::learn::train::{Corpus, TrainingOptions, train_further};
 use crate::{Candidates, Labelling, ParserModel};
+
+/// Two verbs and two nouns. The first noun can only belong to one of the verbs. The second belongs to the other one,
+/// which no feature of a single arc can tell.
+fn one_noun_per_verb() -> Vec<Sentence> {
+    [
+        "go/VERB/0/root be/AUX/1/dep tea/NOUN/1/obj cup/PROPN/2/obj",
+        "go/VERB/0/root be/AUX/1/dep ice/NUM/2/obj cup/PROPN/1/obj",
+        "be/AUX/2/dep go/VERB/0/root cup/PROPN/1/obj tea/NOUN/2/obj",
+        "be/AUX/2/dep go/VERB/0/root cup/PROPN/2/obj ice/NUM/1/obj",
+    ]
+    .map(sentence)
+    .into()
+}
+
+#[test]
+fn factors_learn_what_arcs_cannot_tell() {
+    let treebank = one_noun_per_verb();
+    let tree_set = TreeSet::NonProjectiveSingleRoot;
+    let loss = |factors: Option<FactorModel>| {
+        let mut model = joint_model(&treebank, tree_set);
+        model.arcs = ArcModel::new(
+            FeatureSet::parse("conjoin none\nh.upos m.upos\nm.upos m.form").unwrap(),
+            model.arcs.index.clone(),
+        );
+        let corpus = corpus(&treebank, &model);
+        model.labels.observe(corpus.labelled_arcs());
+        let factors = factors.map(|factors| (factors, tree_set));
+        let mut model = Joint { arcs: model.arcs, labels: model.labels, factors };
+        let optimizer: Optimizer = "adagrad:rate=0.3,damping=1,dropout=0".parse().unwrap();
+        let schedule = Schedule { passes: 60, seed: 1, threads: 1 };
+        let mut run = optimizer.start(&corpus, &mut model, schedule).unwrap();
+        (0..60).map(|_| run.pass(&corpus, &mut model).unwrap().loss).last().unwrap()
+    };
+    let alone = loss(None);
+    // One bit for each sentence.
+    assert!(alone > 4.0 * 2f64.ln() - 1e-3, "{alone}");
+    for iterations in [1, 2] {
+        let with_factors = loss(Some(small_factors(iterations)));
+        assert!(with_factors < 0.5, "{iterations}: {with_factors}");
+    }
+}
+
+/// Dropout leaves out templates of factors, too.
+#[test]
+fn factors_without_templates_change_nothing() {
+    let treebank = treebank();
+    let tree_set = TreeSet::ProjectiveSingleRoot;
+    let (mut model, corpus) = ready(&treebank, tree_set);
+    model.factors = Some((small_factors(2), tree_set));
+    any_weights(&mut model);
+    let templates = model.templates();
+    let without = Joint { factors: None, ..model.clone() };
+    let mut memory = Memory::default();
+    for example in &corpus.examples {
+        let expected = scores(&without, example);
+        let refined = scores(&model, example);
+        model.prepare(example, |template| template < templates - 5, &mut memory);
+        let found = model.score(example, 1.0, &mut memory);
+        let differ = |a: f64, b: f64| (a - b).abs() > 1e-12;
+        for part in expected.parts() {
+            assert!(!differ(found[part], expected[part]), "{} {}", found[part], expected[part]);
+        }
+        let is_changed = expected.parts().any(|part| differ(refined[part], expected[part]));
+        assert_eq!(is_changed, example.gold.len() > 1, "{}", example.gold.len());
+    }
+}
 
 const SETS: [TreeSet; 4] = TreeSet::ALL;
 
@@ -33,7 +99,7 @@ fn ready(treebank: &[Sentence], tree_set: TreeSet) -> (Joint, Corpus<'_>) {
     let mut model = joint_model(treebank, tree_set);
     let corpus = corpus(treebank, &model);
     model.labels.observe(corpus.labelled_arcs());
-    (Joint { arcs: model.arcs, labels: model.labels }, corpus)
+    (Joint { arcs: model.arcs, labels: model.labels, factors: None }, corpus)
 }
 
 /// Sets weights without a pattern that are exact in `f32`.
@@ -46,7 +112,7 @@ fn any_weights(model: &mut Joint) {
 fn scores(model: &Joint, example: &Example) -> LabelledArcMatrix {
     let mut memory = Memory::default();
     model.prepare(example, |_| true, &mut memory);
-    model.score(example, &mut memory)
+    model.score(example, 1.0, &mut memory)
 }
 
 /// Compares scores with w·f + w_ℓ·g of the two models, and `accumulate` with the derivatives of scores by weights.
@@ -59,7 +125,7 @@ fn scores_are_sums_and_accumulate_is_their_derivative() {
         let found = scores(&model, example);
         let mut memory = Memory::default();
         model.prepare(example, |_| true, &mut memory);
-        let arcs = Scorer::score(&model.arcs, example, &mut memory.arcs);
+        let arcs = Scorer::score(&model.arcs, example, 1.0, &mut memory.arcs);
         let mut rows = Vec::new();
         for part @ (head, modifier, label) in found.parts() {
             if !model.labels.allows(head, label) {
@@ -148,7 +214,7 @@ fn a_first_step_by_hand() {
     model.labels = LabelModel::new(features, names, 8).with_labelling(Labelling::Joint);
     let corpus = corpus(&treebank, &model);
     model.labels.observe(corpus.labelled_arcs());
-    let mut model = Joint { arcs: model.arcs, labels: model.labels };
+    let mut model = Joint { arcs: model.arcs, labels: model.labels, factors: None };
     let example = &corpus.examples[0];
     // Both arcs are right, and the label of the first is wrong: only weights of labels move.
     let workspace = &mut Workspace::default();
@@ -207,13 +273,28 @@ fn mira_with_one_tree_is_passive_aggressive() {
     }
 }
 
-/// Compares ∇L by weights of arcs and labels with central differences.
+/// Returns factors of all families. They do not look at the best labels, which change abruptly with weights.
+fn small_factors(iterations: usize) -> FactorModel {
+    let templates = "\
+grandparent g.upos h.upos m.upos
+grandparent g.upos m.form
+siblings h.upos m.upos s.upos
+sequence h.upos m.upos s.upos
+sequence m.upos s.form
+";
+    FactorModel::new(FactorSet::parse(templates).unwrap(), 12, iterations)
+}
+
+/// Compares ∇L by weights of arcs, labels and factors with central differences.
 #[test]
 fn gradients_are_derivatives() {
     let treebank = &treebank()[..3];
-    for tree_set in SETS {
+    for (tree_set, iterations) in SETS.into_iter().flat_map(|set| [(set, 0), (set, 1), (set, 3)]) {
         for objective in [likelihood(), softmax_margin(1.0), risk(0.5)] {
             let (mut model, corpus) = ready(treebank, tree_set);
+            if iterations > 0 {
+                model.factors = Some((small_factors(iterations), tree_set));
+            }
             any_weights(&mut model);
             let mut memory = Memory::default();
             let mut scratch = Scratch::default();
@@ -224,7 +305,7 @@ fn gradients_are_derivatives() {
                 for example in &corpus.examples {
                     let mut coefficients = LabelledArcMatrix::default();
                     model.prepare(example, |_| true, &mut memory);
-                    let scores = model.score(example, &mut memory);
+                    let scores = model.score(example, 1.0, &mut memory);
                     let term = Term { objective: &objective, example, tree_set, progress: 1.0 };
                     sum += scores.evaluate(term, &mut scratch, &mut coefficients).unwrap();
                     model.accumulate(&mut memory, &coefficients, 0.0, |cell, amount| {
@@ -240,6 +321,8 @@ fn gradients_are_derivatives() {
                 (0..gradient.len()).filter(|cell| gradient[*cell] != 0.0).collect();
             let first = model.arcs.weights.len();
             assert!(used.iter().any(|cell| *cell < first) && used.iter().any(|cell| *cell > first));
+            let first_factor = first + model.labels.weights.len();
+            assert_eq!(used.iter().any(|cell| *cell >= first_factor), iterations > 0);
             for &cell in used.iter().step_by(used.len() / 25) {
                 let weight = model.weight(cell);
                 let mut slope = |by: f32| {

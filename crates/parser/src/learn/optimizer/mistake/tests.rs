@@ -72,7 +72,7 @@ fn wrong_trees(
     arcs: &ArcModel,
 ) -> Vec<WrongTree> {
     arcs.prepare(example, |_| true, &mut optimizer.memory);
-    let scores = Scorer::score(arcs, example, &mut optimizer.memory);
+    let scores = Scorer::score(arcs, example, 1.0, &mut optimizer.memory);
     let trees = optimizer.best_trees(corpus, &scores).unwrap();
     let gold = tutte_trees::ArcMatrix::gold(example);
     let wrong = trees.iter().filter(|tree| **tree != gold);
