@@ -22,6 +22,7 @@ pub(crate) mod calibrate;
 pub(crate) mod corpus;
 mod dictionary;
 mod distillation;
+pub mod experts;
 
 #[cfg(feature = "neural")]
 mod mix;
