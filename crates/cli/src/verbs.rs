@@ -10,6 +10,7 @@ mod audit;
 mod bench;
 mod calibrate;
 mod check;
+mod combine;
 mod convert;
 mod diff;
 mod distil;
@@ -47,6 +48,7 @@ pub(crate) enum Verb {
     Ask(ask::Ask),
     Rules(rules::Rules),
     Calibrate(calibrate::Calibrate),
+    Combine(combine::Combine),
     Info(info::Info),
     Bench(bench::Bench),
     Check(check::Check),
@@ -75,6 +77,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
             "score",
             "ask",
             "calibrate",
+            "combine",
             "info",
             "bench",
         ],
@@ -97,6 +100,7 @@ impl Verb {
             Verb::Ask(arguments) => arguments.files(),
             Verb::Rules(arguments) => arguments.files(),
             Verb::Calibrate(arguments) => arguments.files()?,
+            Verb::Combine(arguments) => arguments.files(),
             Verb::Stats(arguments) => arguments.files(),
             Verb::Audit(arguments) => arguments.files(),
             Verb::Draw(arguments) => arguments.files(),
@@ -133,6 +137,7 @@ pub(crate) fn run(
         Verb::Ask(arguments) => ask::run(arguments, session),
         Verb::Rules(arguments) => rules::run(arguments, session),
         Verb::Calibrate(arguments) => calibrate::run(arguments, session),
+        Verb::Combine(arguments) => combine::run(arguments, session),
         Verb::Info(arguments) => info::run(arguments, session),
         Verb::Bench(arguments) => bench::run(arguments, session),
         Verb::Check(arguments) => check::run(arguments, session),

@@ -102,3 +102,41 @@ fn ctrl_c_keeps_my_good_model_and_the_best_so_far() {
     let parsed = parse.output().unwrap();
     assert!(parsed.status.success() && !parsed.stdout.is_empty());
 }
+
+#[test]
+fn hard_constraints_hold_in_trees_of_the_model() {
+    let folder = folder("hard", &garden());
+    let never = "never: * <- PUNCT never\nroot: VERB|NOUN <- ROOT always\n";
+    fs::write(folder.join("rules.tut"), never).unwrap();
+    let output =
+        learn(&folder).args(["--tree-set", "nonprojective-multi-root", "-q"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tutte = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tutte"));
+        let output = command.current_dir(&folder).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let info = tutte(&["info", "got.tutte"]);
+    assert!(info.contains("* <- PUNCT  never") || info.contains("never"), "{info}");
+    for more in [&[][..], &["--probs"], &["--decode", "map"], &["--decode", "greedy"]] {
+        let arguments = [&["parse", "-q", "-m", "got.tutte", "raw.conllu"], more].concat();
+        let parsed = tutte(&arguments);
+        let mut roots = 0;
+        for sentence in parsed.split("\n\n") {
+            let rows: Vec<Vec<&str>> = sentence
+                .lines()
+                .filter(|line| !line.starts_with('#'))
+                .map(|line| line.split('\t').collect())
+                .collect();
+            for row in &rows {
+                let head: usize = row[6].parse().unwrap();
+                let is_rooted = matches!(row[3], "VERB" | "NOUN");
+                assert!(head == 0 || rows[head - 1][3] != "PUNCT", "{sentence}");
+                assert!(!is_rooted || head == 0, "{sentence}");
+                roots += usize::from(is_rooted);
+            }
+        }
+        assert!(roots > 100);
+    }
+}

@@ -68,7 +68,6 @@ mod model;
 mod parse;
 
 pub use tutte_linear::{Cell, Compact, Rounding, Weights};
-#[cfg(feature = "train")]
 pub use tutte_rules as rules;
 pub use tutte_text as text;
 pub use tutte_treebank as treebank;

@@ -12,6 +12,22 @@ use crate::rule::Target;
 use crate::rule_set::RuleSet;
 
 impl RuleSet {
+    /// Returns the rules with `always` or `never`; `None` if there are none.
+    ///
+    /// ```
+    /// use tutte_rules::RuleSet;
+    ///
+    /// let rules = RuleSet::parse("rules.tut", "det: DET <- NOUN 90%\nno: * <- NOUN never\n")?;
+    /// assert_eq!(rules.hard_constraints().map(|hard| hard.len()), Some(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn hard_constraints(&self) -> Option<Self> {
+        let hard: Vec<_> =
+            self.rules().iter().filter(|rule| rule.target.is_hard()).cloned().collect();
+        // Some of the rules of a valid set are a valid set.
+        if hard.is_empty() { None } else { Self::new(self.file(), hard).ok() }
+    }
+
     /// Returns the arcs that hard constraints allow in a sentence of `words` words with these matches.
     ///
     /// ```

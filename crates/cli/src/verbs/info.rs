@@ -86,6 +86,9 @@ struct ParserReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     text_calibration: Option<TextCalibration>,
     calibration: Option<Calibration>,
+    /// Hard constraints that hold in every tree.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rules: Vec<String>,
     labels: Vec<String>,
     pruner: Option<WeightTable>,
     arcs: WeightTable,
@@ -230,6 +233,9 @@ impl InfoReport {
         if parser.clusters > 1 {
             row("clusters", format!("{} latent clusters of arcs", parser.clusters));
         }
+        for rule in &parser.rules {
+            row("rule", rule.clone());
+        }
         row("temperature", format!("{:.2}", parser.temperature));
         row("calibration", parser.calibration.as_ref().map_or("–".to_owned(), calibration_text));
         if let Some(TextCalibration { temperature, calibration }) = &parser.text_calibration {
@@ -302,6 +308,12 @@ impl ParserReport {
         };
         Self {
             tree_set: parser.tree_set.to_string(),
+            rules: parser
+                .rules
+                .iter()
+                .flat_map(|rules| rules.rules())
+                .map(ToString::to_string)
+                .collect(),
             clusters: parser.clusters(),
             labels: labels.labels().to_vec(),
             temperature: parser.temperature,

@@ -18,8 +18,10 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use tutte::learn::{Ending, Part, Preset, Recipe, Trained, best_path, train_pipeline};
-use tutte::{About, Compact, Labelling, Model, Optimizer};
+use tutte::learn::{
+    Annealing, Cooling, Ending, Part, Preset, Quench, Recipe, Trained, best_path, train_pipeline,
+};
+use tutte::{About, Compact, Labelling, Model, ModelFile, Optimizer};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
@@ -123,6 +125,25 @@ pub(crate) struct Train {
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     passes: Option<u32>,
+
+    /// Anneal the risk in the last pass of parsing (Smith & Eisner 2006): START:FACTOR:END, such as 1000:0.5:0.01, are
+    /// temperatures of the entropy; START may be auto
+    ///
+    /// Needs --learner with objective=risk, such as lbfgs:objective=risk,c=1000. Each temperature has the number of passes
+    /// of --passes. With --init, auto is the temperature at which that model is stationary; without, it is 1000. The stage
+    /// with the best trees on DEV is kept, and its probabilities are calibrated.
+    #[arg(long, value_name = "SCHEDULE")]
+    temperature_schedule: Option<Cooling>,
+
+    /// Last stages of --temperature-schedule, without entropy: scores are multiplied by FACTOR in each of at most ROUNDS
+    /// rounds, until no tree changes; 0 is none [default: 2:10]
+    #[arg(long, value_name = "FACTOR:ROUNDS", requires = "temperature_schedule")]
+    quench: Option<Quench>,
+
+    /// Model whose weights training starts from; treebank and options must be those it was trained with, except for the
+    /// learner and its schedule
+    #[arg(long, value_name = "MODEL")]
+    init: Option<PathBuf>,
 
     /// Stop after this long: 90s, 5m, 1h30m
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -357,6 +378,15 @@ impl Train {
         if let Some(bits) = self.bits {
             recipe = recipe.with_bits(bits);
         }
+        if let Some(cooling) = self.temperature_schedule {
+            let quench = self.quench.unwrap_or_default();
+            let annealing = Annealing::default().with_cooling(cooling).with_quench(quench);
+            recipe = recipe.with_annealing(annealing);
+        }
+        if let Some(path) = &self.init {
+            let model = ModelFile::open(path)?.model;
+            recipe = recipe.with_init(model.require_parser()?.clone());
+        }
         if let Some(time) = self.time {
             recipe = recipe.with_time(time);
         }
@@ -544,6 +574,7 @@ impl Train {
         let templates = self.templates.as_deref().and_then(template_file);
         let factors = self.factors.as_deref().and_then(features::factor_file);
         let named = self.files.iter().chain(&self.dev).chain(&self.silver).chain(&self.also_read);
+        let named = named.chain(&self.init);
         named.map(PathBuf::as_path).chain(templates).chain(factors).chain(self.network.folder())
     }
 

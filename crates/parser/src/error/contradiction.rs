@@ -98,6 +98,12 @@ pub enum Contradiction {
         pieces: usize,
     },
 
+    /// Rules of the model that leave no tree, perhaps together with other constraints.
+    #[error(
+        "no tree satisfies the constraints and the model's rules with `always` and `never`: {0}"
+    )]
+    Rules(#[source] tutte_trees::Error),
+
     /// Constraints that contradict each other only together.
     #[error("no tree satisfies all constraints: {0}")]
     NoTree(#[source] tutte_trees::Error),
@@ -115,6 +121,7 @@ impl Contradiction {
             Self::AcrossPieces { .. } => {
                 Some("leave that head open (_), or split the sentence so that both are in one part")
             }
+            Self::Rules(_) => Some("`tutte info -m MODEL` lists the rules of a model"),
             Self::UnknownLabel { .. } => Some("`tutte info -m MODEL` lists the labels of a model"),
             _ => None,
         }

@@ -17,10 +17,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod annealing;
 pub(crate) mod calibrate;
 pub(crate) mod corpus;
 mod dictionary;
 mod distillation;
+pub mod experts;
+
 #[cfg(feature = "neural")]
 mod mix;
 #[cfg(feature = "neural")]
@@ -35,6 +38,7 @@ mod training_set;
 pub(crate) mod transition;
 pub mod weak;
 
+pub use annealing::{AnnealedStage, Annealing, Cooling, Quench};
 pub use calibrate::{Calibrator, Comparison};
 pub use distillation::{Coverage, TeacherOptions, answer};
 #[cfg(feature = "neural")]

@@ -14,6 +14,7 @@ pub(crate) mod transition;
 use std::sync::Arc;
 
 use tutte_linear::Rounding;
+use tutte_rules::RuleSet;
 use tutte_trees::TreeSet;
 
 pub use self::arcs::ArcModel;
@@ -117,6 +118,8 @@ pub struct ParserModel<W = Vec<f32>> {
     pub network: Option<Arc<NetworkScorer>>,
     /// The set of possible trees.
     pub tree_set: TreeSet,
+    /// Hard constraints (`always`, `never`), which every tree must satisfy.
+    pub rules: Option<Arc<RuleSet>>,
     /// Divisor of the scores of the last pass, so that probabilities are calibrated.
     pub temperature: f64,
     /// Calibration measured at this temperature.
@@ -135,6 +138,7 @@ impl ParserModel {
             labels,
             network: None,
             tree_set,
+            rules: None,
             temperature: 1.0,
             calibration: None,
             text_calibration: None,
@@ -160,6 +164,7 @@ impl ParserModel {
             labels: labels.map(|weights| Compact::rounded(weights, rounding)),
             network: self.network.clone(),
             tree_set: self.tree_set,
+            rules: self.rules.clone(),
             temperature: self.temperature,
             calibration: self.calibration.clone(),
             text_calibration: self.text_calibration.clone(),

@@ -6,6 +6,8 @@
 //! before its tree becomes features, the last pass before it is queried. A required arc stays a candidate, however
 //! improbable it is, and the features of other arcs see it.
 //!
+//! The rules of a model (`always`, `never`) are such constraints, too. They hold in every tree and distribution.
+//!
 //! Probabilities are then P(y | c) of the last pass, given the best first-pass tree *that satisfies c*. This is not
 //! the quotient P(y) / P(c) of an unconstrained parse, whose first-pass tree is another one. That quotient is
 //! [`LabelledDistribution::condition`](crate::LabelledDistribution::condition).
@@ -141,8 +143,17 @@ pub(crate) fn has_tree(
     heads: &[Option<usize>],
     tree_set: TreeSet,
 ) -> bool {
+    tree_error(candidates, heads, tree_set).is_none()
+}
+
+/// Returns why the candidate arcs contain no tree with the given heads; `None` if they contain one.
+pub(crate) fn tree_error(
+    candidates: &Candidates,
+    heads: &[Option<usize>],
+    tree_set: TreeSet,
+) -> Option<tutte_trees::Error> {
     let scores = scores_of(heads.len(), candidates, heads);
-    argmax_with(&scores, tree_set, &mut Workspace::default(), &mut Vec::new()).is_ok()
+    argmax_with(&scores, tree_set, &mut Workspace::default(), &mut Vec::new()).err()
 }
 
 /// Returns 0 for candidate arcs that agree with the given heads, and −∞ for all others.

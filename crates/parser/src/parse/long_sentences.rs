@@ -17,6 +17,8 @@
 //! a piece covers only words of that piece, which descend from its head as before. An arc r → r′ covers only
 //! descendants of r, because all words descend from r.
 //!
+//! Rules of the model hold in each piece, but not for the arcs between pieces.
+//!
 //! **Loss of accuracy.** `docs/results/raw-text.md` has the number of heads lost for each cut (example `pieces`).
 //!
 //! **Probabilities** are those of the pieces: P(tree) = Π P(tree of piece), and entropies add up. Arcs between pieces

@@ -20,7 +20,7 @@ use std::thread;
 use tutte_treebank::eval::Attachment;
 use tutte_treebank::{Format, Sentence};
 
-use crate::{Decoding, Error, Parser, ParserModel, Weights};
+use crate::{Contradiction, Decoding, Error, Parser, ParserModel, Weights};
 
 /// Number of words after which a batch is full: work for a few milliseconds, or for a fraction of a second with a
 /// network.
@@ -53,7 +53,8 @@ pub const BATCH_WORDS: usize = 500;
 /// ```
 ///
 /// # Errors
-/// Errors of `next`, of `write` and of [`Parser::annotate`]. All sentences before the one that could not be read or
+/// Errors of `next`, of `write` and of [`Parser::annotate`], except that heads are `_` where the rules of the model leave
+/// no tree. All sentences before the one that could not be read or
 /// parsed have been written.
 pub fn parse_stream<W: Weights, E: From<Error> + Send>(
     model: &ParserModel<W>,
@@ -64,9 +65,13 @@ pub fn parse_stream<W: Weights, E: From<Error> + Send>(
 ) -> Result<(), E> {
     decoding.check(model)?;
     let parser = || Parser::new(model).with_decoding(decoding);
-    let annotate = |parser: &mut Parser<'_, W>, _, sentence: &mut Sentence| {
-        parser.annotate(sentence).map(|_| ())
-    };
+    let annotate =
+        |parser: &mut Parser<'_, W>, _, sentence: &mut Sentence| match parser.annotate(sentence) {
+            Err(Error::Contradiction { problem: Contradiction::Rules(_), .. }) => {
+                Ok(sentence.set_heads(&vec![None; sentence.len()])?)
+            }
+            result => result.map(|_| ()),
+        };
     map_batches(threads, parser, annotate, next, |sentence, result: Result<(), Error>, _| {
         result?;
         write(sentence)

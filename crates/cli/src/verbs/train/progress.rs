@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use tutte::learn::{Event, Observer, PassReport, Stage, TreeSetChoice, Work};
+use tutte::learn::{AnnealedStage, Event, Observer, PassReport, Stage, TreeSetChoice, Work};
 use tutte::text::TagScores;
 
 use super::scores::Scores;
@@ -17,11 +17,19 @@ pub(super) struct Terminal<'a> {
     interrupt: Interrupt,
     /// `true` once the header of the table of passes is printed.
     has_header: bool,
+    /// `true` once the header of the table of stages is printed.
+    has_stage_header: bool,
 }
 
 impl<'a> Terminal<'a> {
     pub(super) fn new(session: &'a Session, interrupt: Interrupt) -> Self {
-        Self { session, status: session.status(), interrupt, has_header: false }
+        Self {
+            session,
+            status: session.status(),
+            interrupt,
+            has_header: false,
+            has_stage_header: false,
+        }
     }
 
     fn note(&self, text: impl AsRef<str>) {
@@ -30,6 +38,9 @@ impl<'a> Terminal<'a> {
 
     fn pass(&mut self, report: &PassReport) {
         let PassReport { pass, number, dev, is_best, labelling, took, .. } = report;
+        if let Some(stage) = &pass.stage {
+            return self.stage(stage, report);
+        }
         if !std::mem::replace(&mut self.has_header, true) {
             let columns = dev.map_or("", |_| Scores::header(*labelling));
             self.note(format!("pass     loss{columns}     time"));
@@ -39,6 +50,29 @@ impl<'a> Terminal<'a> {
         let loss = pass.loss;
         let time = clock(*took);
         self.note(format!("{number:4}  {loss:7.4}{columns}  {time:>7}{mark}"));
+    }
+}
+
+impl Terminal<'_> {
+    /// Prints a stage of annealing. Best trees of training and development data are those of the highest score.
+    fn stage(&mut self, stage: &AnnealedStage, report: &PassReport) {
+        let PassReport { number, dev, is_best, labelling, took, .. } = report;
+        if !std::mem::replace(&mut self.has_stage_header, true) {
+            let columns = dev.map_or("", |_| Scores::header(*labelling));
+            self.note(format!(
+                "stage        T  gamma      risk   entropy     norm  errors  on dev  changed{columns}     time"
+            ));
+        }
+        let AnnealedStage { temperature, gamma, risk, entropy, norm, errors, changed, .. } = stage;
+        let temperature = temperature.map_or("start".to_owned(), |t| format!("{t:.4}"));
+        let held_out = stage.held_out_errors.map_or("-".to_owned(), |errors| errors.to_string());
+        let columns = dev.map_or_else(String::new, |dev| Scores::new(&dev, *labelling).columns());
+        let mark = if *is_best && dev.is_some() { "  best so far" } else { "" };
+        let time = clock(*took);
+        self.note(format!(
+            "{number:5} {temperature:>8} {gamma:>6} {risk:9.1} {entropy:9.1} {norm:8.2} {errors:7} {held_out:>7} \
+             {changed:8}{columns}  {time:>7}{mark}"
+        ));
     }
 }
 

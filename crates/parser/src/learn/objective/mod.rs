@@ -205,6 +205,15 @@ impl Objective {
         Ok(value)
     }
 
+    /// Sets γ of all risks.
+    pub(crate) fn set_gamma(&mut self, value: f64) {
+        for (_, term) in &mut self.terms {
+            if let Term::Risk { gamma } = term {
+                *gamma = Anneal::constant(value);
+            }
+        }
+    }
+
     /// True if a teacher's distribution takes the place of the gold tree that a term needs.
     pub(super) fn ignores(&self, term: Term, teacher: &[SoftArc]) -> bool {
         let needs_gold = matches!(

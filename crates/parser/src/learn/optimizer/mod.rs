@@ -41,8 +41,7 @@ use gradient::{Gradient, StepRule};
 pub(crate) use joint::Joint;
 use mistake::{MistakeDriven, UpdateRule};
 pub use passive_aggressive::{Cost, Update};
-use scorer::PartScorer;
-pub(crate) use scorer::Scorer;
+pub(crate) use scorer::{Differentiable, PartScorer, PartTable, Scorer, Term};
 use sgd::Sgd;
 
 /// Most trees of a sentence that MIRA takes.
@@ -235,6 +234,29 @@ impl Optimizer {
             *objective = objective.clone() + distil();
         }
         self
+    }
+
+    /// Returns the objective, if it minimises one.
+    pub(crate) fn objective(&self) -> Option<&Objective> {
+        match self {
+            Self::AdaGrad { objective, .. }
+            | Self::Sgd { objective, .. }
+            | Self::Lbfgs { objective, .. } => Some(objective),
+            _ => None,
+        }
+    }
+
+    /// Returns the optimizer with another objective, if it minimises one.
+    pub(crate) fn with_objective(&self, other: Option<Objective>) -> Self {
+        let mut optimizer = self.clone();
+        if let Self::AdaGrad { objective, .. }
+        | Self::Sgd { objective, .. }
+        | Self::Lbfgs { objective, .. } = &mut optimizer
+            && let Some(other) = other
+        {
+            *objective = other;
+        }
+        optimizer
     }
 
     /// True if it minimises an [`Objective`]. Only then may gold trees be partial.

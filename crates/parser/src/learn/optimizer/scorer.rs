@@ -93,7 +93,7 @@ pub(crate) trait PartTable:
     Differentiable + Clone + IndexMut<Self::Part, Output = f64>
 {
     /// An arc, with its label if it has one.
-    type Part: Copy + Debug + PartialEq;
+    type Part: Copy + Debug + PartialEq + Send;
 
     /// Returns a table of the same size, filled with zeros.
     fn zeros(&self) -> Self;

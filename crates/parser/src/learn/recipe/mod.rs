@@ -36,6 +36,7 @@ mod text_stages;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tutte_linear::Compact;
@@ -51,13 +52,16 @@ pub use self::pilot::TreeSetComparison;
 pub use self::preset::Preset;
 pub use self::stage_cache::best_path;
 use self::stage_cache::{TextParts, checkpoint_path, has_stages, remove_stages};
+use super::annealing::Annealing;
 #[cfg(feature = "neural")]
 use super::network::{EncoderSource, NetworkTraining};
 use super::optimizer::Optimizer;
 use super::teacher::has_answers;
 use super::train::{Checkpoint, FactorOptions, TrainingOptions, check_options, memory};
 use crate::features::FeatureSet;
-use crate::{About, CheckpointProblem, DevScores, Error, Labelling, Model, ModelFile, Support};
+use crate::{
+    About, CheckpointProblem, DevScores, Error, Labelling, Model, ModelFile, ParserModel, Support,
+};
 
 /// Time between two reports on a stage that takes long.
 const TICK: Duration = Duration::from_millis(200);
@@ -111,6 +115,8 @@ pub struct Recipe {
     templates: Option<(String, FeatureSet)>,
     dictionary: Option<Support>,
     bits: Option<u32>,
+    annealing: Option<Annealing>,
+    init: Option<Arc<ParserModel<Compact>>>,
     seed: u64,
     threads: usize,
     time: Option<Duration>,
@@ -146,6 +152,8 @@ impl Default for Recipe {
             templates: None,
             dictionary: None,
             bits: None,
+            annealing: None,
+            init: None,
             seed: 1,
             threads: 1,
             time: None,
@@ -241,6 +249,19 @@ impl Recipe {
     /// Sets the binary logarithm of the number of weights of arcs.
     pub fn with_bits(self, bits: u32) -> Self {
         Self { bits: Some(bits), ..self }
+    }
+
+    /// Anneals the risk in the last pass of parsing. The objective of the optimizer must be risk. Stages are reported as
+    /// passes, and the best one on development data is kept.
+    pub fn with_annealing(self, annealing: Annealing) -> Self {
+        Self { annealing: Some(annealing), ..self }
+    }
+
+    /// Sets the parser whose weights the last pass of parsing starts from. Its tree set is that of the training unless the
+    /// recipe has another one.
+    pub fn with_init(self, init: ParserModel<Compact>) -> Self {
+        let tree_set = self.tree_set.or(Some(init.tree_set));
+        Self { init: Some(Arc::new(init)), tree_set, ..self }
     }
 
     /// Sets the seed of all random choices.
@@ -390,6 +411,9 @@ impl Recipe {
                 "a dictionary needs the preset plain, since features of a second pass have no names",
             );
         }
+        if self.has_network() && (self.annealing.is_some() || self.init.is_some()) {
+            return wrong("annealing and initial weights are for features; leave out the encoder");
+        }
         let has_tagger = self.parts.is_empty() || self.parts.contains(&Part::Tagger);
         if self.tags == Some(TagVersions::Jackknifed) && !has_tagger {
             return wrong(
@@ -463,6 +487,8 @@ impl Recipe {
             clusters: self.clusters.unwrap_or(1),
             bits: self.bits.unwrap_or(usual.bits),
             second_pass,
+            annealing: self.annealing,
+            init: self.init.clone(),
             seed: self.seed,
             threads: self.threads,
             ..usual

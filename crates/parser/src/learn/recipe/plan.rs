@@ -31,7 +31,7 @@ impl Plan {
         words: usize,
         resumed: Option<CheckpointPlace>,
     ) -> Self {
-        let passes = options.passes as f64;
+        let passes = options.last_passes() as f64;
         let (first_pass_outputs, second) = options.second_pass.as_ref().map_or((0.0, 0.0), |it| {
             let folds = it.folds as f64;
             let at_once = (options.threads as f64).clamp(1.0, folds);
@@ -44,7 +44,11 @@ impl Plan {
         });
         let stage = if options.pruning.is_some() { Stage::Pruner } else { Stage::Preparing };
         let mut plan = Self {
-            first: options.first_passes() as f64,
+            first: if options.second_pass.is_some() {
+                options.first_passes() as f64
+            } else {
+                passes
+            },
             first_pass_outputs,
             second,
             words,

@@ -139,6 +139,8 @@ pub(super) fn settings(
         Some(support) => format!("dictionary:{support}"),
         None => "hashed".to_owned(),
     };
+    let annealing = options.annealing.map(|annealing| ("annealing", annealing.to_string()));
+    let init = options.init.is_some().then(|| ("initial weights", "another model".to_owned()));
     let clusters = (options.clusters > 1).then(|| ("clusters", options.clusters.to_string()));
     [
         ("preset", preset.name().to_owned()),
@@ -151,6 +153,8 @@ pub(super) fn settings(
     ]
     .into_iter()
     .chain(clusters)
+    .chain(annealing)
+    .chain(init)
     .map(|(name, value)| (name.to_owned(), value))
     .collect()
 }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tutte_linear::{Checkpointed, Checksum, Codec};
 use tutte_treebank::{AtomicFile, Sentence};
 
-use super::TrainingOptions;
+use super::{TrainingOptions, start};
 use crate::features::FirstPassOutput;
 use crate::learn::TrainingSet;
 use crate::{CheckpointProblem, Error, ParserModel};
@@ -337,6 +337,8 @@ pub(super) fn settings(
         pruning,
         second_pass,
         tree_set,
+        annealing,
+        init,
         seed,
         threads: _,
     } = options;
@@ -358,6 +360,8 @@ pub(super) fn settings(
         ("second pass", format!("{second_pass:?}")),
         ("tree set", tree_set.to_string()),
         ("versions", treebank.versions().to_string()),
+        ("annealing", annealing.map_or("none".to_owned(), |annealing| annealing.to_string())),
+        ("initial weights", init.as_deref().map_or("none".to_owned(), start::fingerprint)),
         ("seed", seed.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))

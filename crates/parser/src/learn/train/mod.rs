@@ -5,6 +5,7 @@
 //! [pruner](TrainingOptions::pruning) may come before, and a [second pass](TrainingOptions::second_pass) that
 //! sees the trees of the first may follow. The same treebank, options and seed give the same bytes.
 
+mod anneal;
 mod cascade;
 mod checkpoint;
 mod clusters;
@@ -16,6 +17,7 @@ mod pass;
 mod probe;
 mod session;
 mod staged;
+mod start;
 mod training_data;
 
 use std::sync::Arc;
@@ -145,6 +147,7 @@ fn run(
     if let Some(checkpoint) = session.second_stage_checkpoint().filter(|_| second.is_none()) {
         return Err(checkpoint.damaged("it is of a second pass, but the training has only one"));
     }
+    let before_last = options.before_last_pass();
     let first_labelling = match options.labelling {
         Labelling::Joint if second.is_some() => Labelling::Staged,
         labelling => labelling,
@@ -179,6 +182,7 @@ fn run(
         Some(checkpoint) => checkpoint.read(|codec| codec.table(&mut model.arcs.weights))?,
         None => {
             let passes = if second.is_some() { options.first_passes() } else { options.passes };
+            let options = if second.is_some() { &before_last } else { options };
             let options = TrainingOptions { passes, ..options.clone() };
             model = fit(model, &corpus, &options, &mut session)?;
         }
@@ -227,7 +231,7 @@ fn run(
                 set.first_version(),
                 &candidates,
                 second,
-                options,
+                &before_last,
                 first,
                 training_data.as_ref(),
             )?
@@ -250,7 +254,8 @@ fn run(
     model.temperature = match temperature {
         Some(temperature) => temperature,
         None => {
-            probe::temperature(&model, &corpus, set.first_version(), &first_pass_outputs, options)?
+            let first_version = set.first_version();
+            probe::temperature(&model, &corpus, first_version, &first_pass_outputs, &before_last)?
         }
     };
     fit(model, &corpus, options, &mut session)
@@ -326,7 +331,13 @@ fn fit(
     let threads = options.threads.max(1);
     let schedule = Schedule { passes: options.passes, seed: options.seed, threads };
     model.labels.observe(corpus.labelled_arcs());
+    if let Some(init) = &options.init {
+        start::copy_weights(init, &mut model)?;
+    }
     clusters::check_labelling(model.clusters(), model.labels.labelling())?;
+    if let Some(annealing) = options.annealing {
+        return anneal::fit(model, corpus, annealing, options, schedule, session);
+    }
     match model.labels.labelling() {
         Labelling::Joint => joint::fit(model, corpus, &options.optimizer, schedule, session),
         _ => staged::fit(model, corpus, options, schedule, session),

@@ -1,12 +1,16 @@
 //! Options of a training, their defaults, and the check of their values.
 
+use std::sync::Arc;
+
 use tutte_trees::TreeSet;
 
 use super::clusters;
 use crate::features::{FactorSet, FeatureSet};
+use crate::learn::annealing::Annealing;
+use crate::learn::objective::likelihood;
 use crate::learn::optimizer::Optimizer;
 use crate::model::MOST_BITS;
-use crate::{Error, Labelling, Support};
+use crate::{Compact, Error, Labelling, ParserModel, Support};
 
 /// Options of a training.
 ///
@@ -54,6 +58,13 @@ pub struct TrainingOptions {
     pub second_pass: Option<SecondPassOptions>,
     /// Possible trees. For projective sets, gold trees are made projective.
     pub tree_set: TreeSet,
+    /// Schedule of annealed risk for the last pass of parsing; `None` trains it once. The objective must be
+    /// [risk](crate::learn::objective::risk), perhaps with other terms. Each stage of the schedule has
+    /// [`passes`](Self::passes) passes. What comes before the last pass is trained by likelihood.
+    pub annealing: Option<Annealing>,
+    /// Model whose last pass and labels training starts from; `None` starts from 0. Templates, sizes of tables and labels
+    /// must be those of the training.
+    pub init: Option<Arc<ParserModel<Compact>>>,
     /// Seed of the order of sentences, of dropout and of initial noise.
     pub seed: u64,
     /// Number of threads. The model is the same, bit by bit, for any number. With two, staged labels are learnt
@@ -76,6 +87,8 @@ tutte_linear::setters! {
         with_pruning => pruning: Option<PrunerOptions>,
         with_second_pass => second_pass: Option<SecondPassOptions>,
         with_tree_set => tree_set: TreeSet,
+        with_annealing => annealing: Option<Annealing>,
+        with_init => init: Option<Arc<ParserModel<Compact>>>,
         with_seed => seed: u64,
         with_threads => threads: usize,
     }
@@ -249,6 +262,8 @@ impl Default for TrainingOptions {
             pruning: Some(PrunerOptions::default()),
             second_pass: Some(SecondPassOptions::default()),
             tree_set: TreeSet::NonProjectiveSingleRoot,
+            annealing: None,
+            init: None,
             seed: 1,
             threads: 1,
         }
@@ -282,6 +297,20 @@ impl TrainingOptions {
     /// Returns the number of passes over the treebank for the first pass of parsing, or the only one.
     pub(crate) fn first_passes(&self) -> usize {
         self.second_pass.as_ref().and_then(|second| second.first_passes).unwrap_or(self.passes)
+    }
+
+    /// Returns the options of everything that comes before the last pass of parsing.
+    pub(super) fn before_last_pass(&self) -> Self {
+        let optimizer = match self.annealing {
+            Some(_) => self.optimizer.with_objective(Some(likelihood())),
+            None => self.optimizer.clone(),
+        };
+        Self { optimizer, annealing: None, init: None, ..self.clone() }
+    }
+
+    /// Returns about how many passes the last pass of parsing reports.
+    pub(crate) fn last_passes(&self) -> usize {
+        self.annealing.map_or(self.passes, |annealing| annealing.reports(self.init.is_some()))
     }
 
     /// Returns options of a single pass over all arcs with staged labels, as in the papers.
@@ -342,5 +371,22 @@ pub(crate) fn check(options: &TrainingOptions) -> Result<(), Error> {
         return refuse(format!("the temperature is {temperature}, but must be a positive number"));
     }
     clusters::check(options)?;
+    if let Some(annealing) = &options.annealing {
+        annealing.check()?;
+        let Some(objective) = options.optimizer.objective() else {
+            let name = options.optimizer.name();
+            return refuse(format!("{name} has no objective to anneal; use adagrad, sgd or lbfgs"));
+        };
+        objective.check_annealing()?;
+        if options.clusters > 1 {
+            return refuse(
+                "arcs with latent clusters cannot be annealed; use one cluster".to_owned(),
+            );
+        }
+    }
+    if options.init.is_some() && matches!(options.optimizer, Optimizer::Exponentiated { .. }) {
+        let name = options.optimizer.name();
+        return refuse(format!("{name} cannot start from a model; use another learner"));
+    }
     options.optimizer.check()
 }

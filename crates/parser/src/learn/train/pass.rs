@@ -4,6 +4,7 @@ use tutte_linear::Observer;
 
 use super::Corpus;
 use crate::ParserModel;
+use crate::learn::annealing::AnnealedStage;
 use crate::learn::optimizer::Report;
 
 /// Report of a pass over the treebank.
@@ -23,13 +24,15 @@ pub struct Pass {
     pub gap: Option<f64>,
     /// `true` if the optimizer of arcs has converged. It skips the passes that are left.
     pub converged: bool,
+    /// The stage of annealing that has ended, if the training has such stages.
+    pub stage: Option<AnnealedStage>,
 }
 
 impl Pass {
     /// Makes the report of an epoch of a network.
     #[cfg(feature = "neural")]
     pub(crate) fn epoch(number: usize, loss: f64) -> Self {
-        Self { number, is_second: false, loss, gap: None, converged: false }
+        Self { number, is_second: false, loss, gap: None, converged: false, stage: None }
     }
 
     pub(super) fn new(
@@ -45,7 +48,12 @@ impl Pass {
             loss: report.loss / words,
             gap: report.gap.map(|gap| gap / words),
             converged: report.converged,
+            stage: None,
         }
+    }
+
+    pub(super) fn with_stage(self, stage: AnnealedStage) -> Self {
+        Self { stage: Some(stage), ..self }
     }
 }
 

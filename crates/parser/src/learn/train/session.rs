@@ -77,6 +77,11 @@ impl<'a> TrainingSession<'a> {
         Ok(Self { saving: Some((checkpoints, settings)), resumed, place, has_two_stages, ..self })
     }
 
+    /// Returns the development data of the caller.
+    pub(super) fn dev(&self) -> &[Sentence] {
+        self.saving.as_ref().map_or(&[], |(checkpoints, _)| checkpoints.dev)
+    }
+
     /// Returns the checkpoint to resume from, if it was saved in the second stage.
     pub(super) fn second_stage_checkpoint(&mut self) -> Option<&mut Checkpoint> {
         self.resumed.as_mut().filter(|checkpoint| checkpoint.place().is_second)

@@ -1,5 +1,7 @@
 //! Matches rules against raw sentences, to make constraints of weak supervision.
 
+use std::sync::Arc;
+
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
@@ -10,7 +12,7 @@ use crate::rules::RuleSet;
 
 impl<'a> WeakData<'a> {
     /// Creates the constraints of some rules on raw sentences; constraint q is rule q. Hard constraints (`always`,
-    /// `never`) remove candidate arcs and have weight 0. Rules without a match have weight 0, too. Sentences without a
+    /// `never`) remove candidate arcs, have weight 0, and become part of the parser. Rules without a match have weight 0, too. Sentences without a
     /// tree of the set are not counted.
     ///
     /// ```
@@ -58,6 +60,7 @@ impl<'a> WeakData<'a> {
             }
         };
         let constraints = rules.rules().iter().zip(units).map(constraint).collect();
-        Self { raw, constraints, arcs, candidates, trees: &[] }
+        let rules = rules.hard_constraints().map(Arc::new);
+        Self { raw, constraints, arcs, candidates, trees: &[], rules }
     }
 }

@@ -19,6 +19,8 @@ mod feature_cells;
 mod problem;
 mod variance;
 
+use std::sync::Arc;
+
 use tutte_linear::{Observer, gaussian, seed_of_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
@@ -27,6 +29,7 @@ use self::problem::Problem;
 use crate::features::FeatureSet;
 use crate::learn::objective::expectation::{Criterion, Wanted};
 use crate::learn::optimizer::lbfgs::Minimiser;
+use crate::rules::RuleSet;
 use crate::{Candidates, Error, LabelModel, ParserModel};
 pub use variance::{Chosen, TriedVariance, VARIANCES, choose_variance};
 
@@ -50,6 +53,8 @@ pub struct WeakData<'a> {
     pub candidates: Vec<Candidates>,
     /// Sentences with gold trees, which may be partial.
     pub trees: &'a [Sentence],
+    /// Rules that every tree must satisfy, also in the parser that is learnt. Candidates must agree with them.
+    pub rules: Option<Arc<RuleSet>>,
 }
 
 /// A constraint on an expectation: the sum of the probabilities of some arcs, divided by a count.
@@ -166,7 +171,9 @@ impl WeakStep<'_> {
     /// Returns the parser after the step.
     pub fn model(&self) -> ParserModel {
         let problem = self.problem;
-        ParserModel::new(problem.arcs_now(), LabelModel::none(), problem.options().tree_set)
+        let model =
+            ParserModel::new(problem.arcs_now(), LabelModel::none(), problem.options().tree_set);
+        ParserModel { rules: problem.rules(), ..model }
     }
 }
 
@@ -265,6 +272,7 @@ pub fn learn(
         None => (problem.start(0, options.seed), problem.progress(0, 0)),
     };
     let model = ParserModel::new(problem.arcs(&x), LabelModel::none(), options.tree_set);
+    let model = ParserModel { rules: evidence.rules.clone(), ..model };
     Ok(WeakOutcome { model, before, after, impossible })
 }
 
@@ -305,7 +313,7 @@ fn descend(
 const MEMORY: usize = 10;
 
 fn check(evidence: &WeakData<'_>, options: &WeakOptions) -> Result<(), Error> {
-    let WeakData { raw, constraints, arcs, candidates, trees } = evidence;
+    let WeakData { raw, constraints, arcs, candidates, trees, rules: _ } = evidence;
     let wrong = |why: String| Err(Error::Setting(why));
     let positive = |number: f64| number > 0.0 && number.is_finite();
     if !positive(options.prior_variance) {

@@ -18,11 +18,13 @@ use crate::features::{Atoms, FeatureSet, Prepared};
 use crate::learn::objective::expectation::{Criterion, approximate_covariances};
 use crate::learn::objective::{Objective, Scored, Scratch, likelihood, renyi};
 use crate::parse::constraints;
+use crate::rules::RuleSet;
 use crate::{ArcModel, Candidates, Dictionary, Error, Index, Support};
 
 /// F, with its value and expectations at the last point.
 pub(super) struct Problem<'a> {
     options: &'a WeakOptions,
+    rules: Option<&'a Arc<RuleSet>>,
     constraints: &'a [ExpectationConstraint],
     dictionary: Arc<Dictionary>,
     /// w in `f32`, for scoring.
@@ -95,7 +97,7 @@ struct FeatureLookup<'a> {
 
 impl<'a> Problem<'a> {
     pub(super) fn new(evidence: &'a WeakData<'_>, options: &'a WeakOptions) -> Result<Self, Error> {
-        let WeakData { raw, constraints, arcs: matches, candidates, trees } = evidence;
+        let WeakData { raw, constraints, arcs: matches, candidates, trees, rules } = evidence;
         let tree_set = options.tree_set;
         let features = &options.templates;
         let mut sentences = Vec::new();
@@ -150,6 +152,7 @@ impl<'a> Problem<'a> {
         }
         Ok(Self {
             options,
+            rules: rules.as_ref(),
             constraints,
             weights: vec![0.0; dictionary.cells()],
             dictionary,
@@ -187,6 +190,11 @@ impl<'a> Problem<'a> {
 
     pub(super) fn options(&self) -> &'a WeakOptions {
         self.options
+    }
+
+    /// Returns the rules that every tree must satisfy.
+    pub(super) fn rules(&self) -> Option<Arc<RuleSet>> {
+        self.rules.cloned()
     }
 
     /// Returns the model at the point of the last evaluation.

@@ -2,6 +2,8 @@
 
 use super::problem::Problem;
 use super::*;
+use tutte_trees::Constraints;
+
 use crate::Parser;
 use crate::learn::train::tests::{SMALL, treebank};
 
@@ -260,4 +262,64 @@ fn conflicts_leave_residuals() {
     let sum = learnt.after.expectations[0] + learnt.after.expectations[1];
     assert!(sum < 1.0 + 1e-6 && sum > 0.5, "{sum}");
     assert_eq!(learnt.after.expectations[2], 0.0, "the rule matches nothing");
+}
+
+/// Hard constraints hold in the parser that is learnt, in every question, and in its file.
+#[test]
+fn hard_constraints_hold_in_the_parser() {
+    let raw = treebank();
+    let text = "det: DET <- nearest NOUN head right 90%\nroot: VERB <- ROOT always\nno: * <- DET|ADP never\n";
+    let rules = crate::rules::RuleSet::parse("rules", text).unwrap();
+    for tree_set in TreeSet::ALL {
+        let evidence = WeakData::of_rules(&rules, &raw, tree_set);
+        let options = WeakOptions { steps: 3, tree_set, ..options() };
+        let model = learn(&evidence, &options, &mut ()).unwrap().model;
+        let hard = model.rules.as_ref().unwrap();
+        assert_eq!(hard.len(), 2);
+        let mut parser = Parser::new(&model);
+        let (mut with_tree, mut without) = (0, 0);
+        for sentence in &raw {
+            let allowed = hard.allowed_arcs(sentence.len(), &hard.matches(sentence));
+            let analysis = parser.analyse(sentence, &Constraints::new());
+            match parser.parse(sentence) {
+                Ok(parse) => {
+                    with_tree += 1;
+                    assert!(parse.tree.arcs().all(|(head, word)| allowed.allows(head, word)));
+                    let analysis = analysis.unwrap();
+                    assert_eq!(analysis.parse.tree, parse.tree);
+                    for (head, word) in tutte_trees::arcs(sentence.len()) {
+                        let prob = analysis.distribution.arc_probs()[(head, word)];
+                        assert!(allowed.allows(head, word) || prob == 0.0);
+                    }
+                    let all = analysis.distribution.trees().kbest(20);
+                    let mut arcs = all.iter().flat_map(|found| found.tree.arcs());
+                    assert!(arcs.all(|(head, word, _)| allowed.allows(head, word)));
+                    // Heads that a rule forbids cannot be required, either.
+                    let forbidden =
+                        tutte_trees::arcs(sentence.len()).find(|arc| !allowed.allows(arc.0, arc.1));
+                    if let Some((head, word)) = forbidden {
+                        let required = Constraints::new().require_arc(head, word);
+                        let error = parser.analyse(sentence, &required).unwrap_err().to_string();
+                        assert!(error.contains("no tree satisfies"), "{error}");
+                    }
+                }
+                Err(error) => {
+                    without += 1;
+                    assert!(error.to_string().contains("model's rules"), "{error}");
+                    assert_eq!(analysis.unwrap_err().to_string(), error.to_string());
+                }
+            }
+        }
+        // Sentences with two verbs have no tree with one root.
+        assert_eq!(without > 0, tree_set.is_single_root(), "{tree_set}: {without}");
+        assert!(with_tree > 10);
+        // Without the rules, other arcs are possible.
+        let free = crate::ParserModel { rules: None, ..model.clone() };
+        let probs = Parser::new(&free).distribution(&raw[0]).unwrap().arc_probs().clone();
+        let allowed = hard.allowed_arcs(raw[0].len(), &hard.matches(&raw[0]));
+        let mut arcs = tutte_trees::arcs(raw[0].len());
+        assert!(arcs.any(|(head, word)| !allowed.allows(head, word) && probs[(head, word)] > 0.0));
+        let words: usize = raw.iter().map(Sentence::len).sum();
+        assert_eq!(model.evaluate(&raw, crate::Decoding::Mbr, 2).unwrap().words, words);
+    }
 }

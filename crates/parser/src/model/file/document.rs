@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tutte_rules::RuleSet;
 use tutte_trees::TreeSet;
 
 use super::factors::FactorDocument;
@@ -33,6 +34,9 @@ pub(super) struct Document {
     pub(super) checksum: String,
     pub(super) tutte: String,
     tree_set: String,
+    /// Hard constraints, one rule per line, of a model that has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rules: Option<Vec<String>>,
     temperature: f64,
     /// `None` for models that were not calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,6 +122,7 @@ impl Document {
             checksum: NO_CHECKSUM.to_owned(),
             tutte: env!("CARGO_PKG_VERSION").to_owned(),
             tree_set: parser.tree_set.to_string(),
+            rules: parser.rules.as_ref().map(|rules| rule_lines(rules)),
             temperature: parser.temperature,
             calibration: parser.calibration.clone(),
             text_calibration: parser.text_calibration.clone(),
@@ -198,6 +203,7 @@ impl Document {
             labels,
             network: network_of(self.network, tables)?.map(Arc::new),
             tree_set,
+            rules: self.rules.map(|lines| rules(&lines)).transpose()?.map(Arc::new),
             temperature: number("temperature", self.temperature, 0.0)?,
             calibration: self.calibration,
             text_calibration: self
@@ -292,6 +298,22 @@ fn features(templates: &[String]) -> Result<FeatureSet, ModelProblem> {
 /// Writes templates for a document.
 fn lines(features: &FeatureSet) -> Vec<String> {
     features.to_string().lines().map(str::to_owned).collect()
+}
+
+/// Writes rules for a document.
+fn rule_lines(rules: &RuleSet) -> Vec<String> {
+    rules.rules().iter().map(ToString::to_string).collect()
+}
+
+/// Reads the rules of a document.
+fn rules(lines: &[String]) -> Result<RuleSet, ModelProblem> {
+    let altered = |what: String| ModelProblem::Altered { what };
+    let rules = RuleSet::parse("rules of the model", &lines.join("\n"))
+        .map_err(|invalid| altered(format!("its rules cannot be read ({invalid})")))?;
+    match rules.rules().iter().find(|rule| !rule.target.is_hard()) {
+        Some(rule) => Err(altered(format!("its rule {} is not a hard constraint", rule.name))),
+        None => Ok(rules),
+    }
 }
 
 /// Checks the binary logarithm of a table's size.

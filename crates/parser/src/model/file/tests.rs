@@ -700,3 +700,17 @@ fn damaged_taggers_are_refused() {
     let packed = tutte_linear::packing::pack(b"no model");
     assert!(matches!(ModelFile::embedded_packed(&packed), Err(Error::Model { .. })));
 }
+
+/// Rules survive the file, in the writing of their own, and damaged ones are refused.
+#[test]
+fn hard_constraints_survive_the_file() {
+    let text = "no: * <- upos=\"PUNCT\" never\nverb: VERB[Mood=Imp]|xpos~/^VB$/ <- ROOT always\n";
+    let rules = crate::rules::RuleSet::parse("rules.tut", text).unwrap();
+    let mut parser = model();
+    parser.rules = Some(Arc::new(rules.clone()));
+    let folder = Folder::new();
+    let path = folder.0.join("rules.tutte");
+    parser.compact().save(&path, &about()).unwrap();
+    let read = ModelFile::open(&path).unwrap().model.parser.unwrap();
+    assert_eq!(*read.rules.unwrap(), rules);
+}

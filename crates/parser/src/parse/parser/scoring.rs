@@ -10,18 +10,27 @@ use crate::features::FirstPassOutput;
 use crate::model::factors::Refinement;
 use crate::model::latent;
 use crate::model::second_pass::{self, first_pass_output};
-use crate::{Candidates, Decoding, Error, Labelling, ParserModel, SecondPass, Stage, Weights};
+use crate::parse::constraints;
+use crate::rules::RuleSet;
+use crate::{
+    Candidates, Contradiction, Decoding, Error, Labelling, ParserModel, SecondPass, Stage, Weights,
+};
 
 impl<W: Weights> Parser<'_, W> {
     /// Returns the scores of some arcs; −∞ for all others. Every step is conditioned on trees of these arcs.
     ///
     /// # Errors
-    /// If the arcs do not contain a tree; [`TooManyWords`](tutte_treebank::Error::TooManyWords).
+    /// If the arcs do not contain a tree that satisfies the rules of the model; [`TooManyWords`](tutte_treebank::Error::TooManyWords).
     pub(super) fn scores_within(
         &mut self,
         sentence: &Sentence,
         within: &Candidates,
     ) -> Result<&ArcMatrix, Error> {
+        let allowed = match &self.model.rules {
+            Some(rules) => Some(self.allowed_by(rules, sentence, within)?),
+            None => None,
+        };
+        let within = allowed.as_ref().unwrap_or(within);
         self.score_features(sentence, within)?;
         if let Some(network) = &self.model.network
             && let Some(weights) = network.score_weights()
@@ -58,6 +67,31 @@ impl<W: Weights> Parser<'_, W> {
         factors.refine(atoms, best, scores, Refinement::of_parser(*tree_set), memory)?;
         self.clock.lap(Stage::Factors);
         Ok(())
+    }
+
+    /// Returns the arcs of `within` that the rules of the model allow.
+    ///
+    /// # Errors
+    /// [`Contradiction::Rules`] if they contain no tree.
+    fn allowed_by(
+        &self,
+        rules: &RuleSet,
+        sentence: &Sentence,
+        within: &Candidates,
+    ) -> Result<Candidates, Error> {
+        let words = sentence.len();
+        let mut allowed = rules.allowed_arcs(words, &rules.matches(sentence));
+        if allowed.is_all() {
+            return Ok(within.clone());
+        }
+        allowed.restrict(within);
+        match constraints::tree_error(&allowed, &vec![None; words], self.tree_set) {
+            None => Ok(allowed),
+            Some(source) => {
+                let place = Box::new(sentence.place());
+                Err(Error::Contradiction { place, problem: Contradiction::Rules(source) })
+            }
+        }
     }
 
     /// Scores the arcs of candidates by features: pruner, first pass, second pass. Prepares the features of labels.
