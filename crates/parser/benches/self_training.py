@@ -17,6 +17,12 @@ from program import DATA, Tutte, add_only, argument_parser, chosen, environment,
 TREEBANKS = ["portuguese-bosque", "turkish-imst"]
 GOLD_SENTENCES = 2000
 SCORES = ("UPOS", "Lemmas", "UAS", "LAS")
+ABOUT = [
+    "Does a `default` teacher help a `compact` student on raw text, for languages without an encoder? The treebank is the",
+    f"first {GOLD_SENTENCES:,} sentences of the training file. The text is that of its other sentences. The last student",
+    "learns from the trees of these, too: more cannot be expected of the answers. Scores of the test file, from gold words",
+    "with the model's own tags, and from raw text. ECE: expected calibration error of HeadProb. One seed.",
+]
 ALONE, TAUGHT = "compact, treebank alone", "compact, treebank and answers"
 
 
@@ -118,11 +124,8 @@ def main():
     finish([
         "# Self-training: a parser of features as teacher",
         "",
-        "Written by `crates/parser/benches/self_training.py`; do not edit. Does a `default` teacher help a `compact` student",
-        f"on raw text, for languages without an encoder? The treebank is the first {GOLD_SENTENCES:,} sentences of the training",
-        "file. The text is that of its other sentences. The last student learns from the trees of these, too: more cannot be",
-        "expected of the answers. Scores of the test file, from gold words with the model's own tags, and from raw text. ECE:",
-        "expected calibration error of HeadProb. One seed.",
+        "Written by `crates/parser/benches/self_training.py`; do not edit.",
+        *ABOUT,
         "",
         *environment(),
         "",

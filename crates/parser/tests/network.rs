@@ -266,6 +266,52 @@ fn a_model_file_keeps_a_network() {
 }
 
 #[test]
+fn an_encoder_can_stay_outside_of_the_model() {
+    let encoder = tiny_encoder("outside");
+    let options = training().with_epochs(3).with_frozen_encoder(true).with_encoder_outside(true);
+    let set = TreeSet::ProjectiveSingleRoot;
+    let model = train_network(&treebank(), &[], set, &encoder, &options, &mut ());
+    let model = model.expect("a model").compact();
+    let path = place("outside.tutte");
+    model.save(&path, &About::default()).expect("a file");
+    let inside = place("outside-inside.tutte");
+    let mut other = model.clone();
+    let network = model.network.as_ref().expect("a network");
+    let again =
+        tutte::NetworkScorer::new(network.network().clone(), network.tag_classes().to_vec());
+    other.network = Some(Arc::new(again.expect("a network")));
+    other.save(&inside, &About::default()).expect("a file");
+    let length = |path: &Path| std::fs::metadata(path).expect("a file").len();
+    assert!(length(&path) < length(&inside));
+
+    let read = ModelFile::open(&path).expect("a model").model;
+    let read = read.require_parser().expect("a parser");
+    let sentence = &treebank()[0];
+    let scores = |model: &ParserModel<tutte::Compact>| {
+        Parser::new(model).scores(sentence).expect("scores").clone()
+    };
+    assert_eq!(scores(&model), scores(read));
+    // What is read is written in the same way, unless it is rounded.
+    let scorer = read.network.as_ref().expect("a network");
+    assert_eq!(scorer.encoder_outside(), Some("network-outside"));
+    assert_eq!(scorer.quantize().encoder_outside(), None);
+    let copy = place("outside-copy.tutte");
+    read.save(&copy, &About::default()).expect("a file");
+    assert!(std::fs::read(&path).expect("a file") == std::fs::read(&copy).expect("a file"));
+
+    // Another encoder, and none.
+    let EncoderSource::Folder(folder) = &encoder else { unreachable!("an encoder in a folder") };
+    let error = || ModelFile::open(&path).expect_err("no encoder").to_string();
+    let words = (0..40).map(|at| format!("w{at}"));
+    let changed = RandomEncoder::new(Family::Bert).with_words(words).with_sizes(8, 1, 2, 16);
+    std::fs::remove_dir_all(folder).expect("a folder");
+    changed.write(folder).expect("an encoder");
+    assert!(error().contains("another encoder"), "{}", error());
+    std::fs::remove_dir_all(folder).expect("a folder");
+    assert!(error().contains("config.json"), "{}", error());
+}
+
+#[test]
 fn eight_bits_change_little_and_survive_a_file() {
     let treebank = treebank();
     let full = Model::from(trained(TreeSet::ProjectiveSingleRoot, 2, 30)).compact();
@@ -439,6 +485,8 @@ fn settings_that_cannot_be_are_errors() {
         (training().with_objective("risk(0)".parse().expect("an objective")), "gamma is 0"),
         (training().with_epochs(0), "one epoch"),
         (training().with_rates(0.1, f32::NAN), "the rate is NaN"),
+        (training().with_encoder_outside(true), "freeze it"),
+        (training().with_frozen_encoder(true).with_encoder_outside(true), "in a folder"),
     ] {
         let result = train_network(&treebank(), &[], set, &encoder, &options, &mut ());
         let message = result.expect_err("a setting that cannot be").to_string();

@@ -399,7 +399,7 @@ impl Train {
         if self.force {
             recipe = recipe.replacing_parsers();
         }
-        self.network.add_to(recipe)
+        self.network.add_to(recipe, &self.output)
     }
 
     fn read(&self, files: &[PathBuf], session: &Session) -> Result<Vec<Sentence>> {

@@ -1,9 +1,10 @@
 //! Networks as named tensors, a description in JSON, and the text of a tokenizer; and 8-bit weights.
 
 use std::io;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tutte_linear::{Checkpointed, Codec};
+use tutte_linear::{Checkpointed, Checksum, Codec};
 
 use super::Network;
 use crate::config::EncoderConfig;
@@ -101,13 +102,9 @@ impl Network {
         tokenizer: Option<&[u8]>,
         tensors: Vec<Tensor<'_>>,
     ) -> Result<Self, Error> {
-        let origin = "the network's description";
-        let error = |problem: String| Error::Config { origin: origin.into(), problem };
-        let description: Description =
-            serde_json::from_str(description).map_err(|e| error(format!("not understood: {e}")))?;
-        let Description { encoder: config, options, hashed_words, is_quantized } = description;
-        config.check(origin)?;
-        options.check(config.layers)?;
+        let error = damaged;
+        let Description { encoder: config, options, hashed_words, is_quantized } =
+            Description::read(description)?;
         let front = match (hashed_words, tokenizer) {
             (Some(hashed), _) => {
                 if !hashed.is_valid() || hashed.vocabulary() != config.vocabulary {
@@ -127,7 +124,7 @@ impl Network {
         }
         // A description can declare any size. It is believed only as far as there are tensors for it.
         let available = tensors.iter().map(Tensor::len).sum();
-        let declared = declared_size(&config, &options);
+        let declared = encoder_size(&config).saturating_add(scorer_size(&config, &options));
         if declared > available {
             return Err(error(format!(
                 "it declares {declared} weights, but the tensors hold {available}"
@@ -147,6 +144,76 @@ impl Network {
                 matrix.dequantize(values);
             } else {
                 values.copy_from_slice(&source.take_f32(name, shape)?);
+            }
+        }
+        Ok(network)
+    }
+
+    /// Lists the weights above the encoder as named tensors. [`Network::from_parts_over`] finds the encoder in its folder.
+    pub fn to_tensors_above_encoder(&self) -> Vec<Tensor<'_>> {
+        let above = |tensor: &Tensor<'_>| self.is_above_encoder(&tensor.name);
+        self.to_tensors().into_iter().filter(above).collect()
+    }
+
+    /// Returns `true` if a parameter is not one of the encoder.
+    fn is_above_encoder(&self, name: &str) -> bool {
+        let found = self.parameters.list.iter().find(|parameter| parameter.name == name);
+        found.is_some_and(|parameter| parameter.slot.start >= self.parameters.encoder_len)
+    }
+
+    /// Returns a hash of the encoder: sizes, tokenizer and weights of 32 bits.
+    pub fn encoder_checksum(&self) -> String {
+        let config = serde_json::to_string(&self.encoder.config).expect("sizes are valid JSON");
+        let mut hash = Checksum::default();
+        hash.update_line(&config);
+        hash.update(self.tokenizer().unwrap_or_default());
+        let mut bytes = Vec::new();
+        for values in self.parameters.values[..self.parameters.encoder_len].chunks(1 << 14) {
+            bytes.clear();
+            bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            hash.update(&bytes);
+        }
+        hash.to_string()
+    }
+
+    /// Puts a network together again from [`Network::description`], the folder of its encoder and
+    /// [`Network::to_tensors_above_encoder`].
+    ///
+    /// Compare [`Network::encoder_checksum`] to be sure that the folder has the encoder that the network was trained
+    /// over.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be opened, or if the parts are damaged or do not belong together.
+    pub fn from_parts_over(
+        description: &str,
+        folder: &Path,
+        tensors: Vec<Tensor<'_>>,
+    ) -> Result<Self, Error> {
+        let Description { encoder: config, options, hashed_words, is_quantized } =
+            Description::read(description)?;
+        if is_quantized || hashed_words.is_some() {
+            return Err(damaged("such an encoder is never outside of the model".into()));
+        }
+        let available = tensors.iter().map(Tensor::len).sum();
+        let declared = scorer_size(&config, &options);
+        if declared > available {
+            return Err(damaged(format!(
+                "it declares {declared} weights above the encoder, but the tensors hold {available}"
+            )));
+        }
+        let mut network = Self::open(folder, options)?;
+        if network.encoder.config != config {
+            let problem = "it describes another encoder than the model was trained over".into();
+            let origin = folder.join("config.json").display().to_string();
+            return Err(Error::Config { origin, problem });
+        }
+        let mut source = TensorSource::new(tensors);
+        let encoder_len = network.parameters.encoder_len;
+        for parameter in &network.parameters.list {
+            if parameter.slot.start >= encoder_len {
+                let values = source.take_f32(&parameter.name, &parameter.shape)?;
+                network.parameters.values[parameter.slot.range()].copy_from_slice(&values);
             }
         }
         Ok(network)
@@ -197,20 +264,46 @@ impl Checkpointed for Network {
     }
 }
 
-/// Number of weights of a network, without declaring it.
-fn declared_size(config: &EncoderConfig, options: &NetworkOptions) -> usize {
-    let product = |a: usize, b: usize| a as u128 * b as u128;
+/// Number of weights of an encoder, without declaring it.
+fn encoder_size(config: &EncoderConfig) -> usize {
     let layer: u128 = config.linear_sizes().iter().map(|&(a, b)| product(a, b)).sum();
     // Rotary positions have no table.
     let positions = if config.modern.is_some() { 0 } else { config.positions };
     let tables = product(config.vocabulary + positions, config.hidden);
+    (layer * config.layers as u128 + tables).try_into().unwrap_or(usize::MAX)
+}
+
+/// Number of weights above an encoder, without declaring them.
+fn scorer_size(config: &EncoderConfig, options: &NetworkOptions) -> usize {
     let labels = if options.labels > 0 { options.label_mlp } else { 0 };
     let arcs = options.arc_mlp;
     let tags: usize = options.tag_heads.iter().map(|head| head.classes).sum();
     let scorers = product(arcs, arcs)
         + product(options.labels, labels * labels)
         + product(2 * (arcs + labels) + tags, config.hidden);
-    (layer * config.layers as u128 + tables + scorers).try_into().unwrap_or(usize::MAX)
+    scorers.try_into().unwrap_or(usize::MAX)
+}
+
+fn product(a: usize, b: usize) -> u128 {
+    a as u128 * b as u128
+}
+
+/// Origin of a description, for errors.
+const DESCRIPTION: &str = "the network's description";
+
+fn damaged(problem: String) -> Error {
+    Error::Config { origin: DESCRIPTION.into(), problem }
+}
+
+impl Description {
+    /// Reads and checks a description.
+    fn read(text: &str) -> Result<Self, Error> {
+        let description: Self =
+            serde_json::from_str(text).map_err(|e| damaged(format!("not understood: {e}")))?;
+        description.encoder.check(DESCRIPTION)?;
+        description.options.check(description.encoder.layers)?;
+        Ok(description)
+    }
 }
 
 fn push_quantized<'a>(

@@ -69,6 +69,15 @@ pub enum ModelProblem {
     #[error("the model has a network, but this tutte was built without networks")]
     NeedsNetworks,
 
+    /// The encoder of the model is not in its file, and cannot be used.
+    #[error("the encoder of the model is outside, in the folder {folder:?} beside it: {why}")]
+    OutsideEncoder {
+        /// Name of the folder.
+        folder: String,
+        /// Reason.
+        why: String,
+    },
+
     /// The numbers of labels and of columns of label weights differ.
     #[error("the model names {labels} labels but has weights for {columns}")]
     LabelCount {
@@ -120,6 +129,11 @@ impl ModelProblem {
             ModelProblem::Altered { .. } => "fetch the file again, or train again",
             ModelProblem::UnknownTemplate(_) | ModelProblem::UnknownTreeSet(_) => {
                 "a newer tutte may know it: update, or train again"
+            }
+            ModelProblem::OutsideEncoder { folder, .. } => {
+                return Some(format!(
+                    "put the encoder there, or a link to it: `ln -s ENCODER {folder}` in the model's folder"
+                ));
             }
             ModelProblem::NeedsNetworks => {
                 "build it with them: `cargo install --path crates/cli --features neural`"

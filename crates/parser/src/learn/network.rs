@@ -48,6 +48,18 @@ pub enum EncoderSource {
     Scratch,
 }
 
+impl EncoderSource {
+    /// Returns the name of the folder.
+    fn folder_name(&self) -> Result<String, Error> {
+        let name = match self {
+            Self::Folder(folder) => folder.file_name().and_then(|name| name.to_str()),
+            Self::Scratch => None,
+        };
+        let why = "only an encoder in a folder with a name can be outside of the model";
+        name.map(str::to_owned).ok_or_else(|| Error::Setting(why.to_owned()))
+    }
+}
+
 /// Progress of a training, for its observer.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -150,6 +162,7 @@ pub fn train_network_resumable(
 ) -> Result<ParserModel, Error> {
     let Checkpoints { every, dev, save } = checkpoints;
     options.check()?;
+    let outside = if options.has_encoder_outside { Some(encoder.folder_name()?) } else { None };
     let classes = Classes::of(treebank);
     let mut network = classes.network(encoder, options)?;
     let settings = settings(&mut network, treebank, dev, tree_set, options);
@@ -172,7 +185,7 @@ pub fn train_network_resumable(
         .with_steps(options.warmup.min(steps / 10), steps);
     let optimizer = AdamW::new(adamw, &shards[0].gradients);
     let average = options.average.map(|decay| WeightAverage::new(decay, &network));
-    let mut trainer = Trainer { network, optimizer, average };
+    let mut trainer = Trainer { network, optimizer, average, outside };
     let mut done = 0;
     if let Some(checkpoint) = resumed {
         done = checkpoint.place().number;
@@ -237,6 +250,8 @@ struct Trainer {
     network: Network,
     optimizer: AdamW,
     average: Option<WeightAverage>,
+    /// Name of the encoder's folder, if model files do not contain the encoder.
+    outside: Option<String>,
 }
 
 impl Trainer {
@@ -258,7 +273,11 @@ impl Trainer {
             average.put_into(&mut network);
         }
         let scorer = NetworkScorer::new(network, classes.tags.clone())?;
-        Ok(Arc::new(scorer.with_combinations(combinations.to_vec())))
+        let scorer = scorer.with_combinations(combinations.to_vec());
+        Ok(Arc::new(match &self.outside {
+            Some(folder) => scorer.with_encoder_outside(folder),
+            None => scorer,
+        }))
     }
 }
 

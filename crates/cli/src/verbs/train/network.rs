@@ -9,7 +9,6 @@ use tutte::learn::Recipe;
 use tutte::learn::network::{EncoderSource, NetworkTraining};
 use tutte::learn::objective::Objective;
 
-#[cfg(not(feature = "neural"))]
 use crate::failure::advise;
 
 /// Arguments for networks.
@@ -33,6 +32,13 @@ pub(super) struct NetworkArgs {
     /// Keep the weights of the encoder; faster to train, less accurate
     #[arg(long, requires = "encoder")]
     frozen_encoder: bool,
+
+    /// Leave the encoder out of MODEL, which names its folder and has a hash of it
+    ///
+    /// MODEL is small, and several models share one encoder. The folder, or a link to it, must be beside MODEL, here and
+    /// wherever MODEL is used.
+    #[arg(long, requires = "frozen_encoder")]
+    encoder_outside: bool,
 
     /// Objective of arcs: likelihood (of whole trees), softmax (of each word apart), softmax-margin(COST), risk(GAMMA),
     /// entropy, renyi(ORDER), distil, or a sum such as likelihood+0.1*entropy [default: likelihood]
@@ -79,9 +85,28 @@ impl NetworkArgs {
         self.encoder.as_deref().filter(|folder| *folder != Path::new(SCRATCH))
     }
 
-    /// Adds the network to a recipe.
+    /// Checks that an encoder outside of the model will be found, before the training starts.
     #[cfg(feature = "neural")]
-    pub(super) fn add_to(&self, recipe: Recipe) -> Result<Recipe> {
+    fn check_place(&self, output: &Path) -> Result<()> {
+        let Some(folder) = self.folder().filter(|_| self.encoder_outside) else { return Ok(()) };
+        let beside = output.parent().zip(folder.file_name()).map(|(place, name)| place.join(name));
+        let real = |path: &Path| path.canonicalize().ok();
+        match beside {
+            Some(beside) if real(&beside).is_some() && real(&beside) == real(folder) => Ok(()),
+            _ => Err(advise(
+                anyhow::anyhow!(
+                    "with --encoder-outside, the encoder must be beside {}: the model names it without a path",
+                    output.display()
+                ),
+                format!("make a link in the folder of the model: `ln -s {}`", folder.display()),
+            )),
+        }
+    }
+
+    /// Adds the network to a recipe, whose model goes to `output`.
+    #[cfg(feature = "neural")]
+    pub(super) fn add_to(&self, recipe: Recipe, output: &Path) -> Result<Recipe> {
+        self.check_place(output)?;
         let Some(encoder) = &self.encoder else { return Ok(recipe) };
         let encoder = if encoder.as_os_str() == SCRATCH {
             EncoderSource::Scratch
@@ -90,6 +115,7 @@ impl NetworkArgs {
         };
         let mut training =
             NetworkTraining::of_encoder(&encoder).with_frozen_encoder(self.frozen_encoder);
+        training = training.with_encoder_outside(self.encoder_outside);
         if let Some(objective) = &self.objective {
             training = training.with_objective(objective.clone());
         }
@@ -120,7 +146,7 @@ impl NetworkArgs {
 
     /// Refuses an encoder, because this program has no networks.
     #[cfg(not(feature = "neural"))]
-    pub(super) fn add_to(&self, recipe: Recipe) -> Result<Recipe> {
+    pub(super) fn add_to(&self, recipe: Recipe, _: &Path) -> Result<Recipe> {
         if self.encoder.is_none() {
             return Ok(recipe);
         }

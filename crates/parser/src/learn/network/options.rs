@@ -16,6 +16,7 @@ pub struct NetworkTraining {
     pub(super) warmup: usize,
     pub(super) dropout: f32,
     pub(super) has_frozen_encoder: bool,
+    pub(super) has_encoder_outside: bool,
     pub(super) average: Option<f32>,
     pub(super) objective: Objective,
     pub(super) seed: u64,
@@ -33,6 +34,7 @@ impl Default for NetworkTraining {
             warmup: 200,
             dropout: 0.33,
             has_frozen_encoder: false,
+            has_encoder_outside: false,
             average: None,
             objective: likelihood(),
             seed: 1,
@@ -111,6 +113,13 @@ impl NetworkTraining {
         Self { has_frozen_encoder, ..self }
     }
 
+    /// Leaves the encoder out of model files, see [`NetworkScorer::with_encoder_outside`]. Needs a frozen pretrained encoder.
+    ///
+    /// [`NetworkScorer::with_encoder_outside`]: crate::NetworkScorer::with_encoder_outside
+    pub fn with_encoder_outside(self, has_encoder_outside: bool) -> Self {
+        Self { has_encoder_outside, ..self }
+    }
+
     /// Evaluates and keeps an exponential moving average of the weights with this decay, such as 0.998, in place of the
     /// weights themselves. See [`WeightAverage`](tutte_neural::WeightAverage).
     pub fn with_average(self, decay: f32) -> Self {
@@ -159,6 +168,12 @@ impl NetworkTraining {
                 (self.epochs == 0).then(|| "a training needs at least one epoch".to_owned())
             })
             .or_else(|| (self.batch == 0).then(|| "a batch needs at least one sub-word".to_owned()))
+            .or_else(|| {
+                (self.has_encoder_outside && !self.has_frozen_encoder).then(|| {
+                    "an encoder that training changes cannot be outside of the model; freeze it"
+                        .to_owned()
+                })
+            })
             .or_else(|| positive("the rate of the encoder", self.encoder_rate))
             .or_else(|| positive("the rate", self.rate))
             .or_else(|| positive("the factor of the rate per layer", self.layer_decay))
@@ -179,12 +194,13 @@ impl NetworkTraining {
             warmup,
             dropout,
             has_frozen_encoder,
+            has_encoder_outside,
             average,
             objective,
             seed: _,
             threads: _,
         } = self;
-        [
+        let mut settings: Settings = [
             ("epochs", epochs.to_string()),
             ("sub-words per batch", batch.to_string()),
             ("rate of the encoder", encoder_rate.to_string()),
@@ -197,7 +213,11 @@ impl NetworkTraining {
             ("objective", objective.to_string()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
-        .into()
+        .into();
+        if *has_encoder_outside {
+            settings.push(("encoder outside".to_owned(), "true".to_owned()));
+        }
+        settings
     }
 
     /// Returns the encoder and the settings, for the description of a model.

@@ -1,6 +1,7 @@
 //! The header of a model file: its start, which describes the tables.
 
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 
 use safetensors::tensor::Metadata;
@@ -86,14 +87,18 @@ impl Header {
         Ok((text, serde_json::from_str(text).map_err(altered)?))
     }
 
-    /// Makes the model of a file with this header.
-    pub(super) fn model(&self, content: Content) -> Result<ModelFile, ModelProblem> {
+    /// Makes the model of a file with this header, which is in a folder unless it is inside the program.
+    pub(super) fn model(
+        &self,
+        content: Content,
+        folder: Option<&Path>,
+    ) -> Result<ModelFile, ModelProblem> {
         let bytes = content.len() as u64;
         self.check_length(bytes)?;
         let (text, document) = self.document()?;
         let content = Arc::new(content);
         let start = self.start as usize;
-        let tables = Tables::new(&self.metadata, start, &content);
+        let tables = Tables::new(&self.metadata, start, &content, folder);
         tables.check(text, &document.checksum)?;
         let Document { format, checksum, tutte, about, .. } = &document;
         Ok(ModelFile {

@@ -265,7 +265,7 @@ impl ModelFile {
     /// [`Error::Model`] if the bytes are not a model, or cannot be used.
     pub fn embedded(bytes: &'static [u8]) -> Result<Self, Error> {
         let header = Header::read(bytes);
-        let read = header.and_then(|header| header.model(Content::Embedded(bytes)));
+        let read = header.and_then(|header| header.model(Content::Embedded(bytes), None));
         read.map_err(|problem| Error::Model { path: EMBEDDED.into(), problem })
     }
 
@@ -277,8 +277,8 @@ impl ModelFile {
     pub fn embedded_packed(bytes: &[u8]) -> Result<Self, Error> {
         let unpacked = tutte_linear::packing::unpack(bytes)
             .ok_or(ModelProblem::NotAModel { found: "bytes that are not a packed model" });
-        let read =
-            unpacked.and_then(|bytes| Header::read(&bytes[..])?.model(Content::Unpacked(bytes)));
+        let read = unpacked
+            .and_then(|bytes| Header::read(&bytes[..])?.model(Content::Unpacked(bytes), None));
         read.map_err(|problem| Error::Model { path: EMBEDDED.into(), problem })
     }
 
@@ -295,11 +295,11 @@ impl ModelFile {
         match Header::read(&mut file) {
             Ok(header) => {
                 header.check_length(about.len())?;
-                header.model(Content::map(&file).map_err(ModelProblem::Unreadable)?)
+                header.model(Content::map(&file).map_err(ModelProblem::Unreadable)?, path.parent())
             }
             Err(ModelProblem::NotAModel { found: GZIP | ZSTANDARD }) => {
                 file.rewind().map_err(ModelProblem::Unreadable)?;
-                Self::unpack(file)
+                Self::unpack(file, path.parent())
             }
             Err(problem) => Err(problem),
         }
@@ -307,7 +307,7 @@ impl ModelFile {
 
     /// Reads a packed model into memory. After the header was found to be that of a model, unpacks no more
     /// than the header announces.
-    fn unpack(file: File) -> Result<Self, ModelProblem> {
+    fn unpack(file: File, folder: Option<&Path>) -> Result<Self, ModelProblem> {
         let mut input = tutte_treebank::unpack(file).map_err(ModelProblem::Unreadable)?;
         let mut bytes = Vec::new();
         let header = Header::read(Recorder { input: &mut input, record: &mut bytes });
@@ -324,7 +324,7 @@ impl ModelFile {
         // One byte more, to notice a file that is too long.
         let rest = (length + 1).saturating_sub(bytes.len() as u64);
         match input.take(rest).read_to_end(&mut bytes) {
-            Ok(_) => header.model(Content::Unpacked(bytes)),
+            Ok(_) => header.model(Content::Unpacked(bytes), folder),
             Err(error) => Err(match (error.kind(), bytes.len() as u64) {
                 (io::ErrorKind::UnexpectedEof, found) if found < length => {
                     ModelProblem::Truncated { found, expected: length }

@@ -4,13 +4,18 @@
 //! network.…          f32 or i8       weights; 8-bit weights have their scales beside them
 //! network.tokenizer  u8  [bytes]     tokenizer of a pretrained encoder
 //! ```
+//!
+//! A file may leave out a pretrained encoder. It then names the encoder's folder, which must be beside the file, and has a
+//! hash of it.
+
+use std::path::Path;
 
 use safetensors::{Dtype, SafeTensorError};
 use tutte_neural::{Network, Tensor, TensorData};
 
 use super::tables::{NamedTable, Tables, table};
 use crate::ModelProblem;
-use crate::model::network::{NetworkDocument, NetworkScorer};
+use crate::model::network::{NetworkDocument, NetworkScorer, OutsideEncoder};
 
 /// Start of the names of all tables of a network.
 const PREFIX: &str = "network.";
@@ -25,6 +30,9 @@ pub(super) struct NetworkBytes<'a> {
 impl<'a> NetworkBytes<'a> {
     pub(super) fn new(scorer: &'a NetworkScorer) -> Self {
         let network = scorer.network();
+        if scorer.encoder_outside().is_some() {
+            return Self { tensors: network.to_tensors_above_encoder(), tokenizer: None };
+        }
         Self { tensors: network.to_tensors(), tokenizer: network.tokenizer() }
     }
 
@@ -74,12 +82,15 @@ impl Tables<'_> {
             Some(_) => Some(self.list(TOKENIZER, Dtype::U8)?),
             None => None,
         };
-        let NetworkDocument { description, tags, combinations, weights } = document;
+        let NetworkDocument { description, tags, combinations, weights, outside } = document;
         if let Some(weights) = weights.filter(|weights| !weights.is_finite()) {
             return Err(damaged(format!("its weight beside features is not finite: {weights:?}")));
         }
-        let network = Network::from_parts(&description, tokenizer, tensors)
-            .map_err(|error| damaged(error.to_string()))?;
+        let network = match &outside {
+            None => Network::from_parts(&description, tokenizer, tensors)
+                .map_err(|error| damaged(error.to_string()))?,
+            Some(outside) => over(&description, outside, self.folder(), tensors)?,
+        };
         let classes = |head: &str| {
             tags.iter().find(|tags| tags.head == head).map_or(0, |tags| tags.names.len())
         };
@@ -91,9 +102,38 @@ impl Tables<'_> {
         let scorer =
             NetworkScorer::new(network, tags).map_err(|error| damaged(error.to_string()))?;
         let scorer = scorer.with_combinations(combinations);
-        Ok(match weights {
+        let scorer = match weights {
             Some(weights) => scorer.with_score_weights(weights),
+            None => scorer,
+        };
+        Ok(match outside {
+            Some(outside) => scorer.with_encoder_outside(outside.folder),
             None => scorer,
         })
     }
+}
+
+/// Puts a network on the encoder of a folder beside the model file.
+fn over(
+    description: &str,
+    outside: &OutsideEncoder,
+    beside: Option<&Path>,
+    tensors: Vec<Tensor<'_>>,
+) -> Result<Network, ModelProblem> {
+    let OutsideEncoder { folder: name, checksum } = outside;
+    let problem = |why: String| ModelProblem::OutsideEncoder { folder: name.clone(), why };
+    let beside = beside.ok_or_else(|| problem("this model is not in a folder".to_owned()))?;
+    // A name, not a path: a model opens no other folder.
+    if Path::new(name).file_name() != Some(name.as_ref()) {
+        return Err(problem("this is not the name of a folder".to_owned()));
+    }
+    let network = Network::from_parts_over(description, &beside.join(name), tensors)
+        .map_err(|error| problem(error.to_string()))?;
+    let found = network.encoder_checksum();
+    if found != *checksum {
+        return Err(problem(format!(
+            "it has another encoder than the model was trained over (hash {found}, expected {checksum})"
+        )));
+    }
+    Ok(network)
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use safetensors::tensor::{Metadata, TensorInfo, TensorView};
@@ -78,12 +79,25 @@ pub(super) struct Tables<'a> {
     metadata: &'a Metadata,
     start: usize,
     content: &'a Arc<Content>,
+    #[cfg_attr(not(feature = "neural"), expect(dead_code, reason = "needs networks"))]
+    folder: Option<&'a Path>,
 }
 
 impl<'a> Tables<'a> {
-    /// Makes the tables of a header that ends at `start`.
-    pub(super) fn new(metadata: &'a Metadata, start: usize, content: &'a Arc<Content>) -> Self {
-        Self { metadata, start, content }
+    /// Makes the tables of a header that ends at `start`, in a file of this folder.
+    pub(super) fn new(
+        metadata: &'a Metadata,
+        start: usize,
+        content: &'a Arc<Content>,
+        folder: Option<&'a Path>,
+    ) -> Self {
+        Self { metadata, start, content, folder }
+    }
+
+    /// Returns the folder of the file. `None` for a model inside the program.
+    #[cfg(feature = "neural")]
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder
     }
 
     /// Returns the type, shape and position of a table, if the file has it.

@@ -88,6 +88,11 @@ impl NetworkScorer {
         match *self {}
     }
 
+    /// Returns the name of the folder of the encoder, if model files do not contain the encoder.
+    pub fn encoder_outside(&self) -> Option<&str> {
+        match *self {}
+    }
+
     /// Returns `true` if the network finds tags.
     pub fn has_tags(&self) -> bool {
         match *self {}

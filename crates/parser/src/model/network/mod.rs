@@ -56,6 +56,18 @@ pub(crate) struct NetworkDocument {
     /// Weights of features and of the network, if the model has both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) weights: Option<ScoreWeights>,
+    /// The encoder, if its weights are not in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) outside: Option<OutsideEncoder>,
+}
+
+/// An encoder that a model file names instead of containing it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OutsideEncoder {
+    /// Name of its folder, which is beside the model file.
+    pub(crate) folder: String,
+    /// Hash of sizes, tokenizer and weights.
+    pub(crate) checksum: String,
 }
 
 /// The most probable tags of a word.

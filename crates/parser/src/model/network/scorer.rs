@@ -8,7 +8,7 @@ use tutte_neural::{Activations, Mode, Network, SentenceInput};
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, arcs};
 
-use super::{NetworkDocument, ScoreWeights, TagClasses, WordTags};
+use super::{NetworkDocument, OutsideEncoder, ScoreWeights, TagClasses, WordTags};
 use crate::model::labels::{ArcLabels, LabelModel};
 use crate::text::{LemmaRule, Tagger};
 use crate::{Error, Weights};
@@ -24,6 +24,8 @@ pub struct NetworkScorer {
     combinations: Vec<[usize; 3]>,
     /// Weights of features and of the network, if the model has both.
     weights: Option<ScoreWeights>,
+    /// The encoder, if model files do not contain it.
+    outside: Option<OutsideEncoder>,
 }
 
 /// Memory of a network for one thread: the scores of the last batch, and of the last sentence outside of it.
@@ -103,7 +105,14 @@ impl NetworkScorer {
             })
         };
         let lemma_rules = rules.map(rule).collect::<Result<_, Error>>()?;
-        Ok(Self { network, tags, lemma_rules, combinations: Vec::new(), weights: None })
+        Ok(Self {
+            network,
+            tags,
+            lemma_rules,
+            combinations: Vec::new(),
+            weights: None,
+            outside: None,
+        })
     }
 
     /// Returns the network.
@@ -111,9 +120,22 @@ impl NetworkScorer {
         &self.network
     }
 
-    /// Rounds the weights of the network to 8 bits: a quarter of the size, and more than twice as fast.
+    /// Rounds the weights of the network to 8 bits: a quarter of the size, and more than twice as fast. Files contain the
+    /// rounded encoder, even if the encoder was [outside](Self::with_encoder_outside).
     pub fn quantize(&self) -> Self {
-        Self { network: self.network.quantize(), ..self.clone() }
+        Self { network: self.network.quantize(), outside: None, ..self.clone() }
+    }
+
+    /// Leaves the encoder out of model files. They name its folder, which must be beside them, and have a hash of it. For
+    /// pretrained encoders whose weights training did not change.
+    pub fn with_encoder_outside(self, folder: impl Into<String>) -> Self {
+        let checksum = self.network.encoder_checksum();
+        Self { outside: Some(OutsideEncoder { folder: folder.into(), checksum }), ..self }
+    }
+
+    /// Returns the name of the folder of the encoder, if model files do not contain the encoder.
+    pub fn encoder_outside(&self) -> Option<&str> {
+        self.outside.as_ref().map(|outside| outside.folder.as_str())
     }
 
     /// Sets the combinations of classes of UPOS, XPOS and FEATS that words may have. Without any, all are possible.
@@ -147,6 +169,7 @@ impl NetworkScorer {
             tags: self.tags.clone(),
             combinations: self.combinations.clone(),
             weights: self.weights,
+            outside: self.outside.clone(),
         }
     }
 
