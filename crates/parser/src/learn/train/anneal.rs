@@ -34,7 +34,9 @@ pub(super) fn fit(
     session: &mut TrainingSession<'_>,
 ) -> Result<ParserModel, Error> {
     if model.labels.labelling() == Labelling::Joint {
-        let joint = Joint { arcs: model.last_pass().clone(), labels: model.labels.clone() };
+        // The temperature of a start assumes scores that are linear in weights, so there are no factors.
+        let joint =
+            Joint { arcs: model.last_pass().clone(), labels: model.labels.clone(), factors: None };
         let set = |joint: &Joint, model: &mut ParserModel| {
             model.last_pass().weights.copy_from_slice(&joint.arcs.weights);
             model.labels.weights.copy_from_slice(&joint.labels.weights);
@@ -296,8 +298,7 @@ impl<S: PartScorer> Surveying<S> {
         let Self { memory, scratch, workspace, gradient } = self;
         let tree_set = corpus.tree_set;
         scorer.prepare(example, |_| true, memory);
-        let mut scores = scorer.score(example, memory);
-        scores.scale(gamma);
+        let scores = scorer.score(example, gamma, memory);
         let mut of = |objective: &Objective| -> Result<_, tutte_trees::Error> {
             let term = Term { objective, example, tree_set, progress: 1.0 };
             let value = scores.evaluate(term, scratch, gradient)?;

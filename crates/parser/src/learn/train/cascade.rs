@@ -278,7 +278,10 @@ pub(super) fn with_untrained_second_pass(
     let factors = second.factors.as_ref().filter(|_| {
         let is_supported =
             matches!(options.optimizer, Optimizer::AdaGrad { .. } | Optimizer::Sgd { .. });
-        is_supported && options.labelling == Labelling::Joint && options.clusters == 1
+        is_supported
+            && options.labelling == Labelling::Joint
+            && options.clusters == 1
+            && options.annealing.is_none()
     });
     let labels = match options.labelling {
         Labelling::None => LabelModel::none(),

@@ -2,7 +2,7 @@
 
 use tutte_linear::Checksum;
 
-use crate::features::FeatureSet;
+use crate::features::{FactorSet, FeatureSet};
 use crate::{ArcModel, Compact, Error, LabelModel, ParserModel, Weights};
 
 /// Copies the weights of the last pass and of labels.
@@ -18,6 +18,29 @@ pub(super) fn copy_weights(from: &ParserModel<Compact>, to: &mut ParserModel) ->
     }
     check_arcs(arcs, to.last_pass())?;
     check_labels(&from.labels, &to.labels)?;
+    let found = from.second_pass.as_ref().and_then(|second_pass| second_pass.factors.as_ref());
+    let expected = to.second_pass.as_mut().and_then(|second_pass| second_pass.factors.as_mut());
+    let described = |templates: Option<&FactorSet>, bits: Option<u32>| match (templates, bits) {
+        (Some(templates), Some(bits)) => {
+            format!("{} templates of 2^{bits} weights", templates.len())
+        }
+        _ => "none".to_owned(),
+    };
+    let is_same = match (found, &expected) {
+        (Some(found), Some(expected)) => {
+            (&found.features, found.bits()) == (&expected.features, expected.bits())
+        }
+        (found, expected) => found.is_none() && expected.is_none(),
+    };
+    if !is_same {
+        let of_found = described(found.map(|it| &it.features), found.map(|it| it.bits()));
+        let expected = expected.as_deref();
+        let of_expected = described(expected.map(|it| &it.features), expected.map(|it| it.bits()));
+        return refuse("set of factors", of_found, of_expected);
+    }
+    if let (Some(found), Some(expected)) = (found, expected) {
+        expected.weights = unpacked(&found.weights);
+    }
     to.last_pass().weights = unpacked(&arcs.weights);
     to.labels.weights = unpacked(from.labels.weights());
     Ok(())
@@ -27,7 +50,9 @@ pub(super) fn copy_weights(from: &ParserModel<Compact>, to: &mut ParserModel) ->
 pub(super) fn fingerprint(model: &ParserModel<Compact>) -> String {
     let arcs = model.second_pass.as_ref().map_or(&model.arcs, |second_pass| &second_pass.arcs);
     let mut hash = Checksum::default();
-    for weights in [&arcs.weights, model.labels.weights()] {
+    let factors = model.second_pass.as_ref().and_then(|second_pass| second_pass.factors.as_ref());
+    let factors = factors.map(|factors| &factors.weights);
+    for weights in [&arcs.weights, model.labels.weights()].into_iter().chain(factors) {
         hash.update(&weights.scale().to_le_bytes());
         hash.update(bytemuck::cast_slice(weights.cells()));
     }
