@@ -394,6 +394,10 @@ fn pictures_are_written_to_the_file_that_o_names() {
     refused(&output, 2, &["-o names a file; choose the format with --to svg"]);
     let output = tutte(&folder, &["draw", "tea.conllu", "-o", "trees.pdf"]);
     refused(&output, 2, &["trees.pdf does not tell the format", "--to"]);
+    let parse = ["parse", "-q", "tea.conllu", "-o", "trees.pdf"];
+    refused(&tutte(&folder, &parse), 2, &["trees.pdf would be CoNLL", ".png", "--to conll"]);
+    assert!(!folder.join("trees.pdf").exists());
+    assert!(tutte(&folder, &[&parse[..], &["--to", "conll"]].concat()).status.success());
     let output = tutte(&folder, &["diff", "tea.conllu", "tea.conllu", "-o", "same.svg"]);
     assert!(output.status.success() && folder.join("same.svg").exists(), "{}", said(&output));
 }
