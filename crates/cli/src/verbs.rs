@@ -92,7 +92,7 @@ impl Verb {
     fn files(&self) -> Result<Files> {
         Ok(match self {
             Verb::Train(arguments) => arguments.files(),
-            Verb::Distil(arguments) => arguments.files(),
+            Verb::Distil(arguments) => arguments.files()?,
             Verb::Learn(arguments) => arguments.files(),
             Verb::Parse(arguments) => arguments.files()?,
             Verb::Forest(arguments) => arguments.files(),

@@ -165,3 +165,83 @@ fn mistakes_are_found_before_the_teacher_works() {
     assert_eq!(fs::read_to_string(folder.join("text.txt")).unwrap(), TEXT);
     assert!(!folder.join("student.tutte.answers.conllu.zst").exists());
 }
+
+/// The model and the answers are files that `distil` writes. The files of options after -- are inputs, too.
+#[test]
+fn what_i_name_anywhere_on_the_line_is_not_overwritten() {
+    let folder = folder("guard");
+    for name in ["dev.conllu", "more.conllu", "silver.conllu"] {
+        fs::copy(folder.join("garden.conllu"), folder.join(name)).unwrap();
+    }
+    fs::write(folder.join("templates"), "h.upos m.upos\n").unwrap();
+    let line = "distil --teacher teacher.tutte text.txt --gold garden.conllu --preset plain -o OUT -- --passes 1 \
+                --dev dev.conllu --silver silver.conllu --templates templates more.conllu";
+    let inputs = [
+        "teacher.tutte",
+        "text.txt",
+        "garden.conllu",
+        "dev.conllu",
+        "silver.conllu",
+        "templates",
+        "more.conllu",
+    ];
+    for input in inputs {
+        let content = fs::read(folder.join(input)).unwrap();
+        fs::hard_link(folder.join(input), folder.join("hard")).unwrap();
+        std::os::unix::fs::symlink(input, folder.join("soft")).unwrap();
+        for out in [input, "hard", "soft"] {
+            for outputs in [out.to_owned(), format!("new.tutte --answers {out}")] {
+                let line = line.replace("OUT", &outputs);
+                let output = tutte(&folder, &line.split_whitespace().collect::<Vec<_>>());
+                assert_eq!(output.status.code(), Some(2), "{line}: {}", said(&output));
+                assert!(said(&output).contains("would be overwritten"), "{}", said(&output));
+                assert!(content == fs::read(folder.join(input)).unwrap(), "{line}");
+            }
+        }
+        fs::remove_file(folder.join("hard")).unwrap();
+        fs::remove_file(folder.join("soft")).unwrap();
+    }
+}
+
+#[test]
+fn a_full_device_or_a_missing_folder_is_an_error() {
+    let folder = folder("full");
+    for out in ["/dev/full", "missing/out", "/proc/out"] {
+        for outputs in [vec!["-o", out], vec!["-o", "new.tutte", "--answers", out]] {
+            let verb = ["distil", "--teacher", "teacher.tutte", "text.txt", "--preset", "plain"];
+            let output = tutte(&folder, &[&verb[..], &outputs, &["--", "--passes", "1"]].concat());
+            assert!(matches!(output.status.code(), Some(2 | 3)), "{outputs:?}: {}", said(&output));
+            assert!(!folder.join("new.tutte").exists(), "{outputs:?}");
+        }
+    }
+}
+
+/// Ctrl-C while the teacher answers.
+#[test]
+fn ctrl_c_leaves_my_model_and_nothing_half_written() {
+    let folder = folder("interrupt");
+    fs::write(folder.join("text.txt"), TEXT.repeat(20_000)).unwrap();
+    fs::write(folder.join("student.tutte"), "mine").unwrap();
+    let names = || {
+        let names = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tutte"));
+    let verb = ["distil", "--teacher", "teacher.tutte", "text.txt", "-o", "student.tutte"];
+    command.current_dir(&folder).args(verb).stdin(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let is_at_work = || names().iter().any(|name| name.ends_with(".tmp"));
+    let started = std::time::Instant::now();
+    while !is_at_work() {
+        assert!(started.elapsed().as_secs() < 60, "no temporary file: {:?}", names());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert_eq!(names(), before);
+    assert_eq!(fs::read_to_string(folder.join("student.tutte")).unwrap(), "mine");
+}

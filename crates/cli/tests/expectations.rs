@@ -99,6 +99,31 @@ fn a_treebank_with_20000_labels_is_refused_before_memory_runs_out() {
     refused(&output, 3, &["20000 different morphological features (FEATS)", "at most 5000"]);
 }
 
+#[cfg(feature = "neural")]
+#[test]
+fn a_network_that_cannot_be_trained_is_refused_before_anything_is_learnt() {
+    let folder = folder("networks");
+    fs::write(folder.join("labels.conllu"), different(8)).unwrap();
+    let train = ["train", "-o", "m.tutte", "--encoder"];
+    let scratch = [&train[..], &["scratch", "labels.conllu"]].concat();
+    refused(
+        &tutte_within(2000, &folder, &scratch),
+        3,
+        &["training would need about", "GB of memory", "20000 different labels"],
+    );
+    for (more, parts) in [
+        (&["missing"][..], &["cannot read missing/config.json"][..]),
+        (&["scratch", "--rate", "nan"], &["the rate is NaN"]),
+        (&["scratch", "--dropout", "1"], &["dropout is 1"]),
+        (&["missing", "--with-features"], &["cannot read missing/config.json"]),
+    ] {
+        let output = tutte(&folder, &[&train[..], more, &["tea.conllu"]].concat());
+        refused(&output, 3, parts);
+        assert!(!said(&output).contains("learnt"), "{}", said(&output));
+        assert!(!folder.join("m.tutte.resume-text").exists(), "{more:?}");
+    }
+}
+
 #[test]
 fn one_sentence_of_20000_words_is_refused_or_left_out_by_every_verb() {
     let folder = folder("endless");
@@ -394,6 +419,10 @@ fn pictures_are_written_to_the_file_that_o_names() {
     refused(&output, 2, &["-o names a file; choose the format with --to svg"]);
     let output = tutte(&folder, &["draw", "tea.conllu", "-o", "trees.pdf"]);
     refused(&output, 2, &["trees.pdf does not tell the format", "--to"]);
+    let parse = ["parse", "-q", "tea.conllu", "-o", "trees.pdf"];
+    refused(&tutte(&folder, &parse), 2, &["trees.pdf would be CoNLL", ".png", "--to conll"]);
+    assert!(!folder.join("trees.pdf").exists());
+    assert!(tutte(&folder, &[&parse[..], &["--to", "conll"]].concat()).status.success());
     let output = tutte(&folder, &["diff", "tea.conllu", "tea.conllu", "-o", "same.svg"]);
     assert!(output.status.success() && folder.join("same.svg").exists(), "{}", said(&output));
 }

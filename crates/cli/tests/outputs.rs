@@ -30,6 +30,10 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("eval tea.conllu system.conllu --html OUT", &["tea.conllu", "system.conllu"]),
     ("diff tea.conllu system.conllu --html OUT", &["tea.conllu", "system.conllu"]),
     ("draw tea.conllu --html OUT", &["tea.conllu"]),
+    ("draw tea.conllu --to svg -o OUT", &["tea.conllu"]),
+    #[cfg(feature = "png")]
+    ("draw tea.conllu --only 1 --to png -o OUT", &["tea.conllu"]),
+    ("parse -q -m model.tutte tea.conllu --to draw -o OUT", &["model.tutte", "tea.conllu"]),
     ("audit tea.conllu --folds 2 -o OUT", &["tea.conllu"]),
     ("audit tea.conllu --folds 2 --html OUT", &["tea.conllu"]),
     ("audit tea.conllu --folds 2 --conllu OUT", &["tea.conllu"]),
@@ -123,6 +127,16 @@ fn files_beside_a_model_or_named_by_sentences_are_no_inputs() {
         fs::copy(folder.join("tea.conllu"), folder.join(input)).unwrap();
         let output = run(&folder, &format!("train {input} --with parser -o new.tutte"));
         assert_eq!(output.status.code(), Some(2), "{input}: {}", said(&output));
+    }
+    // An encoder is a folder. The program need not have networks: outputs are checked first.
+    fs::create_dir(folder.join("encoder")).unwrap();
+    for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+        fs::write(folder.join("encoder").join(name), "mine").unwrap();
+        let out = format!("encoder/{name}");
+        let output = run(&folder, &format!("train tea.conllu --encoder encoder -o {out}"));
+        assert_eq!(output.status.code(), Some(2), "{out}: {}", said(&output));
+        assert!(said(&output).contains("would be overwritten"), "{out}: {}", said(&output));
+        assert_eq!(fs::read_to_string(folder.join(out)).unwrap(), "mine");
     }
     // The drawing of sentence `a` is a.txt.
     let tea = fs::read_to_string(folder.join("tea.conllu")).unwrap();

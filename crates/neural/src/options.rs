@@ -142,6 +142,19 @@ impl NetworkOptions {
     }
 
     /// Number of the first mixed layer of an encoder with this many layers. Layer 0 is the embeddings.
+    /// Returns the number of weights of the label scorer.
+    pub fn label_weights(&self) -> u64 {
+        let (labels, width) = (self.labels as u64, self.label_mlp as u64);
+        // A bilinear form of each label, and a linear one.
+        labels.saturating_mul(width * (width + 1) + width + 1)
+    }
+
+    /// Returns the number of values that the label scorer keeps for a batch of this many words: activations, and their
+    /// derivatives.
+    pub fn label_activations(&self, words: usize) -> u64 {
+        (2 * words as u64).saturating_mul(self.labels as u64).saturating_mul(self.label_mlp as u64)
+    }
+
     pub(crate) fn first_layer(&self, layers: usize) -> usize {
         match self.layers {
             LayerChoice::All => 0,

@@ -69,15 +69,25 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Returns the line ends that a sentence lacks before another one may follow.
+/// Returns the line ends that a sentence lacks before another one may follow. Nearly all sentences lack none, which their
+/// last line tells.
 fn missing_end(text: &str) -> &'static str {
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let blank_line = if text.contains("\r\n") { "\r\n\r\n" } else { "\n\n" };
+    let has_crlf = || text.contains("\r\n");
     let Some(body) = text.strip_suffix('\n') else {
-        return if text.is_empty() { "" } else { blank_line };
+        return match text {
+            "" => "",
+            _ if has_crlf() => "\r\n\r\n",
+            _ => "\n\n",
+        };
     };
     let last = body.rfind('\n').map_or(body, |at| &body[at + 1..]);
-    if crate::parse::is_blank(last.as_bytes()) { "" } else { newline }
+    if crate::parse::is_blank(last.as_bytes()) {
+        ""
+    } else if has_crlf() {
+        "\r\n"
+    } else {
+        "\n"
+    }
 }
 
 /// Creates a treebank: a path, or `-` for standard output. A path that ends in `.gz` or `.zst` is

@@ -135,17 +135,22 @@ impl Distil {
         })
     }
 
-    /// Returns the files of the run.
-    pub(super) fn files(&self) -> Files {
-        let read = self.files.iter().chain(&self.gold).chain(&self.dev).map(PathBuf::as_path);
-        let teacher = ModelSource::named(&self.teacher);
-        let read = read.chain(teacher.path());
+    /// Returns the files of the run, with those that the options of `tutte train` name. The answers are written and
+    /// then read.
+    ///
+    /// # Errors
+    /// If the options of `tutte train` are wrong.
+    pub(super) fn files(&self) -> Result<Files> {
+        let answers = self.answers();
+        let student = self.student()?;
+        let mut reads: Vec<PathBuf> = student.reads().collect();
+        // Once only: a treebank of the same name is an input.
+        if let Some(own) = reads.iter().position(|path| *path == answers) {
+            reads.remove(own);
+        }
         let beside = Recipe::new().with_output(&self.output).files_beside();
-        let files = Files::default().reads(read);
-        files
-            .writes("-o", [&self.output])
-            .writes("-o", beside)
-            .writes("--answers", [self.answers()])
+        let files = Files::default().reads(reads);
+        Ok(files.writes("-o", [&self.output]).writes("-o", beside).writes("--answers", [answers]))
     }
 
     /// Returns the training of the new model.

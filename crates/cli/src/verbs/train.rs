@@ -559,7 +559,7 @@ impl Train {
 
     /// Returns the files of the run.
     pub(super) fn files(&self) -> Files {
-        let files = Files::default().reads(self.read_paths()).reads(self.dev_files());
+        let files = Files::default().reads(self.reads());
         let beside = Recipe::new().with_output(&self.output).files_beside();
         files.writes("-o", [&self.output]).writes("-o", beside)
     }
@@ -567,6 +567,12 @@ impl Train {
     /// Sets files that another verb, which calls this one, has read.
     pub(super) fn also_reads(&mut self, files: impl IntoIterator<Item = PathBuf>) {
         self.also_read.extend(files);
+    }
+
+    /// Returns all inputs: those that are named, files inside of the encoder's folder, and the development data.
+    pub(super) fn reads(&self) -> impl Iterator<Item = PathBuf> {
+        let named = self.read_paths().map(Path::to_owned);
+        named.chain(self.network.files()).chain(self.dev_files())
     }
 
     /// Returns the named inputs.

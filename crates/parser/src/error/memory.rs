@@ -43,8 +43,8 @@ impl MemoryCause {
     pub(super) fn hint(&self) -> &'static str {
         match self {
             MemoryCause::Labels { .. } => {
-                "is DEPREL another column by mistake? `tutte stats` lists the labels; merge rare ones, or train \
-                 without labels: --labels none"
+                "is DEPREL another column by mistake? `tutte stats` lists the labels; merge rare ones, or, \
+                 without a network, train without labels: --labels none"
             }
             MemoryCause::Arcs { .. } => "use fewer --bits or --clusters",
             MemoryCause::Sentence { .. } => {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tutte_linear::{Checkpointed, Checksum, Codec, Observer, Order, for_each_part};
-use tutte_neural::{AdamW, AdamWOptions, Gradients, Network, WeightAverage};
+use tutte_neural::{AdamW, AdamWOptions, Gradients, Network, ScratchOptions, WeightAverage};
 use tutte_treebank::Sentence;
 use tutte_treebank::eval::Attachment;
 use tutte_trees::TreeSet;
@@ -32,7 +32,9 @@ use tutte_trees::TreeSet;
 use self::examples::{Classes, Example};
 pub use self::options::NetworkTraining;
 use self::shard::{Shard, Task};
-use super::train::{Checkpoint, CheckpointPlace, Checkpoints, Settings, Snapshot, fingerprint};
+use super::train::{
+    Checkpoint, CheckpointPlace, Checkpoints, Settings, Snapshot, fingerprint, memory,
+};
 use crate::{Decoding, Error, NetworkScorer, ParserModel};
 
 /// Number of parts of a batch. It is part of the result: gradients are added part by part.
@@ -161,10 +163,8 @@ pub fn train_network_resumable(
     observer: &mut NetworkObserver<'_>,
 ) -> Result<ParserModel, Error> {
     let Checkpoints { every, dev, save } = checkpoints;
-    options.check()?;
     let outside = if options.has_encoder_outside { Some(encoder.folder_name()?) } else { None };
-    let classes = Classes::of(treebank);
-    let mut network = classes.network(encoder, options)?;
+    let (classes, mut network) = untrained(treebank, encoder, options)?;
     let settings = settings(&mut network, treebank, dev, tree_set, options);
     resumed.iter().try_for_each(|checkpoint| checkpoint.check(&settings))?;
     let examples = classes.examples(treebank, &network)?;
@@ -243,6 +243,40 @@ pub fn train_network_resumable(
         }
     }
     Ok(template)
+}
+
+/// Refuses a training that cannot be, before anything is learnt: wrong settings, an encoder that cannot be read, or
+/// more labels than memory has room for.
+///
+/// # Errors
+/// [`Error::Setting`], [`Error::Memory`], or those of the encoder.
+pub(super) fn check(
+    treebank: &[Sentence],
+    encoder: &EncoderSource,
+    options: &NetworkTraining,
+) -> Result<(), Error> {
+    untrained(treebank, encoder, options).map(drop)
+}
+
+/// Returns the classes of a treebank, and a network for them.
+fn untrained(
+    treebank: &[Sentence],
+    encoder: &EncoderSource,
+    options: &NetworkTraining,
+) -> Result<(Classes, Network), Error> {
+    options.check()?;
+    let classes = Classes::of(treebank);
+    let network_options = classes.options(options);
+    // Sub-words are at least as many as words, so a batch has at most this many.
+    let words = treebank.iter().map(Sentence::len);
+    let longest = words.clone().max().unwrap_or_default();
+    let batch = options.batch.min(words.sum()).max(longest);
+    memory::check_network(&classes.labels, &network_options, batch)?;
+    let network = match encoder {
+        EncoderSource::Folder(folder) => Network::open(folder, network_options)?,
+        EncoderSource::Scratch => Network::scratch(&ScratchOptions::new(), network_options)?,
+    };
+    Ok((classes, network))
 }
 
 /// The state of a training.

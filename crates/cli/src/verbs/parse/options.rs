@@ -20,6 +20,10 @@ use crate::report::{counted, hundredths, png};
 use crate::session::Session;
 use crate::verbs::draw::Kind;
 
+/// Extensions of files that never hold CoNLL.
+const OTHER_FORMATS: [&str; 11] =
+    ["pdf", "jpg", "jpeg", "gif", "webp", "bmp", "xml", "csv", "doc", "docx", "xlsx"];
+
 /// Options of parsing, flattened into the arguments of verbs. Serialised, they identify everything that decides the
 /// output.
 #[derive(Args, Clone, Debug, Serialize)]
@@ -258,6 +262,12 @@ impl ParseOptions {
             Some("html") if self.to.is_none() => {
                 return Err(usage(format!(
                     "{name} would be CoNLL; for a page, pipe it into `tutte draw - -o {name}`"
+                )));
+            }
+            Some(other) if self.to.is_none() && OTHER_FORMATS.contains(&other) => {
+                return Err(usage(format!(
+                    "{name} would be CoNLL; names that choose a format end in .conllu, .jsonl, .svg or .png, and --to \
+                     conll writes any name"
                 )));
             }
             _ => {}

@@ -79,10 +79,18 @@ pub(super) struct NetworkArgs {
 /// Value of `--encoder` that is not a folder.
 const SCRATCH: &str = "scratch";
 
+/// Files that are read from the folder of an encoder.
+const FILES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
+
 impl NetworkArgs {
     /// Returns the folder of the pretrained encoder, if there is one.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.encoder.as_deref().filter(|folder| *folder != Path::new(SCRATCH))
+    }
+
+    /// Returns the files of the pretrained encoder.
+    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.folder().into_iter().flat_map(|folder| FILES.map(|name| folder.join(name)))
     }
 
     /// Checks that an encoder outside of the model will be found, before the training starts.

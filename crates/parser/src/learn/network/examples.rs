@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use tutte_neural::{Network, NetworkOptions, ScratchOptions, SentenceInput};
+use tutte_neural::{Network, NetworkOptions, SentenceInput};
 use tutte_treebank::{Sentence, Token};
 use tutte_trees::TreeSet;
 
-use super::{EncoderSource, NetworkTraining};
+use super::NetworkTraining;
 use crate::features::FeatureSet;
 use crate::learn::teacher::{SoftArc, read_answers};
 use crate::text::LemmaRule;
@@ -29,7 +29,7 @@ pub(super) struct Example {
 
 /// The labels and tags of a treebank.
 pub(super) struct Classes {
-    labels: Vec<String>,
+    pub(super) labels: Vec<String>,
     pub(super) tags: Vec<TagClasses>,
 }
 
@@ -76,23 +76,17 @@ impl Classes {
         Self { labels: labels.into_iter().map(str::to_owned).collect(), tags: tags.collect() }
     }
 
-    pub(super) fn network(
-        &self,
-        encoder: &EncoderSource,
-        training: &NetworkTraining,
-    ) -> Result<Network, Error> {
-        let mut options = NetworkOptions::new()
+    /// Returns the options of a network for these classes.
+    pub(super) fn options(&self, training: &NetworkTraining) -> NetworkOptions {
+        let options = NetworkOptions::new()
             .with_labels(self.labels.len())
             .with_dropout(training.dropout)
             .with_frozen_encoder(training.has_frozen_encoder)
             .with_seed(training.seed);
-        for TagClasses { head, names } in &self.tags {
-            options = options.with_tag_head(head, names.len());
-        }
-        Ok(match encoder {
-            EncoderSource::Folder(folder) => Network::open(folder, options)?,
-            EncoderSource::Scratch => Network::scratch(&ScratchOptions::new(), options)?,
-        })
+        let add = |options: NetworkOptions, tags: &TagClasses| {
+            options.with_tag_head(&tags.head, tags.names.len())
+        };
+        self.tags.iter().fold(options, add)
     }
 
     pub(super) fn examples(

@@ -18,6 +18,7 @@ use super::passes::calibrate;
 use super::stage_cache::remove;
 use super::{Ending, Recipe, TemperatureSource, Trained, train_pipeline};
 use crate::learn::mix::{Mixed, mix};
+use crate::learn::network::check;
 use crate::{CheckpointProblem, Decoding, DevScores, Error, Model, ModelFile, Pipeline, TagSource};
 
 /// Without development data, one sentence of this many is held out.
@@ -73,6 +74,10 @@ pub(super) fn train(
 ) -> Result<Trained, Error> {
     let (treebank, held_out) =
         if dev.is_empty() { divide(treebank) } else { (treebank, dev.clone()) };
+    if let Some(encoder) = &recipe.encoder {
+        // Otherwise the features would be trained first.
+        check(&treebank, encoder, &recipe.network_training(encoder))?;
+    }
     let origin = recipe.origin(&treebank, &dev);
     let [mut features, mut network] = recipe.halves();
     features.about.data = Some(origin.clone());

@@ -589,6 +589,11 @@ pub fn train_pipeline(
         check_options(&options)?;
         memory::check(data.train.sentences(), &options)?;
     }
+    #[cfg(feature = "neural")]
+    if wants_parser && let Some(encoder) = &recipe.encoder {
+        let training = recipe.network_training(encoder);
+        super::network::check(data.train.sentences(), encoder, &training)?;
+    }
     let mut text = TextParts::default();
     let is_ready = text_stages::learn(recipe, &mut data, &mut text, &mut watched)?;
     if !is_ready {

@@ -62,6 +62,45 @@ pub(crate) fn check(treebank: &[Sentence], options: &TrainingOptions) -> Result<
     Err(Error::Memory { bytes, cause })
 }
 
+/// Number of tables of the size of a network: weights, the model of the last epoch and the best one, gradients of four
+/// parts of a batch, two moments, and a mean.
+#[cfg(feature = "neural")]
+const TABLES_OF_NETWORK: u64 = 10;
+
+/// Refuses a network whose label scorer needs more memory than there is, for weights or for a batch of this many words.
+///
+/// # Errors
+/// [`Error::Memory`] if there are too many labels; [`Error::Setting`] if the batch is too large.
+#[cfg(feature = "neural")]
+pub(crate) fn check_network(
+    labels: &[String],
+    options: &tutte_neural::NetworkOptions,
+    batch: usize,
+) -> Result<(), Error> {
+    /// With a batch of this size, only the labels can be too many.
+    const SMALL_BATCH: usize = 1000;
+    let weights = options.label_weights().saturating_mul(TABLES_OF_NETWORK);
+    let bytes = |batch: usize| {
+        weights.saturating_add(options.label_activations(batch)).saturating_mul(BYTES_PER_CELL)
+    };
+    let fits = |bytes: u64| bytes <= LIMIT && can_allocate(bytes);
+    let needed = bytes(batch);
+    if fits(needed) {
+        return Ok(());
+    }
+    if batch > SMALL_BATCH && fits(bytes(SMALL_BATCH)) {
+        return Err(Error::Setting(format!(
+            "batches of {batch} words would need about {:.1} GB of memory, which is too much; choose smaller ones",
+            needed as f64 / 1e9
+        )));
+    }
+    let examples = labels.iter().take(3).cloned().collect();
+    Err(Error::Memory {
+        bytes: needed,
+        cause: MemoryCause::Labels { labels: labels.len(), examples },
+    })
+}
+
 /// Returns `true` if the system grants this much memory. Nothing is written to it, so this takes no time.
 fn can_allocate(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())

@@ -183,36 +183,12 @@ impl<W: Weights> Parser<'_, W> {
     /// Computes the probability of each arc of a tree, as [`add_left_out`](Self::add_left_out) would, from the current
     /// marginals. Looks at the heads of each word once per step, and changes no matrix.
     pub(super) fn tree_arc_probs(&mut self, tree: &Tree) -> Vec<f64> {
-        let mut last_rests = std::mem::take(&mut self.rests.0);
-        let mut first_rests = std::mem::take(&mut self.rests.1);
+        let mut rests = std::mem::take(&mut self.rests);
         let mut steps = self.steps();
-        let probs = match (steps.next(), steps.next()) {
-            (None, _) => tree.arcs().map(|arc| self.marginals[arc]).collect(),
-            (Some(step), None) => {
-                rests(step, |head| self.marginals.row(head).iter().copied(), &mut last_rests);
-                let prob = |arc: (usize, usize)| {
-                    after_step(self.marginals[arc], step[arc], last_rests[arc.1])
-                };
-                tree.arcs().map(prob).collect()
-            }
-            (Some(last), Some(first)) => {
-                rests(last, |head| self.marginals.row(head).iter().copied(), &mut last_rests);
-                let after_last = |head| {
-                    let cells = self.marginals.row(head).iter().zip(last.row(head));
-                    cells
-                        .zip(&last_rests)
-                        .map(|((prob, step), rest)| after_step(*prob, *step, *rest))
-                };
-                rests(first, after_last, &mut first_rests);
-                let prob = |arc: (usize, usize)| {
-                    let prob = after_step(self.marginals[arc], last[arc], last_rests[arc.1]);
-                    after_step(prob, first[arc], first_rests[arc.1])
-                };
-                tree.arcs().map(prob).collect()
-            }
-        };
+        let probs =
+            arc_probs_after(&self.marginals, [steps.next(), steps.next()], tree, &mut rests);
         drop(steps);
-        self.rests = (last_rests, first_rests);
+        self.rests = rests;
         probs
     }
 
@@ -252,12 +228,36 @@ impl<W: Weights> Parser<'_, W> {
 /// Gives the arcs of probability 0 the marginals of the step that left them out, and the other heads of the same word
 /// what remains.
 pub(crate) fn add_left_out(step: &ArcMatrix, probs: &mut ArcMatrix) {
-    let mut rests_of_words = Vec::new();
-    rests(step, |head| probs.row(head).iter().copied(), &mut rests_of_words);
+    let mut rests = Vec::new();
+    rests_of_words(step, &mut rests, |sums| {
+        add_left_out_heads(step.as_slice(), probs.as_slice(), sums);
+    });
     for (head, modifier) in arcs(probs.words()) {
         let arc = (head, modifier);
-        probs[arc] = after_step(probs[arc], step[arc], rests_of_words[modifier]);
+        probs[arc] = after_step(probs[arc], step[arc], rests[modifier]);
     }
+}
+
+/// Returns the probability of each arc of a tree after up to two steps, the last one first. `rests` is scratch.
+fn arc_probs_after(
+    marginals: &ArcMatrix,
+    steps: [Option<&ArcMatrix>; 2],
+    tree: &Tree,
+    (last_rests, first_rests): &mut (Vec<f64>, Vec<f64>),
+) -> Vec<f64> {
+    let [Some(last), first] = steps else {
+        return tree.arcs().map(|arc| marginals[arc]).collect();
+    };
+    rests_of_words(last, last_rests, |sums| {
+        add_left_out_heads(last.as_slice(), marginals.as_slice(), sums);
+    });
+    let after_last = |arc: (usize, usize)| after_step(marginals[arc], last[arc], last_rests[arc.1]);
+    let Some(first) = first else { return tree.arcs().map(after_last).collect() };
+    rests_of_words(first, first_rests, |sums| {
+        let [first, last] = [first.as_slice(), last.as_slice()];
+        add_left_out_heads_after(first, last, last_rests, marginals.as_slice(), sums);
+    });
+    tree.arcs().map(|arc| after_step(after_last(arc), first[arc], first_rests[arc.1])).collect()
 }
 
 /// Returns the probability of an arc when a step adds what it left out. The heads of the word that the step kept share
@@ -268,26 +268,49 @@ fn after_step(prob: f64, step: f64, rest: f64) -> f64 {
 }
 
 /// Computes for each word the probability that a step gave to the heads it kept: 1 minus the marginals of the heads of
-/// probability 0. `prob_row` returns the probabilities of the arcs of a head, by modifier.
+/// probability 0, which `add` adds up.
+fn rests_of_words(step: &ArcMatrix, rests: &mut Vec<f64>, add: impl FnOnce(&mut [f64])) {
+    rests.clear();
+    rests.resize(step.words() + 1, 0.0);
+    add(rests);
+    rests.iter_mut().for_each(|sum| *sum = 1.0 - *sum);
+}
+
+/// Adds up, for each word, the marginals of a step for the heads of probability 0. Matrices are given by their cells.
 ///
 /// Walks row by row, so that the loop is vectorised. Marginals of each word are added in the order of their heads.
-fn rests<P: Iterator<Item = f64>>(
-    step: &ArcMatrix,
-    prob_row: impl Fn(usize) -> P,
-    rests: &mut Vec<f64>,
-) {
-    let words = step.words();
-    rests.clear();
-    rests.resize(words + 1, 0.0);
-    for head in 0..=words {
+fn add_left_out_heads(step: &[f64], probs: &[f64], sums: &mut [f64]) {
+    let side = sums.len();
+    let rows = step.chunks_exact(side).zip(probs.chunks_exact(side));
+    for (head, (step, probs)) in rows.enumerate() {
         // The word itself is not one of its heads.
-        let own = rests[head];
-        for ((sum, step), prob) in rests.iter_mut().zip(step.row(head)).zip(prob_row(head)) {
+        let own = sums[head];
+        for ((sum, step), prob) in sums.iter_mut().zip(step).zip(probs) {
+            *sum += if *prob == 0.0 { *step } else { 0.0 };
+        }
+        sums[head] = own;
+    }
+}
+
+/// Adds up the same as [`add_left_out_heads`], of the probabilities after another step.
+fn add_left_out_heads_after(
+    step: &[f64],
+    other: &[f64],
+    other_rests: &[f64],
+    probs: &[f64],
+    sums: &mut [f64],
+) {
+    let side = sums.len();
+    let rows = step.chunks_exact(side).zip(other.chunks_exact(side)).zip(probs.chunks_exact(side));
+    for (head, ((step, other), probs)) in rows.enumerate() {
+        let own = sums[head];
+        let cells = sums.iter_mut().zip(step).zip(other.iter().zip(other_rests).zip(probs));
+        for ((sum, step), ((other, rest), prob)) in cells {
+            let prob = after_step(*prob, *other, *rest);
             *sum += if prob == 0.0 { *step } else { 0.0 };
         }
-        rests[head] = own;
+        sums[head] = own;
     }
-    rests.iter_mut().for_each(|sum| *sum = 1.0 - *sum);
 }
 
 #[cfg(test)]

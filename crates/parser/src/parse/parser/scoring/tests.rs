@@ -40,4 +40,24 @@ proptest! {
             prop_assert_eq!(by_rows[arc].to_bits(), by_words[arc].to_bits(), "{:?}", arc);
         }
     }
+
+    /// After any number of steps.
+    #[test]
+    fn arcs_of_a_tree_have_the_probabilities_of_all_arcs(
+        matrices in (1usize..12).prop_flat_map(|words| {
+            (probabilities(words), probabilities(words), probabilities(words))
+        }),
+    ) {
+        let (marginals, last, first) = matrices;
+        let words = marginals.words();
+        let chain = Tree::new(&(0..words).collect::<Vec<_>>()).unwrap();
+        for steps in [[None, None], [Some(&last), None], [Some(&last), Some(&first)]] {
+            let mut all = marginals.clone();
+            steps.into_iter().flatten().for_each(|step| word_by_word(step, &mut all));
+            let of_tree = arc_probs_after(&marginals, steps, &chain, &mut Default::default());
+            for (arc, prob) in chain.arcs().zip(of_tree) {
+                prop_assert_eq!(prob.to_bits(), all[arc].to_bits(), "{:?}", arc);
+            }
+        }
+    }
 }
