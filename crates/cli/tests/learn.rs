@@ -118,7 +118,7 @@ fn hard_constraints_hold_in_trees_of_the_model() {
         String::from_utf8(output.stdout).unwrap()
     };
     let info = tutte(&["info", "got.tutte"]);
-    assert!(info.contains("* <- PUNCT  never") || info.contains("never"), "{info}");
+    assert!(info.contains("rule") && info.contains("never"), "{info}");
     for more in [&[][..], &["--probs"], &["--decode", "map"], &["--decode", "greedy"]] {
         let arguments = [&["parse", "-q", "-m", "got.tutte", "raw.conllu"], more].concat();
         let parsed = tutte(&arguments);
@@ -127,7 +127,8 @@ fn hard_constraints_hold_in_trees_of_the_model() {
             let rows: Vec<Vec<&str>> = sentence
                 .lines()
                 .filter(|line| !line.starts_with('#'))
-                .map(|line| line.split('\t').collect())
+                .map(|line| line.split('\t').collect::<Vec<&str>>())
+                .filter(|row| row[0].parse::<usize>().is_ok())
                 .collect();
             for row in &rows {
                 let head: usize = row[6].parse().unwrap();
