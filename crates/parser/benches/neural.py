@@ -543,9 +543,11 @@ def without(tutte, work, options):
                 f"{which}, `-m {model}`", f"{1000 * min(it.processor_seconds for it in took):.0f}",
                 f"{max(it.megabytes for it in took):.0f}", f"{Path(program).stat().st_size / 1e6:.1f}",
             ))
+    needed = ["tutte-neural", "tokenizers", "gemm-f32", "gemm-common"]
+    shared = [name for name in needed if name in plain]
     return [
-        f"The default build has {len(plain)} crates, and none of those that networks need. The feature `neural` adds",
-        f"{len(neural - plain)}: {', '.join(f'`{name}`' for name in sorted(neural - plain))}.",
+        f"The default build has {len(plain)} crates; {', '.join(f'`{name}`' for name in shared) or 'none'} of those of networks",
+        f"({', '.join(f'`{name}`' for name in needed)}) is among them. The feature `neural` adds {len(neural - plain)} crates.",
         "",
         "A process that parses one word, fastest of 10:",
         "",
