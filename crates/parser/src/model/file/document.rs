@@ -24,7 +24,7 @@ use crate::{
 /// Version of the format. It changes whenever an older tutte would misread a newer file: other tables,
 /// another meaning of templates, other hashes. A file has the oldest version that has all its parts.
 pub(super) const FORMAT: u64 = 7;
-/// The oldest version that is read. It has no factors.
+/// The oldest version that is read. It has neither factors nor rules.
 pub(super) const OLDEST_FORMAT: u64 = 6;
 
 /// The part of a file that is not a table.
@@ -118,7 +118,7 @@ impl Document {
         let ParserModel { pruner, arcs, second_pass, labels, .. } = parser;
         let has_factors = second_pass.as_ref().is_some_and(|second| second.factors.is_some());
         Self {
-            format: if has_factors { FORMAT } else { OLDEST_FORMAT },
+            format: if has_factors || parser.rules.is_some() { FORMAT } else { OLDEST_FORMAT },
             checksum: NO_CHECKSUM.to_owned(),
             tutte: env!("CARGO_PKG_VERSION").to_owned(),
             tree_set: parser.tree_set.to_string(),

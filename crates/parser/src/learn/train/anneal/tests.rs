@@ -184,6 +184,18 @@ fn a_resumed_annealing_gives_the_same_bytes() {
 fn two_passes_of_parsing_are_annealed_in_the_second() {
     let treebank = treebank();
     let usual = TrainingOptions::default().with_bits(14).with_label_bits(8).with_passes(2);
+    // A start with factors is refused, since annealing has none.
+    let init = train(&treebank, &usual, &mut ()).unwrap();
+    let annealing = Annealing::default();
+    let refused = usual
+        .clone()
+        .with_optimizer("adagrad:objective=risk".parse().unwrap())
+        .with_annealing(Some(annealing))
+        .with_init(Some(Arc::new(init.compact())));
+    let error = train(&treebank, &refused, &mut ()).unwrap_err().to_string();
+    assert!(error.contains("set of factors"), "{error}");
+    let second = usual.second_pass.clone().unwrap().with_factors(None);
+    let usual = usual.with_second_pass(Some(second));
     let init = train(&treebank, &usual, &mut ()).unwrap();
     let annealing = Annealing::default().with_cooling("auto:0.5:0.2".parse().unwrap());
     let options = usual
