@@ -163,8 +163,8 @@ pub fn train_network_resumable(
     observer: &mut NetworkObserver<'_>,
 ) -> Result<ParserModel, Error> {
     let Checkpoints { every, dev, save } = checkpoints;
-    let outside = if options.has_encoder_outside { Some(encoder.folder_name()?) } else { None };
     let (classes, mut network) = untrained(treebank, encoder, options)?;
+    let outside = if options.has_encoder_outside { Some(encoder.folder_name()?) } else { None };
     let settings = settings(&mut network, treebank, dev, tree_set, options);
     resumed.iter().try_for_each(|checkpoint| checkpoint.check(&settings))?;
     let examples = classes.examples(treebank, &network)?;
