@@ -48,7 +48,7 @@ pub(crate) struct Combine {
     #[arg(long, value_name = "DEV")]
     dev: Vec<PathBuf>,
 
-    /// What weights are fitted by: risk (annealed expected errors), likelihood, or error (errors of the best trees; needs
+    /// Fit weights by risk (annealed expected errors), likelihood, or error (errors of the best trees; needs
     /// --mode list)
     #[arg(
         long,
@@ -101,7 +101,7 @@ pub(crate) struct Combine {
     reading: TreebankArgs,
 }
 
-/// What weights are fitted by.
+/// Quantity that weights are fitted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ObjectiveArg {
     Risk,
@@ -109,7 +109,7 @@ enum ObjectiveArg {
     Error,
 }
 
-/// What is summed over.
+/// Trees that are summed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ModeArg {
     Forest,

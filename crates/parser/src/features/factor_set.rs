@@ -62,7 +62,7 @@ impl fmt::Display for FactorFamily {
     }
 }
 
-/// What a template looks at, at one of its words.
+/// An attribute at one of the words of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Item {
     /// An attribute of the word.

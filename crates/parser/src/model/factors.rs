@@ -129,7 +129,7 @@ pub(crate) struct Refinement<K> {
     pub(crate) scale: f64,
     /// Selects templates by their number.
     pub(crate) keep: K,
-    /// Whether derivatives will be asked for.
+    /// True if the iterations are recorded, for [`FactorModel::accumulate`].
     pub(crate) is_recorded: bool,
 }
 

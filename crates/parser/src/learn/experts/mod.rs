@@ -57,7 +57,7 @@ const MEMORY: usize = 10;
 /// A stage has converged when the largest slope is below this, times max(1, ‖θ‖).
 const TOLERANCE: f64 = 1e-7;
 
-/// What weights are fitted by.
+/// Quantity that weights are fitted by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Criterion {

@@ -259,7 +259,8 @@ fn the_product_of_experts_is_one_model() {
         let scored = ExpertSentence::of_treebank(&experts, &treebank, 2).unwrap();
         let weights = [0.5, 1.5, -0.25];
         let model = product(&experts, &weights).unwrap();
-        let again = ExpertSentence::of_treebank(std::slice::from_ref(&model), &treebank, 1).unwrap();
+        let again =
+            ExpertSentence::of_treebank(std::slice::from_ref(&model), &treebank, 1).unwrap();
         for (one, all) in again.iter().zip(&scored) {
             assert_eq!((&one.gold, &one.labels), (&all.gold, &all.labels));
             let sum = all.sum(&weights);
