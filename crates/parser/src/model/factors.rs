@@ -6,7 +6,7 @@
 //!
 //! Exact inference in this model is NP-hard without projectivity. Belief propagation ([`FactorGraph`]) starts with the
 //! exact marginals of θ. A few iterations later, TREE receives log-odds θ′ of every arc: θ and what all factors say of
-//! the arc, given all other arcs. These are scores of an arc-factored distribution (spec of Smith & Eisner 2008, §4;
+//! the arc, given all other arcs. These are scores of an arc-factored distribution (Smith & Eisner 2008, §4;
 //! its marginals are the beliefs at convergence):
 //!
 //! ```text
