@@ -1,7 +1,7 @@
 //! Tests of the temperature without development data.
 
 use tutte_treebank::Sentence;
-use tutte_trees::arcs;
+use tutte_trees::{TreeSet, arcs};
 
 use crate::learn::temperature::HIGHEST;
 use crate::learn::train::tests::{sentence, treebank};
@@ -35,6 +35,22 @@ fn the_temperature_is_higher_for_models_that_are_confident_of_errors() {
     let high = temperature(&different);
     assert!(low < high && high > 1.5, "{low} and {high}");
     assert!((1.0..=HIGHEST).contains(&low) && high <= HIGHEST, "within the range of the search");
+}
+
+/// A projective model learns the lifted trees by heart and is certain of them. Where the treebank has crossing arcs, it
+/// is certain of errors.
+#[test]
+fn a_projective_model_is_judged_by_the_crossing_trees_of_the_treebank() {
+    let crossing =
+        |at: usize| format!("w{at}/NOUN/3/x v{at}/VERB/4/x u{at}/VERB/0/x t{at}/NOUN/3/x");
+    let lifted = |at: usize| format!("w{at}/NOUN/3/x v{at}/VERB/3/x u{at}/VERB/0/x t{at}/NOUN/3/x");
+    let temperature = |tree: &dyn Fn(usize) -> String| {
+        let treebank: Vec<Sentence> = (0..16).map(|at| sentence(&tree(at / 2))).collect();
+        let options = options().with_tree_set(TreeSet::ProjectiveSingleRoot);
+        train(&treebank, &options, &mut ()).unwrap().temperature
+    };
+    let [without, with] = [temperature(&lifted), temperature(&crossing)];
+    assert!(without < 1.1 && with > 1.5, "{without} and {with}");
 }
 
 #[test]
