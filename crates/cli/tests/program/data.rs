@@ -1,6 +1,6 @@
 //! Every verb works on every real treebank at hand.
 
-#[path = "../../treebank/tests/support/treebanks.rs"]
+#[path = "../../../treebank/tests/support/treebanks.rs"]
 mod treebanks;
 
 use std::fs;

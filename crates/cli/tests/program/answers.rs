@@ -1,8 +1,5 @@
 //! Answers of `tutte parse`: complete JSON as `docs/parse.schema.json` describes it, no gold, drawn probabilities.
 
-#[path = "support/output.rs"]
-mod output;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,7 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tutte_treebank::{Id, Sentence};
 
-use self::output::{said, sentences};
+use crate::output::{said, sentences};
 
 /// A sentence with a multiword token, an empty node, enhanced dependencies and what an earlier parse wrote.
 const TREEBANK: &str = "\

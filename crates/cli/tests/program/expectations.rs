@@ -2,9 +2,6 @@
 //! cannot do, files in the format of their names.
 #![cfg(unix)]
 
-#[path = "support/output.rs"]
-mod output;
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use self::output::said;
+use crate::output::said;
 
 /// Makes an empty folder with the example treebank in it.
 fn folder(name: &str) -> PathBuf {

@@ -2,11 +2,11 @@
 //! checks of `support` on the inputs of the fuzzer and on damaged files. `fuzz/` runs the same checks with coverage
 //! feedback.
 
-#[path = "support/any_jsonl.rs"]
+#[path = "../support/any_jsonl.rs"]
 mod any_jsonl;
-#[path = "support/any_manifest.rs"]
+#[path = "../support/any_manifest.rs"]
 mod any_manifest;
-#[path = "../../../fuzz/inputs.rs"]
+#[path = "../../../../fuzz/inputs.rs"]
 mod inputs;
 
 use std::path::{Path, PathBuf};

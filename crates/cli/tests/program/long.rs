@@ -1,14 +1,11 @@
 //! Sentences of thousands of words.
 
-#[path = "support/output.rs"]
-mod output;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-use self::output::{said, sentences};
+use crate::output::{said, sentences};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 

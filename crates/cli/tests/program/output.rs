@@ -10,7 +10,6 @@ pub(crate) fn said(output: &Output) -> String {
 }
 
 /// Returns the sentences that a successful run wrote.
-#[allow(dead_code, reason = "not all tests read sentences")]
 pub(crate) fn sentences(output: &Output) -> Vec<Sentence> {
     assert!(output.status.success(), "{}", said(output));
     let text = std::str::from_utf8(&output.stdout).unwrap();

@@ -1,9 +1,6 @@
 //! `tutte distil`: answers are written once, checked and used again, and the student learns from them.
 #![cfg(unix)]
 
-#[path = "support/output.rs"]
-mod output;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -11,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use tutte::text::read_soft_tags;
 use tutte_treebank::{Sentence, create, open};
 
-use self::output::said;
+use crate::output::said;
 
 const TEXT: &str = "The tea cools. She drinks the tea. They saw a dog in the garden.\n";
 

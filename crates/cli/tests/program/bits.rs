@@ -2,7 +2,7 @@
 //!
 //! `bits.golden` lists hashes: of the models that presets and learners make of the example treebank, and of the outputs
 //! of verbs with these models. A change that only moves code must leave all hashes unchanged. After an intended change
-//! of results: `TUTTE_BITS=overwrite cargo test -p tutte-cli --test bits`, and say in the commit why.
+//! of results: `TUTTE_BITS=overwrite cargo test -p tutte-cli --test program bits`, and say in the commit why.
 //!
 //! Some results depend on the logarithm of the system's C library, so hashes are compared on one platform only.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]

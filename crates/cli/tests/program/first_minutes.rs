@@ -1,14 +1,11 @@
 //! The first ten minutes with the program: any text, wrong files, pipes, threads, Ctrl-C.
 
-#[path = "support/output.rs"]
-mod output;
-
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use self::output::{said, sentences};
+use crate::output::{said, sentences};
 use tutte_treebank::Sentence;
 
 fn tutte() -> Command {
