@@ -134,14 +134,18 @@ pub(crate) fn tree_set_note(choice: &TreeSetChoice) -> String {
     let several = have(multi_root, "several roots");
     let trees = counted(trees, "tree");
     let partial = if has_partial { " (arcs of partial trees may cross)" } else { "" };
-    let compared = comparison.map_or_else(String::new, |found| {
-        format!(
+    let compared = match comparison {
+        Some(found) => format!(
             "; small parsers have LAS {:.1} with projective trees and {:.1} with crossing ones on {}",
             100.0 * found.projective,
             100.0 * found.nonprojective,
             counted(found.words, "held-out word")
-        )
-    });
+        ),
+        None if choice.has_many_crossing_arcs() => {
+            format!("; {:.1} % of all arcs cross others", 100.0 * choice.crossing_arc_share)
+        }
+        None => String::new(),
+    };
     format!("tree set {tree_set}: of {trees} {crossing}, {several}{partial}{compared}")
 }
 

@@ -30,8 +30,13 @@ const NOTHING_TO_LEARN_FROM: Error = Error::NoSentences { purpose: "to learn fro
 /// A sentence, and its tree if all heads are known.
 type Annotated = (Sentence, Option<Tree>);
 
+/// Share of crossing arcs above which projective trees are not tried. A projective parser is wrong about all of these
+/// arcs. Few held-out words cannot tell if it gains as much elsewhere, and on the development data of ten treebanks it
+/// hardly ever did (docs/results/automatic.md).
+const MANY_CROSSING_ARCS: f64 = 0.007;
+
 /// The tree set for a treebank, and why: the smallest set that holds all its trees, or the projective part of that set
-/// if it parses held-out sentences better.
+/// if few arcs cross and it parses held-out sentences better.
 ///
 /// ```
 /// use tutte::learn::TreeSetChoice;
@@ -53,6 +58,8 @@ pub struct TreeSetChoice {
     pub crossing: usize,
     /// Number of trees with several roots.
     pub multi_root: usize,
+    /// Share of the arcs of whole trees that cross others: those to words that make the tree non-projective.
+    pub crossing_arc_share: f64,
     /// `true` if some trees are partial: their arcs may cross.
     pub has_partial: bool,
     /// Accuracy of both kinds of trees on held-out sentences, if they were compared.
@@ -78,11 +85,21 @@ impl TreeSetChoice {
             (false, true) => TreeSet::ProjectiveMultiRoot,
             (false, false) => TreeSet::ProjectiveSingleRoot,
         };
+        let whole = || trees.iter().filter_map(|(_, tree)| tree.as_ref());
+        let arcs: usize = whole().map(Tree::words).sum();
+        let crossing_arcs: usize = whole().map(|tree| tree.nonprojective_arcs().len()).sum();
+        let crossing_arc_share = crossing_arcs as f64 / arcs.max(1) as f64;
         let trees = trees.len();
-        Self { tree_set, trees, crossing, multi_root, has_partial, comparison: None }
+        let comparison = None;
+        Self { tree_set, trees, crossing, multi_root, crossing_arc_share, has_partial, comparison }
     }
 
-    /// Chooses projective trees if they are at least as accurate on held-out sentences.
+    /// Returns `true` if too many arcs cross for projective trees.
+    pub fn has_many_crossing_arcs(&self) -> bool {
+        self.crossing_arc_share > MANY_CROSSING_ARCS
+    }
+
+    /// Chooses projective trees if few arcs cross, and if they are at least as accurate on held-out sentences.
     fn compare(
         mut self,
         treebank: &[Annotated],
@@ -96,7 +113,8 @@ impl TreeSetChoice {
             TreeSet::ProjectiveSingleRoot | TreeSet::ProjectiveMultiRoot => return Ok(self),
         };
         // Partial trees cannot be made projective while heads are missing.
-        if self.has_partial || !recipe.wants(Part::Parser, &[]) {
+        let is_open = !self.has_partial && !self.has_many_crossing_arcs();
+        if !is_open || !recipe.wants(Part::Parser, &[]) {
             return Ok(self);
         }
         let sentences: Vec<&Sentence> = treebank.iter().map(|(sentence, _)| sentence).collect();
@@ -151,7 +169,7 @@ impl Data {
         check_trees(&mut silver, tree_set, recipe, watched)?;
         train.extend(silver);
         if tree_set.is_projective() {
-            projectivise(&mut train, watched)?;
+            lift_crossing_arcs(&mut train, recipe.has_network(), watched)?;
         }
         let train: Vec<Sentence> = train.into_iter().map(|(sentence, _)| sentence).collect();
         // A lenient recipe may have left out all of them.
@@ -252,17 +270,79 @@ fn check_trees(
     refused.map_or(Ok(()), Err)
 }
 
-/// Lifts crossing arcs, since the trees of the set have none.
-fn projectivise(train: &mut [Annotated], watched: &mut Watched<'_>) -> Result<(), Error> {
+/// Reports how many crossing arcs must be lifted, since the trees of the set have none. A parser of features lifts them
+/// itself when it learns a tree (`learn/corpus.rs`), and keeps the trees of the treebank to be judged by. So the
+/// sentences change only if `is_lifting` says so.
+fn lift_crossing_arcs(
+    train: &mut [Annotated],
+    is_lifting: bool,
+    watched: &mut Watched<'_>,
+) -> Result<(), Error> {
     let mut arcs = 0;
     let mut sentences = 0;
     for (sentence, tree) in train.iter_mut().filter(|(_, tree)| crosses(tree)) {
-        arcs += sentence.projectivise()?;
-        *tree = Some(sentence.tree()?);
+        if is_lifting {
+            arcs += sentence.projectivise()?;
+            *tree = Some(sentence.tree()?);
+        } else if let Some(tree) = tree {
+            let lifted = tree.projectivise();
+            arcs += tree.heads().iter().zip(lifted.heads()).filter(|(a, b)| a != b).count();
+        }
         sentences += 1;
     }
     if sentences > 0 {
         watched.notify(Event::Projectivised { arcs, sentences });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::learn::train::tests::sentence;
+    use crate::learn::{Preset, train_pipeline};
+
+    /// Sentences of eight words; one in `every` has two crossing arcs.
+    fn treebank(every: usize) -> Vec<Sentence> {
+        let heads = |at: usize| {
+            let second = if at.is_multiple_of(every) { 4 } else { 3 };
+            [3, second, 0, 3, 4, 5, 6, 3]
+        };
+        let word = |at: usize, head: usize| format!("w{at}/T{at}/{head}/x");
+        let words =
+            |at: usize| (1..).zip(heads(at)).map(|(at, head)| word(at, head)).collect::<Vec<_>>();
+        (0..200).map(|at| sentence(&words(at).join(" "))).collect()
+    }
+
+    fn choice(treebank: Vec<Sentence>) -> TreeSetChoice {
+        let mut chosen = None;
+        let mut observer = |event: Event<'_>| {
+            if let Event::TreeSetChosen(choice) = event {
+                chosen = Some(choice);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        };
+        let recipe = Recipe::new().with_parts([Part::Parser]).with_preset(Preset::Fast);
+        // The observer stops the training, which may be an error.
+        let _ = train_pipeline(treebank.clone(), treebank, &recipe, &mut observer);
+        chosen.unwrap()
+    }
+
+    #[test]
+    fn few_crossing_arcs_are_compared_with_projective_trees() {
+        let choice = choice(treebank(50));
+        assert!(choice.crossing == 4 && choice.crossing_arc_share < MANY_CROSSING_ARCS);
+        let found = choice.comparison.unwrap();
+        assert_eq!(choice.tree_set.is_projective(), found.projective >= found.nonprojective);
+    }
+
+    #[test]
+    fn many_crossing_arcs_keep_crossing_trees() {
+        let choice = choice(treebank(2));
+        assert!(choice.crossing_arc_share > MANY_CROSSING_ARCS && choice.comparison.is_none());
+        assert_eq!(choice.tree_set, TreeSet::NonProjectiveSingleRoot);
+    }
 }
