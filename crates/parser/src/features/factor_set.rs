@@ -1,8 +1,8 @@
 //! Templates of factors: features of two arcs at once.
 //!
-//! A factor looks at words that two arcs connect: a word, its head and its grandparent, a head and two of
-//! its modifiers, or the modifiers of two arcs that cross. Templates are hashed in two halves, one for each arc, and a pair of arcs joins them as an
-//! arc joins the halves of its words:
+//! A factor looks at words that two arcs connect: a word, its head and its grandparent, a head and two of its
+//! modifiers, or the modifiers of two arcs that cross. Templates are hashed in two halves, one for each arc, and a
+//! pair of arcs joins them as an arc joins the halves of its words:
 //!
 //! ```text
 //! key(template, e, e′) = (A[template][e] + B[template][e′]) · K   mod 2⁶⁴
