@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use tutte::{Compact, Model, ModelFile, ParserModel, map_stream};
+use tutte::{Compact, Model, ModelFile, ParserModel, Pipeline, map_stream};
 use tutte_treebank::Sentence;
 use tutte_trees::TreeSet;
 
@@ -35,7 +35,7 @@ pub(crate) use self::jsonl::json_lines;
 pub(crate) use self::model::ModelSource;
 pub(crate) use self::sentences::Sentences;
 pub(crate) use self::source::{ByteCounter, InputArgs, InputKind};
-pub(crate) use self::tagging::{TagFiller, note_untagged};
+pub(crate) use self::tagging::{Tagged, note_untagged};
 pub(crate) use self::treebank::TreebankArgs;
 use crate::files::Files;
 use crate::session::{Progress, Session};
@@ -135,9 +135,9 @@ impl ModelAndFiles {
 
     /// Tags each sentence that has no tags, passes it to a worker, and writes the results in order (see
     /// [`map_stream`]). The first error stops the run. Returns the text after the last sentence.
-    pub(crate) fn each<T: Send, F: FnMut(usize, &mut Sentence) -> Result<T> + Send>(
+    pub(crate) fn each<'m, T: Send, F: FnMut(Tagged<'_, 'm>, &mut Sentence) -> Result<T> + Send>(
         &self,
-        model: &Model<Compact>,
+        model: &'m Model<Compact>,
         session: &Session,
         worker: impl Fn() -> F,
         mut write: impl FnMut(&Sentence, T) -> Result<()>,
@@ -151,11 +151,17 @@ impl ModelAndFiles {
             tail: String::new(),
         };
         let worker = || {
-            let mut tags = TagFiller::new(model);
+            let pipeline = Pipeline::new(model);
+            let pipeline = match self.model_args.tree_set {
+                Some(tree_set) => pipeline.with_tree_set(tree_set),
+                None => pipeline,
+            };
+            let mut annotator = pipeline.annotator();
             let mut work = worker();
-            move |number, sentence: &mut Sentence| {
-                let is_untagged = tags.fill(sentence)?;
-                Ok((is_untagged, work(number, sentence)?))
+            move |_, sentence: &mut Sentence| {
+                let readings = annotator.tag(sentence)?;
+                let tagged = Tagged { annotator: &mut annotator, readings: &readings };
+                Ok((readings.is_untagged(), work(tagged, sentence)?))
             }
         };
         let read = |sentence: &mut Sentence| inputs.read(sentence);

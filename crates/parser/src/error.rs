@@ -100,6 +100,13 @@ pub enum Error {
     #[error("max-z needs a model with latent clusters of arcs, but this model has none")]
     NoClusters,
 
+    /// A label that the model does not have.
+    #[error("the model has no label {name:?}")]
+    NoSuchLabel {
+        /// The label.
+        name: String,
+    },
+
     /// Training that needs more memory than there is.
     #[error("training would need about {:.1} GB of memory, which is too much: {cause}", *.bytes as f64 / 1e9)]
     Memory {
@@ -216,6 +223,9 @@ impl Error {
             Error::Memory { cause, .. } => Some(cause.hint().to_owned()),
             Error::NoParser => {
                 Some("train a model with a parser: `tutte train TRAIN -o MODEL`".to_owned())
+            }
+            Error::NoSuchLabel { .. } => {
+                Some("`tutte info MODEL` lists the labels of a model".to_owned())
             }
             Error::NoClusters => {
                 Some("use --decode map or mbr, or train with --clusters".to_owned())

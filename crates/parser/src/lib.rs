@@ -99,7 +99,8 @@ pub use model::{
 pub use parse::{
     Alternative, Analysis, AnnotatedWord, Annotation, AnnotationOptions, Annotator, BATCH_WORDS,
     BatchWorker, Clock, Decoding, Detail, Familiarity, KeepColumns, LONGEST_DISTRIBUTION,
-    LONGEST_WHOLE, LabelledDistribution, Limits, Listed, LongSentenceParse, Mixture, Parse, Parser,
-    Pipeline, RankedTree, ReadingDistributions, Stage, TagReadings, TagSource, Times, TreeScore,
-    Unfamiliar, check_heads, map_batches, map_stream, parse_stream,
+    LONGEST_WHOLE, LabelLimits, LabelledDistribution, Limits, Listed, LongSentenceParse, Mixture,
+    NearestDistribution, Parse, Parser, Pipeline, RankedTree, ReadingDistributions, Repair, Stage,
+    TagReadings, TagSource, Times, TreeScore, Unfamiliar, check_heads, map_batches, map_stream,
+    parse_stream,
 };

@@ -1,34 +1,14 @@
 //! Tags for untagged sentences, for verbs that score the trees of files. `tutte parse` has its own options.
 
-use tutte::text::{Tagger, TaggerMemory, is_untagged};
-use tutte::{Compact, Error, Model};
-use tutte_treebank::Sentence;
+use tutte::{Annotator, TagReadings};
 
 use crate::report::{count, counted};
 use crate::session::Session;
 
-/// Tags sentences that have no tags.
-pub(crate) struct TagFiller<'a> {
-    tagger: Option<&'a Tagger<Compact>>,
-    memory: TaggerMemory,
-}
-
-impl<'a> TagFiller<'a> {
-    pub(crate) fn new(model: &'a Model<Compact>) -> Self {
-        Self { tagger: model.tagger.as_deref(), memory: TaggerMemory::default() }
-    }
-
-    /// Tags a sentence that has no tags, if the model has a tagger. Returns `true` if it is still untagged.
-    pub(crate) fn fill(&mut self, sentence: &mut Sentence) -> Result<bool, Error> {
-        let untagged = is_untagged(sentence);
-        match self.tagger {
-            Some(tagger) if untagged => {
-                tagger.annotate(sentence, &mut self.memory)?;
-                Ok(false)
-            }
-            _ => Ok(untagged),
-        }
-    }
+/// A sentence that was tagged if it had no tags: the readings of its tags, and what finds its trees.
+pub(crate) struct Tagged<'t, 'm> {
+    pub(crate) annotator: &'t mut Annotator<'m>,
+    pub(crate) readings: &'t TagReadings<'m>,
 }
 
 /// Prints how many sentences had no tags, so that the parser saw word forms only.

@@ -16,7 +16,7 @@ use tutte_treebank::{Format, Sentence, create};
 use super::parse::probability;
 use crate::failure::{Outcome, cannot_write, usage};
 use crate::files::Files;
-use crate::input::ModelAndFiles;
+use crate::input::{ModelAndFiles, Tagged};
 use crate::output::output_file;
 use crate::report::{count, counted, rounded};
 use crate::session::Session;
@@ -179,7 +179,7 @@ impl Pool {
             let mut parser = arguments.parser(trees);
             let labels = trees.labels.labels();
             let keep = arguments.keep();
-            move |_, sentence: &mut Sentence| {
+            move |_: Tagged<'_, '_>, sentence: &mut Sentence| {
                 if sentence.format() == Format::ConllX {
                     let file = sentence.place().file;
                     return Err(usage(format!(

@@ -6,13 +6,13 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tutte::{Error, KeepColumns, LabelledDistribution, Parser};
+use tutte::{Error, KeepColumns, LabelledDistribution};
 use tutte_treebank::{Sentence, create};
 
 use super::parse::probability;
 use crate::failure::{Outcome, cannot_write};
 use crate::files::Files;
-use crate::input::ModelAndFiles;
+use crate::input::{ModelAndFiles, Tagged};
 use crate::output::output_file;
 use crate::report::{counted, rounded};
 use crate::session::Session;
@@ -22,7 +22,8 @@ use crate::session::Session;
 /// Writes one JSON object per line and sentence: its words, and the arcs and labels with a probability of at least EPS.
 /// Existing heads are ignored unless --keep-heads is given. Sentences without tags are tagged by the model.
 ///
-/// Heads are numbers of words; 0 is the root. `missing` is the expected number of arcs that are not listed. Forbid=4,7
+/// If the tags that the model chose are uncertain, probabilities are those over several readings of the tags, as in `tutte
+/// parse`. Heads are numbers of words; 0 is the root. `missing` is the expected number of arcs that are not listed. Forbid=4,7
 /// in MISC forbids heads. Arcs that the model prunes have probability zero.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -101,20 +102,23 @@ pub(crate) fn run(arguments: &Forest, session: &Session) -> Result<Outcome> {
     session.files(&arguments.asking.files)?;
     let model = arguments.asking.load()?;
     let trees = model.require_parser()?;
-    let tree_set = arguments.asking.tree_set(trees);
     let output = arguments.output.display().to_string();
     let cannot_write = || cannot_write(&arguments.output);
     let mut writer = create(&arguments.output)?;
     let mut summary = ForestSummary::default();
     let worker = || {
-        let mut parser = Parser::new(trees).with_tree_set(tree_set);
         let labels = trees.labels.labels();
         let keep = KeepColumns { heads: arguments.keep_heads, labels: arguments.keep_labels };
-        move |_, sentence: &mut Sentence| {
+        move |tagged: Tagged<'_, '_>, sentence: &mut Sentence| {
+            let Tagged { annotator, readings } = tagged;
             let constraints = keep.constraints(sentence, labels);
-            match constraints.and_then(|constraints| parser.analyse(sentence, &constraints)) {
-                Ok(analysis) => {
-                    let line = Line::new(sentence, &analysis.distribution, arguments.eps)?;
+            let nearest = constraints.and_then(|constraints| {
+                let distributions = annotator.analyse(sentence, readings, &constraints)?;
+                distributions.mixture().nearest_distribution()
+            });
+            match nearest {
+                Ok(nearest) => {
+                    let line = Line::new(sentence, &nearest.distribution, arguments.eps)?;
                     Ok((line.text()?, line.arcs.len(), None))
                 }
                 Err(error @ Error::Contradiction { .. }) => {

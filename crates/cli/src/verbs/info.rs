@@ -89,6 +89,9 @@ struct ParserReport {
     /// Hard constraints that hold in every tree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rules: Vec<String>,
+    /// Labels that a head has on one modifier only, for --at-most-one auto.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    single_labels: Vec<String>,
     labels: Vec<String>,
     pruner: Option<WeightTable>,
     arcs: WeightTable,
@@ -236,6 +239,9 @@ impl InfoReport {
         for rule in &parser.rules {
             row("rule", rule.clone());
         }
+        if !parser.single_labels.is_empty() {
+            row("at most one", parser.single_labels.join(", "));
+        }
         row("temperature", format!("{:.2}", parser.temperature));
         row("calibration", parser.calibration.as_ref().map_or("–".to_owned(), calibration_text));
         if let Some(TextCalibration { temperature, calibration }) = &parser.text_calibration {
@@ -316,6 +322,7 @@ impl ParserReport {
                 .collect(),
             clusters: parser.clusters(),
             labels: labels.labels().to_vec(),
+            single_labels: parser.single_labels.clone(),
             temperature: parser.temperature,
             text_calibration: parser.text_calibration.clone(),
             calibration: parser.calibration.clone(),

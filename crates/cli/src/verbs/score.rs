@@ -16,7 +16,7 @@ use self::sentence_score::SentenceScore;
 use self::summary::ScoreSummary;
 use crate::failure::{Outcome, usage};
 use crate::files::Files;
-use crate::input::{ModelAndFiles, is_jsonl};
+use crate::input::{ModelAndFiles, Tagged, is_jsonl};
 use crate::output::output_file;
 use crate::session::Session;
 
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Score, session: &Session) -> Result<Outcome> {
     };
     let worker = || {
         let mut parser = Parser::new(trees).with_tree_set(tree_set);
-        move |_, sentence: &mut Sentence| {
+        move |_: Tagged<'_, '_>, sentence: &mut Sentence| {
             if sentence.format() == Format::ConllX && writes_conll {
                 let file = sentence.place().file;
                 return Err(usage(format!(

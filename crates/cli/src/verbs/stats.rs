@@ -20,7 +20,8 @@ use crate::session::Session;
 /// Show statistics of treebanks
 ///
 /// Counts sentences, words, vocabulary, labels, tags and features, and describes the trees: projectivity, gap degrees,
-/// roots, lengths and directions of arcs, branching and depth. Words are syntactic words.
+/// roots, lengths and directions of arcs, branching and depth. Words are syntactic words. A label is repeated under a word
+/// if several modifiers of the word have it.
 ///
 /// Example: tutte stats train.conllu dev.conllu --html stats.html
 #[derive(Debug, Args)]

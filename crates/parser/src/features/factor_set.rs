@@ -1,8 +1,8 @@
 //! Templates of factors: features of two arcs at once.
 //!
-//! A factor looks at three words that two arcs connect: a word, its head and its grandparent, or a head and two of
-//! its modifiers. Templates are hashed in two halves, one for each arc, and a pair of arcs joins them as an
-//! arc joins the halves of its words:
+//! A factor looks at words that two arcs connect: a word, its head and its grandparent, a head and two of its
+//! modifiers, or the modifiers of two arcs that cross. Templates are hashed in two halves, one for each arc, and a
+//! pair of arcs joins them as an arc joins the halves of its words:
 //!
 //! ```text
 //! key(template, e, e′) = (A[template][e] + B[template][e′]) · K   mod 2⁶⁴
@@ -37,17 +37,21 @@ pub enum FactorFamily {
     /// `sequence`: h → m and h → s, for adjacent modifiers on one side of a head, m nearer to it. One of them is
     /// missing at the beginning and at the end of the sequence.
     Sequence,
+    /// `crossing`: two arcs that cross, into m and into s, with m < s. Heads have no place. Sets of projective trees
+    /// have no such pairs.
+    Crossing,
 }
 
 impl FactorFamily {
     /// All families.
-    pub const ALL: [Self; 3] = [Self::Grandparent, Self::Siblings, Self::Sequence];
+    pub const ALL: [Self; 4] = [Self::Grandparent, Self::Siblings, Self::Sequence, Self::Crossing];
 
-    /// Returns the letters of the three words in templates.
-    fn places(self) -> [char; 3] {
+    /// Returns the names of the words in templates. A word without a name cannot be looked at.
+    fn places(self) -> [&'static str; 3] {
         match self {
-            Self::Grandparent => ['g', 'h', 'm'],
-            Self::Siblings | Self::Sequence => ['h', 'm', 's'],
+            Self::Grandparent => ["g", "h", "m"],
+            Self::Siblings | Self::Sequence => ["h", "m", "s"],
+            Self::Crossing => ["", "m", "s"],
         }
     }
 }
@@ -58,6 +62,7 @@ impl fmt::Display for FactorFamily {
             Self::Grandparent => "grandparent",
             Self::Siblings => "siblings",
             Self::Sequence => "sequence",
+            Self::Crossing => "crossing",
         })
     }
 }
@@ -94,13 +99,14 @@ impl FromStr for Template {
         let name = parts.next().unwrap_or_default();
         let family = FactorFamily::ALL.into_iter().find(|family| family.to_string() == name);
         let family = family.ok_or_else(|| {
-            wrong(format!("{name:?} is not a family of factors: grandparent, siblings or sequence"))
+            let families = "grandparent, siblings, sequence or crossing";
+            wrong(format!("{name:?} is not a family of factors: {families}"))
         })?;
         let places = family.places();
         let mut items = Vec::new();
         for part in parts {
             let item = part.split_once('.').and_then(|(place, name)| {
-                let place = places.iter().position(|letter| place == letter.to_string())?;
+                let place = places.iter().position(|known| *known == place && !place.is_empty())?;
                 let item = match name {
                     "label" if place > 0 => Item::Label,
                     "guide" if place > 0 => Item::FirstPass,
@@ -110,8 +116,9 @@ impl FromStr for Template {
             });
             items.push(item.ok_or_else(|| {
                 let [first, second, third] = places;
+                let comma = if first.is_empty() { "" } else { ", " };
                 wrong(format!(
-                    "{part:?} is not an attribute of {first}, {second} or {third}, such as {third}.upos, or of an \
+                    "{part:?} is not an attribute of {first}{comma}{second} or {third}, such as {third}.upos, or of an \
                      arc, {third}.label or {third}.guide"
                 ))
             })?);
@@ -158,8 +165,9 @@ impl fmt::Display for Template {
 ///     grandparent g.upos h.lemma m.upos   # three words
 ///     siblings m.label s.label            # the best labels of both arcs
 ///     sequence h.upos m.upos s.upos       # adjacent modifiers, and the ends of the sequence
+///     crossing m.upos s.upos              # the modifiers of two arcs that cross
 /// ")?;
-/// assert_eq!(factors.len(), 3);
+/// assert_eq!(factors.len(), 4);
 /// assert_eq!(FactorSet::parse(&factors.to_string())?, factors);
 /// # Ok::<(), tutte::Error>(())
 /// ```
@@ -385,6 +393,19 @@ impl PreparedFactors {
         FactorPart { family: FactorFamily::Sequence, rows, order }
     }
 
+    /// Returns the part of two arcs that cross, into m and s with m < s, each as (head, modifier).
+    pub(crate) fn crossing(&self, first: (usize, usize), second: (usize, usize)) -> FactorPart {
+        // A head on the left of m and one on the right of s would not cross.
+        let order = match (first.0 < first.1, second.0 < second.1) {
+            (true, _) => 1,
+            (false, true) if first.0 < second.1 => 2,
+            (false, true) => 3,
+            (false, false) => 4,
+        };
+        let rows = (self.row(first.0, first.1), self.row(second.0, second.1));
+        FactorPart { family: FactorFamily::Crossing, rows, order }
+    }
+
     /// Calls `f` with the block of each feature of a part in a table of 2^bits weights, and the position of the weight
     /// for the order of the words.
     #[inline]
@@ -561,7 +582,14 @@ mod tests {
         assert_eq!(FactorSet::lean().to_string(), LEAN);
         assert!(LEAN.lines().all(|line| STANDARD.contains(line)));
         assert!(FactorSet::NAMES.iter().all(|name| FactorSet::named(name).is_some()));
-        assert!(FactorFamily::ALL.into_iter().all(|family| set.has(family)));
+        let [most @ .., crossing] = FactorFamily::ALL;
+        assert!(most.into_iter().all(|family| set.has(family)) && !set.has(crossing));
+        let crossings = "crossing m.upos s.upos\ncrossing m.label s.guide\n";
+        let crossings = FactorSet::parse(crossings).map(|set| (set.has(crossing), set.to_string()));
+        assert_eq!(
+            crossings.unwrap(),
+            (true, "crossing m.upos s.upos\ncrossing m.label s.guide\n".into())
+        );
         assert!(!FactorSet::parse("siblings m.upos").unwrap().has(FactorFamily::Sequence));
     }
 
@@ -574,6 +602,9 @@ mod tests {
             ("grandparent m.feat", "\"m.feat\" is not an attribute"),
             ("sequence h+1.upos", "\"h+1.upos\""),
             ("sequence", "no attribute"),
+            ("crossing h.upos", "\"h.upos\" is not an attribute of m or s, such as s.upos"),
+            ("crossing .upos", "\".upos\" is not an attribute of m or s"),
+            ("crossing s.feat", "\"s.feat\" is not an attribute"),
         ] {
             let error = FactorSet::parse(line).unwrap_err().to_string();
             assert!(error.contains(said), "{line}: {error}");
@@ -611,6 +642,26 @@ mod tests {
             of(prepared.sequence(3, true, None, Some(1)))
         );
         assert_eq!(below[0].len() + of(prepared.sequence(3, false, None, Some(4))).len(), 2);
+    }
+
+    /// The heads of two crossing arcs give their order and nothing else. Every order has its own weight.
+    #[test]
+    fn crossing_arcs_have_the_attributes_of_their_modifiers() {
+        let set = FactorSet::parse("crossing m.upos s.upos\ncrossing m.label s.label").unwrap();
+        // Every pair of arcs into words 2 and 3 that crosses.
+        let arcs = [(4, 2, 1), (1, 3, 2), (0, 3, 2), (0, 2, 1), (1, 2, 1), (4, 3, 2)];
+        let mut prepared = PreparedFactors::default();
+        prepared.fill(&set, &atoms(&set), &arcs, |_| true);
+        let parts = [prepared.crossing((4, 2), (1, 3)), prepared.crossing((4, 2), (0, 3))];
+        assert_eq!(parts.map(|part| part.order), [3, 3]);
+        assert_eq!(blocks(&prepared, parts[0]), blocks(&prepared, parts[1]));
+        assert_eq!(blocks(&prepared, parts[0]).len(), 2);
+        // Around the words, between them, and on one side of both.
+        let orders = [((1, 3), (2, 4)), ((3, 1), (2, 4)), ((4, 2), (1, 3)), ((3, 1), (4, 2))];
+        let all = tutte_trees::arcs(4).map(|(head, modifier)| (head, modifier, 0));
+        prepared.fill(&set, &atoms(&set), &all.collect::<Vec<_>>(), |_| true);
+        let order = |(first, second)| prepared.crossing(first, second).order;
+        assert_eq!(orders.map(order), [1, 2, 3, 4]);
     }
 
     /// The position of weights is part of the model format.

@@ -189,6 +189,11 @@ impl<W: Weights> FactorModel<W> {
                 score(prepared.siblings(head, first, second))
             })?;
         }
+        // A pair of arcs, not NOCROSS of all arcs into two words: that would also say that each word has one head, which
+        // TREE says. Said twice, it counts twice, and weights of zero would change scores. Pairs see their labels, too.
+        if self.features.has(FactorFamily::Crossing) && !tree_set.is_projective() {
+            graph.add_crossing_pairs(|first, second| score(prepared.crossing(first, second)))?;
+        }
         if self.features.has(FactorFamily::Sequence) {
             // Candidates are in the order of their heads.
             let start = |head| candidates.partition_point(|arc| arc.0 < head);
@@ -204,6 +209,9 @@ impl<W: Weights> FactorModel<W> {
                     }
                 }
             }
+        }
+        if parts.is_empty() {
+            return Ok(());
         }
         let options = Options {
             iterations: self.iterations,
@@ -233,7 +241,7 @@ impl<W: Weights> FactorModel<W> {
 mod tests {
     use std::sync::Arc;
 
-    use tutte_trees::{TreeDistribution, arcs};
+    use tutte_trees::{Tree, TreeDistribution, arcs, oracle};
 
     use super::*;
     use crate::features::FirstPassOutput;
@@ -255,6 +263,12 @@ mod tests {
         ArcMatrix::from_fn(4, |head, modifier| ((7 * head + 3 * modifier) % 5) as f64 - 2.0)
     }
 
+    /// Returns the default templates and two of crossing arcs.
+    fn all_families() -> FactorSet {
+        let crossings = "crossing m.upos s.upos\ncrossing m.guide s.label\n";
+        FactorSet::parse(&format!("{}{crossings}", FactorSet::standard())).unwrap()
+    }
+
     fn refined(model: &FactorModel, scores: &ArcMatrix, tree_set: TreeSet) -> ArcMatrix {
         let mut refined = scores.clone();
         let mut memory = FactorMemory::default();
@@ -267,7 +281,7 @@ mod tests {
     #[test]
     fn weights_of_zero_change_nothing() {
         for tree_set in TreeSet::ALL {
-            let model = FactorModel::new(FactorSet::standard(), 10, 3);
+            let model = FactorModel::new(all_families(), 10, 3);
             let found = refined(&model, &any_scores(), tree_set);
             for (arc, expected) in arcs(4).zip(any_scores().arcs()) {
                 assert!((found[arc] - expected.2).abs() < 1e-12, "{tree_set}: {arc:?}");
@@ -280,7 +294,7 @@ mod tests {
     fn constants_of_a_word_do_not_matter() {
         for tree_set in TreeSet::ALL {
             let weights = (0..1 << 10).map(|at| ((at * 37) % 17) as f32 / 40.0 - 0.2).collect();
-            let model = FactorModel::with_weights(FactorSet::standard(), 10, 2, weights);
+            let model = FactorModel::with_weights(all_families(), 10, 2, weights);
             let mut shifted = any_scores();
             arcs(4).for_each(|arc| shifted[arc] += [3.0, -7.0, 0.5, 40.0][arc.1 - 1]);
             let [one, other] = [any_scores(), shifted].map(|scores| {
@@ -297,11 +311,46 @@ mod tests {
         }
     }
 
+    /// A cost of crossing arcs moves the marginals most of the way to the exact ones, and changes nothing where no tree
+    /// has any.
+    #[test]
+    fn crossing_arcs_can_cost() {
+        let set = FactorSet::parse("crossing m.label").unwrap();
+        // Each crossing costs 1: the bare feature and the one with its order.
+        let model = FactorModel::with_weights(set, 4, 3, vec![-0.5; 1 << 4]);
+        for tree_set in TreeSet::ALL {
+            let plain = TreeDistribution::new(any_scores(), tree_set).unwrap();
+            let refined = refined(&model, &any_scores(), tree_set);
+            if tree_set.is_projective() {
+                assert_eq!(plain.scores().as_slice(), refined.as_slice());
+                continue;
+            }
+            let refined = TreeDistribution::new(refined, tree_set).unwrap();
+            let weight = |tree: &Tree| {
+                let spans: Vec<_> = tree.arcs().map(|(h, m)| (h.min(m), h.max(m))).collect();
+                let crosses = |(a, b): (usize, usize), (c, d)| a < c && c < b && b < d;
+                let pairs = spans.iter().flat_map(|one| spans.iter().map(move |two| (*one, *two)));
+                let crossings = pairs.filter(|&(one, two)| crosses(one, two)).count();
+                (plain.log_prob(tree).unwrap() - crossings as f64).exp()
+            };
+            let trees = oracle::all_trees(4, tree_set);
+            let total: f64 = trees.iter().map(weight).sum();
+            let (mut error, mut ignored) = (0.0, 0.0);
+            for (head, modifier) in arcs(4) {
+                let has_arc = |tree: &&Tree| tree.head(modifier) == Some(head);
+                let exact = trees.iter().filter(has_arc).map(weight).sum::<f64>() / total;
+                error += (refined.marginal(head, modifier).unwrap() - exact).abs();
+                ignored += (plain.marginal(head, modifier).unwrap() - exact).abs();
+            }
+            assert!(ignored > 0.3 && error < 0.5 * ignored, "{tree_set}: {error} {ignored}");
+        }
+    }
+
     /// Forbidden arcs stay forbidden, extreme scores stay numbers, and memory carries nothing over.
     #[test]
     fn masks_and_extreme_scores() {
         let weights = (0..1 << 10).map(|at| ((at * 37) % 17) as f32 - 8.0).collect();
-        let model = FactorModel::with_weights(FactorSet::standard(), 10, 4, weights);
+        let model = FactorModel::with_weights(all_families(), 10, 4, weights);
         let atoms = atoms(&model.features);
         let mut memory = FactorMemory::default();
         for tree_set in TreeSet::ALL {

@@ -120,6 +120,9 @@ pub struct ParserModel<W = Vec<f32>> {
     pub tree_set: TreeSet,
     /// Hard constraints (`always`, `never`), which every tree must satisfy.
     pub rules: Option<Arc<RuleSet>>,
+    /// Labels that (almost) no head of the treebank has on several modifiers, such as subjects. They become
+    /// [limits](crate::LabelLimits) of the best tree if a caller asks for it.
+    pub single_labels: Vec<String>,
     /// Divisor of the scores of the last pass, so that probabilities are calibrated.
     pub temperature: f64,
     /// Calibration measured at this temperature.
@@ -139,6 +142,7 @@ impl ParserModel {
             network: None,
             tree_set,
             rules: None,
+            single_labels: Vec::new(),
             temperature: 1.0,
             calibration: None,
             text_calibration: None,
@@ -165,6 +169,7 @@ impl ParserModel {
             network: self.network.clone(),
             tree_set: self.tree_set,
             rules: self.rules.clone(),
+            single_labels: self.single_labels.clone(),
             temperature: self.temperature,
             calibration: self.calibration.clone(),
             text_calibration: self.text_calibration.clone(),

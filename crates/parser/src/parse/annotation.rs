@@ -21,7 +21,7 @@ use tutte_trees::ArcMatrix;
 
 pub(crate) use self::build::{has_tree, reported_head_probs};
 use crate::text::TagProbabilities;
-use crate::{Alternative, Error, Parse};
+use crate::{Alternative, Error, Parse, Repair};
 
 /// Prefix of all comments that are written here.
 const PREFIX: &str = "tutte_";
@@ -133,6 +133,8 @@ pub struct Annotation<'a> {
     pub calibration: Option<&'static str>,
     /// Number of pieces the sentence was parsed in: 1 unless it is long.
     pub pieces: usize,
+    /// Effect of limits of labels on the tree.
+    pub repair: Repair,
     /// Number of this tree among several trees of the sentence.
     pub listed: Option<Listed>,
     /// Probabilities of all arcs, if they were asked for.
@@ -180,7 +182,7 @@ pub enum Listed {
 impl<'a> Annotation<'a> {
     /// Makes the annotation of a parse, with labels from the names of a model.
     pub(crate) fn from_parse(parse: &Parse, names: &'a [String]) -> Self {
-        let Parse { tree, labels, head_probs, label_probs, pieces } = parse;
+        let Parse { tree, labels, head_probs, label_probs, pieces, repair } = parse;
         let word = |at: usize| {
             let label = names.get(labels[at]).map_or("_", String::as_str);
             AnnotatedWord {
@@ -191,7 +193,11 @@ impl<'a> Annotation<'a> {
                 ..AnnotatedWord::open()
             }
         };
-        Self { pieces: *pieces, ..Self::of_words((0..labels.len()).map(word).collect()) }
+        Self {
+            pieces: *pieces,
+            repair: *repair,
+            ..Self::of_words((0..labels.len()).map(word).collect())
+        }
     }
 
     /// Makes an annotation that consists of a tree.
@@ -203,6 +209,7 @@ impl<'a> Annotation<'a> {
             entropy: None,
             calibration: None,
             pieces: 1,
+            repair: Repair::None,
             listed: None,
             marginals: None,
             is_tree: true,

@@ -161,7 +161,9 @@ impl<'a, W: Weights> Parser<'a, W> {
         }
         joined.detail = options.detail;
         joined.pieces = pieces.len();
-        Ok(LongSentenceParse { parse: whole.parse()?, annotation: joined })
+        let parse = whole.parse()?;
+        joined.repair = parse.repair;
+        Ok(LongSentenceParse { parse, annotation: joined })
     }
 }
 

@@ -17,13 +17,16 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use tutte_treebank::Sentence;
 use tutte_trees::{
-    ArcMatrix, Constraints, LabelledTree, MomentMatch, MomentOptions, Tree, TreeSet, Workspace,
-    arcs as arcs_of, fit_marginals, mbr_with,
+    ArcMatrix, Constraints, LabelledArcMatrix, LabelledTree, LabelledTreeDistribution, MomentMatch,
+    MomentOptions, Tree, TreeSet, Workspace, arcs as arcs_of, fit_marginals, mbr_with,
 };
 
 use crate::parse::annotation::reported_head_probs;
 use crate::parse::distribution::{annotated_columns, head_rank, marginal, most_probable};
-use crate::{Alternative, Error, Isotonic, LabelledDistribution, Parse, RankedTree};
+use crate::parse::label_limits::ChosenTree;
+use crate::{
+    Alternative, Error, Isotonic, LabelLimits, LabelledDistribution, Parse, RankedTree, Repair,
+};
 
 /// The distribution over the labelled trees of a sentence under several readings of its tags:
 /// P(tree) = Σ_t P(t) P(tree | t).
@@ -52,6 +55,17 @@ pub struct Mixture<'a, 'd> {
     marginals: Cow<'d, ArcMatrix>,
     /// Probabilities of all arcs, as they are reported.
     arc_probs: Cow<'d, ArcMatrix>,
+    /// Limits of the labels of the best tree.
+    label_limits: LabelLimits,
+}
+
+/// The arc-factored distribution that is nearest to a [`Mixture`], by [`Mixture::nearest_distribution`].
+#[derive(Clone, Debug)]
+pub struct NearestDistribution<'a> {
+    /// The distribution.
+    pub distribution: LabelledDistribution<'a>,
+    /// Largest difference between a marginal of the mixture and one of the distribution.
+    pub residual: f64,
 }
 
 impl<'a, 'd> Mixture<'a, 'd> {
@@ -70,6 +84,7 @@ impl<'a, 'd> Mixture<'a, 'd> {
                 marginals: Cow::Borrowed(one.arcs().marginals()),
                 arc_probs: Cow::Borrowed(one.arc_probs()),
                 readings,
+                label_limits: LabelLimits::default(),
             };
         }
         let mut marginals = ArcMatrix::zeros(first.words());
@@ -79,7 +94,17 @@ impl<'a, 'd> Mixture<'a, 'd> {
             marginals.zip_in_place(distribution.arcs().marginals(), add);
             arc_probs.zip_in_place(distribution.arc_probs(), add);
         }
-        Self { readings, marginals: Cow::Owned(marginals), arc_probs: Cow::Owned(arc_probs) }
+        Self {
+            readings,
+            marginals: Cow::Owned(marginals),
+            arc_probs: Cow::Owned(arc_probs),
+            label_limits: LabelLimits::default(),
+        }
+    }
+
+    /// Sets labels that at most one modifier of each head may have in the best tree. Probabilities do not change.
+    pub fn with_label_limits(self, label_limits: LabelLimits) -> Self {
+        Self { label_limits, ..self }
     }
 
     fn first(&self) -> &'d LabelledDistribution<'a> {
@@ -323,25 +348,74 @@ impl<'a, 'd> Mixture<'a, 'd> {
         self.readings.iter().map(|(weight, distribution)| weight * distribution.entropy()).sum()
     }
 
-    /// Returns the arc-factored distribution over bare trees that is nearest to the mixture in KL(mixture‖q): the one
-    /// with the same [marginals](Self::marginals). It answers all questions of a
-    /// [`TreeDistribution`](tutte_trees::TreeDistribution), such as conditioning and entropy, in one value. With one
-    /// reading, it is the distribution itself.
+    /// Returns the arc-factored distribution q over labelled trees that is nearest to the mixture p in KL(p‖q):
     ///
-    /// Its entropy is at least that of the mixture over bare trees, since no distribution with these marginals has a
-    /// larger one.
+    /// ```text
+    /// q(y, ℓ) = q(y) · Π_m q(ℓ_m | h → m)      q(h → m) = p(h → m)      q(ℓ | h → m) = p(ℓ | h → m)
+    /// ```
+    ///
+    /// It has the marginals of the mixture for all arcs and labels, and answers all questions of a
+    /// [`LabelledDistribution`] in one value: conditioning, entropy, paths, pairs of arcs, divergences. With one reading, it
+    /// is the distribution itself. It takes a few Newton steps of O(n³) each.
+    ///
+    /// Where readings disagree, they differ in several arcs at once. q does not know which of these belong together.
+    /// So [`kbest`](Self::kbest), [`sample`](Self::sample), [`log_prob`](Self::log_prob) and
+    /// [`most_probable_parse`](Self::most_probable_parse) ask the mixture itself, which is exact and as fast. The entropy
+    /// of q is at least that of the mixture, since no distribution with these marginals has a larger one.
+    ///
+    /// ```
+    /// # use tutte::{TrainingOptions, Parser, train};
+    /// # let treebank: [tutte_treebank::Sentence; 1] =
+    /// #     ["1\tTea\ttea\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tcools\tcool\tVERB\t_\t_\t0\troot\t_\t_\n".parse()?];
+    /// # let options = TrainingOptions::plain().with_passes(1).with_bits(12).with_label_bits(8);
+    /// # let model = train(&treebank, &options, &mut ())?;
+    /// use tutte::Mixture;
+    /// use tutte_trees::Constraints;
+    ///
+    /// let mut other = treebank[0].clone(); // "cools" read as a noun
+    /// other.set(2, tutte_treebank::Column::Upos, "NOUN")?;
+    /// let one = Parser::new(&model).distribution(&treebank[0])?;
+    /// let other = Parser::new(&model).distribution(&other)?;
+    /// let both = Mixture::new(vec![(0.75, &one), (0.25, &other)]);
+    /// let nearest = both.nearest_distribution()?.distribution;
+    /// assert!((nearest.head_probs(1)?[2] - both.marginals()[(2, 1)]).abs() < 1e-9);
+    /// assert!(nearest.entropy() >= both.entropy());
+    /// let given = nearest.condition(&Constraints::new().require_root(2))?;
+    /// assert!((given.head_probs(1)?[2] - 1.0).abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// None for distributions that have trees: their mean is in the polytope of trees.
-    pub fn nearest_tree_distribution(&self) -> Result<MomentMatch, Error> {
+    pub fn nearest_distribution(&self) -> Result<NearestDistribution<'a>, Error> {
         if let [(_, one)] = self.readings[..] {
-            return Ok(MomentMatch::exact(one.arcs().clone()));
+            return Ok(NearestDistribution { distribution: one.clone(), residual: 0.0 });
         }
-        Ok(fit_marginals(&self.marginals, self.tree_set(), &MomentOptions::default())?)
+        let tree_set = self.tree_set();
+        let MomentMatch { distribution: bare, residual, .. } =
+            fit_marginals(&self.marginals, tree_set, &MomentOptions::default())?;
+        let arcs = bare.scores().clone();
+        let mut labels = LabelledArcMatrix::sparse(self.words(), self.labels().len().max(1));
+        for (head, word) in arcs_of(self.words()) {
+            if arcs[(head, word)] == f64::NEG_INFINITY {
+                continue;
+            }
+            for (label, prob) in self.label_probs(head, word)?.into_iter().enumerate() {
+                if prob > 0.0 {
+                    labels[(head, word, label)] = prob.ln();
+                }
+            }
+        }
+        let trees = LabelledTreeDistribution::given_arcs(arcs, labels, tree_set)?;
+        let distribution = LabelledDistribution::new(trees, self.labels())
+            .with_arc_probs(self.arc_probs.clone().into_owned())
+            .with_isotonic(self.isotonic());
+        Ok(NearestDistribution { distribution, residual })
     }
 
-    /// Returns the tree with the most arcs expected to be right, with the most probable label of each arc. The
-    /// probabilities of its heads are calibrated, except for arcs that the constraints require.
+    /// Returns the tree with the most arcs expected to be right, with the most probable label of each arc, within the
+    /// [limits of labels](Self::with_label_limits). The probabilities of its heads are calibrated, except for arcs that
+    /// the constraints require.
     ///
     /// # Errors
     /// None for distributions that have trees.
@@ -351,10 +425,45 @@ impl<'a, 'd> Mixture<'a, 'd> {
         let mut heads = Vec::with_capacity(self.words());
         let mut workspace = Workspace::default();
         mbr_with(&arcs, &self.marginals, self.tree_set(), &mut workspace, &mut heads)?;
-        let labels = (1..).zip(&heads).map(|(word, &head)| self.best_label(head, word));
-        let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        let head_probs = reported_head_probs(self.isotonic(), &heads, &self.arc_probs, constraints);
-        Ok(Parse { tree: Tree::new(&heads)?, labels, head_probs, label_probs, pieces: 1 })
+        let tree = Tree::new(&heads)?;
+        let labels = (1..).zip(&heads).map(|(word, &head)| Ok(self.best_label(head, word)?.0));
+        let labels = labels.collect::<Result<Vec<_>, Error>>()?;
+        let mut chosen = ChosenTree { tree, labels, repair: Repair::None };
+        if !self.label_limits.allow(chosen.tree.heads(), &chosen.labels) {
+            let mut scores = self.marginals.clone().into_owned();
+            scores.map_in_place(|prob| if prob > 0.0 { prob } else { f64::NEG_INFINITY });
+            chosen = self.repaired(chosen, &scores, |marginal, prob| marginal * prob)?;
+        }
+        self.parse_of(chosen, constraints)
+    }
+
+    /// Returns the best tree that satisfies the limits of labels. `value` is that of a label of positive probability given
+    /// an arc, from the probabilities of both.
+    fn repaired(
+        &self,
+        chosen: ChosenTree,
+        scores: &ArcMatrix,
+        value: impl Fn(f64, f64) -> f64,
+    ) -> Result<ChosenTree, Error> {
+        let (count, tree_set) = (self.labels().len(), self.tree_set());
+        self.label_limits.repaired(chosen, scores, count, tree_set, |head, word, values| {
+            let marginal = self.marginals[(head, word)];
+            let value = |prob| if prob > 0.0 { value(marginal, prob) } else { f64::NEG_INFINITY };
+            values.extend(self.label_probs(head, word)?.into_iter().map(value));
+            Ok(())
+        })
+    }
+
+    /// Adds the probabilities of heads and labels to a tree.
+    fn parse_of(&self, chosen: ChosenTree, constraints: &Constraints) -> Result<Parse, Error> {
+        let ChosenTree { tree, labels, repair } = chosen;
+        let arcs = (1..).zip(tree.heads()).zip(&labels);
+        let label_probs = arcs
+            .map(|((word, &head), &label)| Ok(self.label_probs(head, word)?[label]))
+            .collect::<Result<Vec<_>, Error>>()?;
+        let head_probs =
+            reported_head_probs(self.isotonic(), tree.heads(), &self.arc_probs, constraints);
+        Ok(Parse { tree, labels, head_probs, label_probs, pieces: 1, repair })
     }
 }
 
@@ -362,20 +471,31 @@ impl Mixture<'_, '_> {
     /// Returns the most probable labelled tree. The probabilities of its heads are calibrated, except for arcs that the
     /// constraints require.
     ///
+    /// If it does not satisfy the [limits of labels](Self::with_label_limits), returns the most probable tree that does,
+    /// of the [nearest](Self::nearest_distribution) arc-factored distribution.
+    ///
     /// # Errors
     /// None for distributions that have trees.
     pub fn most_probable_parse(&self, constraints: &Constraints) -> Result<Parse, Error> {
         let Some(RankedTree { tree, .. }) = self.kbest(1)?.pop() else {
             return self.best_parse(constraints);
         };
-        let label_probs = tree
-            .arcs()
-            .map(|(head, word, label)| Ok(self.label_probs(head, word)?[label]))
-            .collect::<Result<Vec<_>, Error>>()?;
-        let head_probs =
-            reported_head_probs(self.isotonic(), tree.tree().heads(), &self.arc_probs, constraints);
         let labels = tree.labels().to_vec();
-        Ok(Parse { tree: tree.tree().clone(), labels, head_probs, label_probs, pieces: 1 })
+        let mut chosen = ChosenTree { tree: tree.tree().clone(), labels, repair: Repair::None };
+        if !self.label_limits.allow(chosen.tree.heads(), &chosen.labels) {
+            let nearest = self.nearest_distribution()?.distribution;
+            let labelled = nearest.trees().scores();
+            let scores = ArcMatrix::from_fn(self.words(), |head, word| {
+                let scores = labelled.labels_of(head, word).unwrap_or_default();
+                scores.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+            });
+            chosen = self.repaired(chosen, &scores, |_, prob| prob.ln())?;
+            if self.readings.len() > 1 && chosen.repair == Repair::Certified {
+                // It is the best tree of the nearest distribution only.
+                chosen.repair = Repair::Uncertified;
+            }
+        }
+        self.parse_of(chosen, constraints)
     }
 }
 
@@ -404,168 +524,4 @@ pub(crate) fn possible(marginals: &ArcMatrix, scores: &mut ArcMatrix) {
 }
 
 #[cfg(test)]
-mod tests {
-    use tutte_treebank::Column;
-
-    use super::*;
-    use crate::{Parser, TrainingOptions, train};
-
-    const TREEBANK: &str = "\
-1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_
-2\tchase\tchase\tVERB\t_\t_\t0\troot\t_\t_
-3\tcats\tcat\tNOUN\t_\t_\t2\tobj\t_\t_
-
-1\tBlack\tblack\tADJ\t_\t_\t2\tamod\t_\t_
-2\tcats\tcat\tNOUN\t_\t_\t3\tnsubj\t_\t_
-3\tsleep\tsleep\tVERB\t_\t_\t0\troot\t_\t_
-
-";
-
-    fn treebank() -> Vec<Sentence> {
-        tutte_treebank::Reader::new(TREEBANK.as_bytes()).collect::<Result<_, _>>().unwrap()
-    }
-
-    fn options() -> TrainingOptions {
-        TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::plain() }
-    }
-
-    /// Returns all trees of a distribution, best first.
-    fn all_trees(distribution: &LabelledDistribution<'_>) -> Vec<RankedTree> {
-        let trees = distribution.kbest(100_000);
-        assert!((trees.iter().map(|tree| tree.log_prob.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
-        trees
-    }
-
-    /// Compares with the definition, tree by tree.
-    #[test]
-    fn a_mixture_is_the_mean_over_all_trees() {
-        let treebank = treebank();
-        let model = train(&treebank, &options(), &mut ()).unwrap();
-        let mut other = treebank[0].clone();
-        other.set(2, Column::Upos, "NOUN").unwrap();
-        let one = Parser::new(&model).distribution(&treebank[0]).unwrap();
-        let two = Parser::new(&model).distribution(&other).unwrap();
-        let mixture = Mixture::new(vec![(0.3, &one), (0.1, &two)]);
-        let trees = all_trees(&one);
-        let mut marginals = ArcMatrix::zeros(3);
-        let mut labels = vec![0.0; mixture.labels().len()];
-        for ranked in &trees {
-            let prob = |d: &LabelledDistribution<'_>| d.log_prob(&ranked.tree).unwrap().exp();
-            let prob = 0.75 * prob(&one) + 0.25 * prob(&two);
-            for (head, word, label) in ranked.tree.arcs() {
-                marginals[(head, word)] += prob;
-                labels[label] += if (head, word) == (2, 3) { prob } else { 0.0 };
-            }
-            let mut sentence = treebank[0].clone();
-            sentence.set_tree(ranked.tree.tree()).unwrap();
-            let names: Vec<&str> =
-                ranked.tree.labels().iter().map(|label| mixture.name(*label)).collect();
-            sentence.set_deprels(&names).unwrap();
-            let found = mixture.log_prob_in(&sentence).unwrap().exp();
-            assert!((found - prob).abs() < 1e-9, "{found} {prob}");
-        }
-        for arc in arcs_of(3) {
-            assert!((mixture.marginals()[arc] - marginals[arc]).abs() < 1e-6);
-        }
-        let found = mixture.label_probs(2, 3).unwrap();
-        for (found, sum) in found.iter().zip(&labels) {
-            assert!((found - sum / marginals[(2, 3)]).abs() < 1e-6);
-        }
-        let parse = mixture.best_parse(&Constraints::new()).unwrap();
-        assert_eq!(parse.tree.heads(), [2, 0, 2]);
-        assert!((parse.head_probs[0] - marginals[(2, 1)]).abs() < 1e-6);
-        assert_eq!(mixture.greedy_heads(), [2, 0, 2]);
-        let others = mixture.alternatives_above(1, 0.0).unwrap();
-        assert!((others.iter().map(|other| other.probability).sum::<f64>() - 1.0).abs() < 1e-9);
-    }
-
-    /// Compares the most probable trees with all trees, and frequencies of samples with probabilities.
-    #[test]
-    fn several_trees_are_those_of_the_mixture() {
-        let treebank = treebank();
-        let model = train(&treebank, &options(), &mut ()).unwrap();
-        let mut other = treebank[0].clone();
-        other.set(2, Column::Upos, "NOUN").unwrap();
-        other.set(1, Column::Upos, "VERB").unwrap();
-        let one = Parser::new(&model).distribution(&treebank[0]).unwrap();
-        let two = Parser::new(&model).distribution(&other).unwrap();
-        let mixture = Mixture::new(vec![(0.6, &one), (0.4, &two)]);
-        let log_prob = |ranked: RankedTree| mixture.log_prob(&ranked.tree).unwrap();
-        let mut all: Vec<f64> = all_trees(&one).into_iter().map(log_prob).collect();
-        assert!((all.iter().map(|log_prob| log_prob.exp()).sum::<f64>() - 1.0).abs() < 1e-9);
-        all.sort_by(|a, b| b.total_cmp(a));
-        for k in [1, 2, 7, 30] {
-            let found = mixture.kbest(k).unwrap();
-            assert_eq!(found.len(), k);
-            for (ranked, expected) in found.iter().zip(&all) {
-                assert!((ranked.log_prob - expected).abs() < 1e-9, "{k}");
-            }
-        }
-        let samples = mixture.samples(4000, 1);
-        assert_eq!(samples, mixture.samples(4000, 1));
-        for arc in arcs_of(3) {
-            let has_arc = |tree: &&LabelledTree| tree.tree().head(arc.1) == Some(arc.0);
-            let share = samples.iter().filter(has_arc).count() as f64 / 4000.0;
-            let expected = mixture.marginals()[arc];
-            // Five standard errors.
-            let error = 5.0 * (expected * (1.0 - expected) / 4000.0).sqrt() + 1e-9;
-            assert!((share - expected).abs() < error, "{arc:?}: {share} and {expected}");
-        }
-        let best = mixture.most_probable_parse(&Constraints::new()).unwrap();
-        let tree = LabelledTree::new(best.tree, best.labels).unwrap();
-        assert!((mixture.log_prob(&tree).unwrap() - all[0]).abs() < 1e-9);
-    }
-
-    /// The nearest arc-factored distribution has the marginals of the mixture, also given constraints that the
-    /// readings agree on, and the largest entropy.
-    #[test]
-    fn the_nearest_tree_distribution_has_the_marginals() {
-        let treebank = treebank();
-        let model = train(&treebank, &options(), &mut ()).unwrap();
-        let mut other = treebank[0].clone();
-        other.set(2, Column::Upos, "NOUN").unwrap();
-        other.set(1, Column::Upos, "VERB").unwrap();
-        let one = Parser::new(&model).distribution(&treebank[0]).unwrap();
-        let two = Parser::new(&model).distribution(&other).unwrap();
-        let mixture = Mixture::new(vec![(0.6, &one), (0.4, &two)]);
-        let nearest = mixture.nearest_tree_distribution().unwrap();
-        assert!(nearest.residual < 1e-8, "{}", nearest.residual);
-        for arc in arcs_of(3) {
-            let found = nearest.distribution.marginals()[arc];
-            assert!((found - mixture.marginals()[arc]).abs() < 1e-8, "{arc:?}");
-        }
-        let bare: Vec<Tree> =
-            nearest.distribution.kbest(1000).into_iter().map(|t| t.tree).collect();
-        let prob = |tree: &Tree| {
-            let of = |d: &LabelledDistribution<'_>| d.arcs().log_prob(tree).unwrap().exp();
-            0.6 * of(&one) + 0.4 * of(&two)
-        };
-        let total: f64 = bare.iter().map(prob).sum();
-        assert!((total - 1.0).abs() < 1e-9);
-        let entropy: f64 = bare.iter().map(|tree| -prob(tree) * prob(tree).ln()).sum();
-        assert!(nearest.distribution.entropy() >= entropy - 1e-9);
-        let given = nearest.distribution.condition(&Constraints::new().require_root(2)).unwrap();
-        assert!(given.entropy() < nearest.distribution.entropy());
-
-        let single = Mixture::from(&one).nearest_tree_distribution().unwrap();
-        assert_eq!(single.distribution.marginals(), one.arcs().marginals());
-        assert_eq!((single.residual, single.steps), (0.0, 0));
-    }
-
-    #[test]
-    fn one_reading_is_the_distribution_itself() {
-        let treebank = treebank();
-        let options =
-            TrainingOptions { passes: 2, bits: 12, label_bits: 8, ..TrainingOptions::default() };
-        let model = train(&treebank, &options, &mut ()).unwrap();
-        for sentence in &treebank {
-            let constraints = Constraints::new();
-            let analysis = Parser::new(&model).analyse(sentence, &constraints).unwrap();
-            let mixture = Mixture::new(vec![(0.4, &analysis.distribution)]);
-            assert_eq!(mixture.best_parse(&constraints).unwrap(), analysis.parse);
-            assert_eq!(mixture.entropy(), analysis.distribution.entropy());
-            let own = analysis.distribution.log_prob_in(sentence).unwrap();
-            assert_eq!(mixture.log_prob_in(sentence).unwrap(), own);
-        }
-    }
-}
+mod tests;

@@ -6,6 +6,7 @@ pub(crate) mod constraints;
 mod decoding;
 mod distribution;
 mod familiarity;
+mod label_limits;
 mod long_sentences;
 pub(crate) mod mixture;
 mod parser;
@@ -19,8 +20,9 @@ pub use constraints::{KeepColumns, check_heads};
 pub use decoding::Decoding;
 pub use distribution::{Alternative, LabelledDistribution, RankedTree};
 pub use familiarity::{Familiarity, Unfamiliar};
+pub use label_limits::{LabelLimits, Repair};
 pub use long_sentences::{LONGEST_WHOLE, Limits, LongSentenceParse};
-pub use mixture::Mixture;
+pub use mixture::{Mixture, NearestDistribution};
 #[cfg(feature = "train")]
 #[cfg(all(feature = "train", feature = "neural"))]
 pub(crate) use parser::ScoreParts;

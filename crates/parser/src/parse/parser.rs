@@ -25,11 +25,12 @@ use crate::model::pruner::PrunerMemory;
 use crate::model::transition::TransitionMemory;
 use crate::parse::annotation::reported_head_probs;
 use crate::parse::constraints::{allowed, check};
+use crate::parse::label_limits::ChosenTree;
 use crate::parse::long_sentences::Limits;
 use crate::text::{SoftTag, Tagger};
 use crate::{
-    Annotation, Candidates, Clock, Contradiction, Decoding, Error, Isotonic, LabelledDistribution,
-    ParserModel, Stage, Weights, WordSource,
+    Annotation, Candidates, Clock, Contradiction, Decoding, Error, Isotonic, LabelLimits,
+    LabelledDistribution, ParserModel, Repair, Stage, Weights, WordSource,
 };
 
 /// Parses sentences with a model, one at a time. It reuses its memory, so it is fastest if it is kept.
@@ -38,6 +39,7 @@ pub struct Parser<'a, W = Vec<f32>> {
     model: &'a ParserModel<W>,
     decoding: Decoding,
     tree_set: TreeSet,
+    label_limits: LabelLimits,
     words: WordSource,
     workspace: Workspace,
     pruner: PrunerMemory,
@@ -82,6 +84,9 @@ pub struct Parse {
     /// probability of a piece's root word is the probability of being the root word, even if the word was joined to
     /// another piece.
     pub pieces: usize,
+    /// Effect of [limits of labels](Parser::with_label_limits) on the tree. For several pieces, the last of
+    /// [`Repair`]'s values that occurs.
+    pub repair: Repair,
 }
 
 /// The best tree of a sentence, and the distribution over all trees.
@@ -100,6 +105,7 @@ impl<'a, W: Weights> Parser<'a, W> {
             model,
             decoding: Decoding::default(),
             tree_set: model.tree_set,
+            label_limits: LabelLimits::default(),
             words: WordSource::default(),
             workspace: Workspace::default(),
             pruner: PrunerMemory::default(),
@@ -132,6 +138,11 @@ impl<'a, W: Weights> Parser<'a, W> {
     /// Sets the tree set. Scores were learnt, and the temperature was chosen, for the tree set of the model.
     pub fn with_tree_set(self, tree_set: TreeSet) -> Self {
         Self { tree_set, ..self }
+    }
+
+    /// Sets labels that at most one modifier of each head may have in the best tree. Distributions do not change.
+    pub fn with_label_limits(self, label_limits: LabelLimits) -> Self {
+        Self { label_limits, ..self }
     }
 
     /// Sets the source of the words of the next sentences, which decides the calibration. At first, words are
@@ -270,6 +281,17 @@ impl<'a, W: Weights> Parser<'a, W> {
         self.scores(sentence)?;
         marginals_with(&self.scores, self.tree_set, &mut self.workspace, &mut self.marginals)?;
         let tree = self.best_tree()?;
+        let limited = if self.label_limits.is_empty() {
+            None
+        } else {
+            let labels = (1..).zip(tree.heads());
+            let labels = labels.map(|(word, &head)| self.best_label(head, word).0).collect();
+            Some(self.within_limits(tree.clone(), labels, None)?)
+        };
+        let (tree, labels, repair) = match limited {
+            Some(ChosenTree { tree, labels, repair }) => (tree, Some(labels), repair),
+            None => (tree, None, Repair::None),
+        };
         let mut head_probs = self.tree_arc_probs(&tree);
         self.clock.lap(Stage::Inference);
         if let Some(isotonic) = self.isotonic() {
@@ -280,18 +302,80 @@ impl<'a, W: Weights> Parser<'a, W> {
             head_probs,
             label_probs: Vec::with_capacity(words),
             pieces: 1,
+            repair,
             tree,
         };
         for (modifier, &head) in (1..).zip(parse.tree.heads()) {
-            let scores = self.label_scores(head, modifier);
-            let best = scores.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
-            let (label, log_prob) = best
-                .map_or((0, 0.0), |(label, score)| (label, f64::from(*score - log_sum(scores))));
+            let (label, log_prob) = match &labels {
+                Some(labels) => {
+                    let label = labels[modifier - 1];
+                    let scores = self.label_scores(head, modifier);
+                    (label, f64::from(scores[label] - log_sum(scores)))
+                }
+                None => self.best_label(head, modifier),
+            };
             parse.labels.push(label);
             parse.label_probs.push(log_prob.exp());
         }
         self.clock.lap(Stage::Labels);
         Ok(parse)
+    }
+
+    /// Returns the best label of an arc and its log-probability given the arc.
+    fn best_label(&mut self, head: usize, modifier: usize) -> (usize, f64) {
+        let scores = self.label_scores(head, modifier);
+        let best = scores.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
+        best.map_or((0, 0.0), |(label, score)| (label, f64::from(*score - log_sum(scores))))
+    }
+
+    /// Returns the best tree of the current scores and marginals with its labels, if they satisfy the limits of labels,
+    /// and otherwise the best one that does. Labels are those of a distribution, or of the current sentence.
+    fn within_limits(
+        &mut self,
+        tree: Tree,
+        labels: Vec<usize>,
+        distribution: Option<&LabelledDistribution<'_>>,
+    ) -> Result<ChosenTree, Error> {
+        let best = ChosenTree { tree, labels, repair: Repair::None };
+        if self.label_limits.allow(best.tree.heads(), &best.labels) {
+            return Ok(best);
+        }
+        let temperature = self.temperature();
+        let mut scores = match self.decoding {
+            Decoding::Mbr => self.marginals.clone(),
+            Decoding::Map => self.scores.clone(),
+            Decoding::MaxZ => self.best_clusters.clone(),
+        };
+        match self.decoding {
+            Decoding::Mbr => {
+                scores.map_in_place(|prob| if prob > 0.0 { prob } else { f64::NEG_INFINITY });
+            }
+            // The scores of a joint model are at temperature 1 already.
+            Decoding::Map if !self.is_joint() => scores.map_in_place(|score| score * temperature),
+            Decoding::Map | Decoding::MaxZ => {}
+        }
+        let count = self.model.labels.labels().len();
+        let tree_set = self.tree_set;
+        let limits = self.label_limits.clone();
+        limits.repaired(best, &scores, count, tree_set, |head, modifier, values| {
+            match distribution {
+                Some(distribution) => values.extend(distribution.label_probs(head, modifier)?),
+                None => {
+                    let scores = self.label_scores(head, modifier);
+                    let log_sum = log_sum(scores);
+                    values.extend(scores.iter().map(|score| f64::from(score - log_sum).exp()));
+                }
+            }
+            let marginal = self.marginals[(head, modifier)];
+            values.iter_mut().for_each(|prob| {
+                *prob = match self.decoding {
+                    Decoding::Mbr if *prob > 0.0 => marginal * *prob,
+                    Decoding::Mbr => f64::NEG_INFINITY,
+                    Decoding::Map | Decoding::MaxZ => prob.ln(),
+                };
+            });
+            Ok(())
+        })
     }
 
     /// Returns the best tree of the current scores and marginals.
@@ -317,6 +401,7 @@ impl<'a, W: Weights> Parser<'a, W> {
     }
 
     /// Returns the tree of [`Decoding::Map`] for a joint model, with the labels that are possible in a distribution.
+    /// The current scores become those of arcs with their best labels.
     fn best_with_labels(&mut self, distribution: &LabelledDistribution<'_>) -> Result<Tree, Error> {
         let words = distribution.words();
         let temperature = self.temperature();
@@ -335,6 +420,7 @@ impl<'a, W: Weights> Parser<'a, W> {
         }
         let mut heads = Vec::with_capacity(words);
         argmax_with(&best, self.tree_set, &mut self.workspace, &mut heads)?;
+        self.scores = best;
         Ok(Tree::new(&heads)?)
     }
 
@@ -384,11 +470,21 @@ impl<'a, W: Weights> Parser<'a, W> {
         };
         let arcs = (1..).zip(tree.heads());
         let labels = arcs.map(|(word, &head)| distribution.best_label(head, word));
-        let (labels, label_probs) = labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let (labels, mut label_probs): (Vec<_>, Vec<_>) =
+            labels.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let chosen = self.within_limits(tree, labels, Some(&distribution))?;
+        let ChosenTree { tree, labels, repair } = chosen;
+        if repair != Repair::None {
+            let arcs = (1..).zip(tree.heads()).zip(&labels);
+            let prob = |((word, &head), &label): ((usize, &usize), &usize)| {
+                Ok(distribution.label_probs(head, word)?[label])
+            };
+            label_probs = arcs.map(prob).collect::<Result<_, Error>>()?;
+        }
         let arc_probs = distribution.arc_probs();
         let head_probs = reported_head_probs(self.isotonic(), tree.heads(), arc_probs, constraints);
         self.clock.lap(Stage::Inference);
-        let parse = Parse { tree, labels, head_probs, label_probs, pieces: 1 };
+        let parse = Parse { tree, labels, head_probs, label_probs, pieces: 1, repair };
         Ok(Analysis { parse, distribution })
     }
 

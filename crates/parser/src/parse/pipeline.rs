@@ -26,7 +26,7 @@ use crate::text::{
 };
 use crate::{
     Analysis, Annotation, AnnotationOptions, BatchWorker, Clock, Compact, Decoding, Detail, Error,
-    Model, Parser, ParserModel, Stage, Weights, WordSource, map_batches,
+    LabelLimits, Model, Parser, ParserModel, Stage, Weights, WordSource, map_batches,
 };
 
 /// Source of the tags and lemmas that the parser sees.
@@ -88,6 +88,7 @@ pub struct Pipeline<'a, W = Compact> {
     readings: usize,
     decoding: Decoding,
     tree_set: Option<TreeSet>,
+    label_limits: Option<&'a LabelLimits>,
 }
 
 impl<W> Clone for Pipeline<'_, W> {
@@ -119,6 +120,7 @@ impl<'a, W: Weights> Pipeline<'a, W> {
             readings: Self::READINGS,
             decoding: Decoding::default(),
             tree_set: None,
+            label_limits: None,
         }
     }
 
@@ -133,6 +135,7 @@ impl<'a, W: Weights> Pipeline<'a, W> {
             readings: Self::READINGS,
             decoding: Decoding::default(),
             tree_set: None,
+            label_limits: None,
         }
     }
 
@@ -161,6 +164,11 @@ impl<'a, W: Weights> Pipeline<'a, W> {
         Self { tree_set: Some(tree_set), ..self }
     }
 
+    /// Sets labels that at most one modifier of each head may have, see [`Parser::with_label_limits`].
+    pub fn with_label_limits(self, label_limits: &'a LabelLimits) -> Self {
+        Self { label_limits: Some(label_limits), ..self }
+    }
+
     /// Returns the parser.
     ///
     /// # Errors
@@ -178,8 +186,11 @@ impl<'a, W: Weights> Pipeline<'a, W> {
     pub fn annotator(&self) -> Annotator<'a, W> {
         let parser = self.parser.map(|model| {
             let tree_set = self.tree_set.unwrap_or(model.tree_set);
-            let mut parser =
-                Parser::new(model).with_decoding(self.decoding).with_tree_set(tree_set);
+            let limits = self.label_limits.cloned().unwrap_or_default();
+            let mut parser = Parser::new(model)
+                .with_decoding(self.decoding)
+                .with_tree_set(tree_set)
+                .with_label_limits(limits);
             parser.set_words(self.words);
             parser
         });
@@ -400,9 +411,15 @@ impl<'a, W: Weights> Annotator<'a, W> {
         if distributions.is_empty() {
             let Analysis { parse, distribution } = parser.analyse(sentence, constraints)?;
             let distributions = vec![(1.0, distribution)];
-            return Ok(ReadingDistributions { distributions, parse: Some(parse), decoding });
+            return Ok(ReadingDistributions {
+                distributions,
+                parse: Some(parse),
+                decoding,
+                label_limits: LabelLimits::default(),
+            });
         }
-        Ok(ReadingDistributions { distributions, parse: None, decoding })
+        let label_limits = self.pipeline.label_limits.cloned().unwrap_or_default();
+        Ok(ReadingDistributions { distributions, parse: None, decoding, label_limits })
     }
 
     /// Adds the probabilities of its tags to the annotation of a [tagged](Self::tag) sentence. Does nothing if the

@@ -9,6 +9,7 @@
 //! - the *gap degree* of a sentence is the largest one of its words (Kuhlmann & Nivre 2006);
 //! - the *length* of the arc is |h − m|, and it is *head-initial* if h < m; arcs from the root have
 //!   neither and are counted separately;
+//! - a label *repeats* under a word if several of its modifiers have it, such as two subjects of one verb;
 //! - the *depth* of a word is the number of arcs from the root 0 to it, so 1 for the root word.
 //!
 //! The mean length is compared with two baselines. The first is its expectation if the words of
@@ -41,6 +42,7 @@
 //! ```
 
 mod histogram;
+mod repeats;
 mod shape;
 mod summary;
 #[cfg(test)]
@@ -52,6 +54,7 @@ use crate::{Id, Sentence};
 use shape::Shape;
 
 pub use histogram::Histogram;
+pub use repeats::{LabelRepeats, Repeats};
 pub use summary::{
     ArcLengths, Branching, DependencyLength, Directed, DirectedPair, Share, Summary, Trees,
     Vocabulary,
@@ -74,6 +77,7 @@ pub struct Statistics {
     features: Counter,
     words_with_features: u64,
     deprels: HashMap<Box<str>, Directions>,
+    repeats: LabelRepeats,
     /// By the tag of the head, then by the tag of the modifier.
     pairs: HashMap<Box<str>, HashMap<Box<str>, Directions>>,
     shapes: Shapes,
@@ -148,6 +152,7 @@ impl Statistics {
             self.words_with_features += u64::from(features > 0);
             entry(&mut self.deprels, word.deprel()).words += 1;
         }
+        self.repeats.add(sentence);
         // `check` reports heads that are not a tree.
         if let Ok(tree) = sentence.tree() {
             self.add_directions(sentence);
@@ -215,6 +220,7 @@ impl Statistics {
         for (label, directions) in &other.deprels {
             entry(&mut self.deprels, label).merge(directions);
         }
+        self.repeats.merge(&other.repeats);
         for (head, modifiers) in &other.pairs {
             let into = entry(&mut self.pairs, head);
             for (modifier, directions) in modifiers {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Counter, Directions, Histogram, Shapes, Statistics};
+use super::{Counter, Directions, Histogram, LabelRepeats, Shapes, Statistics};
 
 /// Statistics of a treebank. Shares are between 0 and 1, and `None` if the denominator is 0. Lists
 /// are sorted by count, largest first, then by value.
@@ -87,6 +87,17 @@ pub struct Directed {
     pub share: f64,
     /// Share of head-initial arcs among its arcs between words of a tree.
     pub head_initial_share: Option<f64>,
+    /// Number of words with at least one modifier of this label.
+    pub heads: u64,
+    /// Number of words with at least two modifiers of this label.
+    pub repeating_heads: u64,
+}
+
+impl Directed {
+    /// Returns the share of the words with this label among their modifiers that have it several times.
+    pub fn repeating_share(&self) -> Option<f64> {
+        share(self.repeating_heads, self.heads)
+    }
 }
 
 /// Arcs between words of two tags.
@@ -228,7 +239,7 @@ impl Statistics {
                 type_token_ratio: share(self.forms.len() as u64, words),
                 lemmas: self.lemmas.len() as u64,
             },
-            deprels: deprels(&self.deprels, words),
+            deprels: deprels(&self.deprels, &self.repeats, words),
             upos: shares(&self.upos, words),
             xpos: shares(&self.xpos, words),
             features: shares(&self.features, words),
@@ -305,7 +316,11 @@ fn shares(counter: &Counter, words: u64) -> Vec<Share> {
     shares
 }
 
-fn deprels(labels: &HashMap<Box<str>, Directions>, words: u64) -> Vec<Directed> {
+fn deprels(
+    labels: &HashMap<Box<str>, Directions>,
+    repeats: &LabelRepeats,
+    words: u64,
+) -> Vec<Directed> {
     let mut deprels: Vec<Directed> = labels
         .iter()
         .map(|(value, directions)| Directed {
@@ -313,6 +328,8 @@ fn deprels(labels: &HashMap<Box<str>, Directions>, words: u64) -> Vec<Directed> 
             count: directions.words,
             share: share(directions.words, words).unwrap_or(0.0),
             head_initial_share: share(directions.initial, directions.initial + directions.last),
+            heads: repeats.of(value).heads,
+            repeating_heads: repeats.of(value).repeating,
         })
         .collect();
     deprels.sort_unstable_by(|a, b| b.count.cmp(&a.count).then_with(|| a.value.cmp(&b.value)));

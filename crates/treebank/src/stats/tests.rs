@@ -139,6 +139,23 @@ proptest! {
             prop_assert!((list.iter().map(|share| share.share).sum::<f64>() - 1.0).abs() < 1e-12);
         }
         prop_assert_eq!(summary.deprels.iter().map(|label| label.count).sum::<u64>(), words);
+        // Label by label and word by word.
+        for label in &summary.deprels {
+            let mut counts = Vec::new();
+            for heads in &all {
+                let sentence = sentence(heads, &["a"]);
+                let has_label = |(modifier, head): (usize, usize)| {
+                    sentence.words().nth(modifier).is_some_and(|word| word.deprel() == label.value)
+                        && head > 0
+                };
+                for word in 1..=heads.len() {
+                    let modifiers = heads.iter().copied().enumerate().filter(|arc| arc.1 == word);
+                    counts.push(modifiers.filter(|arc| has_label(*arc)).count());
+                }
+            }
+            let at_least = |least| counts.iter().filter(|count| **count >= least).count() as u64;
+            prop_assert_eq!((label.heads, label.repeating_heads), (at_least(1), at_least(2)));
+        }
         let trees = &summary.trees;
         prop_assert_eq!(trees.arcs, words);
         prop_assert_eq!(trees.arc_lengths.bins().iter().map(|bin| bin.1).sum::<u64>(), words);

@@ -3,12 +3,12 @@
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tutte::{
-    AnnotationOptions, Calibration, Compact, Decoding, Detail, KeepColumns, Labelling, Model,
-    WordSource,
+    AnnotationOptions, Calibration, Compact, Decoding, Detail, KeepColumns, LabelLimits, Labelling,
+    Model, WordSource,
 };
 use tutte_treebank::draw::Style;
 
@@ -19,6 +19,9 @@ use crate::input::ModelArgs;
 use crate::report::{counted, hundredths, png};
 use crate::session::Session;
 use crate::verbs::draw::Kind;
+
+/// Name of the labels that a model limits itself.
+const AUTO: &str = "auto";
 
 /// Extensions of files that never hold CoNLL.
 const OTHER_FORMATS: [&str; 11] =
@@ -106,6 +109,15 @@ pub(crate) struct ParseOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_labels: bool,
 
+    /// Give each head at most one modifier of each of these labels: a list such as nsubj,obj, or auto
+    ///
+    /// Applies to the best tree, not to probabilities. auto takes the labels that the treebank of the model (almost) never
+    /// repeats under one head; `tutte info` lists them.
+    #[arg(long, value_name = "LABELS", help_heading = "Constraints")]
+    #[arg(conflicts_with_all = ["kbest", "sample"])]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) at_most_one: Option<String>,
+
     /// Keep DEPS of the input, which is otherwise cleared
     ///
     /// Enhanced dependencies belong to the trees that are replaced. They would show up as ELAS of the parser.
@@ -171,6 +183,8 @@ pub(crate) struct Task<'a> {
     /// Heads of raw text less probable than this are left open. `None` if the calibration for raw text does not reach
     /// the precision that was asked for.
     pub(super) text_min_prob: Option<f64>,
+    /// Labels that a head has on one modifier at most.
+    pub(super) label_limits: LabelLimits,
     /// Name of the model in JSON.
     pub(super) model_name: String,
     pub(super) model_args: &'a ModelArgs,
@@ -202,6 +216,7 @@ impl ParseOptions {
         let text_min_prob = self.least_probability_of_text(min_prob, model, session);
         let draws = self.to == Some(To::Draw);
         let probs = self.probs || draws || jsonl;
+        let label_limits = self.label_limits(model, &model_args.model_source.name())?;
         let style = draws.then(|| Style { width_columns: session.width(), ..Style::default() });
         let model_name = model_args.model_source.short_name();
         let task = Task {
@@ -213,6 +228,7 @@ impl ParseOptions {
             probs,
             min_prob,
             text_min_prob,
+            label_limits,
             model_name,
             model_args,
         };
@@ -220,6 +236,31 @@ impl ParseOptions {
             task.decoding().check(trees)?;
         }
         Ok(task)
+    }
+
+    /// Returns the labels that a head may have on one modifier at most.
+    fn label_limits(&self, model: &Model<Compact>, name: &str) -> Result<LabelLimits> {
+        let Some(typed) = &self.at_most_one else { return Ok(LabelLimits::default()) };
+        if self.decode == Decode::Greedy {
+            return Err(usage(
+                "--at-most-one chooses another tree, but --decode greedy chooses heads word by word",
+            ));
+        }
+        let Some(parser) = &model.parser else { return Ok(LabelLimits::default()) };
+        let labels = parser.labels.labels();
+        if typed != AUTO {
+            let names = typed.split(',').map(str::trim);
+            return LabelLimits::of(names, labels)
+                .with_context(|| format!("--at-most-one {typed}"));
+        }
+        if parser.single_labels.is_empty() {
+            let error = anyhow!("{name} does not know labels that a head has on one modifier only");
+            return Err(advise(
+                error,
+                "name labels, such as --at-most-one nsubj,obj; models know them if they were trained on enough trees",
+            ));
+        }
+        Ok(LabelLimits::of(parser.single_labels.iter().map(String::as_str), labels)?)
     }
 
     /// Draws trees if they go to a terminal and no format was given.
@@ -376,7 +417,8 @@ impl<'a> Task<'a> {
     pub(crate) fn worker(&self) -> Worker<'_> {
         let ParseOptions { keep_heads, keep_labels, .. } = *self.wanted;
         let pipeline = self.wanted.tagging.of(self.model);
-        let pipeline = pipeline.with_decoding(self.decoding());
+        let pipeline =
+            pipeline.with_decoding(self.decoding()).with_label_limits(&self.label_limits);
         let annotator = match self.model_args.tree_set {
             Some(tree_set) => pipeline.with_tree_set(tree_set).annotator(),
             None => pipeline.annotator(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde::Serialize;
-use tutte::Familiarity;
+use tutte::{Familiarity, Repair};
 use tutte_treebank::draw::Drawing;
 use tutte_treebank::{Output, Sentence, Writer, create};
 
@@ -35,6 +35,15 @@ pub(crate) struct Tally {
     /// Heads left open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) open_heads: Option<usize>,
+    /// Sentences whose best tree was replaced because of --at-most-one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) repaired: Option<usize>,
+    /// Those among them whose tree is not certified to be the best.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(crate) uncertified: usize,
+    /// Sentences whose tree does not satisfy --at-most-one.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(crate) not_repaired: usize,
     /// Sentences too long for a distribution over all trees; they have their best tree.
     #[serde(skip_serializing_if = "is_none")]
     pub(crate) too_long: usize,
@@ -164,6 +173,7 @@ impl Tally {
         Self {
             no_trees: (task.wanted.decode == Decode::Greedy).then_some(0),
             open_heads: task.min_prob.map(|_| 0),
+            repaired: (!task.label_limits.is_empty()).then_some(0),
             ..Self::default()
         }
     }
@@ -176,6 +186,10 @@ impl Tally {
         self.contradictions += usize::from(result.contradiction.is_some());
         self.no_trees = self.no_trees.map(|n| n + usize::from(result.is_no_tree));
         self.open_heads = self.open_heads.map(|n| n + result.open_heads);
+        let is_repaired = matches!(result.repair, Repair::Certified | Repair::Uncertified);
+        self.repaired = self.repaired.map(|n| n + usize::from(is_repaired));
+        self.uncertified += usize::from(result.repair == Repair::Uncertified);
+        self.not_repaired += usize::from(result.repair == Repair::Failed);
     }
 
     /// Prints notes about untagged sentences, contradictions and open heads.
@@ -200,6 +214,23 @@ impl Tally {
             let of = counted(self.words, "head");
             session.note(format!("{} of {of} left open", count(open)));
         }
+        if let Some(repaired) = self.repaired {
+            let of = counted(self.sentences, "sentence");
+            let uncertified = match self.uncertified {
+                0 => String::new(),
+                some => format!("; {} may not be the best", count(some)),
+            };
+            session.note(format!(
+                "--at-most-one changed the trees of {} of {of}{uncertified}",
+                count(repaired)
+            ));
+        }
+        if self.not_repaired > 0 {
+            let sentences = counted(self.not_repaired, "sentence");
+            session.note(format!(
+                "what is given for {sentences} leaves no tree with --at-most-one; these have one without it"
+            ));
+        }
     }
 }
 
@@ -214,5 +245,8 @@ impl AddAssign for Tally {
         self.familiarity += other.familiarity;
         self.no_trees = sum(self.no_trees, other.no_trees);
         self.open_heads = sum(self.open_heads, other.open_heads);
+        self.repaired = sum(self.repaired, other.repaired);
+        self.uncertified += other.uncertified;
+        self.not_repaired += other.not_repaired;
     }
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use tutte::{
     Annotation, AnnotationOptions, Annotator, BatchWorker, Clock, Detail, Error, Familiarity,
-    KeepColumns, Listed, RankedTree, ReadingDistributions, TagReadings, WordSource,
+    KeepColumns, Listed, RankedTree, ReadingDistributions, Repair, TagReadings, WordSource,
 };
 use tutte_linear::seed_of_stream;
 use tutte_treebank::draw::Drawing;
@@ -36,6 +36,8 @@ pub(crate) struct ParseResult {
     pub(super) is_no_tree: bool,
     /// Number of heads that are left open.
     pub(super) open_heads: usize,
+    /// Effect of --at-most-one.
+    pub(super) repair: Repair,
     /// The parser saw no tags.
     pub(super) is_untagged: bool,
     /// Counts of what the model does not know.
@@ -63,6 +65,7 @@ impl ParseResult {
             contradiction: None,
             is_no_tree: false,
             open_heads: 0,
+            repair: Repair::None,
             is_untagged: false,
             familiarity: Familiarity::default(),
         }
@@ -71,8 +74,8 @@ impl ParseResult {
 
 /// Outcome of parsing a sentence.
 enum Found<'a> {
-    /// The best tree, which has been written into the sentence.
-    Written,
+    /// The best tree, which has been written into the sentence, and the effect of limits of labels on it.
+    Written(Repair),
     /// The best tree, or the best heads.
     Best(Box<Annotation<'a>>),
     /// The distributions from which several trees are taken, one for each reading of the tags.
@@ -145,7 +148,9 @@ impl<'a> Worker<'a> {
         }
         let found = constraints.and_then(|constraints| self.find(sentence, readings, &constraints));
         match found {
-            Ok(Found::Written) => Ok(ParseResult::of(Done::Sentence)),
+            Ok(Found::Written(repair)) => {
+                Ok(ParseResult { repair, ..ParseResult::of(Done::Sentence) })
+            }
             Ok(Found::Best(annotation)) => self.annotated(sentence, readings, *annotation),
             Ok(Found::Distributions(distributions)) => {
                 self.list(number, sentence, readings, &distributions)
@@ -170,8 +175,8 @@ impl<'a> Worker<'a> {
         let is_greedy = wanted.decode == Decode::Greedy;
         let is_plain = constraints.is_empty() && !probs && min_prob.is_none() && !wanted.keep_deps;
         if is_plain && !jsonl && !is_greedy {
-            annotator.annotate_tagged(sentence, readings)?;
-            return Ok(Found::Written);
+            let annotation = annotator.annotate_tagged(sentence, readings)?;
+            return Ok(Found::Written(annotation.repair));
         }
         let distributions = annotator.analyse(sentence, readings, constraints)?;
         let options = self.task.annotation_options(self.words);
@@ -236,6 +241,7 @@ impl<'a> Worker<'a> {
         Ok(ParseResult {
             is_no_tree: !annotation.is_tree,
             open_heads: annotation.open_heads(),
+            repair: annotation.repair,
             ..ParseResult::of(done)
         })
     }

@@ -143,6 +143,7 @@ fn labels(total: &Summary) -> Table {
         ("words", Align::Right),
         ("%", Align::Right),
         ("head first, %", Align::Right),
+        ("repeated, %", Align::Right),
     ]);
     for label in total.deprels.iter().take(MOST) {
         table.row([
@@ -150,6 +151,7 @@ fn labels(total: &Summary) -> Table {
             number(label.count),
             percent(Some(label.share), 2),
             percent(label.head_initial_share, 1),
+            percent(label.repeating_share(), 1),
         ]);
     }
     table

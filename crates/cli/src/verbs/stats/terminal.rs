@@ -70,6 +70,7 @@ fn labels(total: &Summary, top: usize) -> Table {
         ("count", Align::Right),
         ("%", Align::Right),
         ("head first, %", Align::Right),
+        ("repeated, %", Align::Right),
     ]);
     for label in total.deprels.iter().take(top) {
         table.row([
@@ -77,6 +78,7 @@ fn labels(total: &Summary, top: usize) -> Table {
             number(label.count),
             percent(Some(label.share), 1),
             percent(label.head_initial_share, 1),
+            percent(label.repeating_share(), 1),
         ]);
     }
     rest(&mut table, total.deprels.len(), top);

@@ -56,5 +56,6 @@ pub fn product<W: Weights>(
         .with_labelling(labels.labelling())
         .with_allowed_labels(labels.allowed_labels().clone());
     let product = ParserModel::new(arcs, all, first.tree_set);
-    Ok(ParserModel { rules: first.rules.clone(), ..product })
+    let single_labels = first.single_labels.clone();
+    Ok(ParserModel { rules: first.rules.clone(), single_labels, ..product })
 }

@@ -1,12 +1,13 @@
 //! The treebank of a training: the check of its trees, and the choice of a tree set.
 
+use tutte_treebank::stats::LabelRepeats;
 use tutte_treebank::{Error as TreebankError, Sentence};
 use tutte_trees::{Tree, TreeSet};
 
 use super::observer::{Event, Watched};
 use super::{Part, Recipe, TreeSetComparison, pilot};
 use crate::learn::TrainingSet;
-use crate::{Error, check_heads};
+use crate::{Compact, Error, ParserModel, check_heads};
 
 /// The treebank and the development data, ready for a training.
 #[derive(Debug)]
@@ -19,11 +20,18 @@ pub(super) struct Data {
     /// Development data as it was given.
     pub(super) gold: Vec<Sentence>,
     pub(super) tree_set: TreeSet,
+    /// Labels that (almost) no head has on several modifiers, in the trees of the treebank itself as they were given.
+    single_labels: Vec<String>,
     /// Number of sentences, whatever the number of versions.
     pub(super) sentences: usize,
     /// Number of words, whatever the number of versions.
     pub(super) words: usize,
 }
+
+/// Fewer heads cannot show so small a share.
+const LEAST_HEADS: u64 = 1000;
+/// Heads of more than this share with a label on several modifiers are part of the language, not errors of annotation.
+const REPEATED_SHARE: f64 = 0.001;
 
 const NOTHING_TO_LEARN_FROM: Error = Error::NoSentences { purpose: "to learn from" };
 
@@ -166,6 +174,8 @@ impl Data {
         let mut silver = train.split_off(gold_trees);
         check_trees(&mut train, tree_set, recipe, watched)?;
         let gold_sentences = train.len();
+        // A crossing arc that is lifted may make a second subject of the word above.
+        let single_labels = single_labels(&train);
         check_trees(&mut silver, tree_set, recipe, watched)?;
         train.extend(silver);
         if tree_set.is_projective() {
@@ -187,10 +197,27 @@ impl Data {
             gold: dev.clone(),
             dev,
             tree_set,
+            single_labels,
             sentences,
             words,
         })
     }
+
+    /// Tells a parser the labels that its treebank (almost) never repeats under one head, if it has them.
+    pub(super) fn add_single_labels(&self, parser: &mut ParserModel<Compact>) {
+        let known = parser.labels.labels();
+        let single = self.single_labels.iter().filter(|label| known.contains(label));
+        parser.single_labels = single.cloned().collect();
+    }
+}
+
+/// Returns the labels that at least [`LEAST_HEADS`] words have among their modifiers, and less than [`REPEATED_SHARE`] of
+/// these words on several of them.
+fn single_labels(treebank: &[Annotated]) -> Vec<String> {
+    let mut repeats = LabelRepeats::default();
+    treebank.iter().for_each(|(sentence, _)| repeats.add(sentence));
+    let labels = repeats.single_labels(LEAST_HEADS, REPEATED_SHARE);
+    labels.into_iter().map(str::to_owned).collect()
 }
 
 /// Keeps the sentences that have words and a tree; with `allow_partial`, a partial tree is enough. Others are

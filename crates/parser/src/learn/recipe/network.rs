@@ -84,7 +84,9 @@ impl Passes<'_, '_> {
                 NetworkEvent::Epoch { epoch, loss, model, dev } => {
                     passes = epoch;
                     let pass = Pass::epoch(epoch, loss);
-                    let mut model = Model::from(model.compact());
+                    let mut model = model.compact();
+                    data.add_single_labels(&mut model);
+                    let mut model = Model::from(model);
                     self.text.put_into(&mut model);
                     let stale = checkpoint.as_deref().filter(|_| std::mem::take(&mut is_stale));
                     let trained = Trained { pass, model, dev };

@@ -367,7 +367,8 @@ impl Trainer {
     }
 
     fn evaluate(&self, pass: Pass, model: &ParserModel) -> Result<Trained, Error> {
-        let model = model.rounded(self.rounding);
+        let mut model = model.rounded(self.rounding);
+        self.data.add_single_labels(&mut model);
         let dev = &self.data.dev;
         let scores = if dev.is_empty() {
             None

@@ -37,6 +37,9 @@ pub(super) struct Document {
     /// Hard constraints, one rule per line, of a model that has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<Vec<String>>,
+    /// Labels that (almost) no head has on several modifiers. Older versions ignore the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    single_labels: Vec<String>,
     temperature: f64,
     /// `None` for models that were not calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,6 +126,7 @@ impl Document {
             tutte: env!("CARGO_PKG_VERSION").to_owned(),
             tree_set: parser.tree_set.to_string(),
             rules: parser.rules.as_ref().map(|rules| rule_lines(rules)),
+            single_labels: parser.single_labels.clone(),
             temperature: parser.temperature,
             calibration: parser.calibration.clone(),
             text_calibration: parser.text_calibration.clone(),
@@ -193,6 +197,10 @@ impl Document {
             let what = format!("it allows a label that is not one of its {}", names.len());
             ModelProblem::Altered { what }
         })?;
+        if let Some(label) = self.single_labels.iter().find(|label| !names.contains(label)) {
+            let what = format!("it limits the label {label:?}, which is not one of its labels");
+            return Err(ModelProblem::Altered { what });
+        }
         let labels = LabelModel::with_weights(features(&templates)?, names, bits, weights)
             .with_labelling(labelling)
             .with_allowed_labels(allowed);
@@ -204,6 +212,7 @@ impl Document {
             network: network_of(self.network, tables)?.map(Arc::new),
             tree_set,
             rules: self.rules.map(|lines| rules(&lines)).transpose()?.map(Arc::new),
+            single_labels: self.single_labels,
             temperature: number("temperature", self.temperature, 0.0)?,
             calibration: self.calibration,
             text_calibration: self

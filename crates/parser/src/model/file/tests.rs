@@ -550,6 +550,9 @@ fn documents_that_contradict_themselves_are_refused() {
     let labels = refusal(|document| document["labels"]["names"] = json!([]));
     assert!(matches!(labels, ModelProblem::LabelCount { labels: 0, .. }), "{labels}");
 
+    let limited = refusal(|document| document["single_labels"] = json!(["nsubj", "sbj"]));
+    assert!(limited.to_string().contains("the label \"sbj\""), "{limited}");
+
     let trees = refusal(|document| document["tree_set"] = json!("forests"));
     assert!(matches!(trees, ModelProblem::UnknownTreeSet(_)), "{trees}");
 

@@ -53,9 +53,10 @@ impl<'a> Mixture<'a, '_> {
         constraints: &Constraints,
         options: &AnnotationOptions,
     ) -> Result<Annotation<'a>, Error> {
-        let Parse { tree, labels, head_probs, label_probs, .. } = parse;
+        let Parse { tree, labels, head_probs, label_probs, repair, .. } = parse;
         let arcs = ChosenArcs { heads: tree.heads(), labels, head_probs, label_probs };
-        self.annotation_of_arcs(&arcs, constraints, options)
+        let annotation = self.annotation_of_arcs(&arcs, constraints, options)?;
+        Ok(Annotation { repair: *repair, ..annotation })
     }
 
     /// Annotates each word with its most probable head. The heads need not form a tree

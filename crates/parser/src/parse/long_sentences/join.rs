@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tutte_trees::Tree;
 
-use crate::{AnnotatedWord, Error, Parse, Parser, Weights};
+use crate::{AnnotatedWord, Error, Parse, Parser, Repair, Weights};
 
 /// Label of arcs that join pieces.
 const JOIN: &str = "parataxis";
@@ -16,6 +16,7 @@ pub(super) struct Joined {
     head_probs: Vec<f64>,
     label_probs: Vec<f64>,
     pieces: usize,
+    repair: Repair,
     single_root: bool,
     /// The root word that becomes the head of the root words of other pieces.
     pub(super) root: Option<usize>,
@@ -33,6 +34,7 @@ impl Joined {
             head_probs: vec![0.0; words],
             label_probs: vec![0.0; words],
             pieces,
+            repair: Repair::None,
             single_root: parser.tree_set().is_single_root(),
             root: None,
             label: label.filter(|&label| labels.allows(1, label)),
@@ -68,6 +70,7 @@ impl Joined {
             self.heads[words.start + word - 1] = self.head(words, head);
             self.labels[words.start + word - 1] = label.unwrap_or(parse.labels[word - 1]);
         }
+        self.repair = self.repair.max(parse.repair);
         self.head_probs[words.clone()].copy_from_slice(&parse.head_probs);
         self.label_probs[words.clone()].copy_from_slice(&parse.label_probs);
     }
@@ -97,7 +100,7 @@ impl Joined {
     }
 
     pub(super) fn parse(self) -> Result<Parse, Error> {
-        let Self { heads, labels, head_probs, label_probs, pieces, .. } = self;
-        Ok(Parse { tree: Tree::new(&heads)?, labels, head_probs, label_probs, pieces })
+        let Self { heads, labels, head_probs, label_probs, pieces, repair, .. } = self;
+        Ok(Parse { tree: Tree::new(&heads)?, labels, head_probs, label_probs, pieces, repair })
     }
 }

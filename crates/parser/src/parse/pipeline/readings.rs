@@ -5,8 +5,8 @@ use tutte_trees::Constraints;
 
 use crate::text::{Tagger, Tagging};
 use crate::{
-    Annotation, AnnotationOptions, Compact, Decoding, Error, LabelledDistribution, Mixture, Parse,
-    Weights,
+    Annotation, AnnotationOptions, Compact, Decoding, Error, LabelLimits, LabelledDistribution,
+    Mixture, Parse, Weights,
 };
 
 /// The tags of a sentence, and their most probable readings.
@@ -77,6 +77,8 @@ pub struct ReadingDistributions<'a> {
     /// The best tree, if there is only one reading.
     pub(super) parse: Option<Parse>,
     pub(super) decoding: Decoding,
+    /// Limits of labels, if the best tree is not known yet.
+    pub(super) label_limits: LabelLimits,
 }
 
 impl<'a> ReadingDistributions<'a> {
@@ -84,6 +86,7 @@ impl<'a> ReadingDistributions<'a> {
     pub fn mixture(&self) -> Mixture<'a, '_> {
         let all = self.distributions.iter();
         Mixture::new(all.map(|(prob, distribution)| (*prob, distribution)).collect())
+            .with_label_limits(self.label_limits.clone())
     }
 
     /// Annotates the best tree. The constraints are those of the distributions.

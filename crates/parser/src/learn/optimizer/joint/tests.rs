@@ -72,7 +72,7 @@ fn factors_without_templates_change_nothing() {
     for example in &corpus.examples {
         let expected = scores(&without, example);
         let refined = scores(&model, example);
-        model.prepare(example, |template| template < templates - 5, &mut memory);
+        model.prepare(example, |template| template < templates - 7, &mut memory);
         let found = model.score(example, 1.0, &mut memory);
         let differ = |a: f64, b: f64| (a - b).abs() > 1e-12;
         for part in expected.parts() {
@@ -281,6 +281,8 @@ grandparent g.upos m.form
 siblings h.upos m.upos s.upos
 sequence h.upos m.upos s.upos
 sequence m.upos s.form
+crossing m.upos s.upos
+crossing m.upos s.guide
 ";
     FactorModel::new(FactorSet::parse(templates).unwrap(), 12, iterations)
 }
