@@ -145,7 +145,7 @@ pub(crate) struct Train {
     quench: Option<Quench>,
 
     /// Model whose weights training starts from; treebank and options must be those it was trained with, except for the
-    /// learner and its schedule; with --temperature-schedule, train both with --factors none
+    /// learner and its schedule
     #[arg(long, value_name = "MODEL")]
     init: Option<PathBuf>,
 

@@ -142,7 +142,7 @@ pub struct SecondPassOptions {
     /// from whole trees: there is none if most trees of the treebank are partial.
     pub transition: Option<TransitionOptions>,
     /// Options of [factors](crate::FactorModel) of two arcs, learnt together with arcs and labels. They need joint
-    /// labels, one cluster, and AdaGrad or SGD without annealing: other trainings have none.
+    /// labels, one cluster, and AdaGrad or SGD: other trainings have none.
     pub factors: Option<FactorOptions>,
 }
 
