@@ -427,6 +427,8 @@ fn every_objective_trains_a_network() {
         "softmax-margin(1)",
         "risk(1)",
         "likelihood + risk(0.1..2)",
+        "likelihood + decoded-risk(0.1)",
+        "brier",
         "likelihood + 0.1*entropy",
         "likelihood + 0.1*renyi(2)",
     ] {

@@ -108,6 +108,10 @@ pub(crate) struct Train {
 
     /// Learner: adagrad, sgd, lbfgs, eg-max-margin, eg-log-linear, perceptron, pa, pa-i, pa-ii or mira; parameters
     /// follow a colon: mira:k=5,c=0.1 [default: adagrad]
+    ///
+    /// The objective of adagrad, sgd and lbfgs is a sum of terms, such as 'adagrad:objective=likelihood + 0.1*risk(1)'. Terms
+    /// are likelihood, softmax, softmax-margin(COST), risk(GAMMA), decoded-risk(TEMPERATURE), brier, entropy and
+    /// renyi(ORDER). A factor FROM..TO changes from the first pass to the last, for example in 1..0*likelihood.
     #[arg(long, value_name = "LEARNER", default_value_t = Optimizer::default())]
     #[arg(hide_default_value = true)]
     learner: Optimizer,
@@ -141,7 +145,7 @@ pub(crate) struct Train {
     quench: Option<Quench>,
 
     /// Model whose weights training starts from; treebank and options must be those it was trained with, except for the
-    /// learner and its schedule; with --temperature-schedule, train both with --factors none
+    /// learner and its schedule
     #[arg(long, value_name = "MODEL")]
     init: Option<PathBuf>,
 

@@ -274,6 +274,9 @@ impl Objective {
         if self.terms().iter().any(|(_, term)| *term == Term::Entropy) {
             return refuse("annealing adds the entropy itself; leave it out of the objective");
         }
+        if self.terms().iter().any(|(factor, _)| factor.changes()) {
+            return refuse("annealing needs factors that do not change; write FACTOR*TERM");
+        }
         match (risks.next(), risks.next()) {
             (Some((_, Term::Risk { gamma })), None) if gamma.from == 1.0 && gamma.to == 1.0 => {
                 Ok(())
@@ -445,8 +448,14 @@ mod tests {
 
     #[test]
     fn only_risk_is_annealed() {
-        for refused in ["likelihood", "risk(2)", "risk(1..4)", "risk + -0.5*entropy", "risk + risk"]
-        {
+        for refused in [
+            "likelihood",
+            "risk(2)",
+            "risk(1..4)",
+            "risk + -0.5*entropy",
+            "risk + risk",
+            "0..1*risk",
+        ] {
             assert!(refused.parse::<Objective>().unwrap().check_annealing().is_err(), "{refused}");
         }
         let sum = risk(1.0) + 0.5 * likelihood();

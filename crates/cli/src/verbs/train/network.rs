@@ -41,7 +41,8 @@ pub(super) struct NetworkArgs {
     encoder_outside: bool,
 
     /// Objective of arcs: likelihood (of whole trees), softmax (of each word apart), softmax-margin(COST), risk(GAMMA),
-    /// entropy, renyi(ORDER), distil, or a sum such as likelihood+0.1*entropy [default: likelihood]
+    /// decoded-risk(TEMPERATURE), brier, entropy, renyi(ORDER), distil, or a sum such as likelihood+0.1*entropy [default:
+    /// likelihood]
     #[arg(long, value_name = "OBJECTIVE", requires = "encoder")]
     objective: Option<Objective>,
 

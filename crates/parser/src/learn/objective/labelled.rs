@@ -17,7 +17,7 @@ use tutte_trees::{
     arc_covariances_with, arcs, log_partition_with, marginals_with,
 };
 
-use super::{Objective, Scratch, Term, distil};
+use super::{Objective, Scratch, Term, brier, decoded_risk, distil};
 use crate::learn::teacher::SoftArc;
 
 /// Scores, gold heads and gold labels of a sentence: the input of a labelled objective.
@@ -89,7 +89,7 @@ impl Objective {
     ) -> Result<f64, Error> {
         *gradient = LabelledArcMatrix::zeros(sentence.scores.words(), sentence.scores.labels());
         let mut value = 0.0;
-        for &(factor, term) in &self.terms {
+        for (factor, term) in self.at(progress) {
             value += factor
                 * match term {
                     _ if self.ignores(term, sentence.teacher) => 0.0,
@@ -102,6 +102,14 @@ impl Objective {
                     Term::Risk { gamma } => {
                         risk(sentence, gamma.at(progress), factor, scratch, gradient)?
                     }
+                    Term::DecodedRisk { temperature } => decoded_risk::add_labelled(
+                        sentence,
+                        temperature,
+                        factor,
+                        scratch,
+                        gradient,
+                    )?,
+                    Term::Brier => brier::add_labelled(sentence, factor, scratch, gradient)?,
                     Term::Entropy => entropy(sentence, factor, scratch, gradient)?,
                     Term::Renyi { order } => renyi(sentence, order, factor, scratch, gradient)?,
                 };
@@ -219,7 +227,7 @@ fn renyi(
 
 /// Adds `factor` · Cov([(e, ℓ) ∈ y], g(y)) to the gradient, for the distribution whose scores are in
 /// `scratch.given`. Returns the mean of g(y).
-fn add_covariances(
+pub(super) fn add_covariances(
     sentence: LabelledScored<'_>,
     g: impl Fn(usize, usize, usize) -> f64,
     factor: f64,

@@ -14,17 +14,20 @@
 //! Every term reduces to one coefficient per arc. [`ArcModel::accumulate`](crate::ArcModel::accumulate) spreads
 //! the coefficients over weights, in the same way for all terms. The [optimizer](crate::learn::optimizer) decides
 //! how weights follow that gradient. Cost: O(n³) per term and sentence of n words. For labelled arcs see
-//! [`Objective::evaluate_labelled`].
+//! [`Objective::evaluate_labelled`]. Factors of terms may change from pass to pass, see [`Ramp`].
 //!
 //! Gold trees may be partial. The likelihood is then the exact probability of all trees that contain the gold
 //! arcs, and only words with a gold head can be wrong.
 
+mod brier;
+mod decoded_risk;
 mod distil;
 mod entropy;
 pub mod expectation;
 pub(crate) mod labelled;
 mod likelihood;
 mod notation;
+mod ramp;
 mod renyi;
 mod risk;
 mod softmax;
@@ -37,6 +40,11 @@ use tutte_trees::{ArcMatrix, Error, LabelledArcMatrix, TreeSet, Workspace};
 use crate::learn::teacher::SoftArc;
 
 pub use labelled::LabelledScored;
+pub use ramp::Ramp;
+
+/// Bounds of the temperature of a soft decoder.
+const SMALLEST_TEMPERATURE: f64 = 1e-6;
+const LARGEST_TEMPERATURE: f64 = 1e6;
 
 /// One term of an objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +67,14 @@ pub enum Term {
         /// γ: 1 is the model's distribution, ∞ its best tree.
         gamma: Anneal,
     },
+    /// Expected number of wrong heads in the answer of a soft decoder: a tree drawn with probabilities ∝ exp of its
+    /// marginals divided by T.
+    DecodedRisk {
+        /// T: 0 is the tree with the largest sum of marginals.
+        temperature: f64,
+    },
+    /// Sum of the squared differences between marginals and the gold tree.
+    Brier,
     /// Entropy H(p) in nats. Needs no gold tree.
     Entropy,
     /// Rényi entropy in nats. Needs no gold tree.
@@ -123,6 +139,37 @@ pub fn annealed_risk(from: f64, to: f64) -> Objective {
     Term::Risk { gamma: Anneal { from, to } }.into()
 }
 
+/// Returns the expected number of wrong heads in the answer of a soft decoder at a temperature.
+///
+/// ```
+/// use tutte::learn::objective::{Scored, Scratch, decoded_risk, risk};
+/// use tutte_trees::{ArcMatrix, TreeSet};
+///
+/// let mut scores = ArcMatrix::zeros(2);
+/// scores[(0, 2)] = 1.0; // word 2 is the root, with probability e / (1 + e) = 0.73
+/// let sentence = Scored {
+///     scores: &scores,
+///     gold: &[Some(2), Some(0)],
+///     teacher: &[],
+///     tree_set: TreeSet::NonProjectiveSingleRoot,
+/// };
+/// let mut gradient = ArcMatrix::default();
+/// let mut of = |objective: tutte::learn::objective::Objective| {
+///     objective.evaluate(sentence, 0.0, &mut Scratch::default(), &mut gradient)
+/// };
+/// assert!(of(risk(1.0))? > 0.5); // two heads are wrong with probability 0.27
+/// assert!(of(decoded_risk(0.1))? < 0.001); // the answer is right
+/// # Ok::<(), tutte_trees::Error>(())
+/// ```
+pub fn decoded_risk(temperature: f64) -> Objective {
+    Term::DecodedRisk { temperature }.into()
+}
+
+/// Returns the Brier score of the heads of words.
+pub fn brier() -> Objective {
+    Term::Brier.into()
+}
+
 /// Returns the entropy of the distribution over trees.
 pub fn entropy() -> Objective {
     Term::Entropy.into()
@@ -136,7 +183,7 @@ pub fn renyi(order: f64) -> Objective {
 /// A weighted sum of terms, to be minimised.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
-    terms: Vec<(f64, Term)>,
+    terms: Vec<(Ramp, Term)>,
 }
 
 /// Scores and gold heads of a sentence: the input of an objective.
@@ -163,11 +210,13 @@ pub struct Scratch {
     given: LabelledArcMatrix,
     /// Marginals of unlabelled arcs, for labelled sentences.
     marginals: ArcMatrix,
+    /// Scores of the soft answer, for labelled sentences.
+    answer: ArcMatrix,
 }
 
 impl Objective {
     /// Returns the terms with their factors.
-    pub fn terms(&self) -> &[(f64, Term)] {
+    pub fn terms(&self) -> &[(Ramp, Term)] {
         &self.terms
     }
 
@@ -185,7 +234,7 @@ impl Objective {
     ) -> Result<f64, Error> {
         *gradient = ArcMatrix::zeros(sentence.scores.words());
         let mut value = 0.0;
-        for &(factor, term) in &self.terms {
+        for (factor, term) in self.at(progress) {
             value += factor
                 * match term {
                     _ if self.ignores(term, sentence.teacher) => 0.0,
@@ -198,11 +247,30 @@ impl Objective {
                     Term::Risk { gamma } => {
                         risk::add(sentence, gamma.at(progress), factor, scratch, gradient)?
                     }
+                    Term::DecodedRisk { temperature } => {
+                        decoded_risk::add(sentence, temperature, factor, scratch, gradient)?
+                    }
+                    Term::Brier => brier::add(sentence, factor, scratch, gradient)?,
                     Term::Entropy => entropy::add(sentence, factor, scratch, gradient)?,
                     Term::Renyi { order } => renyi::add(sentence, order, factor, gradient)?,
                 };
         }
         Ok(value)
+    }
+
+    /// Returns the terms that count at a share of the passes, with their factors.
+    fn at(&self, progress: f64) -> impl Iterator<Item = (f64, Term)> {
+        let terms = self.terms.iter().map(move |(factor, term)| (factor.at(progress), *term));
+        terms.filter(|(factor, _)| *factor != 0.0)
+    }
+
+    /// Returns the objective of the first pass, for what is trained before. It is the likelihood if no term counts then.
+    pub(crate) fn of_first_pass(&self) -> Self {
+        if !self.terms.iter().any(|(factor, _)| factor.changes()) {
+            return self.clone();
+        }
+        let terms: Vec<_> = self.at(0.0).map(|(factor, term)| (factor.into(), term)).collect();
+        if terms.is_empty() { likelihood() } else { Self { terms } }
     }
 
     /// Sets γ of all risks.
@@ -218,7 +286,12 @@ impl Objective {
     pub(super) fn ignores(&self, term: Term, teacher: &[SoftArc]) -> bool {
         let needs_gold = matches!(
             term,
-            Term::Likelihood | Term::Softmax | Term::SoftmaxMargin { .. } | Term::Risk { .. }
+            Term::Likelihood
+                | Term::Softmax
+                | Term::SoftmaxMargin { .. }
+                | Term::Risk { .. }
+                | Term::DecodedRisk { .. }
+                | Term::Brier
         );
         needs_gold && !teacher.is_empty() && self.has_distil()
     }
@@ -230,9 +303,10 @@ impl Objective {
 
     /// True if a parameter changes from pass to pass.
     pub(crate) fn is_annealed(&self) -> bool {
-        self.terms
-            .iter()
-            .any(|(_, term)| matches!(term, Term::Risk { gamma } if gamma.from != gamma.to))
+        self.terms.iter().any(|(factor, term)| {
+            let has_gammas = matches!(term, Term::Risk { gamma } if gamma.from != gamma.to);
+            factor.changes() || has_gammas
+        })
     }
 
     /// Returns an error message if a parameter is out of range.
@@ -241,15 +315,25 @@ impl Objective {
             let fine = value.is_finite() && value > 0.0;
             (!fine).then(|| format!("{name} is {value}; it must be a positive number"))
         };
-        self.terms.iter().find_map(|&(factor, term)| match term {
-            _ if !factor.is_finite() => {
-                Some(format!("the factor of {term} is {factor}; it must be a finite number"))
+        let infinite = |factor: &Ramp| factor.values().find(|value| !value.is_finite());
+        self.terms.iter().find_map(|(factor, term)| match *term {
+            _ if infinite(factor).is_some() => {
+                let value = infinite(factor).unwrap_or_default();
+                Some(format!("the factor of {term} is {value}; it must be a finite number"))
             }
             Term::SoftmaxMargin { cost } if !cost.is_finite() || cost < 0.0 => {
                 Some(format!("the cost in softmax-margin is {cost}; it must be 0 or more"))
             }
             Term::Risk { gamma } => {
                 positive("gamma", gamma.from).or_else(|| positive("gamma", gamma.to))
+            }
+            Term::DecodedRisk { temperature }
+                if !(SMALLEST_TEMPERATURE..=LARGEST_TEMPERATURE).contains(&temperature) =>
+            {
+                Some(format!(
+                    "the temperature in decoded-risk is {temperature}; choose a number from \
+                     {SMALLEST_TEMPERATURE} to {LARGEST_TEMPERATURE}, such as 0.1"
+                ))
             }
             Term::Renyi { order } if order.is_nan() || order < 0.0 => {
                 Some(format!("the order in renyi is {order}; it must be 0 or more, or inf"))
@@ -261,7 +345,15 @@ impl Objective {
 
 impl From<Term> for Objective {
     fn from(term: Term) -> Self {
-        Self { terms: vec![(1.0, term)] }
+        Ramp::from(1.0) * term
+    }
+}
+
+impl Mul<Term> for Ramp {
+    type Output = Objective;
+
+    fn mul(self, term: Term) -> Objective {
+        Objective { terms: vec![(self, term)] }
     }
 }
 
@@ -278,7 +370,7 @@ impl Mul<Objective> for f64 {
     type Output = Objective;
 
     fn mul(self, mut objective: Objective) -> Objective {
-        objective.terms.iter_mut().for_each(|(factor, _)| *factor *= self);
+        objective.terms.iter_mut().for_each(|(factor, _)| factor.scale(self));
         objective
     }
 }

@@ -1,10 +1,10 @@
-//! Text form of objectives: `likelihood`, `2*likelihood + 0.1*entropy`, `softmax-margin(1.5)`, and
-//! `risk(0.1..10)` with annealed γ.
+//! Text form of objectives: `likelihood`, `2*likelihood + 0.1*entropy`, `softmax-margin(1.5)`, `risk(0.1..10)` with
+//! annealed γ, and `1..0*likelihood + 0..1*decoded-risk(0.1)` with factors that change from pass to pass.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Anneal, Objective, Term};
+use super::{Anneal, Objective, Ramp, Term};
 use crate::Error;
 
 impl fmt::Display for Term {
@@ -16,6 +16,8 @@ impl fmt::Display for Term {
             Term::SoftmaxMargin { cost } => write!(f, "softmax-margin({cost})"),
             Term::Risk { gamma } if gamma.from == gamma.to => write!(f, "risk({})", gamma.to),
             Term::Risk { gamma } => write!(f, "risk({}..{})", gamma.from, gamma.to),
+            Term::DecodedRisk { temperature } => write!(f, "decoded-risk({temperature})"),
+            Term::Brier => f.write_str("brier"),
             Term::Entropy => f.write_str("entropy"),
             Term::Renyi { order } => write!(f, "renyi({order})"),
         }
@@ -29,7 +31,8 @@ impl FromStr for Term {
         let wrong = || {
             Error::Setting(format!(
                 "{text:?} is not a term of an objective; write likelihood, softmax, distil, \
-                 softmax-margin(COST), risk(GAMMA), risk(FROM..TO), entropy or renyi(ORDER)"
+                 softmax-margin(COST), risk(GAMMA), risk(FROM..TO), decoded-risk(TEMPERATURE), brier, \
+                 entropy or renyi(ORDER)"
             ))
         };
         let text = text.trim();
@@ -42,6 +45,10 @@ impl FromStr for Term {
             ("likelihood", None) => Ok(Term::Likelihood),
             ("distil", None) => Ok(Term::Distil),
             ("softmax", None) => Ok(Term::Softmax),
+            ("decoded-risk", temperature) => {
+                Ok(Term::DecodedRisk { temperature: temperature.map_or(Ok(0.1), number)? })
+            }
+            ("brier", None) => Ok(Term::Brier),
             ("entropy", None) => Ok(Term::Entropy),
             ("renyi", Some(order)) => Ok(Term::Renyi { order: number(order)? }),
             ("softmax-margin", cost) => {
@@ -57,13 +64,43 @@ impl FromStr for Term {
     }
 }
 
+impl fmt::Display for Ramp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, value) in self.values().enumerate() {
+            let dots = if number > 0 { ".." } else { "" };
+            write!(f, "{dots}{value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Ramp {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let number = |value: &str| {
+            value.trim().parse::<f64>().map_err(|_| {
+                Error::Setting(format!(
+                    "{:?} is not a number; write a term as FACTOR*TERM, for example 0.1*entropy, or as \
+                     FROM..TO*TERM",
+                    value.trim()
+                ))
+            })
+        };
+        let (first, then) = text.split_once("..").map_or((text, None), |(a, b)| (a, Some(b)));
+        let then = then.into_iter().flat_map(|then| then.split("..")).map(number);
+        Ok(Ramp::new(number(first)?, &then.collect::<Result<Vec<_>, _>>()?))
+    }
+}
+
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, (factor, term)) in self.terms.iter().enumerate() {
             let plus = if number > 0 { " + " } else { "" };
-            match *factor {
-                1.0 => write!(f, "{plus}{term}")?,
-                factor => write!(f, "{plus}{factor}*{term}")?,
+            if *factor == Ramp::from(1.0) {
+                write!(f, "{plus}{term}")?;
+            } else {
+                write!(f, "{plus}{factor}*{term}")?;
             }
         }
         Ok(())
@@ -83,15 +120,9 @@ impl FromStr for Objective {
     fn from_str(text: &str) -> Result<Self, Error> {
         let term = |term: &str| {
             let Some((factor, term)) = term.split_once('*') else {
-                return Ok((1.0, term.parse()?));
+                return Ok((1.0.into(), term.parse()?));
             };
-            let factor = factor.trim().parse().map_err(|_| {
-                Error::Setting(format!(
-                    "{:?} is not a number; write a term as FACTOR*TERM, for example 0.1*entropy",
-                    factor.trim()
-                ))
-            })?;
-            Ok((factor, term.parse()?))
+            Ok((factor.parse()?, term.parse()?))
         };
         text.split('+').map(term).collect::<Result<_, Error>>().map(|terms| Self { terms })
     }

@@ -67,6 +67,9 @@ proptest! {
             softmax(),
             softmax_margin(1.3),
             risk(0.7),
+            decoded_risk(1.0),
+            decoded_risk(0.1),
+            brier(),
             entropy(),
             renyi(2.0),
             renyi(0.4),
@@ -106,6 +109,14 @@ proptest! {
         let expected =
             oracle::expectation(&scaled(&scores, 1.7), tree_set, |tree| wrong(tree, &gold));
         prop_assert!(close(value(&risk(1.7), &scores, tree_set, &gold), expected));
+
+        let marginals = oracle::marginals(&scores, tree_set);
+        let of_arc = |(head, m): (usize, usize)| gold[m - 1].map_or(0.0, |gold| {
+            let target = if gold == head { 1.0 } else { 0.0 };
+            (marginals[(head, m)] - target).powi(2)
+        });
+        let expected: f64 = arcs(scores.words()).map(of_arc).sum();
+        prop_assert!(close(value(&brier(), &scores, tree_set, &gold), expected));
 
         let expected = oracle::entropy(&scores, tree_set);
         prop_assert!(close(value(&entropy(), &scores, tree_set, &gold), expected));
@@ -182,9 +193,64 @@ fn annealing_is_geometric() {
 }
 
 #[test]
+fn factors_change_along_lines() {
+    let ramp = |text: &str| text.parse::<Ramp>().unwrap();
+    assert_eq!(ramp("2").at(0.3), 2.0);
+    assert_eq!(ramp("1..0").at(0.25), 0.75);
+    assert_eq!(ramp("0..0..-4").at(0.5), 0.0);
+    assert_eq!(ramp("0..0..-4").at(0.75), -2.0);
+    // With as many passes as values, each pass has its own, exactly.
+    for passes in 2..40usize {
+        let values: Vec<f64> = (0..passes).map(|pass| (pass % 2) as f64).collect();
+        let ramp = Ramp::new(values[0], &values[1..]);
+        for (pass, value) in values.iter().enumerate() {
+            assert_eq!(ramp.at(pass as f64 / (passes - 1) as f64), *value);
+        }
+    }
+    assert!(!ramp("1..1").changes() && ramp("1..1..0").changes());
+    let objective = |text: &str| text.parse::<Objective>().unwrap();
+    let sum = objective("1..0*likelihood + 0..1*risk + 2*entropy");
+    assert!(sum.is_annealed());
+    assert_eq!(sum.of_first_pass(), objective("likelihood + 2*entropy"));
+    assert_eq!(objective("0..1*risk").of_first_pass(), likelihood());
+    let annealed = objective("risk(0.1..2)");
+    assert_eq!(annealed.of_first_pass(), annealed);
+    assert_eq!(3.0 * objective("1..0*likelihood"), objective("3..0*likelihood"));
+}
+
+/// The value is the sum of the terms that count in a pass.
+#[test]
+fn sums_follow_their_factors() {
+    let scores = ArcMatrix::from_fn(3, |head, modifier| (head * modifier) as f64 % 3.0);
+    let gold = [Some(2), None, Some(0)];
+    let tree_set = TreeSet::NonProjectiveSingleRoot;
+    let scored = Scored { scores: &scores, gold: &gold, teacher: &[], tree_set };
+    let of = |objective: &Objective, progress| {
+        let mut gradient = ArcMatrix::default();
+        let scratch = &mut Scratch::default();
+        (objective.evaluate(scored, progress, scratch, &mut gradient).unwrap(), gradient)
+    };
+    let sum: Objective = "1..0..0*likelihood + 0..1..0*brier + 0..0..1*risk".parse().unwrap();
+    for (progress, expected) in [
+        (0.0, likelihood()),
+        (0.25, 0.5 * likelihood() + 0.5 * brier()),
+        (0.5, brier()),
+        (1.0, risk(1.0)),
+    ] {
+        assert_eq!(of(&sum, progress), of(&expected, progress));
+    }
+}
+
+#[test]
 fn bad_numbers_are_named() {
     assert!(risk(0.0).problem().unwrap().contains("gamma is 0"));
     assert!(softmax_margin(-1.0).problem().unwrap().contains("-1"));
     assert!((f64::NAN * likelihood()).problem().is_some());
+    let infinite = Ramp::new(1.0, &[f64::INFINITY]) * Term::Brier;
+    assert!(infinite.problem().unwrap().contains("of brier is inf"));
+    for temperature in [0.0, -0.1, 1e-9, f64::NAN, f64::INFINITY] {
+        assert!(decoded_risk(temperature).problem().unwrap().contains("decoded-risk"));
+    }
+    assert!(decoded_risk(0.1).problem().is_none());
     assert!(likelihood().problem().is_none());
 }

@@ -298,7 +298,8 @@ impl Optimizer {
                 online(objective, *dropout, *batch)
             }
             Optimizer::Lbfgs { objective, .. } if objective.is_annealed() => Err(Error::Setting(
-                "gamma cannot change during L-BFGS; write risk(GAMMA) instead of risk(FROM..TO)"
+                "the objective cannot change during L-BFGS; write risk(GAMMA) instead of \
+                 risk(FROM..TO), and one factor instead of FROM..TO"
                     .to_owned(),
             )),
             Optimizer::Lbfgs { memory, .. } if *memory > MOST_STEPS => {

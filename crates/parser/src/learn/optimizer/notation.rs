@@ -258,7 +258,9 @@ impl FromStr for Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::objective::{annealed_risk, entropy, softmax_margin};
+    use crate::learn::objective::{
+        Objective, Ramp, Term, annealed_risk, brier, decoded_risk, entropy, softmax_margin,
+    };
 
     #[test]
     fn text_is_read_back_unchanged() {
@@ -267,6 +269,13 @@ mod tests {
             assert_eq!(optimizer.name(), name);
             assert_eq!(optimizer.to_string().parse::<Optimizer>().unwrap(), optimizer);
         }
+        let fading = Ramp::new(1.0, &[0.5, 0.0]) * Term::Likelihood;
+        let rising = Ramp::new(0.0, &[1.0]) * Term::DecodedRisk { temperature: 0.1 };
+        let sum = fading + brier() + rising;
+        let text = "1..0.5..0*likelihood + brier + 0..1*decoded-risk(0.1)";
+        assert_eq!(sum.to_string(), text);
+        assert_eq!(text.parse::<Objective>().unwrap(), sum);
+        assert_eq!("decoded-risk".parse::<Objective>().unwrap(), decoded_risk(0.1));
         let objective = 0.5 * likelihood() + annealed_risk(0.25, 4.0) + -0.1 * entropy();
         let optimizer =
             Optimizer::AdaGrad { objective, rate: 0.1, damping: 4.0, dropout: 0.0, batch: 2 };
@@ -304,7 +313,10 @@ mod tests {
             ("adagrad:objective=risk(", "is not a term"),
             ("adagrad:objective=x*risk", "\"x\" is not a number"),
             ("adagrad:objective=", "is not a term"),
-            ("lbfgs:objective=risk(1..2)", "gamma cannot change"),
+            ("adagrad:objective=1..x*risk", "\"x\" is not a number"),
+            ("adagrad:objective=decoded-risk(0)", "decoded-risk is 0; choose"),
+            ("lbfgs:objective=risk(1..2)", "cannot change during L-BFGS"),
+            ("lbfgs:objective=1..0*likelihood + 0..1*risk", "one factor instead of FROM..TO"),
             ("eg-max-margin:rate=fast", "rate cannot be \"fast\"; write shared or own"),
         ] {
             let error = text.parse::<Optimizer>().unwrap_err().to_string();

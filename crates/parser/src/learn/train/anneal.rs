@@ -6,17 +6,19 @@
 //! that its distribution is p_θγ. After each stage the training data is parsed, which gives R, H, the 1-best loss and the
 //! changed decisions. That costs one inference per sentence more.
 //!
+//! With factors, θ are the scores that belief propagation has refined. γ multiplies these, in training as in parsing.
+//!
 //! Staged labels do not depend on the schedule: they are those of the initial weights, or are learnt before the first
 //! stage.
 
 use std::io;
 use std::sync::Arc;
 
-use tutte_linear::{Checkpointed, Codec, in_parts};
+use tutte_linear::{Checkpointed, Codec, in_parts, invalid};
 use tutte_trees::Workspace;
 
 use super::labels::LabelTrainer;
-use super::{Corpus, Example, Pass, TrainingOptions, TrainingSession};
+use super::{Corpus, Example, Pass, TrainingOptions, TrainingSession, joint};
 use crate::learn::annealing::{AnnealedStage, Annealing, Walk};
 use crate::learn::objective::{Objective, Scratch, entropy, risk};
 use crate::learn::optimizer::{
@@ -34,12 +36,9 @@ pub(super) fn fit(
     session: &mut TrainingSession<'_>,
 ) -> Result<ParserModel, Error> {
     if model.labels.labelling() == Labelling::Joint {
-        // The temperature of a start assumes scores that are linear in weights, so there are no factors.
-        let joint =
-            Joint { arcs: model.last_pass().clone(), labels: model.labels.clone(), factors: None };
+        let joint = joint::scorer(&mut model);
         let set = |joint: &Joint, model: &mut ParserModel| {
-            model.last_pass().weights.copy_from_slice(&joint.arcs.weights);
-            model.labels.weights.copy_from_slice(&joint.labels.weights);
+            joint::copy_weights(joint, None, model);
         };
         let annealer = Annealer::new(joint, annealing, options, schedule);
         return annealer.run(model, corpus, set, session);
@@ -66,6 +65,8 @@ pub(super) fn fit(
 struct Annealer<'o, S> {
     scorer: S,
     walk: Option<Walk>,
+    /// Temperature of the model at γ = 1.
+    temperature: f64,
     annealing: Annealing,
     optimizer: &'o Optimizer,
     has_initial_weights: bool,
@@ -86,7 +87,16 @@ impl<'o, S: PartScorer + 'static> Annealer<'o, S> {
     ) -> Self {
         let optimizer = &options.optimizer;
         let has_initial_weights = scorer.weights().any(|weight| *weight != 0.0);
-        Self { scorer, walk: None, annealing, optimizer, has_initial_weights, schedule, number: 0 }
+        Self {
+            scorer,
+            walk: None,
+            temperature: 1.0,
+            annealing,
+            optimizer,
+            has_initial_weights,
+            schedule,
+            number: 0,
+        }
     }
 
     /// Runs all stages that are left.
@@ -97,12 +107,12 @@ impl<'o, S: PartScorer + 'static> Annealer<'o, S> {
         set: impl Fn(&S, &mut ParserModel),
         session: &mut TrainingSession<'_>,
     ) -> Result<ParserModel, Error> {
-        let temperature = model.temperature;
+        self.temperature = model.temperature;
         self.number = session.resume(&mut self)?;
         let gamma = |annealer: &Self| annealer.walk.map_or(1.0, |walk| walk.last_gamma());
         let mut before = self.survey(corpus, gamma(&self))?;
         set(&self.scorer, &mut model);
-        model.temperature = temperature / gamma(&self);
+        model.temperature = self.temperature / gamma(&self);
         let mut walk = match self.walk {
             Some(walk) => walk,
             None => {
@@ -138,7 +148,7 @@ impl<'o, S: PartScorer + 'static> Annealer<'o, S> {
             }
             drop(run);
             set(&self.scorer, &mut model);
-            model.temperature = temperature / settings.gamma;
+            model.temperature = self.temperature / settings.gamma;
             let survey = self.survey(corpus, settings.gamma)?;
             let changed = survey.changed_words(&before);
             let held_out_errors = held_out_errors(&model, session, self.schedule.threads)?;
@@ -221,6 +231,10 @@ impl<S: PartScorer> Checkpointed for Annealer<'_, S> {
         let mut weights: Vec<f32> = self.scorer.weights().copied().collect();
         codec.table(&mut weights)?;
         self.scorer.weights_mut().zip(weights).for_each(|(own, weight)| *own = weight);
+        codec.value(&mut self.temperature)?;
+        if !(self.temperature > 0.0 && self.temperature.is_finite()) {
+            return Err(invalid(format!("a temperature of {}", self.temperature)));
+        }
         self.walk.get_or_insert_with(|| self.annealing.walk(None)).checkpoint(codec)
     }
 }
@@ -298,7 +312,10 @@ impl<S: PartScorer> Surveying<S> {
         let Self { memory, scratch, workspace, gradient } = self;
         let tree_set = corpus.tree_set;
         scorer.prepare(example, |_| true, memory);
-        let scores = scorer.score(example, gamma, memory);
+        let mut scores = scorer.score(example, 1.0, memory);
+        if gamma != 1.0 {
+            scores.parts().for_each(|part| scores[part] *= gamma);
+        }
         let mut of = |objective: &Objective| -> Result<_, tutte_trees::Error> {
             let term = Term { objective, example, tree_set, progress: 1.0 };
             let value = scores.evaluate(term, scratch, gradient)?;

@@ -278,10 +278,7 @@ pub(super) fn with_untrained_second_pass(
     let factors = second.factors.as_ref().filter(|_| {
         let is_supported =
             matches!(options.optimizer, Optimizer::AdaGrad { .. } | Optimizer::Sgd { .. });
-        is_supported
-            && options.labelling == Labelling::Joint
-            && options.clusters == 1
-            && options.annealing.is_none()
+        is_supported && options.labelling == Labelling::Joint && options.clusters == 1
     });
     let labels = match options.labelling {
         Labelling::None => LabelModel::none(),

@@ -30,7 +30,7 @@ use crate::{CheckpointProblem, Error, ParserModel};
 
 const MAGIC: [u8; 16] = *b"tutte checkpoint";
 /// Version of the format. It changes whenever a `Checkpointed` type changes what it writes.
-const FORMAT: u64 = 4;
+const FORMAT: u64 = 5;
 /// Largest number of passes that a checkpoint may name.
 const MOST_PASSES: usize = u32::MAX as usize;
 /// Number of bytes of the checksum.

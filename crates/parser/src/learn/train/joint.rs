@@ -17,10 +17,7 @@ pub(super) fn fit(
     schedule: Schedule,
     session: &mut TrainingSession<'_>,
 ) -> Result<ParserModel, Error> {
-    let factors = trained.second_pass.as_ref().and_then(|second_pass| second_pass.factors.clone());
-    let factors = factors.map(|factors| (factors, trained.tree_set));
-    let mut joint =
-        Joint { arcs: trained.last_pass().clone(), labels: trained.labels.clone(), factors };
+    let mut joint = scorer(&mut trained);
     let optimizer = optimizer.start(corpus, &mut joint, schedule)?;
     let mut trainer = JointTrainer { joint, optimizer, report: Report::default() };
     let done = session.resume(&mut trainer)?;
@@ -41,6 +38,36 @@ pub(super) fn fit(
     Ok(trained)
 }
 
+/// Returns the last pass of a model with its labels and factors, to be trained.
+pub(super) fn scorer(model: &mut ParserModel) -> Joint {
+    let factors = model.second_pass.as_ref().and_then(|second_pass| second_pass.factors.clone());
+    let factors = factors.map(|factors| (factors, model.tree_set));
+    Joint { arcs: model.last_pass().clone(), labels: model.labels.clone(), factors }
+}
+
+/// Copies weights into the model that they belong to: `kept`, or those of the scorer.
+pub(super) fn copy_weights(joint: &Joint, kept: Option<Vec<f32>>, model: &mut ParserModel) {
+    let Joint { arcs, labels, factors } = joint;
+    let of_model = model.second_pass.as_mut().and_then(|second_pass| second_pass.factors.as_mut());
+    match kept {
+        Some(mut weights) => {
+            let of_factors = weights.split_off(arcs.weights.len() + labels.weights.len());
+            if let Some(of_model) = of_model {
+                of_model.weights = of_factors;
+            }
+            model.labels.weights = weights.split_off(arcs.weights.len());
+            model.last_pass().weights = weights;
+        }
+        None => {
+            if let (Some(of_model), Some((factors, _))) = (of_model, factors) {
+                of_model.weights.copy_from_slice(&factors.weights);
+            }
+            model.labels.weights.copy_from_slice(&labels.weights);
+            model.last_pass().weights.copy_from_slice(&arcs.weights);
+        }
+    }
+}
+
 /// Arcs and labels that are being learnt together.
 struct JointTrainer {
     joint: Joint,
@@ -52,26 +79,7 @@ struct JointTrainer {
 impl JointTrainer {
     /// Copies the weights to keep, averaged if the optimizer does so.
     fn copy_weights_to(&self, trained: &mut ParserModel) {
-        let Joint { arcs, labels, factors } = &self.joint;
-        let trained_factors =
-            trained.second_pass.as_mut().and_then(|second_pass| second_pass.factors.as_mut());
-        match self.optimizer.weights_to_keep(&self.joint) {
-            Some(mut weights) => {
-                let of_factors = weights.split_off(arcs.weights.len() + labels.weights.len());
-                if let Some(factors) = trained_factors {
-                    factors.weights = of_factors;
-                }
-                trained.labels.weights = weights.split_off(arcs.weights.len());
-                trained.last_pass().weights = weights;
-            }
-            None => {
-                if let (Some(trained), Some((factors, _))) = (trained_factors, factors) {
-                    trained.weights.copy_from_slice(&factors.weights);
-                }
-                trained.labels.weights.copy_from_slice(&labels.weights);
-                trained.last_pass().weights.copy_from_slice(&arcs.weights);
-            }
-        }
+        copy_weights(&self.joint, self.optimizer.weights_to_keep(&self.joint), trained);
     }
 }
 

@@ -255,7 +255,8 @@ fn run(
         Some(temperature) => temperature,
         None => {
             let first_version = set.first_version();
-            probe::temperature(&model, &corpus, first_version, &first_pass_outputs, &before_last)?
+            let options = options.probe();
+            probe::temperature(&model, &corpus, first_version, &first_pass_outputs, &options)?
         }
     };
     fit(model, &corpus, options, &mut session)

@@ -7,7 +7,7 @@ use tutte_trees::TreeSet;
 use super::clusters;
 use crate::features::{FactorSet, FeatureSet};
 use crate::learn::annealing::Annealing;
-use crate::learn::objective::likelihood;
+use crate::learn::objective::{Objective, likelihood};
 use crate::learn::optimizer::Optimizer;
 use crate::model::MOST_BITS;
 use crate::{Compact, Error, Labelling, ParserModel, Support};
@@ -142,7 +142,7 @@ pub struct SecondPassOptions {
     /// from whole trees: there is none if most trees of the treebank are partial.
     pub transition: Option<TransitionOptions>,
     /// Options of [factors](crate::FactorModel) of two arcs, learnt together with arcs and labels. They need joint
-    /// labels, one cluster, and AdaGrad or SGD without annealing: other trainings have none.
+    /// labels, one cluster, and AdaGrad or SGD: other trainings have none.
     pub factors: Option<FactorOptions>,
 }
 
@@ -301,6 +301,13 @@ impl TrainingOptions {
 
     /// Returns the options of everything that comes before the last pass of parsing.
     pub(super) fn before_last_pass(&self) -> Self {
+        let probe = self.probe();
+        let objective = probe.optimizer.objective().map(Objective::of_first_pass);
+        Self { optimizer: probe.optimizer.with_objective(objective), ..probe }
+    }
+
+    /// Returns the options of a probe of the last pass of parsing, which measures its temperature.
+    pub(super) fn probe(&self) -> Self {
         let optimizer = match self.annealing {
             Some(_) => self.optimizer.with_objective(Some(likelihood())),
             None => self.optimizer.clone(),

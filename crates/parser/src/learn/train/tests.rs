@@ -120,6 +120,7 @@ pub(crate) fn optimizers() -> Vec<Optimizer> {
         Optimizer::Lbfgs { objective: softmax_margin(1.0), c: 10.0, memory: 10 },
         // Risk alone may keep an error that it is confident of.
         adagrad(0.5 * likelihood() + annealed_risk(0.5, 2.0)),
+        adagrad("1..0.5*likelihood + 0..1..0*brier + 0..0..1*decoded-risk".parse().unwrap()),
         exponentiated(Dual::MaxMargin, Rate::Own),
         exponentiated(Dual::LogLinear, Rate::Own),
         exponentiated(Dual::MaxMargin, Rate::Shared),
@@ -364,7 +365,7 @@ fn settings_are_checked() {
         (with(0.1, 1.0, 1), "dropout is 1"),
         (with(0.1, 0.0, 0), "batch"),
         (Optimizer::Mira { k: 0, c: 1.0 }, "k is 0"),
-        (Optimizer::Lbfgs { objective: annealed_risk(0.1, 1.0), c: 1.0, memory: 5 }, "gamma"),
+        (Optimizer::Lbfgs { objective: annealed_risk(0.1, 1.0), c: 1.0, memory: 5 }, "L-BFGS"),
         (Optimizer::Lbfgs { objective: risk(-1.0), c: 1.0, memory: 5 }, "gamma is -1"),
         (
             Optimizer::PassiveAggressive { update: Update::PaI { c: 0.0 }, cost: Cost::Sqrt },

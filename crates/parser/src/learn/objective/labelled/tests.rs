@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use tutte_trees::{LabelledTree, LabelledTreeDistribution, Tree, oracle};
 
 use super::*;
-use crate::learn::objective::{Scored, entropy, likelihood, renyi, risk, softmax, softmax_margin};
+use crate::learn::objective::{
+    Scored, brier, decoded_risk, entropy, likelihood, renyi, risk, softmax, softmax_margin,
+};
 
 /// Scores and gold tree of a sentence.
 #[derive(Clone, Debug)]
@@ -92,6 +94,11 @@ impl Case {
         all
     }
 
+    /// True if the head or the label of a word is annotated.
+    fn is_known(&self, word: usize) -> bool {
+        self.heads[word - 1].is_some() || self.labels[word - 1].is_some()
+    }
+
     /// Returns the number of words whose head or label is wrong.
     fn wrong(&self, tree: &LabelledTree) -> f64 {
         let known = self.heads.iter().zip(&self.labels);
@@ -131,6 +138,24 @@ proptest! {
         let expected: f64 = all.iter().map(|(score, tree)| prob(*score) * case.wrong(tree)).sum();
         prop_assert!(close(case.evaluate(&risk(1.7)).0, expected));
 
+        let mut probs = LabelledArcMatrix::zeros(case.scores.words(), case.scores.labels());
+        for (score, tree) in &all {
+            tree.arcs().for_each(|arc| probs[arc] += (score - log_z).exp());
+        }
+        let mut expected = 0.0;
+        for word in (1..=case.heads.len()).filter(|word| case.is_known(*word)) {
+            let mut right = 0.0;
+            for (head, _, label, prob) in probs.arcs().filter(|part| part.1 == word) {
+                if cost(&case.heads, &case.labels, head, word, label) == 0.0 {
+                    right += prob;
+                } else {
+                    expected += prob * prob;
+                }
+            }
+            expected += (1.0 - right) * (1.0 - right);
+        }
+        prop_assert!(close(case.evaluate(&brier()).0, expected));
+
         let surprise = |score: f64| (score - log_z).exp() * (log_z - score);
         let expected: f64 = all.iter().map(|(score, _)| surprise(*score)).sum();
         prop_assert!(close(case.evaluate(&entropy()).0, expected));
@@ -167,6 +192,9 @@ proptest! {
             softmax(),
             softmax_margin(1.3),
             risk(0.7),
+            decoded_risk(1.0),
+            decoded_risk(0.1),
+            brier(),
             entropy(),
             renyi(2.0),
             renyi(0.4),

@@ -12,7 +12,7 @@ use super::super::passive_aggressive::{Cost, Update};
 use super::super::{Optimizer, OptimizerRun, Report, Schedule};
 use super::*;
 use crate::features::{FactorSet, FeatureSet};
-use crate::learn::objective::{likelihood, risk, softmax_margin};
+use crate::learn::objective::{brier, decoded_risk, likelihood, risk, softmax_margin};
 use crate::learn::train::tests::{SMALL, corpus, sentence, small_model, treebank};
 use crate::learn::train::{Corpus, TrainingOptions, train_further};
 use crate::{Candidates, Labelling, ParserModel};
@@ -291,8 +291,10 @@ crossing m.upos s.guide
 #[test]
 fn gradients_are_derivatives() {
     let treebank = &treebank()[..3];
-    for (tree_set, iterations) in SETS.into_iter().flat_map(|set| [(set, 0), (set, 1), (set, 3)]) {
-        for objective in [likelihood(), softmax_margin(1.0), risk(0.5)] {
+    let iterations = [0, 1, 3, 5];
+    for (tree_set, iterations) in SETS.into_iter().flat_map(|set| iterations.map(|t| (set, t))) {
+        for objective in [likelihood(), softmax_margin(1.0), risk(0.5), decoded_risk(0.5), brier()]
+        {
             let (mut model, corpus) = ready(treebank, tree_set);
             if iterations > 0 {
                 model.factors = Some((small_factors(iterations), tree_set));

@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use tutte_trees::TreeSet;
 
-use crate::learn::train::tests::{SMALL, at_most, small_model, treebank};
+use super::Annealer;
+use crate::features::FactorSet;
+use crate::learn::optimizer::{Joint, Schedule, Scorer};
+use crate::learn::train::tests::{SMALL, at_most, corpus, small_model, treebank};
 use crate::learn::{AnnealedStage, Annealing, Checkpoint, Checkpoints, TrainedPass};
 use crate::{
-    Labelling, Optimizer, ParserModel, TrainingOptions, train, train_further, train_resumable,
+    FactorModel, Labelling, Optimizer, ParserModel, TrainingOptions, train, train_further,
+    train_resumable,
 };
 
 const LBFGS: &str = "lbfgs:objective=risk,c=1000";
@@ -148,9 +152,18 @@ fn a_resumed_annealing_gives_the_same_bytes() {
     std::fs::create_dir_all(&folder).unwrap();
     let treebank = treebank();
     let dev = &treebank[..5];
-    for labelling in [Labelling::Joint, Labelling::Staged] {
-        let options =
-            options("10:0.2:0.3", "2:3").with_passes(3).with_labelling(labelling).with_threads(2);
+    for (labelling, learner, has_factors) in [
+        (Labelling::Joint, LBFGS, false),
+        (Labelling::Staged, LBFGS, false),
+        (Labelling::Joint, "adagrad:objective=risk", true),
+    ] {
+        let options = options("10:0.2:0.3", "2:3")
+            .with_passes(3)
+            .with_labelling(labelling)
+            .with_optimizer(learner.parse().unwrap())
+            .with_threads(2);
+        let second = TrainingOptions::fast().second_pass.filter(|_| has_factors);
+        let options = options.with_second_pass(second);
         let path = folder.join(labelling.to_string());
         let mut stages = Vec::new();
         let mut run = |resumed: Option<Checkpoint>, stop_after: usize| {
@@ -158,6 +171,9 @@ fn a_resumed_annealing_gives_the_same_bytes() {
             let every = std::time::Duration::ZERO;
             let checkpoints = Checkpoints { every, dev, save: &mut save };
             let mut watch = |event: TrainedPass<'_>| {
+                if event.pass.is_second != has_factors {
+                    return ControlFlow::Continue(());
+                }
                 stages.push(event.pass);
                 if event.pass.number == stop_after {
                     ControlFlow::Break(())
@@ -173,6 +189,12 @@ fn a_resumed_annealing_gives_the_same_bytes() {
             let resumed = run(Some(Checkpoint::open(&path).unwrap()), 0);
             assert_eq!(resumed.arcs.weights, whole.arcs.weights);
             assert_eq!(resumed.labels.weights, whole.labels.weights);
+            let factors = |model: &ParserModel| {
+                let factors = model.second_pass.as_ref().and_then(|second| second.factors.as_ref());
+                factors.map(|factors| factors.weights.clone())
+            };
+            assert_eq!(factors(&resumed), factors(&whole));
+            assert_eq!(factors(&whole).is_some(), has_factors);
             assert_eq!(resumed.temperature, whole.temperature);
         }
         assert!(stages.iter().all(|pass| pass.stage.unwrap().held_out_errors.is_some()));
@@ -184,31 +206,66 @@ fn a_resumed_annealing_gives_the_same_bytes() {
 fn two_passes_of_parsing_are_annealed_in_the_second() {
     let treebank = treebank();
     let usual = TrainingOptions::default().with_bits(14).with_label_bits(8).with_passes(2);
-    // A start with factors is refused, since annealing has none.
-    let init = train(&treebank, &usual, &mut ()).unwrap();
-    let annealing = Annealing::default();
-    let refused = usual
-        .clone()
-        .with_optimizer("adagrad:objective=risk".parse().unwrap())
-        .with_annealing(Some(annealing))
-        .with_init(Some(Arc::new(init.compact())));
-    let error = train(&treebank, &refused, &mut ()).unwrap_err().to_string();
-    assert!(error.contains("set of factors"), "{error}");
     let second = usual.second_pass.clone().unwrap().with_factors(None);
-    let usual = usual.with_second_pass(Some(second));
-    let init = train(&treebank, &usual, &mut ()).unwrap();
-    let annealing = Annealing::default().with_cooling("auto:0.5:0.2".parse().unwrap());
-    let options = usual
-        .with_optimizer("adagrad:objective=risk".parse().unwrap())
-        .with_annealing(Some(annealing))
-        .with_init(Some(Arc::new(init.compact())));
-    let mut stages = Vec::new();
-    let mut watch = |event: TrainedPass<'_>| stages.push(event.pass);
-    let model = train(&treebank, &options, &mut watch).unwrap();
-    // The first pass is trained by likelihood, as in the initial model.
-    assert_eq!(model.arcs.weights, init.arcs.weights);
-    assert!(stages.iter().all(|pass| pass.is_second == pass.stage.is_some()));
-    assert!(stages.iter().filter(|pass| pass.is_second).count() > 1);
+    for (usual, has_factors) in
+        [(usual.clone(), true), (usual.with_second_pass(Some(second)), false)]
+    {
+        let init = train(&treebank, &usual, &mut ()).unwrap();
+        let annealing = Annealing::default().with_cooling("auto:0.5:0.2".parse().unwrap());
+        let options = usual
+            .with_optimizer("adagrad:objective=risk".parse().unwrap())
+            .with_annealing(Some(annealing))
+            .with_init(Some(Arc::new(init.compact())));
+        let mut stages = Vec::new();
+        let mut watch = |event: TrainedPass<'_>| stages.push(event.pass);
+        let model = train(&treebank, &options, &mut watch).unwrap();
+        // The first pass is trained by likelihood, as in the initial model.
+        assert_eq!(model.arcs.weights, init.arcs.weights);
+        assert!(stages.iter().all(|pass| pass.is_second == pass.stage.is_some()));
+        assert!(stages.iter().filter(|pass| pass.is_second).count() > 1);
+        let factors = |model: &ParserModel| model.second_pass.as_ref().unwrap().factors.clone();
+        assert_eq!(factors(&model).is_some(), has_factors);
+        if let (Some(before), Some(after)) = (factors(&init), factors(&model)) {
+            assert_ne!(before.weights, after.weights);
+            assert!(after.weights.iter().any(|weight| *weight != 0.0));
+        }
+    }
+}
+
+/// R and H of a model with factors are those of refined scores times γ, and T₀ is where R − T₀ H has no slope by γ.
+#[test]
+fn factors_are_annealed_by_their_refined_scores() {
+    let learner: Optimizer = "adagrad:objective=risk".parse().unwrap();
+    let options = options("1:0.5:0.1", "0").with_optimizer(learner);
+    for tree_set in TreeSet::ALL {
+        let treebank = at_most(tree_set);
+        let mut model = small_model(&treebank, SMALL, tree_set);
+        model.labels = model.labels.with_labelling(Labelling::Joint);
+        let corpus = corpus(&treebank, &model);
+        model.labels.observe(corpus.labelled_arcs());
+        let templates = "grandparent g.upos h.upos m.upos\nsiblings h.upos m.upos s.upos";
+        let factors = FactorModel::new(FactorSet::parse(templates).unwrap(), 10, 2);
+        let factors = Some((factors, tree_set));
+        let mut joint = Joint { arcs: model.arcs, labels: model.labels, factors };
+        let any = |at: usize| ((at * 37 + at / 8) % 17) as f32 / 16.0 - 0.5;
+        joint.weights_mut().enumerate().for_each(|(at, weight)| *weight = any(at));
+        let without = Joint { factors: None, ..joint.clone() };
+        let schedule = Schedule { passes: 1, seed: 1, threads: 2 };
+        let annealing = options.annealing.unwrap();
+        let annealer = Annealer::new(joint, annealing, &options, schedule);
+        let at_one = annealer.survey(&corpus, 1.0).unwrap();
+        let start = at_one.stationary_temperature();
+        let value = |gamma: f64| {
+            let survey = annealer.survey(&corpus, gamma).unwrap();
+            (survey.risk - start * survey.entropy, survey.risk)
+        };
+        let slope = (value(1.001).0 - value(0.999).0) / 0.002;
+        let of_risk = (value(1.001).1 - value(0.999).1) / 0.002;
+        assert!(slope.abs() < 1e-4 * of_risk.abs(), "{tree_set}: {slope}, of R {of_risk}");
+        let plain = Annealer::new(without, annealing, &options, schedule);
+        let plain = plain.survey(&corpus, 1.0).unwrap();
+        assert!((plain.risk - at_one.risk).abs() > 1e-3, "factors changed nothing");
+    }
 }
 
 #[test]
