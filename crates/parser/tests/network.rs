@@ -7,6 +7,8 @@ use std::sync::Arc;
 use tutte::active::{SentenceUncertainty, Unit, questions};
 use tutte::learn::network::{EncoderSource, NetworkEvent, NetworkTraining, train_network};
 use tutte::learn::{Ending, Event, Recipe, best_path, mix, train_pipeline};
+use tutte::rules::RuleSet;
+use tutte::weak::WeakData;
 use tutte::{
     About, AnnotationOptions, Calibrator, Constraints, Method, Model, ModelFile, Parser,
     ParserModel, Pipeline, Sentence, TagSource, TreeSet,
@@ -361,14 +363,22 @@ fn tiny_encoder(name: &str) -> EncoderSource {
 
 #[test]
 fn an_interrupted_training_is_resumed_to_the_same_bytes() {
-    let encoder = tiny_encoder("resumed-encoder");
-    let training = NetworkTraining::new().with_batch(60);
+    let plain = NetworkTraining::new().with_batch(60);
+    resumes("plain", plain.clone(), treebank);
+    resumes("few", plain.clone().with_accumulated_batches(3).with_sorted_batches(true), treebank);
+    resumes("rules", plain.with_accumulated_batches(2).with_rules(rules()), half_raw);
+}
+
+/// Checks that a training resumes to the same bytes, with another number of threads.
+fn resumes(name: &str, training: NetworkTraining, treebank: fn() -> Vec<Sentence>) {
+    let encoder = tiny_encoder(&format!("resumed-{name}"));
+    let place = |file: &str| place(&format!("{name}-{file}"));
     let recipe = |name: &str, threads: usize| {
         let recipe = Recipe::new().with_encoder(encoder.clone()).with_threads(threads);
         let recipe = recipe.with_network_training(training.clone());
         recipe.with_passes(3).with_output(place(name))
     };
-    let dev = || treebank()[..5].to_vec();
+    let dev = || crate::treebank()[..5].to_vec();
     let whole = recipe("whole.tutte", 1);
     train_pipeline(treebank(), dev(), &whole, &mut ()).expect("a model");
 
@@ -478,6 +488,113 @@ fn a_network_learns_from_a_teacher() {
     assert!(losses[11] < 0.8 * losses[0], "{losses:?}");
 }
 
+fn rules() -> RuleSet {
+    let text = "\
+det: DET <- nearest PROPN  head right  90%
+root: VERB <- ROOT  0.8..1
+subject: PROPN <- VERB  head right  40% of words
+leaf: * <- PUNCT  never
+";
+    RuleSet::parse("rules", text).expect("rules")
+}
+
+/// Returns the treebank with the heads of every second sentence left out.
+fn half_raw() -> Vec<Sentence> {
+    let mut treebank = treebank();
+    for sentence in treebank.iter_mut().step_by(2) {
+        sentence.set_heads(&[None; 6]).expect("heads");
+        sentence.set_deprels(&["_"; 6]).expect("labels");
+    }
+    treebank
+}
+
+/// Returns the expectation of each rule that has a share.
+fn expectations(model: &ParserModel, raw: &[Sentence]) -> Vec<f64> {
+    let WeakData { constraints, arcs, .. } = WeakData::of_rules(&rules(), raw, model.tree_set);
+    let mut sums = vec![0.0; constraints.len()];
+    let mut parser = Parser::new(model);
+    for (sentence, matches) in raw.iter().zip(arcs) {
+        let distribution = parser.distribution(sentence).expect("a distribution");
+        for (head, word, rule) in matches {
+            sums[rule] += distribution.arcs().marginals()[(head, word)];
+        }
+    }
+    sums.iter().zip(&constraints).map(|(sum, constraint)| sum / constraint.of).collect()
+}
+
+#[test]
+fn rules_alone_move_a_network_to_their_targets() {
+    let mut raw = treebank();
+    for sentence in &mut raw {
+        sentence.set_heads(&[None; 6]).expect("heads");
+        sentence.set_deprels(&["_"; 6]).expect("labels");
+    }
+    let set = TreeSet::NonProjectiveSingleRoot;
+    for (source, rate) in [(EncoderSource::Scratch, 3e-4), (tiny_encoder("ruled-encoder"), 1e-3)] {
+        let trained = |rate: f32, epochs: usize, threads: usize| {
+            let options = short().with_epochs(epochs).with_batch(80).with_rates(rate, rate);
+            let options = options.with_rules(rules()).with_threads(threads);
+            train_network(&raw, &[], set, &source, &options, &mut ()).expect("a model")
+        };
+        let before = expectations(&trained(1e-9, 1, 1), &raw);
+        let model = trained(rate, 60, 2);
+        let after = expectations(&model, &raw);
+        let seen = format!("{source:?}: {before:?}, {after:?}");
+        assert!(before[0] < 0.6 && before[1] < 0.6 && before[2] < 0.3, "{seen}");
+        assert!((after[0] - 0.9).abs() < 0.05 && (after[2] - 0.4).abs() < 0.05, "{seen}");
+        assert!((0.75..=1.0).contains(&after[1]), "{seen}");
+        // What never happens is impossible, also in the parser.
+        assert!(model.rules.is_some() && after[3] == 0.0, "{seen}");
+        let [one, three] = [1, 3].map(|threads| expectations(&trained(rate, 5, threads), &raw));
+        assert_eq!(one, three, "threads change nothing");
+    }
+}
+
+#[test]
+fn a_network_learns_from_trees_and_rules_together() {
+    let encoder = tiny_encoder("half-ruled-encoder");
+    let options = short().with_rules(rules()).with_accumulated_batches(2);
+    let losses = losses(&half_raw(), &encoder, &options);
+    assert!(losses[11] < 0.8 * losses[0], "{losses:?}");
+
+    // Through the recipe, to a model file. Raw sentences alone are enough.
+    let output = place("ruled.tutte");
+    let recipe = Recipe::new().with_encoder(encoder.clone()).with_output(&output).with_passes(3);
+    let recipe = recipe.with_network_training(short().with_rules(rules()));
+    let raw: Vec<Sentence> = half_raw().into_iter().step_by(2).collect();
+    train_pipeline(raw.clone(), Vec::new(), &recipe, &mut ()).expect("a model");
+    let file = ModelFile::open(&output).expect("a model");
+    assert!(
+        file.about.training.iter().any(|(name, value)| name == "rule det" && value.contains("90%"))
+    );
+    let model = file.model.require_parser().expect("a parser");
+    assert_eq!(model.rules.as_ref().expect("rules").len(), 1);
+    let parsed = Parser::new(model).parse(&raw[0]).expect("a tree");
+    assert!(parsed.tree.heads().iter().all(|head| *head != 6), "nothing depends on punctuation");
+
+    let both = recipe.with_features_too();
+    let message = train_pipeline(half_raw(), Vec::new(), &both, &mut ()).unwrap_err().to_string();
+    assert!(message.contains("features do not learn from rules"), "{message}");
+}
+
+#[test]
+fn a_step_of_several_batches_is_a_step_of_one_large_batch() {
+    let encoder = tiny_encoder("accumulated-encoder");
+    let losses = |options: NetworkTraining| {
+        let options = options.with_epochs(3).with_frozen_encoder(true);
+        losses(&treebank(), &encoder, &options)
+    };
+    let large = losses(short().with_batch(1000));
+    let several = short().with_batch(50).with_accumulated_batches(100);
+    for found in [losses(several.clone()), losses(several.with_sorted_batches(true))] {
+        // Sums are rounded in another order. The optimizer makes more of that in later steps.
+        assert!((found[0] - large[0]).abs() < 1e-5 * large[0], "{found:?} {large:?}");
+        assert!((found[2] - large[2]).abs() < 1e-2 * large[2], "{found:?} {large:?}");
+    }
+    let steps = losses(short().with_batch(50));
+    assert!(steps[2] < 0.9 * large[2], "{steps:?} {large:?}");
+}
+
 #[test]
 fn settings_that_cannot_be_are_errors() {
     let encoder = EncoderSource::Scratch;
@@ -486,6 +603,9 @@ fn settings_that_cannot_be_are_errors() {
         (training().with_objective("risk(0)".parse().expect("an objective")), "gamma is 0"),
         (training().with_epochs(0), "one epoch"),
         (training().with_rates(0.1, f32::NAN), "the rate is NaN"),
+        (training().with_accumulated_batches(0), "at least one batch"),
+        (training().with_rules_weight(f64::NAN), "the weight of rules is NaN"),
+        (training().with_rules(rules()), "add raw sentences"),
         (training().with_encoder_outside(true), "freeze it"),
         (training().with_frozen_encoder(true).with_encoder_outside(true), "in a folder"),
     ] {
